@@ -1,0 +1,1 @@
+//! Case files, case names, filters and input generators.

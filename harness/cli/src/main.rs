@@ -1,0 +1,3 @@
+//! The assay binary.
+
+fn main() {}

@@ -1,0 +1,110 @@
+//! Exact binary values.
+
+/// An exact value `±mantissa * 2^exponent`: what a bit pattern or a constant of a rule stands for.
+///
+/// Normalised: the mantissa is odd, or zero with exponent 0 and no sign. So equality is equality of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dyadic {
+    negative: bool,
+    mantissa: u64,
+    exponent: i32,
+}
+
+impl Dyadic {
+    /// Zero.
+    pub const ZERO: Dyadic = Dyadic { negative: false, mantissa: 0, exponent: 0 };
+    /// One.
+    pub const ONE: Dyadic = Dyadic { negative: false, mantissa: 1, exponent: 0 };
+
+    /// `(-1)^negative * mantissa * 2^exponent`.
+    pub const fn new(negative: bool, mantissa: u64, exponent: i32) -> Dyadic {
+        if mantissa == 0 {
+            return Self::ZERO;
+        }
+        let zeros = mantissa.trailing_zeros();
+        Dyadic { negative, mantissa: mantissa >> zeros, exponent: exponent + zeros as i32 }
+    }
+
+    /// An integer.
+    pub const fn int(value: i64) -> Dyadic {
+        Self::new(value < 0, value.unsigned_abs(), 0)
+    }
+
+    /// `2^exponent`.
+    pub const fn pow2(exponent: i32) -> Dyadic {
+        Dyadic { negative: false, mantissa: 1, exponent }
+    }
+
+    /// The exact value of a finite `f64`; `None` for infinities and NaNs.
+    pub fn from_f64(value: f64) -> Option<Dyadic> {
+        crate::F64.value(value.to_bits())
+    }
+
+    /// Whether the value is below zero.
+    pub const fn is_negative(self) -> bool {
+        self.negative
+    }
+
+    /// Whether the value is zero.
+    pub const fn is_zero(self) -> bool {
+        self.mantissa == 0
+    }
+
+    /// The odd mantissa (zero for zero).
+    pub const fn mantissa(self) -> u64 {
+        self.mantissa
+    }
+
+    /// The exponent that belongs to [`Dyadic::mantissa`].
+    pub const fn exponent(self) -> i32 {
+        self.exponent
+    }
+
+    /// The magnitude.
+    pub const fn abs(self) -> Dyadic {
+        Dyadic { negative: false, ..self }
+    }
+
+    /// The value with its sign turned.
+    #[must_use]
+    pub const fn neg(self) -> Dyadic {
+        Dyadic { negative: !self.negative && self.mantissa != 0, ..self }
+    }
+
+    /// The value times `2^exponent`.
+    #[must_use]
+    pub const fn scale(self, exponent: i32) -> Dyadic {
+        if self.mantissa == 0 { self } else { Dyadic { exponent: self.exponent + exponent, ..self } }
+    }
+
+    /// The same value as an `f64` if that is exact: at most 53 bits, within the normal range.
+    pub fn to_f64_exact(self) -> Option<f64> {
+        let bits = 64 - self.mantissa.leading_zeros() as i32;
+        let normal = -1022 <= self.exponent + bits - 1 && self.exponent + bits - 1 <= 1023;
+        (self.is_zero() || (bits <= 53 && normal)).then(|| self.to_f64())
+    }
+
+    /// The nearest `f64` (for display; doubly rounded where the result is a denormal).
+    pub fn to_f64(self) -> f64 {
+        let magnitude = self.mantissa as f64;
+        // Two factors, as 2^exponent alone may lie outside the range of f64.
+        let half = self.exponent / 2;
+        let scaled = magnitude * 2f64.powi(half) * 2f64.powi(self.exponent - half);
+        if self.negative { -scaled } else { scaled }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_survive_the_way_through_f64() {
+        for v in [0.0, 1.0, -2.5, 1e300, -3e-300, f64::MAX, 65504.0] {
+            assert_eq!(Dyadic::from_f64(v).and_then(Dyadic::to_f64_exact), Some(v));
+        }
+        assert_eq!(Dyadic::from_f64(f64::NAN), None);
+        assert_eq!(Dyadic::new(true, 1, -1100).to_f64_exact(), None);
+        assert_eq!(Dyadic::from_f64(5e-324).unwrap().to_f64(), 5e-324);
+    }
+}

@@ -1,0 +1,170 @@
+//! The floating-point environment of one instruction.
+
+use std::fmt;
+
+/// What the entry point declares about denormals of a width.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Denormals {
+    /// Nothing: each may be flushed.
+    #[default]
+    Undeclared,
+    /// `DenormFlushToZero`.
+    FlushToZero,
+    /// `DenormPreserve`.
+    Preserve,
+}
+
+/// What the entry point declares about rounding of a width.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// Nothing: implementation-defined, either neighbour.
+    #[default]
+    Undeclared,
+    /// `RoundingModeRTE`.
+    Rte,
+    /// `RoundingModeRTZ`.
+    Rtz,
+}
+
+/// Flags of `FPFastMathMode`, as declared by a decoration or by `FPFastMathDefault`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "seven independent flags of one SPIR-V mask")]
+#[expect(missing_docs, reason = "the names are those of the SPIR-V flags")]
+pub struct FastMath {
+    pub not_nan: bool,
+    pub not_inf: bool,
+    pub nsz: bool,
+    pub allow_recip: bool,
+    pub allow_contract: bool,
+    pub allow_reassoc: bool,
+    pub allow_transform: bool,
+}
+
+/// The floating-point environment of one instruction, as its module declares it.
+///
+/// Modes are those of the width of the instruction's operands and result; where these differ in width, both widths
+/// declare the same modes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Modes {
+    /// `DenormPreserve`, `DenormFlushToZero`, or neither.
+    pub denormals: Denormals,
+    /// `RoundingModeRTE`, `RoundingModeRTZ`, or neither.
+    pub rounding: Rounding,
+    /// `SignedZeroInfNanPreserve`.
+    pub preserve_special: bool,
+    /// The flags of float_controls2 if the module declares any (decoration or `FPFastMathDefault`), which then replace
+    /// all assumptions; excludes `preserve_special` and `no_contraction`.
+    pub fast_math: Option<FastMath>,
+    /// The `NoContraction` decoration.
+    pub no_contraction: bool,
+    /// The `RelaxedPrecision` decoration.
+    pub relaxed: bool,
+}
+
+impl fmt::Display for Modes {
+    /// The SPIR-V names, joined by `+`; `default` if nothing is declared.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.names();
+        if names.is_empty() { f.write_str("default") } else { f.write_str(&names.join("+")) }
+    }
+}
+
+impl Modes {
+    /// Every name that [`Modes::with`] takes: execution modes and decorations as SPIR-V spells them, and the flags of
+    /// `FPFastMathMode` (`None` declares the empty set of flags).
+    pub const NAMES: [&'static str; 15] = [
+        "DenormPreserve",
+        "DenormFlushToZero",
+        "RoundingModeRTE",
+        "RoundingModeRTZ",
+        "SignedZeroInfNanPreserve",
+        "NoContraction",
+        "RelaxedPrecision",
+        "None",
+        "NotNaN",
+        "NotInf",
+        "NSZ",
+        "AllowRecip",
+        "AllowContract",
+        "AllowReassoc",
+        "AllowTransform",
+    ];
+
+    /// Adds the mode of that name (matched without case); `None` if there is no such mode.
+    ///
+    /// `AllowTransform` brings `AllowContract` and `AllowReassoc` with it, as SPIR-V requires.
+    #[must_use]
+    pub fn with(mut self, name: &str) -> Option<Modes> {
+        let name = Self::NAMES.into_iter().find(|n| n.eq_ignore_ascii_case(name))?;
+        let flags = self.fast_math.unwrap_or_default();
+        match name {
+            "DenormPreserve" => self.denormals = Denormals::Preserve,
+            "DenormFlushToZero" => self.denormals = Denormals::FlushToZero,
+            "RoundingModeRTE" => self.rounding = Rounding::Rte,
+            "RoundingModeRTZ" => self.rounding = Rounding::Rtz,
+            "SignedZeroInfNanPreserve" => self.preserve_special = true,
+            "NoContraction" => self.no_contraction = true,
+            "RelaxedPrecision" => self.relaxed = true,
+            "None" => self.fast_math = Some(flags),
+            "NotNaN" => self.fast_math = Some(FastMath { not_nan: true, ..flags }),
+            "NotInf" => self.fast_math = Some(FastMath { not_inf: true, ..flags }),
+            "NSZ" => self.fast_math = Some(FastMath { nsz: true, ..flags }),
+            "AllowRecip" => self.fast_math = Some(FastMath { allow_recip: true, ..flags }),
+            "AllowContract" => self.fast_math = Some(FastMath { allow_contract: true, ..flags }),
+            "AllowReassoc" => self.fast_math = Some(FastMath { allow_reassoc: true, ..flags }),
+            "AllowTransform" => {
+                self.fast_math =
+                    Some(FastMath { allow_contract: true, allow_reassoc: true, allow_transform: true, ..flags });
+            }
+            _ => return None,
+        }
+        Some(self)
+    }
+
+    /// The names that [`Modes::with`] would take to build this environment.
+    pub fn names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        match self.denormals {
+            Denormals::Undeclared => {}
+            Denormals::Preserve => names.push("DenormPreserve"),
+            Denormals::FlushToZero => names.push("DenormFlushToZero"),
+        }
+        match self.rounding {
+            Rounding::Undeclared => {}
+            Rounding::Rte => names.push("RoundingModeRTE"),
+            Rounding::Rtz => names.push("RoundingModeRTZ"),
+        }
+        let FastMath { not_nan, not_inf, nsz, allow_recip, allow_contract, allow_reassoc, allow_transform } =
+            self.fast_math.unwrap_or_default();
+        let flags = [
+            (self.preserve_special, "SignedZeroInfNanPreserve"),
+            (self.no_contraction, "NoContraction"),
+            (self.relaxed, "RelaxedPrecision"),
+            (self.fast_math == Some(FastMath::default()), "None"),
+            (not_nan, "NotNaN"),
+            (not_inf, "NotInf"),
+            (nsz, "NSZ"),
+            (allow_recip, "AllowRecip"),
+            (allow_contract && !allow_transform, "AllowContract"),
+            (allow_reassoc && !allow_transform, "AllowReassoc"),
+            (allow_transform, "AllowTransform"),
+        ];
+        names.extend(flags.into_iter().filter_map(|(set, name)| set.then_some(name)));
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for name in Modes::NAMES {
+            let modes = Modes::default().with(&name.to_lowercase()).expect(name);
+            assert_eq!(modes.names(), [name]);
+        }
+        assert_eq!(Modes::default().with("Fast"), None);
+        assert_eq!(Modes::default().to_string(), "default");
+    }
+}

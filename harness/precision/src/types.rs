@@ -1,0 +1,118 @@
+//! Types of operands and results.
+
+use assay_float::{F16, F32, F64, Format};
+use std::fmt;
+
+/// A scalar type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// A floating-point type.
+    Float(Format),
+    /// An integer type; values are right-aligned bit patterns.
+    Int {
+        /// Width in bits: 8, 16, 32 or 64.
+        width: u32,
+        /// Whether `OpTypeInt` has signedness 1.
+        signed: bool,
+    },
+    /// `OpTypeBool`; values are 0 and 1.
+    Bool,
+}
+
+impl Scalar {
+    /// `f16`, `f32`, `f64`, `bf16`, `i8` .. `i64`, `u8` .. `u64`, `bool`, matched without case.
+    pub fn from_name(name: &str) -> Option<Scalar> {
+        if let Some(format) = Format::from_name(name) {
+            return Some(Scalar::Float(format));
+        }
+        let lower = name.to_ascii_lowercase();
+        if lower == "bool" {
+            return Some(Scalar::Bool);
+        }
+        let signed = lower.starts_with('i');
+        let width = lower.strip_prefix(['i', 'u'])?.parse().ok()?;
+        [8, 16, 32, 64].contains(&width).then_some(Scalar::Int { width, signed })
+    }
+
+    /// The format of a floating-point type.
+    pub fn format(self) -> Option<Format> {
+        match self {
+            Scalar::Float(format) => Some(format),
+            Scalar::Int { .. } | Scalar::Bool => None,
+        }
+    }
+
+    /// Width in bits as it is kept in memory (a boolean takes 32).
+    pub fn width(self) -> u32 {
+        match self {
+            Scalar::Float(format) => format.width,
+            Scalar::Int { width, .. } => width,
+            Scalar::Bool => 32,
+        }
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::Float(format) => f.write_str(format.name),
+            Scalar::Int { width, signed } => write!(f, "{}{width}", if *signed { 'i' } else { 'u' }),
+            Scalar::Bool => f.write_str("bool"),
+        }
+    }
+}
+
+/// A scalar, vector or matrix type. Values are flat: the components of a vector in order, a matrix column by column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// The component type.
+    pub scalar: Scalar,
+    /// Components of a vector or of a matrix column; 1 for a scalar.
+    pub rows: u32,
+    /// Columns of a matrix; 1 for scalars and vectors.
+    pub columns: u32,
+}
+
+impl Type {
+    /// A scalar of binary16.
+    pub const F16: Type = Type::scalar(Scalar::Float(F16));
+    /// A scalar of binary32.
+    pub const F32: Type = Type::scalar(Scalar::Float(F32));
+    /// A scalar of binary64.
+    pub const F64: Type = Type::scalar(Scalar::Float(F64));
+
+    /// A scalar.
+    pub const fn scalar(scalar: Scalar) -> Type {
+        Type { scalar, rows: 1, columns: 1 }
+    }
+
+    /// A vector.
+    pub const fn vector(scalar: Scalar, rows: u32) -> Type {
+        Type { scalar, rows, columns: 1 }
+    }
+
+    /// A matrix of `columns` columns of `rows` components.
+    pub const fn matrix(scalar: Scalar, columns: u32, rows: u32) -> Type {
+        Type { scalar, rows, columns }
+    }
+
+    /// How many scalars a value consists of.
+    pub const fn len(self) -> usize {
+        (self.rows * self.columns) as usize
+    }
+
+    /// Whether it is a scalar.
+    pub const fn is_scalar(self) -> bool {
+        self.rows == 1 && self.columns == 1
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.rows, self.columns) {
+            (1, 1) => write!(f, "{}", self.scalar),
+            (rows, 1) => write!(f, "vec{rows}<{}>", self.scalar),
+            (rows, columns) => write!(f, "mat{columns}x{rows}<{}>", self.scalar),
+        }
+    }
+}

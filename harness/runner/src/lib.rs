@@ -1,0 +1,1 @@
+//! Plans and runs cases; emits events, prints nothing.

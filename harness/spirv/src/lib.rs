@@ -1,0 +1,1 @@
+//! SPIR-V grammar tables, text, module and environment rules.

@@ -1,0 +1,1 @@
+//! Vulkan devices: negotiation, dispatch and readback.

@@ -1,0 +1,1 @@
+//! Turns run events into console, JSON lines, CSV and other reports.
