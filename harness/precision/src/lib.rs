@@ -5,11 +5,15 @@
 //! floating-point results comes from here.
 
 mod call;
+mod census;
 mod modes;
 mod op;
 mod types;
 
-pub use call::{Call, CallError, Permitted, Verdict};
+pub use call::{
+    Call, CallError, Explanation, FailureClass, Judgement, Lenient, Permitted, Shape, Step, Verdict,
+};
+pub use census::{Census, Checker, Column, Sample};
 pub use modes::{Denormals, FastMath, Modes, Rounding};
 pub use op::{Op, UnknownOp};
 pub use types::{Scalar, Type};

@@ -1,0 +1,264 @@
+//! One instruction on concrete types in a concrete environment.
+
+use crate::{Modes, Op, Scalar, Type};
+use assay_float::Set;
+
+/// One instruction on concrete types, with the floating-point environment that its module declares.
+///
+/// Operands and results are flat lists of scalars ("slots"): the components of all operands in order, matrices column by
+/// column; for instructions with several results (`ModfStruct`: fraction, whole; `FrexpStruct`: significand,
+/// exponent) the components of all results in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The instruction.
+    pub op: Op,
+    /// Types of the results; one but for `Modf`, `ModfStruct`, `Frexp` and `FrexpStruct`, which have two.
+    pub results: Vec<Type>,
+    /// Types of the operands.
+    pub operands: Vec<Type>,
+    /// The environment.
+    pub modes: Modes,
+}
+
+/// Why an instruction cannot be called like that.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The instruction does not exist for this type.
+    #[error("{op} does not take {scalar}; it takes {accepted}")]
+    Scalar {
+        /// The instruction.
+        op: Op,
+        /// The type asked for.
+        scalar: Scalar,
+        /// What it takes, as a list.
+        accepted: String,
+    },
+    /// The instruction does not exist in this shape.
+    #[error("{op} does not take the shape {shape}; it takes {accepted}")]
+    Shape {
+        /// The instruction.
+        op: Op,
+        /// The shape asked for.
+        shape: Shape,
+        /// What it takes, as a list.
+        accepted: String,
+    },
+    /// A conversion was asked for without the type that it converts from, or with one that it does not take.
+    #[error("{op} needs the type that it converts from; it takes {accepted}")]
+    From {
+        /// The instruction.
+        op: Op,
+        /// What it takes, as a list.
+        accepted: String,
+    },
+    /// The number of operand scalars is wrong.
+    #[error("{op} takes {expected} operand scalars here ({types}), not {given}")]
+    Operands {
+        /// The instruction.
+        op: Op,
+        /// How many it takes.
+        expected: usize,
+        /// Their types.
+        types: String,
+        /// How many were given.
+        given: usize,
+    },
+}
+
+/// The shape of an instruction's widest operand, from which the types of all others follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Scalars.
+    Scalar,
+    /// Vectors of 2, 3 or 4 components.
+    Vector(u32),
+    /// Matrices of so many columns and rows, each 2, 3 or 4.
+    Matrix {
+        /// Columns.
+        columns: u32,
+        /// Rows.
+        rows: u32,
+    },
+}
+
+/// What an instruction may return for concrete operands, for one result scalar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permitted {
+    /// The usual reading of the text.
+    pub usual: Set,
+    /// The lenient reading, a superset, where the row has two.
+    pub lenient: Option<Lenient>,
+}
+
+/// A lenient reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lenient {
+    /// What it permits.
+    pub set: Set,
+    /// The doubt, in words.
+    pub doubt: &'static str,
+}
+
+/// What a result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Nothing is required here; not checked.
+    Unchecked,
+    /// In the permitted set.
+    Pass,
+    /// Outside the usual reading, within a lenient one.
+    QualityWarning,
+    /// Outside every reading.
+    Fail,
+}
+
+/// How a result that is not permitted is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FailureClass {
+    /// What is right for denormal operands read as zero, which this environment forbids.
+    FlushedIn,
+    /// A zero in place of a denormal result that had to be kept.
+    FlushedOut,
+    /// A denormal result that had to be flushed.
+    KeptDenormal,
+    /// The other neighbour of a correctly rounded result than the declared rounding mode gives.
+    RoundingDirection,
+    /// The wrong sign of a zero.
+    SignOfZero,
+    /// A NaN where a number is due, or a number where a NaN is.
+    Nan,
+    /// An infinity where a finite number is due, or the other way round.
+    Overflow,
+    /// At most 16 representable values outside the permitted set.
+    FewUlp,
+    /// None of these.
+    Wild,
+}
+
+/// The verdict on one result scalar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Error over bound: 0 is exact, 1 the limit, more is a failure; infinite where no error is permitted (a "correct result") and
+    /// there is one. `None` where the result is unchecked or is not a number.
+    pub margin: Option<f64>,
+    /// How it is wrong, for `QualityWarning` and `Fail`.
+    pub class: Option<FailureClass>,
+}
+
+/// One step of a derivation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Nesting: 0 for the instruction itself, deeper for the operations of a formula.
+    pub depth: usize,
+    /// What was done to the set, and why.
+    pub text: String,
+}
+
+/// The permitted set of one result scalar, derived.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The infinitely precise result in decimal, or what there is in its place ("not defined").
+    pub exact: String,
+    /// The rule in words, from the table.
+    pub rule: String,
+    /// The clause of the specification: an anchor of its text.
+    pub clause: &'static str,
+    /// The steps from the exact value to the set.
+    pub steps: Vec<Step>,
+    /// The set.
+    pub permitted: Permitted,
+    /// The verdict on the bits that were got, if any were given.
+    pub judgement: Option<Judgement>,
+}
+
+impl Call {
+    /// The call of an instruction whose main operand type is `scalar` (for conversions: whose result type it is, `from`
+    /// being the operand's), in the given shape.
+    ///
+    /// # Errors
+    /// The instruction does not take that type or shape.
+    pub fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> Result<Call, CallError> {
+        let _ = (op, scalar, shape, from, modes);
+        todo!()
+    }
+
+    /// The shapes that the instruction takes.
+    pub fn shapes(op: Op) -> &'static [Shape] {
+        let _ = op;
+        todo!()
+    }
+
+    /// The main scalar types that the instruction takes (for conversions: the result types).
+    pub fn scalars(op: Op) -> &'static [Scalar] {
+        let _ = op;
+        todo!()
+    }
+
+    /// For conversions the types that it converts from; empty for all others.
+    pub fn sources(op: Op) -> &'static [Scalar] {
+        let _ = op;
+        todo!()
+    }
+
+    /// The scalar type of every operand slot, in order.
+    pub fn operand_slots(&self) -> impl Iterator<Item = Scalar> + '_ {
+        self.operands.iter().flat_map(|t| std::iter::repeat_n(t.scalar, t.len()))
+    }
+
+    /// The scalar type of every result slot, in order.
+    pub fn result_slots(&self) -> impl Iterator<Item = Scalar> + '_ {
+        self.results.iter().flat_map(|t| std::iter::repeat_n(t.scalar, t.len()))
+    }
+
+    /// Whether the operands have defined *behaviour* (clause 7: float to integer out of range has not): if not, they must never be
+    /// sent to a device.
+    pub fn is_defined(&self, operands: &[u64]) -> bool {
+        let _ = operands;
+        todo!()
+    }
+
+    /// Per result slot, what may be returned for these operands.
+    ///
+    /// # Panics
+    /// If the number of operand scalars is not that of [`Call::operand_slots`].
+    pub fn permitted(&self, operands: &[u64]) -> Vec<Permitted> {
+        let _ = operands;
+        todo!()
+    }
+
+    /// Per result slot, the verdict on the bits that a device returned.
+    ///
+    /// # Panics
+    /// As [`Call::permitted`], for operands and results.
+    pub fn judge(&self, operands: &[u64], got: &[u64]) -> Vec<Judgement> {
+        let _ = (operands, got);
+        todo!()
+    }
+
+    /// Per result slot, the derivation of the set, with the verdict on `got` if given.
+    ///
+    /// # Panics
+    /// As [`Call::judge`].
+    pub fn explain(&self, operands: &[u64], got: Option<&[u64]>) -> Vec<Explanation> {
+        let _ = (operands, got);
+        todo!()
+    }
+
+    /// The rule in words, from the table.
+    pub fn rule(&self) -> String {
+        todo!()
+    }
+
+    /// The clause of the specification: an anchor of its text.
+    pub fn clause(&self) -> &'static str {
+        todo!()
+    }
+
+    /// Whether the specification states a precision at all; results of other instructions are reported as measured and never
+    /// fail.
+    pub fn is_measured_only(&self) -> bool {
+        todo!()
+    }
+}
