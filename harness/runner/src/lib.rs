@@ -1,1 +1,7 @@
 //! Plans and runs cases; emits events, prints nothing.
+
+mod event;
+
+pub use event::{
+    CaseResult, ClassCount, DeviceInfo, Event, Example, Reporter, RunInfo, SCHEMA, Status, Times,
+};

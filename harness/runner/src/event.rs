@@ -1,0 +1,220 @@
+//! What a run tells its reporters. The serialised form of these types is the schema of `results.jsonl`.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the serialised form; raised when a reader of the old form would misread the new one.
+pub const SCHEMA: u32 = 1;
+
+/// What the case did, in deqp's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Status {
+    /// Every checked result is permitted.
+    Pass,
+    /// Only a lenient reading of the text permits some results.
+    QualityWarning,
+    /// Some results are not permitted.
+    Fail,
+    /// The device lacks what the case needs.
+    NotSupported,
+    /// The driver ended the process.
+    Crash,
+    /// The time limit passed.
+    Timeout,
+    /// The device was lost.
+    DeviceLost,
+    /// The harness is at fault, or a validation layer objected.
+    InternalError,
+    /// Nothing that was checked could be decided.
+    Undetermined,
+}
+
+/// One result scalar with what it belongs to; bits in hexadecimal (`0x3f800000`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Example {
+    /// Bits of all operand slots.
+    pub operands: Vec<String>,
+    /// The result slot.
+    pub slot: usize,
+    /// What the device returned.
+    pub got: String,
+    /// What is permitted: ranges of bit patterns, lowest value first.
+    pub permitted: Vec<[String; 2]>,
+    /// Error over bound.
+    pub margin: Option<f64>,
+    /// The command that derives the permitted set.
+    pub explain: String,
+}
+
+/// Failing and warning scalars of one class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassCount {
+    /// `QualityWarning` or `Fail`.
+    pub status: Status,
+    /// The class, such as `FewUlp`.
+    pub class: String,
+    /// How many scalars.
+    pub count: u64,
+    /// The worst of them.
+    pub examples: Vec<Example>,
+}
+
+/// Seconds that a case took, part by part; parts overlap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// From start to end.
+    pub wall: f64,
+    /// Building shaders and pipelines.
+    pub build: f64,
+    /// Waiting for or running on the device.
+    pub device: f64,
+    /// Checking, summed over threads.
+    pub check: f64,
+}
+
+/// Everything a verdict carries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseResult {
+    /// The case's name.
+    pub name: String,
+    /// What it did.
+    pub status: Status,
+    /// Why, for every status but `Pass`: one line.
+    pub reason: Option<String>,
+    /// The instruction, as SPIR-V spells it.
+    pub instruction: String,
+    /// Types of results and operands: `f32 <- f32, f32`.
+    pub types: String,
+    /// The modes declared: `default`, or SPIR-V names joined by `+`.
+    pub modes: String,
+    /// Where the operands came from: `buffer`, `constant`, `specconstant`.
+    pub source: String,
+    /// `vulkan` or `wgpu`.
+    pub api: String,
+    /// `native`, `lowered` or `reference`.
+    pub path: String,
+    /// The rule in words, from the table.
+    pub rule: String,
+    /// The clause of the specification.
+    pub clause: String,
+    /// Inputs run.
+    pub inputs_tested: u64,
+    /// Inputs that there are, as a decimal number (it may exceed 64 bits).
+    pub inputs_possible: String,
+    /// Inputs with a failing scalar.
+    pub failing_inputs: u64,
+    /// Inputs with a warning and no failing scalar.
+    pub warning_inputs: u64,
+    /// Result scalars checked.
+    pub scalars_checked: u64,
+    /// Result scalars not checked because nothing is required of them.
+    pub scalars_unchecked: u64,
+    /// The result with the greatest error over bound.
+    pub worst: Option<Example>,
+    /// Failures and warnings by class.
+    pub classes: Vec<ClassCount>,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// Times.
+    pub times: Times,
+}
+
+/// Identity of the device and its driver, and what the run depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceInfo {
+    /// `deviceName`.
+    pub name: String,
+    /// `VkPhysicalDeviceType`, as `discrete`, `integrated`, `virtual`, `cpu`, `other`.
+    pub kind: String,
+    /// `vendorID`.
+    pub vendor_id: u32,
+    /// `deviceID`.
+    pub device_id: u32,
+    /// `deviceUUID` in hexadecimal.
+    pub uuid: String,
+    /// `driverName`.
+    pub driver_name: String,
+    /// `driverInfo`.
+    pub driver_info: String,
+    /// `driverVersion`, as the driver encodes it.
+    pub driver_version: u32,
+    /// `apiVersion` as `major.minor.patch`.
+    pub api_version: String,
+    /// `conformanceVersion`.
+    pub conformance_version: String,
+    /// Feature names that are supported.
+    pub features: Vec<String>,
+    /// Extension names that are supported.
+    pub extensions: Vec<String>,
+    /// Properties by name, float controls among them.
+    pub properties: BTreeMap<String, String>,
+    /// `VK_*`, `MESA_*`, `LVP_*`, `LP_*`, `NIR_*` variables that were set.
+    pub environment: BTreeMap<String, String>,
+    /// The host's processor, which software drivers depend on.
+    pub host_cpu: String,
+}
+
+/// What a run is, before its first case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of Assay.
+    pub version: String,
+    /// The specification that the table follows: `Vulkan 1.4.360`.
+    pub specification: String,
+    /// The device.
+    pub device: DeviceInfo,
+    /// `quick`, `sampled`, `exhaustive`.
+    pub budget: String,
+    /// The seed.
+    pub seed: u64,
+    /// Cases planned.
+    pub cases: usize,
+    /// The command line.
+    pub command: Vec<String>,
+    /// When it started, RFC 3339.
+    pub started: String,
+}
+
+/// What happens in a run, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// First.
+    RunStarted(Box<RunInfo>),
+    /// A case begins.
+    CaseStarted {
+        /// Its name.
+        name: String,
+        /// Inputs that it will run.
+        inputs: u64,
+    },
+    /// More of a long case is done.
+    CaseProgress {
+        /// Its name.
+        name: String,
+        /// Inputs checked so far.
+        done: u64,
+        /// Inputs in all.
+        inputs: u64,
+    },
+    /// A case ended.
+    CaseFinished(Box<CaseResult>),
+    /// Last.
+    RunFinished {
+        /// Whether it was interrupted, so that planned cases are missing.
+        interrupted: bool,
+        /// Seconds from start to end.
+        wall: f64,
+    },
+}
+
+/// Takes events as they come. Reporters implement this.
+pub trait Reporter {
+    /// Takes one event.
+    ///
+    /// # Errors
+    /// What it writes to is full or gone; the run stops.
+    fn event(&mut self, event: &Event) -> std::io::Result<()>;
+}
