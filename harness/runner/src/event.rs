@@ -40,7 +40,8 @@ pub struct Example {
     pub got: String,
     /// What is permitted: ranges of bit patterns, lowest value first.
     pub permitted: Vec<[String; 2]>,
-    /// Error over bound.
+    /// Error over bound; infinite where no error is permitted and there is one (`"inf"` in JSON, which has no infinity).
+    #[serde(with = "margin")]
     pub margin: Option<f64>,
     /// The command that derives the permitted set.
     pub explain: String,
@@ -217,4 +218,58 @@ pub trait Reporter {
     /// # Errors
     /// What it writes to is full or gone; the run stops.
     fn event(&mut self, event: &Event) -> std::io::Result<()>;
+}
+
+/// JSON has no infinity: left to itself, serde would write `null`, which means that there is no margin.
+mod margin {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Json {
+        Number(f64),
+        Word(Infinite),
+    }
+
+    #[derive(Serialize, Deserialize)]
+    enum Infinite {
+        #[serde(rename = "inf")]
+        Inf,
+    }
+
+    pub(super) fn serialize<S: Serializer>(margin: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = margin.filter(|m| !m.is_nan()).map(|m| match m.is_infinite() {
+            true => Json::Word(Infinite::Inf),
+            false => Json::Number(m),
+        });
+        json.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        Ok(Option::<Json>::deserialize(deserializer)?.map(|json| match json {
+            Json::Number(m) => m,
+            Json::Word(Infinite::Inf) => f64::INFINITY,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_infinite_margin_survives_json() {
+        for margin in [None, Some(0.5), Some(f64::INFINITY)] {
+            let example = Example {
+                operands: vec!["0x00000000".to_owned()],
+                slot: 0,
+                got: "0x00000001".to_owned(),
+                permitted: Vec::new(),
+                margin,
+                explain: String::new(),
+            };
+            let json = serde_json::to_string(&example).expect("serialises");
+            assert_eq!(serde_json::from_str::<Example>(&json).expect("reads back"), example, "{json}");
+        }
+    }
 }
