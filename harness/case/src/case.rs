@@ -1,0 +1,159 @@
+//! One case and its name.
+
+use assay_precision::{Call, Modes, Op, Scalar, Shape};
+use std::fmt;
+use std::sync::Arc;
+
+/// Where the operands come from. Drivers fold constants with other code than they run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Source {
+    /// A storage buffer.
+    #[default]
+    Buffer,
+    /// `OpConstant` in the module.
+    Constant,
+    /// `OpSpecConstant` with values given when the pipeline is made.
+    SpecConstant,
+}
+
+impl Source {
+    /// Every source.
+    pub const ALL: [Source; 3] = [Source::Buffer, Source::Constant, Source::SpecConstant];
+
+    /// `buffer`, `constant`, `specconstant`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Buffer => "buffer",
+            Source::Constant => "constant",
+            Source::SpecConstant => "specconstant",
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One instruction on concrete types, in a concrete environment, its operands from one place.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// `precision.f32.exp2.scalar.default`, see [`case_name`].
+    pub name: String,
+    /// What is called.
+    pub call: Call,
+    /// The shape it is called in.
+    pub shape: Shape,
+    /// Where the operands come from.
+    pub source: Source,
+    /// Whether the quick budget includes it without being asked for it by name.
+    pub quick: bool,
+    /// Why its family exists.
+    pub why: Arc<str>,
+}
+
+/// The name of a case: `PREFIX.SCALAR.INSTRUCTION.SHAPE.MODES`, then `.from_SCALAR` for a conversion, then `.constant` or
+/// `.specconstant` unless the operands come from a buffer.
+pub(crate) fn case_name(
+    prefix: &str,
+    op: Op,
+    scalar: Scalar,
+    shape: Shape,
+    from: Option<Scalar>,
+    modes: &Modes,
+    source: Source,
+) -> String {
+    let mut name = format!("{prefix}.{scalar}.{}.{}.{}", op.case_name(), shape_name(shape), modes_name(modes));
+    if let Some(from) = from {
+        name += &format!(".from_{from}");
+    }
+    if source != Source::Buffer {
+        name += &format!(".{source}");
+    }
+    name
+}
+
+/// `scalar`, `vec2`, `mat2x3` (columns, then rows).
+pub(crate) fn shape_name(shape: Shape) -> String {
+    match shape {
+        Shape::Scalar => "scalar".into(),
+        Shape::Vector(n) => format!("vec{n}"),
+        Shape::Matrix { columns, rows } => format!("mat{columns}x{rows}"),
+    }
+}
+
+/// The shape of that name.
+pub(crate) fn shape_from_name(name: &str) -> Option<Shape> {
+    let digit = |c: char| c.to_digit(10).filter(|n| (2..=4).contains(n));
+    match name.chars().collect::<Vec<_>>().as_slice() {
+        ['s', 'c', 'a', 'l', 'a', 'r'] => Some(Shape::Scalar),
+        ['v', 'e', 'c', n] => Some(Shape::Vector(digit(*n)?)),
+        ['m', 'a', 't', columns, 'x', rows] => Some(Shape::Matrix { columns: digit(*columns)?, rows: digit(*rows)? }),
+        _ => None,
+    }
+}
+
+/// `default`, or the SPIR-V names in lower snake case joined by `_and_`; flags of `FPFastMathMode` begin with
+/// `fast_math_`.
+pub(crate) fn modes_name(modes: &Modes) -> String {
+    let names: Vec<String> = modes.names().into_iter().map(mode_name).collect();
+    if names.is_empty() { "default".into() } else { names.join("_and_") }
+}
+
+fn mode_name(spirv: &str) -> String {
+    let flag = Modes::default().with(spirv).is_some_and(|modes| modes.fast_math.is_some());
+    let mut name = String::from(if flag { "fast_math_" } else { "" });
+    let mut previous_lower = false;
+    for c in spirv.replace("NaN", "Nan").chars() {
+        if c.is_ascii_uppercase() && previous_lower {
+            name.push('_');
+        }
+        previous_lower = c.is_ascii_lowercase();
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_lower_snake_with_parameters_last() {
+        let f32 = Scalar::from_name("f32").unwrap();
+        let i32 = Scalar::from_name("i32").unwrap();
+        let name = |op, shape, from, modes: &[&str], source| {
+            let modes = modes.iter().fold(Modes::default(), |m, name| m.with(name).unwrap());
+            case_name("precision", op, f32, shape, from, &modes, source)
+        };
+        assert_eq!(name(Op::Exp2, Shape::Scalar, None, &[], Source::Buffer), "precision.f32.exp2.scalar.default");
+        assert_eq!(
+            name(
+                Op::ConvertSToF,
+                Shape::Vector(3),
+                Some(i32),
+                &["RoundingModeRTE", "DenormPreserve"],
+                Source::Constant
+            ),
+            "precision.f32.convertstof.vec3.denorm_preserve_and_rounding_mode_rte.from_i32.constant"
+        );
+        assert_eq!(
+            name(Op::MatrixTimesVector, Shape::Matrix { columns: 2, rows: 3 }, None, &["NotNaN"], Source::SpecConstant),
+            "precision.f32.matrixtimesvector.mat2x3.fast_math_not_nan.specconstant"
+        );
+        assert_eq!(mode_name("None"), "fast_math_none");
+        assert_eq!(mode_name("NSZ"), "fast_math_nsz");
+        assert_eq!(mode_name("SignedZeroInfNanPreserve"), "signed_zero_inf_nan_preserve");
+    }
+
+    #[test]
+    fn shape_names_round_trip() {
+        for shape in [Shape::Scalar, Shape::Vector(4), Shape::Matrix { columns: 3, rows: 2 }] {
+            assert_eq!(shape_from_name(&shape_name(shape)), Some(shape));
+        }
+        for bad in ["vec5", "vec", "mat2", "mat2x1", ""] {
+            assert_eq!(shape_from_name(bad), None);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Scalars of many invocations, slot by slot, in the layout of the device's buffers.
+
+use assay_precision::{Column, Scalar};
+
+/// One column of words per slot (of 64-bit words where the scalar has 64 bits), one after the other in one allocation that
+/// is made once and used for every chunk.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    storage: Vec<u64>,
+    /// Per slot, where its column begins, in 32-bit words, and whether its scalars have 64 bits.
+    slots: Vec<(usize, bool)>,
+    capacity: usize,
+    rows: usize,
+}
+
+impl Columns {
+    /// Rows are a multiple of this, so that every column is aligned for 64-bit words and vector loads.
+    const ALIGN: usize = 16;
+
+    /// Columns for these slots with room for at least `rows` invocations; no rows yet.
+    pub fn new(slots: impl IntoIterator<Item = Scalar>, rows: usize) -> Columns {
+        let capacity = rows.next_multiple_of(Self::ALIGN);
+        let mut next = 0;
+        let slots: Vec<(usize, bool)> = slots
+            .into_iter()
+            .map(|scalar| {
+                let wide = scalar.width() > 32;
+                let slot = (next, wide);
+                next += if wide { 2 * capacity } else { capacity };
+                slot
+            })
+            .collect();
+        Columns { storage: vec![0; next / 2], slots, capacity, rows: 0 }
+    }
+
+    /// Rows in use.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows that there is room for.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// How many slots there are.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Where the column of a slot begins in [`Columns::words`].
+    pub fn offset(&self, slot: usize) -> usize {
+        self.slots[slot].0
+    }
+
+    /// Sets how many rows are in use.
+    ///
+    /// # Panics
+    /// If there is no room for so many.
+    pub fn set_rows(&mut self, rows: usize) {
+        assert!(rows <= self.capacity, "{rows} rows in columns for {}", self.capacity);
+        self.rows = rows;
+    }
+
+    /// All columns as the device sees them: column after column, each with [`Columns::capacity`] rows.
+    pub fn words(&self) -> &[u32] {
+        bytemuck::cast_slice(&self.storage)
+    }
+
+    /// [`Columns::words`], to be written.
+    pub fn words_mut(&mut self) -> &mut [u32] {
+        bytemuck::cast_slice_mut(&mut self.storage)
+    }
+
+    /// The rows in use of one slot.
+    pub fn column(&self, slot: usize) -> Column<'_> {
+        self.part(slot, 0, self.rows)
+    }
+
+    /// Some rows of one slot.
+    ///
+    /// # Panics
+    /// If there are not so many rows.
+    pub fn part(&self, slot: usize, start: usize, end: usize) -> Column<'_> {
+        let (offset, wide) = self.slots[slot];
+        if wide {
+            Column::Wide(&self.storage[offset / 2..][..self.capacity][start..end])
+        } else {
+            Column::Words(&self.words()[offset..][..self.capacity][start..end])
+        }
+    }
+
+    /// Writes one row.
+    pub fn set_row(&mut self, row: usize, bits: &[u64]) {
+        for (slot, &bits) in bits.iter().enumerate() {
+            self.set(slot, row, bits);
+        }
+    }
+
+    /// Writes one scalar.
+    pub fn set(&mut self, slot: usize, row: usize, bits: u64) {
+        let (offset, wide) = self.slots[slot];
+        if wide {
+            self.storage[offset / 2 + row] = bits;
+        } else {
+            self.words_mut()[offset + row] = bits as u32;
+        }
+    }
+
+    /// Reads one row into a buffer of as many elements as there are slots.
+    pub fn row(&self, row: usize, bits: &mut [u64]) {
+        for (slot, bits) in bits.iter_mut().enumerate() {
+            *bits = self.column(slot).get(row);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_float::{F16, F64};
+
+    #[test]
+    fn columns_keep_rows_apart_whatever_their_width() {
+        let slots = [Scalar::Float(F16), Scalar::Float(F64), Scalar::Bool];
+        let mut columns = Columns::new(slots, 5);
+        assert_eq!((columns.capacity(), columns.words().len()), (16, 64));
+        columns.set_rows(5);
+        for row in 0..5 {
+            columns.set_row(row, &[row as u64, 0x8000_0000_0000_0000 | row as u64, 1]);
+        }
+        let mut bits = [0; 3];
+        columns.row(4, &mut bits);
+        assert_eq!(bits, [4, 0x8000_0000_0000_0004, 1]);
+        assert_eq!(columns.words()[columns.offset(1) + 8..][..2], [4, 0x8000_0000]);
+        assert_eq!(columns.column(2).len(), 5);
+    }
+}

@@ -1,0 +1,98 @@
+//! Choosing what to run.
+
+use crate::Executor;
+use assay_case::{Budget, Case, Filter, InputRange, RangeError};
+
+/// What a run does with its cases.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// How many inputs.
+    pub budget: Budget,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// Part of the first operand's values.
+    pub range: Option<InputRange>,
+    /// Threads that check and build.
+    pub jobs: usize,
+    /// The command line, for the record.
+    pub command: Vec<String>,
+    /// When the run started, RFC 3339, for the record.
+    pub started: String,
+}
+
+/// One case of a plan.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The case.
+    pub case: Case,
+    /// What the device lacks for it: then it is `NotSupported`.
+    pub missing: Option<String>,
+}
+
+/// What will be run, in order.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The cases.
+    pub cases: Vec<Planned>,
+    /// Cases that match the filters and that the quick budget leaves out.
+    pub thinned: usize,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// A filter matches no case (exit code 3).
+    #[error("no case matches `{filter}`; the nearest names are {}", nearest.join(", "))]
+    NoMatch {
+        /// The filter.
+        filter: String,
+        /// Names near it.
+        nearest: Vec<String>,
+    },
+    /// The range does not fit a case's first operand (exit code 2).
+    #[error("{case}: {source}")]
+    Range {
+        /// The case.
+        case: String,
+        /// Why not.
+        source: RangeError,
+    },
+}
+
+/// The cases that match any of the filters (all, if there are none), in the order given; for the quick budget without
+/// those that it leaves out and that no filter names exactly.
+///
+/// # Errors
+/// A filter matches nothing, or the range fits none of a case's values.
+pub fn plan(
+    cases: Vec<Case>,
+    filters: &[Filter],
+    executor: &dyn Executor,
+    options: &RunOptions,
+) -> Result<Plan, PlanError> {
+    for filter in filters {
+        if !cases.iter().any(|case| filter.matches(&case.name)) {
+            return Err(PlanError::NoMatch {
+                filter: filter.pattern().to_owned(),
+                nearest: filter.nearest(cases.iter().map(|case| case.name.as_str())),
+            });
+        }
+    }
+    let mut plan = Plan { cases: Vec::new(), thinned: 0 };
+    for case in cases {
+        if !filters.is_empty() && !filters.iter().any(|filter| filter.matches(&case.name)) {
+            continue;
+        }
+        let named = filters.iter().any(|filter| filter.names_exactly(&case.name));
+        if options.budget == Budget::Quick && !case.quick && !named {
+            plan.thinned += 1;
+            continue;
+        }
+        if let (Some(range), Some(first)) = (&options.range, case.call.operand_slots().next()) {
+            range.positions(first).map_err(|source| PlanError::Range { case: case.name.clone(), source })?;
+        }
+        let missing = executor.missing(&case);
+        plan.cases.push(Planned { case, missing });
+    }
+    Ok(plan)
+}
