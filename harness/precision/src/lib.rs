@@ -15,5 +15,5 @@ pub use call::{
 };
 pub use census::{Census, Checker, Column, Sample};
 pub use modes::{Denormals, FastMath, Modes, Rounding};
-pub use op::{Op, UnknownOp};
+pub use op::{Op, UnknownOp, nearest};
 pub use types::{Scalar, Type};

@@ -455,11 +455,9 @@ impl Op {
     pub fn from_name(name: &str) -> Result<Op, UnknownOp> {
         let same = |candidate: &str| candidate.eq_ignore_ascii_case(name);
         let found = Op::ALL.iter().find(|op| same(op.name())).or_else(|| Op::ALL.iter().find(|op| same(&op.case_name())));
-        found.copied().ok_or_else(|| {
-            let mut nearest: Vec<&'static str> = Op::ALL.iter().map(|op| op.name()).collect();
-            nearest.sort_by_key(|candidate| distance(&name.to_ascii_lowercase(), &candidate.to_ascii_lowercase()));
-            nearest.truncate(3);
-            UnknownOp { name: name.to_owned(), nearest }
+        found.copied().ok_or_else(|| UnknownOp {
+            name: name.to_owned(),
+            nearest: nearest(name, Op::ALL.iter().map(|op| op.name())),
         })
     }
 }
@@ -468,6 +466,15 @@ impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// The three valid names nearest to a misspelt one, best first, for the message that refuses it.
+pub fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let name = name.to_ascii_lowercase();
+    let mut nearest: Vec<&str> = valid.collect();
+    nearest.sort_by_key(|candidate| distance(&name, &candidate.to_ascii_lowercase()));
+    nearest.truncate(3);
+    nearest
 }
 
 /// Edit distance.
