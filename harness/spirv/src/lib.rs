@@ -1,1 +1,16 @@
-//! SPIR-V grammar tables, text, module and environment rules.
+//! SPIR-V as data: grammar tables, words, text, modules and what they need and may not do.
+//!
+//! * [`grammar`]: instructions, operand kinds and enumerants, from the generated [`tables`].
+//! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
+
+mod decode;
+mod float_format;
+pub mod grammar;
+mod id_table;
+mod number;
+pub mod tables;
+mod text;
+mod words;
+
+pub use text::{AssembleError, Style, assemble, disassemble};
+pub use words::{Header, MAGIC, MAX_ID, WordsError, words_from_bytes};

@@ -1,0 +1,244 @@
+//! Walks over the operands of one instruction, as the grammar lays them out.
+
+use crate::grammar::{self, Category, ExtendedSet, Instruction, Kind, Op, Operand, Quantifier};
+use crate::id_table::IdTable;
+use crate::number::NumberType;
+use crate::words;
+
+/// What earlier instructions say that later ones need to be read: number types, types of values, extended sets.
+pub(crate) struct Context {
+    numbers: IdTable<Option<NumberType>>,
+    /// Types of integer values, for the literals of `OpSwitch`; 0 where there is none.
+    value_types: IdTable<u32>,
+    sets: IdTable<Option<ExtendedSet>>,
+}
+
+impl Context {
+    /// `ids`: how many ids are expected, which bounds the memory.
+    pub(crate) fn new(ids: usize) -> Self {
+        Context { numbers: IdTable::new(ids), value_types: IdTable::new(ids), sets: IdTable::new(ids) }
+    }
+
+    /// The type of number literals of the type `id`.
+    pub(crate) fn number(&self, id: u32) -> Option<NumberType> {
+        self.numbers.get(id)
+    }
+
+    /// The type of a selector's literals: that of the value `id`.
+    pub(crate) fn number_of_value(&self, id: u32) -> Option<NumberType> {
+        self.numbers.get(self.value_types.get(id)).filter(|n| matches!(n, NumberType::Int { .. }))
+    }
+
+    /// The extended set that the import `id` names; `None` if it is no import.
+    pub(crate) fn set(&self, id: u32) -> Option<ExtendedSet> {
+        self.sets.get(id)
+    }
+
+    /// Takes notice of an instruction whose operands are as the grammar says.
+    pub(crate) fn note(&mut self, instruction: &Instruction, words: &[u32]) {
+        match (instruction.op, words) {
+            (Op::TypeInt, [_, id, width, signedness]) => self.numbers.set(*id, NumberType::int(*width, *signedness)),
+            (Op::TypeFloat, [_, id, width, rest @ ..]) => {
+                self.numbers.set(*id, NumberType::float(*width, rest.first().copied()));
+            }
+            (Op::ExtInstImport, [_, id, name @ ..]) => {
+                self.sets.set(*id, words::string(name).map(|(name, _)| ExtendedSet::from_name(&name)));
+            }
+            (_, [_, ty, id, ..]) if instruction.has_result_type() && self.numbers.get(*ty).is_some() => {
+                self.value_types.set(*id, *ty);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One operand of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    /// What it is; never a composite, whose parts come one by one.
+    pub(crate) kind: Kind,
+    /// Index of its first word in the instruction.
+    pub(crate) at: usize,
+    /// How many words it takes.
+    pub(crate) len: usize,
+    /// The type of a number literal.
+    pub(crate) number: Option<NumberType>,
+}
+
+/// Where and why an instruction's words are not what the grammar says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Anomaly {
+    /// The words end where an operand is expected.
+    #[error("operand {} is missing", kind.info().name)]
+    Missing {
+        /// What was expected.
+        kind: Kind,
+    },
+    /// A word is not what its place asks for.
+    #[error("operand word {at} is no {}", kind.info().name)]
+    Unreadable {
+        /// Index of the word in the instruction.
+        at: usize,
+        /// What was expected.
+        kind: Kind,
+    },
+    /// Words follow the last operand.
+    #[error("operand word {at} is one too many")]
+    TooMany {
+        /// Index of the word in the instruction.
+        at: usize,
+    },
+}
+
+/// Calls `visit` for each operand of `words`, an instruction with its first word, until the first anomaly.
+pub(crate) fn operands(
+    instruction: &Instruction,
+    words: &[u32],
+    context: &Context,
+    visit: &mut impl FnMut(Decoded),
+) -> Result<(), Anomaly> {
+    let mut walk = Walk { words, at: 1, context, visit, set: None, selector: None };
+    walk.list(instruction.operands)?;
+    if walk.at < words.len() { Err(Anomaly::TooMany { at: walk.at }) } else { Ok(()) }
+}
+
+struct Walk<'a, V> {
+    words: &'a [u32],
+    at: usize,
+    context: &'a Context,
+    visit: &'a mut V,
+    /// The last id that named an extended set, for the number that follows it.
+    set: Option<ExtendedSet>,
+    /// The type of an `OpSwitch`'s literals.
+    selector: Option<NumberType>,
+}
+
+impl<V: FnMut(Decoded)> Walk<'_, V> {
+    fn list(&mut self, operands: &[Operand]) -> Result<(), Anomaly> {
+        for operand in operands {
+            match operand.quantifier {
+                Quantifier::One => self.one(operand.kind)?,
+                Quantifier::Optional if self.at < self.words.len() => self.one(operand.kind)?,
+                Quantifier::Optional => {}
+                Quantifier::Any => {
+                    while self.at < self.words.len() {
+                        self.one(operand.kind)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, kind: Kind) -> Result<(), Anomaly> {
+        let Some(&word) = self.words.get(self.at) else { return Err(Anomaly::Missing { kind }) };
+        let unreadable = Anomaly::Unreadable { at: self.at, kind };
+        match kind {
+            // A selector comes before the literals that depend on it.
+            Kind::PairLiteralIntegerIdRef => {
+                if self.selector.is_none() {
+                    self.selector = self.words.get(1).and_then(|id| self.context.number_of_value(*id));
+                }
+                let number = self.selector.ok_or(unreadable)?;
+                self.number(number, kind, Kind::LiteralInteger)?;
+                self.one(Kind::IdRef)
+            }
+            Kind::LiteralContextDependentNumber => {
+                let number = self.words.get(1).and_then(|ty| self.context.number(*ty)).ok_or(unreadable)?;
+                self.number(number, kind, kind)
+            }
+            Kind::LiteralInteger => self.word(kind, Some(NumberType::U32)),
+            Kind::LiteralFloat => {
+                let number = NumberType::float(32, None).ok_or(unreadable)?;
+                self.number(number, kind, kind)
+            }
+            Kind::LiteralString => {
+                let (_, len) = words::string(&self.words[self.at..]).ok_or(unreadable)?;
+                (self.visit)(Decoded { kind, at: self.at, len, number: None });
+                self.at += len;
+                Ok(())
+            }
+            Kind::LiteralExtInstInteger => {
+                let set = self.set.unwrap_or(ExtendedSet::Unknown);
+                if set == ExtendedSet::Unknown {
+                    return self.word(kind, Some(NumberType::U32)).and_then(|()| self.rest_ids());
+                }
+                let extended = set.instruction(word).ok_or(unreadable)?;
+                self.word(kind, None)?;
+                self.list(extended.operands)?;
+                // What an extended instruction does not say is left to the anomaly of too many words.
+                if self.at < self.words.len() { Err(Anomaly::TooMany { at: self.at }) } else { Ok(()) }
+            }
+            Kind::LiteralSpecConstantOpInteger => {
+                let opcode = u16::try_from(word).map_err(|_| unreadable)?;
+                let inner = grammar::instruction(opcode).filter(|i| in_spec_constant(i)).ok_or(unreadable)?;
+                self.word(kind, None)?;
+                self.list(&inner.operands[2..])
+            }
+            _ => match kind.info().category {
+                Category::Id => {
+                    if kind == Kind::IdRef {
+                        self.set = self.context.set(word).or(self.set);
+                    }
+                    if word == 0 || word > words::MAX_ID {
+                        return Err(unreadable);
+                    }
+                    self.word(kind, None)
+                }
+                Category::Value(_) => {
+                    let enumerant = kind.enumerant(word).ok_or(unreadable)?;
+                    self.word(kind, None)?;
+                    self.list(enumerant.parameters)
+                }
+                Category::Mask(rows) => {
+                    let known = rows.iter().fold(0, |bits, row| bits | row.value);
+                    if word & !known != 0 {
+                        return Err(unreadable);
+                    }
+                    self.word(kind, None)?;
+                    for row in rows.iter().filter(|row| row.value != 0 && word & row.value == row.value) {
+                        self.list(row.parameters)?;
+                    }
+                    Ok(())
+                }
+                Category::Composite(bases) => bases.iter().try_for_each(|&base| self.one(base)),
+                Category::Literal => self.word(kind, None),
+            },
+        }
+    }
+
+    fn rest_ids(&mut self) -> Result<(), Anomaly> {
+        while self.at < self.words.len() {
+            self.one(Kind::IdRef)?;
+        }
+        Ok(())
+    }
+
+    fn word(&mut self, kind: Kind, number: Option<NumberType>) -> Result<(), Anomaly> {
+        (self.visit)(Decoded { kind, at: self.at, len: 1, number });
+        self.at += 1;
+        Ok(())
+    }
+
+    fn number(&mut self, number: NumberType, asked: Kind, kind: Kind) -> Result<(), Anomaly> {
+        let len = number.words();
+        if self.at + len > self.words.len() {
+            return Err(Anomaly::Missing { kind: asked });
+        }
+        (self.visit)(Decoded { kind, at: self.at, len, number: Some(number) });
+        self.at += len;
+        Ok(())
+    }
+}
+
+/// Whether the instruction may stand inside `OpSpecConstantOp` as far as its operands go: it makes a typed result, and
+/// reading it needs nothing that is not there.
+pub(crate) fn in_spec_constant(instruction: &Instruction) -> bool {
+    let readable = |o: &Operand| {
+        !matches!(
+            o.kind,
+            Kind::LiteralContextDependentNumber | Kind::LiteralExtInstInteger | Kind::LiteralSpecConstantOpInteger
+        ) && o.kind != Kind::PairLiteralIntegerIdRef
+    };
+    instruction.has_result_type() && instruction.has_result() && instruction.operands.iter().all(readable)
+}

@@ -1,0 +1,75 @@
+//! Splits text into words; knows nothing of instructions.
+
+/// One word of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    /// The word as it stands, quotes included.
+    pub(super) text: &'a str,
+    /// Byte offset in the text.
+    pub(super) at: usize,
+    /// Whether it is the first on its line.
+    pub(super) starts_line: bool,
+}
+
+/// A string literal that has no closing quote, by the offset where it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unterminated(pub(super) usize);
+
+/// Reads words with one word of lookahead beyond the current one.
+pub(super) struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    /// No word has been read since the last line break.
+    line_start: bool,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Lexer { text, at: 0, line_start: true }
+    }
+
+    /// The next word; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Token<'a>>, Unterminated> {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                None => return Ok(None),
+                Some(b'\n') => self.line_start = true,
+                Some(b' ' | b'\t' | b'\r') => {}
+                Some(b';') => {
+                    while bytes.get(self.at).is_some_and(|&b| b != b'\n') {
+                        self.at += 1;
+                    }
+                    continue;
+                }
+                Some(_) => break,
+            }
+            self.at += 1;
+        }
+        let start = self.at;
+        let (mut quoted, mut escaped) = (false, false);
+        while let Some(&byte) = bytes.get(self.at) {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => quoted = !quoted,
+                b' ' | b'\t' | b'\r' | b'\n' | b';' if !quoted => break,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        if quoted {
+            return Err(Unterminated(start));
+        }
+        let starts_line = std::mem::replace(&mut self.line_start, false);
+        Ok(Some(Token { text: &self.text[start..self.at], at: start, starts_line }))
+    }
+}
+
+/// Line and column, both from 1, of a byte offset; columns count characters.
+pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |i| i + 1);
+    (line, before[start..].chars().count() + 1)
+}

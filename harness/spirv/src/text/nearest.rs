@@ -1,0 +1,46 @@
+//! Finds the known name that a misspelt one most likely means.
+
+/// The name among `known` nearest to `name`, if any is near enough to be meant.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // Misspelling more than a third of a name makes another name.
+    let limit = (name.chars().count() / 3).clamp(1, 4);
+    if name.len() > 100 {
+        return None;
+    }
+    let lower = name.to_ascii_lowercase();
+    known
+        .filter(|k| k.len().abs_diff(name.len()) <= limit)
+        .map(|k| (distance(&lower, &k.to_ascii_lowercase()), k))
+        .filter(|(d, _)| *d <= limit)
+        .min()
+        .map(|(_, k)| k)
+}
+
+/// Edits (insert, delete, replace) that turn one name into the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typing_error_is_forgiven_and_another_word_is_not() {
+        let known = ["OpFAdd", "OpFSub", "OpStore"];
+        assert_eq!(nearest("OpFad", known.into_iter()), Some("OpFAdd"));
+        assert_eq!(nearest("opstore", known.into_iter()), Some("OpStore"));
+        assert_eq!(nearest("Something", known.into_iter()), None);
+    }
+}

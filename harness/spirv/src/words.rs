@@ -1,0 +1,157 @@
+//! Modules as words: the header, and one instruction after the other.
+
+use crate::grammar::Version;
+
+/// First word of every module.
+pub const MAGIC: u32 = 0x0723_0203;
+
+/// Largest id that a module may use: the universal limit on the id bound, 0x3FFFFF, less one.
+pub const MAX_ID: u32 = 0x3f_fffe;
+
+/// Words of the header.
+pub(crate) const HEADER_WORDS: usize = 5;
+
+/// A module's header without its magic number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Version word.
+    pub version: u32,
+    /// Generator's number in the upper half, its version in the lower.
+    pub generator: u32,
+    /// All ids are below it.
+    pub bound: u32,
+    /// Reserved, 0.
+    pub schema: u32,
+}
+
+impl Header {
+    /// The version that the version word means.
+    pub fn spirv_version(&self) -> Option<Version> {
+        Version::from_word(self.version)
+    }
+}
+
+/// Why words are no module.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WordsError {
+    /// The length in bytes is not a multiple of four.
+    #[error("{bytes} bytes are not a whole number of words")]
+    PartialWord {
+        /// Length of the input.
+        bytes: usize,
+    },
+    /// Fewer words than a header has.
+    #[error("{words} words are too few for a header of 5")]
+    NoHeader {
+        /// Length of the input.
+        words: usize,
+    },
+    /// The first word is no magic number, in either byte order.
+    #[error("first word is {word:#010x}, expected the magic number 0x07230203 in either byte order")]
+    Magic {
+        /// What stands there.
+        word: u32,
+    },
+    /// An instruction says that it has no words.
+    #[error("word {at}: instruction of 0 words, expected at least 1")]
+    Empty {
+        /// Index of the instruction's first word.
+        at: usize,
+    },
+    /// The last instruction says that it is longer than what is left.
+    #[error("word {at}: instruction of {words} words, but only {left} are left")]
+    Truncated {
+        /// Index of the instruction's first word.
+        at: usize,
+        /// Words that it says it has.
+        words: usize,
+        /// Words that are there.
+        left: usize,
+    },
+}
+
+/// The words of a module's bytes, in either byte order.
+pub fn words_from_bytes(bytes: &[u8]) -> Result<Vec<u32>, WordsError> {
+    if !bytes.len().is_multiple_of(4) {
+        return Err(WordsError::PartialWord { bytes: bytes.len() });
+    }
+    let (chunks, _) = bytes.as_chunks::<4>();
+    match chunks.first() {
+        Some(first) if u32::from_le_bytes(*first) == MAGIC => {
+            Ok(chunks.iter().map(|c| u32::from_le_bytes(*c)).collect())
+        }
+        Some(first) if u32::from_be_bytes(*first) == MAGIC => {
+            Ok(chunks.iter().map(|c| u32::from_be_bytes(*c)).collect())
+        }
+        Some(first) => Err(WordsError::Magic { word: u32::from_le_bytes(*first) }),
+        None => Err(WordsError::NoHeader { words: 0 }),
+    }
+}
+
+/// Splits a module into its header and its instructions.
+pub(crate) fn split_header(words: &[u32]) -> Result<(Header, &[u32]), WordsError> {
+    match words {
+        [word, ..] if *word != MAGIC => Err(WordsError::Magic { word: *word }),
+        [_, version, generator, bound, schema, rest @ ..] => {
+            Ok((Header { version: *version, generator: *generator, bound: *bound, schema: *schema }, rest))
+        }
+        _ => Err(WordsError::NoHeader { words: words.len() }),
+    }
+}
+
+/// The instructions of a module's words, header excluded, each with the index of its first word in the module.
+pub(crate) struct Instructions<'a> {
+    words: &'a [u32],
+    at: usize,
+}
+
+impl<'a> Instructions<'a> {
+    /// `words` is the whole module, header included.
+    pub(crate) fn new(words: &'a [u32]) -> Self {
+        Instructions { words, at: HEADER_WORDS }
+    }
+}
+
+impl<'a> Iterator for Instructions<'a> {
+    type Item = Result<(usize, &'a [u32]), WordsError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.words.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let (at, count) = (self.at, (rest[0] >> 16) as usize);
+        // An error ends the iteration: there is no telling where the next instruction starts.
+        self.at = self.words.len();
+        if count == 0 {
+            return Some(Err(WordsError::Empty { at }));
+        }
+        let Some(instruction) = rest.get(..count) else {
+            return Some(Err(WordsError::Truncated { at, words: count, left: rest.len() }));
+        };
+        self.at = at + count;
+        Some(Ok((at, instruction)))
+    }
+}
+
+/// Reads a literal string: its text and how many words it takes; `None` if it does not end, is not UTF-8 or is not
+/// padded with zeros.
+pub(crate) fn string(words: &[u32]) -> Option<(String, usize)> {
+    let mut bytes = Vec::new();
+    for (i, word) in words.iter().enumerate() {
+        let chunk = word.to_le_bytes();
+        if let Some(end) = chunk.iter().position(|&b| b == 0) {
+            bytes.extend_from_slice(&chunk[..end]);
+            let padded = chunk[end..].iter().all(|&b| b == 0);
+            return if padded { Some((String::from_utf8(bytes).ok()?, i + 1)) } else { None };
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    None
+}
+
+/// Appends a literal string's words: UTF-8, a zero, and zeros up to a whole word.
+pub(crate) fn push_string(text: &[u8], words: &mut Vec<u32>) {
+    let (chunks, rest) = text.as_chunks::<4>();
+    words.extend(chunks.iter().map(|c| u32::from_le_bytes(*c)));
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    words.push(u32::from_le_bytes(last));
+}
