@@ -1,1 +1,66 @@
 //! Vulkan devices: negotiation, dispatch and readback.
+//!
+//! The only crate of the project with `unsafe` code. What goes wrong is an [`Error`] that says what to do; nothing
+//! here prints or panics.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Instance, PipelineDesc};
+//!
+//! # fn main() -> Result<(), assay_vulkan::Error> {
+//! # let words: Vec<u32> = Vec::new();
+//! let instance = Instance::new(false)?;
+//! let physical = instance.select(Some("lavapipe"))?;
+//! assert!(physical.capabilities().has_feature("shaderFloat16"));
+//! let device = Device::open(&physical, &DeviceOptions::default())?;
+//!
+//! // A module with two storage buffers (set 0, bindings 0 and 1) and four bytes of push constants.
+//! let pipeline = device.pipeline(&PipelineDesc { push_constants: 4, ..PipelineDesc::new(&words, 2) })?;
+//!
+//! // Two slots: the device works on one while the host checks the other.
+//! let bytes = 4096 * 4;
+//! let buffers = [BufferSpec::input(bytes), BufferSpec::output(bytes)];
+//! let mut slots = [device.slot(&buffers)?, device.slot(&buffers)?];
+//! for (i, slot) in slots.iter_mut().enumerate() {
+//!     slot.write::<u32>(0)?.fill(7);
+//!     let push = (i as u32).to_ne_bytes();
+//!     slot.submit(&pipeline, &Dispatch::linear(4096 / 64).with_push_constants(&push))?;
+//! }
+//! for slot in &mut slots {
+//!     let timing = slot.wait(Duration::from_secs(10))?; // Error::Timeout, Error::DeviceLost are values
+//!     let results: &[u32] = slot.read(1)?;
+//!     # let _ = (timing, results);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod capabilities;
+mod device;
+mod error;
+mod features;
+mod identity;
+mod instance;
+mod layout;
+mod memory;
+mod physical;
+mod pipeline;
+mod properties;
+mod record;
+mod select;
+mod slot;
+mod validation;
+mod version;
+
+pub use capabilities::{Capabilities, PropertyValue};
+pub use device::{Device, DeviceOptions, Staging};
+pub use error::Error;
+pub use identity::{DeviceType, Identity, Uuid};
+pub use instance::Instance;
+pub use physical::PhysicalDevice;
+pub use pipeline::{Pipeline, PipelineDesc, SpecConstant};
+pub use properties::{FloatControls, Independence, Limits, PerWidth, Properties, Subgroup};
+pub use select::select;
+pub use slot::{BufferSpec, Dispatch, Role, Slot, Timing};
+pub use validation::{Severity, ValidationMessage};
+pub use version::ApiVersion;

@@ -1,0 +1,293 @@
+//! Opened devices.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ash::vk;
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
+
+use crate::capabilities::Capabilities;
+use crate::error::{Error, allocating, during};
+use crate::features::{Enabled, is_known};
+use crate::identity::{DeviceType, Identity};
+use crate::instance::InstanceShared;
+use crate::layout::{LayoutKey, Layouts};
+use crate::physical::{PhysicalDevice, QueueFamily};
+use crate::pipeline::{Pipeline, PipelineDesc};
+use crate::properties::Properties;
+use crate::slot::{BufferSpec, Slot};
+use crate::validation::ValidationMessage;
+
+/// How to open a device. The default enables every feature and extension that matters to compute and that the device
+/// has, but for those that change how memory accesses are compiled (`robustBufferAccess` and its kin).
+#[derive(Clone, Debug, Default)]
+pub struct DeviceOptions {
+    /// Features to enable although they are off by default, as the registry spells them; an error where the device
+    /// lacks one.
+    pub with: BTreeSet<String>,
+    /// Features and extensions to do without although the device has them.
+    pub without: BTreeSet<String>,
+    /// Where buffers live; by default as suits the device's type.
+    pub staging: Staging,
+}
+
+/// Where the buffers that shaders use live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Staging {
+    /// Device-local with copies on discrete GPUs, mapped everywhere else.
+    #[default]
+    Auto,
+    /// Always in device-local memory, with copies from and to mapped memory around each dispatch.
+    Always,
+    /// Always in mapped memory.
+    Never,
+}
+
+/// An opened device with one compute queue. Cheap to clone and usable from several threads; destroyed with the last
+/// pipeline or slot made from it.
+#[derive(Clone)]
+pub struct Device {
+    shared: Arc<DeviceShared>,
+}
+
+pub(crate) struct DeviceShared {
+    pub(crate) raw: ash::Device,
+    pub(crate) identity: Identity,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) properties: Properties,
+    pub(crate) staged: bool,
+    pub(crate) family: QueueFamily,
+    pub(crate) layouts: Mutex<Layouts>,
+    queue: Mutex<vk::Queue>,
+    allocator: ManuallyDrop<Mutex<Allocator>>,
+    lost: AtomicBool,
+    /// Last, so that the instance outlives the device.
+    instance: Arc<InstanceShared>,
+}
+
+impl Drop for DeviceShared {
+    fn drop(&mut self) {
+        let layouts = std::mem::take(&mut *lock(&self.layouts));
+        // SAFETY: pipelines and slots hold an Arc of this, so none is left and no work is in flight (a slot that cannot
+        // be waited for keeps its Arc for ever). The allocator frees its memory while the device still exists, and is
+        // not used again.
+        unsafe {
+            layouts.destroy(&self.raw);
+            ManuallyDrop::drop(&mut self.allocator);
+            self.raw.destroy_device(None);
+        }
+    }
+}
+
+impl Device {
+    /// Opens the device.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] where it has no compute queue or lacks a feature of `options.with`;
+    /// [`Error::Invalid`] for a feature that does not exist; otherwise what the driver reports.
+    pub fn open(physical: &PhysicalDevice, options: &DeviceOptions) -> Result<Self, Error> {
+        let identity = physical.identity().clone();
+        let lacks = |what: String| Error::NotSupported { device: identity.name.clone(), what };
+        let family = physical.queue.ok_or_else(|| lacks("compute: it has no queue for it".into()))?;
+        let offered = physical.capabilities();
+        for name in &options.with {
+            if !is_known(name) {
+                return Err(Error::invalid(format!("`{name}` is not a feature that this program knows")));
+            }
+            if !offered.has_feature(name) {
+                return Err(lacks(format!("the feature {name}")));
+            }
+        }
+        let mut enabled = Enabled::choose(
+            offered.api_version,
+            &physical.features,
+            &offered.extensions,
+            &options.with,
+            &options.without,
+        );
+        if let Some(name) = options.with.iter().find(|n| !enabled.names.contains(*n)) {
+            return Err(lacks(format!("enabling {name} in this program")));
+        }
+        if offered.has_extension("VK_KHR_portability_subset") {
+            enabled.extensions.insert("VK_KHR_portability_subset".into());
+        }
+        let names: Vec<CString> = enabled.extensions.iter().filter_map(|e| CString::new(e.as_str()).ok()).collect();
+        let pointers: Vec<_> = names.iter().map(|n| n.as_ptr()).collect();
+        let priorities = [1.0];
+        let queues =
+            [vk::DeviceQueueCreateInfo::default().queue_family_index(family.index).queue_priorities(&priorities)];
+        let capabilities = Capabilities {
+            api_version: offered.api_version,
+            features: enabled.names.clone(),
+            extensions: offered
+                .extensions
+                .iter()
+                .filter(|e| usable(e, &enabled.extensions, offered))
+                .cloned()
+                .collect(),
+            properties: offered.properties.clone(),
+        };
+        let core = *enabled.core();
+        let mut features2;
+        let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&pointers);
+        if offered.api_version.at_least(1, 1) {
+            features2 = enabled.features2();
+            info = info.push_next(&mut features2);
+        } else {
+            info = info.enabled_features(&core);
+        }
+        let instance = &physical.instance;
+        // SAFETY: the handle is of this instance; the extensions and feature structures are ones that the device
+        // reported, and all that `info` points to lives until the call returns.
+        let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.map_err(during("vkCreateDevice"))?;
+        // SAFETY: the device was created with this queue.
+        let queue = unsafe { raw.get_device_queue(family.index, 0) };
+        // Blocks grow with use: a worker that runs small cases holds few megabytes, a sweep gets its own blocks anyway.
+        const MB: u64 = 1 << 20;
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.raw.clone(),
+            device: raw.clone(),
+            physical_device: physical.raw,
+            debug_settings: AllocatorDebugSettings::default(),
+            buffer_device_address: false,
+            allocation_sizes: AllocationSizes::new(4 * MB, 4 * MB)
+                .with_max_device_memblock_size(64 * MB)
+                .with_max_host_memblock_size(64 * MB),
+        });
+        let allocator = match allocator {
+            Ok(allocator) => ManuallyDrop::new(Mutex::new(allocator)),
+            Err(error) => {
+                // SAFETY: nothing was made from the device.
+                unsafe { raw.destroy_device(None) };
+                return Err(allocating(error));
+            }
+        };
+        let staged = match options.staging {
+            Staging::Auto => matches!(identity.device_type, DeviceType::Discrete | DeviceType::Virtual),
+            Staging::Always => true,
+            Staging::Never => false,
+        };
+        let shared = DeviceShared {
+            raw,
+            identity,
+            capabilities,
+            properties: physical.properties().clone(),
+            staged,
+            family,
+            layouts: Mutex::default(),
+            queue: Mutex::new(queue),
+            allocator,
+            lost: AtomicBool::new(false),
+            instance: instance.clone(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Name, driver and versions.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.shared.identity
+    }
+
+    /// What is *enabled*: the features that are on, and the extensions whose shader abilities may be used (those
+    /// enabled, and those that are part of the core version).
+    #[must_use]
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.shared.capabilities
+    }
+
+    /// Limits, float controls and subgroups, typed.
+    #[must_use]
+    pub fn properties(&self) -> &Properties {
+        &self.shared.properties
+    }
+
+    /// Whether buffers are copied around each dispatch rather than mapped.
+    #[must_use]
+    pub fn is_staged(&self) -> bool {
+        self.shared.staged
+    }
+
+    /// Makes a compute pipeline. May be called from several threads at once. There is no time limit on a driver's
+    /// compiler: only another process can end it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a description that contradicts itself, [`Error::NotSupported`] for one beyond the
+    /// device, otherwise what the driver reports. The module itself is not checked: an invalid one is undefined
+    /// behaviour in the driver, so check what you are given first (and see [`Instance::new`](crate::Instance::new)).
+    pub fn pipeline(&self, description: &PipelineDesc<'_>) -> Result<Pipeline, Error> {
+        Pipeline::new(&self.shared, description)
+    }
+
+    /// Makes a slot: buffers, and what it takes to dispatch over them. Buffer `i` is bound to set 0, binding `i`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], [`Error::NotSupported`] (the device's limits), [`Error::OutOfMemory`].
+    pub fn slot(&self, buffers: &[BufferSpec]) -> Result<Slot, Error> {
+        Slot::new(&self.shared, buffers)
+    }
+
+    /// What the validation layer said since the last call, of this device and of the others of its instance; empty
+    /// without validation.
+    #[must_use]
+    pub fn take_validation_messages(&self) -> Vec<ValidationMessage> {
+        self.shared.instance.take_messages()
+    }
+}
+
+/// Whether shaders may use what `extension` offers: it is enabled, or the core version has it.
+fn usable(extension: &str, enabled: &BTreeSet<String>, offered: &Capabilities) -> bool {
+    enabled.contains(extension) || crate::features::is_core(extension, offered.api_version)
+}
+
+impl DeviceShared {
+    pub(crate) fn allocator(&self) -> MutexGuard<'_, Allocator> {
+        lock(&self.allocator)
+    }
+
+    /// The layouts for this many storage buffers and bytes of push constants, made on first use and kept.
+    pub(crate) fn layout(&self, key: LayoutKey) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout), Error> {
+        lock(&self.layouts).get(&self.raw, key)
+    }
+
+    /// Submits one command buffer.
+    pub(crate) fn submit(&self, commands: vk::CommandBuffer, fence: vk::Fence) -> Result<(), Error> {
+        self.alive("vkQueueSubmit")?;
+        let commands = [commands];
+        let info = vk::SubmitInfo::default().command_buffers(&commands);
+        let queue = lock(&self.queue);
+        // SAFETY: the queue is locked; command buffer and fence belong to one slot, which is not in flight.
+        let result = unsafe { self.raw.queue_submit(*queue, &[info], fence) };
+        self.check(result, "vkQueueSubmit")
+    }
+
+    /// Maps a result, remembering the loss of the device.
+    pub(crate) fn check<T>(&self, result: Result<T, vk::Result>, command: &'static str) -> Result<T, Error> {
+        if matches!(result, Err(vk::Result::ERROR_DEVICE_LOST)) {
+            self.lost.store(true, Ordering::Relaxed);
+        }
+        result.map_err(during(command))
+    }
+
+    /// An error if the device is known to be lost.
+    pub(crate) fn alive(&self, command: &'static str) -> Result<(), Error> {
+        if self.is_lost() { Err(Error::DeviceLost { during: command }) } else { Ok(()) }
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn lacks(&self, what: impl Into<String>) -> Error {
+        Error::NotSupported { device: self.identity.name.clone(), what: what.into() }
+    }
+}
+
+/// A panic elsewhere leaves these consistent: every change under a lock is one step.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

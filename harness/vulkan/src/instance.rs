@@ -1,0 +1,169 @@
+//! The loader and the instance.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use ash::{ext, khr, vk};
+
+use crate::error::{Error, during};
+use crate::physical::PhysicalDevice;
+use crate::select::select;
+use crate::validation::{Collector, LAYER, Messenger, ValidationMessage};
+use crate::version::ApiVersion;
+
+/// A Vulkan instance: the way to the devices. Cheap to clone; the instance is destroyed with the last thing made from
+/// it.
+#[derive(Clone)]
+pub struct Instance {
+    shared: Arc<InstanceShared>,
+}
+
+pub(crate) struct InstanceShared {
+    /// Keeps the loader's library in memory.
+    _entry: ash::Entry,
+    pub(crate) raw: ash::Instance,
+    /// What the instance was made for; no device is used beyond it.
+    pub(crate) version: ApiVersion,
+    pub(crate) messenger: Option<Messenger>,
+}
+
+impl Drop for InstanceShared {
+    fn drop(&mut self) {
+        // SAFETY: everything made from the instance holds an Arc of this, so nothing of it is left; the messenger goes
+        // before the instance, each once.
+        unsafe {
+            if let Some(messenger) = &self.messenger {
+                messenger.destroy();
+            }
+            self.raw.destroy_instance(None);
+        }
+    }
+}
+
+impl Instance {
+    /// Loads the Vulkan loader and makes an instance; with `validation`, under `VK_LAYER_KHRONOS_validation`.
+    ///
+    /// # Errors
+    /// [`Error::NoLoader`], [`Error::NoValidationLayer`] and [`Error::NoDevice`] (no driver works here) say what to
+    /// install.
+    pub fn new(validation: bool) -> Result<Self, Error> {
+        // SAFETY: the loader's own initialisers are the only foreign code that runs here.
+        let entry = unsafe { ash::Entry::load() }.map_err(|e| Error::NoLoader { reason: e.to_string() })?;
+        // SAFETY: the loader is loaded; this and the calls below read lists from it.
+        let loader = unsafe { entry.try_enumerate_instance_version() }
+            .map_err(during("vkEnumerateInstanceVersion"))?
+            .map_or(ApiVersion { major: 1, minor: 0, patch: 0 }, ApiVersion::from_raw);
+        if !loader.at_least(1, 1) {
+            return Err(Error::NoLoader { reason: format!("it is of version {loader}; 1.1 or later is needed") });
+        }
+        // A loader passes on versions that it does not know itself.
+        let version = ApiVersion::NEWEST;
+        let mut layers = Vec::new();
+        let mut extensions = Vec::new();
+        let mut flags = vk::InstanceCreateFlags::empty();
+        let own = extension_names(&entry, None)?;
+        if own.iter().any(|n| n == khr::portability_enumeration::NAME) {
+            extensions.push(khr::portability_enumeration::NAME.as_ptr());
+            flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
+        }
+
+        let collector = validation.then(Arc::<Collector>::default);
+        let mut messenger_info;
+        let off = vk::FALSE;
+        let setting = vk::LayerSettingEXT {
+            p_layer_name: LAYER.as_ptr(),
+            p_setting_name: c"enable_message_limit".as_ptr(),
+            ty: vk::LayerSettingTypeEXT::BOOL32,
+            value_count: 1,
+            p_values: (&raw const off).cast(),
+            ..Default::default()
+        };
+        let mut settings = vk::LayerSettingsCreateInfoEXT::default();
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"assay")
+            .engine_name(c"assay")
+            .api_version(version.to_raw());
+        let mut info = vk::InstanceCreateInfo::default().flags(flags).application_info(&application);
+        if let Some(collector) = &collector {
+            // SAFETY: as above.
+            let present = unsafe { entry.enumerate_instance_layer_properties() }
+                .map_err(during("vkEnumerateInstanceLayerProperties"))?;
+            if !present.iter().any(|l| l.layer_name_as_c_str() == Ok(LAYER)) {
+                return Err(Error::NoValidationLayer);
+            }
+            layers.push(LAYER.as_ptr());
+            extensions.push(ext::debug_utils::NAME.as_ptr());
+            messenger_info = collector.messenger_info();
+            info = info.push_next(&mut messenger_info);
+            // The layer falls silent about a rule after a few messages, which would hide later cases' errors. It reads
+            // its settings whether or not VK_EXT_layer_settings is enabled, which older loaders refuse to do.
+            if extension_names(&entry, Some(LAYER))?.iter().any(|n| n == ext::layer_settings::NAME) {
+                settings = settings.settings(std::slice::from_ref(&setting));
+                info = info.push_next(&mut settings);
+            }
+        }
+        let info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
+        // SAFETY: all that `info` points to lives until the call returns; the collector outlives the instance.
+        let raw = unsafe { entry.create_instance(&info, None) }.map_err(|e| match e {
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
+            other => during("vkCreateInstance")(other),
+        })?;
+        let messenger = match collector.map(|c| Messenger::new(&entry, &raw, c)).transpose() {
+            Ok(messenger) => messenger,
+            Err(error) => {
+                // SAFETY: nothing else was made from the instance.
+                unsafe { raw.destroy_instance(None) };
+                return Err(error);
+            }
+        };
+        Ok(Self { shared: Arc::new(InstanceShared { _entry: entry, raw, version, messenger }) })
+    }
+
+    /// Every physical device, in the loader's order (which is what an index selects), with everything that can be read
+    /// without opening it.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] when there is none.
+    pub fn devices(&self) -> Result<Vec<PhysicalDevice>, Error> {
+        // SAFETY: the instance is alive.
+        let handles = unsafe { self.shared.raw.enumerate_physical_devices() }.map_err(|e| match e {
+            vk::Result::ERROR_INITIALIZATION_FAILED => Error::NoDevice,
+            other => during("vkEnumeratePhysicalDevices")(other),
+        })?;
+        if handles.is_empty() {
+            return Err(Error::NoDevice);
+        }
+        handles.into_iter().enumerate().map(|(index, h)| PhysicalDevice::read(&self.shared, h, index)).collect()
+    }
+
+    /// The one device that `selector` names (see [`select`]); without a selector the best one.
+    ///
+    /// # Errors
+    /// [`Error::NoMatch`] and [`Error::Ambiguous`] list what is there; [`Error::NoDevice`] when nothing is.
+    pub fn select(&self, selector: Option<&str>) -> Result<PhysicalDevice, Error> {
+        let mut devices = self.devices()?;
+        let identities: Vec<_> = devices.iter().map(|d| d.identity()).collect();
+        let index = select(&identities, selector)?;
+        Ok(devices.swap_remove(index))
+    }
+
+    /// What the validation layer said since the last call; empty without validation. Messages are collected for the
+    /// instance and all devices opened from it.
+    #[must_use]
+    pub fn take_validation_messages(&self) -> Vec<ValidationMessage> {
+        self.shared.take_messages()
+    }
+}
+
+impl InstanceShared {
+    pub(crate) fn take_messages(&self) -> Vec<ValidationMessage> {
+        self.messenger.as_ref().map(|m| m.collector.take()).unwrap_or_default()
+    }
+}
+
+fn extension_names(entry: &ash::Entry, layer: Option<&CStr>) -> Result<Vec<std::ffi::CString>, Error> {
+    // SAFETY: the loader is loaded, and the layer, if any, is one that it listed.
+    let list = unsafe { entry.enumerate_instance_extension_properties(layer) }
+        .map_err(during("vkEnumerateInstanceExtensionProperties"))?;
+    Ok(list.iter().filter_map(|e| e.extension_name_as_c_str().ok().map(CStr::to_owned)).collect())
+}

@@ -1,0 +1,166 @@
+//! Physical devices: everything that can be read without opening one.
+
+use std::collections::BTreeSet;
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::capabilities::{Capabilities, named};
+use crate::error::{Error, during};
+use crate::features::Offered;
+use crate::identity::{DeviceType, Identity, Uuid, driver_version};
+use crate::instance::InstanceShared;
+use crate::properties::{FloatControls, Limits, Properties, Subgroup};
+use crate::version::ApiVersion;
+
+/// A device as the driver describes it.
+#[derive(Clone)]
+pub struct PhysicalDevice {
+    pub(crate) instance: Arc<InstanceShared>,
+    pub(crate) raw: vk::PhysicalDevice,
+    identity: Identity,
+    capabilities: Capabilities,
+    properties: Properties,
+    pub(crate) features: Offered,
+    pub(crate) queue: Option<QueueFamily>,
+}
+
+/// The queue family that compute work goes to.
+#[derive(Clone, Copy)]
+pub(crate) struct QueueFamily {
+    pub(crate) index: u32,
+    pub(crate) timestamp_bits: u32,
+}
+
+impl PhysicalDevice {
+    pub(crate) fn read(instance: &Arc<InstanceShared>, raw: vk::PhysicalDevice, index: usize) -> Result<Self, Error> {
+        // SAFETY: `raw` is a handle of this instance, here and in the calls below.
+        let base = unsafe { instance.raw.get_physical_device_properties(raw) };
+        let api_version = ApiVersion::from_raw(base.api_version);
+        let usable = api_version.min(ApiVersion { patch: u32::MAX, ..instance.version });
+        // SAFETY: as above.
+        let extensions = unsafe { instance.raw.enumerate_device_extension_properties(raw) }
+            .map_err(during("vkEnumerateDeviceExtensionProperties"))?;
+        let extensions: BTreeSet<String> =
+            extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok().map(lossy)).collect();
+
+        let mut id = vk::PhysicalDeviceIDProperties::default();
+        let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+        let mut maintenance3 = vk::PhysicalDeviceMaintenance3Properties::default();
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut float = vk::PhysicalDeviceFloatControlsProperties::default();
+        let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
+        let has = |minor, extension: &str| {
+            usable.at_least(1, 1) && (usable.at_least(1, minor) || extensions.contains(extension))
+        };
+        let has_driver = has(2, "VK_KHR_driver_properties");
+        let has_float = has(2, "VK_KHR_shader_float_controls");
+        let has_sizes = has(3, "VK_EXT_subgroup_size_control");
+        if usable.at_least(1, 1) {
+            let mut all = vk::PhysicalDeviceProperties2::default()
+                .push_next(&mut id)
+                .push_next(&mut subgroup)
+                .push_next(&mut maintenance3);
+            if has_driver {
+                all = all.push_next(&mut driver);
+            }
+            if has_float {
+                all = all.push_next(&mut float);
+            }
+            if has_sizes {
+                all = all.push_next(&mut sizes);
+            }
+            // SAFETY: every structure belongs to the device's version or to an extension that it has.
+            unsafe { instance.raw.get_physical_device_properties2(raw, &mut all) };
+        }
+
+        // SAFETY: as above.
+        let families = unsafe { instance.raw.get_physical_device_queue_family_properties(raw) };
+        let queue = (0..)
+            .zip(&families)
+            .filter(|(_, f)| f.queue_flags.contains(vk::QueueFlags::COMPUTE) && f.queue_count > 0)
+            .map(|(index, f)| QueueFamily { index, timestamp_bits: f.timestamp_valid_bits })
+            .max_by_key(|f| (f.timestamp_bits > 0, std::cmp::Reverse(f.index)));
+
+        let properties = Properties {
+            limits: limits(&base.limits, usable.at_least(1, 1).then_some(maintenance3.max_memory_allocation_size)),
+            float_controls: has_float.then(|| FloatControls::from_vk(&float)),
+            subgroup: usable.at_least(1, 1).then(|| Subgroup {
+                size: subgroup.subgroup_size,
+                min_size: if has_sizes { sizes.min_subgroup_size } else { subgroup.subgroup_size },
+                max_size: if has_sizes { sizes.max_subgroup_size } else { subgroup.subgroup_size },
+                stages: subgroup.supported_stages.as_raw(),
+                operations: subgroup.supported_operations.as_raw(),
+                required_size_stages: sizes.required_subgroup_size_stages.as_raw(),
+                quad_in_all_stages: subgroup.quad_operations_in_all_stages != vk::FALSE,
+            }),
+        };
+        let identity = Identity {
+            index,
+            name: base.device_name_as_c_str().map(lossy).unwrap_or_default(),
+            device_type: DeviceType::from_vk(base.device_type),
+            vendor_id: base.vendor_id,
+            device_id: base.device_id,
+            driver_id: if has_driver { format!("{:?}", driver.driver_id) } else { String::new() },
+            driver_name: driver.driver_name_as_c_str().map(lossy).unwrap_or_default(),
+            driver_info: driver.driver_info_as_c_str().map(lossy).unwrap_or_default(),
+            driver_version: driver_version(base.vendor_id, base.driver_version),
+            driver_version_raw: base.driver_version,
+            api_version,
+            conformance_version: if has_driver {
+                let v = driver.conformance_version;
+                format!("{}.{}.{}.{}", v.major, v.minor, v.subminor, v.patch)
+            } else {
+                String::new()
+            },
+            device_uuid: Uuid(id.device_uuid),
+            driver_uuid: Uuid(id.driver_uuid),
+        };
+        let features = Offered::query(&instance.raw, raw, usable, &extensions);
+        let capabilities = Capabilities {
+            api_version: usable,
+            features: features.names(),
+            extensions,
+            properties: named(&properties),
+        };
+        Ok(Self { instance: instance.clone(), raw, identity, capabilities, properties, features, queue })
+    }
+
+    /// Name, driver and versions.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// All that it offers to shaders, by name.
+    #[must_use]
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Limits, float controls and subgroups, typed.
+    #[must_use]
+    pub fn properties(&self) -> &Properties {
+        &self.properties
+    }
+}
+
+fn limits(l: &vk::PhysicalDeviceLimits, max_allocation: Option<u64>) -> Limits {
+    Limits {
+        max_workgroups: l.max_compute_work_group_count,
+        max_workgroup_size: l.max_compute_work_group_size,
+        max_workgroup_invocations: l.max_compute_work_group_invocations,
+        max_shared_memory: l.max_compute_shared_memory_size,
+        max_push_constants: l.max_push_constants_size,
+        max_storage_buffer_range: l.max_storage_buffer_range.into(),
+        max_allocation: max_allocation.filter(|&n| n > 0).unwrap_or(u64::MAX),
+        max_storage_buffers: l.max_per_stage_descriptor_storage_buffers,
+        min_storage_buffer_alignment: l.min_storage_buffer_offset_alignment,
+        timestamp_period: l.timestamp_period,
+    }
+}
+
+fn lossy(text: &CStr) -> String {
+    text.to_string_lossy().into_owned()
+}

@@ -1,0 +1,194 @@
+//! Compute pipelines.
+
+use std::ffi::CString;
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::device::DeviceShared;
+use crate::error::Error;
+use crate::layout::LayoutKey;
+
+/// The value of one specialisation constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpecConstant {
+    id: u32,
+    bits: u64,
+    size: usize,
+}
+
+impl SpecConstant {
+    /// An 8-bit constant with the `SpecId` `id`.
+    #[must_use]
+    pub fn bits8(id: u32, bits: u8) -> Self {
+        Self { id, bits: bits.into(), size: 1 }
+    }
+
+    /// A 16-bit constant, `f16` by its bits.
+    #[must_use]
+    pub fn bits16(id: u32, bits: u16) -> Self {
+        Self { id, bits: bits.into(), size: 2 }
+    }
+
+    /// A 32-bit constant, `f32` by its bits, a boolean as 0 or 1.
+    #[must_use]
+    pub fn bits32(id: u32, bits: u32) -> Self {
+        Self { id, bits: bits.into(), size: 4 }
+    }
+
+    /// A 64-bit constant, `f64` by its bits.
+    #[must_use]
+    pub fn bits64(id: u32, bits: u64) -> Self {
+        Self { id, bits, size: 8 }
+    }
+}
+
+/// What a compute pipeline is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineDesc<'a> {
+    /// The SPIR-V module, in the host's byte order. Its storage buffers are in set 0, bindings 0 to `buffers - 1`.
+    pub code: &'a [u32],
+    /// The entry point, of execution model `GLCompute`.
+    pub entry: &'a str,
+    /// How many storage buffers the layout has.
+    pub buffers: u32,
+    /// Bytes of push constants; a multiple of 4.
+    pub push_constants: u32,
+    /// Values for specialisation constants; the others keep the module's.
+    pub specialization: &'a [SpecConstant],
+    /// Ask for this many invocations in a subgroup (needs `subgroupSizeControl`).
+    pub subgroup_size: Option<u32>,
+}
+
+impl<'a> PipelineDesc<'a> {
+    /// The entry point `main` of `code`, with this many buffers, and neither push constants nor specialisation.
+    #[must_use]
+    pub fn new(code: &'a [u32], buffers: u32) -> Self {
+        Self { code, entry: "main", buffers, push_constants: 0, specialization: &[], subgroup_size: None }
+    }
+}
+
+/// A compute pipeline. Cheap to clone; destroyed when it and all work that uses it is done.
+#[derive(Clone)]
+pub struct Pipeline {
+    pub(crate) shared: Arc<PipelineShared>,
+}
+
+pub(crate) struct PipelineShared {
+    pub(crate) device: Arc<DeviceShared>,
+    pub(crate) raw: vk::Pipeline,
+    pub(crate) layout: vk::PipelineLayout,
+    pub(crate) key: LayoutKey,
+}
+
+impl Drop for PipelineShared {
+    fn drop(&mut self) {
+        // SAFETY: a slot in flight holds an Arc of this, so no work uses the pipeline.
+        unsafe { self.device.raw.destroy_pipeline(self.raw, None) };
+    }
+}
+
+const MAGIC: u32 = 0x0723_0203;
+
+impl Pipeline {
+    pub(crate) fn new(device: &Arc<DeviceShared>, description: &PipelineDesc<'_>) -> Result<Self, Error> {
+        device.alive("vkCreateComputePipelines")?;
+        let entry = check(device, description)?;
+        let key = LayoutKey { buffers: description.buffers, push_constants: description.push_constants };
+        let (_, layout) = device.layout(key)?;
+
+        let mut data = Vec::new();
+        let mut entries = Vec::new();
+        for constant in description.specialization {
+            entries.push(vk::SpecializationMapEntry {
+                constant_id: constant.id,
+                offset: data.len() as u32,
+                size: constant.size,
+            });
+            match constant.size {
+                1 => data.extend((constant.bits as u8).to_ne_bytes()),
+                2 => data.extend((constant.bits as u16).to_ne_bytes()),
+                4 => data.extend((constant.bits as u32).to_ne_bytes()),
+                _ => data.extend(constant.bits.to_ne_bytes()),
+            }
+        }
+        let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
+            .required_subgroup_size(description.subgroup_size.unwrap_or_default());
+
+        let module_info = vk::ShaderModuleCreateInfo::default().code(description.code);
+        // SAFETY: the device is alive; the words live until the call returns.
+        let module = unsafe { device.raw.create_shader_module(&module_info, None) };
+        let module = device.check(module, "vkCreateShaderModule")?;
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module)
+            .name(&entry);
+        if !entries.is_empty() {
+            stage = stage.specialization_info(&specialization);
+        }
+        if description.subgroup_size.is_some() {
+            stage = stage.push_next(&mut size);
+        }
+        let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+        // SAFETY: all that `info` refers to lives until the call returns. Without a cache object, the driver takes
+        // calls from several threads. The module is not needed afterwards.
+        let result = unsafe {
+            let result = device.raw.create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
+            device.raw.destroy_shader_module(module, None);
+            result
+        };
+        let made = device.check(result.map_err(|(_, error)| error), "vkCreateComputePipelines")?;
+        let raw = made.first().copied().unwrap_or_default();
+        Ok(Self { shared: Arc::new(PipelineShared { device: device.clone(), raw, layout, key }) })
+    }
+}
+
+/// Checks all but the module; the entry point's name.
+fn check(device: &DeviceShared, description: &PipelineDesc<'_>) -> Result<CString, Error> {
+    if description.code.len() < 5 || description.code[0] != MAGIC {
+        return Err(Error::invalid("not a SPIR-V module: it does not begin with 0x07230203"));
+    }
+    let entry = CString::new(description.entry)
+        .map_err(|_| Error::invalid(format!("the entry point {:?} has a NUL in it", description.entry)))?;
+    let limits = &device.properties.limits;
+    if description.buffers > limits.max_storage_buffers {
+        return Err(device.lacks(format!(
+            "{} storage buffers (maxPerStageDescriptorStorageBuffers is {})",
+            description.buffers, limits.max_storage_buffers
+        )));
+    }
+    if !description.push_constants.is_multiple_of(4) {
+        return Err(Error::invalid(format!(
+            "{} bytes of push constants: the size must be a multiple of 4",
+            description.push_constants
+        )));
+    }
+    if description.push_constants > limits.max_push_constants {
+        return Err(device.lacks(format!(
+            "{} bytes of push constants (maxPushConstantsSize is {})",
+            description.push_constants, limits.max_push_constants
+        )));
+    }
+    let mut ids: Vec<_> = description.specialization.iter().map(|c| c.id).collect();
+    ids.sort_unstable();
+    if let Some(twice) = ids.windows(2).find(|w| w[0] == w[1]) {
+        return Err(Error::invalid(format!("the specialisation constant {} is given twice", twice[0])));
+    }
+    if let Some(size) = description.subgroup_size {
+        let subgroup = device.properties.subgroup.as_ref().filter(|s| {
+            device.capabilities.has_feature("subgroupSizeControl")
+                && vk::ShaderStageFlags::from_raw(s.required_size_stages).contains(vk::ShaderStageFlags::COMPUTE)
+        });
+        let Some(subgroup) = subgroup else {
+            return Err(device.lacks("a required subgroup size (subgroupSizeControl, requiredSubgroupSizeStages)"));
+        };
+        if !size.is_power_of_two() || size < subgroup.min_size || size > subgroup.max_size {
+            return Err(device.lacks(format!(
+                "subgroups of {size} (a power of two from {} to {})",
+                subgroup.min_size, subgroup.max_size
+            )));
+        }
+    }
+    Ok(entry)
+}

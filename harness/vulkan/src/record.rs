@@ -1,0 +1,158 @@
+//! The commands of one dispatch.
+
+use std::time::Duration;
+
+use ash::vk;
+
+use crate::error::Error;
+use crate::pipeline::PipelineShared;
+use crate::slot::{Bound, Dispatch, Objects, Role};
+
+/// What is to be recorded, and where.
+pub(crate) struct Recording<'a> {
+    pub(crate) objects: &'a Objects,
+    pub(crate) buffers: &'a [Bound],
+    pub(crate) pipeline: &'a PipelineShared,
+    pub(crate) dispatch: &'a Dispatch<'a>,
+}
+
+/// Records: clears and copies in, the dispatch between two timestamps, copies out, and the barriers between them. The
+/// slot is not in flight.
+pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
+    let Recording { objects, buffers, pipeline, dispatch } = *recording;
+    let device = &objects.device;
+    let raw = &device.raw;
+    let commands = objects.commands;
+    // SAFETY: the pool belongs to this slot alone, which is not in flight.
+    let reset = unsafe { raw.reset_command_pool(objects.command_pool, vk::CommandPoolResetFlags::empty()) };
+    device.check(reset, "vkResetCommandPool")?;
+    let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+    // SAFETY: the command buffer was reset with its pool.
+    device.check(unsafe { raw.begin_command_buffer(commands, &begin) }, "vkBeginCommandBuffer")?;
+    let timed = objects.queries != vk::QueryPool::null();
+    // SAFETY: the command buffer is being recorded by this thread alone; all objects are of its device and live until
+    // the work is done, because the slot holds them; sizes were checked against the pipeline's layout.
+    unsafe {
+        if timed {
+            raw.cmd_reset_query_pool(commands, objects.queries, 0, 2);
+        }
+        if prepare(recording) {
+            barrier(
+                recording,
+                (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE),
+                (vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE),
+            );
+        }
+        raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline.raw);
+        if !buffers.is_empty() {
+            let sets = [objects.set];
+            raw.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, pipeline.layout, 0, &sets, &[]);
+        }
+        if !dispatch.push_constants.is_empty() {
+            let stage = vk::ShaderStageFlags::COMPUTE;
+            raw.cmd_push_constants(commands, pipeline.layout, stage, 0, dispatch.push_constants);
+        }
+        if timed {
+            raw.cmd_write_timestamp(commands, vk::PipelineStageFlags::TOP_OF_PIPE, objects.queries, 0);
+        }
+        let [x, y, z] = dispatch.groups;
+        raw.cmd_dispatch(commands, x, y, z);
+        if timed {
+            raw.cmd_write_timestamp(commands, vk::PipelineStageFlags::COMPUTE_SHADER, objects.queries, 1);
+        }
+        let written = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_WRITE);
+        let host = (vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
+        if device.staged {
+            let copied = (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE);
+            barrier(recording, written, (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ));
+            collect(recording);
+            barrier(recording, copied, host);
+        } else {
+            barrier(recording, written, host);
+        }
+        device.check(raw.end_command_buffer(commands), "vkEndCommandBuffer")
+    }
+}
+
+/// Fills and uploads; whether there was anything to do.
+///
+/// # Safety
+/// As in `record`.
+unsafe fn prepare(recording: &Recording<'_>) -> bool {
+    let Recording { objects, buffers, dispatch, .. } = *recording;
+    let raw = &objects.device.raw;
+    let mut any = false;
+    for bound in buffers {
+        match (bound.spec.role, &bound.staging) {
+            (Role::Input | Role::InOut, Some(staging)) => {
+                let region = [vk::BufferCopy::default().size(bound.buffer.size())];
+                // SAFETY: both buffers have that size and their usage.
+                unsafe { raw.cmd_copy_buffer(objects.commands, staging.raw, bound.buffer.raw, &region) };
+                any = true;
+            }
+            (Role::Output, _) => {
+                if let Some(word) = dispatch.clear.or(bound.fresh.then_some(0)) {
+                    let all = vk::WHOLE_SIZE;
+                    // SAFETY: the buffer may be written by transfers and is a whole number of words.
+                    unsafe { raw.cmd_fill_buffer(objects.commands, bound.buffer.raw, 0, all, word) };
+                    any = true;
+                }
+            }
+            (Role::Input | Role::InOut, None) => {}
+        }
+    }
+    any
+}
+
+/// Downloads.
+///
+/// # Safety
+/// As in `record`.
+unsafe fn collect(recording: &Recording<'_>) {
+    let Recording { objects, buffers, .. } = *recording;
+    for bound in buffers {
+        if let (Role::Output | Role::InOut, Some(staging)) = (bound.spec.role, &bound.staging) {
+            let region = [vk::BufferCopy::default().size(bound.buffer.size())];
+            // SAFETY: both buffers have that size and their usage.
+            unsafe {
+                objects.device.raw.cmd_copy_buffer(objects.commands, bound.buffer.raw, staging.raw, &region);
+            }
+        }
+    }
+}
+
+/// A barrier over all memory.
+///
+/// # Safety
+/// As in `record`.
+unsafe fn barrier(
+    recording: &Recording<'_>,
+    from: (vk::PipelineStageFlags, vk::AccessFlags),
+    to: (vk::PipelineStageFlags, vk::AccessFlags),
+) {
+    let barriers = [vk::MemoryBarrier::default().src_access_mask(from.1).dst_access_mask(to.1)];
+    let objects = recording.objects;
+    let none = vk::DependencyFlags::empty();
+    // SAFETY: as in `record`.
+    unsafe {
+        objects.device.raw.cmd_pipeline_barrier(objects.commands, from.0, to.0, none, &barriers, &[], &[]);
+    }
+}
+
+/// The time between the two timestamps of a dispatch that is done.
+pub(crate) fn device_time(objects: &Objects) -> Result<Option<Duration>, Error> {
+    if objects.queries == vk::QueryPool::null() {
+        return Ok(None);
+    }
+    let device = &objects.device;
+    let mut ticks = [0_u64; 2];
+    // SAFETY: the pool has two queries, both written by work whose fence is signalled.
+    let result =
+        unsafe { device.raw.get_query_pool_results(objects.queries, 0, &mut ticks, vk::QueryResultFlags::TYPE_64) };
+    device.check(result, "vkGetQueryPoolResults")?;
+    let bits = device.family.timestamp_bits.min(64);
+    let mask = u64::MAX >> (64 - bits);
+    let elapsed = ticks[1].wrapping_sub(ticks[0]) & mask;
+    let nanoseconds = elapsed as f64 * f64::from(device.properties.limits.timestamp_period);
+    Ok(Duration::try_from_secs_f64(nanoseconds * 1e-9).ok())
+}

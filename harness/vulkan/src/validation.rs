@@ -1,0 +1,119 @@
+//! The Khronos validation layer: what it says is collected, to be drained by the caller.
+
+use std::ffi::{CStr, c_void};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ash::{ext, vk};
+use serde::Serialize;
+
+use crate::error::{Error, during};
+
+pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// How bad a validation message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Suspicious, not forbidden.
+    Warning,
+    /// The application broke a rule of the specification: whatever the driver then does proves nothing.
+    Error,
+}
+
+/// One message of the validation layer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct ValidationMessage {
+    /// Error or warning.
+    pub severity: Severity,
+    /// The rule's name, such as `VUID-vkCmdDispatch-groupCountX-00386`; empty where the layer gives none.
+    pub id: String,
+    /// The layer's text.
+    pub text: String,
+}
+
+impl fmt::Display for ValidationMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(f, "validation {severity}: {}", self.text)
+    }
+}
+
+/// Where the callback puts messages.
+#[derive(Default)]
+pub(crate) struct Collector(Mutex<Vec<ValidationMessage>>);
+
+impl Collector {
+    pub(crate) fn take(&self) -> Vec<ValidationMessage> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The messenger's description. It holds a pointer to `self`, which must outlive every messenger made from it.
+    pub(crate) fn messenger_info(self: &Arc<Self>) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+        vk::DebugUtilsMessengerCreateInfoEXT::default()
+            .message_severity(
+                vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING,
+            )
+            .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
+            .pfn_user_callback(Some(callback))
+            .user_data(Arc::as_ptr(self).cast_mut().cast())
+    }
+}
+
+/// The messenger of an instance; destroyed by its owner before the instance.
+pub(crate) struct Messenger {
+    functions: ext::debug_utils::Instance,
+    handle: vk::DebugUtilsMessengerEXT,
+    pub(crate) collector: Arc<Collector>,
+}
+
+impl Messenger {
+    pub(crate) fn new(entry: &ash::Entry, instance: &ash::Instance, collector: Arc<Collector>) -> Result<Self, Error> {
+        let functions = ext::debug_utils::Instance::new(entry, instance);
+        let info = collector.messenger_info();
+        // SAFETY: VK_EXT_debug_utils is enabled on the instance, and the collector lives as long as the messenger.
+        let handle = unsafe { functions.create_debug_utils_messenger(&info, None) }
+            .map_err(during("vkCreateDebugUtilsMessengerEXT"))?;
+        Ok(Self { functions, handle, collector })
+    }
+
+    /// Destroys the messenger.
+    ///
+    /// # Safety
+    /// The instance must still exist, and this must be called at most once.
+    pub(crate) unsafe fn destroy(&self) {
+        // SAFETY: the caller vouches for the instance; the handle is destroyed once.
+        unsafe { self.functions.destroy_debug_utils_messenger(self.handle, None) };
+    }
+}
+
+unsafe extern "system" fn callback(
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _types: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: `user` is the collector of `messenger_info`, which outlives the messenger; `data` is valid during the call.
+    let (collector, data) = unsafe { (user.cast::<Collector>().as_ref(), data.as_ref()) };
+    if let (Some(collector), Some(data)) = (collector, data) {
+        let text = |p: *const std::ffi::c_char| {
+            if p.is_null() {
+                String::new()
+            } else {
+                // SAFETY: the layer's strings are NUL-terminated and valid during the call.
+                unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned()
+            }
+        };
+        let severity = if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let message = ValidationMessage { severity, id: text(data.p_message_id_name), text: text(data.p_message) };
+        collector.0.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+    }
+    vk::FALSE
+}

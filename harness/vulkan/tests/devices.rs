@@ -1,0 +1,289 @@
+//! Real dispatches on the software drivers, under validation where the layer is present.
+//!
+//! Which drivers are there is decided by `scripts/setup --tests`: it puts lavapipe and SwiftShader before the loader.
+//! What is missing is said on stderr, and with `ASSAY_TEST_ALL_DRIVERS=1` (as `scripts/test` sets it) is a failure.
+
+#[path = "support/shader.rs"]
+mod shader;
+
+use std::time::Duration;
+
+use assay_vulkan::{
+    BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PhysicalDevice, PipelineDesc, SpecConstant, Staging,
+};
+
+const LONG: Duration = Duration::from_secs(120);
+
+/// Runs `test` on every software driver, and checks that the validation layer had nothing to say.
+fn on_each_driver(test: impl Fn(&PhysicalDevice)) {
+    let strict = std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_some_and(|v| v == "1");
+    let skip = |what: &str| {
+        assert!(!strict, "{what}");
+        skipped(what);
+    };
+    let instance = match Instance::new(true) {
+        Err(error @ Error::NoValidationLayer) => {
+            skip(&format!("validation: {error}"));
+            Instance::new(false)
+        }
+        other => other,
+    };
+    let devices =
+        match instance.as_ref().map_err(ToString::to_string).and_then(|i| i.devices().map_err(|e| e.to_string())) {
+            Ok(devices) => devices,
+            Err(error) => return skip(&error),
+        };
+    let instance = instance.expect("it listed its devices");
+    for name in ["llvmpipe", "SwiftShader"] {
+        match devices.iter().find(|d| d.identity().name.contains(name)) {
+            Some(device) => {
+                test(device);
+                let messages = instance.take_validation_messages();
+                assert!(messages.is_empty(), "{name}: {messages:#?}");
+            }
+            None => skip(&format!("no {name} among the devices")),
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped part of a test must be seen")]
+fn skipped(what: &str) {
+    eprintln!("SKIPPED: {what}");
+}
+
+fn open(physical: &PhysicalDevice) -> Device {
+    Device::open(physical, &DeviceOptions::default()).unwrap()
+}
+
+fn description(code: &[u32]) -> PipelineDesc<'_> {
+    PipelineDesc { push_constants: 4, ..PipelineDesc::new(code, 2) }
+}
+
+fn buffers(words: usize) -> [BufferSpec; 2] {
+    [BufferSpec::input(words * 4), BufferSpec::output(words * 4)]
+}
+
+#[test]
+fn a_dispatch_reads_and_writes_mapped_and_staged_buffers() {
+    on_each_driver(|physical| {
+        for staging in [Staging::Never, Staging::Always] {
+            let device = Device::open(physical, &DeviceOptions { staging, ..Default::default() }).unwrap();
+            assert_eq!(device.is_staged(), staging == Staging::Always);
+            let words = 3 * shader::ROW;
+            let pipeline = device.pipeline(&description(&shader::add())).unwrap();
+            let mut slot = device.slot(&buffers(words)).unwrap();
+            for (i, word) in (0..).zip(slot.write::<u32>(0).unwrap()) {
+                *word = i;
+            }
+            for push in [0_u32, 0xffff_fff0] {
+                let bytes = push.to_ne_bytes();
+                let dispatch = Dispatch { groups: shader::groups(words), push_constants: &bytes, clear: None };
+                slot.submit(&pipeline, &dispatch).unwrap();
+                let timing = slot.wait(LONG).unwrap();
+                assert!(timing.device.is_none_or(|t| t <= timing.wall * 2), "{timing:?}");
+                let expected = (0..words as u32).map(|i| i.wrapping_add(1).wrapping_add(push));
+                assert!(slot.read::<u32>(1).unwrap().iter().copied().eq(expected));
+            }
+        }
+    });
+}
+
+#[test]
+fn what_the_shader_does_not_write_keeps_the_clear_value() {
+    on_each_driver(|physical| {
+        for staging in [Staging::Never, Staging::Always] {
+            let device = Device::open(physical, &DeviceOptions { staging, ..Default::default() }).unwrap();
+            let pipeline = device.pipeline(&description(&shader::add())).unwrap();
+            // 10 bytes beyond what one workgroup writes: not a whole number of words.
+            let bytes = shader::LOCAL * 4 + 10;
+            let mut slot = device.slot(&[BufferSpec::in_out(bytes), BufferSpec::output(bytes)]).unwrap();
+            let written = shader::LOCAL * 4;
+            for (clear, left) in [(None, 0), (Some(0xabab_abab), 0xab), (None, 0xab)] {
+                let dispatch = Dispatch { clear, ..Dispatch::linear(1).with_push_constants(&[0; 4]) };
+                slot.submit(&pipeline, &dispatch).unwrap();
+                slot.wait(LONG).unwrap();
+                let out = slot.read::<u8>(1).unwrap();
+                assert!(out[..written].chunks_exact(4).all(|w| w == [1, 0, 0, 0]));
+                assert_eq!(out[written..], [left; 10]);
+                assert!(slot.read::<u8>(0).unwrap().iter().all(|&b| b == 0));
+            }
+        }
+    });
+}
+
+#[test]
+fn specialisation_constants_and_subgroup_sizes_reach_the_pipeline() {
+    on_each_driver(|physical| {
+        let device = open(physical);
+        let code = shader::add();
+        let values = [SpecConstant::bits32(0, 41)];
+        let size = physical.properties().subgroup.map(|s| s.size);
+        let supported = device.capabilities().has_feature("subgroupSizeControl");
+        for subgroup_size in [None, size] {
+            let wanted = PipelineDesc { specialization: &values, subgroup_size, ..description(&code) };
+            match device.pipeline(&wanted) {
+                Ok(pipeline) => {
+                    let mut slot = device.slot(&buffers(64)).unwrap();
+                    slot.submit(&pipeline, &Dispatch::linear(1).with_push_constants(&[1, 0, 0, 0])).unwrap();
+                    slot.wait(LONG).unwrap();
+                    assert_eq!(slot.read::<u32>(1).unwrap(), [42; 64]);
+                }
+                Err(error) => {
+                    assert!(matches!(error, Error::NotSupported { .. }), "{error}");
+                    assert!(subgroup_size.is_some() && (!supported || size == Some(1)), "{error}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn one_slot_is_checked_while_the_other_computes() {
+    on_each_driver(|physical| {
+        let device = open(physical);
+        let pipeline = device.pipeline(&description(&shader::add())).unwrap();
+        let words = 1 << 14;
+        let mut slots = [device.slot(&buffers(words)).unwrap(), device.slot(&buffers(words)).unwrap()];
+        let submit = |slot: &mut assay_vulkan::Slot, chunk: u32| {
+            slot.write::<u32>(0).unwrap().fill(chunk);
+            let dispatch = Dispatch { groups: shader::groups(words), push_constants: &[0; 4], clear: Some(0) };
+            slot.submit(&pipeline, &dispatch).unwrap();
+        };
+        submit(&mut slots[0], 0);
+        for chunk in 0..10 {
+            let [now, next] = &mut slots;
+            submit(next, chunk + 1);
+            now.wait(LONG).unwrap();
+            assert!(now.read::<u32>(1).unwrap().iter().all(|&w| w == chunk + 1));
+            slots.swap(0, 1);
+        }
+        // The last is dropped in flight, and the device with it.
+    });
+}
+
+#[test]
+fn threads_share_a_device() {
+    on_each_driver(|physical| {
+        let device = open(physical);
+        std::thread::scope(|scope| {
+            for thread in 0..4_u32 {
+                let device = device.clone();
+                scope.spawn(move || {
+                    for round in 0..5 {
+                        let values = [SpecConstant::bits32(0, thread * 100 + round)];
+                        let code = shader::add();
+                        let wanted = PipelineDesc { specialization: &values, ..description(&code) };
+                        let pipeline = device.pipeline(&wanted).unwrap();
+                        let mut slot = device.slot(&buffers(64)).unwrap();
+                        slot.submit(&pipeline, &Dispatch::linear(1).with_push_constants(&[0; 4])).unwrap();
+                        drop(pipeline);
+                        slot.wait(LONG).unwrap();
+                        assert_eq!(slot.read::<u32>(1).unwrap(), [thread * 100 + round; 64]);
+                    }
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn a_time_limit_passes_and_the_work_can_still_be_waited_for() {
+    on_each_driver(|physical| {
+        let device = open(physical);
+        let pipeline = device.pipeline(&description(&shader::rounds())).unwrap();
+        let words = 1 << 16;
+        let mut slot = device.slot(&buffers(words)).unwrap();
+        let rounds = 60_000_u32;
+        let push = rounds.to_ne_bytes();
+        let dispatch = Dispatch { groups: shader::groups(words), push_constants: &push, clear: None };
+        slot.submit(&pipeline, &dispatch).unwrap();
+        let error = slot.wait(Duration::from_millis(1)).unwrap_err();
+        assert!(matches!(error, Error::Timeout { .. }) && error.is_fatal(), "{error}");
+        assert!(slot.in_flight());
+        assert!(matches!(slot.read::<u32>(1), Err(Error::InFlight)));
+        assert!(matches!(slot.write::<u32>(0), Err(Error::InFlight)));
+        assert!(matches!(slot.submit(&pipeline, &dispatch), Err(Error::InFlight)));
+        slot.wait(LONG).unwrap();
+        let expected = (0..rounds).fold(0_u32, |x, _| x.wrapping_mul(x).wrapping_add(1));
+        assert!(slot.read::<u32>(1).unwrap().iter().all(|&w| w == expected));
+    });
+}
+
+#[test]
+fn arguments_that_cannot_be_are_refused_with_the_reason() {
+    on_each_driver(|physical| {
+        let device = open(physical);
+        let code = shader::add();
+        let good = description(&code);
+        let refused = |error: Error, part: &str| {
+            let fits = matches!(error, Error::Invalid { .. } | Error::NotSupported { .. });
+            assert!(fits && error.to_string().contains(part), "expected {part}: {error}");
+        };
+        let twice = [SpecConstant::bits32(3, 0), SpecConstant::bits64(3, 0)];
+        for (wrong, part) in [
+            (PipelineDesc { code: &[], ..good }, "not a SPIR-V module"),
+            (PipelineDesc { code: &[0x0302_2307, 0, 0, 0, 0, 0], ..good }, "not a SPIR-V module"),
+            (PipelineDesc { entry: "ma\0in", ..good }, "NUL"),
+            (PipelineDesc { buffers: u32::MAX, ..good }, "maxPerStageDescriptorStorageBuffers"),
+            (PipelineDesc { push_constants: 6, ..good }, "multiple of 4"),
+            (PipelineDesc { push_constants: 1 << 20, ..good }, "maxPushConstantsSize"),
+            (PipelineDesc { specialization: &twice, ..good }, "given twice"),
+            (PipelineDesc { subgroup_size: Some(3), ..good }, "subgroup"),
+        ] {
+            refused(device.pipeline(&wrong).err().unwrap(), part);
+        }
+        refused(device.slot(&[BufferSpec::input(0)]).err().unwrap(), "no bytes");
+        refused(device.slot(&[BufferSpec::input(usize::MAX)]).err().unwrap(), "maxStorageBufferRange");
+
+        let pipeline = device.pipeline(&good).unwrap();
+        let mut slot = device.slot(&buffers(64)).unwrap();
+        let push = Dispatch::linear(1).with_push_constants(&[0; 4]);
+        assert!(matches!(slot.wait(LONG), Err(Error::NotSubmitted)));
+        refused(slot.submit(&pipeline, &Dispatch::linear(1)).unwrap_err(), "push constants");
+        refused(slot.submit(&pipeline, &Dispatch { groups: [1, 0, 1], ..push }).unwrap_err(), "computes nothing");
+        refused(slot.submit(&pipeline, &Dispatch { groups: [u32::MAX; 3], ..push }).unwrap_err(), "WorkGroupCount");
+        refused(slot.read::<u32>(2).unwrap_err(), "no buffer 2");
+        refused(slot.write::<u32>(1).unwrap_err(), "output");
+        let mut odd = device.slot(&[BufferSpec::in_out(7)]).unwrap();
+        refused(odd.read::<u32>(0).unwrap_err(), "slice");
+        refused(odd.submit(&pipeline, &push).unwrap_err(), "2 buffers");
+        let other = open(physical);
+        refused(other.slot(&buffers(64)).unwrap().submit(&pipeline, &push).unwrap_err(), "another device");
+
+        let ask = |name: &str| DeviceOptions { with: [name.to_owned()].into(), ..Default::default() };
+        refused(Device::open(physical, &ask("shaderFlota16")).err().unwrap(), "not a feature");
+        refused(Device::open(physical, &ask("tileShading")).err().unwrap(), "tileShading");
+        // Still in working order.
+        slot.submit(&pipeline, &push).unwrap();
+        slot.wait(LONG).unwrap();
+    });
+}
+
+#[test]
+fn the_drivers_are_described_as_they_are() {
+    on_each_driver(|physical| {
+        let identity = physical.identity();
+        let capabilities = physical.capabilities();
+        let float = physical.properties().float_controls.expect("both have Vulkan 1.2 or later");
+        assert!(capabilities.api_version.at_least(1, 1) && !identity.driver_info.is_empty(), "{identity}");
+        assert_eq!(
+            capabilities.is("shaderRoundingModeRTEFloat32"),
+            float.rounding_mode_rte.float32,
+            "the two forms of a property agree"
+        );
+        assert_eq!(identity.is_lavapipe(), identity.name.contains("llvmpipe"));
+        let device = open(physical);
+        let on = device.capabilities();
+        assert!(on.features.is_subset(&capabilities.features) && on.extensions.is_subset(&capabilities.extensions));
+        assert!(!on.has_feature("robustBufferAccess") && capabilities.has_feature("robustBufferAccess"));
+        if identity.is_lavapipe() {
+            for feature in ["shaderFloat64", "shaderInt64", "storageBuffer8BitAccess", "variablePointers"] {
+                assert!(on.has_feature(feature), "{feature}");
+            }
+        }
+        let without = DeviceOptions { without: ["shaderInt16".to_owned()].into(), ..Default::default() };
+        assert!(!Device::open(physical, &without).unwrap().capabilities().has_feature("shaderInt16"));
+        let robust = DeviceOptions { with: ["robustBufferAccess".to_owned()].into(), ..Default::default() };
+        assert!(Device::open(physical, &robust).unwrap().capabilities().has_feature("robustBufferAccess"));
+    });
+}
