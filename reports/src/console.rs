@@ -1,0 +1,366 @@
+//! The console: failing cases as they come, a table at the end, one clear line last.
+
+use crate::{
+    Outcome, Progress, Tally, count, margin,
+    operands::{Slot, describe, slots},
+    reason_of, seconds,
+    table::{self, Entry, Row, style},
+    tally::is_failure,
+};
+use anstyle::{AnsiColor, Style};
+use assay_runner::{CaseResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status};
+use indicatif::ProgressBar;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+/// Failing cases that are spelled out under their row; the rest are in `failures.csv`.
+const EXPANDED: usize = 8;
+/// Reasons that are listed for a status.
+const REASONS: usize = 12;
+
+/// What the console shows.
+#[derive(Clone, Debug, Default)]
+pub struct ConsoleOptions {
+    /// Every case as it ends, with its times, and a row for every mode in the table.
+    pub verbose: bool,
+    /// How many threads check results, for what is said about overlap.
+    pub threads: usize,
+    /// The output folder, named at the end.
+    pub folder: Option<PathBuf>,
+}
+
+/// Reports a run to people.
+pub struct Console {
+    out: Box<dyn Write>,
+    options: ConsoleOptions,
+    bar: Option<ProgressBar>,
+    run: Option<RunInfo>,
+    tally: Tally,
+    entries: Vec<Entry>,
+    gone: bool,
+}
+
+impl Console {
+    /// One that writes there, with the escape sequences of colours: hand it a stream that takes them out where they do not
+    /// belong.
+    pub fn new(out: impl Write + 'static, options: ConsoleOptions) -> Console {
+        let (bar, run, tally) = (None, None, Tally::new());
+        Console { out: Box::new(out), options, bar, run, tally, entries: Vec::new(), gone: false }
+    }
+
+    /// Keeps out of the way of a progress bar on the same terminal.
+    #[must_use]
+    pub fn beside(self, progress: &Progress) -> Console {
+        Console { bar: Some(progress.bar()), ..self }
+    }
+
+    /// Writes a block at once, the bar out of the way. A reader that has gone (`assay run | head`) is no reason to stop a
+    /// run whose results go to a folder as well.
+    fn write(&mut self, text: &[u8]) -> io::Result<()> {
+        if self.gone {
+            return Ok(());
+        }
+        let out = &mut self.out;
+        let mut write = || out.write_all(text).and_then(|()| out.flush());
+        let written = match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        };
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn started(&mut self, run: &RunInfo) -> io::Result<()> {
+        let device = &run.device;
+        let kind = Style::new().bold();
+        let text = format!(
+            "{kind}{}{kind:#} ({}), driver {}, Vulkan {}\nAssay {}, rules of {}, {} cases, budget {}, seed {}\n\n",
+            device.name,
+            device.kind,
+            driver(device),
+            device.api_version,
+            run.version,
+            run.specification,
+            count(run.cases),
+            run.budget,
+            run.seed,
+        );
+        self.run = Some(run.clone());
+        self.write(text.as_bytes())
+    }
+
+    fn finished_case(&mut self, case: &CaseResult) -> io::Result<()> {
+        let shown = is_failure(case.status) || self.options.verbose;
+        let line = shown.then(|| case_line(case, &self.options));
+        if case.status != Status::NotSupported {
+            self.entries.push(Entry::new(case));
+        }
+        line.map_or(Ok(()), |line| self.write(line.as_bytes()))
+    }
+
+    fn finished_run(&mut self) -> io::Result<()> {
+        let mut text = Vec::new();
+        let mut entries = std::mem::take(&mut self.entries);
+        let rows = table::rows(&mut entries, self.options.verbose);
+        if !rows.is_empty() {
+            text.push(b'\n');
+            table::write(&mut text, &rows, |out, row| expand(out, row))?;
+            text.push(b'\n');
+        }
+        self.totals(&mut text)?;
+        self.write(&text)
+    }
+
+    fn totals(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        let tally = &self.tally;
+        let statuses = tally.statuses().into_iter().map(|(status, cases)| {
+            let style = style(status);
+            format!("{} {style}{status:?}{style:#}", count(cases))
+        });
+        let statuses = statuses.collect::<Vec<_>>().join(", ");
+        writeln!(out, "cases    {} of {}: {statuses}", count(tally.finished()), count(tally.planned()))?;
+        writeln!(
+            out,
+            "results  {} checked from {} inputs; {} not checked, as nothing is required of them",
+            count(tally.scalars_checked()),
+            count(tally.inputs_tested()),
+            count(tally.scalars_unchecked())
+        )?;
+        for status in [Status::NotSupported, Status::Undetermined] {
+            reasons(out, tally, status)?;
+        }
+        let times = tally.times();
+        writeln!(
+            out,
+            "time     {}; added up over cases: build {}, device {}, check {} on {}, overlap {}{}",
+            seconds(tally.wall()),
+            seconds(times.build),
+            seconds(times.device),
+            seconds(times.check),
+            threads(self.options.threads),
+            seconds(overlap(times, self.options.threads)),
+            rate(tally.scalars_checked(), times.check)
+        )?;
+        if let Some(folder) = &self.options.folder {
+            writeln!(out, "written  {}: results.jsonl, results.csv, failures.csv, device.json", folder.display())?;
+        }
+        let (style, verdict) = self.verdict();
+        writeln!(out, "\n{style}{verdict}{style:#}")
+    }
+
+    /// The last line.
+    fn verdict(&self) -> (Style, String) {
+        let tally = &self.tally;
+        let (device, specification) = match &self.run {
+            Some(run) => (format!("{} ({})", run.device.name, driver(&run.device)), run.specification.as_str()),
+            None => ("no device".to_owned(), "Vulkan"),
+        };
+        let (checked, failed) = (tally.checked(), tally.failed());
+        let stopped = match (tally.finished() < tally.planned(), tally.interrupted()) {
+            (_, true) => format!(" Interrupted after {} of {} cases.", tally.finished(), tally.planned()),
+            (true, false) => format!(" Only {} of {} cases ended.", tally.finished(), tally.planned()),
+            (false, false) => String::new(),
+        };
+        match tally.outcome() {
+            Outcome::Failures => {
+                let wrong = tally.of(Status::Fail);
+                let other = failed - wrong;
+                let mut parts = Vec::new();
+                if wrong > 0 {
+                    let verb = if wrong == 1 { "returns" } else { "return" };
+                    let of = format!("{} of {} checked cases", count(wrong), count(checked));
+                    parts.push(format!("{of} {verb} results that {specification} does not permit"));
+                }
+                if other > 0 {
+                    parts.push(format!(
+                        "{} {} without a verdict",
+                        count(other),
+                        plural(other, "case ends", "cases end")
+                    ));
+                }
+                let red = AnsiColor::Red.on_default().bold();
+                (red, format!("FAIL: {device}: {}.{stopped}", parts.join("; ")))
+            }
+            Outcome::Incomplete => {
+                let yellow = AnsiColor::Yellow.on_default().bold();
+                let so_far = format!("nothing failed in the {} that were checked", plural_count(checked, "case"));
+                (yellow, format!("INCOMPLETE: {device}: {so_far}.{stopped}"))
+            }
+            Outcome::NothingChecked => {
+                let yellow = AnsiColor::Yellow.on_default().bold();
+                let none = format!("none of {} could be checked", plural_count(tally.finished(), "case"));
+                (yellow, format!("NOTHING CHECKED: {device}: {none}; this is not a pass."))
+            }
+            Outcome::Clean => {
+                let warnings = match tally.of(Status::QualityWarning) {
+                    0 => String::new(),
+                    n => format!(", {} of them only by a lenient reading", count(n)),
+                };
+                let passed = plural_count(checked, "checked case");
+                let verb = plural(checked, "is", "are");
+                let green = AnsiColor::Green.on_default().bold();
+                (green, format!("PASS: {device}: {passed} {verb} within {specification}{warnings}."))
+            }
+        }
+    }
+}
+
+impl Reporter for Console {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.tally.event(event)?;
+        match event {
+            Event::RunStarted(run) => self.started(run),
+            Event::CaseFinished(case) => self.finished_case(case),
+            Event::RunFinished { .. } => self.finished_run(),
+            Event::CaseStarted { .. } | Event::CaseProgress { .. } => Ok(()),
+        }
+    }
+}
+
+fn driver(device: &DeviceInfo) -> String {
+    format!("{} {}", device.driver_name, device.driver_info).trim().to_owned()
+}
+
+fn plural<'a>(n: u64, one: &'a str, more: &'a str) -> &'a str {
+    if n == 1 { one } else { more }
+}
+
+fn plural_count(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), plural(n, "", "s"))
+}
+
+fn threads(n: usize) -> String {
+    plural_count(n.max(1) as u64, "core")
+}
+
+/// Seconds in which the device and the checking cores worked at the same time.
+fn overlap(times: assay_runner::Times, threads: usize) -> f64 {
+    let check = times.check / threads.max(1) as f64;
+    (times.build + times.device + check - times.wall).clamp(0.0, times.device.min(check))
+}
+
+fn rate(scalars: u64, check: f64) -> String {
+    if check <= 0.0 || scalars == 0 {
+        return String::new();
+    }
+    let rate = scalars as f64 / check;
+    let (value, unit) = match rate {
+        1e6.. => (rate / 1e6, "M "),
+        1e3.. => (rate / 1e3, "k "),
+        _ => (rate, ""),
+    };
+    format!(", {value:.1} {unit}results/s per core")
+}
+
+/// One line for a case that ended.
+fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
+    let style = style(case.status);
+    let mut line = format!("{style}{:<14}{style:#} {}", format!("{:?}", case.status), case.name);
+    if case.inputs_tested > 0 {
+        let possible = case.inputs_possible.parse().map(|p: crate::Inputs| p.to_string());
+        let possible = possible.unwrap_or_else(|_| case.inputs_possible.clone());
+        line += &match case.failing_inputs {
+            0 => format!("  {} of {possible} inputs", count(case.inputs_tested)),
+            n => format!("  {} of {} inputs fail", count(n), count(case.inputs_tested)),
+        };
+    }
+    let (_, operands) = slots(&case.types);
+    if let Some(worst) = &case.worst
+        && let Some(value) = worst.margin
+    {
+        line += &format!("  margin {} at {}", margin(value), describe(&worst.operands, &operands));
+    }
+    if case.inputs_tested == 0 && case.status != Status::Pass {
+        line += &format!("  {}", reason_of(case));
+    }
+    if options.verbose && case.inputs_tested > 0 {
+        let times = case.times;
+        line += &format!(
+            "  [{}: build {}, device {}, check {} on {}, overlap {}{}]",
+            seconds(times.wall),
+            seconds(times.build),
+            seconds(times.device),
+            seconds(times.check),
+            threads(options.threads),
+            seconds(overlap(times, options.threads)),
+            rate(case.scalars_checked, times.check)
+        );
+    }
+    line.push('\n');
+    line
+}
+
+/// Spells out the failing cases of a row.
+fn expand(out: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
+    for entry in row.entries.iter().take(EXPANDED) {
+        let case = &entry.result;
+        let style = style(case.status);
+        writeln!(out, "    {style}{}{style:#}  {}", case.name, reason_of(case))?;
+        let classes = case.classes.iter().map(|c| format!("{} {}", count(c.count), c.class));
+        let classes = classes.collect::<Vec<_>>().join(", ");
+        if case.failing_inputs > 0 {
+            let share = 100.0 * case.failing_inputs as f64 / case.inputs_tested.max(1) as f64;
+            let tested = count(case.inputs_tested);
+            writeln!(out, "      {} of {tested} inputs ({share:.2} %): {classes}", count(case.failing_inputs))?;
+        }
+        if let Some(worst) = &case.worst {
+            write_example(out, case, worst)?;
+        }
+    }
+    match row.entries.len().saturating_sub(EXPANDED) {
+        0 => Ok(()),
+        more => writeln!(out, "    and {} more, listed in failures.csv", count(more)),
+    }
+}
+
+fn write_example(out: &mut dyn Write, case: &CaseResult, worst: &Example) -> io::Result<()> {
+    let (results, operands) = slots(&case.types);
+    let slot = results.get(worst.slot).copied().unwrap_or(Slot::Plain);
+    let whole = |text: &str| match u64::from_str_radix(text.trim_start_matches("0x"), 16) {
+        Ok(bits) => {
+            let hex = slot.hex_float(bits).map_or_else(String::new, |hex| format!(" = {hex}"));
+            format!("{text} = {}{hex}", slot.decimal(bits))
+        }
+        Err(_) => text.to_owned(),
+    };
+    let place = if results.len() > 1 { format!(", component {}", worst.slot) } else { String::new() };
+    writeln!(out, "      worst at {}{place}", describe(&worst.operands, &operands))?;
+    writeln!(out, "        got       {}", whole(&worst.got))?;
+    for (i, [lo, hi]) in worst.permitted.iter().enumerate() {
+        let label = if i == 0 { "permitted" } else { "      and" };
+        let range = if lo == hi { whole(lo) } else { format!("{} .. {}", whole(lo), whole(hi)) };
+        writeln!(out, "        {label} {range}")?;
+    }
+    if let Some(value) = worst.margin {
+        writeln!(out, "        margin    {} (error over bound; 1 is the limit)", margin(value))?;
+    }
+    writeln!(out, "        see       {}", worst.explain)
+}
+
+/// The reasons of a status, most frequent first.
+fn reasons(out: &mut dyn Write, tally: &Tally, status: Status) -> io::Result<()> {
+    let list = tally.reasons(status);
+    let style = style(status);
+    if !list.is_empty() {
+        writeln!(out, "{style}{status:?}{style:#}")?;
+    }
+    for (reason, cases) in list.iter().take(REASONS) {
+        writeln!(out, "  {:>7}  {reason}", count(*cases))?;
+    }
+    if let Some(rest) = list.get(REASONS..).filter(|rest| !rest.is_empty()) {
+        let cases: u64 = rest.iter().map(|&(_, cases)| cases).sum();
+        writeln!(out, "  {:>7}  for {} other reasons, all in results.jsonl", count(cases), rest.len())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "console_tests.rs"]
+mod tests;

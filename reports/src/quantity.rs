@@ -1,0 +1,123 @@
+//! Counts, margins and times for people.
+
+use num_bigint::BigUint;
+use std::{fmt, str::FromStr};
+
+/// A count with its digits in groups: `4,294,967,296`.
+pub fn count(value: impl fmt::Display) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Error over bound, to three digits: `0.873`, `12.4`, `inf`. Never rounded to the limit from either side: what is
+/// over it must not read 1.00, nor what is under it.
+pub fn margin(value: f64) -> String {
+    if value.is_infinite() {
+        return "inf".to_owned();
+    }
+    if value >= 1e6 {
+        return format!("{value:.2e}");
+    }
+    for digits in [if value < 1.0 { 3 } else { 2 }, 6, 9, 17] {
+        let text = format!("{value:.digits$}");
+        if value == 1.0 || text.parse() != Ok(1.0) {
+            return text;
+        }
+    }
+    format!("{value}")
+}
+
+/// A time: `0.43 s`, `12.3 s`, `2 min 31 s`, `3 h 05 min`.
+pub fn seconds(value: f64) -> String {
+    if value < 1.0 {
+        format!("{value:.2} s")
+    } else if value < 100.0 {
+        format!("{value:.1} s")
+    } else if value < 5_940.0 {
+        let whole = value.round() as u64;
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        let minutes = (value / 60.0).round() as u64;
+        format!("{} h {:02} min", minutes / 60, minutes % 60)
+    }
+}
+
+/// How many inputs there are; with several 32-bit operands that exceeds 64 bits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Inputs(BigUint);
+
+impl Inputs {
+    /// Whether so many are all of them.
+    pub fn are_all(&self, tested: u64) -> bool {
+        BigUint::from(tested) >= self.0
+    }
+}
+
+impl FromStr for Inputs {
+    type Err = num_bigint::ParseBigIntError;
+
+    fn from_str(text: &str) -> Result<Inputs, Self::Err> {
+        text.parse().map(Inputs)
+    }
+}
+
+impl fmt::Display for Inputs {
+    /// `2^32` for a power of two, all digits up to twelve of them, else `1.8e19`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.count_ones() == 1 && self.0.bits() > 10 {
+            return write!(f, "2^{}", self.0.bits() - 1);
+        }
+        let digits = self.0.to_string();
+        if digits.len() <= 12 {
+            f.write_str(&count(digits))
+        } else {
+            write!(f, "{}.{}e{}", &digits[..1], &digits[1..2], digits.len() - 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_spaces_read_well() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(4_294_967_296u64), "4,294,967,296");
+        let shown = |text: &str| text.parse::<Inputs>().unwrap().to_string();
+        assert_eq!(shown("4294967296"), "2^32");
+        assert_eq!(shown("340282366920938463463374607431768211456"), "2^128");
+        assert_eq!(shown("256"), "256");
+        assert_eq!(shown("4294967295"), "4,294,967,295");
+        assert_eq!(shown("18446744069414584321"), "1.8e19");
+    }
+
+    #[test]
+    fn a_margin_never_rounds_onto_the_limit() {
+        assert_eq!(margin(0.0), "0.000");
+        assert_eq!(margin(1.0), "1.00");
+        assert_eq!(margin(0.87345), "0.873");
+        assert_eq!(margin(0.999_9), "0.999900");
+        assert_eq!(margin(1.000_01), "1.000010");
+        assert_eq!(margin(1.0 + f64::EPSILON), "1.00000000000000022");
+        assert_eq!(margin(12.345), "12.35");
+        assert_eq!(margin(3.4e38), "3.40e38");
+        assert_eq!(margin(f64::INFINITY), "inf");
+    }
+
+    #[test]
+    fn times_read_well() {
+        assert_eq!(seconds(0.434), "0.43 s");
+        assert_eq!(seconds(41.26), "41.3 s");
+        assert_eq!(seconds(151.0), "2 min 31 s");
+        assert_eq!(seconds(11_100.0), "3 h 05 min");
+    }
+}

@@ -1,0 +1,206 @@
+//! Counting cases, and what the counts mean for the run as a whole.
+
+use assay_runner::{CaseResult, Event, Reporter, Status, Times};
+use std::{collections::BTreeMap, io};
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything that was checked is permitted, if only by a lenient reading in places.
+    Clean,
+    /// Something failed, crashed, hung or went wrong.
+    Failures,
+    /// No case was checked: that is not a success.
+    NothingChecked,
+    /// Nothing failed, but the run ended before all planned cases did.
+    Incomplete,
+}
+
+/// Counts cases, inputs and results.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    planned: u64,
+    interrupted: bool,
+    wall: f64,
+    statuses: BTreeMap<Status, u64>,
+    reasons: BTreeMap<(Status, String), u64>,
+    inputs_tested: u64,
+    scalars_checked: u64,
+    scalars_unchecked: u64,
+    times: Times,
+}
+
+impl Tally {
+    /// One that has seen nothing.
+    pub fn new() -> Tally {
+        Tally::default()
+    }
+
+    /// What the run came to so far.
+    pub fn outcome(&self) -> Outcome {
+        if self.statuses.iter().any(|(&status, &cases)| cases > 0 && is_failure(status)) {
+            Outcome::Failures
+        } else if self.interrupted || self.finished() < self.planned {
+            Outcome::Incomplete
+        } else if self.checked() == 0 {
+            Outcome::NothingChecked
+        } else {
+            Outcome::Clean
+        }
+    }
+
+    /// Cases planned.
+    pub fn planned(&self) -> u64 {
+        self.planned
+    }
+
+    /// Cases that ended, whatever their status.
+    pub fn finished(&self) -> u64 {
+        self.statuses.values().sum()
+    }
+
+    /// Cases of that status.
+    pub fn of(&self, status: Status) -> u64 {
+        self.statuses.get(&status).copied().unwrap_or(0)
+    }
+
+    /// Cases whose results were checked, or that ended badly before they could be.
+    pub fn checked(&self) -> u64 {
+        self.finished() - self.of(Status::NotSupported) - self.of(Status::Undetermined)
+    }
+
+    /// Cases that failed, crashed, hung or went wrong.
+    pub fn failed(&self) -> u64 {
+        self.statuses.iter().filter(|&(&status, _)| is_failure(status)).map(|(_, cases)| cases).sum()
+    }
+
+    /// Cases by status, in order of severity, none left out that occurred.
+    pub fn statuses(&self) -> Vec<(Status, u64)> {
+        let mut list: Vec<_> = self.statuses.iter().map(|(&status, &cases)| (status, cases)).collect();
+        list.sort_by_key(|&(status, _)| severity(status));
+        list
+    }
+
+    /// Reasons of a status, with how many cases give each, most frequent first.
+    pub fn reasons(&self, status: Status) -> Vec<(&str, u64)> {
+        let of_status = self.reasons.iter().filter(|((s, _), _)| *s == status);
+        let mut list: Vec<_> = of_status.map(|((_, reason), &cases)| (reason.as_str(), cases)).collect();
+        list.sort_by_key(|&(_, cases)| std::cmp::Reverse(cases));
+        list
+    }
+
+    /// Inputs run.
+    pub fn inputs_tested(&self) -> u64 {
+        self.inputs_tested
+    }
+
+    /// Result scalars checked.
+    pub fn scalars_checked(&self) -> u64 {
+        self.scalars_checked
+    }
+
+    /// Result scalars of which nothing is required.
+    pub fn scalars_unchecked(&self) -> u64 {
+        self.scalars_unchecked
+    }
+
+    /// Whether the run was interrupted.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// Seconds from the run's start to its end; 0 before.
+    pub fn wall(&self) -> f64 {
+        self.wall
+    }
+
+    /// Times of all cases added up.
+    pub fn times(&self) -> Times {
+        self.times
+    }
+
+    fn add(&mut self, case: &CaseResult) {
+        *self.statuses.entry(case.status).or_default() += 1;
+        if case.status != Status::Pass {
+            *self.reasons.entry((case.status, reason_of(case).to_owned())).or_default() += 1;
+        }
+        self.inputs_tested += case.inputs_tested;
+        self.scalars_checked += case.scalars_checked;
+        self.scalars_unchecked += case.scalars_unchecked;
+        let Times { wall, build, device, check } = case.times;
+        self.times.wall += wall;
+        self.times.build += build;
+        self.times.device += device;
+        self.times.check += check;
+    }
+}
+
+impl Reporter for Tally {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            Event::RunStarted(run) => self.planned = run.cases as u64,
+            Event::CaseFinished(case) => self.add(case),
+            Event::RunFinished { interrupted, wall } => (self.interrupted, self.wall) = (*interrupted, *wall),
+            Event::CaseStarted { .. } | Event::CaseProgress { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+/// Why a case has its status, in words.
+pub fn reason_of(case: &CaseResult) -> &str {
+    case.reason.as_deref().unwrap_or("no reason given")
+}
+
+/// Whether the run has failed if a case has this status.
+pub(crate) fn is_failure(status: Status) -> bool {
+    match status {
+        Status::Fail | Status::Crash | Status::Timeout | Status::DeviceLost | Status::InternalError => true,
+        Status::Pass | Status::QualityWarning | Status::NotSupported | Status::Undetermined => false,
+    }
+}
+
+/// Order in which statuses are listed: the worst last, nearest to the end of the output.
+pub(crate) fn severity(status: Status) -> u8 {
+    match status {
+        Status::NotSupported => 0,
+        Status::Pass => 1,
+        Status::Undetermined => 2,
+        Status::QualityWarning => 3,
+        Status::Timeout => 4,
+        Status::InternalError => 5,
+        Status::DeviceLost => 6,
+        Status::Crash => 7,
+        Status::Fail => 8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{case, run};
+
+    fn outcome(planned: usize, statuses: &[Status], interrupted: bool) -> Outcome {
+        let mut tally = Tally::new();
+        tally.event(&Event::RunStarted(Box::new(run(planned)))).unwrap();
+        for &status in statuses {
+            tally.event(&Event::CaseFinished(Box::new(case("a", status)))).unwrap();
+        }
+        tally.event(&Event::RunFinished { interrupted, wall: 1.0 }).unwrap();
+        tally.outcome()
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_was_checked_is_no_success() {
+        assert_eq!(outcome(0, &[], false), Outcome::NothingChecked);
+        assert_eq!(outcome(2, &[Status::NotSupported, Status::Undetermined], false), Outcome::NothingChecked);
+        assert_eq!(outcome(2, &[Status::NotSupported, Status::QualityWarning], false), Outcome::Clean);
+    }
+
+    #[test]
+    fn a_missing_case_is_no_success() {
+        assert_eq!(outcome(2, &[Status::Pass], false), Outcome::Incomplete);
+        assert_eq!(outcome(2, &[Status::Pass], true), Outcome::Incomplete);
+        assert_eq!(outcome(2, &[Status::Crash], true), Outcome::Failures);
+    }
+}

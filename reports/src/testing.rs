@@ -1,0 +1,90 @@
+//! Events for the tests of the reporters.
+
+use assay_runner::{CaseResult, ClassCount, DeviceInfo, Example, RunInfo, SCHEMA, Status, Times};
+
+pub(crate) fn run(cases: usize) -> RunInfo {
+    RunInfo {
+        schema: SCHEMA,
+        version: "0.1.0".to_owned(),
+        specification: "Vulkan 1.4.360".to_owned(),
+        device: DeviceInfo {
+            name: "test device".to_owned(),
+            kind: "cpu".to_owned(),
+            vendor_id: 0x10005,
+            device_id: 0,
+            uuid: "00".repeat(16),
+            driver_name: "testpipe".to_owned(),
+            driver_info: "Mesa 22.3.6".to_owned(),
+            driver_version: 1,
+            api_version: "1.3.230".to_owned(),
+            conformance_version: "1.3.1.1".to_owned(),
+            features: vec!["shaderFloat16".to_owned()],
+            extensions: Vec::new(),
+            properties: [("shaderDenormPreserveFloat32".to_owned(), "false".to_owned())].into(),
+            environment: Default::default(),
+            host_cpu: "a processor".to_owned(),
+        },
+        budget: "quick".to_owned(),
+        seed: 0,
+        cases,
+        command: vec!["assay".to_owned(), "run".to_owned()],
+        started: "2026-11-21T11:21:47Z".to_owned(),
+    }
+}
+
+fn example(operand: &str, got: &str, margin: f64) -> Example {
+    Example {
+        operands: vec![operand.to_owned()],
+        slot: 0,
+        got: got.to_owned(),
+        permitted: vec![["0x40161f70".to_owned(), "0x40161f7c".to_owned()]],
+        margin: Some(margin),
+        explain: format!("assay explain Exp2 --format f32 --in {operand} --got {got}"),
+    }
+}
+
+/// A case of `Exp2` on f32 that ended like that.
+pub(crate) fn case(name: &str, status: Status) -> CaseResult {
+    let checked = matches!(status, Status::Pass | Status::QualityWarning | Status::Fail);
+    let fails = status == Status::Fail;
+    let warns = status == Status::QualityWarning;
+    let worst = example("0x3f9d70a4", "0x40161f99", if fails { 3.214 } else { 0.8734 });
+    CaseResult {
+        name: name.to_owned(),
+        status,
+        reason: match status {
+            Status::Pass => None,
+            Status::NotSupported => Some("shaderDenormPreserveFloat32 is false".to_owned()),
+            Status::Fail => Some("12 inputs outside the permitted set".to_owned()),
+            Status::QualityWarning => Some("2 inputs outside the usual reading".to_owned()),
+            other => Some(format!("{other:?} for a reason")),
+        },
+        instruction: "Exp2".to_owned(),
+        types: "f32 <- f32".to_owned(),
+        modes: "default".to_owned(),
+        source: "buffer".to_owned(),
+        api: "vulkan".to_owned(),
+        path: "native".to_owned(),
+        rule: "3 + 2 * |x| ULP".to_owned(),
+        clause: "spirvenv-precision-operation".to_owned(),
+        inputs_tested: if checked { 65_536 } else { 0 },
+        inputs_possible: "4294967296".to_owned(),
+        failing_inputs: if fails { 12 } else { 0 },
+        warning_inputs: if warns { 2 } else { 0 },
+        scalars_checked: if checked { 65_000 } else { 0 },
+        scalars_unchecked: if checked { 536 } else { 0 },
+        classes: if fails || warns {
+            vec![ClassCount {
+                status,
+                class: "FewUlp".to_owned(),
+                count: if fails { 12 } else { 2 },
+                examples: vec![worst.clone()],
+            }]
+        } else {
+            Vec::new()
+        },
+        worst: checked.then_some(worst),
+        seed: 0,
+        times: Times { wall: 1.5, build: 0.1, device: 0.9, check: 1.3 },
+    }
+}
