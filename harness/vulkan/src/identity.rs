@@ -122,6 +122,11 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Whether both tell of the same device and driver, their places in the list aside.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        *self == Self { index: self.index, ..other.clone() }
+    }
+
     /// Whether this is Mesa's software driver.
     #[must_use]
     pub fn is_lavapipe(&self) -> bool {
@@ -133,11 +138,9 @@ impl fmt::Display for Identity {
     /// One line: `0: llvmpipe (LLVM 15.0.6, 256 bits) [CPU, llvmpipe Mesa 22.3.6 .., Vulkan 1.3.230, uuid]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} [{}, ", self.index, self.name, self.device_type)?;
-        if self.driver_name.is_empty() {
-            write!(f, "driver {}", self.driver_version)?;
-        } else {
-            write!(f, "{} {}", self.driver_name, self.driver_info)?;
-        }
+        let name = if self.driver_name.is_empty() { "driver" } else { &self.driver_name };
+        let version = if self.driver_info.is_empty() { &self.driver_version } else { &self.driver_info };
+        write!(f, "{name} {version}")?;
         write!(f, ", Vulkan {}, {}]", self.api_version, self.device_uuid)
     }
 }

@@ -11,12 +11,17 @@ use crate::select::select;
 use crate::validation::{Collector, LAYER, Messenger, ValidationMessage};
 use crate::version::ApiVersion;
 
-/// A Vulkan instance: the way to the devices. Cheap to clone; the instance is destroyed with the last thing made from
-/// it.
+/// The way to the devices. Cheap to clone; what is behind it is destroyed with the last thing made from it.
 #[derive(Clone)]
 pub struct Instance {
-    shared: Arc<InstanceShared>,
+    /// One for each of [`VERSIONS`] that some driver takes.
+    shared: Vec<Arc<InstanceShared>>,
+    collector: Option<Arc<Collector>>,
 }
+
+/// The versions that instances are made for. Drivers must take versions newer than they know, but SwiftShader (at least
+/// up to 2026) refuses an instance of version 1.4: its devices come from a second instance.
+const VERSIONS: [ApiVersion; 2] = [ApiVersion::NEWEST, ApiVersion { major: 1, minor: 3, patch: 0 }];
 
 pub(crate) struct InstanceShared {
     /// Keeps the loader's library in memory.
@@ -24,7 +29,7 @@ pub(crate) struct InstanceShared {
     pub(crate) raw: ash::Instance,
     /// What the instance was made for; no device is used beyond it.
     pub(crate) version: ApiVersion,
-    pub(crate) messenger: Option<Messenger>,
+    messenger: Option<Messenger>,
 }
 
 impl Drop for InstanceShared {
@@ -41,7 +46,7 @@ impl Drop for InstanceShared {
 }
 
 impl Instance {
-    /// Loads the Vulkan loader and makes an instance; with `validation`, under `VK_LAYER_KHRONOS_validation`.
+    /// Loads the Vulkan loader and asks it for the drivers; with `validation`, under `VK_LAYER_KHRONOS_validation`.
     ///
     /// # Errors
     /// [`Error::NoLoader`], [`Error::NoValidationLayer`] and [`Error::NoDevice`] (no driver works here) say what to
@@ -56,67 +61,20 @@ impl Instance {
         if !loader.at_least(1, 1) {
             return Err(Error::NoLoader { reason: format!("it is of version {loader}; 1.1 or later is needed") });
         }
-        // A loader passes on versions that it does not know itself.
-        let version = ApiVersion::NEWEST;
-        let mut layers = Vec::new();
-        let mut extensions = Vec::new();
-        let mut flags = vk::InstanceCreateFlags::empty();
-        let own = extension_names(&entry, None)?;
-        if own.iter().any(|n| n == khr::portability_enumeration::NAME) {
-            extensions.push(khr::portability_enumeration::NAME.as_ptr());
-            flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
-        }
-
-        let collector = validation.then(Arc::<Collector>::default);
-        let mut messenger_info;
-        let off = vk::FALSE;
-        let setting = vk::LayerSettingEXT {
-            p_layer_name: LAYER.as_ptr(),
-            p_setting_name: c"enable_message_limit".as_ptr(),
-            ty: vk::LayerSettingTypeEXT::BOOL32,
-            value_count: 1,
-            p_values: (&raw const off).cast(),
-            ..Default::default()
-        };
-        let mut settings = vk::LayerSettingsCreateInfoEXT::default();
-        let application = vk::ApplicationInfo::default()
-            .application_name(c"assay")
-            .engine_name(c"assay")
-            .api_version(version.to_raw());
-        let mut info = vk::InstanceCreateInfo::default().flags(flags).application_info(&application);
-        if let Some(collector) = &collector {
+        if validation {
             // SAFETY: as above.
-            let present = unsafe { entry.enumerate_instance_layer_properties() }
+            let layers = unsafe { entry.enumerate_instance_layer_properties() }
                 .map_err(during("vkEnumerateInstanceLayerProperties"))?;
-            if !present.iter().any(|l| l.layer_name_as_c_str() == Ok(LAYER)) {
+            if !layers.iter().any(|l| l.layer_name_as_c_str() == Ok(LAYER)) {
                 return Err(Error::NoValidationLayer);
             }
-            layers.push(LAYER.as_ptr());
-            extensions.push(ext::debug_utils::NAME.as_ptr());
-            messenger_info = collector.messenger_info();
-            info = info.push_next(&mut messenger_info);
-            // The layer falls silent about a rule after a few messages, which would hide later cases' errors. It reads
-            // its settings whether or not VK_EXT_layer_settings is enabled, which older loaders refuse to do.
-            if extension_names(&entry, Some(LAYER))?.iter().any(|n| n == ext::layer_settings::NAME) {
-                settings = settings.settings(std::slice::from_ref(&setting));
-                info = info.push_next(&mut settings);
-            }
         }
-        let info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
-        // SAFETY: all that `info` points to lives until the call returns; the collector outlives the instance.
-        let raw = unsafe { entry.create_instance(&info, None) }.map_err(|e| match e {
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
-            other => during("vkCreateInstance")(other),
-        })?;
-        let messenger = match collector.map(|c| Messenger::new(&entry, &raw, c)).transpose() {
-            Ok(messenger) => messenger,
-            Err(error) => {
-                // SAFETY: nothing else was made from the instance.
-                unsafe { raw.destroy_instance(None) };
-                return Err(error);
-            }
-        };
-        Ok(Self { shared: Arc::new(InstanceShared { _entry: entry, raw, version, messenger }) })
+        let collector = validation.then(Arc::<Collector>::default);
+        let mut shared = Vec::new();
+        for version in VERSIONS {
+            shared.extend(InstanceShared::new(&entry, version, collector.as_ref())?.map(Arc::new));
+        }
+        if shared.is_empty() { Err(Error::NoDevice) } else { Ok(Self { shared, collector }) }
     }
 
     /// Every physical device, in the loader's order (which is what an index selects), with everything that can be read
@@ -125,15 +83,23 @@ impl Instance {
     /// # Errors
     /// [`Error::NoDevice`] when there is none.
     pub fn devices(&self) -> Result<Vec<PhysicalDevice>, Error> {
-        // SAFETY: the instance is alive.
-        let handles = unsafe { self.shared.raw.enumerate_physical_devices() }.map_err(|e| match e {
-            vk::Result::ERROR_INITIALIZATION_FAILED => Error::NoDevice,
-            other => during("vkEnumeratePhysicalDevices")(other),
-        })?;
-        if handles.is_empty() {
-            return Err(Error::NoDevice);
+        let mut devices: Vec<PhysicalDevice> = Vec::new();
+        for shared in &self.shared {
+            // SAFETY: the instance is alive.
+            let handles = match unsafe { shared.raw.enumerate_physical_devices() } {
+                Err(vk::Result::ERROR_INITIALIZATION_FAILED) => Vec::new(),
+                other => other.map_err(during("vkEnumeratePhysicalDevices"))?,
+            };
+            // Several alike of one instance are several; the same again in the next instance is the same.
+            let known = devices.len();
+            for handle in handles {
+                let device = PhysicalDevice::read(shared, handle, devices.len())?;
+                if !devices[..known].iter().any(|d| d.identity().is_same(device.identity())) {
+                    devices.push(device);
+                }
+            }
         }
-        handles.into_iter().enumerate().map(|(index, h)| PhysicalDevice::read(&self.shared, h, index)).collect()
+        if devices.is_empty() { Err(Error::NoDevice) } else { Ok(devices) }
     }
 
     /// The one device that `selector` names (see [`select`]); without a selector the best one.
@@ -151,11 +117,63 @@ impl Instance {
     /// instance and all devices opened from it.
     #[must_use]
     pub fn take_validation_messages(&self) -> Vec<ValidationMessage> {
-        self.shared.take_messages()
+        self.collector.as_ref().map(|c| c.take()).unwrap_or_default()
     }
 }
 
 impl InstanceShared {
+    /// Makes an instance for `version`; `None` where no driver takes it.
+    fn new(entry: &ash::Entry, version: ApiVersion, collector: Option<&Arc<Collector>>) -> Result<Option<Self>, Error> {
+        let mut layers = Vec::new();
+        let mut extensions = Vec::new();
+        let mut flags = vk::InstanceCreateFlags::empty();
+        if extension_names(entry, None)?.iter().any(|n| n == khr::portability_enumeration::NAME) {
+            extensions.push(khr::portability_enumeration::NAME.as_ptr());
+            flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
+        }
+        let mut messenger_info;
+        let off = vk::FALSE;
+        let setting = vk::LayerSettingEXT {
+            p_layer_name: LAYER.as_ptr(),
+            p_setting_name: c"enable_message_limit".as_ptr(),
+            ty: vk::LayerSettingTypeEXT::BOOL32,
+            value_count: 1,
+            p_values: (&raw const off).cast(),
+            ..Default::default()
+        };
+        let mut settings = vk::LayerSettingsCreateInfoEXT::default().settings(std::slice::from_ref(&setting));
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"assay")
+            .engine_name(c"assay")
+            .api_version(version.to_raw());
+        let mut info = vk::InstanceCreateInfo::default().flags(flags).application_info(&application);
+        if let Some(collector) = collector {
+            layers.push(LAYER.as_ptr());
+            extensions.push(ext::debug_utils::NAME.as_ptr());
+            messenger_info = collector.messenger_info();
+            info = info.push_next(&mut messenger_info);
+            // The layer falls silent about a rule after a few messages, which would hide later cases' errors. It reads
+            // its settings whether or not VK_EXT_layer_settings is enabled, which older loaders refuse to do.
+            if extension_names(entry, Some(LAYER))?.iter().any(|n| n == ext::layer_settings::NAME) {
+                info = info.push_next(&mut settings);
+            }
+        }
+        let info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
+        // SAFETY: all that `info` points to lives until the call returns; the collector outlives the instance.
+        let raw = match unsafe { entry.create_instance(&info, None) } {
+            Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => return Ok(None),
+            other => other.map_err(during("vkCreateInstance"))?,
+        };
+        match collector.map(|c| Messenger::new(entry, &raw, c.clone())).transpose() {
+            Ok(messenger) => Ok(Some(Self { _entry: entry.clone(), raw, version, messenger })),
+            Err(error) => {
+                // SAFETY: nothing else was made from the instance.
+                unsafe { raw.destroy_instance(None) };
+                Err(error)
+            }
+        }
+    }
+
     pub(crate) fn take_messages(&self) -> Vec<ValidationMessage> {
         self.messenger.as_ref().map(|m| m.collector.take()).unwrap_or_default()
     }

@@ -9,7 +9,8 @@ mod shader;
 use std::time::Duration;
 
 use assay_vulkan::{
-    BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PhysicalDevice, PipelineDesc, SpecConstant, Staging,
+    BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PhysicalDevice, PipelineDesc, Severity, SpecConstant,
+    Staging,
 };
 
 const LONG: Duration = Duration::from_secs(120);
@@ -107,6 +108,26 @@ fn what_the_shader_does_not_write_keeps_the_clear_value() {
                 assert_eq!(out[written..], [left; 10]);
                 assert!(slot.read::<u8>(0).unwrap().iter().all(|&b| b == 0));
             }
+        }
+    });
+}
+
+#[test]
+fn floats_go_in_and_out_by_their_bits() {
+    on_each_driver(|physical| {
+        let device = open(physical);
+        let pipeline = device.pipeline(&description(&shader::exp2())).unwrap();
+        let mut slot = device.slot(&buffers(64)).unwrap();
+        for (i, x) in (0_i8..).zip(slot.write::<f32>(0).unwrap()) {
+            *x = f32::from(i - 32);
+        }
+        slot.submit(&pipeline, &Dispatch::linear(1).with_push_constants(&[0; 4])).unwrap();
+        slot.wait(LONG).unwrap();
+        for (i, &y) in (-32..).zip(slot.read::<f32>(1).unwrap()) {
+            let exact = 2_f32.powi(i);
+            // 3 + 2 * |x| ulp, as the specification allows.
+            let bound = f32::EPSILON * exact * (3 + 2 * i.abs()) as f32;
+            assert!((y - exact).abs() <= bound, "exp2({i}) = {y}");
         }
     });
 }
@@ -259,13 +280,35 @@ fn arguments_that_cannot_be_are_refused_with_the_reason() {
     });
 }
 
+/// That other tests see no message proves something only if there are messages to see.
+#[test]
+fn the_validation_layer_is_heard() {
+    on_each_driver(|physical| {
+        let device = open(physical);
+        let twice_as_wide = [SpecConstant::bits64(0, 1)];
+        let code = shader::add();
+        for _ in 0..12 {
+            device.pipeline(&PipelineDesc { specialization: &twice_as_wide, ..description(&code) }).unwrap();
+        }
+        let messages = device.take_validation_messages();
+        if Instance::new(true).is_ok() {
+            assert!(messages.len() >= 12, "also the twelfth: {}", messages.len());
+            for message in &messages {
+                assert_eq!(message.severity, Severity::Error);
+                assert_eq!(message.id, "VUID-VkSpecializationMapEntry-constantID-00776", "{message}");
+            }
+        }
+        assert!(device.take_validation_messages().is_empty());
+    });
+}
+
 #[test]
 fn the_drivers_are_described_as_they_are() {
     on_each_driver(|physical| {
         let identity = physical.identity();
         let capabilities = physical.capabilities();
         let float = physical.properties().float_controls.expect("both have Vulkan 1.2 or later");
-        assert!(capabilities.api_version.at_least(1, 1) && !identity.driver_info.is_empty(), "{identity}");
+        assert!(capabilities.api_version.at_least(1, 1) && !identity.driver_name.is_empty(), "{identity}");
         assert_eq!(
             capabilities.is("shaderRoundingModeRTEFloat32"),
             float.rounding_mode_rte.float32,
