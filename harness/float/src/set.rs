@@ -196,7 +196,11 @@ mod tests {
                 let hi = (lo + (state >> 50) % 6).min(39);
                 let range = RankRange::new(lo as i64, hi as i64);
                 let member = (state >> 60) % 3 != 0;
-                if member { set.insert(range) } else { set.remove(range) }
+                if member {
+                    set.insert(range)
+                } else {
+                    set.remove(range)
+                }
                 model[lo as usize..=hi as usize].fill(member);
             }
             for (i, &member) in model.iter().enumerate() {

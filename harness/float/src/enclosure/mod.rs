@@ -1,7 +1,10 @@
 //! Certified enclosures of real numbers.
 
 pub(crate) mod big;
+mod decimal;
 pub(crate) mod fast;
+mod image;
+mod rank;
 
 use crate::{Dyadic, Format, Rank};
 use std::{cmp::Ordering, fmt::Debug};

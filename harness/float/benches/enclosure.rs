@@ -1,0 +1,3 @@
+//! Costs of the enclosures.
+
+fn main() {}

@@ -1,0 +1,277 @@
+//! Fixed-point kernels: elementary functions of integers over a power of two, each with a proven bound on its error.
+//!
+//! A *unit* is `2^-scale`. Right shifts and divisions of non-negative integers truncate, so each costs less than a unit,
+//! always downward; the bounds below add these up.
+
+use super::num::{Direction, Num, Rounded};
+use crate::enclosure::fast::kernels;
+use num_bigint::{BigInt, BigUint, Sign};
+use num_traits::{One, Signed, ToPrimitive, Zero};
+use std::{cell::RefCell, collections::HashMap};
+
+/// A number known to lie within `error` units of `value`.
+#[derive(Clone, Debug)]
+pub(super) struct Fixed {
+    pub(super) value: BigInt,
+    pub(super) error: u64,
+    pub(super) scale: i64,
+}
+
+impl Fixed {
+    pub(super) fn new(value: impl Into<BigInt>, error: u64, scale: i64) -> Fixed {
+        Fixed { value: value.into(), error, scale }
+    }
+
+    /// How many leading bits of the number are certain; negative if not even the sign is.
+    pub(super) fn certain_bits(&self) -> i64 {
+        self.value.bits() as i64 - i64::from(64 - self.error.leading_zeros())
+    }
+
+    /// The interval that it stands for, with ends of `precision` bits.
+    pub(super) fn enclose(&self, precision: u32) -> Rounded {
+        let lo = Num::round_int(&(&self.value - self.error), -self.scale, precision, Direction::Down);
+        let hi = Num::round_int(&(&self.value + self.error), -self.scale, precision, Direction::Up);
+        Rounded { lo, hi }
+    }
+}
+
+/// Evaluates at growing scales until the result has `precision` certain bits: relative accuracy near zeros. The
+/// number must not be zero.
+pub(super) fn until_certain(precision: u32, scale: i64, evaluate: impl Fn(i64) -> Fixed) -> Rounded {
+    let wanted = i64::from(precision) + 2;
+    let mut scale = scale;
+    let mut result = evaluate(scale);
+    // Each round adds what was missing. The cap only stops a defect from looping: the interval is sound anyway.
+    for _ in 0..40 {
+        let missing = wanted - result.certain_bits();
+        if missing <= 0 {
+            break;
+        }
+        scale += missing + 8;
+        result = evaluate(scale);
+    }
+    result.enclose(precision)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Constant {
+    Pi,
+    Ln2,
+}
+
+thread_local! {
+    /// Constants by scale, in steps of 64 bits.
+    static CONSTANTS: RefCell<HashMap<(Constant, u64), BigUint>> = RefCell::default();
+}
+
+/// Pi, at most 2 units below.
+pub(super) fn pi(scale: i64) -> BigUint {
+    constant(Constant::Pi, scale)
+}
+
+/// The natural logarithm of 2, at most 2 units below.
+pub(super) fn ln2(scale: i64) -> BigUint {
+    constant(Constant::Ln2, scale)
+}
+
+/// A constant from the cache: its own error is below one unit of the cached scale, and cutting it costs another.
+fn constant(which: Constant, scale: i64) -> BigUint {
+    let scale = scale as u64;
+    let step = scale / 64 + 1;
+    CONSTANTS.with_borrow_mut(|cache| {
+        let stored = cache.entry((which, step)).or_insert_with(|| {
+            // 64 guard bits hold the errors of the series: fewer than 2^40 terms, each with less than 8 * 20 units.
+            let work = step * 64 + 64;
+            let value = match which {
+                // Machin: pi = 16 atan(1/5) - 4 atan(1/239).
+                Constant::Pi => arc_series(5, work, true) * 16u32 - arc_series(239, work, true) * 4u32,
+                // ln 2 = 18 atanh(1/26) - 2 atanh(1/4801) + 8 atanh(1/8749).
+                Constant::Ln2 => {
+                    arc_series(26, work, false) * 18u32 + arc_series(8749, work, false) * 8u32
+                        - arc_series(4801, work, false) * 2u32
+                }
+            };
+            // Minus one unit of 2^-32 of the guard: from "within" to "below".
+            (value - (BigUint::one() << 48u32)) >> 64u32
+        });
+        &*stored >> (step * 64 - scale)
+    })
+}
+
+/// `atan(1/n)` (alternating) or `atanh(1/n)` by its series, within two units a term.
+fn arc_series(n: u32, scale: u64, alternating: bool) -> BigUint {
+    let square = n * n;
+    let mut power = (BigUint::one() << scale) / n;
+    let (mut plus, mut minus) = (power.clone(), BigUint::zero());
+    let mut odd = 1u32;
+    while !power.is_zero() {
+        power /= square;
+        odd += 2;
+        let term = &power / odd;
+        if alternating && odd % 4 == 3 { minus += term } else { plus += term }
+    }
+    plus - minus
+}
+
+/// Bits of a number of terms, with a margin.
+fn bit_length(n: u64) -> u64 {
+    u64::from(64 - n.leading_zeros())
+}
+
+/// `e^(r / 2^scale)` for `0 <= r < 2^scale`, at most 2 units below.
+///
+/// With t = r / 2^s, scale W = scale + g: each of n Taylor terms is at most 2 units short and the tail at most 4, so the
+/// sum is short by at most 2n + 4; with n < 2^b, b >= 3, that is below 2^(b + 2). Squaring s times multiplies the
+/// shortfall by at most e * 2^s in all (each y -> y^2 doubles it times y, and the y multiply to e^r < e), and the
+/// truncations of the squarings add at most e * 2^s: in all below 2^(s + b + 4). g = s + b + 5 makes it half a unit.
+pub(super) fn exp(r: &BigUint, scale: i64) -> BigUint {
+    let scale = scale as u64;
+    let s = scale.isqrt().max(4);
+    let b = bit_length(2 * scale / s + 64);
+    let g = s + b + 5;
+    let work = scale + g;
+    let t = r << (g - s);
+    let mut sum = BigUint::one() << work;
+    let mut term = t.clone();
+    let mut i = 1u32;
+    while !term.is_zero() {
+        sum += &term;
+        i += 1;
+        term = ((term * &t) >> work) / i;
+    }
+    for _ in 0..s {
+        sum = (&sum * &sum) >> work;
+    }
+    sum >> g
+}
+
+/// The sine and cosine of `r / 2^scale` for `0 <= r < 2^scale`, each within 2 units.
+///
+/// With t = r / 2^s at scale + g bits both series are off by at most 2n + 6 <= 2^(b + 2) units. Doubling the angle,
+/// s' = 2 s c and c' = 1 - 2 s^2 with angles below 1/2 before, multiplies the larger error by less than 3 and adds less
+/// than 3: after s steps below 4^s * 2^(b + 2). g = 2s + b + 4 makes it a quarter of a unit.
+pub(super) fn sin_cos(r: &BigUint, scale: i64) -> (BigUint, BigUint) {
+    let scale = scale as u64;
+    let s = (scale.isqrt() / 4).max(2);
+    let b = bit_length(2 * scale / s + 64);
+    let g = 2 * s + b + 4;
+    let work = scale + g;
+    let one = BigUint::one() << work;
+    let t = r << (g - s);
+    let square = (&t * &t) >> work;
+    let series = |first: BigUint, mut divisor: u32| {
+        let (mut plus, mut minus) = (first.clone(), BigUint::zero());
+        let mut term = first;
+        let mut negative = true;
+        loop {
+            term = ((term * &square) >> work) / (divisor * (divisor + 1));
+            if term.is_zero() {
+                // The true value is not negative, but the truncated sums may cross by some units.
+                return if plus > minus { plus - minus } else { BigUint::zero() };
+            }
+            if negative {
+                minus += &term
+            } else {
+                plus += &term
+            }
+            negative = !negative;
+            divisor += 2;
+        }
+    };
+    let (mut sin, mut cos) = (series(t.clone(), 2), series(one.clone(), 1));
+    for _ in 0..s {
+        let square = (&sin * &sin) >> (work - 1);
+        sin = (sin * cos) >> (work - 1);
+        cos = if one > square { &one - square } else { BigUint::zero() };
+    }
+    (sin >> g, cos >> g)
+}
+
+/// The sine and cosine of `x / 2^scale` with `|x| <= 5 * 2^scale` known within `error` units: each within 8 + error.
+///
+/// The quarter turns taken off are at most 4 times half of pi, which is at most 2 units short.
+pub(super) fn sin_cos_reduced(x: &BigInt, error: u64, scale: i64) -> (Fixed, Fixed) {
+    let half_pi = pi(scale) >> 1u32;
+    let magnitude = x.magnitude();
+    let eighth = &half_pi >> 1u32;
+    let quarters = ((magnitude + &eighth) / &half_pi).to_u32().expect("the argument is small");
+    let rest = BigInt::from(magnitude.clone()) - BigInt::from(half_pi * quarters);
+    let (sin, cos) = sin_cos(rest.magnitude(), scale);
+    let sin = BigInt::from_biguint(if rest.is_negative() { Sign::Minus } else { Sign::Plus }, sin);
+    let cos = BigInt::from(cos);
+    let (sin, cos) = match quarters % 4 {
+        0 => (sin, cos),
+        1 => (cos, -sin),
+        2 => (-sin, -cos),
+        _ => (-cos, sin),
+    };
+    let sin = if x.is_negative() { -sin } else { sin };
+    let error = error + 2 * u64::from(quarters) + 2;
+    (Fixed::new(sin, error, scale), Fixed::new(cos, error, scale))
+}
+
+/// `atan(z / 2^scale)` (alternating) or `atanh(z / 2^scale)` for `|z| <= 2^scale / 4`: the value and a bound on its error.
+/// Each term is off by at most 2 units and the tail by at most 2.
+pub(super) fn arc(z: &BigInt, scale: i64, alternating: bool) -> (BigInt, u64) {
+    let square = (z.magnitude() * z.magnitude()) >> scale;
+    let mut power = z.magnitude().clone();
+    let (mut plus, mut minus) = (power.clone(), BigUint::zero());
+    let mut odd = 1u32;
+    loop {
+        power = (power * &square) >> scale;
+        if power.is_zero() {
+            break;
+        }
+        odd += 2;
+        let term = &power / odd;
+        if alternating && odd % 4 == 3 { minus += term } else { plus += term }
+    }
+    let sum = BigInt::from(plus) - BigInt::from(minus);
+    (if z.is_negative() { -sum } else { sum }, u64::from(odd) + 4)
+}
+
+/// Fraction bits of a seed taken over from `f64`.
+const SEED_BITS: i64 = 50;
+
+fn seed(value: f64, scale: i64) -> BigInt {
+    BigInt::from((value * (1u64 << SEED_BITS) as f64) as i64) << (scale - SEED_BITS)
+}
+
+/// `ln(m / 2^scale)` for m in [0.7, 1.6] known within one unit.
+///
+/// With a seed y from `f64`, which is exact by definition, and E = e^|y|: ln m = y + 2 atanh(z), where z = (m - E) / (m + E) or
+/// (m E - 1) / (m E + 1) is about 2^-50. The numerators are within 6 units and the denominators, above 1.4, too: z is
+/// within 6 units. What the seed is worth decides the number of terms, never the result.
+pub(super) fn ln_reduced(m: &BigUint, scale: i64) -> Fixed {
+    let approximate = (m >> (scale as u64 - 60)).to_u64().expect("m is below 2") as f64 / (1u64 << 60) as f64;
+    let y = seed(kernels::ln(approximate), scale);
+    let e = exp(y.magnitude(), scale);
+    let (numerator, denominator) = if y.is_negative() {
+        let product = BigInt::from((m * e) >> scale);
+        let one = BigInt::one() << scale;
+        (&product - &one, product + one)
+    } else {
+        let (m, e) = (BigInt::from(m.clone()), BigInt::from(e));
+        (&m - &e, m + e)
+    };
+    let z = (numerator << scale) / denominator;
+    let (half, error) = arc(&z, scale, false);
+    Fixed::new(y + (half << 1u32), 2 * (6 + error), scale)
+}
+
+/// The angle of the point (x, y), the larger coordinate in [2^(scale - 1), 2^scale], both known within one unit.
+///
+/// With a seed a from `f64` and its sine and cosine (within 10 units): angle = a + atan(d) with
+/// d = (y cos a - x sin a) / (x cos a + y sin a). Numerator and denominator are within 2 * (10 + 1 + 1) units, the
+/// denominator is at least 0.49: d is within 50 units.
+pub(super) fn angle(y: &BigInt, x: &BigInt, scale: i64) -> Fixed {
+    debug_assert!(scale >= 64);
+    let top = |v: &BigInt| (v >> (scale - 60)).to_i64().expect("below 2") as f64;
+    let a = seed(kernels::atan2(top(y), top(x)), scale);
+    let (sin, cos) = sin_cos_reduced(&a, 0, scale);
+    let numerator = y * &cos.value - x * &sin.value;
+    let denominator: BigInt = (x * &cos.value + y * &sin.value) >> scale;
+    let d = numerator / denominator;
+    let (rest, error) = arc(&d, scale, true);
+    Fixed::new(a + rest, 50 + error, scale)
+}

@@ -1,0 +1,506 @@
+//! The functions of one number, each giving both neighbours of the exact value (or an interval some units wide).
+
+use super::{
+    Big,
+    arith::{add, div, fit, mul, sqrt},
+    fixed::{self, Fixed, until_certain},
+    num::{LIMIT, Num, Rounded},
+};
+use crate::{Function, Undecided};
+use num_bigint::BigInt;
+use num_traits::{One, Signed, ToPrimitive};
+
+/// Bits beyond the precision at which the kernels, whose errors are some dozens of units, start.
+const GUARD: i64 = 12;
+/// Bits beyond the precision for functions that are composed of others by interval arithmetic.
+const COMPOSED: u32 = 12;
+/// Arguments of exponentials from `2^SATURATION` on are answered with the symbols.
+const SATURATION: i64 = 37;
+
+/// The function of one finite number.
+pub(super) fn at(function: Function, x: &Num, precision: u32) -> Result<Rounded, Undecided> {
+    let magnitude_cmp_one = x.abs().cmp(&Num::one());
+    Ok(match function {
+        Function::Sqrt if x.negative => return Err(Undecided),
+        Function::InverseSqrt | Function::Ln | Function::Log2 if x.sign().is_le() => return Err(Undecided),
+        Function::Asin | Function::Acos if magnitude_cmp_one.is_gt() => return Err(Undecided),
+        Function::Acosh if x.negative || magnitude_cmp_one.is_lt() => return Err(Undecided),
+        Function::Atanh if magnitude_cmp_one.is_ge() => return Err(Undecided),
+        Function::Sin | Function::Cos | Function::Tan if x.abs() > Num::int(4) => return Err(Undecided),
+        Function::Sqrt => sqrt(x, precision),
+        Function::InverseSqrt => inverse_sqrt(x, precision),
+        Function::Exp => exp(x, precision),
+        Function::Exp2 => exp2(x, precision),
+        Function::Ln => ln(x, precision),
+        Function::Log2 => log2(x, precision)?,
+        Function::Sin => odd(x, precision, -1, sin),
+        Function::Cos => cos(x, precision),
+        Function::Tan => odd(x, precision, 1, tan),
+        Function::Asin => odd(x, precision, 1, asin),
+        Function::Acos => acos(x, precision)?,
+        Function::Atan => odd(x, precision, -1, |x, p| angle(x, &Num::one(), p)),
+        Function::Sinh => odd(x, precision, 1, sinh),
+        Function::Cosh => cosh(x, precision),
+        Function::Tanh => odd(x, precision, -1, tanh),
+        Function::Asinh => odd(x, precision, -1, asinh),
+        Function::Acosh => acosh(x, precision),
+        Function::Atanh => odd(x, precision, 1, atanh),
+    })
+}
+
+/// An odd function with `|f(x) / x - 1| <= x^2 / 2` near zero, the difference having the sign `side`, from its values
+/// at positive numbers. Where x^2 cannot show, the result is x and what lies next to it on that side.
+fn odd(x: &Num, precision: u32, side: i32, positive: impl Fn(&Num, u32) -> Rounded) -> Rounded {
+    if x.is_zero() {
+        return Rounded::exact(Num::zero());
+    }
+    let magnitude = x.abs();
+    let result = if 2 * x.top() < -i64::from(precision) {
+        nudge(&magnitude, precision, side)
+    } else {
+        positive(&magnitude, precision)
+    };
+    if x.negative { Rounded { lo: result.hi.neg(), hi: result.lo.neg() } } else { result }
+}
+
+/// The interval from a positive x to `x (1 ± 2^-precision)`, on the side given.
+fn nudge(x: &Num, precision: u32, side: i32) -> Rounded {
+    let step = Num { negative: side < 0, ..Num::pow2(-i64::from(precision)) };
+    // Exact: one bit more.
+    let edge = add(&Num::one(), &step, precision + 1).lo;
+    let moved = mul(x, &edge, precision);
+    let x = fit(x, precision);
+    if side < 0 { Rounded { lo: moved.lo, hi: x.hi } } else { Rounded { lo: x.lo, hi: moved.hi } }
+}
+
+fn inverse_sqrt(x: &Num, precision: u32) -> Rounded {
+    let root = sqrt(x, precision + COMPOSED);
+    let one = Num::one();
+    if root.lo == root.hi {
+        return div(&one, &root.lo, precision);
+    }
+    Rounded { lo: div(&one, &root.hi, precision).lo, hi: div(&one, &root.lo, precision).hi }
+}
+
+/// `2^turns * e^(r / 2^scale)` for `0 <= r < 2^scale` known within `error` units.
+fn exponential(r: &num_bigint::BigUint, error: u64, turns: i64, scale: i64) -> Fixed {
+    // An error of the argument shows up to e times as large.
+    Fixed::new(fixed::exp(r, scale), 2 + 3 * error, scale - turns)
+}
+
+/// `x = turns * ln 2 + r`: turns and r, 0 <= r < 1 at the scale, within 4 units. `|x| < 2^SATURATION`.
+fn reduce(x: &Num, scale: i64) -> (i64, num_bigint::BigUint) {
+    // The error of ln 2 is multiplied by the turns.
+    let extra = x.top().max(0) + 3;
+    let value = x.to_fixed(scale + extra);
+    let ln2 = BigInt::from(fixed::ln2(scale + extra));
+    let mut turns = (x.to_f64() * std::f64::consts::LOG2_E).floor() as i64;
+    let mut rest = value - &ln2 * turns;
+    while rest.is_negative() {
+        rest += &ln2;
+        turns -= 1;
+    }
+    while rest > ln2 {
+        rest -= &ln2;
+        turns += 1;
+    }
+    (turns, (rest >> extra).to_biguint().expect("not negative"))
+}
+
+/// Just above or below one, where the distance cannot show.
+fn beside_one(precision: u32, side: i32) -> Rounded {
+    nudge(&Num::one(), precision, side)
+}
+
+/// Beyond all exponents: more than `2^(2^36)`, or less than its reciprocal but not zero.
+fn saturated(up: bool) -> Rounded {
+    let edge = 1i64 << (SATURATION - 1);
+    if up {
+        Rounded { lo: Num::pow2(edge), hi: Num::huge() }
+    } else {
+        Rounded { lo: Num::tiny(), hi: Num::pow2(-edge) }
+    }
+}
+
+fn sign_side(x: &Num) -> i32 {
+    if x.negative { -1 } else { 1 }
+}
+
+pub(super) fn exp(x: &Num, precision: u32) -> Rounded {
+    if x.is_zero() {
+        return Rounded::exact(Num::one());
+    }
+    if x.top() > SATURATION {
+        return saturated(!x.negative);
+    }
+    // |e^x - 1| < 2 |x| for |x| < 1.
+    if x.top() < -i64::from(precision) - 1 {
+        return beside_one(precision, sign_side(x));
+    }
+    let scale = i64::from(precision) + GUARD;
+    let (turns, r) = reduce(x, scale);
+    exponential(&r, 4, turns, scale).enclose(precision)
+}
+
+fn exp2(x: &Num, precision: u32) -> Rounded {
+    if x.top() > SATURATION && !x.is_zero() {
+        return saturated(!x.negative);
+    }
+    if let Some(integer) = x.to_i64() {
+        return Rounded::exact(Num::pow2(integer));
+    }
+    // |2^x - 1| < 2 |x| for |x| < 1.
+    if x.top() < -i64::from(precision) - 1 {
+        return beside_one(precision, sign_side(x));
+    }
+    let scale = i64::from(precision) + GUARD;
+    let value = x.to_fixed(scale);
+    let turns = &value >> scale;
+    let fraction = value - (&turns << scale);
+    let r = (fraction.magnitude() * fixed::ln2(scale)) >> scale;
+    // x is cut by one unit, ln 2 is 2 short, and the product is cut: 4 units.
+    exponential(&r, 4, turns.to_i64().expect("below the saturation"), scale).enclose(precision)
+}
+
+/// `e^x - 1` for a positive x of at most `2^SATURATION`, at the precision.
+fn expm1(x: &Num, precision: u32) -> Rounded {
+    if x.top() > 1 {
+        let e = exp(x, precision + 4);
+        let minus_one = Num::int(-1);
+        return Rounded { lo: add(&e.lo, &minus_one, precision).lo, hi: add(&e.hi, &minus_one, precision).hi };
+    }
+    until_certain(precision, i64::from(precision) + GUARD - x.top().min(0), |scale| {
+        let (turns, r) = reduce(x, scale);
+        // 2^turns e^r with 0 <= turns <= 2 (x < 2).
+        let e = exponential(&r, 4, 0, scale);
+        Fixed::new((e.value << turns) - (BigInt::one() << scale), e.error << turns, scale)
+    })
+}
+
+/// `ln(1 + d)` for `|d| < 2^-10`, as accurate as the precision asks relative to itself.
+fn ln_1p_small(d: &Num, precision: u32) -> Rounded {
+    if d.is_zero() {
+        return Rounded::exact(Num::zero());
+    }
+    // |ln(1 + d) / d - 1| <= |d| for |d| < 1/2, below one for positive d.
+    if d.top() < -i64::from(precision) {
+        let result = nudge(&d.abs(), precision, -sign_side(d));
+        return if d.negative { Rounded { lo: result.hi.neg(), hi: result.lo.neg() } } else { result };
+    }
+    // 2 atanh(z) with z = d / (2 + d). d is cut by one unit.
+    until_certain(precision, i64::from(precision) + GUARD - d.top(), |scale| {
+        let d = d.to_fixed(scale);
+        let denominator = (BigInt::one() << (scale + 1)) + &d;
+        let (half, error) = fixed::arc(&((d << scale) / denominator), scale, false);
+        Fixed::new(half << 1u32, 2 * (error + 3), scale)
+    })
+}
+
+/// `ln(1 + d)` over an interval of numbers that are not negative.
+fn ln_1p_over(d: &Big, precision: u32) -> Rounded {
+    let end = |d: &Num, up: bool| {
+        if d.is_zero() || d.top() <= -10 {
+            return ln_1p_small(d, precision);
+        }
+        // Rounding the sum costs less than 2^-20 of a unit: the result is at least 2^-11.
+        let sum = add(&Num::one(), d, precision + 32);
+        ln_exact(if up { &sum.hi } else { &sum.lo }, precision)
+    };
+    if d.lo == d.hi && d.lo.top() <= -10 {
+        return end(&d.lo, false);
+    }
+    Rounded { lo: end(&d.lo, false).lo, hi: end(&d.hi, true).hi }
+}
+
+/// Splits a positive x into `m 2^e` with m in [0.75, 1.5).
+fn split(x: &Num) -> (Num, i64) {
+    let e = x.top() - 1;
+    let m = x.scale(-e);
+    if m >= Num::exact(false, 3u32.into(), -1) { (m.scale(-1), e + 1) } else { (m, e) }
+}
+
+fn ln(x: &Num, precision: u32) -> Rounded {
+    let (m, e) = split(x);
+    if e == 0 {
+        // Exact: the difference is no longer than m.
+        let d = add(&m, &Num::int(-1), m.mantissa.bits() as u32 + 1).lo;
+        if d.is_zero() || d.top() <= -10 {
+            return ln_1p_small(&d, precision);
+        }
+    }
+    ln_exact(x, precision)
+}
+
+/// `ln x` of a positive x that is not within `2^-11` of one.
+fn ln_exact(x: &Num, precision: u32) -> Rounded {
+    let (m, e) = split(x);
+    let extra = i64::from(64 - e.unsigned_abs().leading_zeros());
+    until_certain(precision, (i64::from(precision) + GUARD).max(64), |scale| {
+        let m = m.to_fixed(scale);
+        let ln_m = fixed::ln_reduced(m.magnitude(), scale);
+        // e ln 2 within one unit for the error of ln 2, and one for the cut.
+        let turns = (BigInt::from(fixed::ln2(scale + extra + 1)) * e) >> (extra + 1);
+        Fixed::new(ln_m.value + turns, ln_m.error + 2, scale)
+    })
+}
+
+fn log2(x: &Num, precision: u32) -> Result<Rounded, Undecided> {
+    if x.is_pow2() {
+        return Ok(fit(&Num::int(x.exponent), precision));
+    }
+    let inner = precision + COMPOSED;
+    let (m, e) = split(x);
+    let ln_m = Big::from_rounded(ln(&m, inner), inner);
+    let ln2 = Big::from_rounded(Fixed::new(fixed::ln2(inner.into()), 2, inner.into()).enclose(inner), inner);
+    let quotient = ln_m.div_at(&ln2, inner)?;
+    let sum = quotient.add_at(&Big::point(Num::int(e), inner), precision);
+    Ok(Rounded { lo: sum.lo, hi: sum.hi })
+}
+
+/// The sine of a positive x up to 4.
+fn sin(x: &Num, precision: u32) -> Rounded {
+    let start = i64::from(precision) + GUARD - x.top().min(0);
+    until_certain(precision, start, |scale| fixed::sin_cos_reduced(&x.to_fixed(scale), 1, scale).0)
+}
+
+fn cos(x: &Num, precision: u32) -> Rounded {
+    if x.is_zero() {
+        return Rounded::exact(Num::one());
+    }
+    // 0 < 1 - cos x < x^2 / 2.
+    if 2 * x.top() < -i64::from(precision) {
+        return beside_one(precision, -1);
+    }
+    until_certain(precision, i64::from(precision) + GUARD, |scale| {
+        fixed::sin_cos_reduced(&x.to_fixed(scale), 1, scale).1
+    })
+}
+
+/// The tangent of a positive x up to 4.
+fn tan(x: &Num, precision: u32) -> Rounded {
+    let start = i64::from(precision) + GUARD - x.top().min(0);
+    until_certain(precision, start, |scale| {
+        let (s, c) = fixed::sin_cos_reduced(&x.to_fixed(scale), 1, scale);
+        if c.certain_bits() <= 4 {
+            // Too near the pole to divide: nothing is certain at this scale.
+            return Fixed::new(0, u64::MAX, scale);
+        }
+        let c_low = c.value.magnitude() >> 1u32;
+        // With c known to a few bits, |tan - s/c| <= (|es| + |tan| |ec|) / |c - ec| and |s| <= 1: the error is at most
+        // 2 (es + ec 2^scale / |c|) 2^scale / |c| units, which is computed from halves of c, and one for the cut.
+        let quotient = (s.value << scale) / c.value;
+        let ratio = (BigInt::one() << scale) / BigInt::from(c_low);
+        let error: BigInt = (&ratio + 1) * (&ratio + 1) * (s.error + c.error) * 2 + 2;
+        // Fewer units, if need be: an error is a u64.
+        let drop = error.bits().saturating_sub(60);
+        let error = (error >> drop).to_u64().expect("cut to 60 bits") + 2;
+        Fixed::new(quotient >> drop, error, scale - drop as i64)
+    })
+}
+
+/// The angle of the point (x, y), not both zero, in (-pi, pi].
+pub(super) fn angle(y: &Num, x: &Num, precision: u32) -> Rounded {
+    if y.negative {
+        let mirrored = angle(&y.neg(), x, precision);
+        return Rounded { lo: mirrored.hi.neg(), hi: mirrored.lo.neg() };
+    }
+    if y.is_zero() && !x.negative {
+        return Rounded::exact(Num::zero());
+    }
+    // Nearly on the positive x axis the angle is y/x (1 - t) with 0 < t < (y/x)^2 / 3.
+    if !x.negative && !x.is_zero() && 2 * (y.top() - x.top() + 1) < -i64::from(precision) {
+        let ratio = Big::from_rounded(div(y, x, precision + 2), precision + 2);
+        let low = nudge(&ratio.lo, precision + 2, -1).lo;
+        let hull = Rounded { lo: low, hi: ratio.hi };
+        return Rounded { lo: fit(&hull.lo, precision).lo, hi: fit(&hull.hi, precision).hi };
+    }
+    let top = match (x.is_zero(), y.is_zero()) {
+        (true, _) => y.top(),
+        (_, true) => x.top(),
+        _ => x.top().max(y.top()),
+    };
+    // Near the positive x axis the angle is as small as the quotient.
+    let small = if x.negative || x.is_zero() { 0 } else { (x.top() - y.top()).max(0) };
+    let start = (i64::from(precision) + GUARD + small).max(64);
+    until_certain(precision, start, |scale| fixed::angle(&y.to_fixed(scale - top), &x.to_fixed(scale - top), scale))
+}
+
+/// `sqrt((1 - x) (1 + x))` for |x| <= 1.
+fn complement(x: &Num, precision: u32) -> Rounded {
+    let one = Num::one();
+    // Exact as long as the sum is not absurdly long; rounded soundly otherwise.
+    let (minus, plus) = (add(&one, &x.neg(), 2 * precision + 128), add(&one, x, 2 * precision + 128));
+    let product = Big::from_rounded(minus, precision).mul_at(&Big::from_rounded(plus, precision), precision);
+    Rounded { lo: sqrt(&product.lo, precision).lo, hi: sqrt(&product.hi, precision).hi }
+}
+
+/// The arc sine of a positive x up to one.
+fn asin(x: &Num, precision: u32) -> Rounded {
+    let c = complement(x, precision + COMPOSED);
+    if c.lo == c.hi {
+        return angle(x, &c.lo, precision);
+    }
+    // Decreasing in the cosine.
+    Rounded { lo: angle(x, &c.hi, precision).lo, hi: angle(x, &c.lo, precision).hi }
+}
+
+fn acos(x: &Num, precision: u32) -> Result<Rounded, Undecided> {
+    if *x == Num::one() {
+        return Ok(Rounded::exact(Num::zero()));
+    }
+    let s = complement(x, precision + COMPOSED);
+    if s.lo == s.hi {
+        return Ok(angle(&s.lo, x, precision));
+    }
+    let (low, high) = (angle(&s.lo, x, precision), angle(&s.hi, x, precision));
+    // Increasing in the sine for positive x, decreasing for negative x.
+    Ok(if x.negative { Rounded { lo: high.lo, hi: low.hi } } else { Rounded { lo: low.lo, hi: high.hi } })
+}
+
+fn whole(value: i64, precision: u32) -> Big {
+    Big::point(Num::int(value), precision)
+}
+
+fn rounded(value: Big) -> Rounded {
+    Rounded { lo: value.lo, hi: value.hi }
+}
+
+/// `(m + m / (m + 1)) / 2` with `m = e^x - 1`, for positive x.
+fn sinh(x: &Num, precision: u32) -> Rounded {
+    if x.top() > SATURATION {
+        return saturated(true);
+    }
+    let p = precision + COMPOSED;
+    let m = Big::from_rounded(expm1(x, p), p);
+    let quotient = m.div_at(&m.add_at(&whole(1, p), p), p).expect("a positive divisor");
+    rounded(m.add_at(&quotient, p).mul_at(&Big::point(Num::pow2(-1), p), precision))
+}
+
+fn cosh(x: &Num, precision: u32) -> Rounded {
+    if x.is_zero() {
+        return Rounded::exact(Num::one());
+    }
+    if x.top() > SATURATION {
+        return saturated(true);
+    }
+    // 0 < cosh x - 1 < x^2 for |x| < 1.
+    if 2 * x.top() < -i64::from(precision) {
+        return beside_one(precision, 1);
+    }
+    let p = precision + COMPOSED;
+    let e = Big::from_rounded(exp(&x.abs(), p), p);
+    let inverse = whole(1, p).div_at(&e, p).expect("a positive divisor");
+    rounded(e.add_at(&inverse, p).mul_at(&Big::point(Num::pow2(-1), p), precision))
+}
+
+/// `m / (m + 2)` with `m = e^(2x) - 1`, for positive x.
+fn tanh(x: &Num, precision: u32) -> Rounded {
+    // 1 - tanh x < 2 e^(-2x), and e^(2x) > 2^(2x): below 2^-precision from 2x > precision + 1 on.
+    if x.top() > 33 || x.top() > 0 && *x > Num::int(i64::from(precision) / 2 + 1) {
+        return beside_one(precision, -1);
+    }
+    let p = precision + COMPOSED;
+    let m = Big::from_rounded(expm1(&x.scale(1), p), p);
+    // One minus the complement, which is accurate where the result is near one.
+    if x.top() > 0 {
+        let rest = whole(2, p).div_at(&m.add_at(&whole(2, p), p), p).expect("a positive divisor");
+        return rounded(whole(1, p).sub_at(&rest, precision));
+    }
+    let quotient = m.div_at(&m.add_at(&whole(2, p), p), precision);
+    rounded(quotient.expect("a positive divisor"))
+}
+
+/// `ln(1 + x + x^2 / (1 + sqrt(1 + x^2)))` for positive x.
+fn asinh(x: &Num, precision: u32) -> Rounded {
+    let p = precision + COMPOSED;
+    if x.top() > LIMIT / 4 {
+        return far_ln(x, precision);
+    }
+    let point = Big::point(x.clone(), p);
+    let square = point.mul_at(&point, p);
+    let root = square.add_at(&whole(1, p), p).sqrt_at(p);
+    let quotient = square.div_at(&root.add_at(&whole(1, p), p), p).expect("a positive divisor");
+    ln_1p_over(&point.add_at(&quotient, p), precision)
+}
+
+/// `ln(1 + t + sqrt(t (t + 2)))` with `t = x - 1`.
+fn acosh(x: &Num, precision: u32) -> Rounded {
+    if *x == Num::one() {
+        return Rounded::exact(Num::zero());
+    }
+    let p = precision + COMPOSED;
+    if x.top() > LIMIT / 4 {
+        return far_ln(x, precision);
+    }
+    let t = Big::from_rounded(add(x, &Num::int(-1), 2 * p + 128), p);
+    let root = t.mul_at(&t.add_at(&whole(2, p), p), p).sqrt_at(p);
+    ln_1p_over(&t.add_at(&root, p), precision)
+}
+
+/// `ln(2x)` of an enormous x, which asinh and acosh meet to within `1 / x^2`.
+fn far_ln(x: &Num, precision: u32) -> Rounded {
+    let l = Big::from_rounded(ln(&x.scale(1), precision + 4), precision);
+    let slack = Big { lo: Num::pow2(-LIMIT / 4).neg(), hi: Num::pow2(-LIMIT / 4), precision };
+    rounded(l.add_at(&slack, precision))
+}
+
+/// `ln(1 + 2x / (1 - x)) / 2` for x in (0, 1).
+fn atanh(x: &Num, precision: u32) -> Rounded {
+    let p = precision + COMPOSED;
+    let rest = Big::from_rounded(add(&Num::one(), &x.neg(), 2 * p + 128), p);
+    let d = Big::point(x.scale(1), p).div_at(&rest, p).expect("a positive divisor");
+    let l = ln_1p_over(&d, precision);
+    Rounded { lo: l.lo.scale(-1), hi: l.hi.scale(-1) }
+}
+
+/// The logarithm of a positive number, for powers.
+pub(super) fn ln_over(x: &Big, precision: u32) -> Big {
+    let lo = if x.lo.is_symbol() { Num::huge().neg() } else { ln(&x.lo, precision).lo };
+    let hi = if x.hi.is_symbol() { Num::huge() } else { ln(&x.hi, precision).hi };
+    Big { lo, hi, precision }
+}
+
+/// The exponential of an interval whose ends may be symbols.
+pub(super) fn exp_over(x: &Big, precision: u32) -> Big {
+    let end = |x: &Num| match (x.is_huge(), x.is_tiny()) {
+        (true, _) => saturated(!x.negative),
+        (_, true) => Rounded::exact(Num::one()),
+        _ => exp(x, precision),
+    };
+    if x.lo == x.hi {
+        Big::from_rounded(end(&x.lo), precision)
+    } else {
+        Big { lo: end(&x.lo).lo, hi: end(&x.hi).hi, precision }
+    }
+}
+
+/// What a function tends to at an end that is a symbol: `(value as a lower end, value as an upper end)`.
+pub(super) fn at_symbol(function: Function, x: &Num, precision: u32) -> Result<Rounded, Undecided> {
+    if x.is_tiny() {
+        let near_zero = at(function, &Num::zero(), precision);
+        return match near_zero {
+            // Odd functions and the root keep the sign.
+            Ok(value) if value.lo.is_zero() && value.hi.is_zero() => Ok(Rounded::exact(x.clone())),
+            Ok(value) => Ok(value),
+            Err(Undecided) if x.negative => Err(Undecided),
+            Err(Undecided) => match function {
+                Function::InverseSqrt => Ok(Rounded::exact(Num::huge())),
+                Function::Ln | Function::Log2 => Ok(Rounded::exact(Num::huge().neg())),
+                _ => Err(Undecided),
+            },
+        };
+    }
+    let half_pi = || angle(&Num { negative: x.negative, ..Num::one() }, &Num::zero(), precision);
+    match function {
+        Function::Sqrt | Function::Ln | Function::Log2 | Function::Acosh if !x.negative => {
+            Ok(Rounded::exact(x.clone()))
+        }
+        Function::InverseSqrt if !x.negative => Ok(Rounded::exact(Num::tiny())),
+        Function::Exp | Function::Exp2 if x.negative => Ok(Rounded::exact(Num::tiny())),
+        Function::Exp | Function::Exp2 | Function::Sinh | Function::Asinh => Ok(Rounded::exact(x.clone())),
+        Function::Cosh => Ok(Rounded::exact(Num::huge())),
+        Function::Atan => Ok(half_pi()),
+        Function::Tanh => Ok(Rounded::exact(Num { negative: x.negative, ..Num::one() })),
+        _ => Err(Undecided),
+    }
+}

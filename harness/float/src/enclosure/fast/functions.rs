@@ -1,0 +1,256 @@
+//! The functions of one `f64`, from the kernels, widened by their error bound.
+
+use super::{
+    arith::{self, Ends, unbounded},
+    kernels,
+};
+use crate::{Function, Undecided};
+
+/// What a kernel's result is widened by, relative to it: the kernels' bound, and one unit for the rounding of the ends.
+const WIDEN: f64 = kernels::ERROR_BOUND + f64::EPSILON;
+/// Results (and arguments that results are close to) smaller than this are not told apart: denormals would spoil bounds.
+const SMALL: f64 = f64::from_bits((1023 - 960) << 52);
+/// Results of exponentials beyond e^690 or 2^1000 are only bounded, by less than either.
+const GREAT: f64 = f64::from_bits((1023 + 990) << 52);
+
+/// The ends around a kernel's result.
+#[inline]
+fn widened(value: f64) -> Ends {
+    let slack = value.abs() * WIDEN + f64::MIN_POSITIVE;
+    (value - slack, value + slack)
+}
+
+/// The same, with certain bounds of the function.
+#[inline]
+fn within(value: f64, lo: f64, hi: f64) -> Ends {
+    let (a, b) = widened(value);
+    (a.max(lo), b.min(hi))
+}
+
+/// Just above or below one.
+#[inline]
+fn beside_one(above: bool) -> Ends {
+    if above { (1.0, 1.0f64.next_up()) } else { (1.0f64.next_down(), 1.0) }
+}
+
+/// An odd function that is x (1 + t), 0 <= |t| <= x^2 / 2 with t's sign `grows`, near zero.
+#[inline]
+fn odd(x: f64, grows: bool, kernel: fn(f64) -> f64) -> Ends {
+    if x == 0.0 {
+        return (0.0, 0.0);
+    }
+    let magnitude = x.abs();
+    let (lo, hi) = if magnitude < 1e-8 {
+        // x^2 / 2 is below 2^-53: the value lies between x and its neighbour.
+        if grows { (magnitude, magnitude.next_up()) } else { (magnitude.next_down(), magnitude) }
+    } else {
+        let (lo, hi) = widened(kernel(magnitude));
+        if grows { (lo.max(magnitude), hi) } else { (lo, hi.min(magnitude)) }
+    };
+    if x < 0.0 { (-hi, -lo) } else { (lo, hi) }
+}
+
+/// A function that grows to both sides without bound, from its kernel, which is good up to `GREAT`.
+#[inline]
+fn exponential(x: f64, least: f64, greatest: f64, kernel: fn(f64) -> f64) -> Ends {
+    if x > greatest {
+        (GREAT, f64::INFINITY)
+    } else if x < least {
+        (0.0, 1.0 / GREAT)
+    } else if x.abs() < SMALL {
+        beside_one(x > 0.0)
+    } else if x > 0.0 {
+        within(kernel(x), 1.0, f64::INFINITY)
+    } else {
+        within(kernel(x), 0.0, 1.0)
+    }
+}
+
+/// A logarithm from its kernel.
+#[inline]
+fn logarithm(x: f64, kernel: fn(f64) -> f64) -> Ends {
+    if x == f64::INFINITY {
+        // The least of either logarithm there.
+        return (709.0, f64::INFINITY);
+    }
+    if x < f64::MIN_POSITIVE {
+        // Scaled to the normal range; the product is exact.
+        const POWER: f64 = f64::from_bits((1023 + 100) << 52);
+        let (lo, hi) = widened(kernel(x * POWER));
+        let (less, more) = widened(kernel(POWER));
+        return (arith::add(lo, -more).0, arith::add(hi, -less).1);
+    }
+    widened(kernel(x))
+}
+
+/// The function of one number, or its limit at an infinite end.
+pub(super) fn at(function: Function, x: f64) -> Result<Ends, Undecided> {
+    const HALF_PI: f64 = std::f64::consts::FRAC_PI_2;
+    let outside = match function {
+        Function::Sqrt => x < 0.0,
+        Function::InverseSqrt | Function::Ln | Function::Log2 => x <= 0.0,
+        Function::Asin | Function::Acos => x.abs() > 1.0,
+        Function::Acosh => x < 1.0,
+        Function::Atanh => x.abs() >= 1.0,
+        Function::Sin | Function::Cos | Function::Tan => x.abs() > 4.0,
+        Function::Exp
+        | Function::Exp2
+        | Function::Atan
+        | Function::Sinh
+        | Function::Cosh
+        | Function::Tanh
+        | Function::Asinh => false,
+    };
+    if outside {
+        return Err(Undecided);
+    }
+    Ok(match function {
+        Function::Sqrt => arith::sqrt(x),
+        Function::InverseSqrt => {
+            let root = arith::sqrt(x);
+            (arith::div(1.0, root.1).0, arith::div(1.0, root.0).1)
+        }
+        Function::Exp if x == 0.0 => (1.0, 1.0),
+        Function::Exp => exponential(x, -690.0, 690.0, kernels::exp),
+        Function::Exp2 => {
+            let integer = x as i32;
+            if f64::from(integer) == x && (-1022..=1023).contains(&integer) {
+                let power = f64::from_bits(((1023 + integer) as u64) << 52);
+                (power, power)
+            } else {
+                exponential(x, -1000.0, 1000.0, kernels::exp2)
+            }
+        }
+        Function::Ln if x == 1.0 => (0.0, 0.0),
+        Function::Ln => logarithm(x, kernels::ln),
+        Function::Log2 => {
+            // Powers of two, denormal ones aside, have an integer as logarithm.
+            let bits = x.to_bits();
+            if bits << 12 == 0 && x.is_normal() {
+                let exponent = (bits >> 52) as f64 - 1023.0;
+                (exponent, exponent)
+            } else {
+                logarithm(x, kernels::log2)
+            }
+        }
+        Function::Sin => odd(x, false, kernels::sin),
+        Function::Cos if x == 0.0 => (1.0, 1.0),
+        Function::Cos if x.abs() < 1e-8 => beside_one(false),
+        Function::Cos => within(kernels::cos(x), -1.0, 1.0),
+        Function::Tan if x.abs() < 1.5 => odd(x, true, kernels::tan),
+        Function::Tan => widened(kernels::tan(x)),
+        Function::Asin => odd(x, true, kernels::asin),
+        Function::Acos if x == 1.0 => (0.0, 0.0),
+        Function::Acos => widened(kernels::acos(x)),
+        Function::Atan if x.is_infinite() => widened(HALF_PI.copysign(x)),
+        Function::Atan => odd(x, false, kernels::atan),
+        Function::Sinh if x.abs() > 690.0 => {
+            if x > 0.0 {
+                (GREAT / 4.0, f64::INFINITY)
+            } else {
+                (f64::NEG_INFINITY, -GREAT / 4.0)
+            }
+        }
+        Function::Sinh => odd(x, true, kernels::sinh),
+        Function::Cosh if x == 0.0 => (1.0, 1.0),
+        Function::Cosh if x.abs() < 1e-8 => beside_one(true),
+        Function::Cosh if x.abs() > 690.0 => (GREAT / 4.0, f64::INFINITY),
+        Function::Cosh => within(kernels::cosh(x), 1.0, f64::INFINITY),
+        Function::Tanh if x.abs() > 300.0 => {
+            let (lo, hi) = beside_one(false);
+            if x > 0.0 { (lo, hi) } else { (-hi, -lo) }
+        }
+        Function::Tanh => {
+            let (lo, hi) = odd(x, false, kernels::tanh);
+            (lo.max(-1.0), hi.min(1.0))
+        }
+        Function::Asinh if x.is_infinite() => {
+            if x > 0.0 {
+                (709.0, x)
+            } else {
+                (x, -709.0)
+            }
+        }
+        Function::Asinh => odd(x, false, kernels::asinh),
+        Function::Acosh if x == 1.0 => (0.0, 0.0),
+        Function::Acosh if x == f64::INFINITY => (709.0, x),
+        Function::Acosh => widened(kernels::acosh(x)),
+        Function::Atanh => odd(x, true, kernels::atanh),
+    })
+}
+
+/// The angle of the point (x, y), both finite, not both zero, y not negative.
+pub(super) fn angle(y: f64, x: f64) -> Ends {
+    if y == 0.0 && x > 0.0 {
+        return (0.0, 0.0);
+    }
+    // t (1 - t^2 / 3) with a square far below 2^-53; here the quotient may near the denormals.
+    if x > 0.0 && y / x < 1e-9 {
+        let (lo, hi) = arith::div(y, x);
+        return (lo.next_down().max(0.0), hi);
+    }
+    widened(kernels::atan2(y, x))
+}
+
+/// The exponential of an interval: the power's last step.
+pub(super) fn exp_over(lo: f64, hi: f64) -> Ends {
+    let at = |x: f64| {
+        if x == 0.0 { (1.0, 1.0) } else { exponential(x, -690.0, 690.0, kernels::exp) }
+    };
+    (at(lo).0, at(hi).1)
+}
+
+/// The logarithm of a positive interval.
+pub(super) fn ln_over(lo: f64, hi: f64) -> Ends {
+    let at = |x: f64| {
+        if x == 1.0 { (0.0, 0.0) } else { logarithm(x, kernels::ln) }
+    };
+    (at(lo).0, at(hi).1)
+}
+
+/// `base^exponent` if that is exactly a double of moderate size; the base is positive and finite.
+pub(super) fn exact_power(base: f64, exponent: f64) -> Option<f64> {
+    // Results with an odd part: the root of the base is at least 3, so powers beyond 33 do not fit.
+    let split = |x: f64| {
+        let bits = x.to_bits();
+        let fraction = bits & 0x000f_ffff_ffff_ffff | 1 << 52;
+        let zeros = fraction.trailing_zeros();
+        (fraction >> zeros, ((bits >> 52) & 0x7ff) as i64 - 1075 + i64::from(zeros))
+    };
+    if !base.is_normal() || !exponent.is_normal() {
+        return None;
+    }
+    let ((mut root, mut shift), (odd, scale)) = (split(base), split(exponent));
+    if !(-6..=12).contains(&scale) && root != 1 || !(-12..=12).contains(&scale) || odd > 1 << 12 {
+        return None;
+    }
+    for _ in scale..0 {
+        if shift % 2 != 0 {
+            return None;
+        }
+        shift /= 2;
+        // Exact: an integer below 2^53 that is a square has an exact root.
+        let candidate = (root as f64).sqrt() as u64;
+        if candidate * candidate != root {
+            return None;
+        }
+        root = candidate;
+    }
+    let power = odd << scale.max(0);
+    let mut mantissa = 1u64;
+    if root != 1 {
+        if exponent < 0.0 || power > 33 {
+            return None;
+        }
+        for _ in 0..power {
+            mantissa = mantissa.checked_mul(root).filter(|&m| m < 1 << 53)?;
+        }
+    }
+    let shift = shift * power as i64 * if exponent < 0.0 { -1 } else { 1 };
+    (-900..=900).contains(&shift).then(|| mantissa as f64 * f64::from_bits(((1023 + shift) as u64) << 52))
+}
+
+/// The range of `unbounded`, for callers that only know the sign.
+pub(super) fn everything() -> Ends {
+    (unbounded(-1.0).0, unbounded(1.0).1)
+}

@@ -1,0 +1,122 @@
+//! Where a number lies among the values of a format.
+
+use super::big::num::Num;
+use crate::{Format, Rank};
+
+/// What a magnitude has beyond the format's value below it, in halves of the distance to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rest {
+    Exact,
+    BelowHalf,
+    Half,
+    AboveHalf,
+}
+
+/// A number to be placed: zero, or a sign and a magnitude.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    negative: bool,
+    zero: bool,
+    /// The rank of the greatest finite value that is not above the magnitude, and what is left.
+    floor: Rank,
+    rest: Rest,
+    max: Rank,
+}
+
+impl Place {
+    /// The place of an `f64`, which may be infinite: then above every finite value.
+    #[inline]
+    pub(crate) fn of_f64(value: f64, format: Format) -> Place {
+        let bits = value.abs().to_bits();
+        let (field, fraction) = ((bits >> 52) as i64, bits & 0x000f_ffff_ffff_ffff);
+        let (mantissa, top) = match field {
+            0 if fraction == 0 => return Place::zero(format),
+            0 => (fraction << fraction.leading_zeros(), -1010 - i64::from(fraction.leading_zeros())),
+            0x7ff => (1 << 63, 1 << 40),
+            _ => ((fraction | 1 << 52) << 11, field - 1022),
+        };
+        Place::new(value < 0.0, mantissa, top, false, format)
+    }
+
+    /// The place of an end of an arbitrary-precision interval.
+    pub(crate) fn of_num(value: &Num, format: Format) -> Place {
+        if value.is_zero() {
+            return Place::zero(format);
+        }
+        let (mantissa, more) = value.leading();
+        Place::new(value.negative, mantissa, value.top(), more, format)
+    }
+
+    fn zero(format: Format) -> Place {
+        Place { negative: false, zero: true, floor: 0, rest: Rest::Exact, max: format.max_finite() }
+    }
+
+    /// The place of `±(mantissa + s) * 2^(top - 64)`, the mantissa's first bit set, 0 < s < 1 if there is `more`, else
+    /// s = 0.
+    #[inline]
+    fn new(negative: bool, mantissa: u64, top: i64, more: bool, format: Format) -> Place {
+        let max = format.max_finite();
+        let binade = top - 1;
+        let (floor, rest) = if binade > i64::from(format.max_exponent()) {
+            (max, Rest::AboveHalf)
+        } else {
+            // In the denormal range the mantissa counts units of the smallest denormal; above it keeps its leading bits,
+            // the first of which adds one to the exponent field.
+            let (shift, field) = if binade < i64::from(format.min_normal_exponent()) {
+                (i64::from(format.quantum()) + 64 - top, 0)
+            } else {
+                let field = binade - i64::from(format.min_normal_exponent());
+                (63 - i64::from(format.fraction_bits), field << format.fraction_bits)
+            };
+            let (kept, cut) = match shift {
+                0..64 => (mantissa >> shift, mantissa << (63 - shift) << 1),
+                64 => (0, mantissa),
+                // Less than half of the smallest denormal.
+                _ => (0, 1),
+            };
+            let rest = match (cut.cmp(&(1 << 63)), cut == 0, more) {
+                (_, true, false) => Rest::Exact,
+                (std::cmp::Ordering::Less, ..) => Rest::BelowHalf,
+                (std::cmp::Ordering::Equal, _, false) => Rest::Half,
+                _ => Rest::AboveHalf,
+            };
+            // In a format whose last binade is not full, the values past the largest finite one are no values.
+            let floor = field + kept as i64;
+            if floor > max { (max, Rest::AboveHalf) } else { (floor, rest) }
+        };
+        Place { negative, zero: false, floor, rest, max }
+    }
+
+    fn up(self) -> Rank {
+        if self.rest == Rest::Exact { self.floor } else { self.floor + 1 }
+    }
+
+    /// [`crate::Enclosure::ceil_rank`].
+    #[inline]
+    pub(crate) fn ceil(self) -> Rank {
+        match (self.zero, self.negative) {
+            (true, _) => -1,
+            (_, true) => -1 - self.floor,
+            (_, false) => self.up(),
+        }
+    }
+
+    /// [`crate::Enclosure::floor_rank`].
+    #[inline]
+    pub(crate) fn floor(self) -> Rank {
+        if self.negative { -1 - self.up() } else { self.floor }
+    }
+
+    /// [`crate::Enclosure::nearest_rank`].
+    #[inline]
+    pub(crate) fn nearest(self) -> Rank {
+        let up = match self.rest {
+            Rest::Exact | Rest::BelowHalf => false,
+            // Infinity is the even one of the last pair even where its rank is odd (E4M3).
+            Rest::Half => self.floor % 2 == 1 || self.floor == self.max,
+            Rest::AboveHalf => true,
+        };
+        let magnitude = self.floor + Rank::from(up);
+        if self.negative { -1 - magnitude } else { magnitude }
+    }
+}
