@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program that prints measurements")]
 
-#[path = "../tests/support/shader.rs"]
+#[path = "../tests/it/shader.rs"]
 mod shader;
 
 use std::time::{Duration, Instant};

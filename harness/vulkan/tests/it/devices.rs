@@ -3,15 +3,14 @@
 //! Which drivers are there is decided by `scripts/setup --tests`: it puts lavapipe and SwiftShader before the loader.
 //! What is missing is said on stderr, and with `ASSAY_TEST_ALL_DRIVERS=1` (as `scripts/test` sets it) is a failure.
 
-#[path = "support/shader.rs"]
-mod shader;
-
 use std::time::Duration;
 
 use assay_vulkan::{
     BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PhysicalDevice, PipelineDesc, Severity, SpecConstant,
     Staging,
 };
+
+use crate::shader;
 
 const LONG: Duration = Duration::from_secs(120);
 

@@ -1,0 +1,82 @@
+//! What machines lack, and a driver that has everything. The loader reads its environment once, so each of these runs
+//! again in a process of its own.
+
+use std::process::Command;
+
+use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PipelineDesc};
+
+use crate::shader;
+
+/// Runs `body`, which is all of the test `name`, in a process with these variables.
+fn with_environment(name: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
+    const CHILD: &str = "ASSAY_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return body();
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([&format!("environment::{name}"), "--exact", "--nocapture"])
+        .env(CHILD, "1")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+fn a_loader_that_cannot_be_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("libvulkan.so.1"), "not a library").unwrap();
+    let folder = folder.path().to_str().unwrap();
+    with_environment("a_loader_that_cannot_be_loaded", &[("LD_LIBRARY_PATH", folder)], || {
+        let error = Instance::new(false).err().unwrap();
+        assert!(matches!(error, Error::NoLoader { .. }) && error.to_string().contains("libvulkan1"), "{error}");
+    });
+}
+
+#[test]
+fn no_driver_at_all() {
+    let none = [("VK_DRIVER_FILES", "/nonexistent.json"), ("VK_ICD_FILENAMES", "/nonexistent.json")];
+    with_environment("no_driver_at_all", &none, || {
+        let error = Instance::new(false).and_then(|i| i.devices()).err().unwrap();
+        assert!(matches!(error, Error::NoDevice) && error.to_string().contains("mesa-vulkan-drivers"), "{error}");
+    });
+}
+
+#[test]
+fn no_validation_layer() {
+    with_environment("no_validation_layer", &[("VK_LAYER_PATH", "/nonexistent")], || {
+        let error = Instance::new(true).err().unwrap();
+        assert!(matches!(error, Error::NoValidationLayer) && error.to_string().contains("scripts/setup"), "{error}");
+    });
+}
+
+/// The mock driver advertises every extension and executes nothing: what is enabled with what, and how work is
+/// submitted, must satisfy the validation layer there too.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+fn a_driver_with_every_extension_draws_no_validation_message() {
+    let Ok(mock) = std::env::var("ASSAY_MOCK_ICD") else {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "ASSAY_MOCK_ICD is not set");
+        return eprintln!("SKIPPED: ASSAY_MOCK_ICD is not set (scripts/setup --tests finds the mock driver)");
+    };
+    let only = [("VK_DRIVER_FILES", &*mock), ("VK_ICD_FILENAMES", &*mock)];
+    with_environment("a_driver_with_every_extension_draws_no_validation_message", &only, || {
+        let instance = Instance::new(true).unwrap();
+        let physical = instance.select(None).unwrap();
+        assert!(physical.capabilities().has_extension("VK_QCOM_tile_shading"), "{}", physical.identity());
+        let device = Device::open(&physical, &DeviceOptions::default()).unwrap();
+        let on = device.capabilities();
+        assert!(on.has_feature("shaderInt64") && on.has_extension("VK_EXT_shader_subgroup_ballot"));
+        let code = shader::add();
+        let pipeline = device.pipeline(&PipelineDesc { push_constants: 4, ..PipelineDesc::new(&code, 2) }).unwrap();
+        let mut slot = device.slot(&[BufferSpec::input(256), BufferSpec::output(256)]).unwrap();
+        slot.submit(&pipeline, &Dispatch::linear(1).with_push_constants(&[0; 4])).unwrap();
+        slot.wait(std::time::Duration::from_secs(10)).unwrap();
+        drop((slot, pipeline, device, physical));
+        let mut messages = instance.take_validation_messages();
+        // The mock driver does not fill in this limit, so that every allocation is above it.
+        messages.retain(|m| m.id != "UNASSIGNED-vkAllocateMemory-maxMemoryAllocationSize");
+        assert!(messages.is_empty(), "{messages:#?}");
+    });
+}

@@ -1,0 +1,5 @@
+//! Tests against real drivers, in one program.
+
+mod devices;
+mod environment;
+mod shader;
