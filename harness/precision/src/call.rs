@@ -262,3 +262,14 @@ impl Call {
         todo!()
     }
 }
+
+impl std::fmt::Display for Shape {
+    /// `scalar`, `vec3`, `mat2x3` (columns x rows).
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Shape::Scalar => f.write_str("scalar"),
+            Shape::Vector(rows) => write!(f, "vec{rows}"),
+            Shape::Matrix { columns, rows } => write!(f, "mat{columns}x{rows}"),
+        }
+    }
+}

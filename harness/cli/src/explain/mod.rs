@@ -1,0 +1,230 @@
+//! `assay explain`: the permitted set of one operation, derived.
+
+mod json;
+mod operand;
+mod text;
+
+use crate::{
+    args::ExplainArgs,
+    exit::{self, Failure, WithCode, usage},
+    note, print,
+};
+use assay_float::Format;
+use assay_precision::{Call, CallError, Explanation, Modes, Op, Scalar, Shape, Verdict, nearest};
+
+/// What was asked for, understood.
+struct Request {
+    call: Call,
+    shape: Shape,
+    /// The type that was asked for.
+    scalar: Scalar,
+    inputs: Vec<u64>,
+    got: Option<Vec<u64>>,
+}
+
+/// Explains.
+pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
+    let request = understand(args)?;
+    let explanations = request.call.explain(&request.inputs, request.got.as_deref());
+    let text = if args.json {
+        let mut text = json::render(&request, &explanations).code(exit::INTERNAL)?;
+        text.push('\n');
+        text
+    } else {
+        text::render(&request, &explanations)
+    };
+    print(text.as_bytes())?;
+    Ok(if explanations.iter().any(is_failure) { exit::FAILURES } else { exit::OK })
+}
+
+fn is_failure(explanation: &Explanation) -> bool {
+    explanation.judgement.is_some_and(|judgement| judgement.verdict == Verdict::Fail)
+}
+
+fn understand(args: &ExplainArgs) -> Result<Request, Failure> {
+    let op = Op::from_name(&args.op).code(exit::USAGE)?;
+    let scalar = scalar(&args.format)?;
+    let from = args.from.as_deref().map(self::scalar).transpose()?;
+    let modes = modes(&args.mode)?;
+    let (call, shape) = match &args.shape {
+        Some(text) => {
+            let shape = shape(text, op)?;
+            (Call::new(op, scalar, shape, from, modes).code(exit::USAGE)?, shape)
+        }
+        None => fitting(op, scalar, from, modes, args.inputs.len())?,
+    };
+    let inputs = values("--in", &args.inputs, call.operand_slots().collect())
+        .map_err(|wrong| wrong.unwrap_or_else(|slots| count_of_operands(&call, &slots, args.inputs.len())))?;
+    let got = match &args.got {
+        None => None,
+        Some(texts) => {
+            let values = values("--got", texts, call.result_slots().collect());
+            Some(values.map_err(|wrong| wrong.unwrap_or_else(|slots| count_of_results(&call, slots.len(), texts.len())))?)
+        }
+    };
+    Ok(Request { call, shape, scalar, inputs, got })
+}
+
+/// The type of that name.
+fn scalar(name: &str) -> Result<Scalar, Failure> {
+    Scalar::from_name(name).ok_or_else(|| {
+        let formats = Format::ALL.iter().map(|format| format.name);
+        let others = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"];
+        let near = nearest(name, formats.chain(others));
+        usage(format!("unknown type `{name}`; the nearest are {}", near.join(", ")))
+    })
+}
+
+/// The modes of those names, each of which may be several joined by `+`.
+fn modes(names: &[String]) -> Result<Modes, Failure> {
+    let names: Vec<&str> = names.iter().flat_map(|name| name.split('+')).map(str::trim).collect();
+    let mut modes = Modes::default();
+    for name in names.iter().filter(|name| !name.eq_ignore_ascii_case("default")) {
+        modes = modes.with(name).ok_or_else(|| {
+            let near = nearest(name, Modes::NAMES.into_iter());
+            usage(format!("unknown mode `{name}`; the nearest are {}", near.join(", ")))
+        })?;
+    }
+    let given = |name: &str| names.iter().any(|given| given.eq_ignore_ascii_case(name));
+    for (one, other) in [("DenormPreserve", "DenormFlushToZero"), ("RoundingModeRTE", "RoundingModeRTZ")] {
+        if given(one) && given(other) {
+            return Err(usage(format!("a module cannot declare both {one} and {other} for one width; name one of them")));
+        }
+    }
+    if modes.fast_math.is_some() {
+        if given("None") && !modes.names().contains(&"None") {
+            return Err(usage("`None` declares that no flag of FPFastMathMode is set; leave it out beside others"));
+        }
+        for (excluded, set) in [("SignedZeroInfNanPreserve", modes.preserve_special), ("NoContraction", modes.no_contraction)] {
+            if set {
+                return Err(usage(format!(
+                    "{excluded} and the flags of FPFastMathMode exclude each other in a module; with flags, leave out \
+                     those that allow what it forbids"
+                )));
+            }
+        }
+    }
+    Ok(modes)
+}
+
+/// The shape of that name, which the instruction takes.
+fn shape(text: &str, op: Op) -> Result<Shape, Failure> {
+    let lower = text.to_ascii_lowercase();
+    let size = |digits: &str| digits.parse::<u32>().ok();
+    let shape = match (lower.strip_prefix("vec"), lower.strip_prefix("mat")) {
+        (Some(rows), _) => size(rows).map(Shape::Vector),
+        (None, Some(rest)) => {
+            let (columns, rows) = rest.split_once('x').unwrap_or((rest, rest));
+            size(columns).zip(size(rows)).map(|(columns, rows)| Shape::Matrix { columns, rows })
+        }
+        (None, None) => (lower == "scalar").then_some(Shape::Scalar),
+    };
+    let taken = Call::shapes(op);
+    shape.filter(|shape| taken.contains(shape)).ok_or_else(|| {
+        let names: Vec<String> = taken.iter().map(Shape::to_string).collect();
+        usage(format!("{op} does not take the shape `{text}`; it takes {}", names.join(", ")))
+    })
+}
+
+/// The call whose number of operand scalars is the one given: nobody has to name a shape that the operands show.
+fn fitting(op: Op, scalar: Scalar, from: Option<Scalar>, modes: Modes, given: usize) -> Result<(Call, Shape), Failure> {
+    let mut refused: Option<CallError> = None;
+    let mut calls = Vec::new();
+    for &shape in Call::shapes(op) {
+        match Call::new(op, scalar, shape, from, modes) {
+            Ok(call) => calls.push((call, shape)),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    let mut fit: Vec<(Call, Shape)> = Vec::new();
+    for (call, shape) in &calls {
+        if call.operand_slots().count() == given {
+            fit.push((call.clone(), *shape));
+        }
+    }
+    match (fit.len(), refused) {
+        (1, _) => Ok(fit.remove(0)),
+        (0, Some(refused)) if calls.is_empty() => Err(refused).code(exit::USAGE),
+        (0, _) => {
+            let counts = calls.iter().map(|(call, shape)| format!("{} as {shape}", call.operand_slots().count()));
+            let counts = counts.collect::<Vec<_>>().join(", ");
+            Err(usage(format!("{op} does not take {given} operand scalars after --in; it takes {counts}")))
+        }
+        _ => {
+            let names: Vec<String> = fit.iter().map(|(_, shape)| shape.to_string()).collect();
+            Err(usage(format!("{given} operand scalars fit several shapes of {op}: give one with --shape ({})", names.join(", "))))
+        }
+    }
+}
+
+/// The bits of operands or results; as inner error their types, if their number is wrong.
+fn values(flag: &str, texts: &[String], slots: Vec<Scalar>) -> Result<Vec<u64>, Result<Failure, Vec<Scalar>>> {
+    if texts.len() != slots.len() {
+        return Err(Err(slots));
+    }
+    let mut bits = Vec::with_capacity(slots.len());
+    for (text, &slot) in texts.iter().zip(&slots) {
+        let value = operand::parse(text.trim(), slot).map_err(|error| Ok(usage(format!("{flag}: {error}"))))?;
+        if !value.exact {
+            let shown = operand::show(value.bits, slot);
+            note(&format!("{text} is not a value of {slot}; taking the nearest, {shown}"));
+        }
+        bits.push(value.bits);
+    }
+    Ok(bits)
+}
+
+fn count_of_operands(call: &Call, slots: &[Scalar], given: usize) -> Failure {
+    let types: Vec<String> = call.operands.iter().map(ToString::to_string).collect();
+    let error = CallError::Operands { op: call.op, expected: slots.len(), types: types.join(", "), given };
+    Failure { code: exit::USAGE, error: error.into() }
+}
+
+fn count_of_results(call: &Call, expected: usize, given: usize) -> Failure {
+    let types: Vec<String> = call.results.iter().map(ToString::to_string).collect();
+    usage(format!(
+        "{} returns {expected} {} here ({}), not {given}: give as many after --got",
+        call.op,
+        if expected == 1 { "scalar" } else { "scalars" },
+        types.join(", ")
+    ))
+}
+
+/// `f32 <- f32, f32`.
+fn types(call: &Call) -> String {
+    let side = |types: &[assay_precision::Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    format!("{} <- {}", side(&call.results), side(&call.operands))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_that_exclude_each_other_are_refused() {
+        let of = |names: &[&str]| modes(&names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&[]).unwrap(), Modes::default());
+        assert_eq!(of(&["default"]).unwrap(), Modes::default());
+        assert_eq!(
+            of(&["denormpreserve+RoundingModeRTE"]).unwrap().names(),
+            of(&["DenormPreserve", "RoundingModeRTE"]).unwrap().names()
+        );
+        for wrong in [
+            &["DenormPreserve", "DenormFlushToZero"][..],
+            &["RoundingModeRTE", "RoundingModeRTZ"],
+            &["None", "NSZ"],
+            &["NSZ", "NoContraction"],
+            &["None", "SignedZeroInfNanPreserve"],
+            &["DenormsPreserve"],
+        ] {
+            assert_eq!(of(wrong).unwrap_err().code, exit::USAGE, "{wrong:?}");
+        }
+        assert!(of(&["DenormsPreserve"]).unwrap_err().to_string().contains("DenormPreserve"));
+    }
+
+    #[test]
+    fn types_have_near_names() {
+        assert!(scalar("f23").unwrap_err().to_string().contains("f32"));
+        assert_eq!(scalar("F16").unwrap(), Scalar::Float(assay_float::F16));
+    }
+}

@@ -1,0 +1,32 @@
+//! A reporter that can still be asked after a run has taken it.
+
+use assay_runner::{Event, Reporter};
+use std::{cell::RefCell, io, rc::Rc};
+
+/// A handle on a reporter: give one to the run and keep another.
+#[derive(Debug, Default)]
+pub struct Shared<R>(Rc<RefCell<R>>);
+
+impl<R> Clone for Shared<R> {
+    fn clone(&self) -> Shared<R> {
+        Shared(Rc::clone(&self.0))
+    }
+}
+
+impl<R> Shared<R> {
+    /// A first handle.
+    pub fn new(reporter: R) -> Shared<R> {
+        Shared(Rc::new(RefCell::new(reporter)))
+    }
+
+    /// Asks it.
+    pub fn with<T>(&self, ask: impl FnOnce(&R) -> T) -> T {
+        ask(&self.0.borrow())
+    }
+}
+
+impl<R: Reporter> Reporter for Shared<R> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.0.borrow_mut().event(event)
+    }
+}
