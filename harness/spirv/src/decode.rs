@@ -67,7 +67,7 @@ pub(crate) struct Decoded {
 
 /// Where and why an instruction's words are not what the grammar says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Anomaly {
+pub enum Anomaly {
     /// The words end where an operand is expected.
     #[error("operand {} is missing", kind.info().name)]
     Missing {

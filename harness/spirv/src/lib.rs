@@ -1,16 +1,20 @@
 //! SPIR-V as data: grammar tables, words, text, modules and what they need and may not do.
 //!
 //! * [`grammar`]: instructions, operand kinds and enumerants, from the generated [`tables`].
+//! * [`Module`]: words as sections, dense ids, interned types, functions, blocks and control flow.
 //! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
 
 mod decode;
 mod float_format;
 pub mod grammar;
 mod id_table;
+pub mod module;
 mod number;
 pub mod tables;
 mod text;
 mod words;
 
+pub use decode::Anomaly;
+pub use module::{Module, ModuleError};
 pub use text::{AssembleError, Style, assemble, disassemble};
 pub use words::{Header, MAGIC, MAX_ID, WordsError, words_from_bytes};

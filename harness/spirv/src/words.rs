@@ -53,13 +53,13 @@ pub enum WordsError {
         word: u32,
     },
     /// An instruction says that it has no words.
-    #[error("word {at}: instruction of 0 words, expected at least 1")]
+    #[error("the instruction at word {at} has 0 words, expected at least 1")]
     Empty {
         /// Index of the instruction's first word.
         at: usize,
     },
     /// The last instruction says that it is longer than what is left.
-    #[error("word {at}: instruction of {words} words, but only {left} are left")]
+    #[error("the instruction at word {at} has {words} words, but only {left} are left")]
     Truncated {
         /// Index of the instruction's first word.
         at: usize,

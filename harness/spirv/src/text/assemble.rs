@@ -352,6 +352,8 @@ impl<'a> Assembler<'a> {
                     for part in token.text.split('|') {
                         match kind.enumerant_named(part) {
                             Some(enumerant) => mask |= enumerant.value,
+                            // Not every mask has a name for no bits.
+                            None if part == "None" => {}
                             None => return Err(unknown_enumerant(token, part, kind)),
                         }
                     }

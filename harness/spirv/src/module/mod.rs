@@ -1,0 +1,319 @@
+//! A module as data: sections in order, dense ids, interned types, functions as blocks.
+//!
+//! The words are kept as they are, so that a module writes back exactly; everything else is an index into them.
+
+mod decorations;
+mod error;
+mod flow;
+mod functions;
+mod parse;
+mod section;
+mod types;
+
+pub use decorations::{Decorated, Names};
+pub use error::{ModuleError, ModuleErrorKind};
+pub use flow::{Construct, ConstructKind, Flow};
+pub use functions::{Block, BlockIndex, Function, Merge};
+pub use section::Section;
+pub use types::{ImageType, Type, TypeId};
+
+use crate::grammar::Version;
+use crate::tables::{Op, StorageClass};
+use crate::words::{Header, string};
+
+/// An id of the module by its place among all ids in use: from 0, without gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id(pub u32);
+
+/// An instruction of the module by its place, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Index(pub u32);
+
+/// Where an instruction's words are.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: u32,
+    opcode: u16,
+    len: u16,
+}
+
+/// No instruction, type or id.
+const NONE: u32 = u32::MAX;
+
+/// A module that has been read: see [`Module::parse`].
+#[derive(Debug)]
+pub struct Module {
+    words: Vec<u32>,
+    header: Header,
+    places: Vec<Place>,
+    /// First instruction of each section, and the end.
+    sections: [u32; Section::COUNT + 1],
+    ids: parse::IdMap,
+    /// The instruction that makes each id, or `NONE`.
+    definitions: Vec<u32>,
+    types: types::Types,
+    functions: Vec<Function>,
+    blocks: Vec<Block>,
+    annotations: decorations::Annotations,
+    lines: Vec<Index>,
+    unknown: u32,
+}
+
+/// One instruction of a module.
+#[derive(Clone, Copy)]
+pub struct Instruction<'a> {
+    /// Its place among the module's instructions.
+    pub index: Index,
+    /// Index of its first word in the module.
+    pub at: usize,
+    /// What it is; `None` where the grammar does not know the opcode.
+    pub op: Option<Op>,
+    /// All its words.
+    pub words: &'a [u32],
+}
+
+impl std::fmt::Debug for Instruction<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} at word {}: {:?}", self.op, self.at, self.words)
+    }
+}
+
+impl<'a> Instruction<'a> {
+    /// The word of its result type.
+    pub fn result_type(&self) -> Option<u32> {
+        self.op.filter(|op| op.info().has_result_type()).and_then(|_| self.words.get(1).copied())
+    }
+
+    /// The word of its result id.
+    pub fn result(&self) -> Option<u32> {
+        let info = self.op?.info();
+        if !info.has_result() {
+            return None;
+        }
+        self.words.get(1 + usize::from(info.has_result_type())).copied()
+    }
+
+    /// The words after the result type and the result.
+    pub fn operands(&self) -> &'a [u32] {
+        let skip = self.op.map_or(1, |op| {
+            let info = op.info();
+            1 + usize::from(info.has_result_type()) + usize::from(info.has_result())
+        });
+        self.words.get(skip..).unwrap_or_default()
+    }
+
+    /// One of [`Instruction::operands`].
+    pub fn operand(&self, i: usize) -> Option<u32> {
+        self.operands().get(i).copied()
+    }
+}
+
+impl Module {
+    /// The module's words, exactly as they were read (in host order).
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Gives the words back.
+    pub fn into_words(self) -> Vec<u32> {
+        self.words
+    }
+
+    /// The header.
+    pub fn header(&self) -> Header {
+        self.header
+    }
+
+    /// The version of SPIR-V that the header names.
+    pub fn version(&self) -> Version {
+        self.header.spirv_version().unwrap_or(Version::NEWEST)
+    }
+
+    /// How many instructions there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no instruction.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// How many instructions the grammar does not know.
+    pub fn unknown_instructions(&self) -> u32 {
+        self.unknown
+    }
+
+    /// One instruction.
+    pub fn instruction(&self, index: Index) -> Instruction<'_> {
+        let place = self.places[index.0 as usize];
+        let at = place.at as usize;
+        Instruction {
+            index,
+            at,
+            op: Op::from_opcode(place.opcode),
+            words: &self.words[at..at + usize::from(place.len)],
+        }
+    }
+
+    /// Instructions from `range.start` up to, without, `range.end`.
+    pub fn instructions_in(&self, range: std::ops::Range<u32>) -> impl DoubleEndedIterator<Item = Instruction<'_>> {
+        range.map(|i| self.instruction(Index(i)))
+    }
+
+    /// Every instruction.
+    pub fn instructions(&self) -> impl DoubleEndedIterator<Item = Instruction<'_>> {
+        self.instructions_in(0..self.places.len() as u32)
+    }
+
+    /// The instructions of a section.
+    pub fn section(&self, section: Section) -> impl DoubleEndedIterator<Item = Instruction<'_>> {
+        let start = self.sections[section as usize];
+        self.instructions_in(start..self.sections[section as usize + 1])
+    }
+
+    /// How many ids are in use.
+    pub fn id_count(&self) -> usize {
+        self.definitions.len()
+    }
+
+    /// The dense id of an id's word.
+    pub fn id(&self, word: u32) -> Option<Id> {
+        self.ids.get(word)
+    }
+
+    /// The word of an id.
+    pub fn word(&self, id: Id) -> u32 {
+        self.ids.word(id)
+    }
+
+    /// The instruction that makes an id; `None` only for what an unknown instruction may make.
+    pub fn definition(&self, id: Id) -> Option<Instruction<'_>> {
+        let index = *self.definitions.get(id.0 as usize)?;
+        (index != NONE).then(|| self.instruction(Index(index)))
+    }
+
+    /// The instruction that makes the id of that word.
+    pub fn definition_of_word(&self, word: u32) -> Option<Instruction<'_>> {
+        self.definition(self.id(word)?)
+    }
+
+    /// The type that the id of that word declares.
+    pub fn type_declared(&self, word: u32) -> Option<TypeId> {
+        self.types.declared(self.id(word)?)
+    }
+
+    /// The type of the value whose id has that word.
+    pub fn type_of(&self, word: u32) -> Option<TypeId> {
+        self.type_declared(self.definition_of_word(word)?.result_type()?)
+    }
+
+    /// A type.
+    pub fn ty(&self, ty: TypeId) -> &Type {
+        self.types.get(ty)
+    }
+
+    /// Every type, in the order of declaration.
+    pub fn types(&self) -> impl Iterator<Item = (TypeId, &Type)> {
+        self.types.iter()
+    }
+
+    /// The instruction that first declares a type.
+    pub fn type_definition(&self, ty: TypeId) -> Instruction<'_> {
+        self.instruction(self.types.declaration(ty))
+    }
+
+    /// The members of a structure, or the parameters of a function type.
+    pub fn members(&self, ty: TypeId) -> &[TypeId] {
+        self.types.members(ty)
+    }
+
+    /// The functions, in order.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// A function by its id's word.
+    pub fn function(&self, word: u32) -> Option<&Function> {
+        let index = self.definition_of_word(word)?.index;
+        let i = self.functions.binary_search_by_key(&index.0, |f| f.instructions.start).ok()?;
+        self.functions.get(i)
+    }
+
+    /// The blocks of all functions, in order.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// A block.
+    pub fn block(&self, block: BlockIndex) -> &Block {
+        &self.blocks[block.0 as usize]
+    }
+
+    /// The block whose label has that word.
+    pub fn block_of(&self, word: u32) -> Option<BlockIndex> {
+        let index = self.definition_of_word(word)?.index;
+        let found = self.blocks.binary_search_by_key(&index.0, |b| b.instructions.start).ok()?;
+        Some(BlockIndex(found as u32))
+    }
+
+    /// The function that an instruction stands in.
+    pub fn function_at(&self, index: Index) -> Option<&Function> {
+        let after = self.functions.partition_point(|f| f.instructions.start <= index.0);
+        self.functions.get(after.checked_sub(1)?).filter(|f| f.instructions.contains(&index.0))
+    }
+
+    /// Control flow of a function.
+    pub fn flow(&self, function: &Function) -> Flow {
+        Flow::new(self, function)
+    }
+
+    /// Decorations of an id and of its members, groups resolved.
+    pub fn decorations(&self, word: u32) -> impl Iterator<Item = Decorated<'_>> {
+        self.annotations.of(self, word)
+    }
+
+    /// Debug names.
+    pub fn names(&self) -> Names<'_> {
+        Names::new(self)
+    }
+
+    /// The source line of an instruction: file id's word, line and column.
+    pub fn line(&self, index: Index) -> Option<(u32, u32, u32)> {
+        let after = self.lines.partition_point(|line| *line <= index);
+        let line = self.instruction(*self.lines.get(after.checked_sub(1)?)?);
+        match (line.op, line.words) {
+            (Some(Op::Line), [_, file, number, column]) => Some((*file, *number, *column)),
+            _ => None,
+        }
+    }
+
+    /// The value of an integer constant, as it is extended to 64 bits; of a specialisation constant, its default.
+    pub fn constant_int(&self, word: u32) -> Option<i64> {
+        let definition = self.definition_of_word(word)?;
+        let Type::Int { width, signed } = *self.ty(self.type_declared(definition.result_type()?)?) else { return None };
+        match definition.op? {
+            Op::Constant | Op::SpecConstant => match definition.operands() {
+                [low] if signed => Some(i64::from(*low as i32)),
+                [low] => Some(i64::from(*low)),
+                [low, high] if width > 32 => Some((u64::from(*high) << 32 | u64::from(*low)) as i64),
+                _ => None,
+            },
+            Op::ConstantNull => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The name in an `OpEntryPoint`, `OpExtension` or other instruction whose string starts at operand word `i`.
+    pub fn string_at(&self, instruction: Instruction<'_>, i: usize) -> String {
+        instruction.operands().get(i..).and_then(string).map_or_else(String::new, |(text, _)| text)
+    }
+
+    /// Storage class and pointee of a pointer type; the pointee is `None` for untyped pointers.
+    pub fn pointer(&self, ty: TypeId) -> Option<(StorageClass, Option<TypeId>)> {
+        match *self.ty(ty) {
+            Type::Pointer { class, pointee } => Some((class, pointee)),
+            _ => None,
+        }
+    }
+}

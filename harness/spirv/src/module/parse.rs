@@ -1,0 +1,310 @@
+//! Words -> module.
+
+use super::decorations::Annotations;
+use super::functions::is_terminator;
+use super::types::Types;
+use super::{Block, Function, Id, Index, Instruction, Module, ModuleError, ModuleErrorKind, NONE, Place, Section};
+use crate::decode::{self, Anomaly, Context};
+use crate::grammar::{self, Category, Class, Kind};
+use crate::id_table::IdTable;
+use crate::tables::Op;
+use crate::words::{self, HEADER_WORDS, Instructions, MAX_ID, WordsError};
+
+/// Most words that a module may have, 256 MiB of them: far beyond any shader, and places fit into 32 bits.
+const MAX_WORDS: usize = 1 << 26;
+
+/// Ids by their words, in the order of their first appearance.
+pub(super) struct IdMap {
+    /// Dense id plus one; 0 where there is none.
+    by_word: IdTable<u32>,
+    words: Vec<u32>,
+}
+
+impl std::fmt::Debug for IdMap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ids", self.words.len())
+    }
+}
+
+impl IdMap {
+    pub(super) fn get(&self, word: u32) -> Option<Id> {
+        self.by_word.get(word).checked_sub(1).map(Id)
+    }
+
+    pub(super) fn word(&self, id: Id) -> u32 {
+        self.words[id.0 as usize]
+    }
+
+    fn intern(&mut self, word: u32) -> Id {
+        if let Some(id) = self.get(word) {
+            return id;
+        }
+        let id = Id(self.words.len() as u32);
+        self.words.push(word);
+        self.by_word.set(word, id.0 + 1);
+        id
+    }
+}
+
+struct Parser {
+    module: Module,
+    context: Context,
+    /// An instruction that uses each id, for those that nothing makes.
+    users: Vec<u32>,
+    section: Section,
+    /// First instruction of the function, and of the block, that is being read.
+    function: Option<Function>,
+    block: Option<u32>,
+    /// The merge instruction before this one.
+    merge: Option<Op>,
+}
+
+impl Module {
+    /// Reads a module's words, in host order.
+    pub fn parse(words: Vec<u32>) -> Result<Module, ModuleError> {
+        let (header, _) = words::split_header(&words).map_err(words_error)?;
+        if words.len() > MAX_WORDS {
+            let kind = ModuleErrorKind::Limit { what: "words", found: words.len(), limit: MAX_WORDS };
+            return Err(ModuleError { at: 0, kind });
+        }
+        if header.bound == 0 || header.bound > MAX_ID + 1 {
+            return Err(ModuleError { at: 3, kind: ModuleErrorKind::Bound { bound: header.bound } });
+        }
+        let expected = words.len();
+        let mut places = Vec::with_capacity(words.len() / 4);
+        for instruction in Instructions::new(&words) {
+            let (at, instruction) = instruction.map_err(words_error)?;
+            places.push(Place { at: at as u32, opcode: instruction[0] as u16, len: instruction.len() as u16 });
+        }
+        let module = Module {
+            words,
+            header,
+            places,
+            sections: [0; Section::COUNT + 1],
+            ids: IdMap { by_word: IdTable::new(expected), words: Vec::new() },
+            definitions: Vec::new(),
+            types: Types::default(),
+            functions: Vec::new(),
+            blocks: Vec::new(),
+            annotations: Annotations::default(),
+            lines: Vec::new(),
+            unknown: 0,
+        };
+        let parser = Parser {
+            module,
+            context: Context::new(expected),
+            users: Vec::new(),
+            section: Section::Capabilities,
+            function: None,
+            block: None,
+            merge: None,
+        };
+        parser.run()
+    }
+
+    /// Reads a module's bytes, in either byte order.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Module, ModuleError> {
+        let words = words::words_from_bytes(bytes).map_err(words_error)?;
+        Module::parse(words)
+    }
+}
+
+impl Parser {
+    fn run(mut self) -> Result<Module, ModuleError> {
+        for i in 0..self.module.places.len() as u32 {
+            let at = self.module.places[i as usize].at as usize;
+            self.instruction(Index(i)).map_err(|kind| ModuleError { at, kind })?;
+        }
+        let end = self.module.words.len().max(HEADER_WORDS);
+        if self.block.is_some() || self.function.is_some() {
+            let unfinished = if self.block.is_some() { "block" } else { "function" };
+            return Err(ModuleError { at: end, kind: ModuleErrorKind::Unfinished { found: "the end", unfinished } });
+        }
+        let count = self.module.places.len() as u32;
+        self.enter(Section::Functions, count);
+        self.module.sections[Section::COUNT] = count;
+        self.defined()?;
+        self.module.annotations = Annotations::collect(&self.module);
+        self.module.link_blocks()?;
+        Ok(self.module)
+    }
+
+    /// Every id that is used is made, unless an instruction that nobody knows may make it.
+    fn defined(&self) -> Result<(), ModuleError> {
+        if self.module.unknown > 0 {
+            return Ok(());
+        }
+        match self.module.definitions.iter().position(|definition| *definition == NONE) {
+            None => Ok(()),
+            Some(id) => {
+                let at = self.module.places[self.users[id] as usize].at as usize;
+                let id = self.module.ids.words[id];
+                Err(ModuleError { at, kind: ModuleErrorKind::Undefined { id } })
+            }
+        }
+    }
+
+    /// Sections up to `section` have begun; `index` is the first instruction that is no longer before them.
+    fn enter(&mut self, section: Section, index: u32) {
+        for later in self.section as usize + 1..=section as usize {
+            self.module.sections[later] = index;
+        }
+        self.section = self.section.max(section);
+    }
+
+    fn instruction(&mut self, index: Index) -> Result<(), ModuleErrorKind> {
+        let place = self.module.places[index.0 as usize];
+        let Some(info) = grammar::instruction(place.opcode) else {
+            self.module.unknown += 1;
+            return Ok(());
+        };
+        let op = info.op;
+        self.place(op, index)?;
+        let range = place.at as usize..place.at as usize + usize::from(place.len);
+        let Parser { module, context, users, .. } = self;
+        let words = &module.words[range];
+        let (ids, definitions, bound) = (&mut module.ids, &mut module.definitions, module.header.bound);
+        let mut problem = None;
+        let read = decode::operands(info, words, context, &mut |operand| {
+            if !matches!(operand.kind.info().category, Category::Id) {
+                return;
+            }
+            let word = words[operand.at];
+            if word >= bound {
+                problem = problem.take().or(Some(ModuleErrorKind::IdOutOfBound { id: word, bound }));
+                return;
+            }
+            let id = ids.intern(word);
+            if id.0 as usize == definitions.len() {
+                definitions.push(NONE);
+                users.push(index.0);
+            }
+            if operand.kind == Kind::IdResult {
+                let definition = &mut definitions[id.0 as usize];
+                if *definition != NONE {
+                    problem = problem.take().or(Some(ModuleErrorKind::Redefined { id: word }));
+                }
+                *definition = index.0;
+            }
+        });
+        match (read, problem) {
+            (_, Some(problem)) => return Err(problem),
+            (Ok(()), None) => context.note(info, words),
+            (Err(Anomaly::Unreadable { kind, .. }), None) if newer_enumerant(kind) => module.unknown += 1,
+            (Err(anomaly), None) => return Err(ModuleErrorKind::Operands { op, anomaly }),
+        }
+        match op {
+            Op::Line | Op::NoLine => module.lines.push(index),
+            _ if info.class == Class::TypeDeclaration => {
+                let instruction = Instruction { index, at: place.at as usize, op: Some(op), words };
+                module.types.declare(instruction, op, |word| module.ids.get(word))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Checks that the instruction may stand here, and follows sections, functions and blocks.
+    fn place(&mut self, op: Op, index: Index) -> Result<(), ModuleErrorKind> {
+        let outside = |expected| Err(ModuleErrorKind::Outside { op, expected });
+        let place = self.module.places[index.0 as usize];
+        let id = |i: usize| self.module.words.get(place.at as usize + i).copied().unwrap_or(0);
+        match (&mut self.function, op) {
+            (Some(_), Op::Function) => {
+                return Err(ModuleErrorKind::Unfinished { found: "OpFunction", unfinished: "function" });
+            }
+            (None, Op::Function) => {
+                let blocks = self.module.blocks.len() as u32;
+                self.function = Some(Function {
+                    id: id(2),
+                    instructions: index.0..index.0,
+                    parameters: index.0 + 1..index.0 + 1,
+                    blocks: blocks..blocks,
+                });
+                self.enter(Section::Functions, index.0);
+            }
+            (None, _) => {
+                let Some(belongs) = Section::of(op) else {
+                    return Ok(());
+                };
+                if belongs < self.section {
+                    return Err(ModuleErrorKind::Section { op, belongs, after: self.section });
+                }
+                if belongs == Section::Functions
+                    && !matches!(op.info().class, Class::Graph | Class::Unlisted | Class::Reserved)
+                {
+                    return outside("function");
+                }
+                self.enter(belongs, index.0);
+            }
+            (Some(function), Op::FunctionEnd) => {
+                if self.block.is_some() {
+                    return Err(ModuleErrorKind::Unfinished { found: "OpFunctionEnd", unfinished: "block" });
+                }
+                function.instructions.end = index.0 + 1;
+                function.blocks.end = self.module.blocks.len() as u32;
+                self.module.functions.extend(self.function.take());
+                self.ends_lines(index);
+            }
+            (Some(function), Op::FunctionParameter) => {
+                if self.block.is_some() || function.blocks.start != self.module.blocks.len() as u32 {
+                    return Err(ModuleErrorKind::Unfinished { found: "OpFunctionParameter", unfinished: "body" });
+                }
+                function.parameters.end = index.0 + 1;
+            }
+            (Some(_), Op::Label) => {
+                if self.block.is_some() {
+                    return Err(ModuleErrorKind::Unfinished { found: "OpLabel", unfinished: "block" });
+                }
+                self.block = Some(index.0);
+                self.module.blocks.push(Block { label: id(1), instructions: index.0..index.0, merge: None });
+            }
+            (Some(_), Op::Line | Op::NoLine) => {}
+            (Some(_), _) => {
+                if self.block.is_none() {
+                    // Debug information may stand between functions' parts.
+                    return if matches!(op, Op::ExtInst | Op::Nop) { Ok(()) } else { outside("block") };
+                }
+                if let Some(merge) = self.merge
+                    && !is_terminator(op)
+                {
+                    return Err(ModuleErrorKind::MergePlace { op: merge });
+                }
+                self.merge = Some(op).filter(|op| matches!(op, Op::SelectionMerge | Op::LoopMerge));
+                if is_terminator(op) {
+                    if let Some(block) = self.module.blocks.last_mut() {
+                        block.instructions.end = index.0 + 1;
+                    }
+                    self.block = None;
+                    self.ends_lines(index);
+                }
+                let early = Section::of(op).filter(|s| *s < Section::Annotations);
+                if let Some(belongs) = early {
+                    return Err(ModuleErrorKind::Section { op, belongs, after: Section::Functions });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A line goes on to the end of its block.
+    fn ends_lines(&mut self, index: Index) {
+        let open = self.module.lines.last().is_some_and(|line| self.module.instruction(*line).op == Some(Op::Line));
+        if open {
+            self.module.lines.push(Index(index.0 + 1));
+        }
+    }
+}
+
+/// Whether an unknown word of that kind is just newer than the tables.
+fn newer_enumerant(kind: Kind) -> bool {
+    matches!(kind.info().category, Category::Value(_) | Category::Mask(_)) || kind == Kind::LiteralExtInstInteger
+}
+
+fn words_error(error: WordsError) -> ModuleError {
+    let at = match error {
+        WordsError::PartialWord { .. } | WordsError::NoHeader { .. } | WordsError::Magic { .. } => 0,
+        WordsError::Empty { at } | WordsError::Truncated { at, .. } => at,
+    };
+    ModuleError { at, kind: error.into() }
+}
