@@ -77,6 +77,44 @@ impl Dyadic {
         if self.mantissa == 0 { self } else { Dyadic { exponent: self.exponent + exponent, ..self } }
     }
 
+    /// The greatest integer that is not above the value.
+    #[must_use]
+    pub fn floor(self) -> Dyadic {
+        let whole = self.trunc();
+        // The value is not an integer, so that |whole| + 1 still fits: it has fewer bits than the mantissa.
+        if self.negative && whole != self { Dyadic::new(true, whole.magnitude_of_integer() + 1, 0) } else { whole }
+    }
+
+    /// The integer between the value and zero that is nearest to the value.
+    #[must_use]
+    pub fn trunc(self) -> Dyadic {
+        if self.exponent >= 0 {
+            return self;
+        }
+        Dyadic::new(self.negative, self.mantissa.checked_shr(self.exponent.unsigned_abs()).unwrap_or(0), 0)
+    }
+
+    /// The value less its [`Dyadic::trunc`].
+    #[must_use]
+    pub const fn fraction(self) -> Dyadic {
+        if self.exponent >= 0 {
+            return Dyadic::ZERO;
+        }
+        let below_point = self.exponent.unsigned_abs();
+        let mask = if below_point >= 64 { u64::MAX } else { (1 << below_point) - 1 };
+        Dyadic::new(self.negative, self.mantissa & mask, self.exponent)
+    }
+
+    /// Whether the value is an integer.
+    pub const fn is_integer(self) -> bool {
+        self.exponent >= 0
+    }
+
+    /// The magnitude of an integer below `2^64`.
+    const fn magnitude_of_integer(self) -> u64 {
+        self.mantissa << self.exponent
+    }
+
     /// The same value as an `f64` if that is exact: at most 53 bits, within the normal range.
     pub fn to_f64_exact(self) -> Option<f64> {
         let bits = 64 - self.mantissa.leading_zeros() as i32;
@@ -97,6 +135,17 @@ impl Dyadic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn floor_and_trunc_agree_with_the_host() {
+        for v in [0.0, 0.5, -0.5, 1.5, -1.5, 7.0, -8.0, -0.999, 1e-300, -1e-300, 1e300, -123_456.75] {
+            let value = Dyadic::from_f64(v).unwrap();
+            assert_eq!(value.floor().to_f64(), v.floor(), "floor {v}");
+            assert_eq!(value.trunc().to_f64(), v.trunc(), "trunc {v}");
+            assert_eq!(value.is_integer(), v.fract() == 0.0);
+            assert_eq!(value.fraction().to_f64(), v.fract(), "fraction {v}");
+        }
+    }
 
     #[test]
     fn values_survive_the_way_through_f64() {

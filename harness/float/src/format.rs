@@ -99,6 +99,11 @@ impl Format {
         1 << self.fraction_bits
     }
 
+    /// Rank (and bits) of 1.0.
+    pub const fn rank_of_one(self) -> Rank {
+        (self.bias() as i64) << self.fraction_bits
+    }
+
     /// Rank (and bits) of the largest finite value.
     pub const fn max_finite(self) -> Rank {
         let exponent_ones = ((1i64 << self.exponent_bits) - 1) << self.fraction_bits;

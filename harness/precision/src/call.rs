@@ -1,18 +1,27 @@
 //! One instruction on concrete types in a concrete environment.
 
-use crate::{Modes, Op, Scalar, Type};
+use crate::{
+    Modes, Op, Scalar, Type,
+    classify::classify,
+    domain,
+    evaluate::{self, Slot},
+    table::{self, Accuracy},
+    trace::Trace,
+};
 use assay_float::Set;
+use std::fmt;
 
 /// One instruction on concrete types, with the floating-point environment that its module declares.
 ///
 /// Operands and results are flat lists of scalars ("slots"): the components of all operands in order, matrices column by
 /// column; for instructions with several results (`ModfStruct`: fraction, whole; `FrexpStruct`: significand,
-/// exponent) the components of all results in order.
+/// exponent; atomics: value returned, value left in memory) the components of all results in order. What the Pack
+/// instructions pack into a word counts as a vector of its parts, low bits first (halves for `PackHalf2x16`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     /// The instruction.
     pub op: Op,
-    /// Types of the results; one but for `Modf`, `ModfStruct`, `Frexp` and `FrexpStruct`, which have two.
+    /// Types of the results; one but for `Modf`, `ModfStruct`, `Frexp`, `FrexpStruct` and atomics, which have two.
     pub results: Vec<Type>,
     /// Types of the operands.
     pub operands: Vec<Type>,
@@ -79,6 +88,16 @@ pub enum Shape {
         /// Rows.
         rows: u32,
     },
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Scalar => f.write_str("scalar"),
+            Shape::Vector(n) => write!(f, "vec{n}"),
+            Shape::Matrix { columns, rows } => write!(f, "mat{columns}x{rows}"),
+        }
+    }
 }
 
 /// What an instruction may return for concrete operands, for one result scalar.
@@ -174,34 +193,6 @@ pub struct Explanation {
 }
 
 impl Call {
-    /// The call of an instruction whose main operand type is `scalar` (for conversions: whose result type it is, `from`
-    /// being the operand's), in the given shape.
-    ///
-    /// # Errors
-    /// The instruction does not take that type or shape.
-    pub fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> Result<Call, CallError> {
-        let _ = (op, scalar, shape, from, modes);
-        todo!()
-    }
-
-    /// The shapes that the instruction takes.
-    pub fn shapes(op: Op) -> &'static [Shape] {
-        let _ = op;
-        todo!()
-    }
-
-    /// The main scalar types that the instruction takes (for conversions: the result types).
-    pub fn scalars(op: Op) -> &'static [Scalar] {
-        let _ = op;
-        todo!()
-    }
-
-    /// For conversions the types that it converts from; empty for all others.
-    pub fn sources(op: Op) -> &'static [Scalar] {
-        let _ = op;
-        todo!()
-    }
-
     /// The scalar type of every operand slot, in order.
     pub fn operand_slots(&self) -> impl Iterator<Item = Scalar> + '_ {
         self.operands.iter().flat_map(|t| std::iter::repeat_n(t.scalar, t.len()))
@@ -212,11 +203,17 @@ impl Call {
         self.results.iter().flat_map(|t| std::iter::repeat_n(t.scalar, t.len()))
     }
 
-    /// Whether the operands have defined *behaviour* (clause 7: float to integer out of range has not): if not, they must never be
-    /// sent to a device.
+    /// Whether the operands have defined *behaviour* (float to integer out of range has not): if not, they must never
+    /// be sent to a device.
     pub fn is_defined(&self, operands: &[u64]) -> bool {
-        let _ = operands;
-        todo!()
+        let result = self.results[0].scalar;
+        let mut slots = self.operand_slots().zip(operands);
+        slots.all(|(operand, &bits)| !domain::is_undefined_behaviour(self.op, result, operand, bits))
+    }
+
+    /// The call, prepared for evaluating it many times.
+    pub fn reference(&self) -> Reference {
+        Reference { slots: evaluate::slots(self) }
     }
 
     /// Per result slot, what may be returned for these operands.
@@ -224,8 +221,8 @@ impl Call {
     /// # Panics
     /// If the number of operand scalars is not that of [`Call::operand_slots`].
     pub fn permitted(&self, operands: &[u64]) -> Vec<Permitted> {
-        let _ = operands;
-        todo!()
+        let reference = self.reference();
+        (0..reference.slots.len()).map(|slot| reference.permitted(slot, operands)).collect()
     }
 
     /// Per result slot, the verdict on the bits that a device returned.
@@ -233,8 +230,8 @@ impl Call {
     /// # Panics
     /// As [`Call::permitted`], for operands and results.
     pub fn judge(&self, operands: &[u64], got: &[u64]) -> Vec<Judgement> {
-        let _ = (operands, got);
-        todo!()
+        let reference = self.reference();
+        got.iter().enumerate().map(|(slot, &bits)| reference.judge(slot, operands, bits)).collect()
     }
 
     /// Per result slot, the derivation of the set, with the verdict on `got` if given.
@@ -242,34 +239,79 @@ impl Call {
     /// # Panics
     /// As [`Call::judge`].
     pub fn explain(&self, operands: &[u64], got: Option<&[u64]>) -> Vec<Explanation> {
-        let _ = (operands, got);
-        todo!()
+        let reference = self.reference();
+        (0..reference.slots.len())
+            .map(|slot| {
+                let trace = Trace::on();
+                let outcome = reference.slots[slot].evaluate(operands, None, false, &trace);
+                Explanation {
+                    exact: outcome.exact.unwrap_or_else(|| "not a matter of real numbers here".into()),
+                    rule: self.rule(),
+                    clause: self.clause(),
+                    steps: trace.into_steps(),
+                    permitted: reference.permitted(slot, operands),
+                    judgement: got.map(|got| reference.judge(slot, operands, got[slot])),
+                }
+            })
+            .collect()
     }
 
     /// The rule in words, from the table.
     pub fn rule(&self) -> String {
-        todo!()
+        table::words(self)
     }
 
     /// The clause of the specification: an anchor of its text.
     pub fn clause(&self) -> &'static str {
-        todo!()
+        table::clause(self.op)
     }
 
-    /// Whether the specification states a precision at all; results of other instructions are reported as measured and never
-    /// fail.
+    /// Whether the specification states a precision at all; results of other instructions are reported as measured and
+    /// never fail.
     pub fn is_measured_only(&self) -> bool {
-        todo!()
+        matches!(table::of(self.op).accuracy, Accuracy::Measured)
     }
 }
 
-impl std::fmt::Display for Shape {
-    /// `scalar`, `vec3`, `mat2x3` (columns x rows).
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match *self {
-            Shape::Scalar => f.write_str("scalar"),
-            Shape::Vector(rows) => write!(f, "vec{rows}"),
-            Shape::Matrix { columns, rows } => write!(f, "mat{columns}x{rows}"),
+/// A call, prepared for evaluating it many times.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    pub(crate) slots: Vec<Slot>,
+}
+
+impl Reference {
+    /// What may be returned in a result slot for these operands.
+    ///
+    /// # Panics
+    /// If there are fewer operand scalars than [`Call::operand_slots`] says.
+    pub fn permitted(&self, slot: usize, operands: &[u64]) -> Permitted {
+        let usual = self.slots[slot].evaluate(operands, None, false, &Trace::off()).set;
+        let lenient = self.lenient(slot, operands).filter(|l| l.set != usual);
+        Permitted { usual, lenient }
+    }
+
+    /// The lenient reading, whether or not it permits more.
+    fn lenient(&self, slot: usize, operands: &[u64]) -> Option<Lenient> {
+        let outcome = self.slots[slot].evaluate(operands, None, true, &Trace::off());
+        Some(Lenient { set: outcome.set, doubt: outcome.doubt? })
+    }
+
+    /// The verdict on the bits that a device returned in a result slot.
+    ///
+    /// # Panics
+    /// As [`Reference::permitted`].
+    pub fn judge(&self, slot: usize, operands: &[u64], got: u64) -> Judgement {
+        let part = &self.slots[slot];
+        let outcome = part.evaluate(operands, Some(got), false, &Trace::off());
+        if outcome.set.is_anything() {
+            return Judgement { verdict: Verdict::Unchecked, margin: None, class: None };
         }
+        if part.holds(&outcome.set, got) {
+            return Judgement { verdict: Verdict::Pass, margin: outcome.margin, class: None };
+        }
+        let class = Some(classify(part, operands, &outcome.set, got));
+        let warned = self.lenient(slot, operands).is_some_and(|l| part.holds(&l.set, got));
+        let verdict = if warned { Verdict::QualityWarning } else { Verdict::Fail };
+        Judgement { verdict, margin: outcome.margin, class }
     }
 }

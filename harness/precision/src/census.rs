@@ -1,7 +1,7 @@
 //! Checking many results at once, and counting what comes out.
 
-use crate::{Call, FailureClass, Verdict};
-use std::collections::BTreeMap;
+use crate::{Call, FailureClass, Judgement, Reference, Verdict};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// One slot of many invocations, in the layout of the device's buffers.
 #[derive(Clone, Copy, Debug)]
@@ -73,21 +73,71 @@ impl Census {
 
     /// Adds what another part of the same case found.
     pub fn merge(&mut self, other: &Census) {
-        let _ = other;
-        todo!()
+        self.inputs += other.inputs;
+        self.failing_inputs += other.failing_inputs;
+        self.warning_inputs += other.warning_inputs;
+        for (&verdict, count) in &other.verdicts {
+            *self.verdicts.entry(verdict).or_default() += count;
+        }
+        for (&class, count) in &other.classes {
+            *self.classes.entry(class).or_default() += count;
+        }
+        for (&class, samples) in &other.examples {
+            for sample in samples {
+                self.keep_example(class, || sample.clone());
+            }
+        }
+        if let Some(worst) = &other.worst {
+            self.keep_worst(worst.margin, || worst.clone());
+        }
+    }
+
+    /// Counts one result scalar.
+    fn count(&mut self, judgement: Judgement, sample: impl Fn() -> Sample) {
+        *self.verdicts.entry(judgement.verdict).or_default() += 1;
+        self.keep_worst(judgement.margin, &sample);
+        if let Some(class) = judgement.class {
+            *self.classes.entry((judgement.verdict, class)).or_default() += 1;
+            self.keep_example((judgement.verdict, class), sample);
+        }
+    }
+
+    /// The margin that a result must exceed to become the worst.
+    pub(crate) fn worst_margin(&self) -> f64 {
+        self.worst.as_ref().and_then(|w| w.margin).unwrap_or(-1.0)
+    }
+
+    fn keep_worst(&mut self, margin: Option<f64>, sample: impl FnOnce() -> Sample) {
+        if margin.is_some_and(|m| m > self.worst_margin()) {
+            self.worst = Some(sample());
+        }
+    }
+
+    fn keep_example(&mut self, class: (Verdict, FailureClass), sample: impl FnOnce() -> Sample) {
+        let examples = self.examples.entry(class).or_default();
+        let sample = sample();
+        // Worst first; a result that is not a number counts as the worst of all.
+        let badness = |s: &Sample| s.margin.unwrap_or(f64::INFINITY);
+        let at = examples.partition_point(|e| badness(e) >= badness(&sample));
+        if at < Census::EXAMPLES {
+            examples.insert(at, sample);
+            examples.truncate(Census::EXAMPLES);
+        }
     }
 }
 
 /// Checks results of one call in bulk. Cheap to share between threads.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Checker {
     call: Call,
+    reference: Arc<Reference>,
 }
 
 impl Checker {
     /// A checker for one call.
     pub fn new(call: Call) -> Checker {
-        Checker { call }
+        let reference = Arc::new(call.reference());
+        Checker { call, reference }
     }
 
     /// The call.
@@ -100,7 +150,25 @@ impl Checker {
     /// # Panics
     /// If the numbers or lengths of the columns are wrong.
     pub fn check(&self, operands: &[Column<'_>], results: &[Column<'_>], census: &mut Census) {
-        let _ = (operands, results, census);
-        todo!()
+        assert_eq!(operands.len(), self.call.operand_slots().count(), "a column per operand slot");
+        assert_eq!(results.len(), self.call.result_slots().count(), "a column per result slot");
+        let len = results[0].len();
+        assert!(operands.iter().chain(results).all(|c| c.len() == len), "columns of one length");
+        let mut x = vec![0; operands.len()];
+        for index in 0..len {
+            for (bits, column) in x.iter_mut().zip(operands) {
+                *bits = column.get(index);
+            }
+            let mut worst = Verdict::Unchecked;
+            for (slot, column) in results.iter().enumerate() {
+                let got = column.get(index);
+                let judgement = self.reference.judge(slot, &x, got);
+                worst = worst.max(judgement.verdict);
+                census.count(judgement, || Sample { operands: x.clone(), slot, got, margin: judgement.margin });
+            }
+            census.inputs += 1;
+            census.failing_inputs += u64::from(worst == Verdict::Fail);
+            census.warning_inputs += u64::from(worst == Verdict::QualityWarning);
+        }
     }
 }

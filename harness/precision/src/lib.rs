@@ -3,15 +3,44 @@
 //! [`Call`] names one instruction on concrete types in a concrete environment; [`Call::permitted`] is the set of bit
 //! patterns that a conforming device may return for given operand bits. Everything that the harness says about
 //! floating-point results comes from here.
+//!
+//! How a set comes about, from the inside out:
+//!
+//! 1. `table` has a row for every instruction: its types, its accuracy, the lists that name it.
+//! 2. `exact` (discrete results), `real` (a real function and its bound) and `formula` with `formulas` and `sum` (inherited
+//!    precision) give the values that the rule permits for operands with exactly known values.
+//! 3. `evaluate` applies the environment around that, once for all rows: denormal operands and results, signed zeros, NaNs and
+//!    infinities, rounding modes, fast-math flags; `relaxed` adds what `RelaxedPrecision` permits.
+//!
+//! Real numbers are certified enclosures ([`assay_float::Enclosure`]), asked for with more precision until every
+//! comparison is decided.
 
 mod call;
 mod census;
+mod classify;
+mod domain;
+mod environment;
+mod evaluate;
+mod exact;
+mod extremes;
+mod formula;
+mod formulas;
+mod ieee;
 mod modes;
 mod op;
+mod pack;
+mod real;
+mod relaxed;
+mod show;
+mod signature;
+mod span;
+mod sum;
+mod table;
+mod trace;
 mod types;
 
 pub use call::{
-    Call, CallError, Explanation, FailureClass, Judgement, Lenient, Permitted, Shape, Step, Verdict,
+    Call, CallError, Explanation, FailureClass, Judgement, Lenient, Permitted, Reference, Shape, Step, Verdict,
 };
 pub use census::{Census, Checker, Column, Sample};
 pub use modes::{Denormals, FastMath, Modes, Rounding};

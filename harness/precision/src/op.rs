@@ -454,7 +454,8 @@ impl Op {
     /// No such instruction: the nearest names are offered.
     pub fn from_name(name: &str) -> Result<Op, UnknownOp> {
         let same = |candidate: &str| candidate.eq_ignore_ascii_case(name);
-        let found = Op::ALL.iter().find(|op| same(op.name())).or_else(|| Op::ALL.iter().find(|op| same(&op.case_name())));
+        let found =
+            Op::ALL.iter().find(|op| same(op.name())).or_else(|| Op::ALL.iter().find(|op| same(&op.case_name())));
         found.copied().ok_or_else(|| UnknownOp {
             name: name.to_owned(),
             nearest: nearest(name, Op::ALL.iter().map(|op| op.name())),

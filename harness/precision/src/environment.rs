@@ -1,0 +1,78 @@
+//! The environment of one evaluation: what the modes and the row's lists together allow.
+
+use crate::{Denormals, Modes, Rounding, table::Lists};
+use assay_float::{F16, F32, F64, Format, Specials};
+
+/// Whether denormals of some place are flushed to zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Flush {
+    Never,
+    May,
+    Must,
+}
+
+/// What holds for one evaluation of one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Environment {
+    /// The format of float results and of all intermediates.
+    pub(crate) format: Format,
+    /// The format whose ulp and column the bounds are counted in: `format`, but for lenient 64-bit and relaxed precision.
+    pub(crate) rule: Format,
+    /// Effective for correctly rounded operations.
+    pub(crate) rounding: Rounding,
+    /// Whether denormal operands may be read as zero.
+    pub(crate) flush_operands: bool,
+    /// What happens to a denormal result.
+    pub(crate) flush_results: Flush,
+    /// Whether intermediates of a formula may be flushed.
+    pub(crate) flush_inside: bool,
+    /// The sign of a zero is free.
+    pub(crate) nsz: bool,
+    /// Infinite operands and results are assumed not to occur.
+    pub(crate) not_inf: bool,
+    /// NaN operands and results are assumed not to occur.
+    pub(crate) not_nan: bool,
+    /// The lenient reading of `Sqrt(0)`: its formula divides by zero, so that nothing is required.
+    pub(crate) zero_unspecified: bool,
+}
+
+impl Environment {
+    /// The environment of an instruction with those lists, working in `format`.
+    pub(crate) fn new(modes: &Modes, lists: Lists, format: Format) -> Environment {
+        let assumed = !(modes.preserve_special && lists.special);
+        let (nsz, not_inf, not_nan) = match modes.fast_math {
+            Some(flags) => (flags.nsz, flags.not_inf, flags.not_nan),
+            None => (assumed, assumed, assumed),
+        };
+        let preserve = modes.denormals == Denormals::Preserve;
+        let flush_results = match modes.denormals {
+            Denormals::FlushToZero if lists.flush => Flush::Must,
+            Denormals::Preserve if lists.preserve => Flush::Never,
+            Denormals::Undeclared | Denormals::FlushToZero | Denormals::Preserve => Flush::May,
+        };
+        // The rounding modes name IEEE widths; other encodings round as the implementation likes.
+        let named = [F16, F32, F64].contains(&format) && format.specials == Specials::Ieee;
+        Environment {
+            format,
+            rule: format,
+            rounding: if named { modes.rounding } else { Rounding::Undeclared },
+            flush_operands: !(preserve && lists.preserve),
+            flush_results,
+            flush_inside: !preserve,
+            nsz,
+            not_inf,
+            not_nan,
+            zero_unspecified: false,
+        }
+    }
+
+    /// The same with bounds counted in another format.
+    pub(crate) fn with_rule(self, rule: Format) -> Environment {
+        Environment { rule, ..self }
+    }
+
+    /// Whether the half-precision column applies.
+    pub(crate) fn half_column(&self) -> bool {
+        self.rule == F16
+    }
+}

@@ -1,0 +1,537 @@
+//! The permitted set of one result scalar: the row's rule, with the environment applied around it.
+
+use crate::{
+    Call, Op, Scalar, domain,
+    environment::{Environment, Flush},
+    exact::{Exact, Site, nearest_halves},
+    formula::Formula,
+    ieee,
+    real::{Point, Real},
+    relaxed, show,
+    signature::Signature,
+    span::{Span, Stop},
+    table::{self, Accuracy, Inputs},
+    trace::Trace,
+};
+use assay_float::{Dyadic, Enclosure, F16, F32, F64, Format, Question, RankRange, Set, Undecided, decide};
+use smallvec::SmallVec;
+use std::{cell::Cell, cmp::Ordering};
+
+/// How one result scalar is judged.
+#[derive(Clone, Debug)]
+pub(crate) enum Kernel {
+    Exact(Exact),
+    Real(Real),
+    Formula(Formula),
+    /// Part `slot` of a word as a normalised integer.
+    Unpack {
+        signed: bool,
+        width: u32,
+    },
+    UnpackHalf,
+    Measured,
+}
+
+/// One result scalar of a call, ready to be evaluated.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) op: Op,
+    pub(crate) kernel: Kernel,
+    /// The operand slots it depends on, and their types.
+    pub(crate) inputs: SmallVec<[(usize, Scalar); 4]>,
+    pub(crate) result: Scalar,
+    /// Its index among the components of its result.
+    pub(crate) component: usize,
+    /// The environment, in the format that the evaluation works in.
+    pub(crate) env: Environment,
+    pub(crate) relaxed: bool,
+}
+
+/// What is permitted under one reading.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) set: Set,
+    /// Error over bound of the result asked about.
+    pub(crate) margin: Option<f64>,
+    /// The infinitely precise result, if there is one, in decimal; only when traced.
+    pub(crate) exact: Option<String>,
+    /// Why a lenient reading permits more, if it was used.
+    pub(crate) doubt: Option<&'static str>,
+}
+
+const OVERFLOW: &str =
+    "a permitted result overflows while NotInf is assumed: the text may leave the whole result undefined";
+const DOUBLE: &str = "of 64-bit operations the text requires only the precision of single";
+const QUANTIZED: &str =
+    "the instruction set demands zero for a denormal half, the table of Vulkan says correctly rounded";
+const CLASSIFIED: &str = "without SignedZeroInfNanPreserve the operand is assumed not to be a NaN or an infinity";
+const LOG_ONE: &str = "the instruction set gives Log(1) as 0, the table an absolute error";
+const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instruction set gives zero";
+
+/// The slots of a call, in order.
+pub(crate) fn slots(call: &Call) -> Vec<Slot> {
+    let row = table::of(call.op);
+    let operands: Vec<Scalar> = call.operand_slots().collect();
+    let first = call.results[0].len();
+    call.result_slots()
+        .enumerate()
+        .map(|(index, result)| {
+            let inputs: SmallVec<[(usize, Scalar); 4]> =
+                call.inputs(index).into_iter().map(|i| (i, operands[i])).collect();
+            let accuracy = match (row.accuracy, index < first) {
+                (Accuracy::Modf, true) => Accuracy::Exact(Exact::Fraction),
+                (Accuracy::Modf, false) => Accuracy::Exact(Exact::Trunc),
+                (Accuracy::Frexp, true) => Accuracy::Exact(Exact::Significand),
+                (Accuracy::Frexp, false) => Accuracy::Exact(Exact::Exponent),
+                (Accuracy::Atomic(_), true) => Accuracy::Exact(Exact::Copy),
+                (Accuracy::Atomic(inner), false) => *inner,
+                (other, _) => other,
+            };
+            let component = index % first;
+            let components = match row.signature {
+                Signature::VectorTimesMatrix | Signature::MatrixTimesVector | Signature::MatrixTimesMatrix => {
+                    inputs.len() / 2
+                }
+                _ => call.operands[0].len(),
+            };
+            let kernel = match accuracy {
+                Accuracy::Exact(exact) => Kernel::Exact(exact),
+                Accuracy::Real(real) => Kernel::Real(real),
+                Accuracy::Formula(build) => Kernel::Formula(build(&Inputs { components, component })),
+                Accuracy::Unpack { signed } => Kernel::Unpack { signed, width: 32 / call.results[0].rows },
+                Accuracy::UnpackHalf => Kernel::UnpackHalf,
+                Accuracy::Measured | Accuracy::Modf | Accuracy::Frexp | Accuracy::Atomic(_) => Kernel::Measured,
+            };
+            let format = result.format().or(operands[0].format()).unwrap_or(F32);
+            let env = Environment::new(&call.modes, row.lists, format);
+            let relaxed = call.modes.relaxed && result.width() == 32;
+            Slot { op: call.op, kernel, inputs, result, component, env, relaxed }
+        })
+        .collect()
+}
+
+impl Slot {
+    /// What is permitted for these operand bits (of the whole call), and the margin of `got`.
+    pub(crate) fn evaluate(&self, operands: &[u64], got: Option<u64>, lenient: bool, trace: &Trace) -> Outcome {
+        let x: SmallVec<[u64; 8]> = self.inputs.iter().map(|&(i, _)| operands[i]).collect();
+        let run = Run { slot: self, got, lenient, trace, doubt: Cell::new(None), exact: Cell::new(None) };
+        let (mut set, margin) = run.alternatives(&x);
+        if self.relaxed {
+            trace.note(|| "RelaxedPrecision: operands and result may be of relaxed precision".into());
+            set.union_with(&relaxed::set(self, &x));
+        }
+        Outcome { set, margin, exact: run.exact.take(), doubt: run.doubt.get() }
+    }
+}
+
+/// One evaluation.
+struct Run<'a> {
+    slot: &'a Slot,
+    got: Option<u64>,
+    lenient: bool,
+    trace: &'a Trace,
+    doubt: Cell<Option<&'static str>>,
+    exact: Cell<Option<String>>,
+}
+
+impl Run<'_> {
+    /// The union over all ways to read the operands: as they are, and denormals as zeros where they may be flushed.
+    fn alternatives(&self, x: &[u64]) -> (Set, Option<f64>) {
+        let Slot { env, inputs, .. } = self.slot;
+        if let Some(outcome) = self.assumed_away(x) {
+            return outcome;
+        }
+        let denormal = |i: usize| inputs[i].1.format().is_some_and(|f| f.is_denormal(x[i]));
+        let flushable: SmallVec<[usize; 8]> =
+            (0..x.len()).filter(|&i| env.flush_operands && denormal(i) && !self.is_bitwise()).collect();
+        let zeros: &[u64] = if env.nsz { &[0] } else { &[0, 1] };
+        let choices = 1 + zeros.len();
+        let mut set = Set::empty();
+        let mut margin: Option<f64> = None;
+        let mut alternative: SmallVec<[u64; 8]> = SmallVec::from_slice(x);
+        for index in 0..choices.pow(flushable.len() as u32) {
+            let mut rest = index;
+            for &i in &flushable {
+                let choice = rest % choices;
+                rest /= choices;
+                let format = inputs[i].1.format().expect("a denormal has a format");
+                alternative[i] = if choice == 0 { x[i] } else { zeros[choice - 1] * format.sign_mask() };
+            }
+            if index > 0 {
+                self.trace.note(|| "denormal operands may be read as zero:".into());
+            }
+            let (part, error) = self.trace.nested(|| self.one(&alternative));
+            set.union_with(&part);
+            margin = match (margin, error) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+            if set.is_anything() {
+                return (set, None);
+            }
+        }
+        (set, margin)
+    }
+
+    /// Operations on bits, which no flush touches.
+    fn is_bitwise(&self) -> bool {
+        matches!(self.slot.kernel, Kernel::Exact(Exact::UnpackDouble | Exact::PackDouble | Exact::CompareExchange))
+    }
+
+    /// Anything, if an operand is a NaN or an infinity that is assumed not to occur.
+    fn assumed_away(&self, x: &[u64]) -> Option<(Set, Option<f64>)> {
+        let Slot { env, inputs, kernel, .. } = self.slot;
+        let any = |test: fn(Format, u64) -> bool| {
+            inputs.iter().zip(x).any(|(&(_, scalar), &bits)| scalar.format().is_some_and(|f| test(f, bits)))
+        };
+        let nan = env.not_nan && any(Format::is_nan);
+        let infinite = env.not_inf && any(Format::is_infinite);
+        if !nan && !infinite || self.is_bitwise() {
+            return None;
+        }
+        if matches!(kernel, Kernel::Exact(Exact::IsNan | Exact::IsInf)) {
+            if !self.lenient {
+                return None;
+            }
+            self.doubt.set(Some(CLASSIFIED));
+        }
+        let what = if nan { "a NaN" } else { "an infinity" };
+        self.trace.note(|| format!("{what} among the operands is assumed not to occur: anything is permitted"));
+        Some((Set::anything(), None))
+    }
+
+    /// What is permitted for operands with exactly these bits, the environment applied to the result.
+    fn one(&self, x: &[u64]) -> (Set, Option<f64>) {
+        let slot = self.slot;
+        match &slot.kernel {
+            Kernel::Measured => (Set::anything(), None),
+            Kernel::Exact(exact) => {
+                let site = Site {
+                    operand: slot.inputs[0].1,
+                    result: slot.result,
+                    slot: slot.component,
+                    rounding: slot.env.rounding,
+                };
+                let mut set = exact.set(x, &site);
+                if *exact == Exact::QuantizeToF16 && self.lenient && set != nearest_halves(x[0], F32) {
+                    self.doubt.set(Some(QUANTIZED));
+                    set.union_with(&nearest_halves(x[0], F32));
+                }
+                if let Some(format) = slot.result.format() {
+                    self.trace.note(|| format!("{}: {}", exact.words(), show::set(&set, format)));
+                }
+                self.discrete(self.finish(set, false))
+            }
+            Kernel::Real(_) | Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf => self.measured(x),
+        }
+    }
+
+    /// A result judged by its distance from a real number.
+    fn measured(&self, x: &[u64]) -> (Set, Option<f64>) {
+        let slot = self.slot;
+        let env = &slot.env;
+        if let Some(reason) = domain::undefined(slot, x) {
+            return self.anything(reason);
+        }
+        if let Some(set) = ieee::special(slot, x) {
+            self.trace.note(|| "IEEE 754 gives an infinity, a NaN or a zero here".into());
+            let assumed_away = env.not_nan && set.has_nan() || env.not_inf && has_infinity(&set, env.format);
+            return self.discrete(if assumed_away { Set::anything() } else { self.finish(set, false) });
+        }
+        if let Some((doubt, zero)) = self.zero_by_name(x) {
+            if !self.lenient {
+                self.trace.note(|| "the instruction set names the result: zero".into());
+                return self.discrete(self.finish(zero, false));
+            }
+            self.doubt.set(Some(doubt));
+        }
+        let mark = self.trace.mark();
+        let Found { range, tiny, exact, margin } = decide(&Asked { run: self, x, env: self.reading(), mark });
+        let span = match range {
+            Ok(span) => span,
+            Err(Stop::AnyNumber(reason)) => {
+                self.trace.note(|| format!("{reason}: any value but a NaN is permitted"));
+                return (Set::range(env.format.neg_infinity(), env.format.infinity()), None);
+            }
+            Err(Stop::Anything(reason)) => return self.anything(reason),
+            Err(Stop::Undecided) => unreachable!("decided"),
+        };
+        self.exact.set(exact);
+        let set = self.with_named(self.signed(span, x), x);
+        let set = match self.half(x) {
+            // An unpacked denormal half becomes a normal single: the flush is the half's.
+            Some(half) => self.flush(set, F16.is_denormal(half), env.flush_results),
+            None => self.finish(set, tiny),
+        };
+        let margin = margin.map(|m| match self.got.is_some_and(|got| self.holds(&set, got)) {
+            // Permitted by a flush or an overflow rather than by the bound.
+            true if m > 1.0 => 0.0,
+            // The other neighbour than the rounding mode gives.
+            false if m <= 1.0 => f64::INFINITY,
+            _ => m,
+        });
+        (set, margin)
+    }
+
+    fn anything(&self, reason: &str) -> (Set, Option<f64>) {
+        self.trace.note(|| format!("{reason}: anything is permitted"));
+        (Set::anything(), None)
+    }
+
+    /// A set with no error but none.
+    fn discrete(&self, set: Set) -> (Set, Option<f64>) {
+        let margin = self.got.map(|got| if self.holds(&set, got) { 0.0 } else { f64::INFINITY });
+        (set, margin)
+    }
+
+    /// The zero that the instruction set names where the table's rule says otherwise, and the doubt.
+    fn zero_by_name(&self, x: &[u64]) -> Option<(&'static str, Set)> {
+        let slot = self.slot;
+        let format = slot.env.format;
+        match slot.op {
+            Op::Log if x[0] == format.rank_of_one() as u64 => Some((LOG_ONE, Set::point(0))),
+            Op::Sqrt if format.is_zero(x[0]) => Some((SQRT_ZERO, Set::point(format.rank(x[0])))),
+            _ => None,
+        }
+    }
+
+    /// The range as a set, the sign of an exact zero and of Atan2 at its cut as IEEE 754 has them.
+    fn signed(&self, span: Span, x: &[u64]) -> Set {
+        let slot = self.slot;
+        let set = Set::range(span.lo, span.hi);
+        if ieee::at_cut(slot, x) {
+            let mirrored = Set::range(span.neg().lo, span.neg().hi);
+            return match (slot.env.nsz, slot.env.format.is_negative(x[0])) {
+                (true, _) => {
+                    self.trace.note(|| "the sign of a zero y is free, and with it the side of the cut".into());
+                    let mut both = set;
+                    both.union_with(&mirrored);
+                    both
+                }
+                (false, true) => mirrored,
+                (false, false) => set,
+            };
+        }
+        match ieee::zero_sign(slot, x) {
+            Some(negative) if span == Span::ZERO && !slot.env.nsz => Set::point(if negative { -1 } else { 0 }),
+            _ => set,
+        }
+    }
+
+    /// The set with what the instruction set permits beside the rule.
+    fn with_named(&self, mut set: Set, x: &[u64]) -> Set {
+        let slot = self.slot;
+        if matches!(slot.kernel, Kernel::Real(Real::Ldexp))
+            && (x[1] as u32).cast_signed() < slot.env.format.min_normal_exponent()
+        {
+            self.trace.note(|| "an exponent below the smallest normal's may flush the result to zero".into());
+            set.insert(RankRange::new(-1, 0));
+        }
+        set
+    }
+
+    /// The half that an unpacking slot reads.
+    fn half(&self, x: &[u64]) -> Option<u64> {
+        matches!(self.slot.kernel, Kernel::UnpackHalf).then(|| self.slot.part(x[0], 16))
+    }
+
+    /// The environment of the reading.
+    fn reading(&self) -> Environment {
+        let slot = self.slot;
+        if !self.lenient {
+            return slot.env;
+        }
+        let mut env = slot.env;
+        if env.format == F64 {
+            self.doubt.set(Some(DOUBLE));
+            env = env.with_rule(F32);
+        }
+        env.zero_unspecified = true;
+        env
+    }
+
+    fn holds(&self, set: &Set, got: u64) -> bool {
+        self.slot.holds(set, got)
+    }
+
+    /// Applies what the environment does to a result: the sign of zero, flushing, overflow. `tiny`: the infinitely
+    /// precise result is non-zero and below the smallest normal.
+    fn finish(&self, mut set: Set, tiny: bool) -> Set {
+        let Some(format) = self.slot.result.format() else { return set };
+        let env = &self.slot.env;
+        let zeros = RankRange::new(-1, 0);
+        if set.has_nan() && env.not_nan {
+            return Set::anything();
+        }
+        if env.nsz && set.meets(zeros) {
+            set.insert(zeros);
+        }
+        let edge = format.min_normal();
+        let denormal = tiny || set.meets(RankRange::new(1, edge - 1)) || set.meets(RankRange::new(-edge, -2));
+        let set = self.flush(set, denormal, env.flush_results);
+        if self.lenient && env.not_inf && has_infinity(&set, format) {
+            self.doubt.set(Some(OVERFLOW));
+            return Set::anything();
+        }
+        set
+    }
+
+    /// Flushes a result that may be denormal.
+    fn flush(&self, mut set: Set, denormal: bool, flush: Flush) -> Set {
+        if !denormal || set.is_anything() {
+            return set;
+        }
+        match flush {
+            Flush::Never => {}
+            Flush::May => {
+                self.trace.note(|| "a denormal result may be flushed: zero joins, with either sign".into());
+                set.insert(RankRange::new(-1, 0));
+            }
+            Flush::Must => {
+                self.trace.note(|| "DenormFlushToZero: a denormal result must be zero, with either sign".into());
+                let edge = self.slot.env.format.min_normal();
+                set.remove(RankRange::new(-edge, edge - 1));
+                if self.half(&[0]).is_some() {
+                    set = Set::empty();
+                }
+                set.insert(RankRange::new(-1, 0));
+            }
+        }
+        set
+    }
+}
+
+fn has_infinity(set: &Set, format: Format) -> bool {
+    set.meets(RankRange::point(format.infinity())) || set.meets(RankRange::point(format.neg_infinity()))
+}
+
+/// The question that real arithmetic answers.
+struct Asked<'a> {
+    run: &'a Run<'a>,
+    x: &'a [u64],
+    env: Environment,
+    mark: (usize, usize),
+}
+
+/// Its answer.
+struct Found {
+    /// The permitted values, before the environment is applied to the result.
+    range: Result<Span, Stop>,
+    tiny: bool,
+    exact: Option<String>,
+    margin: Option<f64>,
+}
+
+impl Question for Asked<'_> {
+    type Answer = Found;
+
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Found, Undecided> {
+        self.run.trace.rewind(self.mark);
+        match self.point::<R>(precision).and_then(|point| Ok(self.describe(point, precision)?)) {
+            Ok(found) => Ok(found),
+            Err(Stop::Undecided) => Err(Undecided),
+            Err(stop) => Ok(Found { range: Err(stop), tiny: false, exact: None, margin: None }),
+        }
+    }
+}
+
+impl Asked<'_> {
+    fn point<R: Enclosure>(&self, precision: R::Precision) -> Result<Point<R>, Stop> {
+        let Asked { run, x, env, .. } = self;
+        let slot = run.slot;
+        let constant = |value| R::exact(value, precision);
+        let values = || -> SmallVec<[R; 8]> { (0..x.len()).map(|i| constant(slot.value(x, i))).collect() };
+        match &slot.kernel {
+            Kernel::Formula(formula) => {
+                let format = env.format;
+                let uses: SmallVec<[Span; 8]> = x
+                    .iter()
+                    .map(|&bits| {
+                        let span = Span::point(format.rank(bits));
+                        if env.flush_inside { span.flushed(format) } else { span }
+                    })
+                    .collect();
+                if x.iter().any(|&bits| !format.is_finite(bits)) {
+                    return Err(formula.overflown::<R>(&uses, env, precision));
+                }
+                formula.point(&values(), &uses, env, precision, run.trace)
+            }
+            Kernel::Unpack { signed, width } => {
+                let k = Dyadic::int((1i64 << (width - u32::from(*signed))) - 1);
+                let bits = slot.part(x[0], *width);
+                let value =
+                    if *signed { (bits << (64 - width)).cast_signed() >> (64 - width) } else { bits.cast_signed() };
+                let mut point = Real::Div.point(&[constant(Dyadic::int(value)), constant(k)], env, precision)?;
+                if *signed {
+                    let one = env.format.rank_of_one();
+                    point.span = Span { lo: point.span.lo.max(-1 - one), hi: point.span.hi.min(one) };
+                }
+                Ok(point)
+            }
+            Kernel::UnpackHalf => {
+                let value = F16.value(slot.part(x[0], 16)).unwrap_or(Dyadic::ZERO);
+                Real::Convert.point(&[constant(value)], env, precision)
+            }
+            Kernel::Real(real) => real.point(&values(), env, precision),
+            Kernel::Exact(_) | Kernel::Measured => unreachable!("not judged by distance"),
+        }
+    }
+
+    fn describe<R: Enclosure>(&self, point: Point<R>, precision: R::Precision) -> Result<Found, Undecided> {
+        let Asked { run, x, env, .. } = self;
+        let Point { span, exact, bound } = point;
+        let format = env.format;
+        let magnitude = exact.abs();
+        let edge = format.min_normal();
+        // Only a range that comes near the denormals can belong to a tiny exact value.
+        let tiny = span.lo <= edge
+            && span.hi >= -1 - edge
+            && magnitude.compare(&R::exact(Dyadic::ZERO, precision))? == Ordering::Greater
+            && magnitude.compare(&R::exact(Dyadic::pow2(format.min_normal_exponent()), precision))? == Ordering::Less;
+        let margin = run.got.filter(|&got| format.is_finite(got)).map(|got| {
+            // Both sides of Atan2's cut are as far from their own exact value.
+            let got = if ieee::at_cut(run.slot, x) { got & format.magnitude_mask() } else { got };
+            let value = format.value(got).unwrap_or(Dyadic::ZERO);
+            let error = exact.sub(&R::exact(value, precision)).abs().approximate();
+            if error == 0.0 { 0.0 } else { error / bound.approximate() }
+        });
+        let described = run.trace.is_on().then(|| exact.decimal(25));
+        run.trace.note(|| {
+            let bound = bound.decimal(6);
+            format!("exact value {}, error of at most {bound}: {}", exact.decimal(25), show::span(span, format))
+        });
+        Ok(Found { range: Ok(span), tiny, exact: described, margin })
+    }
+}
+
+impl Slot {
+    /// Whether the bits of a result are in the set.
+    pub(crate) fn holds(&self, set: &Set, got: u64) -> bool {
+        match self.result.format() {
+            Some(format) => set.contains(format, got),
+            // Integers and booleans have their bits as ranks.
+            None => set.contains_rank(got.cast_signed()),
+        }
+    }
+
+    /// The exact value of operand `i`; a power of two for the exponent of Ldexp.
+    fn value(&self, x: &[u64], i: usize) -> Dyadic {
+        match self.inputs[i].1 {
+            Scalar::Float(format) => format.value(x[i]).unwrap_or(Dyadic::ZERO),
+            // Beyond any format's range it does not matter how far.
+            Scalar::Int { .. } if matches!(self.kernel, Kernel::Real(Real::Ldexp)) => {
+                Dyadic::pow2((x[i] as u32).cast_signed().clamp(-20_000, 20_000))
+            }
+            Scalar::Int { width, signed } => {
+                let value = (x[i] << (64 - width)).cast_signed() >> (64 - width);
+                if signed { Dyadic::int(value) } else { Dyadic::new(false, x[i], 0) }
+            }
+            Scalar::Bool => Dyadic::ZERO,
+        }
+    }
+
+    /// The part of a packed word that the slot reads.
+    pub(crate) fn part(&self, word: u64, width: u32) -> u64 {
+        word >> (width as usize * self.component) & ((1 << width) - 1)
+    }
+}

@@ -1,0 +1,356 @@
+//! Discrete results: operations whose result is a bit pattern that follows from the operands' bit patterns, or one of a few.
+
+use crate::{
+    Rounding, Scalar, pack,
+    real::neighbours,
+    span::{convert_rank, rank_of_representable},
+};
+use assay_float::{Dyadic, F16, Format, RankRange, Set};
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Relation {
+    Equal,
+    NotEqual,
+    Less,
+    Greater,
+    LessEqual,
+    GreaterEqual,
+}
+
+/// Where a discrete operation stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    /// Type of the operands.
+    pub(crate) operand: Scalar,
+    /// Type of the result.
+    pub(crate) result: Scalar,
+    /// The result component, for the unpacking ones.
+    pub(crate) slot: usize,
+    /// Effective for correctly rounded steps.
+    pub(crate) rounding: Rounding,
+}
+
+/// An operation with a discrete result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Exact {
+    Negate,
+    Abs,
+    Sign,
+    Round,
+    RoundEven,
+    Trunc,
+    Floor,
+    Ceil,
+    /// `x - trunc(x)`, with the sign of `x`: the fraction of Modf.
+    Fraction,
+    /// Of Frexp: in `[0.5, 1.0)`, with the sign of `x`.
+    Significand,
+    /// Of Frexp.
+    Exponent,
+    /// Operand 0, unchanged: what an atomic returns.
+    Copy,
+    Min,
+    Max,
+    Clamp,
+    NMin,
+    NMax,
+    NClamp,
+    AtomicMin,
+    AtomicMax,
+    CompareExchange,
+    Step,
+    IsNan,
+    IsInf,
+    /// Whether a NaN makes the comparison true.
+    Compare(Relation, bool),
+    ToInt,
+    QuantizeToF16,
+    SAbs,
+    SSign,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    SClamp,
+    UClamp,
+    FindILsb,
+    FindSMsb,
+    FindUMsb,
+    PackSnorm,
+    PackUnorm,
+    PackDouble,
+    UnpackDouble,
+}
+
+impl Exact {
+    /// The rule in words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Exact::Round | Exact::RoundEven | Exact::Trunc | Exact::Floor | Exact::Ceil | Exact::Step => {
+                "correctly rounded (the result is an integer)"
+            }
+            Exact::ToInt => "rounded toward zero",
+            Exact::QuantizeToF16 => {
+                "correctly rounded with implementation-defined rounding mode, denormal halves to zero"
+            }
+            Exact::PackSnorm => "round(clamp(c, -1, 1) * k), the product correctly rounded, halves either way",
+            Exact::PackUnorm => "round(clamp(c, 0, 1) * k), the product correctly rounded, halves either way",
+            _ => "correct result",
+        }
+    }
+
+    /// What is permitted for these operand bits, the sign of zeros and NaNs as IEEE 754 and the instruction set have them.
+    pub(crate) fn set(self, x: &[u64], site: &Site) -> Set {
+        match site.operand {
+            Scalar::Float(format) => self.float(x, format, site),
+            Scalar::Int { width, .. } => self.integer(x, width, site.result),
+            Scalar::Bool => Set::anything(),
+        }
+    }
+
+    fn float(self, x: &[u64], f: Format, site: &Site) -> Set {
+        let nan = |i: usize| f.is_nan(x[i]);
+        let keep = |bits: u64| if f.is_nan(bits) { Set::nans() } else { Set::point(f.rank(bits)) };
+        let truth = |value: bool| Set::point(value.into());
+        match self {
+            Exact::Negate => keep(x[0] ^ f.sign_mask()),
+            Exact::Abs => keep(x[0] & f.magnitude_mask()),
+            Exact::Sign if nan(0) => Set::anything(),
+            Exact::Sign if f.is_zero(x[0]) => Set::range(-1, 0),
+            Exact::Sign => Set::point(with_sign(f.rank_of_one(), f.is_negative(x[0]))),
+            Exact::Round | Exact::RoundEven | Exact::Trunc | Exact::Floor | Exact::Ceil => {
+                if f.is_finite(x[0]) {
+                    self.integral(x[0], f)
+                } else {
+                    keep(x[0])
+                }
+            }
+            // The instruction set says nothing about the fraction, the significand or the exponent of a NaN or an infinity.
+            Exact::Fraction | Exact::Significand | Exact::Exponent if !f.is_finite(x[0]) => Set::anything(),
+            Exact::Fraction => {
+                let value = f.value(x[0]).map(Dyadic::abs).unwrap_or(Dyadic::ZERO);
+                Set::point(with_sign(rank_of_representable(value.fraction(), f), f.is_negative(x[0])))
+            }
+            Exact::Significand | Exact::Exponent => frexp(x[0], f, self == Exact::Exponent),
+            Exact::Copy => keep(x[0]),
+            Exact::Min | Exact::Max if nan(0) || nan(1) => {
+                let mut either = keep(x[0]);
+                either.union_with(&keep(x[1]));
+                either
+            }
+            Exact::NMin | Exact::NMax | Exact::AtomicMin | Exact::AtomicMax if nan(0) || nan(1) => {
+                keep(if nan(0) { x[1] } else { x[0] })
+            }
+            Exact::AtomicMin | Exact::AtomicMax if f.is_zero(x[0]) && f.is_zero(x[1]) => {
+                let mut either = keep(x[0]);
+                either.union_with(&keep(x[1]));
+                either
+            }
+            Exact::Min | Exact::NMin | Exact::AtomicMin => Set::point(f.rank(x[0]).min(f.rank(x[1]))),
+            Exact::Max | Exact::NMax | Exact::AtomicMax => Set::point(f.rank(x[0]).max(f.rank(x[1]))),
+            Exact::Clamp | Exact::NClamp => {
+                if nan(1) || nan(2) || less(f, x[2], x[1]) {
+                    return Set::anything();
+                }
+                let (min, max) = match self {
+                    Exact::Clamp => (Exact::Min, Exact::Max),
+                    _ => (Exact::NMin, Exact::NMax),
+                };
+                let mut clamped = Set::empty();
+                let lower = max.float(&x[..2], f, site);
+                for bits in lower.ranges().iter().map(|r| f.bits(r.lo)).chain(lower.has_nan().then(|| f.nan())) {
+                    clamped.union_with(&min.float(&[bits, x[2]], f, site));
+                }
+                clamped
+            }
+            Exact::CompareExchange => keep(if x[0] == x[2] { x[1] } else { x[0] }),
+            // Step(edge, x)
+            Exact::Step if nan(0) || nan(1) => Set::anything(),
+            Exact::Step => Set::point(if less(f, x[1], x[0]) { 0 } else { f.rank_of_one() }),
+            Exact::IsNan => truth(nan(0)),
+            Exact::IsInf => truth(f.is_infinite(x[0])),
+            Exact::Compare(_, unordered) if nan(0) || nan(1) => truth(unordered),
+            Exact::Compare(relation, _) => {
+                let (lt, gt) = (less(f, x[0], x[1]), less(f, x[1], x[0]));
+                truth(match relation {
+                    Relation::Equal => !lt && !gt,
+                    Relation::NotEqual => lt || gt,
+                    Relation::Less => lt,
+                    Relation::Greater => gt,
+                    Relation::LessEqual => !gt,
+                    Relation::GreaterEqual => !lt,
+                })
+            }
+            Exact::ToInt => {
+                let Scalar::Int { width, signed } = site.result else { return Set::anything() };
+                to_integer(f, x[0], width, signed).map_or_else(Set::anything, |bits| Set::point(bits as i64))
+            }
+            Exact::QuantizeToF16 => quantize(x[0], f),
+            Exact::PackSnorm | Exact::PackUnorm => {
+                let Scalar::Int { width, .. } = site.result else { return Set::anything() };
+                pack::normalized(x[0], f, width, self == Exact::PackSnorm, site.rounding)
+            }
+            Exact::UnpackDouble => Set::point((x[0] >> (32 * site.slot) & 0xffff_ffff) as i64),
+            Exact::SAbs
+            | Exact::SSign
+            | Exact::SMin
+            | Exact::UMin
+            | Exact::SMax
+            | Exact::UMax
+            | Exact::SClamp
+            | Exact::UClamp
+            | Exact::FindILsb
+            | Exact::FindSMsb
+            | Exact::FindUMsb
+            | Exact::PackDouble => Set::anything(),
+        }
+    }
+
+    /// Rounding to an integer of a finite value, which the format always represents; zero keeps the operand's sign.
+    fn integral(self, bits: u64, f: Format) -> Set {
+        let value = f.value(bits).expect("a finite value").abs();
+        let negative = f.is_negative(bits);
+        let below = value.trunc();
+        let rank = |magnitude: Dyadic| with_sign(rank_of_representable(magnitude, f), negative);
+        if value.is_integer() {
+            return Set::point(rank(value));
+        }
+        // Not an integer: below 2^fraction_bits, so that the arithmetic on u64 is exact.
+        let lower = below.to_f64() as u64;
+        let upper = Dyadic::int(lower as i64 + 1);
+        let half = value == Dyadic::new(false, 2 * lower + 1, -1);
+        let nearest_is_upper = value.scale(1).trunc().to_f64() as u64 % 2 == 1;
+        let mut set = Set::empty();
+        let mut add = |magnitude: Dyadic| set.insert(RankRange::point(rank(magnitude)));
+        match self {
+            Exact::Round if half => {
+                add(below);
+                add(upper);
+            }
+            Exact::RoundEven if half => add(if lower % 2 == 0 { below } else { upper }),
+            Exact::Round | Exact::RoundEven => add(if nearest_is_upper { upper } else { below }),
+            Exact::Floor => add(if negative { upper } else { below }),
+            Exact::Ceil => add(if negative { below } else { upper }),
+            _ => add(below),
+        }
+        set
+    }
+
+    fn integer(self, x: &[u64], width: u32, result: Scalar) -> Set {
+        let mask = u64::MAX >> (64 - width);
+        let signed = |bits: u64| (bits << (64 - width)) as i64 >> (64 - width);
+        let back = |value: i64| value as u64 & mask;
+        let bits = match self {
+            Exact::SAbs => back(signed(x[0]).wrapping_abs()),
+            Exact::SSign => back(signed(x[0]).signum()),
+            Exact::SMin => back(signed(x[0]).min(signed(x[1]))),
+            Exact::SMax => back(signed(x[0]).max(signed(x[1]))),
+            Exact::UMin => x[0].min(x[1]),
+            Exact::UMax => x[0].max(x[1]),
+            Exact::SClamp if signed(x[1]) > signed(x[2]) => return Set::anything(),
+            Exact::SClamp => back(signed(x[0]).max(signed(x[1])).min(signed(x[2]))),
+            Exact::UClamp if x[1] > x[2] => return Set::anything(),
+            Exact::UClamp => x[0].max(x[1]).min(x[2]),
+            Exact::FindILsb => {
+                if x[0] == 0 {
+                    mask
+                } else {
+                    x[0].trailing_zeros().into()
+                }
+            }
+            Exact::FindUMsb => highest(x[0]).map_or(mask, u64::from),
+            Exact::FindSMsb => {
+                let significant = if signed(x[0]) < 0 { !x[0] & mask } else { x[0] };
+                highest(significant).map_or(mask, u64::from)
+            }
+            Exact::CompareExchange => {
+                if x[0] == x[2] {
+                    x[1]
+                } else {
+                    x[0]
+                }
+            }
+            Exact::Copy => x[0],
+            Exact::PackDouble => x[0] | x[1] << 32,
+            _ => return Set::anything(),
+        };
+        match result {
+            Scalar::Float(format) if format.is_nan(bits) => Set::nans(),
+            Scalar::Float(format) => Set::point(format.rank(bits)),
+            // Integers are compared by their bits.
+            Scalar::Int { .. } | Scalar::Bool => Set::point(bits as i64),
+        }
+    }
+}
+
+/// Significand or exponent of a finite value: `x = significand * 2^exponent`; both zero for zero.
+fn frexp(bits: u64, f: Format, exponent: bool) -> Set {
+    let Some(value) = f.value(bits).filter(|v| !v.is_zero()) else {
+        return if exponent { Set::point(0) } else { Set::point(f.rank(bits)) };
+    };
+    let length = 64 - value.mantissa().leading_zeros() as i32;
+    if exponent {
+        return Set::point((length + value.exponent()) as u32 as i64);
+    }
+    Set::point(with_sign(rank_of_representable(Dyadic::new(false, value.mantissa(), -length), f), value.is_negative()))
+}
+
+fn highest(bits: u64) -> Option<u32> {
+    bits.checked_ilog2()
+}
+
+fn with_sign(rank: i64, negative: bool) -> i64 {
+    if negative { -1 - rank } else { rank }
+}
+
+/// `a < b` for numbers: the zeros are equal.
+fn less(f: Format, a: u64, b: u64) -> bool {
+    f.rank(a) < f.rank(b) && !(f.is_zero(a) && f.is_zero(b))
+}
+
+/// The bits of the value truncated to an integer type; `None` where it does not fit, which is undefined behaviour.
+pub(crate) fn to_integer(f: Format, bits: u64, width: u32, signed: bool) -> Option<u64> {
+    let whole = f.value(bits)?.trunc();
+    let length = 64 - whole.mantissa().leading_zeros() as i32 + whole.exponent();
+    if whole.is_zero() {
+        return Some(0);
+    }
+    if length > 64 {
+        return None;
+    }
+    let magnitude = i128::from(whole.mantissa()) << whole.exponent();
+    let value = if whole.is_negative() { -magnitude } else { magnitude };
+    let (least, greatest) = match signed {
+        true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
+        false => (0, (1i128 << width) - 1),
+    };
+    (least..=greatest).contains(&value).then_some(value as u64 & (u64::MAX >> (64 - width)))
+}
+
+/// The half neighbours of a value, in the value's own format: OpQuantizeToF16 but for what is denormal as a half.
+pub(crate) fn nearest_halves(bits: u64, f: Format) -> Set {
+    let wide = |rank| convert_rank(rank, F16, f);
+    match f.value(bits) {
+        None if f.is_nan(bits) => Set::nans(),
+        None => Set::point(f.rank(bits)),
+        Some(value) => {
+            let halves = neighbours(value, F16);
+            let mut set = Set::point(wide(halves.lo));
+            set.insert(RankRange::point(wide(halves.hi)));
+            set
+        }
+    }
+}
+
+/// `OpQuantizeToF16`, the usual reading: either half neighbour, with zero for all that is denormal as a half.
+fn quantize(bits: u64, f: Format) -> Set {
+    let mut halves = nearest_halves(bits, f);
+    let edge = convert_rank(F16.min_normal(), F16, f);
+    let denormal = RankRange::new(-edge, edge - 1);
+    if halves.meets(denormal) {
+        halves.remove(denormal);
+        halves.insert(RankRange::new(-1, 0));
+    }
+    halves
+}

@@ -1,0 +1,420 @@
+//! Formulas: what an inherited precision is inherited from, and every formula equivalent to it.
+
+use crate::{
+    environment::Environment,
+    extremes::{Operation, corners, extremes},
+    real::{Point, Real, overflow},
+    show,
+    span::{Span, Stop},
+    sum::Sum,
+    trace::Trace,
+};
+use assay_float::{Dyadic, Enclosure, Function, Rank};
+use smallvec::{SmallVec, smallvec};
+use std::{cell::RefCell, cmp::Ordering, rc::Rc};
+
+/// A node of a formula, by index.
+pub(crate) type NodeId = usize;
+
+/// One operation of a formula.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    /// An operand of the instruction.
+    Operand(usize),
+    /// A constant that the format represents exactly.
+    Constant(Dyadic),
+    /// pi/180, correctly rounded: either neighbour.
+    RadiansPerDegree,
+    /// 180/pi, correctly rounded: either neighbour.
+    DegreesPerRadian,
+    /// A sum of products, in every order and factored in every way.
+    Sum(Sum),
+    /// An operation with a bound of its own.
+    Real(Real, Vec<NodeId>),
+    /// An operation whose bound is itself inherited.
+    Inherited(Rc<Formula>, Vec<NodeId>),
+    /// `floor`.
+    Floor(NodeId),
+    /// `trunc`.
+    Trunc(NodeId),
+    /// `clamp(_, 0.0, 1.0)`.
+    ClampToUnit(NodeId),
+    /// `condition < 0.0 ? negative : otherwise`.
+    Select { condition: NodeId, negative: NodeId, otherwise: NodeId },
+    /// The square root's operand where the condition of a `Select` found it not negative: members below zero do not get here.
+    NotNegative(NodeId),
+    /// Formulas that the algebraic laws make of one another.
+    Either(Vec<NodeId>),
+}
+
+/// How to get the infinitely precise result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Truth {
+    /// By the formula itself, in exact arithmetic.
+    Formula,
+    /// It is this function of the one operand.
+    Function(Function),
+    /// `x - y * trunc(x / y)`.
+    RemTrunc,
+    /// `x - y * floor(x / y)`.
+    RemFloor,
+    /// `x` to the power of `y`.
+    Pow,
+}
+
+/// A formula with all that the laws make of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Formula {
+    /// In the words of the specification.
+    pub(crate) words: &'static str,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) root: NodeId,
+    pub(crate) truth: Truth,
+    /// Whether zero operands give zero by the instruction set, though the formula divides by zero on the way (`Sqrt`).
+    pub(crate) zero_is_zero: bool,
+}
+
+impl Formula {
+    /// Everything that may be returned for operands with exactly these values.
+    ///
+    /// `uses` are the operands as the operations of the formula may read them: with zero joined where a denormal may be flushed.
+    pub(crate) fn point<R: Enclosure>(
+        &self,
+        x: &[R],
+        uses: &[Span],
+        env: &Environment,
+        precision: R::Precision,
+        trace: &Trace,
+    ) -> Result<Point<R>, Stop> {
+        let found = self.range::<R>(uses, env, precision, trace)?;
+        if found.has_infinity(env.format) {
+            return Err(match env.not_inf {
+                true => Stop::Anything("a formula may overflow, and infinities are assumed not to occur"),
+                false => Stop::AnyNumber("a formula may give an infinity"),
+            });
+        }
+        let exact = self.exact(x, env, precision)?;
+        let value = |rank: Rank| R::exact(env.format.value_of_rank(rank), precision);
+        let (below, above) = (exact.sub(&value(found.lo)).abs(), exact.sub(&value(found.hi)).abs());
+        let twice = exact.add(&exact);
+        // [x - E, x + E]: the end on the side of the farther extreme is that extreme itself.
+        let (lo, hi, least, greatest) = if below.compare(&above)? == Ordering::Greater {
+            let greatest = twice.sub(&value(found.lo));
+            (found.lo, greatest.floor_rank(env.format)?, value(found.lo), greatest)
+        } else {
+            let least = twice.sub(&value(found.hi));
+            (least.ceil_rank(env.format)?, found.hi, least, value(found.hi))
+        };
+        // A zero stands for both.
+        let (lo, hi) = (if lo == 0 { -1 } else { lo }, if hi == -1 { 0 } else { hi });
+        // If the exact value lies outside F, the farther extreme may be on the other side of it.
+        let (lo, hi) = (lo.min(hi), hi.max(lo));
+        let span = overflow(lo, hi, &least, &greatest, env)?;
+        let bound = below.max(&above);
+        trace.note(|| format!("{}: F = {}", self.words, show::span(found, env.format)));
+        trace.note(|| format!("E = max(|x - Fmin|, |x - Fmax|) = {}; any value in [x - E, x + E]", bound.decimal(6)));
+        Ok(Point { span, bound, exact })
+    }
+
+    /// A range that covers what may be returned for any operands in these spans.
+    pub(crate) fn cover<R: Enclosure>(
+        &self,
+        operands: &[Span],
+        env: &Environment,
+        precision: R::Precision,
+    ) -> Result<Span, Stop> {
+        let format = env.format;
+        let uses: SmallVec<[Span; 8]> =
+            operands.iter().map(|s| if env.flush_inside { s.flushed(format) } else { *s }).collect();
+        let found = self.range::<R>(&uses, env, precision, &Trace::off())?;
+        if found.has_infinity(format) {
+            return Err(Stop::Anything("an intermediate may overflow"));
+        }
+        let x: SmallVec<[R; 8]> = operands.iter().map(|s| s.reals(format, precision)).collect();
+        let exact = self.exact(&x, env, precision)?;
+        let f: R = found.reals(format, precision);
+        let error = exact.upper().sub(&f.lower()).abs().max(&f.upper().sub(&exact.lower()).abs()).upper();
+        let least = exact.lower().sub(&error).lower();
+        let greatest = exact.upper().add(&error).upper();
+        Ok(overflow(least.ceil_rank(format)?, greatest.floor_rank(format)?, &least, &greatest, env)?)
+    }
+
+    /// What holds for infinite operands, which are not assumed away.
+    pub(crate) fn overflown<R: Enclosure>(&self, uses: &[Span], env: &Environment, precision: R::Precision) -> Stop {
+        match self.range::<R>(uses, env, precision, &Trace::off()) {
+            Ok(span) if span.has_infinity(env.format) => Stop::AnyNumber("a formula may give an infinity"),
+            Ok(_) => Stop::Anything("an operand is infinite"),
+            Err(stop) => stop,
+        }
+    }
+
+    /// The least and the greatest value that any of the formulas may give.
+    fn range<R: Enclosure>(
+        &self,
+        operands: &[Span],
+        env: &Environment,
+        precision: R::Precision,
+        trace: &Trace,
+    ) -> Result<Span, Stop> {
+        let memo = RefCell::new(smallvec![None; self.nodes.len()]);
+        Evaluation::<R> { formula: self, operands, env, precision, memo, trace }.node(self.root)
+    }
+
+    /// The infinitely precise result.
+    fn exact<R: Enclosure>(&self, x: &[R], env: &Environment, precision: R::Precision) -> Result<R, Stop> {
+        Ok(match self.truth {
+            Truth::Formula => self.exact_node(self.root, x, env, precision)?,
+            Truth::Function(function) => x[0].function(function)?,
+            Truth::RemTrunc => x[0].rem_trunc(&x[1])?,
+            Truth::RemFloor => x[0].rem_floor(&x[1])?,
+            Truth::Pow => x[0].pow(&x[1])?,
+        })
+    }
+
+    fn exact_node<R: Enclosure>(
+        &self,
+        id: NodeId,
+        x: &[R],
+        env: &Environment,
+        precision: R::Precision,
+    ) -> Result<R, Stop> {
+        let node = |id: NodeId| self.exact_node(id, x, env, precision);
+        let constant = |value| R::exact(value, precision);
+        Ok(match &self.nodes[id] {
+            Node::Operand(i) => x[*i].clone(),
+            Node::Constant(value) => constant(*value),
+            Node::RadiansPerDegree => R::pi(precision).div(&constant(Dyadic::int(180)))?,
+            Node::DegreesPerRadian => constant(Dyadic::int(180)).div(&R::pi(precision))?,
+            Node::Sum(sum) => sum.exact(node, constant)?,
+            Node::Real(real, operands) => {
+                let operands: SmallVec<[R; 3]> = operands.iter().map(|&o| node(o)).collect::<Result<_, _>>()?;
+                match real {
+                    // The range of divisors limits the precision, not the meaning.
+                    Real::Div => operands[0].div(&operands[1])?,
+                    _ => real.exact(&operands, env, precision)?,
+                }
+            }
+            Node::Inherited(formula, operands) => {
+                let operands: SmallVec<[R; 8]> = operands.iter().map(|&o| node(o)).collect::<Result<_, _>>()?;
+                formula.exact(&operands, env, precision)?
+            }
+            Node::ClampToUnit(operand) => node(*operand)?.max(&constant(Dyadic::ZERO)).min(&constant(Dyadic::ONE)),
+            Node::Select { condition, negative, otherwise } => {
+                let below = node(*condition)?.compare(&constant(Dyadic::ZERO))? == Ordering::Less;
+                node(if below { *negative } else { *otherwise })?
+            }
+            Node::NotNegative(operand) => node(*operand)?,
+            Node::Either(formulas) => node(formulas[0])?,
+            Node::Floor(_) | Node::Trunc(_) => unreachable!("remainders have a truth of their own"),
+        })
+    }
+}
+
+/// One evaluation of a formula on spans of operands.
+struct Evaluation<'a, R: Enclosure> {
+    formula: &'a Formula,
+    operands: &'a [Span],
+    env: &'a Environment,
+    precision: R::Precision,
+    memo: RefCell<SmallVec<[Option<Span>; 16]>>,
+    trace: &'a Trace,
+}
+
+impl<R: Enclosure> Evaluation<'_, R> {
+    /// What a node may give, intermediates flushed where they may be.
+    fn node(&self, id: NodeId) -> Result<Span, Stop> {
+        if let Some(known) = self.memo.borrow()[id] {
+            return Ok(known);
+        }
+        let span = self.trace.nested(|| self.compute(id))?;
+        let format = self.env.format;
+        if span.has_infinity(format) && self.env.not_inf {
+            return Err(Stop::Anything("an intermediate may overflow, and infinities are assumed not to occur"));
+        }
+        let span = if self.env.flush_inside { span.flushed(format) } else { span };
+        self.memo.borrow_mut()[id] = Some(span);
+        Ok(span)
+    }
+
+    fn compute(&self, id: NodeId) -> Result<Span, Stop> {
+        let Evaluation { env, precision, .. } = *self;
+        let format = env.format;
+        let constant = |value| R::exact(value, precision);
+        let exactly = |value: R| -> Result<Span, Stop> {
+            Ok(Span { lo: value.floor_rank(format)?, hi: value.ceil_rank(format)? })
+        };
+        let collect = |operands: &[NodeId]| -> Result<SmallVec<[Span; 4]>, Stop> {
+            operands.iter().map(|&o| self.node(o)).collect()
+        };
+        let span = match &self.formula.nodes[id] {
+            Node::Operand(i) => return Ok(self.operands[*i]),
+            Node::Constant(value) => return exactly(constant(*value)),
+            Node::RadiansPerDegree => exactly(R::pi(precision).div(&constant(Dyadic::int(180)))?)?,
+            Node::DegreesPerRadian => exactly(constant(Dyadic::int(180)).div(&R::pi(precision))?)?,
+            Node::Sum(sum) => sum.range::<R>(|id| self.node(id), env, precision)?,
+            Node::Real(real, operands) => {
+                let spans = collect(operands)?;
+                finite(&spans, env)?;
+                let operation = RealOperation::<R> { real: *real, env, precision };
+                extremes(&operation, &spans)?
+            }
+            Node::Inherited(formula, operands) => {
+                let spans = collect(operands)?;
+                finite(&spans, env)?;
+                let operation = InheritedOperation::<R> { formula, env, precision };
+                operation.range(&spans)?
+            }
+            Node::Floor(operand) => self.integral(*operand, Dyadic::floor)?,
+            Node::Trunc(operand) => self.integral(*operand, Dyadic::trunc)?,
+            Node::ClampToUnit(operand) => {
+                let one = exactly(constant(Dyadic::ONE))?.lo;
+                let span = self.node(*operand)?;
+                Span { lo: span.lo.clamp(-1, one), hi: span.hi.clamp(0, one) }
+            }
+            Node::Select { condition, negative, otherwise } => {
+                let condition = self.node(*condition)?;
+                match (condition.lo < -1, condition.hi >= -1) {
+                    (true, true) => self.node(*negative)?.hull(self.node(*otherwise)?),
+                    (true, false) => self.node(*negative)?,
+                    (false, _) => self.node(*otherwise)?,
+                }
+            }
+            Node::NotNegative(operand) => {
+                let span = self.node(*operand)?;
+                Span { lo: span.lo.max(-1), hi: span.hi.max(0) }
+            }
+            Node::Either(formulas) => {
+                let spans: SmallVec<[Span; 4]> = collect(formulas)?;
+                spans.into_iter().reduce(Span::hull).expect("at least one formula")
+            }
+        };
+        self.trace.note(|| format!("{} gives {}", self.formula.describe(id), show::span(span, format)));
+        Ok(span)
+    }
+
+    /// `floor` or `trunc` of a span: monotone and exact.
+    fn integral(&self, operand: NodeId, round: fn(Dyadic) -> Dyadic) -> Result<Span, Stop> {
+        let span = self.node(operand)?;
+        finite(&[span], self.env)?;
+        let format = self.env.format;
+        corners(&[span], |x| {
+            let value = R::exact(round(format.value_of_rank(x[0])), self.precision);
+            Ok(Span { lo: value.ceil_rank(format)?, hi: value.floor_rank(format)? })
+        })
+    }
+}
+
+/// Stops where an operand may be infinite: formulas state nothing then.
+fn finite(spans: &[Span], env: &Environment) -> Result<(), Stop> {
+    match spans.iter().any(|s| s.has_infinity(env.format)) {
+        true => Err(Stop::Anything("an intermediate may be infinite, and the next operation may make a NaN of it")),
+        false => Ok(()),
+    }
+}
+
+/// An operation with a bound of its own, within a formula.
+struct RealOperation<'a, R: Enclosure> {
+    real: Real,
+    env: &'a Environment,
+    precision: R::Precision,
+}
+
+impl<R: Enclosure> Operation for RealOperation<'_, R> {
+    fn point(&self, operands: &[Rank]) -> Result<Span, Stop> {
+        let x: SmallVec<[R; 3]> =
+            operands.iter().map(|&r| R::exact(self.env.format.value_of_rank(r), self.precision)).collect();
+        Ok(self.real.point(&x, self.env, self.precision)?.span)
+    }
+
+    fn cover(&self, operands: &[Span]) -> Result<Span, Stop> {
+        let x: SmallVec<[R; 3]> = operands.iter().map(|s| s.reals(self.env.format, self.precision)).collect();
+        self.real.cover(&x, self.env, self.precision)
+    }
+}
+
+/// An operation whose bound is inherited, within another formula.
+struct InheritedOperation<'a, R: Enclosure> {
+    formula: &'a Formula,
+    env: &'a Environment,
+    precision: R::Precision,
+}
+
+impl<R: Enclosure> InheritedOperation<'_, R> {
+    fn range(&self, operands: &[Span]) -> Result<Span, Stop> {
+        if !self.formula.zero_is_zero || !operands[0].has_zero() {
+            return extremes(self, operands);
+        }
+        if self.env.zero_unspecified {
+            return Err(Stop::Anything("the formula of the square root divides by zero"));
+        }
+        // Zero apart, where the formula leads through an infinity.
+        let mut found = Span::ZERO;
+        let Span { lo, hi } = operands[0];
+        if lo < -1 {
+            return Err(Stop::Anything("the operand may be below zero, where the function is not defined"));
+        }
+        if hi > 0 {
+            found = found.hull(extremes(self, &[Span { lo: 1, hi }])?);
+        }
+        Ok(found)
+    }
+}
+
+impl<R: Enclosure> Operation for InheritedOperation<'_, R> {
+    fn point(&self, operands: &[Rank]) -> Result<Span, Stop> {
+        let Self { env, precision, .. } = *self;
+        let x: SmallVec<[R; 8]> = operands.iter().map(|&r| R::exact(env.format.value_of_rank(r), precision)).collect();
+        let uses: SmallVec<[Span; 8]> = operands
+            .iter()
+            .map(|&r| if env.flush_inside { Span::point(r).flushed(env.format) } else { Span::point(r) })
+            .collect();
+        Ok(self.formula.point(&x, &uses, env, precision, &Trace::off())?.span)
+    }
+
+    fn cover(&self, operands: &[Span]) -> Result<Span, Stop> {
+        self.formula.cover::<R>(operands, self.env, self.precision)
+    }
+}
+
+impl Formula {
+    /// A node in words: `Exp(#0)`.
+    fn describe(&self, id: NodeId) -> String {
+        let list = |ids: &[NodeId]| ids.iter().map(|&i| self.describe(i)).collect::<Vec<_>>().join(", ");
+        match &self.nodes[id] {
+            Node::Operand(i) => format!("x{i}"),
+            Node::Constant(value) => format!("{}", value.to_f64()),
+            Node::RadiansPerDegree => "pi/180".into(),
+            Node::DegreesPerRadian => "180/pi".into(),
+            Node::Sum(sum) => {
+                let product = |ids: &[NodeId]| ids.iter().map(|&i| self.describe(i)).collect::<Vec<_>>().join("*");
+                let mut text = String::from("(");
+                for (i, term) in sum.terms.iter().enumerate() {
+                    let sign = match (i, term.negative) {
+                        (0, false) => "",
+                        (0, true) => "-",
+                        (_, false) => " + ",
+                        (_, true) => " - ",
+                    };
+                    text += sign;
+                    text += &product(&term.factors);
+                }
+                text + ")"
+            }
+            Node::Real(real, operands) => format!("{real:?}({})", list(operands)),
+            Node::Inherited(formula, operands) => format!("[{}]({})", formula.words, list(operands)),
+            Node::Floor(operand) => format!("floor({})", self.describe(*operand)),
+            Node::Trunc(operand) => format!("trunc({})", self.describe(*operand)),
+            Node::ClampToUnit(operand) => format!("clamp({}, 0.0, 1.0)", self.describe(*operand)),
+            Node::Select { condition, negative, otherwise } => {
+                format!(
+                    "{} < 0.0 ? {} : {}",
+                    self.describe(*condition),
+                    self.describe(*negative),
+                    self.describe(*otherwise)
+                )
+            }
+            Node::NotNegative(operand) => self.describe(*operand),
+            Node::Either(formulas) => self.describe(formulas[0]),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The formulas of the rows whose precision is inherited, in the words and the order of the specification's tables.
+
+use crate::{
+    formula::{Formula, Node, NodeId, Truth},
+    real::Real,
+    sum::{Sum, Term},
+    table::Inputs,
+};
+use assay_float::{Dyadic, Function};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Builds a formula node by node.
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<Node>,
+}
+
+impl Builder {
+    fn add(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    fn operand(&mut self, index: usize) -> NodeId {
+        self.add(Node::Operand(index))
+    }
+
+    fn operands(&mut self, range: std::ops::Range<usize>) -> Vec<NodeId> {
+        range.map(|i| self.operand(i)).collect()
+    }
+
+    fn constant(&mut self, value: i64, exponent: i32) -> NodeId {
+        self.add(Node::Constant(Dyadic::int(value).scale(exponent)))
+    }
+
+    fn real(&mut self, real: Real, operands: &[NodeId]) -> NodeId {
+        self.add(Node::Real(real, operands.to_vec()))
+    }
+
+    fn inherited(&mut self, formula: Formula, operands: &[NodeId]) -> NodeId {
+        self.add(Node::Inherited(Rc::new(formula), operands.to_vec()))
+    }
+
+    /// A sum of signed products.
+    fn sum(&mut self, terms: &[(bool, &[NodeId])]) -> NodeId {
+        let term = |&(negative, factors): &(bool, &[NodeId])| Term { negative, factors: SmallVec::from_slice(factors) };
+        self.add(Node::Sum(Sum { terms: terms.iter().map(term).collect() }))
+    }
+
+    /// `(a ± b) / divisor`, and the same distributed: `a / divisor ± b / divisor`.
+    fn quotient_of_sum(&mut self, a: NodeId, (negative, b): (bool, NodeId), divisor: NodeId) -> NodeId {
+        let sum = self.sum(&[(false, &[a]), (negative, &[b])]);
+        let whole = self.real(Real::Div, &[sum, divisor]);
+        let (first, second) = (self.real(Real::Div, &[a, divisor]), self.real(Real::Div, &[b, divisor]));
+        let distributed = self.sum(&[(false, &[first]), (negative, &[second])]);
+        self.add(Node::Either(vec![whole, distributed]))
+    }
+
+    /// `OpDot` of two vectors; of scalars their product.
+    fn dot(&mut self, a: &[NodeId], b: &[NodeId]) -> NodeId {
+        if let ([a], [b]) = (a, b) {
+            return self.sum(&[(false, &[*a, *b])]);
+        }
+        let formula = sum_of_products(&Inputs { components: a.len(), component: 0 });
+        self.inherited(formula, &[a, b].concat())
+    }
+
+    fn sqrt(&mut self, operand: NodeId) -> NodeId {
+        self.inherited(sqrt(&SCALAR), &[operand])
+    }
+
+    /// The formula, whose last node is its root.
+    fn done(self, words: &'static str, truth: Truth) -> Formula {
+        Formula { words, root: self.nodes.len() - 1, nodes: self.nodes, truth, zero_is_zero: false }
+    }
+}
+
+const SCALAR: Inputs = Inputs { components: 1, component: 0 };
+
+pub(crate) fn rem(_: &Inputs) -> Formula {
+    remainder("x - y * trunc(x / y)", Node::Trunc, Truth::RemTrunc)
+}
+
+pub(crate) fn modulo(_: &Inputs) -> Formula {
+    remainder("x - y * floor(x / y)", Node::Floor, Truth::RemFloor)
+}
+
+fn remainder(words: &'static str, integral: fn(NodeId) -> Node, truth: Truth) -> Formula {
+    let mut b = Builder::default();
+    let (x, y) = (b.operand(0), b.operand(1));
+    let quotient = b.real(Real::Div, &[x, y]);
+    let whole = b.add(integral(quotient));
+    b.sum(&[(false, &[x]), (true, &[y, whole])]);
+    b.done(words, truth)
+}
+
+/// OpDot and the products of vectors and matrices: the factors of one side first, then those of the other.
+pub(crate) fn sum_of_products(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let n = inputs.components;
+    let products: Vec<[NodeId; 2]> = (0..n).map(|i| [b.operand(i), b.operand(n + i)]).collect();
+    let terms: Vec<(bool, &[NodeId])> = products.iter().map(|p| (false, p.as_slice())).collect();
+    b.sum(&terms);
+    b.done("the sum of x_i * y_i", Truth::Formula)
+}
+
+pub(crate) fn fma(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let x = b.operands(0..3);
+    b.sum(&[(false, &[x[0], x[1]]), (false, &[x[2]])]);
+    b.done("OpFMul followed by OpFAdd", Truth::Formula)
+}
+
+pub(crate) fn sqrt(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let (x, one) = (b.operand(0), b.constant(1, 0));
+    let inverse = b.real(Real::InverseSqrt, &[x]);
+    b.real(Real::Div, &[one, inverse]);
+    Formula { zero_is_zero: true, ..b.done("1.0 / InverseSqrt(x)", Truth::Function(Function::Sqrt)) }
+}
+
+pub(crate) fn pow(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let (x, y) = (b.operand(0), b.operand(1));
+    let log = b.real(Real::Log2, &[x]);
+    let product = b.sum(&[(false, &[y, log])]);
+    b.real(Real::Exp2, &[product]);
+    b.done("Exp2(y * Log2(x))", Truth::Pow)
+}
+
+pub(crate) fn radians(_: &Inputs) -> Formula {
+    scaled(Node::RadiansPerDegree, "x * C, C being pi/180 correctly rounded")
+}
+
+pub(crate) fn degrees(_: &Inputs) -> Formula {
+    scaled(Node::DegreesPerRadian, "x * C, C being 180/pi correctly rounded")
+}
+
+fn scaled(factor: Node, words: &'static str) -> Formula {
+    let mut b = Builder::default();
+    let (x, factor) = (b.operand(0), b.add(factor));
+    b.sum(&[(false, &[x, factor])]);
+    b.done(words, Truth::Formula)
+}
+
+pub(crate) fn tan(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let x = b.operand(0);
+    let (sin, cos) = (b.real(Real::Sin, &[x]), b.real(Real::Cos, &[x]));
+    b.real(Real::Div, &[sin, cos]);
+    b.done("Sin(x) / Cos(x)", Truth::Function(Function::Tan))
+}
+
+/// `Sqrt(1.0 - x * x)`
+fn complement(b: &mut Builder, x: NodeId) -> NodeId {
+    let one = b.constant(1, 0);
+    let difference = b.sum(&[(false, &[one]), (true, &[x, x])]);
+    b.sqrt(difference)
+}
+
+pub(crate) fn asin(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let x = b.operand(0);
+    let other = complement(&mut b, x);
+    b.real(Real::Atan2, &[x, other]);
+    b.done("Atan2(x, Sqrt(1.0 - x * x))", Truth::Function(Function::Asin))
+}
+
+pub(crate) fn acos(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let x = b.operand(0);
+    let other = complement(&mut b, x);
+    b.real(Real::Atan2, &[other, x]);
+    b.done("Atan2(Sqrt(1.0 - x * x), x)", Truth::Function(Function::Acos))
+}
+
+pub(crate) fn sinh(_: &Inputs) -> Formula {
+    hyperbolic(true, "(Exp(x) - Exp(-x)) * 0.5", Function::Sinh)
+}
+
+pub(crate) fn cosh(_: &Inputs) -> Formula {
+    hyperbolic(false, "(Exp(x) + Exp(-x)) * 0.5", Function::Cosh)
+}
+
+fn hyperbolic(negative: bool, words: &'static str, function: Function) -> Formula {
+    let mut b = Builder::default();
+    let (x, half) = (b.operand(0), b.constant(1, -1));
+    let opposite = b.sum(&[(true, &[x])]);
+    let (up, down) = (b.real(Real::Exp, &[x]), b.real(Real::Exp, &[opposite]));
+    b.sum(&[(false, &[half, up]), (negative, &[half, down])]);
+    b.done(words, Truth::Function(function))
+}
+
+pub(crate) fn tanh(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let x = b.operand(0);
+    let (sinh, cosh) = (b.inherited(sinh(&SCALAR), &[x]), b.inherited(cosh(&SCALAR), &[x]));
+    b.real(Real::Div, &[sinh, cosh]);
+    b.done("Sinh(x) / Cosh(x)", Truth::Function(Function::Tanh))
+}
+
+pub(crate) fn asinh(_: &Inputs) -> Formula {
+    inverse_hyperbolic(false, "Log(x + Sqrt(x * x + 1.0))", Function::Asinh)
+}
+
+pub(crate) fn acosh(_: &Inputs) -> Formula {
+    inverse_hyperbolic(true, "Log(x + Sqrt(x * x - 1.0))", Function::Acosh)
+}
+
+fn inverse_hyperbolic(negative: bool, words: &'static str, function: Function) -> Formula {
+    let mut b = Builder::default();
+    let (x, one) = (b.operand(0), b.constant(1, 0));
+    let square = b.sum(&[(false, &[x, x]), (negative, &[one])]);
+    let root = b.sqrt(square);
+    let sum = b.sum(&[(false, &[x]), (false, &[root])]);
+    b.real(Real::Log, &[sum]);
+    b.done(words, Truth::Function(function))
+}
+
+pub(crate) fn atanh(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let (x, one, half) = (b.operand(0), b.constant(1, 0), b.constant(1, -1));
+    let divisor = b.sum(&[(false, &[one]), (true, &[x])]);
+    let quotient = b.quotient_of_sum(one, (false, x), divisor);
+    let log = b.real(Real::Log, &[quotient]);
+    b.sum(&[(false, &[log, half])]);
+    b.done("Log((1.0 + x) / (1.0 - x)) * 0.5", Truth::Function(Function::Atanh))
+}
+
+pub(crate) fn length(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let x = b.operands(0..inputs.components);
+    let dot = b.dot(&x, &x);
+    b.sqrt(dot);
+    b.done("Sqrt(dot(x, x))", Truth::Formula)
+}
+
+pub(crate) fn distance(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let n = inputs.components;
+    let difference: Vec<NodeId> = (0..n)
+        .map(|i| {
+            let (x, y) = (b.operand(i), b.operand(n + i));
+            b.sum(&[(false, &[x]), (true, &[y])])
+        })
+        .collect();
+    b.inherited(length(inputs), &difference);
+    b.done("Length(x - y)", Truth::Formula)
+}
+
+pub(crate) fn cross(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let (j, k) = ((inputs.component + 1) % 3, (inputs.component + 2) % 3);
+    let [xj, xk, yj, yk] = [j, k, 3 + j, 3 + k].map(|i| b.operand(i));
+    b.sum(&[(false, &[xj, yk]), (true, &[xk, yj])]);
+    b.done("OpFSub(OpFMul, OpFMul)", Truth::Formula)
+}
+
+pub(crate) fn normalize(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let x = b.operands(0..inputs.components);
+    let dot = b.dot(&x, &x);
+    let inverse = b.real(Real::InverseSqrt, &[dot]);
+    b.sum(&[(false, &[x[inputs.component], inverse])]);
+    b.done("x * InverseSqrt(dot(x, x))", Truth::Formula)
+}
+
+pub(crate) fn face_forward(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let n = inputs.components;
+    let (incident, reference) = (b.operands(n..2 * n), b.operands(2 * n..3 * n));
+    let normal = b.operand(inputs.component);
+    let opposite = b.sum(&[(true, &[normal])]);
+    let condition = b.dot(&reference, &incident);
+    b.add(Node::Select { condition, negative: normal, otherwise: opposite });
+    b.done("dot(Nref, I) < 0.0 ? N : -N", Truth::Formula)
+}
+
+pub(crate) fn reflect(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let n = inputs.components;
+    let (x, y, two) = (b.operands(0..n), b.operands(n..2 * n), b.constant(2, 0));
+    let c = inputs.component;
+    if n == 1 {
+        b.sum(&[(false, &[x[0]]), (true, &[two, y[0], x[0], y[0]])]);
+    } else {
+        let dot = b.dot(&y, &x);
+        b.sum(&[(false, &[x[c]]), (true, &[two, dot, y[c]])]);
+    }
+    b.done("x - 2.0 * dot(y, x) * y", Truth::Formula)
+}
+
+pub(crate) fn refract(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let n = inputs.components;
+    let (incident, normal, eta) = (b.operands(0..n), b.operands(n..2 * n), b.operand(2 * n));
+    let (one, zero) = (b.constant(1, 0), b.constant(0, 0));
+    let dot = b.dot(&normal, &incident);
+    let k = b.sum(&[(false, &[one]), (true, &[eta, eta]), (false, &[eta, eta, dot, dot])]);
+    let not_negative = b.add(Node::NotNegative(k));
+    let root = b.sqrt(not_negative);
+    let (i, n) = (incident[inputs.component], normal[inputs.component]);
+    let bent = b.sum(&[(false, &[eta, i]), (true, &[eta, dot, n]), (true, &[root, n])]);
+    b.add(Node::Select { condition: k, negative: zero, otherwise: bent });
+    b.done(
+        "k < 0.0 ? 0.0 : eta * I - (eta * dot(N, I) + Sqrt(k)) * N, \
+         k = 1.0 - eta * eta * (1.0 - dot(N, I) * dot(N, I))",
+        Truth::Formula,
+    )
+}
+
+pub(crate) fn mix(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let (x, y, a) = (b.operand(0), b.operand(1), b.operand(2));
+    b.sum(&[(false, &[x]), (true, &[x, a]), (false, &[y, a])]);
+    b.done("x * (1.0 - a) + y * a", Truth::Formula)
+}
+
+pub(crate) fn smooth_step(_: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let (low, high, x) = (b.operand(0), b.operand(1), b.operand(2));
+    let (three, two) = (b.constant(3, 0), b.constant(2, 0));
+    let width = b.sum(&[(false, &[high]), (true, &[low])]);
+    let quotient = b.quotient_of_sum(x, (true, low), width);
+    let t = b.add(Node::ClampToUnit(quotient));
+    b.sum(&[(false, &[three, t, t]), (true, &[two, t, t, t])]);
+    b.done("t * t * (3.0 - 2.0 * t), t = clamp((x - e0) / (e1 - e0), 0.0, 1.0)", Truth::Formula)
+}

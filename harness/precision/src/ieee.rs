@@ -1,0 +1,122 @@
+//! What IEEE 754 says about infinities, NaNs and zeros, for operands that are not assumed away.
+
+use crate::{
+    Rounding, Scalar,
+    evaluate::{Kernel, Slot},
+    real::Real,
+};
+use assay_float::{F16, Format, Set};
+
+/// The result where an operand is not finite, or a divisor is zero; `None` where the table's rule applies.
+pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
+    let format = slot.env.format;
+    let real = match &slot.kernel {
+        Kernel::Real(real) => *real,
+        Kernel::UnpackHalf => {
+            let half = slot.part(x[0], 16);
+            return (!F16.is_finite(half)).then(|| from_host(proxy(F16, half), format));
+        }
+        // A NaN in a formula permits anything; infinities are the formula's own business.
+        Kernel::Formula(_) => return x.iter().any(|&bits| format.is_nan(bits)).then(Set::anything),
+        Kernel::Exact(_) | Kernel::Unpack { .. } | Kernel::Measured => return None,
+    };
+    let float = |i: usize| slot.inputs[i].1.format();
+    let finite = (0..x.len()).all(|i| float(i).is_none_or(|f| f.is_finite(x[i])));
+    let by_zero = real == Real::Div && format.is_zero(x[1]);
+    if finite && !by_zero {
+        return None;
+    }
+    // Only classes and signs matter now.
+    let v = |i: usize| float(i).map_or(1.0, |f| proxy(f, x[i]));
+    let host = match real {
+        Real::Add => v(0) + v(1),
+        Real::Sub => v(0) - v(1),
+        Real::Difference => v(1) - v(0),
+        Real::Width => (v(1) - v(0)).abs() + (v(2) - v(0)).abs(),
+        Real::Mul => v(0) * v(1),
+        Real::Div => v(0) / v(1),
+        Real::Fma => v(0) * v(1) + v(2),
+        Real::Convert | Real::PackHalf => v(0),
+        Real::Ldexp => v(0),
+        // The instruction set says nothing of these: nothing is required.
+        Real::FromInt
+        | Real::Fract
+        | Real::Exp
+        | Real::Exp2
+        | Real::Log
+        | Real::Log2
+        | Real::InverseSqrt
+        | Real::Sin
+        | Real::Cos
+        | Real::Atan
+        | Real::Atan2 => return Some(Set::anything()),
+    };
+    Some(from_host(host, format))
+}
+
+/// A value of the same class and sign.
+fn proxy(format: Format, bits: u64) -> f64 {
+    let magnitude = if format.is_nan(bits) {
+        f64::NAN
+    } else if format.is_infinite(bits) {
+        f64::INFINITY
+    } else if format.is_zero(bits) {
+        0.0
+    } else {
+        1.0
+    };
+    if format.is_negative(bits) { -magnitude } else { magnitude }
+}
+
+fn from_host(value: f64, format: Format) -> Set {
+    if value.is_nan() {
+        return Set::nans();
+    }
+    let magnitude = if value.is_infinite() { format.infinity() } else { 0 };
+    Set::point(if value.is_sign_negative() { -1 - magnitude } else { magnitude })
+}
+
+/// The sign of an exactly zero result; `None` where either is right.
+pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
+    let negative = |i: usize| match slot.inputs[i].1 {
+        Scalar::Float(format) => format.is_negative(x[i]),
+        Scalar::Int { .. } | Scalar::Bool => false,
+    };
+    let sum = |a: bool, b: bool| match slot.env.rounding {
+        _ if a == b => Some(a),
+        // Opposite signs cancel to +0 but when rounding down, which an undeclared mode may do.
+        Rounding::Undeclared => None,
+        Rounding::Rte | Rounding::Rtz => Some(false),
+    };
+    match &slot.kernel {
+        Kernel::Real(real) => match real {
+            Real::Add => sum(negative(0), negative(1)),
+            Real::Sub => sum(negative(0), !negative(1)),
+            Real::Difference => sum(negative(1), !negative(0)),
+            Real::Fma => sum(negative(0) != negative(1), negative(2)),
+            Real::Mul | Real::Div => Some(negative(0) != negative(1)),
+            Real::Convert | Real::PackHalf | Real::Ldexp => Some(negative(0)),
+            Real::FromInt | Real::Fract | Real::Width => Some(false),
+            Real::Exp
+            | Real::Exp2
+            | Real::Log
+            | Real::Log2
+            | Real::InverseSqrt
+            | Real::Sin
+            | Real::Cos
+            | Real::Atan
+            | Real::Atan2 => None,
+        },
+        Kernel::UnpackHalf => Some(slot.part(x[0], 16) >> 15 == 1),
+        Kernel::Exact(_) | Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::Measured => None,
+    }
+}
+
+/// Whether the operands lie on the cut of Atan2: y zero, x negative, where the sign of y picks the side.
+pub(crate) fn at_cut(slot: &Slot, x: &[u64]) -> bool {
+    let format = slot.env.format;
+    matches!(slot.kernel, Kernel::Real(Real::Atan2))
+        && format.is_zero(x[0])
+        && format.is_negative(x[1])
+        && !format.is_zero(x[1])
+}

@@ -1,0 +1,352 @@
+//! Operations that are real functions with a bound: the exact value, the bound, and the range it permits.
+
+use crate::{
+    Modes, Rounding,
+    environment::Environment,
+    span::{Span, Stop, convert_rank},
+    table::Lists,
+};
+use assay_float::{Dyadic, Enclosure, Format, Function, Question, Rank, Undecided, decide};
+use std::cmp::Ordering;
+
+/// An operation judged by its distance from a real number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Real {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Fma,
+    /// `operand 1 - operand 0`, a derivative.
+    Difference,
+    /// `|operand 1 - operand 0| + |operand 2 - operand 0|`.
+    Width,
+    FromInt,
+    Convert,
+    PackHalf,
+    Ldexp,
+    Fract,
+    Exp,
+    Exp2,
+    Log,
+    Log2,
+    InverseSqrt,
+    Sin,
+    Cos,
+    Atan,
+    Atan2,
+}
+
+/// How far from the exact value a result may lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Bound {
+    /// Correctly rounded, in the declared mode if there is one.
+    Rounded,
+    /// Correctly rounded with implementation-defined rounding mode: either neighbour, whatever is declared.
+    Either,
+    /// So many half ulp: `n = half_ulps / 2`.
+    Ulps { half_ulps: u32 },
+    /// `base + 2 * |x|` ulp.
+    UlpsPlusTwiceX { base: u32 },
+    /// `3` ulp outside `[0.5, 2.0]`, inside it an absolute error strictly below `2^exponent`.
+    Logarithm { exponent: i32 },
+    /// An absolute error of at most `2^exponent`, for `x` in `[-pi, pi]`; nothing is required elsewhere.
+    Trigonometric { exponent: i32 },
+}
+
+impl Real {
+    /// **The** bound of the operation, from "Precision of Individual Operations"; `half` selects the column.
+    pub(crate) fn bound(self, half: bool) -> Bound {
+        let column = |single, half_precision| if half { half_precision } else { single };
+        match self {
+            Real::Add
+            | Real::Sub
+            | Real::Mul
+            | Real::Fma
+            | Real::Difference
+            | Real::Width
+            | Real::FromInt
+            | Real::Convert
+            | Real::Ldexp
+            | Real::Fract => Bound::Rounded,
+            Real::PackHalf => Bound::Either,
+            Real::Div => Bound::Ulps { half_ulps: 5 },
+            Real::InverseSqrt => Bound::Ulps { half_ulps: 4 },
+            Real::Atan | Real::Atan2 => Bound::Ulps { half_ulps: column(2 * 4096, 2 * 5) },
+            Real::Exp | Real::Exp2 => Bound::UlpsPlusTwiceX { base: column(3, 1) },
+            Real::Log | Real::Log2 => Bound::Logarithm { exponent: if half { -7 } else { -21 } },
+            Real::Sin | Real::Cos => Bound::Trigonometric { exponent: if half { -7 } else { -11 } },
+        }
+    }
+
+    /// The rule in words.
+    pub(crate) fn words(self, half: bool) -> String {
+        match self.bound(half) {
+            Bound::Rounded => "correctly rounded".into(),
+            Bound::Either => "correctly rounded with implementation-defined rounding mode".into(),
+            Bound::Ulps { .. } if self == Real::Div => {
+                let e = divisor_exponent(half);
+                format!("2.5 ULP for |y| = 0 or |y| in [2^-{e}, 2^{e}]")
+            }
+            Bound::Ulps { half_ulps } => format!("{} ULP", f64::from(half_ulps) / 2.0),
+            Bound::UlpsPlusTwiceX { base } => format!("{base} + 2 * |x| ULP"),
+            Bound::Logarithm { exponent } => {
+                format!("3 ULP outside [0.5, 2.0], absolute error < 2^{exponent} inside [0.5, 2.0]")
+            }
+            Bound::Trigonometric { exponent } => format!("absolute error <= 2^{exponent} inside [-pi, pi]"),
+        }
+    }
+
+    /// The infinitely precise result for operands in these enclosures (points for single values).
+    ///
+    /// `Stop::Anything` if it is not mathematically defined, or nothing is required, for some of them.
+    pub(crate) fn exact<R: Enclosure>(self, x: &[R], env: &Environment, precision: R::Precision) -> Result<R, Stop> {
+        let constant = |value| R::exact(value, precision);
+        let zero = || constant(Dyadic::ZERO);
+        Ok(match self {
+            Real::Add => x[0].add(&x[1]),
+            Real::Sub => x[0].sub(&x[1]),
+            Real::Mul => x[0].mul(&x[1]),
+            Real::Fma => x[0].mul(&x[1]).add(&x[2]),
+            Real::Difference => x[1].sub(&x[0]),
+            Real::Width => x[1].sub(&x[0]).abs().add(&x[2].sub(&x[0]).abs()),
+            // The exponent of Ldexp arrives as the power of two itself.
+            Real::Ldexp => x[0].mul(&x[1]),
+            Real::FromInt | Real::Convert | Real::PackHalf => x[0].clone(),
+            Real::Fract => x[0].rem_floor(&constant(Dyadic::ONE))?,
+            Real::Div => {
+                let magnitude = x[1].abs();
+                let e = divisor_exponent(env.half_column());
+                if holds_zero(&x[1], &zero())? {
+                    return Err(Stop::Anything("the divisor may be zero, and infinities need not be preserved"));
+                }
+                let below = magnitude.lower().compare(&constant(Dyadic::pow2(-e)))? == Ordering::Less;
+                let above = magnitude.upper().compare(&constant(Dyadic::pow2(e)))? == Ordering::Greater;
+                if below || above {
+                    return Err(Stop::Anything(
+                        "the divisor may lie outside the range for which a precision is stated",
+                    ));
+                }
+                x[0].div(&x[1])?
+            }
+            Real::Exp => x[0].function(Function::Exp)?,
+            Real::Exp2 => x[0].function(Function::Exp2)?,
+            Real::Log | Real::Log2 | Real::InverseSqrt => {
+                if x[0].lower().compare(&zero())? != Ordering::Greater {
+                    return Err(Stop::Anything("the operand may be zero or below, where the function is not defined"));
+                }
+                x[0].function(match self {
+                    Real::Log => Function::Ln,
+                    Real::Log2 => Function::Log2,
+                    _ => Function::InverseSqrt,
+                })?
+            }
+            Real::Sin | Real::Cos => {
+                if x[0].abs().upper().compare(&R::pi(precision))? == Ordering::Greater {
+                    return Err(Stop::Anything("the operand may lie outside [-pi, pi], where no precision is stated"));
+                }
+                x[0].function(if self == Real::Sin { Function::Sin } else { Function::Cos })?
+            }
+            Real::Atan => x[0].function(Function::Atan)?,
+            Real::Atan2 => {
+                if holds_zero(&x[0], &zero())? && holds_zero(&x[1], &zero())? {
+                    return Err(Stop::Anything("both operands may be zero, where Atan2 is undefined"));
+                }
+                x[0].atan2(&x[1])?
+            }
+        })
+    }
+
+    /// Everything that may be returned for operands with exactly these values.
+    pub(crate) fn point<R: Enclosure>(
+        self,
+        x: &[R],
+        env: &Environment,
+        precision: R::Precision,
+    ) -> Result<Point<R>, Stop> {
+        let exact = self.exact(x, env, precision)?;
+        let constant = |value| R::exact(value, precision);
+        let ulps = |n: R| -> Result<R, Stop> { Ok(n.mul(&ulp(&exact, env.rule, precision)?)) };
+        let bound = match self.bound(env.half_column()) {
+            Bound::Rounded => return rounded(exact, env, env.rounding, precision),
+            Bound::Either => return rounded(exact, env, Rounding::Undeclared, precision),
+            Bound::Ulps { half_ulps } => ulps(constant(Dyadic::new(false, half_ulps.into(), -1)))?,
+            Bound::UlpsPlusTwiceX { base } => {
+                let twice = x[0].abs().mul(&constant(Dyadic::int(2)));
+                ulps(constant(Dyadic::int(base.into())).add(&twice))?
+            }
+            Bound::Logarithm { exponent } => {
+                let inside = x[0].compare(&constant(Dyadic::pow2(-1)))? != Ordering::Less
+                    && x[0].compare(&constant(Dyadic::int(2)))? != Ordering::Greater;
+                if inside {
+                    let bound = constant(Dyadic::pow2(exponent));
+                    return Ok(within(exact, bound, true, env, precision)?);
+                }
+                ulps(constant(Dyadic::int(3)))?
+            }
+            Bound::Trigonometric { exponent } => constant(Dyadic::pow2(exponent)),
+        };
+        Ok(within(exact, bound, false, env, precision)?)
+    }
+
+    /// A range that covers what may be returned for any operands in these enclosures.
+    pub(crate) fn cover<R: Enclosure>(self, x: &[R], env: &Environment, precision: R::Precision) -> Result<Span, Stop> {
+        let exact = self.exact(x, env, precision)?;
+        let constant = |value| R::exact(value, precision);
+        // No member's ulp is greater than that of the end with the greater magnitude.
+        let ulps = |n: R| -> Result<R, Stop> { Ok(n.mul(&ulp(&exact.abs().upper(), env.rule, precision)?)) };
+        let bound = match self.bound(env.half_column()) {
+            Bound::Rounded | Bound::Either => ulps(constant(Dyadic::ONE))?,
+            Bound::Ulps { half_ulps } => ulps(constant(Dyadic::new(false, half_ulps.into(), -1)))?,
+            Bound::UlpsPlusTwiceX { base } => {
+                let twice = x[0].abs().upper().mul(&constant(Dyadic::int(2)));
+                ulps(constant(Dyadic::int(base.into())).add(&twice))?
+            }
+            Bound::Logarithm { exponent } => ulps(constant(Dyadic::int(3)))?.max(&constant(Dyadic::pow2(exponent))),
+            Bound::Trigonometric { exponent } => constant(Dyadic::pow2(exponent)),
+        };
+        let least = exact.lower().sub(&bound.upper()).lower();
+        let greatest = exact.upper().add(&bound.upper()).upper();
+        let (lo, hi) = (least.ceil_rank(env.format)?, greatest.floor_rank(env.format)?);
+        Ok(overflow(lo, hi, &least, &greatest, env)?)
+    }
+}
+
+/// What may be returned for operands with exactly known values.
+#[derive(Clone, Debug)]
+pub(crate) struct Point<R> {
+    /// The permitted values.
+    pub(crate) span: Span,
+    /// The infinitely precise result.
+    pub(crate) exact: R,
+    /// The error that counts as 1.0, for margins.
+    pub(crate) bound: R,
+}
+
+/// `e` of OpFDiv's range `[2^-e, 2^e]` of divisors.
+fn divisor_exponent(half: bool) -> i32 {
+    if half { 14 } else { 126 }
+}
+
+fn holds_zero<R: Enclosure>(x: &R, zero: &R) -> Result<bool, Undecided> {
+    Ok(x.lower().compare(zero)? != Ordering::Greater && x.upper().compare(zero)? != Ordering::Less)
+}
+
+/// `ulp(x)` in the format.
+pub(crate) fn ulp<R: Enclosure>(x: &R, format: Format, precision: R::Precision) -> Result<R, Undecided> {
+    let is_zero = x.is_point() && x.compare(&R::exact(Dyadic::ZERO, precision))? == Ordering::Equal;
+    let exponent = if is_zero { format.quantum() } else { format.ulp_exponent(x.binade()?) };
+    Ok(R::exact(Dyadic::pow2(exponent), precision))
+}
+
+/// Every value in `[exact - bound, exact + bound]`, the ends excluded if `strict`, with the additions that overflow makes.
+pub(crate) fn within<R: Enclosure>(
+    exact: R,
+    bound: R,
+    strict: bool,
+    env: &Environment,
+    precision: R::Precision,
+) -> Result<Point<R>, Undecided> {
+    let (least, greatest) = (exact.sub(&bound), exact.add(&bound));
+    let (mut lo, mut hi) = (least.ceil_rank(env.format)?, greatest.floor_rank(env.format)?);
+    if strict {
+        let is = |rank: Rank, end: &R| -> Result<bool, Undecided> {
+            let finite = env.format.neg_infinity() < rank && rank < env.format.infinity();
+            let value = || R::exact(env.format.value_of_rank(rank), precision);
+            Ok(finite && value().compare(end)? == Ordering::Equal)
+        };
+        while is(lo, &least)? {
+            lo += 1;
+        }
+        while is(hi, &greatest)? {
+            hi -= 1;
+        }
+    }
+    let span = overflow(lo, hi, &least, &greatest, env)?;
+    Ok(Point { span, exact, bound })
+}
+
+/// The range `lo ..= hi` of values between two real numbers, extended as "ULP" says for magnitudes above the largest finite value:
+/// the infinity and the largest finite value of that sign are then permitted too.
+pub(crate) fn overflow<R: Enclosure>(
+    lo: Rank,
+    hi: Rank,
+    least: &R,
+    greatest: &R,
+    env: &Environment,
+) -> Result<Span, Undecided> {
+    let format = env.format;
+    let (mut lo, mut hi) = (lo, hi);
+    if greatest.ceil_rank(format)? >= format.infinity() {
+        hi = format.infinity();
+        lo = lo.min(format.max_finite());
+    }
+    if least.floor_rank(format)? <= format.neg_infinity() {
+        lo = format.neg_infinity();
+        hi = hi.max(-1 - format.max_finite());
+    }
+    Ok(Span { lo, hi })
+}
+
+/// The correctly rounded results for one real number.
+fn rounded<R: Enclosure>(
+    exact: R,
+    env: &Environment,
+    rounding: Rounding,
+    precision: R::Precision,
+) -> Result<Point<R>, Stop> {
+    let ulp = ulp(&exact, env.rule, precision)?;
+    let span = round(&exact, env, rounding, precision)?;
+    let bound = match rounding {
+        Rounding::Rte => ulp.mul(&R::exact(Dyadic::pow2(-1), precision)),
+        Rounding::Undeclared | Rounding::Rtz => ulp,
+    };
+    Ok(Point { span, exact, bound })
+}
+
+/// The correctly rounded values of one real number (of the bounds' format, if that is another): both zeros for zero.
+pub(crate) fn round<R: Enclosure>(
+    exact: &R,
+    env: &Environment,
+    rounding: Rounding,
+    precision: R::Precision,
+) -> Result<Span, Undecided> {
+    let rule = env.rule;
+    let zero = R::exact(Dyadic::ZERO, precision);
+    if exact.is_point() && exact.compare(&zero)? == Ordering::Equal {
+        return Ok(Span::ZERO);
+    }
+    let (lo, hi) = match rounding {
+        Rounding::Undeclared => (exact.floor_rank(rule)?, exact.ceil_rank(rule)?),
+        Rounding::Rte => {
+            let nearest = exact.nearest_rank(rule)?;
+            (nearest, nearest)
+        }
+        Rounding::Rtz => {
+            let negative = exact.compare(&zero)? == Ordering::Less;
+            let inner = if negative { exact.ceil_rank(rule)? } else { exact.floor_rank(rule)? };
+            (inner, inner)
+        }
+    };
+    Ok(Span { lo: convert_rank(lo, rule, env.format), hi: convert_rank(hi, rule, env.format) })
+}
+
+/// The neighbours of a value in a format; the value itself, or both zeros, if it is representable.
+pub(crate) fn neighbours(value: Dyadic, format: Format) -> Span {
+    rounded_product(value, Dyadic::ONE, format, Rounding::Undeclared)
+}
+
+/// A product, correctly rounded.
+pub(crate) fn rounded_product(a: Dyadic, b: Dyadic, format: Format, rounding: Rounding) -> Span {
+    struct Product(Dyadic, Dyadic, Environment, Rounding);
+    impl Question for Product {
+        type Answer = Span;
+
+        fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Span, Undecided> {
+            let product = R::exact(self.0, precision).mul(&R::exact(self.1, precision));
+            round(&product, &self.2, self.3, precision)
+        }
+    }
+    let env = Environment::new(&Modes::default(), Lists::default(), format);
+    decide(&Product(a, b, env, rounding))
+}

@@ -1,0 +1,117 @@
+//! `RelaxedPrecision` on 32-bit operations: what it permits beside the ordinary rules.
+
+use crate::{
+    Scalar,
+    evaluate::{Kernel, Slot},
+    exact::{Exact, Site},
+    extremes::corners,
+    real::{Real, neighbours},
+    span::{Span, Stop, convert_rank},
+};
+use assay_float::{Enclosure, F16, F32, Question, RankRange, Set, Undecided, decide};
+use smallvec::SmallVec;
+
+/// What is permitted for relaxed operands and a relaxed result: anything outside the magnitudes `0` and `[2^-14, 2^14)`, else the
+/// half column's bounds around what operands of relaxed precision give.
+pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
+    if matches!(slot.inputs[0].1, Scalar::Int { .. }) && matches!(slot.result, Scalar::Int { .. }) {
+        return integers(slot, x);
+    }
+    let float = |i: usize| slot.inputs[i].1 == Scalar::Float(F32);
+    if (0..x.len()).any(|i| float(i) && !is_in_range(F32.is_finite(x[i]).then(|| F32.rank(x[i])))) {
+        return Set::anything();
+    }
+    let spans: SmallVec<[Span; 8]> =
+        (0..x.len()).map(|i| if float(i) { relaxed_operand(x[i]) } else { Span::point(x[i] as i64) }).collect();
+    match &slot.kernel {
+        Kernel::Exact(exact) => exact_results(*exact, slot, &spans),
+        Kernel::Real(Real::FromInt | Real::Convert | Real::PackHalf | Real::Ldexp)
+        | Kernel::Unpack { .. }
+        | Kernel::UnpackHalf
+        | Kernel::Measured => Set::anything(),
+        Kernel::Real(_) | Kernel::Formula(_) => match decide(&Cover { slot, spans: &spans }) {
+            Ok(span) if is_in_range(Some(span.lo)) && is_in_range(Some(span.hi)) && !span.has_zero() => {
+                Set::range(span.lo, span.hi)
+            }
+            // Nothing is promised of results that may leave the range.
+            Ok(_) | Err(_) => Set::anything(),
+        },
+    }
+}
+
+fn is_in_range(rank: Option<i64>) -> bool {
+    let magnitude = rank.map(|r| if r < 0 { -1 - r } else { r });
+    let exponent = |e: i64| (e + 127) << 23;
+    magnitude.is_some_and(|m| m == 0 || (exponent(-14)..exponent(14)).contains(&m))
+}
+
+/// The values that an operand may be truncated to.
+fn relaxed_operand(bits: u64) -> Span {
+    let value = F32.value(bits).unwrap_or(assay_float::Dyadic::ZERO);
+    let halves = neighbours(value, F16);
+    let wide = |rank| convert_rank(rank, F16, F32);
+    Span { lo: wide(halves.lo), hi: wide(halves.hi) }.hull(Span::point(F32.rank(bits)))
+}
+
+/// Discrete operations are monotone but for comparisons, which may go either way where operands overlap.
+fn exact_results(exact: Exact, slot: &Slot, spans: &[Span]) -> Set {
+    let site =
+        Site { operand: slot.inputs[0].1, result: slot.result, slot: slot.component, rounding: slot.env.rounding };
+    if matches!(exact, Exact::Compare(..) | Exact::Step)
+        && spans[0].lo.max(spans[1].lo) <= spans[0].hi.min(spans[1].hi)
+        && !(spans[0].is_point() && spans[1].is_point())
+    {
+        return Set::anything();
+    }
+    let hull = corners(spans, |ranks| {
+        let bits: SmallVec<[u64; 8]> = ranks.iter().map(|&r| F32.bits(r)).collect();
+        let hull = exact.set(&bits, &site).hull().ok_or(Stop::Anything("not ordered"))?;
+        Ok(Span { lo: hull.lo, hi: hull.hi })
+    });
+    hull.map_or_else(|_| Set::anything(), |span| Set::range(span.lo, span.hi))
+}
+
+/// The range over relaxed operands.
+struct Cover<'a> {
+    slot: &'a Slot,
+    spans: &'a [Span],
+}
+
+impl Question for Cover<'_> {
+    type Answer = Result<Span, Stop>;
+
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Undecided> {
+        let env = self.slot.env.with_rule(F16);
+        let x: SmallVec<[R; 8]> = self.spans.iter().map(|s| s.reals(F32, precision)).collect();
+        let answer = match &self.slot.kernel {
+            Kernel::Real(real) => real.cover(&x, &env, precision),
+            Kernel::Formula(formula) => formula.cover::<R>(self.spans, &env, precision),
+            _ => Err(Stop::Anything("not judged by distance")),
+        };
+        match answer {
+            Err(Stop::Undecided) => Err(Undecided),
+            decided => Ok(decided),
+        }
+    }
+}
+
+/// Integers: computed in some width of 16 to 32 bits, then extended.
+fn integers(slot: &Slot, x: &[u64]) -> Set {
+    let (Kernel::Exact(exact), Scalar::Int { signed, .. }) = (&slot.kernel, slot.inputs[0].1) else {
+        return Set::anything();
+    };
+    let mut found = Set::empty();
+    for width in 16..=32u32 {
+        let mask = u64::MAX >> (64 - width);
+        let narrow = Scalar::Int { width, signed };
+        let operands: SmallVec<[u64; 8]> = x.iter().map(|bits| bits & mask).collect();
+        let site = Site { operand: narrow, result: narrow, slot: slot.component, rounding: slot.env.rounding };
+        let narrow_result = exact.set(&operands, &site);
+        let Some(hull) = narrow_result.hull() else { return Set::anything() };
+        let bits = hull.lo as u64;
+        let sign = signed && bits >> (width - 1) & 1 == 1;
+        let extended = if sign { bits | (u64::from(u32::MAX) & !mask) } else { bits };
+        found.insert(RankRange::point(extended as i64));
+    }
+    found
+}

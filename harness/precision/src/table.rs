@@ -1,0 +1,282 @@
+//! The table: one row per instruction.
+//!
+//! A row says which types the instruction takes ([`Signature`]), how its result is judged ([`Accuracy`]) and which of the
+//! specification's lists name it ([`Lists`]). The bounds themselves stand in [`Real::bound`](crate::real::Real::bound),
+//! the formulas in [`formulas`](crate::formulas), the discrete results in [`Exact`](crate::exact::Exact).
+
+use crate::{
+    Call, Op,
+    exact::{Exact, Relation},
+    formula::Formula,
+    formulas,
+    real::Real,
+    signature::Signature,
+};
+use assay_float::F16;
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) signature: Signature,
+    pub(crate) accuracy: Accuracy,
+    pub(crate) lists: Lists,
+}
+
+/// How a result is judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Accuracy {
+    /// A discrete result: the correct one, or the few that the text names.
+    Exact(Exact),
+    /// A real function with a bound.
+    Real(Real),
+    /// Inherited from the formula that the function builds for so many operands.
+    Formula(fn(&Inputs) -> Formula),
+    /// Two results: the fraction and the whole part.
+    Modf,
+    /// Two results: the significand and the exponent.
+    Frexp,
+    /// Two results: the value returned (the old one) and the value left in memory.
+    Atomic(&'static Accuracy),
+    /// Normalised integers to float: `f / k` by OpFDiv's rule, clamped to [-1, 1] if signed.
+    Unpack {
+        /// Whether the integers are signed.
+        signed: bool,
+    },
+    /// Binary16 to binary32, exact.
+    UnpackHalf,
+    /// No stated precision: reported as measured.
+    Measured,
+}
+
+/// What a formula is built for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inputs {
+    /// Components of each vector operand (1 for scalars), or products of a sum.
+    pub(crate) components: usize,
+    /// The result component.
+    pub(crate) component: usize,
+}
+
+/// The lists of instructions in "Precision and Operation of SPIR-V Instructions" that name the instruction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lists {
+    /// Must respect `DenormFlushToZero`.
+    pub(crate) flush: bool,
+    /// Must respect `DenormPreserve`.
+    pub(crate) preserve: bool,
+    /// Must respect `SignedZeroInfNanPreserve`.
+    pub(crate) special: bool,
+}
+
+impl Lists {
+    const NONE: Lists = Lists { flush: false, preserve: false, special: false };
+    const FLUSH: Lists = Lists { flush: true, ..Lists::NONE };
+    const PRESERVE: Lists = Lists { preserve: true, ..Lists::NONE };
+    const SPECIAL: Lists = Lists { special: true, ..Lists::NONE };
+    const FLUSH_PRESERVE: Lists = Lists { flush: true, preserve: true, special: false };
+    const FLUSH_SPECIAL: Lists = Lists { flush: true, preserve: false, special: true };
+    const PRESERVE_SPECIAL: Lists = Lists { flush: false, preserve: true, special: true };
+    const ALL: Lists = Lists { flush: true, preserve: true, special: true };
+}
+
+const fn row(signature: Signature, accuracy: Accuracy, lists: Lists) -> Row {
+    Row { signature, accuracy, lists }
+}
+
+/// The row of an instruction.
+pub(crate) fn of(op: Op) -> Row {
+    use Accuracy::{Atomic, Exact as E, Formula as F, Frexp, Measured, Modf, Real as R, Unpack, UnpackHalf};
+    match op {
+        Op::FNegate => row(Signature::Map(1), E(Exact::Negate), Lists::ALL),
+        Op::FAdd => row(Signature::Map(2), R(Real::Add), Lists::ALL),
+        Op::FSub => row(Signature::Map(2), R(Real::Sub), Lists::ALL),
+        Op::FMul => row(Signature::Map(2), R(Real::Mul), Lists::ALL),
+        Op::FDiv => row(Signature::Map(2), R(Real::Div), Lists::FLUSH_SPECIAL),
+        Op::FRem => row(Signature::Map(2), F(formulas::rem), Lists::FLUSH),
+        Op::FMod => row(Signature::Map(2), F(formulas::modulo), Lists::FLUSH),
+        Op::FmaKHR => row(Signature::Map(3), R(Real::Fma), Lists::FLUSH_PRESERVE),
+        Op::VectorTimesScalar => row(Signature::VectorTimesScalar, R(Real::Mul), Lists::ALL),
+        Op::MatrixTimesScalar => row(Signature::MatrixTimesScalar, R(Real::Mul), Lists::ALL),
+        Op::VectorTimesMatrix => row(Signature::VectorTimesMatrix, F(formulas::sum_of_products), Lists::ALL),
+        Op::MatrixTimesVector => row(Signature::MatrixTimesVector, F(formulas::sum_of_products), Lists::ALL),
+        Op::MatrixTimesMatrix => row(Signature::MatrixTimesMatrix, F(formulas::sum_of_products), Lists::ALL),
+        Op::OuterProduct => row(Signature::OuterProduct, R(Real::Mul), Lists::ALL),
+        Op::Dot => row(Signature::Dot, F(formulas::sum_of_products), Lists::ALL),
+        Op::IsNan => row(Signature::Predicate, E(Exact::IsNan), Lists::SPECIAL),
+        Op::IsInf => row(Signature::Predicate, E(Exact::IsInf), Lists::SPECIAL),
+        Op::FOrdEqual => row(Signature::Compare, E(Exact::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL),
+        Op::FUnordEqual => row(Signature::Compare, E(Exact::Compare(Relation::Equal, true)), Lists::PRESERVE_SPECIAL),
+        Op::FOrdNotEqual => {
+            row(Signature::Compare, E(Exact::Compare(Relation::NotEqual, false)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FUnordNotEqual => {
+            row(Signature::Compare, E(Exact::Compare(Relation::NotEqual, true)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FOrdLessThan => row(Signature::Compare, E(Exact::Compare(Relation::Less, false)), Lists::PRESERVE_SPECIAL),
+        Op::FUnordLessThan => row(Signature::Compare, E(Exact::Compare(Relation::Less, true)), Lists::PRESERVE_SPECIAL),
+        Op::FOrdGreaterThan => {
+            row(Signature::Compare, E(Exact::Compare(Relation::Greater, false)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FUnordGreaterThan => {
+            row(Signature::Compare, E(Exact::Compare(Relation::Greater, true)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FOrdLessThanEqual => {
+            row(Signature::Compare, E(Exact::Compare(Relation::LessEqual, false)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FUnordLessThanEqual => {
+            row(Signature::Compare, E(Exact::Compare(Relation::LessEqual, true)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FOrdGreaterThanEqual => {
+            row(Signature::Compare, E(Exact::Compare(Relation::GreaterEqual, false)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FUnordGreaterThanEqual => {
+            row(Signature::Compare, E(Exact::Compare(Relation::GreaterEqual, true)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::ConvertFToU => row(Signature::Convert, E(Exact::ToInt), Lists::NONE),
+        Op::ConvertFToS => row(Signature::Convert, E(Exact::ToInt), Lists::NONE),
+        Op::ConvertSToF => row(Signature::Convert, R(Real::FromInt), Lists::NONE),
+        Op::ConvertUToF => row(Signature::Convert, R(Real::FromInt), Lists::NONE),
+        Op::FConvert => row(Signature::Convert, R(Real::Convert), Lists::ALL),
+        Op::QuantizeToF16 => row(Signature::Map(1), E(Exact::QuantizeToF16), Lists::NONE),
+        Op::DPdx => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
+        Op::DPdy => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
+        Op::Fwidth => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
+        Op::DPdxFine => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
+        Op::DPdyFine => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
+        Op::FwidthFine => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
+        Op::DPdxCoarse => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
+        Op::DPdyCoarse => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
+        Op::FwidthCoarse => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
+        Op::GroupNonUniformAllEqual => {
+            row(Signature::Compare, E(Exact::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::SubgroupAllEqualKHR => {
+            row(Signature::Compare, E(Exact::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::GroupNonUniformFMin => row(Signature::Map(2), E(Exact::NMin), Lists::ALL),
+        Op::GroupNonUniformFMax => row(Signature::Map(2), E(Exact::NMax), Lists::ALL),
+        Op::GroupNonUniformFAdd => row(Signature::Map(2), Measured, Lists::NONE),
+        Op::GroupNonUniformFMul => row(Signature::Map(2), Measured, Lists::NONE),
+        Op::AtomicFAddEXT => row(Signature::Atomic(2), Atomic(&R(Real::Add)), Lists::ALL),
+        Op::AtomicFMinEXT => row(Signature::Atomic(2), Atomic(&E(Exact::AtomicMin)), Lists::ALL),
+        Op::AtomicFMaxEXT => row(Signature::Atomic(2), Atomic(&E(Exact::AtomicMax)), Lists::ALL),
+        Op::AtomicCompareExchange => {
+            row(Signature::Atomic(3), Atomic(&E(Exact::CompareExchange)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::AtomicCompareExchangeWeak => {
+            row(Signature::Atomic(3), Atomic(&E(Exact::CompareExchange)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::Round => row(Signature::Map(1), E(Exact::Round), Lists::FLUSH),
+        Op::RoundEven => row(Signature::Map(1), E(Exact::RoundEven), Lists::FLUSH),
+        Op::Trunc => row(Signature::Map(1), E(Exact::Trunc), Lists::FLUSH),
+        Op::FAbs => row(Signature::Map(1), E(Exact::Abs), Lists::FLUSH_PRESERVE),
+        Op::SAbs => row(Signature::IntMap(1), E(Exact::SAbs), Lists::NONE),
+        Op::FSign => row(Signature::Map(1), E(Exact::Sign), Lists::PRESERVE),
+        Op::SSign => row(Signature::IntMap(1), E(Exact::SSign), Lists::NONE),
+        Op::Floor => row(Signature::Map(1), E(Exact::Floor), Lists::FLUSH),
+        Op::Ceil => row(Signature::Map(1), E(Exact::Ceil), Lists::FLUSH),
+        Op::Fract => row(Signature::Map(1), R(Real::Fract), Lists::FLUSH),
+        Op::Radians => row(Signature::Map(1), F(formulas::radians), Lists::FLUSH_PRESERVE),
+        Op::Degrees => row(Signature::Map(1), F(formulas::degrees), Lists::FLUSH_PRESERVE),
+        Op::Sin => row(Signature::Map(1), R(Real::Sin), Lists::FLUSH),
+        Op::Cos => row(Signature::Map(1), R(Real::Cos), Lists::FLUSH),
+        Op::Tan => row(Signature::Map(1), F(formulas::tan), Lists::FLUSH),
+        Op::Asin => row(Signature::Map(1), F(formulas::asin), Lists::FLUSH),
+        Op::Acos => row(Signature::Map(1), F(formulas::acos), Lists::FLUSH),
+        Op::Atan => row(Signature::Map(1), R(Real::Atan), Lists::FLUSH),
+        Op::Sinh => row(Signature::Map(1), F(formulas::sinh), Lists::FLUSH),
+        Op::Cosh => row(Signature::Map(1), F(formulas::cosh), Lists::FLUSH),
+        Op::Tanh => row(Signature::Map(1), F(formulas::tanh), Lists::FLUSH),
+        Op::Asinh => row(Signature::Map(1), F(formulas::asinh), Lists::FLUSH),
+        Op::Acosh => row(Signature::Map(1), F(formulas::acosh), Lists::FLUSH),
+        Op::Atanh => row(Signature::Map(1), F(formulas::atanh), Lists::FLUSH),
+        Op::Atan2 => row(Signature::Map(2), R(Real::Atan2), Lists::FLUSH),
+        Op::Pow => row(Signature::Map(2), F(formulas::pow), Lists::FLUSH),
+        Op::Exp => row(Signature::Map(1), R(Real::Exp), Lists::FLUSH),
+        Op::Log => row(Signature::Map(1), R(Real::Log), Lists::FLUSH),
+        Op::Exp2 => row(Signature::Map(1), R(Real::Exp2), Lists::FLUSH),
+        Op::Log2 => row(Signature::Map(1), R(Real::Log2), Lists::FLUSH),
+        Op::Sqrt => row(Signature::Map(1), F(formulas::sqrt), Lists::FLUSH),
+        Op::InverseSqrt => row(Signature::Map(1), R(Real::InverseSqrt), Lists::FLUSH),
+        Op::Determinant => row(Signature::Determinant, Measured, Lists::FLUSH),
+        Op::MatrixInverse => row(Signature::MatrixInverse, Measured, Lists::FLUSH),
+        Op::Modf => row(Signature::Modf, Modf, Lists::FLUSH),
+        Op::ModfStruct => row(Signature::Modf, Modf, Lists::FLUSH),
+        Op::FMin => row(Signature::Map(2), E(Exact::Min), Lists::FLUSH_PRESERVE),
+        Op::UMin => row(Signature::IntMap(2), E(Exact::UMin), Lists::NONE),
+        Op::SMin => row(Signature::IntMap(2), E(Exact::SMin), Lists::NONE),
+        Op::FMax => row(Signature::Map(2), E(Exact::Max), Lists::FLUSH_PRESERVE),
+        Op::UMax => row(Signature::IntMap(2), E(Exact::UMax), Lists::NONE),
+        Op::SMax => row(Signature::IntMap(2), E(Exact::SMax), Lists::NONE),
+        Op::FClamp => row(Signature::Map(3), E(Exact::Clamp), Lists::FLUSH_PRESERVE),
+        Op::UClamp => row(Signature::IntMap(3), E(Exact::UClamp), Lists::NONE),
+        Op::SClamp => row(Signature::IntMap(3), E(Exact::SClamp), Lists::NONE),
+        Op::FMix => row(Signature::Map(3), F(formulas::mix), Lists::FLUSH_PRESERVE),
+        Op::Step => row(Signature::Map(2), E(Exact::Step), Lists::FLUSH),
+        Op::SmoothStep => row(Signature::Map(3), F(formulas::smooth_step), Lists::FLUSH),
+        Op::Fma => row(Signature::Map(3), F(formulas::fma), Lists::FLUSH_PRESERVE),
+        Op::Frexp => row(Signature::Frexp, Frexp, Lists::NONE),
+        Op::FrexpStruct => row(Signature::Frexp, Frexp, Lists::NONE),
+        Op::Ldexp => row(Signature::Ldexp, R(Real::Ldexp), Lists::NONE),
+        Op::PackSnorm4x8 => row(Signature::Pack, E(Exact::PackSnorm), Lists::NONE),
+        Op::PackUnorm4x8 => row(Signature::Pack, E(Exact::PackUnorm), Lists::NONE),
+        Op::PackSnorm2x16 => row(Signature::Pack, E(Exact::PackSnorm), Lists::NONE),
+        Op::PackUnorm2x16 => row(Signature::Pack, E(Exact::PackUnorm), Lists::NONE),
+        Op::PackHalf2x16 => row(Signature::Pack, R(Real::PackHalf), Lists::PRESERVE),
+        Op::PackDouble2x32 => row(Signature::PackDouble, E(Exact::PackDouble), Lists::PRESERVE),
+        Op::UnpackSnorm2x16 => row(Signature::Unpack, Unpack { signed: true }, Lists::NONE),
+        Op::UnpackUnorm2x16 => row(Signature::Unpack, Unpack { signed: false }, Lists::NONE),
+        Op::UnpackHalf2x16 => row(Signature::Unpack, UnpackHalf, Lists::FLUSH_PRESERVE),
+        Op::UnpackSnorm4x8 => row(Signature::Unpack, Unpack { signed: true }, Lists::NONE),
+        Op::UnpackUnorm4x8 => row(Signature::Unpack, Unpack { signed: false }, Lists::NONE),
+        Op::UnpackDouble2x32 => row(Signature::UnpackDouble, E(Exact::UnpackDouble), Lists::PRESERVE),
+        Op::Length => row(Signature::Length, F(formulas::length), Lists::FLUSH),
+        Op::Distance => row(Signature::Distance, F(formulas::distance), Lists::FLUSH),
+        Op::Cross => row(Signature::Cross, F(formulas::cross), Lists::FLUSH),
+        Op::Normalize => row(Signature::Map(1), F(formulas::normalize), Lists::FLUSH),
+        Op::FaceForward => row(Signature::Map(3), F(formulas::face_forward), Lists::FLUSH),
+        Op::Reflect => row(Signature::Map(2), F(formulas::reflect), Lists::FLUSH),
+        Op::Refract => row(Signature::Refract, F(formulas::refract), Lists::FLUSH),
+        Op::FindILsb => row(Signature::IntMap(1), E(Exact::FindILsb), Lists::NONE),
+        Op::FindSMsb => row(Signature::IntMap(1), E(Exact::FindSMsb), Lists::NONE),
+        Op::FindUMsb => row(Signature::IntMap(1), E(Exact::FindUMsb), Lists::NONE),
+        Op::InterpolateAtCentroid => row(Signature::Map(1), Measured, Lists::NONE),
+        Op::InterpolateAtSample => row(Signature::Map(1), Measured, Lists::NONE),
+        Op::InterpolateAtOffset => row(Signature::Map(1), Measured, Lists::NONE),
+        Op::NMin => row(Signature::Map(2), E(Exact::NMin), Lists::FLUSH_PRESERVE),
+        Op::NMax => row(Signature::Map(2), E(Exact::NMax), Lists::FLUSH_PRESERVE),
+        Op::NClamp => row(Signature::Map(3), E(Exact::NClamp), Lists::FLUSH_PRESERVE),
+    }
+}
+
+/// The rule of a call in words.
+pub(crate) fn words(call: &Call) -> String {
+    let half = call.results[0].scalar.format() == Some(F16);
+    fn accuracy_words(accuracy: Accuracy, call: &Call, half: bool) -> String {
+        match accuracy {
+            Accuracy::Exact(exact) => exact.words().into(),
+            Accuracy::Real(real) => real.words(half),
+            Accuracy::Formula(build) => {
+                let components = call.operands[0].len();
+                format!("inherited from {}", build(&Inputs { components, component: 0 }).words)
+            }
+            Accuracy::Modf => "correctly rounded".into(),
+            Accuracy::Frexp => "correct result".into(),
+            Accuracy::Atomic(inner) => {
+                format!("value returned: correct result; value left in memory: {}", accuracy_words(*inner, call, half))
+            }
+            Accuracy::Unpack { signed } => {
+                let clamp = if signed { ", clamped to [-1, 1]" } else { "" };
+                format!("f / k by the rule of OpFDiv ({}){clamp}", Real::Div.words(half))
+            }
+            Accuracy::UnpackHalf => "correct result".into(),
+            Accuracy::Measured => "no precision is stated: reported as measured".into(),
+        }
+    }
+    accuracy_words(of(call.op).accuracy, call, half)
+}
+
+/// The clause of the specification that states the rule of an instruction: an anchor of its text.
+pub(crate) fn clause(op: Op) -> &'static str {
+    if op.is_glsl() { "precision-of-glsl-std-450-instructions" } else { "spirvenv-precision-core-table" }
+}

@@ -1,0 +1,216 @@
+//! Sets that can be worked out by hand from the text of the specification.
+
+use assay_float::{F16, F32, F64, Format, Set};
+use assay_precision::{Call, Modes, Op, Permitted, Scalar, Shape, Verdict};
+
+fn call(op: Op, format: Format, modes: &[&str]) -> Call {
+    let modes = modes.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"));
+    let shape = if Call::shapes(op).contains(&Shape::Scalar) { Shape::Scalar } else { Call::shapes(op)[0] };
+    Call::new(op, Scalar::Float(format), shape, None, modes).expect("a legal call")
+}
+
+fn permitted(op: Op, format: Format, modes: &[&str], operands: &[u64]) -> Permitted {
+    call(op, format, modes).permitted(operands).remove(0)
+}
+
+fn usual(op: Op, operands: &[f32]) -> Set {
+    permitted(op, F32, &[], &operands.iter().map(|x| u64::from(x.to_bits())).collect::<Vec<_>>()).usual
+}
+
+fn has(set: &Set, value: f32) -> bool {
+    set.contains(F32, value.to_bits().into())
+}
+
+#[test]
+fn exp2_of_an_integer_has_bounds_that_are_values() {
+    // 3 + 2 * 3 = 9 ulp of 8.0; ulp at a power of two is the spacing below it.
+    let set = usual(Op::Exp2, &[3.0]);
+    let ulp = 2f32.powi(-21);
+    assert!(has(&set, 8.0 - 9.0 * ulp) && !has(&set, (8.0 - 9.0 * ulp).next_down()));
+    assert!(has(&set, 8.0 + 9.0 * ulp) && !has(&set, (8.0 + 9.0 * ulp).next_up()));
+}
+
+#[test]
+fn a_strict_bound_excludes_the_value_on_it() {
+    // log2(2) = 1, absolute error < 2^-21.
+    let set = usual(Op::Log2, &[2.0]);
+    let bound = 2f32.powi(-21);
+    assert!(!has(&set, 1.0 + bound) && has(&set, (1.0 + bound).next_down()));
+    assert!(!has(&set, 1.0 - bound) && has(&set, (1.0 - bound).next_up()));
+}
+
+#[test]
+fn sin_is_bounded_only_within_pi() {
+    // The binary32 nearest to pi lies above pi, the binary16 one below.
+    assert!(usual(Op::Sin, &[std::f32::consts::PI]).is_anything());
+    assert!(!usual(Op::Sin, &[std::f32::consts::PI.next_down()]).is_anything());
+    assert!(!permitted(Op::Sin, F16, &[], &[0x4248]).usual.is_anything());
+    assert!(usual(Op::Sin, &[1e30]).is_anything());
+    let set = usual(Op::Sin, &[1.0]);
+    assert!(has(&set, 0.841_471 + 0.000_487) && !has(&set, 0.841_471 + 0.000_489));
+    // No clip at one is stated.
+    assert!(has(&usual(Op::Sin, &[std::f32::consts::FRAC_PI_2]), 1.0004));
+}
+
+#[test]
+fn addition_permits_either_neighbour_unless_a_mode_is_declared() {
+    let x = [1.0f32, 2f32.powi(-25)].map(|x| u64::from(x.to_bits()));
+    let one = i64::from(1f32.to_bits());
+    assert_eq!(permitted(Op::FAdd, F32, &[], &x).usual, Set::range(one, one + 1));
+    assert_eq!(permitted(Op::FAdd, F32, &["RoundingModeRTE"], &x).usual, Set::point(one));
+    assert_eq!(permitted(Op::FAdd, F32, &["RoundingModeRTZ"], &x).usual, Set::point(one));
+}
+
+#[test]
+fn flushing_adds_zero_and_nothing_between() {
+    let tiny = 0x0000_1000u64;
+    let set = permitted(Op::FMul, F32, &[], &[tiny, 1f32.to_bits().into()]).usual;
+    assert_eq!(set.ranges().len(), 2);
+    assert!(set.contains(F32, tiny) && set.contains(F32, 0) && set.contains(F32, 1 << 31) && !set.contains(F32, 0x800));
+    let kept = permitted(Op::FMul, F32, &["DenormPreserve"], &[tiny, 1f32.to_bits().into()]).usual;
+    assert_eq!(kept, Set::point(tiny as i64));
+    let flushed = permitted(Op::FMul, F32, &["DenormFlushToZero"], &[tiny, 1f32.to_bits().into()]).usual;
+    assert_eq!(flushed, Set::range(-1, 0));
+}
+
+#[test]
+fn a_result_that_rounds_up_to_the_smallest_normal_may_be_flushed() {
+    // (1 - 2^-24) * 2^-126
+    let x = [1f32.next_down(), f32::MIN_POSITIVE].map(|x| u64::from(x.to_bits()));
+    let set = permitted(Op::FMul, F32, &["DenormFlushToZero"], &x).usual;
+    assert!(set.contains(F32, 0) && set.contains(F32, f32::MIN_POSITIVE.to_bits().into()));
+    assert!(!set.contains(F32, f32::MIN_POSITIVE.next_down().to_bits().into()));
+}
+
+#[test]
+fn special_operands_are_anything_unless_preserved() {
+    let x = [f32::INFINITY, 1.0].map(|x| u64::from(x.to_bits()));
+    assert!(permitted(Op::FAdd, F32, &[], &x).usual.is_anything());
+    let kept = permitted(Op::FAdd, F32, &["SignedZeroInfNanPreserve"], &x).usual;
+    assert_eq!(kept, Set::point(F32.infinity()));
+    let opposite = [f32::INFINITY, f32::NEG_INFINITY].map(|x| u64::from(x.to_bits()));
+    assert_eq!(permitted(Op::FAdd, F32, &["SignedZeroInfNanPreserve"], &opposite).usual, Set::nans());
+    // No GLSL instruction is in the list.
+    assert!(permitted(Op::FAbs, F32, &["SignedZeroInfNanPreserve"], &x[..1]).usual.is_anything());
+    assert!(!permitted(Op::FAbs, F32, &["None"], &x[..1]).usual.is_anything());
+}
+
+#[test]
+fn division_by_zero_is_ieee_where_preserved() {
+    let x = [1f32, -0.0].map(|x| u64::from(x.to_bits()));
+    assert!(permitted(Op::FDiv, F32, &[], &x).usual.is_anything());
+    assert_eq!(permitted(Op::FDiv, F32, &["SignedZeroInfNanPreserve"], &x).usual, Set::point(F32.neg_infinity()));
+    // A denormal divisor may be flushed, and lies outside the stated range besides.
+    assert!(permitted(Op::FDiv, F32, &["SignedZeroInfNanPreserve"], &[x[0], 1]).usual.is_anything());
+    assert!(usual(Op::FDiv, &[1.0, 2f32.powi(127)]).is_anything());
+    assert!(!usual(Op::FDiv, &[1.0, 2f32.powi(126)]).is_anything());
+}
+
+#[test]
+fn division_has_two_and_a_half_ulp() {
+    let third = i64::from((1f32 / 3.0).to_bits());
+    // 1/3 lies a third of an ulp below its nearest value.
+    assert_eq!(usual(Op::FDiv, &[1.0, 3.0]), Set::range(third - 2, third + 2));
+}
+
+#[test]
+fn fmod_of_a_value_by_itself_may_be_the_value() {
+    let set = usual(Op::FMod, &[3.0, 3.0]);
+    assert!(has(&set, 0.0) && has(&set, 3.0));
+    // Symmetric about the exact value.
+    assert!(has(&set, -3.0) && !has(&set, 3.1));
+}
+
+#[test]
+fn atan2_of_zeros_is_undefined_and_its_cut_has_two_sides() {
+    assert!(usual(Op::Atan2, &[0.0, 0.0]).is_anything());
+    let set = usual(Op::Atan2, &[0.0, -1.0]);
+    assert!(has(&set, std::f32::consts::PI) && has(&set, -std::f32::consts::PI) && !has(&set, 0.0));
+    let strict = permitted(Op::Atan2, F32, &["None"], &[1 << 31, (-1f32).to_bits().into()]).usual;
+    assert!(has(&strict, -std::f32::consts::PI) && !has(&strict, std::f32::consts::PI));
+}
+
+#[test]
+fn asinh_may_overflow_where_the_square_does() {
+    assert!(usual(Op::Asinh, &[3e19]).is_anything());
+    assert!(!usual(Op::Asinh, &[1e19]).is_anything());
+}
+
+#[test]
+fn tanh_of_a_tiny_operand_may_be_far_off() {
+    let set = usual(Op::Tanh, &[1e-10]);
+    assert!(has(&set, 0.0) && has(&set, 1e-10) && has(&set, 2e-7) && has(&set, -2e-7) && !has(&set, 1e-5));
+}
+
+#[test]
+fn halves_round_either_way_but_round_even_does_not() {
+    let two_or_three = usual(Op::Round, &[2.5]);
+    assert!(has(&two_or_three, 2.0) && has(&two_or_three, 3.0) && !has(&two_or_three, 2.5));
+    let even = usual(Op::RoundEven, &[2.5]);
+    assert!(has(&even, 2.0) && !has(&even, 3.0));
+    assert!(has(&usual(Op::RoundEven, &[-3.5]), -4.0) && !has(&usual(Op::RoundEven, &[-3.5]), -3.0));
+    assert!(has(&usual(Op::Round, &[0.499_999_97]), 0.0) && !has(&usual(Op::Round, &[0.499_999_97]), 1.0));
+}
+
+#[test]
+fn step_has_two_answers_only_where_a_flush_decides() {
+    let zero_or_one = |set: &Set| (has(set, 0.0), has(set, 1.0));
+    assert_eq!(zero_or_one(&usual(Op::Step, &[1.0, 2.0])), (false, true));
+    assert_eq!(zero_or_one(&usual(Op::Step, &[2.0, 1.0])), (true, false));
+    let tiny = f32::from_bits(1);
+    assert_eq!(zero_or_one(&usual(Op::Step, &[tiny, 0.0])), (true, true));
+}
+
+#[test]
+fn fract_of_a_tiny_negative_may_round_to_one() {
+    let set = usual(Op::Fract, &[-2f32.powi(-30)]);
+    assert!(has(&set, 1.0) && has(&set, 1f32.next_down()) && !has(&set, 0.0));
+    assert_eq!(usual(Op::Fract, &[-0.0]), Set::range(-1, 0));
+}
+
+#[test]
+fn square_root_has_its_formula_and_zero_by_name() {
+    let set = usual(Op::Sqrt, &[4.0]);
+    assert!(has(&set, 2.0) && set.len().is_some_and(|n| n > 3 && n < 16));
+    let zero = permitted(Op::Sqrt, F32, &[], &[0]);
+    assert_eq!(zero.usual, Set::range(-1, 0));
+    assert!(zero.lenient.is_some_and(|l| l.set.is_anything()));
+    // An exactly representable root: the permitted interval is symmetric about it in value.
+    let hull = set.hull().unwrap();
+    let (lo, hi) = (F32.to_f64(F32.bits(hull.lo)), F32.to_f64(F32.bits(hull.hi)));
+    assert!((2.0 - lo).max(hi - 2.0) <= 6.0 * 2f64.powi(-23));
+}
+
+#[test]
+fn double_precision_has_two_readings() {
+    let x = [1f64, 3.0].map(f64::to_bits);
+    let both = permitted(Op::FAdd, F64, &["RoundingModeRTE"], &[x[0], 1e-30f64.to_bits()]);
+    assert_eq!(both.usual, Set::point(F64.rank(x[0])));
+    let third = permitted(Op::FDiv, F64, &[], &x);
+    let lenient = third.lenient.expect("a second reading").set;
+    assert!(
+        lenient.contains(F64, (1.0 / 3.0 + 1e-8f64).to_bits())
+            && !third.usual.contains(F64, (1.0 / 3.0 + 1e-8f64).to_bits())
+    );
+    assert!(!lenient.contains(F64, (1.0 / 3.0 + 1e-6f64).to_bits()));
+}
+
+#[test]
+fn overflow_under_not_inf_is_a_warning_at_most() {
+    let x = [f32::MAX, f32::MAX].map(|x| u64::from(x.to_bits()));
+    let both = permitted(Op::FAdd, F32, &[], &x);
+    assert_eq!(both.usual, Set::range(F32.max_finite(), F32.infinity()));
+    assert!(both.lenient.is_some_and(|l| l.set.is_anything()));
+    assert_eq!(call(Op::FAdd, F32, &[]).judge(&x, &[0])[0].verdict, Verdict::QualityWarning);
+}
+
+#[test]
+fn the_sign_of_zero_binds_where_it_is_preserved() {
+    let x = [0f32, -0.0].map(|x| u64::from(x.to_bits()));
+    assert_eq!(permitted(Op::FMul, F32, &[], &x).usual, Set::range(-1, 0));
+    assert_eq!(permitted(Op::FMul, F32, &["SignedZeroInfNanPreserve"], &x).usual, Set::point(-1));
+    // An undeclared rounding mode may be the one in which x - x is -0.
+    let same = [x[0], x[0]];
+    assert_eq!(permitted(Op::FSub, F32, &["SignedZeroInfNanPreserve"], &same).usual, Set::range(-1, 0));
+    assert_eq!(permitted(Op::FSub, F32, &["SignedZeroInfNanPreserve", "RoundingModeRTE"], &same).usual, Set::point(0));
+}
