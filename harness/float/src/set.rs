@@ -195,7 +195,7 @@ mod tests {
                 let lo = (state >> 40) % 40;
                 let hi = (lo + (state >> 50) % 6).min(39);
                 let range = RankRange::new(lo as i64, hi as i64);
-                let member = (state >> 60) % 3 != 0;
+                let member = !(state >> 60).is_multiple_of(3);
                 if member {
                     set.insert(range)
                 } else {

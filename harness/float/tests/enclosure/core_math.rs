@@ -73,7 +73,7 @@ fn doubles() {
     let mut random = Random::new(10);
     for function in FUNCTIONS {
         special(function).into_iter().for_each(|x| check_double(function, x));
-        (0..5_000).for_each(|_| check_double(function, random.argument(function)));
+        (0..12_000).for_each(|_| check_double(function, random.argument(function)));
     }
 }
 
@@ -81,7 +81,7 @@ fn doubles() {
 fn singles() {
     for (i, function) in FUNCTIONS.into_iter().enumerate() {
         // A stride coprime to everything, from different starts: every binade of both signs.
-        for bits in (i as u32..=u32::MAX).step_by(350_003) {
+        for bits in (i as u32..=u32::MAX).step_by(50_021) {
             let x = f32::from_bits(bits);
             if !x.is_finite() || !in_domain(function, x.into()) {
                 continue;
@@ -96,7 +96,7 @@ fn singles() {
 #[test]
 fn angles_and_powers() {
     let mut random = Random::new(11);
-    for i in 0..12_000 {
+    for i in 0..30_000 {
         let exponents = [2, 10, 100, 1000][i % 4];
         let (mut y, mut x) = (random.wide(exponents), random.wide(exponents));
         if i % 3 == 0 {

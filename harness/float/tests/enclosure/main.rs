@@ -1,5 +1,7 @@
 //! Tests of the enclosures against each other and against independent implementations.
 
+mod big;
 mod common;
 mod core_math;
 mod fast;
+mod ranks;
