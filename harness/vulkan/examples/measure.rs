@@ -76,12 +76,7 @@ fn compile(devices: &[&Device], count: u32, first_use: bool) -> Result<f64, Erro
 fn compile_some(device: &Device, numbers: impl Iterator<Item = u32>, first_use: bool) -> Result<(), Error> {
     let bytes = shader::LOCAL * 4;
     let mut slot = device.slot(&[BufferSpec::input(bytes), BufferSpec::output(bytes)])?;
-    let code = shader::kernel(|w, f| {
-        let sum = w.value(128, f.u32_type, &[f.word, f.spec]);
-        let x = w.value(124, f.f32_type, &[sum]);
-        let y = w.value(12, f.f32_type, &[f.glsl, 29, x]);
-        w.value(124, f.u32_type, &[y])
-    });
+    let code = shader::exp2();
     for number in numbers {
         let values = [SpecConstant::bits32(0, number)];
         let pipeline = device.pipeline(&PipelineDesc { specialization: &values, ..description(&code) })?;
@@ -115,7 +110,7 @@ fn large(device: &Device, name: &str, pipeline: &Pipeline) -> Result<(), Error> 
     const WORDS: usize = 1 << 24;
     let mut slot = device.slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
     for (i, word) in (0..).zip(slot.write::<u32>(0)?) {
-        // From 1.0 on: ordinary values, where a fast path for special ones would not be taken.
+        // From about 1.0 on: ordinary values, where a fast path for special ones would not be taken.
         *word = 0x3f80_0000 + i;
     }
     let mut best: Option<assay_vulkan::Timing> = None;
