@@ -7,23 +7,50 @@
 mod case;
 mod columns;
 mod error;
+mod family;
 mod filter;
 mod inputs;
+mod shader;
 
 pub use case::{Case, Source};
 pub use columns::Columns;
 pub use error::CaseError;
 pub use filter::Filter;
 pub use inputs::{Budget, InputRange, RangeError, UnknownBudget};
+pub use shader::{Need, Shader, Specialization};
 
+use assay_precision::Op;
+use family::ModeLists;
+use std::collections::HashMap;
 use std::path::Path;
 
-/// Every case of the families that are built in, in the order of their names.
+/// Every file under `cases/`: path there, text.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/families.rs"));
+
+/// The file of `cases/` that names lists of modes.
+const MODES: &str = "modes.toml";
+
+/// Every case of the families that are built in, in the order of their files.
 ///
 /// # Errors
 /// A built-in file is malformed, which a test rules out.
 pub fn load() -> Result<Vec<Case>, CaseError> {
-    Ok(Vec::new())
+    let lists = mode_lists()?;
+    let mut cases = Vec::new();
+    let mut homes: HashMap<String, &str> = HashMap::new();
+    for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
+        // The folder is the prefix of the names.
+        let prefix = path.rsplit_once('/').map_or("", |(folder, _)| folder).replace('/', ".");
+        let file = format!("cases/{path}");
+        for case in family::parse(&file, &prefix, text, &lists)? {
+            if let Some(home) = homes.insert(case.name.clone(), path) {
+                let what = format!("`{}` comes out of cases/{home} as well", case.name);
+                return Err(CaseError::Malformed { file, line: 1, what });
+            }
+            cases.push(case);
+        }
+    }
+    Ok(cases)
 }
 
 /// The cases of a family in a file of the user's own. Their names begin with the file's stem.
@@ -31,5 +58,37 @@ pub fn load() -> Result<Vec<Case>, CaseError> {
 /// # Errors
 /// The file cannot be read, or is malformed: file, line, and what was expected.
 pub fn load_file(path: &Path) -> Result<Vec<Case>, CaseError> {
-    Err(CaseError::Malformed { file: path.display().to_string(), line: 1, what: "an empty family".into() })
+    let file = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
+    let stem = path.file_stem().map_or("case".into(), |stem| stem.to_string_lossy().to_ascii_lowercase());
+    let prefix = stem.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
+    family::parse(&file, &prefix, &text, &mode_lists()?)
+}
+
+/// Instructions of the precision table that no case can run, and why.
+pub fn without_case() -> impl Iterator<Item = (Op, &'static str)> {
+    Op::ALL.iter().filter_map(|&op| Some((op, shader::why_without(op)?)))
+}
+
+fn mode_lists() -> Result<ModeLists, CaseError> {
+    let text = FILES.iter().find(|(path, _)| *path == MODES).map_or("", |(_, text)| text);
+    ModeLists::parse("cases/modes.toml", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_instruction_has_a_case_or_a_reason_for_none() {
+        let cases = load().unwrap();
+        let with: HashSet<Op> = cases.iter().map(|case| case.call.op).collect();
+        for &op in Op::ALL {
+            let without = without_case().any(|(other, _)| other == op);
+            assert!(with.contains(&op) != without, "{op}");
+        }
+        assert!(cases.iter().any(|case| case.name == "precision.f32.exp2.scalar.default" && case.quick));
+        assert!(cases.iter().any(|case| case.name == "precision.f32.exp2.scalar.default.constant"));
+    }
 }

@@ -1,0 +1,350 @@
+//! Case families: the TOML files under `cases/`, read strictly and expanded into cases.
+
+use crate::CaseError;
+use crate::case::{Case, Source, case_name, shape_from_name, shape_name};
+use crate::shader::{takes_source, why_without};
+use assay_precision::{Call, Modes, Op, Scalar, Shape, nearest};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+use toml::Spanned;
+
+type Text = Spanned<String>;
+
+/// A family file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// Why the family exists.
+    why: Text,
+    /// Blocks of cases.
+    cases: Vec<Block>,
+}
+
+/// Every combination of what is listed that the instructions take.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Block {
+    instructions: Vec<Text>,
+    /// Main operand types (of conversions: result types); all that the instruction takes if left out.
+    scalars: Option<Vec<Text>>,
+    /// Types that conversions convert from; all if left out.
+    from: Option<Vec<Text>>,
+    /// All if left out.
+    shapes: Option<Vec<Text>>,
+    /// SPIR-V names joined by `+`, `default`, or names of lists in `modes.toml`.
+    modes: Vec<Text>,
+    sources: Vec<Text>,
+    /// What the quick budget keeps: a case that fits any of these; everything if left out.
+    quick: Option<Vec<Quick>>,
+}
+
+/// A part of a block; an axis that is left out is not restricted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Quick {
+    scalars: Option<Vec<Text>>,
+    shapes: Option<Vec<Text>>,
+    modes: Option<Vec<Text>>,
+    sources: Option<Vec<Text>>,
+}
+
+/// One named list of `modes.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModeList {
+    /// Why the list exists; for readers of the file.
+    #[serde(rename = "why")]
+    _why: String,
+    modes: Vec<Text>,
+}
+
+/// Named lists of environments, from `modes.toml`.
+pub(crate) struct ModeLists(BTreeMap<String, Vec<Modes>>);
+
+impl ModeLists {
+    /// Reads `modes.toml`.
+    pub(crate) fn parse(file: &str, text: &str) -> Result<ModeLists, CaseError> {
+        let at = Place { file, text };
+        let lists: BTreeMap<String, ModeList> = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
+        let none = ModeLists(BTreeMap::new());
+        let mut read = BTreeMap::new();
+        for (name, list) in lists {
+            read.insert(name, none.resolve(&at, &list.modes)?);
+        }
+        Ok(ModeLists(read))
+    }
+
+    fn resolve(&self, at: &Place<'_>, names: &[Text]) -> Result<Vec<Modes>, CaseError> {
+        let mut found: Vec<Modes> = Vec::new();
+        for name in names {
+            let resolved = match self.0.get(name.get_ref().as_str()) {
+                Some(list) => list.clone(),
+                None => vec![self.one(at, name)?],
+            };
+            for modes in resolved {
+                if !found.contains(&modes) {
+                    found.push(modes);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// `default`, or SPIR-V names joined by `+`, none contradicting another.
+    fn one(&self, at: &Place<'_>, name: &Text) -> Result<Modes, CaseError> {
+        let mut modes = Modes::default();
+        if name.get_ref() == "default" {
+            return Ok(modes);
+        }
+        let parts: Vec<&str> = name.get_ref().split('+').map(str::trim).collect();
+        for part in &parts {
+            modes = modes.with(part).ok_or_else(|| {
+                let valid = Modes::NAMES.into_iter().chain(["default"]).chain(self.0.keys().map(String::as_str));
+                at.unknown(name, "mode", part, valid)
+            })?;
+        }
+        // A part that contradicts another has replaced it.
+        let lost = parts.iter().find(|part| {
+            !modes.names().iter().any(|n| n.eq_ignore_ascii_case(part)) && modes.with(part) != Some(modes)
+        });
+        let both = modes.fast_math.is_some() && (modes.preserve_special || modes.no_contraction);
+        if lost.is_some() || both {
+            return Err(at.error(
+                &name.span(),
+                format!("`{}` combines modes that exclude each other: of DenormPreserve and DenormFlushToZero, of RoundingModeRTE and RoundingModeRTZ one, and flags of FPFastMathMode without SignedZeroInfNanPreserve and NoContraction", name.get_ref()),
+            ));
+        }
+        Ok(modes)
+    }
+}
+
+/// Reads a family file and expands it; names begin with `prefix`.
+pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> Result<Vec<Case>, CaseError> {
+    let at = Place { file, text };
+    let read: File = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
+    if read.why.get_ref().trim().is_empty() {
+        return Err(at.error(&read.why.span(), "`why` is empty: a family says why it exists".into()));
+    }
+    let why: Arc<str> = read.why.get_ref().trim().into();
+    let mut cases = Vec::new();
+    for block in &read.cases {
+        Axes::read(&at, block, lists)?.expand(&at, block, prefix, &why, &mut cases)?;
+    }
+    let mut names = HashSet::new();
+    if let Some(twice) = cases.iter().find(|case: &&Case| !names.insert(case.name.as_str())) {
+        return Err(at.error(&(0..0), format!("`{}` comes out of two blocks", twice.name)));
+    }
+    Ok(cases)
+}
+
+/// A block with its names resolved.
+struct Axes {
+    ops: Vec<Op>,
+    scalars: Option<Vec<Scalar>>,
+    from: Option<Vec<Scalar>>,
+    shapes: Option<Vec<Shape>>,
+    modes: Vec<Modes>,
+    sources: Vec<Source>,
+    quick: Option<Vec<Kept>>,
+}
+
+/// A part that the quick budget keeps.
+struct Kept {
+    scalars: Option<Vec<Scalar>>,
+    shapes: Option<Vec<Shape>>,
+    modes: Option<Vec<Modes>>,
+    sources: Option<Vec<Source>>,
+}
+
+impl Kept {
+    fn keeps(&self, scalar: Scalar, case: &Case) -> bool {
+        fn fits<T: PartialEq>(axis: &Option<Vec<T>>, value: &T) -> bool {
+            axis.as_ref().is_none_or(|listed| listed.contains(value))
+        }
+        fits(&self.scalars, &scalar)
+            && fits(&self.shapes, &case.shape)
+            && fits(&self.modes, &case.call.modes)
+            && fits(&self.sources, &case.source)
+    }
+}
+
+impl Axes {
+    fn read(at: &Place<'_>, block: &Block, lists: &ModeLists) -> Result<Axes, CaseError> {
+        let ops = block.instructions.iter().map(|name| instruction(at, name)).collect::<Result<Vec<_>, _>>()?;
+        let scalars = |names: &Option<Vec<Text>>| each(names, |name| scalar(at, name));
+        let shapes = |names: &Option<Vec<Text>>| each(names, |name| shape(at, name));
+        let sources = |names: &[Text]| names.iter().map(|name| source(at, name)).collect::<Result<Vec<_>, _>>();
+        let kept = |quick: &Quick| {
+            Ok(Kept {
+                scalars: scalars(&quick.scalars)?,
+                shapes: shapes(&quick.shapes)?,
+                modes: quick.modes.as_deref().map(|names| lists.resolve(at, names)).transpose()?,
+                sources: quick.sources.as_deref().map(sources).transpose()?,
+            })
+        };
+        Ok(Axes {
+            ops,
+            scalars: scalars(&block.scalars)?,
+            from: scalars(&block.from)?,
+            shapes: shapes(&block.shapes)?,
+            modes: lists.resolve(at, &block.modes)?,
+            sources: sources(&block.sources)?,
+            quick: block.quick.as_ref().map(|parts| parts.iter().map(kept).collect()).transpose()?,
+        })
+    }
+
+    /// Adds every combination that its instruction takes. A type, shape or source that no instruction of the block takes is
+    /// a mistake.
+    fn expand(
+        &self,
+        at: &Place<'_>,
+        block: &Block,
+        prefix: &str,
+        why: &Arc<str>,
+        cases: &mut Vec<Case>,
+    ) -> Result<(), CaseError> {
+        let before = cases.len();
+        let mut used: (HashSet<Scalar>, HashSet<Scalar>, HashSet<Shape>) = Default::default();
+        for &op in &self.ops {
+            for &scalar in chosen(&self.scalars, Call::scalars(op)) {
+                for &shape in chosen(&self.shapes, Call::shapes(op)) {
+                    let froms = Call::sources(op);
+                    let froms: Vec<Option<Scalar>> = match froms {
+                        [] => vec![None],
+                        _ => chosen(&self.from, froms).into_iter().map(|&from| Some(from)).collect(),
+                    };
+                    for from in froms {
+                        // Pairs of types that an instruction does not take together, such as f32 from f32.
+                        let Ok(call) = Call::new(op, scalar, shape, from, Modes::default()) else { continue };
+                        used.0.insert(scalar);
+                        used.1.extend(from);
+                        used.2.insert(shape);
+                        self.expand_call(prefix, why, (scalar, shape, from), &call, cases);
+                    }
+                }
+            }
+        }
+        unused(at, block.scalars.as_deref(), self.scalars.as_deref(), &used.0, "type")?;
+        unused(at, block.from.as_deref(), self.from.as_deref(), &used.1, "source type")?;
+        unused(at, block.shapes.as_deref(), self.shapes.as_deref(), &used.2, "shape")?;
+        if cases.len() == before {
+            let span = block.instructions.first().map_or(0..0, Spanned::span);
+            return Err(at.error(&span, "the block comes to no case: it needs instructions, modes and sources".into()));
+        }
+        Ok(())
+    }
+
+    fn expand_call(
+        &self,
+        prefix: &str,
+        why: &Arc<str>,
+        (scalar, shape, from): (Scalar, Shape, Option<Scalar>),
+        call: &Call,
+        cases: &mut Vec<Case>,
+    ) {
+        for &modes in self.modes.iter().filter(|modes| applies(modes, call)) {
+            for &source in self.sources.iter().filter(|&&source| takes_source(call.op, source)) {
+                let call = Call { modes, ..call.clone() };
+                let name = case_name(prefix, call.op, scalar, shape, from, &modes, source);
+                let mut case = Case { name, call, shape, source, quick: true, why: Arc::clone(why) };
+                case.quick = self.quick.as_ref().is_none_or(|parts| parts.iter().any(|part| part.keeps(scalar, &case)));
+                cases.push(case);
+            }
+        }
+    }
+}
+
+/// Whether an environment makes sense for a call: `RelaxedPrecision` is for 32-bit types, the other modes are for floating-point
+/// ones, and the rounding and denormal modes name widths that only binary16, 32 and 64 have.
+fn applies(modes: &Modes, call: &Call) -> bool {
+    let mut scalars = call.operand_slots().chain(call.result_slots());
+    let relaxed_only = Modes { relaxed: modes.relaxed, ..Modes::default() } == *modes;
+    let fits_relaxed = !modes.relaxed || scalars.all(|scalar| scalar == Scalar::Bool || scalar.width() == 32);
+    let float = call.operand_slots().chain(call.result_slots()).any(|scalar| scalar.format().is_some());
+    fits_relaxed && (float || relaxed_only)
+}
+
+/// The intersection of what is listed (everything, if nothing is) and what an instruction takes.
+fn chosen<'a, T: PartialEq>(listed: &Option<Vec<T>>, taken: &'a [T]) -> Vec<&'a T> {
+    taken.iter().filter(|value| listed.as_ref().is_none_or(|listed| listed.contains(value))).collect()
+}
+
+fn unused<T: Eq + std::hash::Hash>(
+    at: &Place<'_>,
+    names: Option<&[Text]>,
+    values: Option<&[T]>,
+    used: &HashSet<T>,
+    kind: &str,
+) -> Result<(), CaseError> {
+    let mut pairs = names.unwrap_or_default().iter().zip(values.unwrap_or_default());
+    match pairs.find(|(_, value)| !used.contains(value)) {
+        Some((name, _)) => {
+            Err(at.error(&name.span(), format!("no instruction of this block takes the {kind} `{}`", name.get_ref())))
+        }
+        None => Ok(()),
+    }
+}
+
+fn each<T>(
+    names: &Option<Vec<Text>>,
+    read: impl Fn(&Text) -> Result<T, CaseError>,
+) -> Result<Option<Vec<T>>, CaseError> {
+    names.as_ref().map(|names| names.iter().map(read).collect()).transpose()
+}
+
+fn instruction(at: &Place<'_>, name: &Text) -> Result<Op, CaseError> {
+    // Exactly as SPIR-V spells it: files are read by people.
+    match Op::from_name(name.get_ref()) {
+        Ok(op) if op.name() == name.get_ref() => match why_without(op) {
+            Some(why) => Err(at.error(&name.span(), format!("no case can run `{op}`: {why}"))),
+            None => Ok(op),
+        },
+        Ok(op) => Err(at.error(&name.span(), format!("`{}` is spelled `{}`", name.get_ref(), op.name()))),
+        Err(unknown) => Err(at.error(&name.span(), unknown.to_string())),
+    }
+}
+
+fn scalar(at: &Place<'_>, name: &Text) -> Result<Scalar, CaseError> {
+    let valid =
+        ["f16", "f32", "f64", "bf16", "f8e4m3", "f8e5m2", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"];
+    Scalar::from_name(name.get_ref()).ok_or_else(|| at.unknown(name, "type", name.get_ref(), valid.into_iter()))
+}
+
+fn shape(at: &Place<'_>, name: &Text) -> Result<Shape, CaseError> {
+    shape_from_name(name.get_ref()).ok_or_else(|| {
+        let sizes = 2..=4;
+        let matrices = sizes.clone().flat_map(|columns| (2..=4).map(move |rows| Shape::Matrix { columns, rows }));
+        let all = [Shape::Scalar].into_iter().chain(sizes.map(Shape::Vector)).chain(matrices);
+        let names: Vec<String> = all.map(shape_name).collect();
+        at.unknown(name, "shape", name.get_ref(), names.iter().map(String::as_str))
+    })
+}
+
+fn source(at: &Place<'_>, name: &Text) -> Result<Source, CaseError> {
+    let found = Source::ALL.into_iter().find(|source| source.name() == name.get_ref());
+    found.ok_or_else(|| at.unknown(name, "source", name.get_ref(), Source::ALL.into_iter().map(Source::name)))
+}
+
+/// The file at hand, to say where something is wrong.
+struct Place<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Place<'_> {
+    fn error(&self, span: &Range<usize>, what: String) -> CaseError {
+        let line = 1 + self.text.bytes().take(span.start).filter(|&b| b == b'\n').count();
+        CaseError::Malformed { file: self.file.to_owned(), line, what }
+    }
+
+    fn toml_error(&self, error: &toml::de::Error) -> CaseError {
+        self.error(&error.span().unwrap_or(0..0), error.message().to_owned())
+    }
+
+    fn unknown<'v>(&self, at: &Text, kind: &str, name: &str, valid: impl Iterator<Item = &'v str>) -> CaseError {
+        let nearest = nearest(name, valid);
+        self.error(&at.span(), format!("unknown {kind} `{name}`; did you mean {}?", nearest.join(", ")))
+    }
+}

@@ -1,0 +1,280 @@
+//! The shaders of the precision cases: templates of `shaders/precision/` with their holes filled.
+
+mod module;
+mod need;
+mod operation;
+mod values;
+
+pub use need::Need;
+pub(crate) use operation::{Form, form};
+
+use crate::case::{Case, Source};
+use crate::columns::Columns;
+use assay_precision::{Call, Op, Scalar, Type};
+use module::{Module, literal};
+use operation::Computed;
+use std::collections::BTreeSet;
+use values::Layout;
+
+const BUFFER: &str = include_str!("../../../../shaders/precision/buffer.spvasm");
+const CONSTANT: &str = include_str!("../../../../shaders/precision/constant.spvasm");
+const SUBGROUP: &str = include_str!("../../../../shaders/precision/subgroup.spvasm");
+
+/// A shader that computes the results of a case, row by row. It has two storage buffers in set 0: operands (binding 0) and
+/// results (binding 1), each laid out as [`Columns`].
+#[derive(Clone, Debug)]
+pub struct Shader {
+    /// SPIR-V assembly.
+    pub text: String,
+    /// What the device needs to have.
+    pub needs: BTreeSet<Need>,
+    /// Values of specialisation constants.
+    pub specialization: Vec<Specialization>,
+    rows_per_group: Option<u32>,
+}
+
+/// The value of one specialisation constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Specialization {
+    /// Its `SpecId`.
+    pub id: u32,
+    /// Its width in bits.
+    pub width: u32,
+    /// Its value.
+    pub bits: u64,
+}
+
+/// Why no case runs an instruction; `None` if one can.
+pub(crate) fn why_without(op: Op) -> Option<&'static str> {
+    match form(op) {
+        Form::None(why) => Some(why),
+        _ => None,
+    }
+}
+
+/// Whether an instruction can be tested with operands from there: subgroup operations and atomics are about values of
+/// invocations and memory.
+pub(crate) fn takes_source(op: Op, source: Source) -> bool {
+    match form(op) {
+        Form::None(_) => false,
+        Form::Subgroup | Form::Atomic => source == Source::Buffer,
+        Form::Core | Form::Glsl | Form::GlslPointer | Form::GlslStruct | Form::GlslPack => true,
+    }
+}
+
+impl Shader {
+    /// The shader of a case whose operands come from a buffer, for columns of that capacity.
+    pub fn buffer(case: &Case, capacity: usize) -> Shader {
+        let call = &case.call;
+        let operands = Layout::new(call.operand_slots(), capacity as u32);
+        let results = Layout::new(call.result_slots(), capacity as u32);
+        if form(call.op) == Form::Subgroup {
+            return subgroup(call, &operands, &results);
+        }
+        let mut module = Module::new(BUFFER);
+        operation::declare(&mut module, call);
+        let mut load = String::new();
+        let computed = if form(call.op) == Form::Atomic {
+            // The second result is what is left in memory.
+            atomic(&mut module, call, &operands, &results)
+        } else {
+            let values = load_operands(&mut module, call, &operands);
+            load = module.take_text();
+            operation::emit(&mut module, call, &values)
+        };
+        let operation = module.take_text();
+        store_results(&mut module, call, &results, "%row", &computed);
+        let store = module.take_text();
+        let (text, needs) = module.fill(&[("load", &load), ("operation", &operation), ("store", &store)]);
+        Shader { text, needs, specialization: Vec::new(), rows_per_group: Some(64) }
+    }
+
+    /// The shader of a case whose operands are constants: all rows in use of `constants`, their results in columns of the same
+    /// capacity.
+    pub fn constant(case: &Case, constants: &Columns) -> Shader {
+        let call = &case.call;
+        let mut module = Module::new(CONSTANT);
+        operation::declare(&mut module, call);
+        let results = Layout::new(call.result_slots(), constants.capacity() as u32);
+        let mut specialization = Vec::new();
+        let mut bits = vec![0; constants.slots()];
+        for row in 0..constants.rows() {
+            constants.row(row, &mut bits);
+            let mut slot = 0;
+            let mut operands = Vec::new();
+            for &ty in &call.operands {
+                let bits = &bits[slot..slot + ty.len()];
+                slot += ty.len();
+                operands.push(match case.source {
+                    Source::SpecConstant => spec_constant(&mut module, ty, bits, &mut specialization),
+                    Source::Buffer | Source::Constant => constant(&mut module, ty, bits),
+                });
+            }
+            module.line(&format!("; row {row}"));
+            let computed = operation::emit(&mut module, call, &operands);
+            let row = module.word(row as u32);
+            store_results(&mut module, call, &results, &row, &computed);
+        }
+        let operation = module.take_text();
+        let (text, needs) = module.fill(&[("operation", &operation)]);
+        Shader { text, needs, specialization, rows_per_group: None }
+    }
+
+    /// How many workgroups compute that many rows. Rows up to the next multiple of 64 may be computed too.
+    pub fn groups(&self, rows: usize) -> u32 {
+        self.rows_per_group.map_or(1, |each| (rows as u32).div_ceil(each))
+    }
+}
+
+impl Case {
+    /// What the case needs of a device.
+    pub fn needs(&self) -> BTreeSet<Need> {
+        let mut module = Module::default();
+        operation::declare(&mut module, &self.call);
+        for &ty in self.call.operands.iter().chain(&self.call.results) {
+            module.ty(ty);
+        }
+        module.fill(&[]).1
+    }
+}
+
+fn load_operands(module: &mut Module, call: &Call, layout: &Layout) -> Vec<String> {
+    let mut slot = 0;
+    let mut values = Vec::new();
+    for &ty in &call.operands {
+        let scalars: Vec<String> =
+            (0..ty.len()).map(|i| values::load(module, layout, slot + i, "%row", ty.scalar)).collect();
+        slot += ty.len();
+        values.push(values::compose(module, ty, &scalars));
+    }
+    values
+}
+
+fn store_results(module: &mut Module, call: &Call, layout: &Layout, row: &str, computed: &Computed) {
+    let values = match computed {
+        Computed::Values(values) => values,
+        Computed::Packed(word) => {
+            let slots: Vec<Scalar> = call.result_slots().collect();
+            for (slot, scalar) in slots.into_iter().enumerate() {
+                let (offset, count) = (module.word(slot as u32 * scalar.width()), module.word(scalar.width()));
+                let part = module.value("OpBitFieldUExtract", "%u32", &format!("{word} {offset} {count}"));
+                values::store_word(module, layout, slot, row, &part);
+            }
+            return;
+        }
+    };
+    let mut slot = 0;
+    for (&ty, value) in call.results.iter().zip(values) {
+        for scalar in values::decompose(module, ty, value) {
+            values::store(module, layout, slot, row, ty.scalar, &scalar);
+            slot += 1;
+        }
+    }
+}
+
+/// Writes an atomic instruction over the result slot that holds the value in memory; the value that it returns is the first
+/// result. The memory is set as an integer word and seen by the instruction through a second view of the buffer.
+fn atomic(module: &mut Module, call: &Call, operands: &Layout, results: &Layout) -> Computed {
+    let scalar = call.operands[0].scalar;
+    let id = module.scalar(scalar);
+    let bytes = scalar.width() / 8;
+    module.decorations += &format!("{:15}OpDecorate %results Aliased\n", "");
+    module.decorations += &format!(
+        "{0:15}OpDecorate %elements ArrayStride {bytes}\n{0:15}OpDecorate %element_block Block\n\
+         {0:15}OpMemberDecorate %element_block 0 Offset 0\n{0:15}OpDecorate %memory DescriptorSet 0\n\
+         {0:15}OpDecorate %memory Binding 1\n{0:15}OpDecorate %memory Aliased\n",
+        ""
+    );
+    module.declare("%elements".into(), || format!("OpTypeRuntimeArray {id}"));
+    module.declare("%element_block".into(), || "OpTypeStruct %elements".into());
+    module.declare("%element_block_ptr".into(), || "OpTypePointer StorageBuffer %element_block".into());
+    module.declare("%element_ptr".into(), || format!("OpTypePointer StorageBuffer {id}"));
+    module.declare("%memory".into(), || "OpVariable %element_block_ptr StorageBuffer".into());
+    if scalar.width() == 16 {
+        module.capability("StorageBuffer16BitAccess", [Need::Feature("storageBuffer16BitAccess")]);
+    }
+    values::copy(module, operands, 0, results, 1, "%row");
+    let others: Vec<String> =
+        (1..call.operands.len()).map(|slot| values::load(module, operands, slot, "%row", scalar)).collect();
+    // Elements of 64 bits are pairs of words, those of 16 bits halves.
+    let base = module.word(results.offset(1) * 4 / bytes);
+    let row = match scalar.width() {
+        16 => module.value("OpIAdd", "%u32", "%row %row"),
+        _ => "%row".into(),
+    };
+    let index = module.value("OpIAdd", "%u32", &format!("{base} {row}"));
+    let zero = module.word(0);
+    let pointer = module.value("OpAccessChain", "%element_ptr", &format!("%memory {zero} {index}"));
+    // Scope Device, no ordering with other memory: the element is this invocation's own.
+    let device = module.word(1);
+    let semantics = if call.op == Op::AtomicCompareExchange { format!("{zero} {zero}") } else { zero };
+    let operands = [pointer, device, semantics].into_iter().chain(others).collect::<Vec<_>>();
+    operation::emit(module, call, &operands)
+}
+
+/// Both operands are loaded by both invocations; each brings its own.
+fn subgroup(call: &Call, operands: &Layout, results: &Layout) -> Shader {
+    let mut module = Module::new(SUBGROUP);
+    operation::declare(&mut module, call);
+    let values = load_operands(&mut module, call, operands);
+    let ty = call.operands[0];
+    let id = module.ty(ty);
+    // Before SPIR-V 1.4 a vector is selected by a vector of conditions.
+    let condition = if ty.is_scalar() {
+        "%even".to_owned()
+    } else {
+        let conditions = module.ty(Type::vector(Scalar::Bool, ty.rows));
+        module.value("OpCompositeConstruct", &conditions, &vec!["%even"; ty.len()].join(" "))
+    };
+    let own = module.value("OpSelect", &id, &format!("{condition} {} {}", values[0], values[1]));
+    let load = module.take_text();
+    let computed = operation::emit(&mut module, call, &[own]);
+    let operation = module.take_text();
+    store_results(&mut module, call, results, "%row", &computed);
+    let store = module.take_text();
+    let (text, needs) = module.fill(&[("load", &load), ("operation", &operation), ("store", &store)]);
+    Shader { text, needs, specialization: Vec::new(), rows_per_group: Some(32) }
+}
+
+/// A value of a type as a constant of the module.
+fn constant(module: &mut Module, ty: Type, bits: &[u64]) -> String {
+    let scalars: Vec<String> = bits.iter().map(|&bits| module.constant(ty.scalar, bits)).collect();
+    composite(module, "OpConstantComposite", ty, &scalars)
+}
+
+/// A value of a type as specialisation constants, one per scalar.
+fn spec_constant(module: &mut Module, ty: Type, bits: &[u64], values: &mut Vec<Specialization>) -> String {
+    let id = module.scalar(ty.scalar);
+    let scalars: Vec<String> = bits
+        .iter()
+        .map(|&bits| {
+            let spec = values.len() as u32;
+            values.push(Specialization { id: spec, width: ty.scalar.width(), bits });
+            let name = format!("%s{spec}");
+            module.decorations += &format!("{:15}OpDecorate {name} SpecId {spec}\n", "");
+            module.declare(name, || match ty.scalar {
+                Scalar::Bool => format!("OpSpecConstantFalse {id}"),
+                scalar => format!("OpSpecConstant {id} {}", literal(scalar, 0)),
+            })
+        })
+        .collect();
+    composite(module, "OpSpecConstantComposite", ty, &scalars)
+}
+
+fn composite(module: &mut Module, opcode: &str, ty: Type, scalars: &[String]) -> String {
+    let declare = |module: &mut Module, ty: Type, parts: &[String]| {
+        let id = module.ty(ty);
+        // Named after what it consists of, so that equal constants are one.
+        let name = format!("%k_{}_{}", &id[1..], parts.iter().map(|part| &part[1..]).collect::<Vec<_>>().join("_"));
+        module.declare(name, || format!("{opcode} {id} {}", parts.join(" ")))
+    };
+    if ty.is_scalar() {
+        return scalars[0].clone();
+    }
+    if ty.columns == 1 {
+        return declare(module, ty, scalars);
+    }
+    let column = Type::vector(ty.scalar, ty.rows);
+    let columns: Vec<String> = scalars.chunks(ty.rows as usize).map(|part| declare(module, column, part)).collect();
+    declare(module, ty, &columns)
+}

@@ -1,0 +1,334 @@
+//! The instruction that a shader is about: which shader it takes, and how it is written.
+
+use super::module::Module;
+use super::need::Need;
+use assay_precision::{Call, FastMath, Op, Scalar, Type};
+
+/// How an instruction is tested in a shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A core instruction with its operands in order.
+    Core,
+    /// An instruction of GLSL.std.450 with its operands in order.
+    Glsl,
+    /// The same with a last operand that points to where the second result goes.
+    GlslPointer,
+    /// The same with a structure of both results.
+    GlslStruct,
+    /// An instruction of GLSL.std.450 whose result is a word of several parts, which are results of their own.
+    GlslPack,
+    /// A reduction or vote over two invocations, one operand each.
+    Subgroup,
+    /// A read-modify-write of an element of the results buffer, which no other invocation touches.
+    Atomic,
+    /// No case of ours runs it, and why.
+    None(&'static str),
+}
+
+/// How an instruction is tested.
+pub(crate) const fn form(op: Op) -> Form {
+    match op {
+        Op::FNegate
+        | Op::FAdd
+        | Op::FSub
+        | Op::FMul
+        | Op::FDiv
+        | Op::FRem
+        | Op::FMod
+        | Op::FmaKHR
+        | Op::VectorTimesScalar
+        | Op::MatrixTimesScalar
+        | Op::VectorTimesMatrix
+        | Op::MatrixTimesVector
+        | Op::MatrixTimesMatrix
+        | Op::OuterProduct
+        | Op::Dot
+        | Op::IsNan
+        | Op::IsInf
+        | Op::FOrdEqual
+        | Op::FUnordEqual
+        | Op::FOrdNotEqual
+        | Op::FUnordNotEqual
+        | Op::FOrdLessThan
+        | Op::FUnordLessThan
+        | Op::FOrdGreaterThan
+        | Op::FUnordGreaterThan
+        | Op::FOrdLessThanEqual
+        | Op::FUnordLessThanEqual
+        | Op::FOrdGreaterThanEqual
+        | Op::FUnordGreaterThanEqual
+        | Op::ConvertFToU
+        | Op::ConvertFToS
+        | Op::ConvertSToF
+        | Op::ConvertUToF
+        | Op::FConvert
+        | Op::QuantizeToF16 => Form::Core,
+        Op::DPdx
+        | Op::DPdy
+        | Op::Fwidth
+        | Op::DPdxFine
+        | Op::DPdyFine
+        | Op::FwidthFine
+        | Op::DPdxCoarse
+        | Op::DPdyCoarse
+        | Op::FwidthCoarse => Form::None(
+            "derivatives exist in fragment shaders; in compute shaders only with VK_KHR_compute_shader_derivatives",
+        ),
+        Op::GroupNonUniformAllEqual
+        | Op::GroupNonUniformFMin
+        | Op::GroupNonUniformFMax
+        | Op::GroupNonUniformFAdd
+        | Op::GroupNonUniformFMul => Form::Subgroup,
+        Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT | Op::AtomicCompareExchange => Form::Atomic,
+        Op::AtomicCompareExchangeWeak => Form::None("it needs the capability Kernel, which Vulkan does not have"),
+        Op::SubgroupAllEqualKHR => Form::None("it takes a boolean, so that no floating-point value reaches it"),
+        Op::Modf | Op::Frexp => Form::GlslPointer,
+        Op::ModfStruct | Op::FrexpStruct => Form::GlslStruct,
+        Op::PackSnorm4x8 | Op::PackUnorm4x8 | Op::PackSnorm2x16 | Op::PackUnorm2x16 | Op::PackHalf2x16 => {
+            Form::GlslPack
+        }
+        Op::InterpolateAtCentroid | Op::InterpolateAtSample | Op::InterpolateAtOffset => {
+            Form::None("interpolation exists in fragment shaders only")
+        }
+        Op::Round
+        | Op::RoundEven
+        | Op::Trunc
+        | Op::FAbs
+        | Op::SAbs
+        | Op::FSign
+        | Op::SSign
+        | Op::Floor
+        | Op::Ceil
+        | Op::Fract
+        | Op::Radians
+        | Op::Degrees
+        | Op::Sin
+        | Op::Cos
+        | Op::Tan
+        | Op::Asin
+        | Op::Acos
+        | Op::Atan
+        | Op::Sinh
+        | Op::Cosh
+        | Op::Tanh
+        | Op::Asinh
+        | Op::Acosh
+        | Op::Atanh
+        | Op::Atan2
+        | Op::Pow
+        | Op::Exp
+        | Op::Log
+        | Op::Exp2
+        | Op::Log2
+        | Op::Sqrt
+        | Op::InverseSqrt
+        | Op::Determinant
+        | Op::MatrixInverse
+        | Op::FMin
+        | Op::UMin
+        | Op::SMin
+        | Op::FMax
+        | Op::UMax
+        | Op::SMax
+        | Op::FClamp
+        | Op::UClamp
+        | Op::SClamp
+        | Op::FMix
+        | Op::Step
+        | Op::SmoothStep
+        | Op::Fma
+        | Op::Ldexp
+        | Op::PackDouble2x32
+        | Op::UnpackSnorm2x16
+        | Op::UnpackUnorm2x16
+        | Op::UnpackHalf2x16
+        | Op::UnpackSnorm4x8
+        | Op::UnpackUnorm4x8
+        | Op::UnpackDouble2x32
+        | Op::Length
+        | Op::Distance
+        | Op::Cross
+        | Op::Normalize
+        | Op::FaceForward
+        | Op::Reflect
+        | Op::Refract
+        | Op::FindILsb
+        | Op::FindSMsb
+        | Op::FindUMsb
+        | Op::NMin
+        | Op::NMax
+        | Op::NClamp => Form::Glsl,
+    }
+}
+
+/// Declares what the call's environment and opcode need: capabilities, extensions, execution modes.
+pub(super) fn declare(module: &mut Module, call: &Call) {
+    let floats: Vec<Scalar> = float_types(call);
+    for &scalar in &floats {
+        execution_modes(module, call, scalar.width());
+    }
+    // The binary16 that packing goes through is no operand's type; its modes count all the same.
+    if matches!(call.op, Op::PackHalf2x16 | Op::UnpackHalf2x16) {
+        execution_modes(module, call, 16);
+    }
+    if let Some(flags) = call.modes.fast_math {
+        module.capability("FloatControls2", [Need::Feature("shaderFloatControls2")]);
+        module.extension("SPV_KHR_float_controls2");
+        let mask = module.word(mask(flags));
+        for scalar in floats {
+            let ty = module.scalar(scalar);
+            module.execution_modes += &format!("{:15}OpExecutionModeId %main FPFastMathDefault {ty} {mask}\n", "");
+            if !(flags.nsz && flags.not_inf && flags.not_nan) {
+                module.need(Need::FloatControl { property: "shaderSignedZeroInfNanPreserve", width: scalar.width() });
+            }
+        }
+    }
+    let width = call.results.first().map_or(32, |ty| ty.scalar.width());
+    let by_width = |names: [&'static str; 3]| names[width.ilog2().saturating_sub(4).min(2) as usize];
+    match call.op {
+        Op::FmaKHR => {
+            let feature = by_width(["shaderFmaFloat16", "shaderFmaFloat32", "shaderFmaFloat64"]);
+            module.capability("FMAKHR", [Need::Feature(feature)]);
+            module.extension("SPV_KHR_fma");
+        }
+        Op::GroupNonUniformAllEqual => {
+            module.capability("GroupNonUniformVote", [subgroup_operation("VK_SUBGROUP_FEATURE_VOTE_BIT", 2)]);
+        }
+        Op::GroupNonUniformFMin | Op::GroupNonUniformFMax | Op::GroupNonUniformFAdd | Op::GroupNonUniformFMul => {
+            let need = subgroup_operation("VK_SUBGROUP_FEATURE_ARITHMETIC_BIT", 4);
+            module.capability("GroupNonUniformArithmetic", [need]);
+        }
+        Op::AtomicFAddEXT => {
+            let capability = by_width(["AtomicFloat16AddEXT", "AtomicFloat32AddEXT", "AtomicFloat64AddEXT"]);
+            let feature = by_width([
+                "shaderBufferFloat16AtomicAdd",
+                "shaderBufferFloat32AtomicAdd",
+                "shaderBufferFloat64AtomicAdd",
+            ]);
+            module.capability(capability, [Need::Feature(feature)]);
+            module.extension(if width == 16 {
+                "SPV_EXT_shader_atomic_float16_add"
+            } else {
+                "SPV_EXT_shader_atomic_float_add"
+            });
+        }
+        Op::AtomicFMinEXT | Op::AtomicFMaxEXT => {
+            let capability = by_width(["AtomicFloat16MinMaxEXT", "AtomicFloat32MinMaxEXT", "AtomicFloat64MinMaxEXT"]);
+            let feature = by_width([
+                "shaderBufferFloat16AtomicMinMax",
+                "shaderBufferFloat32AtomicMinMax",
+                "shaderBufferFloat64AtomicMinMax",
+            ]);
+            module.capability(capability, [Need::Feature(feature)]);
+            module.extension("SPV_EXT_shader_atomic_float_min_max");
+        }
+        _ => {}
+    }
+    if form(call.op) == Form::Subgroup {
+        module.need(Need::SubgroupSizeAtMost(64));
+        if call.operand_slots().any(|scalar| scalar.width() != 32) {
+            module.need(Need::Feature("shaderSubgroupExtendedTypes"));
+        }
+    }
+}
+
+fn subgroup_operation(name: &'static str, bit: u64) -> Need {
+    Need::SubgroupOperation { name, bit }
+}
+
+/// The floating-point types among operands and results whose modes can be declared, each once.
+fn float_types(call: &Call) -> Vec<Scalar> {
+    let mut types = Vec::new();
+    for scalar in call.operand_slots().chain(call.result_slots()) {
+        let declarable = [Type::F16, Type::F32, Type::F64].iter().any(|ty| ty.scalar == scalar);
+        if declarable && !types.contains(&scalar) {
+            types.push(scalar);
+        }
+    }
+    types
+}
+
+fn execution_modes(module: &mut Module, call: &Call, width: u32) {
+    for name in call.modes.names() {
+        let property = match name {
+            "DenormPreserve" => "shaderDenormPreserve",
+            "DenormFlushToZero" => "shaderDenormFlushToZero",
+            "RoundingModeRTE" => "shaderRoundingModeRTE",
+            "RoundingModeRTZ" => "shaderRoundingModeRTZ",
+            "SignedZeroInfNanPreserve" => "shaderSignedZeroInfNanPreserve",
+            _ => continue,
+        };
+        module.capability(name, [Need::FloatControl { property, width }]);
+        module.extension("SPV_KHR_float_controls");
+        module.execution_modes += &format!("{:15}OpExecutionMode %main {name} {width}\n", "");
+    }
+}
+
+/// The mask of `FPFastMathMode`.
+fn mask(flags: FastMath) -> u32 {
+    let FastMath { not_nan, not_inf, nsz, allow_recip, allow_contract, allow_reassoc, allow_transform } = flags;
+    let bits = [
+        (not_nan, 0x1),
+        (not_inf, 0x2),
+        (nsz, 0x4),
+        (allow_recip, 0x8),
+        (allow_contract, 0x1_0000),
+        (allow_reassoc, 0x2_0000),
+        (allow_transform, 0x4_0000),
+    ];
+    bits.into_iter().filter_map(|(set, bit)| set.then_some(bit)).sum()
+}
+
+/// What an instruction computed.
+pub(super) enum Computed {
+    /// One value per result.
+    Values(Vec<String>),
+    /// A word whose parts are the result scalars, low bits first.
+    Packed(String),
+}
+
+/// Writes the instruction with these operands.
+pub(super) fn emit(module: &mut Module, call: &Call, operands: &[String]) -> Computed {
+    let name = call.op.name();
+    let arguments = operands.join(" ");
+    if form(call.op) == Form::GlslPack {
+        let word = module.value("OpExtInst", "%u32", &format!("%glsl {name} {arguments}"));
+        decorate(module, call, &word);
+        return Computed::Packed(word);
+    }
+    let types: Vec<String> = call.results.iter().map(|&ty| module.ty(ty)).collect();
+    let result = match form(call.op) {
+        Form::Core | Form::Atomic => module.value(name, &types[0], &arguments),
+        Form::Glsl | Form::GlslPack => module.value("OpExtInst", &types[0], &format!("%glsl {name} {arguments}")),
+        Form::GlslPointer => {
+            let pointer = module
+                .declare(format!("%function_{}", &types[1][1..]), || format!("OpTypePointer Function {}", types[1]));
+            module.variables = format!("{:>12} = OpVariable {pointer} Function\n", "%second");
+            let first = module.value("OpExtInst", &types[0], &format!("%glsl {name} {arguments} %second"));
+            decorate(module, call, &first);
+            return Computed::Values(vec![first, module.value("OpLoad", &types[1], "%second")]);
+        }
+        Form::GlslStruct => {
+            let both = module.declare("%both".into(), || format!("OpTypeStruct {} {}", types[0], types[1]));
+            let result = module.value("OpExtInst", &both, &format!("%glsl {name} {arguments}"));
+            decorate(module, call, &result);
+            let mut part = |i: usize| module.value("OpCompositeExtract", &types[i], &format!("{result} {i}"));
+            return Computed::Values(vec![part(0), part(1)]);
+        }
+        Form::Subgroup => {
+            let group = if call.op == Op::GroupNonUniformAllEqual { "%scope" } else { "%scope Reduce" };
+            module.value(name, &types[0], &format!("{group} {arguments}"))
+        }
+        Form::None(why) => unreachable!("families do not list {name}: {why}"),
+    };
+    decorate(module, call, &result);
+    Computed::Values(vec![result])
+}
+
+fn decorate(module: &mut Module, call: &Call, id: &str) {
+    for (set, name) in [(call.modes.no_contraction, "NoContraction"), (call.modes.relaxed, "RelaxedPrecision")] {
+        if set {
+            module.decorations += &format!("{:15}OpDecorate {id} {name}\n", "");
+        }
+    }
+}
