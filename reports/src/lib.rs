@@ -1,6 +1,6 @@
 //! Reporters: what becomes of the events of a run.
 //!
-//! Each implements [`assay_runner::Reporter`] and knows nothing of the others; [`Fanout`] feeds several.
+//! Each implements [`assay_runner::Reporter`] and knows nothing of the others.
 //!
 //! * [`Console`]: a line for each failing case as it ends, a table at the end, one clear line last.
 //! * [`Progress`]: a bar on stderr, where that is a terminal.
@@ -9,20 +9,20 @@
 
 mod console;
 mod deqp;
-mod fanout;
 mod folder;
 mod operands;
 mod progress;
 mod quantity;
+mod shared;
 mod table;
 mod tally;
 
 pub use console::{Console, ConsoleOptions};
-pub use fanout::Fanout;
 pub use folder::{Folder, FolderError};
 pub use operands::{Slot, describe, slots};
 pub use progress::Progress;
 pub use quantity::{Inputs, count, margin, seconds};
+pub use shared::Shared;
 pub use tally::{Outcome, Tally, reason_of};
 
 #[cfg(test)]

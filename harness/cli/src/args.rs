@@ -1,24 +1,20 @@
 //! What can be asked for, and how it is explained.
 
 use crate::exit;
-use assay_case::{Budget, InputRange};
+use assay_precision::Modes;
 use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
 
 /// Checks what a GPU driver computes, bit by bit, against what the Vulkan specification permits.
 #[derive(Debug, Parser)]
 #[command(
     name = "assay",
     version,
-    max_term_width = 100,
+    max_term_width = 90,
     arg_required_else_help = true,
     infer_subcommands = false,
     after_help = "Start with `assay run`. Colours follow NO_COLOR and CLICOLOR_FORCE.",
     after_long_help = format!(
-        "Start with:\n  assay run                                       the audit of the best device, in minutes\n  \
-         assay run 'precision.f32.exp2.*' --budget exhaustive   every 32-bit input of one instruction\n  \
-         assay explain Exp2 --format f32 --in 1.23       what one operation may return, and why\n\n\
-         {}\n\nColours follow NO_COLOR and CLICOLOR_FORCE.",
+        "{START}\n\n{}\n\nColours follow NO_COLOR and CLICOLOR_FORCE.",
         exit::HELP
     )
 )]
@@ -37,12 +33,6 @@ pub(crate) enum Command {
     /// Lists case names, one a line
     #[command(after_help = FILTERS)]
     List(ListArgs),
-    /// Runs cases on a device and reports what it got wrong
-    #[command(
-        after_help = "See `assay run --help` for filters, ranges, and what the output folder holds.",
-        after_long_help = format!("{FILTERS}\n\n{RUN}")
-    )]
-    Run(RunArgs),
     /// Derives what one operation may return, step by step
     #[command(
         after_help = "See `assay explain --help` for how operands are written.",
@@ -72,55 +62,6 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RunArgs {
-    /// Which cases; all without one
-    #[arg(value_name = "FILTER")]
-    pub(crate) filters: Vec<String>,
-
-    /// How many inputs: quick (the whole audit in minutes), sampled (2^24 a case) or exhaustive (all up to 2^32)
-    #[arg(long, default_value = "quick", hide_possible_values = true)]
-    pub(crate) budget: Budget,
-
-    /// The device: its index in `assay devices`, a part of its name, its UUID, or `lavapipe`
-    ///
-    /// Default: the first discrete GPU, else integrated, virtual, CPU.
-    #[arg(long, value_name = "DEVICE")]
-    pub(crate) device: Option<String>,
-
-    /// The folder for results; those of an earlier run in it are replaced
-    ///
-    /// Default: assay-out/DATE-TIME, in the current folder.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-
-    /// Threads that check results and build pipelines
-    ///
-    /// Default: one for each core.
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
-
-    /// How long the device may take over one submission, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive_seconds)]
-    pub(crate) timeout: f64,
-
-    /// The seed of the sampled inputs; the same seed gives the same inputs on every machine
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
-
-    /// Only this part of the first operand's values, ends included
-    #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
-    pub(crate) range: Option<InputRange>,
-
-    /// Run under the Vulkan validation layer; what it objects to is an InternalError
-    #[arg(long)]
-    pub(crate) validation: bool,
-
-    /// Show every case as it ends with its times and checking rate, and a row for every mode
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// The instruction as SPIR-V spells it, in any case: OpFDiv, Exp2
     #[arg(value_name = "OP")]
@@ -139,11 +80,11 @@ pub(crate) struct ExplainArgs {
     pub(crate) got: Option<Vec<String>>,
 
     /// A mode or decoration in force, as SPIR-V spells it; may be given several times
-    ///
-    /// DenormPreserve, DenormFlushToZero, RoundingModeRTE, RoundingModeRTZ, SignedZeroInfNanPreserve, NoContraction,
-    /// RelaxedPrecision; of FPFastMathMode: None (no flag), NotNaN, NotInf, NSZ, AllowRecip, AllowContract,
-    /// AllowReassoc, AllowTransform. Names joined by + or commas are taken too.
-    #[arg(long, short, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, short, value_name = "NAME", value_delimiter = ',', long_help = format!(
+        "A mode or decoration in force, as SPIR-V spells it; may be given several times, or several joined by + or \
+         commas: {}. (None declares that no flag of FPFastMathMode is set.)",
+        Modes::NAMES.join(", ")
+    ))]
     pub(crate) mode: Vec<String>,
 
     /// For a conversion, the type that it converts from
@@ -161,59 +102,47 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-fn positive_seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
-        _ => Err("expected a number of seconds above 0".to_owned()),
-    }
-}
+const START: &str = "\
+Start with:
+  assay run
+      the audit of the best device, in minutes
+  assay run 'precision.f32.exp2.*' --budget exhaustive
+      every 32-bit input of one instruction
+  assay explain Exp2 --format f32 --in 1.23
+      what one operation may return, and why";
 
 const FILTERS: &str = "\
 Filters:
-  precision.f32                     a group: every case whose name begins with these components
-  precision.f32.exp2.scalar.default one case
-  'precision.*.exp2.*'              a pattern for whole names; * stands for anything, dots too
-  A case runs if any filter matches it.";
-
-const RUN: &str = "\
-Ranges:
-  Ends are bits (0x3f800000), hex floats (0x1.8p-3) or decimals (-1.5e3, inf), in the order of the type from -inf to
-  +inf: --range 0x1p-126..1.5, --range -inf..-0, --range 0x00000001..0x007fffff.
-
-The output folder holds:
-  results.jsonl  one JSON object a line: the run, then every case with all that is known of it
-  results.csv    name,status,seconds     in deqp-runner's form
-  failures.csv   name,status             in deqp-runner's form
-  device.json    the device, its driver and what it depends on
-
-Statuses: Pass; QualityWarning (only a lenient reading of the specification permits some results); Fail; NotSupported;
-Crash; Timeout; DeviceLost; InternalError; Undetermined (nothing that was checked could be decided).
-A margin is error over bound: 1 is the limit, more is a failure.
-
-Examples:
-  assay run
-  assay run 'precision.f32.exp2.*' --budget exhaustive -v
-  assay run precision.f16 --device lavapipe --out lavapipe
-  assay run precision.f32.log2 --budget sampled --range 0.5..2";
+  precision.f32
+      a group: every case whose name begins with these components
+  precision.f32.exp2.scalar.default
+      one case
+  'precision.*.exp2.*'
+      a pattern for whole names; * stands for anything, dots too
+  A case is chosen if any filter matches it.";
 
 const EXPLAIN: &str = "\
 Operands and results:
   0x3f9d70a4     bits: 0x without an exponent, at most as wide as the type
   0x1.8p-3       a hex float: 0x with p
   1.23, -2e-3    a decimal; inf, nan, -inf
-  Numbers that the type cannot hold are rounded to nearest, and that is said. Several are separated by spaces or
-  commas, in the order of the operands, vectors component by component, matrices column by column. Each has the type of
-  its operand: the exponent of Ldexp is an integer.
+  A number that the type cannot hold is rounded to nearest, and that is said.
+  Several are separated by spaces or commas, in the order of the operands,
+  vectors component by component, matrices column by column. Each has the type
+  of its operand: the exponent of Ldexp is an integer.
 
-The verdict is that of one result: Pass, QualityWarning (only a lenient reading of the specification permits it) or
-Fail, and its margin, error over bound: 1 is the limit.
+The verdict:
+  Pass, QualityWarning (only a lenient reading of the specification permits the
+  result) or Fail, and the margin, error over bound: 1 is the limit.
 
 The JSON object:
-  {\"op\",\"format\",\"inputs\":[bits],\"modes\":[names],\"exact\",\"rule\",\"clause\",
-   \"permitted\":[[lowest bits,highest bits],..],\"nan\":bool,\"any\":bool,
-   \"got\":{\"bits\",\"permitted\":bool,\"lenient\":bool,\"margin\":number}}
-  Ranges ascend from -inf to +inf, -0 before +0. `nan`: any NaN is permitted; `any`: nothing is required. `permitted` is
-  the usual reading, `lenient` the laxest one. `got` is null without --got; an infinite margin is \"inf\".
+  {\"op\", \"format\", \"inputs\": [bits], \"modes\": [names],
+   \"exact\", \"rule\", \"clause\",
+   \"permitted\": [[lowest bits, highest bits], ..], \"nan\": bool, \"any\": bool,
+   \"got\": {\"bits\", \"permitted\": bool, \"lenient\": bool, \"margin\": number}}
+  Ranges ascend from -inf to +inf, -0 before +0. nan: any NaN is permitted; any:
+  nothing is required. permitted is the usual reading, lenient the laxest.
+  got is null without --got; an infinite margin is \"inf\".
 
 Exit code: 0, or 1 if a result given with --got is outside every reading.
 

@@ -1,3 +1,90 @@
-//! The assay binary.
+//! The `assay` binary: arguments in, exit codes out.
 
-fn main() {}
+mod args;
+mod cases;
+mod devices;
+mod exit;
+mod explain;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use exit::{Failure, WithCode};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(std::env::args_os().map(shield_minus));
+    // A panic is a defect of Assay and of nothing else: it must not look like a failure of a driver.
+    let result = std::panic::catch_unwind(|| dispatch(cli.command));
+    let code = match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => {
+            complain(&failure);
+            failure.code
+        }
+        Err(_) => {
+            let error = anyhow::anyhow!(
+                "this is a defect of Assay; please report it with the command line and the lines above"
+            );
+            complain(&Failure { code: exit::INTERNAL, error });
+            exit::INTERNAL
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn dispatch(command: Command) -> Result<u8, Failure> {
+    match command {
+        Command::Devices(args) => devices::devices(&args),
+        Command::List(args) => cases::list(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "assay", &mut script);
+            print(&script)
+        }
+    }
+}
+
+/// Writes to stdout. A reader that has gone (`assay list | head`) is no error.
+fn print(text: &[u8]) -> Result<u8, Failure> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).code(exit::USAGE).map_err(|f| Failure { error: f.error.context("cannot write to stdout"), ..f })
+        }
+        _ => Ok(exit::OK),
+    }
+}
+
+/// Says on stderr what is wrong.
+fn complain(failure: &Failure) {
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    // Without a stderr the exit code has to do.
+    _ = writeln!(anstream::stderr(), "{red}error:{red:#} {failure}");
+}
+
+/// Says something on stderr that is worth knowing and no error.
+fn note(text: &str) {
+    let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
+    _ = writeln!(anstream::stderr(), "{cyan}note:{cyan:#} {text}");
+}
+
+/// `-inf`, `-nan` and `-0x1p3` are operands, which clap would take for options (it knows `-1.5` for what it is): their
+/// minus becomes U+2212, which operands may be written with as well.
+fn shield_minus(argument: OsString) -> OsString {
+    let number = argument.to_str().and_then(|text| text.strip_prefix('-')).filter(|rest| {
+        let first = rest.split(',').next().unwrap_or_default().to_ascii_lowercase();
+        let listed = rest.contains(',') && first.parse::<f64>().is_ok();
+        // Ends of a range are clap's to pass on as they are.
+        !rest.contains("..")
+            && (matches!(first.as_str(), "inf" | "infinity" | "nan") || first.starts_with("0x") || listed)
+    });
+    match number {
+        Some(rest) => format!("\u{2212}{rest}").into(),
+        None => argument,
+    }
+}

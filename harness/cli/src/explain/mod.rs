@@ -59,7 +59,10 @@ fn understand(args: &ExplainArgs) -> Result<Request, Failure> {
         None => None,
         Some(texts) => {
             let values = values("--got", texts, call.result_slots().collect());
-            Some(values.map_err(|wrong| wrong.unwrap_or_else(|slots| count_of_results(&call, slots.len(), texts.len())))?)
+            Some(
+                values
+                    .map_err(|wrong| wrong.unwrap_or_else(|slots| count_of_results(&call, slots.len(), texts.len())))?,
+            )
         }
     };
     Ok(Request { call, shape, scalar, inputs, got })
@@ -88,14 +91,18 @@ fn modes(names: &[String]) -> Result<Modes, Failure> {
     let given = |name: &str| names.iter().any(|given| given.eq_ignore_ascii_case(name));
     for (one, other) in [("DenormPreserve", "DenormFlushToZero"), ("RoundingModeRTE", "RoundingModeRTZ")] {
         if given(one) && given(other) {
-            return Err(usage(format!("a module cannot declare both {one} and {other} for one width; name one of them")));
+            return Err(usage(format!(
+                "a module cannot declare both {one} and {other} for one width; name one of them"
+            )));
         }
     }
     if modes.fast_math.is_some() {
         if given("None") && !modes.names().contains(&"None") {
             return Err(usage("`None` declares that no flag of FPFastMathMode is set; leave it out beside others"));
         }
-        for (excluded, set) in [("SignedZeroInfNanPreserve", modes.preserve_special), ("NoContraction", modes.no_contraction)] {
+        for (excluded, set) in
+            [("SignedZeroInfNanPreserve", modes.preserve_special), ("NoContraction", modes.no_contraction)]
+        {
             if set {
                 return Err(usage(format!(
                     "{excluded} and the flags of FPFastMathMode exclude each other in a module; with flags, leave out \
@@ -152,7 +159,10 @@ fn fitting(op: Op, scalar: Scalar, from: Option<Scalar>, modes: Modes, given: us
         }
         _ => {
             let names: Vec<String> = fit.iter().map(|(_, shape)| shape.to_string()).collect();
-            Err(usage(format!("{given} operand scalars fit several shapes of {op}: give one with --shape ({})", names.join(", "))))
+            Err(usage(format!(
+                "{given} operand scalars fit several shapes of {op}: give one with --shape ({})",
+                names.join(", ")
+            )))
         }
     }
 }

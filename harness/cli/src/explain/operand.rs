@@ -79,9 +79,14 @@ mod tests {
         assert_eq!(of("0xffffff82", 32, true), Ok(0xffff_ff82));
         assert_eq!(of("\u{2212}1", 8, true), Ok(0xff));
         assert_eq!(of("18446744073709551615", 64, false), Ok(u64::MAX));
-        for (text, width, signed) in
-            [("128", 8, true), ("-1", 8, false), ("0x100", 8, true), ("1.5", 32, true), ("0x-1", 32, true), ("", 8, true)]
-        {
+        for (text, width, signed) in [
+            ("128", 8, true),
+            ("-1", 8, false),
+            ("0x100", 8, true),
+            ("1.5", 32, true),
+            ("0x-1", 32, true),
+            ("", 8, true),
+        ] {
             assert!(of(text, width, signed).is_err(), "{text}");
         }
     }
