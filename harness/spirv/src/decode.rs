@@ -7,26 +7,50 @@ use crate::words;
 
 /// What earlier instructions say that later ones need to be read: number types, types of values, extended sets.
 pub(crate) struct Context {
-    numbers: IdTable<Option<NumberType>>,
+    /// Place in `number_types` plus one; 0 where there is none.
+    numbers: IdTable<u8>,
+    /// The number types in use, each once: there are fewer than 255.
+    number_types: Vec<NumberType>,
     /// Types of integer values, for the literals of `OpSwitch`; 0 where there is none.
     value_types: IdTable<u32>,
     sets: IdTable<Option<ExtendedSet>>,
 }
 
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} number types", self.number_types.len())
+    }
+}
+
 impl Context {
     /// `ids`: how many ids are expected, which bounds the memory.
     pub(crate) fn new(ids: usize) -> Self {
-        Context { numbers: IdTable::new(ids), value_types: IdTable::new(ids), sets: IdTable::new(ids) }
+        Context {
+            numbers: IdTable::new(ids),
+            number_types: Vec::new(),
+            value_types: IdTable::new(ids),
+            sets: IdTable::new(ids),
+        }
     }
 
     /// The type of number literals of the type `id`.
     pub(crate) fn number(&self, id: u32) -> Option<NumberType> {
-        self.numbers.get(id)
+        self.number_types.get(usize::from(self.numbers.get(id)).checked_sub(1)?).copied()
+    }
+
+    fn set_number(&mut self, id: u32, number: Option<NumberType>) {
+        let Some(number) = number else { return self.numbers.set(id, 0) };
+        let known = self.number_types.iter().position(|n| *n == number);
+        let place = known.unwrap_or_else(|| {
+            self.number_types.push(number);
+            self.number_types.len() - 1
+        });
+        self.numbers.set(id, place as u8 + 1);
     }
 
     /// The type of a selector's literals: that of the value `id`.
     pub(crate) fn number_of_value(&self, id: u32) -> Option<NumberType> {
-        self.numbers.get(self.value_types.get(id)).filter(|n| matches!(n, NumberType::Int { .. }))
+        self.number(self.value_types.get(id)).filter(|n| matches!(n, NumberType::Int { .. }))
     }
 
     /// The extended set that the import `id` names; `None` if it is no import.
@@ -37,14 +61,14 @@ impl Context {
     /// Takes notice of an instruction whose operands are as the grammar says.
     pub(crate) fn note(&mut self, instruction: &Instruction, words: &[u32]) {
         match (instruction.op, words) {
-            (Op::TypeInt, [_, id, width, signedness]) => self.numbers.set(*id, NumberType::int(*width, *signedness)),
+            (Op::TypeInt, [_, id, width, signedness]) => self.set_number(*id, NumberType::int(*width, *signedness)),
             (Op::TypeFloat, [_, id, width, rest @ ..]) => {
-                self.numbers.set(*id, NumberType::float(*width, rest.first().copied()));
+                self.set_number(*id, NumberType::float(*width, rest.first().copied()));
             }
             (Op::ExtInstImport, [_, id, name @ ..]) => {
                 self.sets.set(*id, words::string(name).map(|(name, _)| ExtendedSet::from_name(&name)));
             }
-            (_, [_, ty, id, ..]) if instruction.has_result_type() && self.numbers.get(*ty).is_some() => {
+            (_, [_, ty, id, ..]) if instruction.has_result_type() && self.numbers.get(*ty) != 0 => {
                 self.value_types.set(*id, *ty);
             }
             _ => {}
@@ -54,13 +78,13 @@ impl Context {
 
 /// One operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Decoded {
+pub struct Decoded {
     /// What it is; never a composite, whose parts come one by one.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// Index of its first word in the instruction.
-    pub(crate) at: usize,
+    pub at: usize,
     /// How many words it takes.
-    pub(crate) len: usize,
+    pub len: usize,
     /// The type of a number literal.
     pub(crate) number: Option<NumberType>,
 }

@@ -2,14 +2,17 @@
 //!
 //! * [`grammar`]: instructions, operand kinds and enumerants, from the generated [`tables`].
 //! * [`Module`]: words as sections, dense ids, interned types, functions, blocks and control flow.
+//! * [`reflect`]: entry points, bindings, layouts, specialisation constants.
+//! * [`need`]: what a module needs of a device, what a device has, and what is missing.
 //! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
 
 mod decode;
-mod float_format;
 pub mod grammar;
 mod id_table;
 pub mod module;
+pub mod need;
 mod number;
+pub mod reflect;
 pub mod tables;
 mod text;
 mod words;

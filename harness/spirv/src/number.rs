@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::float_format::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
+use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 
 use crate::tables::FPEncoding;
 

@@ -17,8 +17,9 @@ pub use functions::{Block, BlockIndex, Function, Merge};
 pub use section::Section;
 pub use types::{ImageType, Type, TypeId};
 
-use crate::grammar::Version;
-use crate::tables::{Op, StorageClass};
+use crate::decode::{self, Anomaly, Context, Decoded};
+use crate::grammar::{Category, Version};
+use crate::tables::{Kind, Op, StorageClass};
 use crate::words::{Header, string};
 
 /// An id of the module by its place among all ids in use: from 0, without gaps.
@@ -57,6 +58,7 @@ pub struct Module {
     annotations: decorations::Annotations,
     lines: Vec<Index>,
     unknown: u32,
+    context: Context,
 }
 
 /// One instruction of a module.
@@ -159,6 +161,25 @@ impl Module {
     /// Instructions from `range.start` up to, without, `range.end`.
     pub fn instructions_in(&self, range: std::ops::Range<u32>) -> impl DoubleEndedIterator<Item = Instruction<'_>> {
         range.map(|i| self.instruction(Index(i)))
+    }
+
+    /// Calls `visit` for each operand of an instruction, result type and result included, up to the first that is not
+    /// what the grammar says.
+    pub fn operands(&self, instruction: Instruction, mut visit: impl FnMut(Decoded)) -> Result<(), Anomaly> {
+        let Some(op) = instruction.op else { return Ok(()) };
+        decode::operands(op.info(), instruction.words, &self.context, &mut visit)
+    }
+
+    /// The words of the ids that an instruction uses; what it makes is not among them.
+    pub fn id_operands(&self, instruction: Instruction) -> Vec<u32> {
+        let mut ids = Vec::new();
+        // What stands behind an operand newer than the tables cannot be known.
+        let _newer = self.operands(instruction, |operand| {
+            if matches!(operand.kind.info().category, Category::Id) && operand.kind != Kind::IdResult {
+                ids.push(instruction.words[operand.at]);
+            }
+        });
+        ids
     }
 
     /// Every instruction.

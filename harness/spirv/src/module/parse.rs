@@ -48,7 +48,6 @@ impl IdMap {
 
 struct Parser {
     module: Module,
-    context: Context,
     /// An instruction that uses each id, for those that nothing makes.
     users: Vec<u32>,
     section: Section,
@@ -89,10 +88,10 @@ impl Module {
             annotations: Annotations::default(),
             lines: Vec::new(),
             unknown: 0,
+            context: Context::new(expected),
         };
         let parser = Parser {
             module,
-            context: Context::new(expected),
             users: Vec::new(),
             section: Section::Capabilities,
             function: None,
@@ -161,11 +160,11 @@ impl Parser {
         let op = info.op;
         self.place(op, index)?;
         let range = place.at as usize..place.at as usize + usize::from(place.len);
-        let Parser { module, context, users, .. } = self;
+        let Parser { module, users, .. } = self;
         let words = &module.words[range];
         let (ids, definitions, bound) = (&mut module.ids, &mut module.definitions, module.header.bound);
         let mut problem = None;
-        let read = decode::operands(info, words, context, &mut |operand| {
+        let read = decode::operands(info, words, &module.context, &mut |operand| {
             if !matches!(operand.kind.info().category, Category::Id) {
                 return;
             }
@@ -189,7 +188,7 @@ impl Parser {
         });
         match (read, problem) {
             (_, Some(problem)) => return Err(problem),
-            (Ok(()), None) => context.note(info, words),
+            (Ok(()), None) => module.context.note(info, words),
             (Err(Anomaly::Unreadable { kind, .. }), None) if newer_enumerant(kind) => module.unknown += 1,
             (Err(anomaly), None) => return Err(ModuleErrorKind::Operands { op, anomaly }),
         }

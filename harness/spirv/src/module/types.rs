@@ -91,7 +91,12 @@ pub(super) struct Types {
     interned: HashMap<Type, TypeId>,
     /// The type that each id declares, or `NONE`; ids beyond the end declare none.
     by_id: Vec<u32>,
+    /// How deep types are nested, pointers not counted.
+    depths: Vec<u8>,
 }
+
+/// The universal limit on how deep structures nest, here of all types: what walks over types may recurse.
+const MAX_DEPTH: usize = 255;
 
 impl Types {
     pub(super) fn get(&self, ty: TypeId) -> &Type {
@@ -186,10 +191,30 @@ impl Types {
                 | Type::Pointer { .. }
                 | Type::Other(_)
         );
+        let depth = self.depth(&ty)?;
         if let Some(id) = instruction.result().and_then(id_of) {
             self.bind(id, ty, instruction.index, interns);
+            self.depths.resize(self.all.len(), depth);
         }
         Ok(())
+    }
+
+    /// How deep a new type nests.
+    fn depth(&self, ty: &Type) -> Result<u8, ModuleErrorKind> {
+        let of = |part: &TypeId| self.depths.get(part.0 as usize).copied().unwrap_or(0);
+        let inner = match ty {
+            Type::Array { element, .. } | Type::RuntimeArray { element } => of(element),
+            Type::Struct { members } => {
+                let members = &self.members[members.start as usize..members.end as usize];
+                members.iter().map(of).max().unwrap_or(0)
+            }
+            _ => return Ok(0),
+        };
+        inner.checked_add(1).ok_or(ModuleErrorKind::Limit {
+            what: "nesting of types",
+            found: usize::from(inner) + 1,
+            limit: MAX_DEPTH,
+        })
     }
 
     fn parts(

@@ -1,0 +1,646 @@
+//! From a module to what it needs.
+
+use super::{ApiVersion, Expression, Need, NeedItem, Requirement, Test};
+use crate::grammar::{self, Class, Enabling, Version};
+use crate::module::{Instruction, Module, Section, Type, TypeId};
+use crate::reflect::{self, Mode, Usage};
+use crate::tables::{Capability, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, Op, Scope, StorageClass};
+
+impl Need {
+    /// What a module needs of a device that is to run it.
+    pub fn of(module: &Module) -> Need {
+        let mut derive = Derive { module, items: Vec::new() };
+        derive.version();
+        derive.capabilities();
+        derive.extensions();
+        for usage in reflect::usages(module) {
+            derive.entry_point(&usage);
+        }
+        for instruction in module.section(Section::Globals) {
+            derive.global(instruction);
+        }
+        for instruction in module.section(Section::Functions) {
+            derive.body(instruction);
+        }
+        let mut items = derive.items;
+        items.sort_by_key(|item| item.at);
+        items.dedup_by(|b, a| a.expression == b.expression && a.because == b.because);
+        Need { items }
+    }
+}
+
+struct Derive<'a> {
+    module: &'a Module,
+    items: Vec<NeedItem>,
+}
+
+fn feature(name: &'static str) -> Expression {
+    Expression::One(Requirement::Feature(name))
+}
+
+fn api(minor: u32) -> Expression {
+    Expression::One(Requirement::Api(ApiVersion::v1(minor)))
+}
+
+fn extension(name: &'static str) -> Expression {
+    Expression::One(Requirement::Extension(name))
+}
+
+fn property(name: &'static str, test: Test) -> Expression {
+    Expression::One(Requirement::Property(name, test))
+}
+
+fn any(names: &[&'static str]) -> Expression {
+    Expression::Any(names.iter().map(|name| feature(name)).collect())
+}
+
+fn enabled_by(ways: &[Enabling]) -> Expression {
+    let mut parts: Vec<Expression> = Vec::new();
+    for way in ways {
+        let part = match *way {
+            Enabling::Version(minor) => api(minor),
+            Enabling::Extension(name) => extension(name),
+            Enabling::Feature { feature: name, .. } => feature(name),
+            Enabling::Property { member, value: "VK_TRUE", .. } => property(member, Test::True),
+            Enabling::Property { member, value, bits, .. } => property(member, Test::Bits(bits, value)),
+        };
+        // A feature has several structures, but is one feature.
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => Expression::Any(parts),
+    }
+}
+
+/// Widths that float-controls modes name, with the name of each mode's property.
+const FLOAT_CONTROLS: [(ExecutionMode, u32, &str, &str); 15] = {
+    use ExecutionMode::{
+        DenormFlushToZero, DenormPreserve, RoundingModeRTE, RoundingModeRTZ, SignedZeroInfNanPreserve,
+    };
+    [
+        (
+            SignedZeroInfNanPreserve,
+            16,
+            "shaderSignedZeroInfNanPreserveFloat16",
+            "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat16-06293",
+        ),
+        (
+            SignedZeroInfNanPreserve,
+            32,
+            "shaderSignedZeroInfNanPreserveFloat32",
+            "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-06294",
+        ),
+        (
+            SignedZeroInfNanPreserve,
+            64,
+            "shaderSignedZeroInfNanPreserveFloat64",
+            "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat64-06295",
+        ),
+        (DenormPreserve, 16, "shaderDenormPreserveFloat16", "VUID-RuntimeSpirv-shaderDenormPreserveFloat16-06296"),
+        (DenormPreserve, 32, "shaderDenormPreserveFloat32", "VUID-RuntimeSpirv-shaderDenormPreserveFloat32-06297"),
+        (DenormPreserve, 64, "shaderDenormPreserveFloat64", "VUID-RuntimeSpirv-shaderDenormPreserveFloat64-06298"),
+        (
+            DenormFlushToZero,
+            16,
+            "shaderDenormFlushToZeroFloat16",
+            "VUID-RuntimeSpirv-shaderDenormFlushToZeroFloat16-06299",
+        ),
+        (
+            DenormFlushToZero,
+            32,
+            "shaderDenormFlushToZeroFloat32",
+            "VUID-RuntimeSpirv-shaderDenormFlushToZeroFloat32-06300",
+        ),
+        (
+            DenormFlushToZero,
+            64,
+            "shaderDenormFlushToZeroFloat64",
+            "VUID-RuntimeSpirv-shaderDenormFlushToZeroFloat64-06301",
+        ),
+        (RoundingModeRTE, 16, "shaderRoundingModeRTEFloat16", "VUID-RuntimeSpirv-shaderRoundingModeRTEFloat16-06302"),
+        (RoundingModeRTE, 32, "shaderRoundingModeRTEFloat32", "VUID-RuntimeSpirv-shaderRoundingModeRTEFloat32-06303"),
+        (RoundingModeRTE, 64, "shaderRoundingModeRTEFloat64", "VUID-RuntimeSpirv-shaderRoundingModeRTEFloat64-06304"),
+        (RoundingModeRTZ, 16, "shaderRoundingModeRTZFloat16", "VUID-RuntimeSpirv-shaderRoundingModeRTZFloat16-06305"),
+        (RoundingModeRTZ, 32, "shaderRoundingModeRTZFloat32", "VUID-RuntimeSpirv-shaderRoundingModeRTZFloat32-06306"),
+        (RoundingModeRTZ, 64, "shaderRoundingModeRTZFloat64", "VUID-RuntimeSpirv-shaderRoundingModeRTZFloat64-06307"),
+    ]
+};
+
+/// Values of `VkShaderFloatControlsIndependence`.
+const INDEPENDENCE_32_BIT_ONLY: u64 = 0;
+const INDEPENDENCE_ALL: u64 = 1;
+
+/// Least workgroup limits, with the rule of each: x, y, z, and all invocations.
+const WORKGROUP_LIMITS: [(&str, &str); 4] = [
+    ("maxComputeWorkGroupSizeX", "VUID-RuntimeSpirv-x-06429"),
+    ("maxComputeWorkGroupSizeY", "VUID-RuntimeSpirv-y-06430"),
+    ("maxComputeWorkGroupSizeZ", "VUID-RuntimeSpirv-z-06431"),
+    ("maxComputeWorkGroupInvocations", "VUID-RuntimeSpirv-x-06432"),
+];
+
+impl Derive<'_> {
+    fn push(&mut self, at: usize, because: String, rule: Option<&'static str>, expression: Expression) {
+        self.items.push(NeedItem { expression, because, rule, at });
+    }
+
+    fn version(&mut self) {
+        let version = self.module.version();
+        let needs = match (version.major, version.minor) {
+            (1, 0) => return,
+            (1, 1..=3) => api(1),
+            (1, 4) => Expression::Any(vec![api(2), extension("VK_KHR_spirv_1_4")]),
+            (1, 5) => api(2),
+            (1, 6) => api(3),
+            _ => Expression::Never(format!("a version that Vulkan knows: it ends at {}", Version::NEWEST)),
+        };
+        self.push(1, format!("SPIR-V {version}"), None, needs);
+    }
+
+    fn capabilities(&mut self) {
+        let module = self.module;
+        for instruction in module.section(Section::Capabilities).filter(|i| i.op == Some(Op::Capability)) {
+            let Some(word) = instruction.operand(0) else { continue };
+            let Some(capability) = Capability::from_word(word) else {
+                let why = Expression::Never("a capability that the grammar knows".to_owned());
+                self.push(instruction.at, format!("capability {word}"), None, why);
+                continue;
+            };
+            let needs = match capability.enabling() {
+                Some([]) => continue,
+                Some(ways) => enabled_by(ways),
+                None => Expression::Never("an API other than Vulkan, which does not list it".to_owned()),
+            };
+            self.push(instruction.at, format!("capability {capability}"), None, needs);
+        }
+    }
+
+    fn extensions(&mut self) {
+        let module = self.module;
+        for instruction in module.section(Section::Extensions) {
+            let name = module.string_at(instruction, 0);
+            let needs = match grammar::extension_enabling(&name) {
+                Some(ways) => enabled_by(ways),
+                None => Expression::Never("an API other than Vulkan, which does not list it".to_owned()),
+            };
+            self.push(instruction.at, format!("extension {name}"), None, needs);
+        }
+    }
+
+    fn entry_point(&mut self, usage: &Usage) {
+        let modes = reflect::modes(self.module, usage.function);
+        self.float_controls(&modes);
+        for mode in &modes {
+            match (mode.mode, &mode.operands[..]) {
+                (Some(ExecutionMode::LocalSizeId), _) => {
+                    let rule = Some("VUID-RuntimeSpirv-LocalSizeId-06434");
+                    self.push(mode.at, "execution mode LocalSizeId".to_owned(), rule, feature("maintenance4"));
+                }
+                (Some(ExecutionMode::TileShadingRateQCOM), rate @ [_, _, _]) => {
+                    let limits = [
+                        ("maxTileShadingRateX", "VUID-RuntimeSpirv-x-10702"),
+                        ("maxTileShadingRateY", "VUID-RuntimeSpirv-y-10703"),
+                    ];
+                    for (i, (limit, rule)) in limits.into_iter().enumerate() {
+                        let because = format!("tile shading rate {} in {}", rate[i], ["x", "y"][i]);
+                        self.push(mode.at, because, Some(rule), property(limit, Test::AtLeast(u64::from(rate[i]))));
+                    }
+                }
+                (Some(ExecutionMode::SubgroupUniformControlFlowKHR), _) => {
+                    let rule = Some("VUID-RuntimeSpirv-SubgroupUniformControlFlowKHR-06379");
+                    self.push(
+                        mode.at,
+                        "execution mode SubgroupUniformControlFlowKHR".to_owned(),
+                        rule,
+                        feature("shaderSubgroupUniformControlFlow"),
+                    );
+                }
+                _ => {}
+            }
+        }
+        if usage.model == Some(ExecutionModel::GLCompute) {
+            self.workgroup(usage, &modes);
+        }
+        self.stages(usage);
+    }
+
+    fn float_controls(&mut self, modes: &[Mode]) {
+        let widths = |mode: ExecutionMode| {
+            let named = modes.iter().filter(move |m| m.mode == Some(mode));
+            named.filter_map(|m| m.operands.first().copied()).collect::<Vec<_>>()
+        };
+        for mode in modes {
+            for (named, width, name, rule) in FLOAT_CONTROLS {
+                if mode.mode == Some(named) && mode.operands.first() == Some(&width) {
+                    self.push(
+                        mode.at,
+                        format!("execution mode {named} {width}"),
+                        Some(rule),
+                        property(name, Test::True),
+                    );
+                }
+            }
+        }
+        let denorms = [ExecutionMode::DenormPreserve, ExecutionMode::DenormFlushToZero];
+        let roundings = [ExecutionMode::RoundingModeRTE, ExecutionMode::RoundingModeRTZ];
+        let rules = [
+            (
+                denorms,
+                "denormBehaviorIndependence",
+                [
+                    "VUID-RuntimeSpirv-denormBehaviorIndependence-06290",
+                    "VUID-RuntimeSpirv-denormBehaviorIndependence-06289",
+                ],
+            ),
+            (
+                roundings,
+                "roundingModeIndependence",
+                [
+                    "VUID-RuntimeSpirv-roundingModeIndependence-06292",
+                    "VUID-RuntimeSpirv-roundingModeIndependence-06291",
+                ],
+            ),
+        ];
+        for (pair, name, [all_same, both_same]) in rules {
+            // The mode of each width: 16, 32, 64; of widths that the module's types do not have, none is asked.
+            let used = [16, 32, 64].map(|width| self.uses_float(width));
+            let of = [16, 32, 64].map(|width| pair.into_iter().find(|mode| widths(*mode).contains(&width)));
+            let differ = |a: usize, b: usize| used[a] && used[b] && of[a] != of[b];
+            let Some(at) = modes.iter().find(|m| m.mode.is_some_and(|mode| pair.contains(&mode))).map(|m| m.at) else {
+                continue;
+            };
+            let because = format!("{} or {} different by width", pair[0], pair[1]);
+            if differ(0, 2) {
+                self.push(at, because, Some(both_same), property(name, Test::OneOf(&[INDEPENDENCE_ALL])));
+            } else if differ(0, 1) || differ(1, 2) {
+                let either = Test::OneOf(&[INDEPENDENCE_32_BIT_ONLY, INDEPENDENCE_ALL]);
+                self.push(at, because, Some(all_same), property(name, either));
+            }
+        }
+    }
+
+    fn uses_float(&self, width: u32) -> bool {
+        self.module.types().any(|(_, ty)| *ty == Type::Float { width, encoding: None })
+    }
+
+    fn workgroup(&mut self, usage: &Usage, modes: &[Mode]) {
+        let at = self.module.definition_of_word(usage.function).map_or(0, |d| d.at);
+        if let Some(found) = reflect::workgroup_size(self.module, modes) {
+            let product = found.size.iter().fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
+            let [x, y, z] = found.size.map(u64::from);
+            for ((name, rule), size) in WORKGROUP_LIMITS.into_iter().zip([x, y, z, product]) {
+                // Every device has these limits, so that no text about them is needed for the common sizes.
+                let because = format!("workgroup size {x} x {y} x {z}");
+                self.push(at, because, Some(rule), property(name, Test::AtLeast(size)));
+            }
+        }
+        let mut layouts = reflect::Layouts::new(self.module);
+        let (mut shared, mut pushed) = (0u64, 0u64);
+        for id in &usage.globals {
+            match reflect::variable(self.module, self.module.word(*id)) {
+                Some((StorageClass::Workgroup, ty)) => shared = shared.saturating_add(layouts.shape(ty).size()),
+                Some((StorageClass::PushConstant, ty)) => pushed = pushed.max(layouts.shape(ty).size()),
+                _ => {}
+            }
+        }
+        if shared > 0 {
+            let needs = property("maxComputeSharedMemorySize", Test::AtLeast(shared));
+            self.push(
+                at,
+                format!("{shared} bytes of workgroup memory"),
+                Some("VUID-RuntimeSpirv-Workgroup-06530"),
+                needs,
+            );
+        }
+        if pushed > 0 {
+            let needs = property("maxPushConstantsSize", Test::AtLeast(pushed));
+            self.push(at, format!("{pushed} bytes of push constants"), None, needs);
+        }
+    }
+
+    /// What depends on the stage that runs an instruction.
+    fn stages(&mut self, usage: &Usage) {
+        let module = self.module;
+        if let Some(model) = usage.model
+            && let Some((bit, name)) = stage_bit(model)
+        {
+            let functions = usage.functions.iter().map(|f| &module.functions()[*f]);
+            let group = functions
+                .flat_map(|f| module.instructions_in(f.instructions.clone()))
+                .find(|i| is_subgroup_operation(*i));
+            if let Some(group) = group {
+                let needs = property("subgroupSupportedStages", Test::Bits(bit, name));
+                self.push(
+                    group.at,
+                    format!("group operations in {model}"),
+                    Some("VUID-RuntimeSpirv-None-06343"),
+                    needs,
+                );
+            }
+        }
+        let shades_tiles =
+            module.section(Section::Capabilities).find(|i| i.operand(0) == Some(Capability::TileShadingQCOM.word()));
+        if let (Some(capability), Some(ExecutionModel::Fragment)) = (shades_tiles, usage.model) {
+            let rule = Some("VUID-RuntimeSpirv-TileShadingQCOM-10699");
+            let because = "capability TileShadingQCOM in Fragment".to_owned();
+            self.push(capability.at, because, rule, feature("tileShadingFragmentStage"));
+        }
+    }
+
+    /// What a variable needs because of what it holds.
+    fn global(&mut self, instruction: Instruction) {
+        let module = self.module;
+        let Some(word) = instruction.result() else { return };
+        let Some((class, ty)) = reflect::variable(module, word) else { return };
+        let name = module.names().display(word);
+        if let Some(width) = self.narrowest(ty) {
+            self.narrow_storage(instruction.at, &name, class, width, ty);
+        }
+        let (element, _) = reflect::elements(module, ty);
+        let Type::Image(image) = module.ty(element) else { return };
+        if image.sampled == 2 && image.format == Some(ImageFormat::Unknown) && image.dim != Some(Dim::SubpassData) {
+            let unformatted = |feature_name| {
+                Expression::Any(vec![api(3), extension("VK_KHR_format_feature_flags2"), feature(feature_name)])
+            };
+            if !reflect::has_decoration(module, word, Decoration::NonWritable) {
+                let rule = Some("VUID-RuntimeSpirv-apiVersion-07954");
+                let because = format!("storage image {name} without format that may be written");
+                self.push(instruction.at, because, rule, unformatted("shaderStorageImageWriteWithoutFormat"));
+            }
+            if !reflect::has_decoration(module, word, Decoration::NonReadable) {
+                let rule = Some("VUID-RuntimeSpirv-apiVersion-07955");
+                let because = format!("storage image {name} without format that may be read");
+                self.push(instruction.at, because, rule, unformatted("shaderStorageImageReadWithoutFormat"));
+            }
+        }
+    }
+
+    /// The narrowest number below 32 bits inside a type.
+    fn narrowest(&self, ty: TypeId) -> Option<u32> {
+        let mut seen = std::collections::HashSet::new();
+        let mut waiting = vec![ty];
+        let mut narrowest = None;
+        while let Some(ty) = waiting.pop() {
+            if !seen.insert(ty) {
+                continue;
+            }
+            match *self.module.ty(ty) {
+                Type::Int { width, .. } | Type::Float { width, .. } if width < 32 => {
+                    narrowest = Some(narrowest.unwrap_or(width).min(width));
+                }
+                Type::Vector { component: inner, .. }
+                | Type::Matrix { column: inner, .. }
+                | Type::Array { element: inner, .. }
+                | Type::RuntimeArray { element: inner } => waiting.push(inner),
+                Type::Struct { .. } => waiting.extend(self.module.members(ty)),
+                _ => {}
+            }
+        }
+        narrowest
+    }
+
+    fn narrow_storage(&mut self, at: usize, name: &str, class: StorageClass, width: u32, ty: TypeId) {
+        let because = format!("{width}-bit values in {class} {name}");
+        let (features, rule) = match (class, width) {
+            (StorageClass::StorageBuffer | StorageClass::ShaderRecordBufferKHR, 8) => {
+                (&["storageBuffer8BitAccess"][..], "VUID-RuntimeSpirv-storageBuffer8BitAccess-06328")
+            }
+            (StorageClass::Uniform, 8) if self.is_buffer_block(ty) => {
+                (&["storageBuffer8BitAccess"][..], "VUID-RuntimeSpirv-storageBuffer8BitAccess-06328")
+            }
+            (StorageClass::Uniform, 8) => (
+                &["uniformAndStorageBuffer8BitAccess"][..],
+                "VUID-RuntimeSpirv-uniformAndStorageBuffer8BitAccess-06329",
+            ),
+            (StorageClass::PushConstant, 8) => {
+                (&["storagePushConstant8"][..], "VUID-RuntimeSpirv-storagePushConstant8-06330")
+            }
+            (StorageClass::StorageBuffer | StorageClass::ShaderRecordBufferKHR, 16) => (
+                &["storageBuffer16BitAccess", "storageBuffer8BitAccess"][..],
+                "VUID-RuntimeSpirv-storageBuffer16BitAccess-11161",
+            ),
+            (StorageClass::Uniform, 16) if self.is_buffer_block(ty) => {
+                (&["storageBuffer16BitAccess"][..], "VUID-RuntimeSpirv-storageBuffer16BitAccess-11161")
+            }
+            (StorageClass::Uniform, 16) => (
+                &["uniformAndStorageBuffer16BitAccess", "uniformAndStorageBuffer8BitAccess"][..],
+                "VUID-RuntimeSpirv-uniformAndStorageBuffer16BitAccess-06332",
+            ),
+            (StorageClass::PushConstant, 16) => (
+                &["storagePushConstant16", "storagePushConstant8"][..],
+                "VUID-RuntimeSpirv-storagePushConstant16-06333",
+            ),
+            (StorageClass::Input | StorageClass::Output, 16) => {
+                (&["storageInputOutput16"][..], "VUID-RuntimeSpirv-storageInputOutput16-11162")
+            }
+            _ => return,
+        };
+        self.push(at, because, Some(rule), any(features));
+    }
+
+    fn is_buffer_block(&self, ty: TypeId) -> bool {
+        let (element, _) = reflect::elements(self.module, ty);
+        let declared = self.module.type_definition(element).result().unwrap_or_default();
+        reflect::has_decoration(self.module, declared, Decoration::BufferBlock)
+    }
+
+    /// What an instruction of a function needs because of its operands' types.
+    fn body(&mut self, instruction: Instruction) {
+        let module = self.module;
+        let Some(op) = instruction.op else { return };
+        match op {
+            Op::FmaKHR => {
+                let rules = [
+                    (16, "shaderFmaFloat16", "VUID-RuntimeSpirv-shaderFmaFloat16-10977"),
+                    (32, "shaderFmaFloat32", "VUID-RuntimeSpirv-shaderFmaFloat32-10978"),
+                    (64, "shaderFmaFloat64", "VUID-RuntimeSpirv-shaderFmaFloat64-10979"),
+                ];
+                let width = instruction.result_type().and_then(|ty| self.number_width(module.type_declared(ty)?));
+                for (of, name, rule) in rules {
+                    if width == Some(of) {
+                        self.push(instruction.at, format!("{of}-bit OpFmaKHR"), Some(rule), feature(name));
+                    }
+                }
+            }
+            Op::ReadClockKHR => match self.scope(instruction.operand(0)) {
+                Some(Scope::Subgroup) => {
+                    let rule = Some("VUID-RuntimeSpirv-shaderSubgroupClock-06267");
+                    self.push(
+                        instruction.at,
+                        "OpReadClockKHR of the subgroup".to_owned(),
+                        rule,
+                        feature("shaderSubgroupClock"),
+                    );
+                }
+                Some(Scope::Device) => {
+                    let rule = Some("VUID-RuntimeSpirv-shaderDeviceClock-06268");
+                    self.push(
+                        instruction.at,
+                        "OpReadClockKHR of the device".to_owned(),
+                        rule,
+                        feature("shaderDeviceClock"),
+                    );
+                }
+                _ => {}
+            },
+            Op::ExtInstWithForwardRefsKHR => {
+                let rule = Some("VUID-RuntimeSpirv-shaderRelaxedExtendedInstruction-10773");
+                self.push(instruction.at, op.name().to_owned(), rule, feature("shaderRelaxedExtendedInstruction"));
+            }
+            Op::ImageTexelPointer => {
+                let pointer = instruction.operand(0).and_then(|word| module.pointer(module.type_of(word)?));
+                if pointer.is_some_and(|(class, _)| class == StorageClass::TileAttachmentQCOM) {
+                    let rule = Some("VUID-RuntimeSpirv-OpImage-10706");
+                    self.push(
+                        instruction.at,
+                        "atomics on a tile attachment".to_owned(),
+                        rule,
+                        feature("tileShadingAtomicOps"),
+                    );
+                }
+            }
+            _ if op.info().class == Class::Atomic => self.atomic(instruction, op),
+            _ if is_subgroup_operation(instruction) => self.extended_types(instruction, op),
+            _ => {}
+        }
+    }
+
+    fn scope(&self, word: Option<u32>) -> Option<Scope> {
+        Scope::from_word(u32::try_from(self.module.constant_int(word?)?).ok()?)
+    }
+
+    fn number_width(&self, ty: TypeId) -> Option<u32> {
+        match *self.module.ty(ty) {
+            Type::Int { width, .. } | Type::Float { width, .. } => Some(width),
+            Type::Vector { component, .. } => self.number_width(component),
+            _ => None,
+        }
+    }
+
+    fn atomic(&mut self, instruction: Instruction, op: Op) {
+        let module = self.module;
+        let Some((class, Some(pointee))) =
+            instruction.operand(0).and_then(|word| module.pointer(module.type_of(word)?))
+        else {
+            return;
+        };
+        let place = match class {
+            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PhysicalStorageBuffer => Place::Buffer,
+            StorageClass::Workgroup => Place::Shared,
+            StorageClass::Image => Place::Image,
+            _ => return,
+        };
+        let because = |what: &str| format!("{what} {op} in {class}");
+        match *module.ty(pointee) {
+            Type::Int { width: 64, .. } => {
+                let (name, rule) = match place {
+                    Place::Buffer => ("shaderBufferInt64Atomics", "VUID-RuntimeSpirv-None-06278"),
+                    Place::Shared => ("shaderSharedInt64Atomics", "VUID-RuntimeSpirv-None-06279"),
+                    Place::Image => ("shaderImageInt64Atomics", "VUID-RuntimeSpirv-None-06288"),
+                };
+                self.push(instruction.at, because("64-bit"), Some(rule), feature(name));
+            }
+            Type::Float { width, .. } => {
+                let rule = match place {
+                    Place::Buffer => "VUID-RuntimeSpirv-None-06284",
+                    Place::Shared => "VUID-RuntimeSpirv-None-06285",
+                    Place::Image => "VUID-RuntimeSpirv-None-06286",
+                };
+                if let Some(name) = float_atomic(place, width, op) {
+                    self.push(instruction.at, because(&format!("{width}-bit float")), Some(rule), feature(name));
+                }
+            }
+            Type::Vector { .. } => {
+                let rule = Some("VUID-RuntimeSpirv-shaderFloat16VectorAtomics-09581");
+                self.push(instruction.at, because("vector"), rule, feature("shaderFloat16VectorAtomics"));
+            }
+            _ => {}
+        }
+    }
+
+    fn extended_types(&mut self, instruction: Instruction, op: Op) {
+        let module = self.module;
+        let types = instruction
+            .operands()
+            .iter()
+            .chain(instruction.words.get(1))
+            .filter_map(|word| module.type_of(*word).or_else(|| module.type_declared(*word)));
+        let extended = types.into_iter().find(|ty| match *module.ty(*ty) {
+            Type::Vector { component, .. } => self.is_extended(component),
+            _ => self.is_extended(*ty),
+        });
+        if extended.is_some() {
+            let rule = Some("VUID-RuntimeSpirv-None-06275");
+            let because = format!("{op} on 8, 16 or 64-bit values");
+            self.push(instruction.at, because, rule, feature("shaderSubgroupExtendedTypes"));
+        }
+    }
+
+    fn is_extended(&self, ty: TypeId) -> bool {
+        matches!(*self.module.ty(ty), Type::Int { width: 8 | 16 | 64, .. } | Type::Float { width: 16, .. })
+    }
+}
+
+/// Where an atomic operates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Buffer,
+    Shared,
+    Image,
+}
+
+/// The feature that a float atomic needs.
+fn float_atomic(place: Place, width: u32, op: Op) -> Option<&'static str> {
+    let add = op == Op::AtomicFAddEXT;
+    let extreme = matches!(op, Op::AtomicFMinEXT | Op::AtomicFMaxEXT);
+    Some(match (place, width, add, extreme) {
+        (Place::Buffer, 16, true, _) => "shaderBufferFloat16AtomicAdd",
+        (Place::Buffer, 16, _, true) => "shaderBufferFloat16AtomicMinMax",
+        (Place::Buffer, 16, ..) => "shaderBufferFloat16Atomics",
+        (Place::Buffer, 32, true, _) => "shaderBufferFloat32AtomicAdd",
+        (Place::Buffer, 32, _, true) => "shaderBufferFloat32AtomicMinMax",
+        (Place::Buffer, 32, ..) => "shaderBufferFloat32Atomics",
+        (Place::Buffer, 64, true, _) => "shaderBufferFloat64AtomicAdd",
+        (Place::Buffer, 64, _, true) => "shaderBufferFloat64AtomicMinMax",
+        (Place::Buffer, 64, ..) => "shaderBufferFloat64Atomics",
+        (Place::Shared, 16, true, _) => "shaderSharedFloat16AtomicAdd",
+        (Place::Shared, 16, _, true) => "shaderSharedFloat16AtomicMinMax",
+        (Place::Shared, 16, ..) => "shaderSharedFloat16Atomics",
+        (Place::Shared, 32, true, _) => "shaderSharedFloat32AtomicAdd",
+        (Place::Shared, 32, _, true) => "shaderSharedFloat32AtomicMinMax",
+        (Place::Shared, 32, ..) => "shaderSharedFloat32Atomics",
+        (Place::Shared, 64, true, _) => "shaderSharedFloat64AtomicAdd",
+        (Place::Shared, 64, _, true) => "shaderSharedFloat64AtomicMinMax",
+        (Place::Shared, 64, ..) => "shaderSharedFloat64Atomics",
+        (Place::Image, 32, true, _) => "shaderImageFloat32AtomicAdd",
+        (Place::Image, 32, _, true) => "shaderImageFloat32AtomicMinMax",
+        (Place::Image, 32, ..) => "shaderImageFloat32Atomics",
+        _ => return None,
+    })
+}
+
+/// Whether the instruction is a group operation of the subgroup.
+fn is_subgroup_operation(instruction: Instruction) -> bool {
+    let class = instruction.op.map(|op| op.info().class);
+    match (class, instruction.op) {
+        (Some(Class::NonUniform), _) => true,
+        (Some(Class::Group), Some(op)) => op.name().starts_with("OpSubgroup") && op.name().ends_with("KHR"),
+        _ => false,
+    }
+}
+
+fn stage_bit(model: ExecutionModel) -> Option<(u64, &'static str)> {
+    Some(match model {
+        ExecutionModel::Vertex => (0x1, "VK_SHADER_STAGE_VERTEX_BIT"),
+        ExecutionModel::TessellationControl => (0x2, "VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT"),
+        ExecutionModel::TessellationEvaluation => (0x4, "VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT"),
+        ExecutionModel::Geometry => (0x8, "VK_SHADER_STAGE_GEOMETRY_BIT"),
+        ExecutionModel::Fragment => (0x10, "VK_SHADER_STAGE_FRAGMENT_BIT"),
+        ExecutionModel::GLCompute => (0x20, "VK_SHADER_STAGE_COMPUTE_BIT"),
+        ExecutionModel::TaskEXT => (0x40, "VK_SHADER_STAGE_TASK_BIT_EXT"),
+        ExecutionModel::MeshEXT => (0x80, "VK_SHADER_STAGE_MESH_BIT_EXT"),
+        _ => return None,
+    })
+}

@@ -1,0 +1,217 @@
+//! Layouts of types in memory, as their decorations state them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::module::{Decorated, Module, Type, TypeId};
+use crate::tables::{Decoration, FPEncoding, StorageClass};
+
+/// A type with its layout. Structures are shared, so that the tree stays as small as the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `OpTypeBool`: has no layout of its own.
+    Bool,
+    /// An integer.
+    Int {
+        /// Width in bits.
+        width: u32,
+        /// Whether it is signed.
+        signed: bool,
+    },
+    /// A floating-point number.
+    Float {
+        /// Width in bits.
+        width: u32,
+        /// Its encoding where it is not IEEE 754's.
+        encoding: Option<FPEncoding>,
+    },
+    /// A vector.
+    Vector {
+        /// What it is made of.
+        component: Arc<Shape>,
+        /// How many.
+        count: u32,
+    },
+    /// A matrix.
+    Matrix {
+        /// What it is made of.
+        component: Arc<Shape>,
+        /// Columns.
+        columns: u32,
+        /// Rows.
+        rows: u32,
+        /// Bytes from one column (or row) to the next, where decorated.
+        stride: Option<u32>,
+        /// Whether rows follow each other, not columns.
+        row_major: bool,
+    },
+    /// An array.
+    Array {
+        /// What it is made of.
+        element: Arc<Shape>,
+        /// How many; `None` if only the buffer's size says so.
+        count: Option<u64>,
+        /// Bytes from one element to the next, where decorated.
+        stride: Option<u32>,
+    },
+    /// A structure.
+    Struct {
+        /// Its debug name.
+        name: Option<String>,
+        /// Its members in order.
+        members: Vec<Member>,
+    },
+    /// A pointer.
+    Pointer {
+        /// Where it points into.
+        class: StorageClass,
+    },
+    /// A type without a layout: an image, a sampler, ..
+    Opaque,
+}
+
+/// A member of a structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its debug name.
+    pub name: Option<String>,
+    /// Its offset in bytes, where decorated.
+    pub offset: Option<u32>,
+    /// Its type.
+    pub shape: Arc<Shape>,
+}
+
+impl Shape {
+    /// Bytes that it takes, without padding at its end; a run-time array counts as none.
+    pub fn size(&self) -> u64 {
+        match self {
+            Shape::Bool => 4,
+            Shape::Int { width, .. } | Shape::Float { width, .. } => u64::from(width.div_ceil(8)),
+            Shape::Vector { component, count } => component.size().saturating_mul(u64::from(*count)),
+            Shape::Matrix { component, columns, rows, stride, row_major } => {
+                let (lines, length) = if *row_major { (rows, columns) } else { (columns, rows) };
+                let line = component.size().saturating_mul(u64::from(*length));
+                let before = u64::from(lines.saturating_sub(1));
+                stride.map_or(line, u64::from).saturating_mul(before).saturating_add(line)
+            }
+            Shape::Array { element, count, stride } => {
+                let (element, count) = (element.size(), count.unwrap_or(0));
+                let before = count.saturating_sub(1);
+                let last = if count == 0 { 0 } else { element };
+                stride.map_or(element, u64::from).saturating_mul(before).saturating_add(last)
+            }
+            Shape::Struct { members, .. } => {
+                let mut end = 0u64;
+                for member in members {
+                    let start = member.offset.map_or(end, u64::from);
+                    end = end.max(start.saturating_add(member.shape.size()));
+                }
+                end
+            }
+            Shape::Pointer { .. } => 8,
+            Shape::Opaque => 0,
+        }
+    }
+}
+
+/// Layouts of a module's types, each structure's made once.
+pub struct Layouts<'a> {
+    module: &'a Module,
+    structures: HashMap<TypeId, Arc<Shape>>,
+}
+
+/// What a structure says of a member that is or holds a matrix.
+#[derive(Clone, Copy, Default)]
+struct MatrixLayout {
+    stride: Option<u32>,
+    row_major: bool,
+}
+
+impl<'a> Layouts<'a> {
+    /// Layouts of this module's types.
+    pub fn new(module: &'a Module) -> Self {
+        Layouts { module, structures: HashMap::new() }
+    }
+
+    /// The layout of a type.
+    pub fn shape(&mut self, ty: TypeId) -> Arc<Shape> {
+        self.within(ty, MatrixLayout::default())
+    }
+
+    fn within(&mut self, ty: TypeId, matrix: MatrixLayout) -> Arc<Shape> {
+        let module = self.module;
+        let declared = module.type_definition(ty).result().unwrap_or_default();
+        let stride = || module.decorations(declared).find_map(|d| literal(&d, Decoration::ArrayStride));
+        Arc::new(match *module.ty(ty) {
+            Type::Bool => Shape::Bool,
+            Type::Int { width, signed } => Shape::Int { width, signed },
+            Type::Float { width, encoding } => Shape::Float { width, encoding },
+            Type::Vector { component, count } => Shape::Vector { component: self.shape(component), count },
+            Type::Matrix { column, count: columns } => {
+                let Type::Vector { component, count: rows } = *module.ty(column) else {
+                    return Arc::new(Shape::Opaque);
+                };
+                let MatrixLayout { stride, row_major } = matrix;
+                Shape::Matrix { component: self.shape(component), columns, rows, stride, row_major }
+            }
+            Type::Array { element, length } => Shape::Array {
+                element: self.within(element, matrix),
+                count: module.constant_int(length).and_then(|n| u64::try_from(n).ok()),
+                stride: stride(),
+            },
+            Type::RuntimeArray { element } => {
+                Shape::Array { element: self.within(element, matrix), count: None, stride: stride() }
+            }
+            Type::Struct { .. } => return self.structure(ty, declared),
+            Type::Pointer { class, .. } => Shape::Pointer { class },
+            Type::Void
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage { .. }
+            | Type::Function { .. }
+            | Type::Other(_) => Shape::Opaque,
+        })
+    }
+
+    fn structure(&mut self, ty: TypeId, declared: u32) -> Arc<Shape> {
+        if let Some(known) = self.structures.get(&ty) {
+            return known.clone();
+        }
+        let module = self.module;
+        let mut offsets = HashMap::new();
+        let mut matrices: HashMap<u32, MatrixLayout> = HashMap::new();
+        for d in module.decorations(declared) {
+            let Some(member) = d.member else { continue };
+            match d.decoration {
+                Some(Decoration::Offset) => {
+                    offsets.extend(d.operands.first().map(|offset| (member, *offset)));
+                }
+                Some(Decoration::MatrixStride) => {
+                    matrices.entry(member).or_default().stride = d.operands.first().copied()
+                }
+                Some(Decoration::RowMajor) => matrices.entry(member).or_default().row_major = true,
+                _ => {}
+            }
+        }
+        let mut members = Vec::new();
+        for (i, &member) in module.members(ty).iter().enumerate() {
+            let i = i as u32;
+            members.push(Member {
+                name: module.names().of_member(declared, i),
+                offset: offsets.get(&i).copied(),
+                shape: self.within(member, matrices.get(&i).copied().unwrap_or_default()),
+            });
+        }
+        let shape = Arc::new(Shape::Struct { name: module.names().of(declared), members });
+        self.structures.insert(ty, shape.clone());
+        shape
+    }
+}
+
+fn literal(decorated: &Decorated, decoration: Decoration) -> Option<u32> {
+    if decorated.decoration == Some(decoration) && decorated.member.is_none() {
+        decorated.operands.first().copied()
+    } else {
+        None
+    }
+}

@@ -1,0 +1,334 @@
+//! What a harness must know to run a module: entry points, bindings, push constants, specialisation constants.
+
+mod layout;
+mod usage;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub use layout::{Layouts, Member, Shape};
+pub use usage::{Usage, usages};
+
+use crate::module::{ImageType, Module, Section, Type, TypeId};
+use crate::tables::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
+
+/// What a module shows to the outside.
+#[derive(Clone, Debug)]
+pub struct Reflection {
+    /// Entry points in order.
+    pub entry_points: Vec<EntryPoint>,
+    /// Specialisation constants in order.
+    pub spec_constants: Vec<SpecConstant>,
+}
+
+/// An entry point.
+#[derive(Clone, Debug)]
+pub struct EntryPoint {
+    /// Its name.
+    pub name: String,
+    /// Its execution model; `None` where the grammar does not know the word.
+    pub model: Option<ExecutionModel>,
+    /// The word of its function's id.
+    pub function: u32,
+    /// Its execution modes.
+    pub modes: Vec<Mode>,
+    /// Its workgroup's size, of models that have one.
+    pub workgroup_size: Option<WorkgroupSize>,
+    /// The resources that it statically uses, by set and binding.
+    pub bindings: Vec<Binding>,
+    /// The push constants that it statically uses.
+    pub push_constants: Option<Arc<Shape>>,
+    /// Bytes of its workgroup variables, without padding between them.
+    pub workgroup_bytes: u64,
+}
+
+/// An execution mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Which; `None` where the grammar does not know the word.
+    pub mode: Option<ExecutionMode>,
+    /// Its operands: literals, or words of ids.
+    pub operands: Vec<u32>,
+    /// Index of the first word of the instruction.
+    pub at: usize,
+}
+
+/// A workgroup's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkgroupSize {
+    /// x, y, z; of a specialisation constant, its default.
+    pub size: [u32; 3],
+    /// The specialisation constant behind each, by its `SpecId`.
+    pub spec_ids: [Option<u32>; 3],
+}
+
+/// What kind of descriptor a binding takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of VkDescriptorType")]
+pub enum DescriptorKind {
+    Sampler,
+    CombinedImageSampler,
+    SampledImage,
+    StorageImage,
+    UniformTexelBuffer,
+    StorageTexelBuffer,
+    UniformBuffer,
+    StorageBuffer,
+    InputAttachment,
+    AccelerationStructure,
+    Tensor,
+}
+
+/// How many descriptors a binding has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// This many.
+    Fixed(u64),
+    /// As many as the layout says.
+    Runtime,
+}
+
+/// A resource.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// The word of the variable's id.
+    pub variable: u32,
+    /// The variable's debug name.
+    pub name: Option<String>,
+    /// What kind of descriptor it takes; `None` for types that Vulkan has no descriptor for.
+    pub kind: Option<DescriptorKind>,
+    /// How many descriptors.
+    pub count: Count,
+    /// The layout of a buffer's contents.
+    pub block: Option<Arc<Shape>>,
+    /// The type of an image.
+    pub image: Option<ImageType>,
+    /// Its storage class.
+    pub class: StorageClass,
+    /// Whether a decoration forbids stores.
+    pub non_writable: bool,
+    /// Whether a decoration forbids loads.
+    pub non_readable: bool,
+}
+
+/// A specialisation constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecConstant {
+    /// Its `SpecId`.
+    pub spec_id: u32,
+    /// The word of its id.
+    pub id: u32,
+    /// Its debug name.
+    pub name: Option<String>,
+    /// Its type.
+    pub shape: Arc<Shape>,
+    /// The bits of its default; 0 or 1 for booleans.
+    pub default: u64,
+}
+
+impl Reflection {
+    /// Reads it from a module.
+    pub fn new(module: &Module) -> Reflection {
+        let mut layouts = Layouts::new(module);
+        let entry_points = usages(module).iter().map(|usage| entry_point(module, &mut layouts, usage)).collect();
+        let globals = module.section(Section::Globals);
+        let spec_constants = globals.filter_map(|i| {
+            let id = i.result()?;
+            let spec_id = spec_id(module, id)?;
+            let default = match (i.op?, i.operands()) {
+                (Op::SpecConstantTrue, _) => 1,
+                (Op::SpecConstantFalse, _) => 0,
+                (Op::SpecConstant, [low]) => u64::from(*low),
+                (Op::SpecConstant, [low, high]) => u64::from(*high) << 32 | u64::from(*low),
+                _ => return None,
+            };
+            let shape = layouts.shape(module.type_declared(i.result_type()?)?);
+            Some(SpecConstant { spec_id, id, name: module.names().of(id), shape, default })
+        });
+        Reflection { entry_points, spec_constants: spec_constants.collect() }
+    }
+}
+
+/// The first operand of an id's decoration.
+pub(crate) fn decoration(module: &Module, word: u32, wanted: Decoration) -> Option<u32> {
+    let found = module.decorations(word).find(|d| d.member.is_none() && d.decoration == Some(wanted))?;
+    found.operands.first().copied()
+}
+
+/// Whether an id has a decoration.
+pub(crate) fn has_decoration(module: &Module, word: u32, wanted: Decoration) -> bool {
+    module.decorations(word).any(|d| d.member.is_none() && d.decoration == Some(wanted))
+}
+
+fn spec_id(module: &Module, word: u32) -> Option<u32> {
+    decoration(module, word, Decoration::SpecId)
+}
+
+/// The execution modes of an entry point.
+pub(crate) fn modes(module: &Module, function: u32) -> Vec<Mode> {
+    let said = module.section(Section::ExecutionModes).filter(|i| i.operand(0) == Some(function));
+    said.map(|i| Mode {
+        mode: i.operand(1).and_then(ExecutionMode::from_word),
+        operands: i.operands().get(2..).unwrap_or_default().to_vec(),
+        at: i.at,
+    })
+    .collect()
+}
+
+/// The size that an entry point's modes, or a constant decorated `WorkgroupSize` (which outranks them), state.
+pub(crate) fn workgroup_size(module: &Module, modes: &[Mode]) -> Option<WorkgroupSize> {
+    let of_ids = |ids: &[u32]| {
+        let mut found = WorkgroupSize { size: [1; 3], spec_ids: [None; 3] };
+        for (i, id) in ids.iter().take(3).enumerate() {
+            found.size[i] = module.constant_int(*id).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+            found.spec_ids[i] = spec_id(module, *id);
+        }
+        found
+    };
+    let constants = module
+        .section(Section::Globals)
+        .filter(|i| matches!(i.op, Some(Op::ConstantComposite | Op::SpecConstantComposite)));
+    let mut decorated = constants.filter(|i| {
+        i.result().and_then(|id| decoration(module, id, Decoration::BuiltIn)) == Some(BuiltIn::WorkgroupSize.word())
+    });
+    if let Some(constant) = decorated.next_back() {
+        return Some(of_ids(constant.operands()));
+    }
+    modes.iter().find_map(|mode| match (mode.mode, &mode.operands[..]) {
+        (Some(ExecutionMode::LocalSize), [x, y, z]) => Some(WorkgroupSize { size: [*x, *y, *z], spec_ids: [None; 3] }),
+        (Some(ExecutionMode::LocalSizeId), ids @ [_, _, _]) => Some(of_ids(ids)),
+        _ => None,
+    })
+}
+
+fn entry_point(module: &Module, layouts: &mut Layouts, usage: &Usage) -> EntryPoint {
+    let modes = modes(module, usage.function);
+    let mut bindings = Vec::new();
+    let mut push_constants = None;
+    let mut workgroup_bytes = 0u64;
+    for &id in &usage.globals {
+        let word = module.word(id);
+        let Some((class, ty)) = variable(module, word) else { continue };
+        match class {
+            StorageClass::PushConstant => push_constants = Some(layouts.shape(ty)),
+            StorageClass::Workgroup => workgroup_bytes = workgroup_bytes.saturating_add(layouts.shape(ty).size()),
+            _ => bindings.extend(binding(module, layouts, word, class, ty)),
+        }
+    }
+    bindings.sort_by_key(|b| (b.set, b.binding, b.variable));
+    EntryPoint {
+        name: usage.name.clone(),
+        model: usage.model,
+        function: usage.function,
+        workgroup_size: workgroup_size(module, &modes),
+        modes,
+        bindings,
+        push_constants,
+        workgroup_bytes,
+    }
+}
+
+/// Storage class and type of a module-scope variable.
+pub(crate) fn variable(module: &Module, word: u32) -> Option<(StorageClass, TypeId)> {
+    let definition = module.definition_of_word(word)?;
+    let class = StorageClass::from_word(definition.operand(0)?)?;
+    match definition.op? {
+        Op::Variable => Some((class, module.pointer(module.type_of(word)?)?.1?)),
+        Op::UntypedVariableKHR => Some((class, module.type_declared(definition.operand(1)?)?)),
+        _ => None,
+    }
+}
+
+fn binding(module: &Module, layouts: &mut Layouts, word: u32, class: StorageClass, ty: TypeId) -> Option<Binding> {
+    let binding = decoration(module, word, Decoration::Binding)?;
+    let (element, count) = elements(module, ty);
+    let (kind, image) = descriptor(module, class, element);
+    let is_block = matches!(kind, Some(DescriptorKind::UniformBuffer | DescriptorKind::StorageBuffer));
+    Some(Binding {
+        set: decoration(module, word, Decoration::DescriptorSet).unwrap_or(0),
+        binding,
+        variable: word,
+        name: module.names().of(word),
+        kind,
+        count,
+        block: is_block.then(|| layouts.shape(element)),
+        image,
+        class,
+        non_writable: forbids(module, word, element, Decoration::NonWritable),
+        non_readable: forbids(module, word, element, Decoration::NonReadable),
+    })
+}
+
+/// Whether the variable, or every member of its block, has the decoration.
+fn forbids(module: &Module, word: u32, ty: TypeId, wanted: Decoration) -> bool {
+    let members = module.members(ty).len() as u32;
+    let declared = module.type_definition(ty).result().unwrap_or_default();
+    let said: BTreeSet<u32> =
+        module.decorations(declared).filter(|d| d.decoration == Some(wanted)).filter_map(|d| d.member).collect();
+    has_decoration(module, word, wanted) || (members > 0 && (0..members).all(|m| said.contains(&m)))
+}
+
+/// The type inside arrays, and how many there are.
+pub(crate) fn elements(module: &Module, ty: TypeId) -> (TypeId, Count) {
+    let (mut ty, mut count) = (ty, Count::Fixed(1));
+    loop {
+        match *module.ty(ty) {
+            Type::Array { element, length } => {
+                let length = module.constant_int(length).and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
+                if let Count::Fixed(n) = count {
+                    count = Count::Fixed(n.saturating_mul(length));
+                }
+                ty = element;
+            }
+            Type::RuntimeArray { element } => {
+                count = Count::Runtime;
+                ty = element;
+            }
+            _ => return (ty, count),
+        }
+    }
+}
+
+fn descriptor(module: &Module, class: StorageClass, ty: TypeId) -> (Option<DescriptorKind>, Option<ImageType>) {
+    match module.ty(ty) {
+        Type::Sampler => (Some(DescriptorKind::Sampler), None),
+        Type::SampledImage { image } => {
+            let image = image_type(module, *image);
+            let buffer = image.is_some_and(|i| i.dim == Some(Dim::Buffer));
+            let kind = if buffer { DescriptorKind::UniformTexelBuffer } else { DescriptorKind::CombinedImageSampler };
+            (Some(kind), image)
+        }
+        Type::Image(image) => {
+            let kind = match (image.dim, image.sampled) {
+                (Some(Dim::SubpassData), _) => DescriptorKind::InputAttachment,
+                (Some(Dim::Buffer), 1) => DescriptorKind::UniformTexelBuffer,
+                (Some(Dim::Buffer), _) => DescriptorKind::StorageTexelBuffer,
+                (_, 1) => DescriptorKind::SampledImage,
+                _ => DescriptorKind::StorageImage,
+            };
+            (Some(kind), Some(*image))
+        }
+        Type::Struct { .. } => {
+            let declared = module.type_definition(ty).result().unwrap_or_default();
+            let storage =
+                class == StorageClass::StorageBuffer || has_decoration(module, declared, Decoration::BufferBlock);
+            (Some(if storage { DescriptorKind::StorageBuffer } else { DescriptorKind::UniformBuffer }), None)
+        }
+        Type::Other(Op::TypeAccelerationStructureKHR) => (Some(DescriptorKind::AccelerationStructure), None),
+        Type::Other(Op::TypeTensorARM) => (Some(DescriptorKind::Tensor), None),
+        _ => (None, None),
+    }
+}
+
+/// The image type behind a type id.
+pub(crate) fn image_type(module: &Module, ty: TypeId) -> Option<ImageType> {
+    match module.ty(ty) {
+        Type::Image(image) => Some(*image),
+        Type::SampledImage { image } => image_type(module, *image),
+        _ => None,
+    }
+}

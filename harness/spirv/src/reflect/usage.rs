@@ -1,0 +1,75 @@
+//! Which functions and global variables an entry point reaches.
+
+use std::collections::BTreeSet;
+
+use crate::module::{Id, Module};
+use crate::tables::{ExecutionModel, Op};
+use crate::words::string;
+
+/// An entry point and what it statically uses.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// Its execution model; `None` where the grammar does not know the word.
+    pub model: Option<ExecutionModel>,
+    /// The word of its function's id.
+    pub function: u32,
+    /// Its name.
+    pub name: String,
+    /// The words of the ids in its interface.
+    pub interface: Vec<u32>,
+    /// Its functions, by their place in [`Module::functions`].
+    pub functions: BTreeSet<usize>,
+    /// Module-scope ids (variables, constants) that instructions of its functions name.
+    pub globals: BTreeSet<Id>,
+}
+
+/// Entry points in order, each with what it statically uses.
+pub fn usages(module: &Module) -> Vec<Usage> {
+    let entry_points = module.section(crate::module::Section::EntryPoints);
+    entry_points
+        .filter(|i| i.op == Some(Op::EntryPoint))
+        .filter_map(|i| {
+            let [model, function, rest @ ..] = i.operands() else { return None };
+            let (name, words) = string(rest)?;
+            let mut usage = Usage {
+                model: ExecutionModel::from_word(*model),
+                function: *function,
+                name,
+                interface: rest[words..].to_vec(),
+                functions: BTreeSet::new(),
+                globals: BTreeSet::new(),
+            };
+            usage.reach(module);
+            Some(usage)
+        })
+        .collect()
+}
+
+impl Usage {
+    fn reach(&mut self, module: &Module) {
+        let place = |word: u32| {
+            let start = module.definition_of_word(word)?.index.0;
+            module.functions().binary_search_by_key(&start, |f| f.instructions.start).ok()
+        };
+        let mut waiting: Vec<usize> = place(self.function).into_iter().collect();
+        while let Some(function) = waiting.pop() {
+            if !self.functions.insert(function) {
+                continue;
+            }
+            let range = module.functions()[function].instructions.clone();
+            let first_inside = range.start;
+            for instruction in module.instructions_in(range) {
+                for word in module.id_operands(instruction) {
+                    let Some(id) = module.id(word) else { continue };
+                    match module.definition(id) {
+                        Some(d) if d.op == Some(Op::Function) => waiting.extend(place(word)),
+                        Some(d) if d.index.0 < first_inside && module.function_at(d.index).is_none() => {
+                            self.globals.insert(id);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Reflection, and what a module needs of a device.
+
+use assay_spirv::need::{ApiVersion, Have, Need};
+use assay_spirv::reflect::{Count, DescriptorKind, Reflection, Shape};
+use assay_spirv::{Module, assemble};
+
+const SHADER: &str = r#"
+OpCapability Shader
+OpCapability Int8
+OpCapability Int64
+OpCapability Int64Atomics
+OpCapability StorageBuffer8BitAccess
+OpCapability DenormPreserve
+OpCapability GroupNonUniformVote
+OpExtension "SPV_KHR_8bit_storage"
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main"
+OpExecutionMode %main LocalSize 64 2 1
+OpExecutionMode %main DenormPreserve 32
+OpName %bytes "bytes"
+OpName %Bytes "Bytes"
+OpMemberName %Bytes 0 "head"
+OpDecorate %bytes DescriptorSet 1
+OpDecorate %bytes Binding 3
+OpDecorate %Bytes Block
+OpDecorate %array ArrayStride 1
+OpMemberDecorate %Bytes 0 Offset 0
+OpMemberDecorate %Bytes 1 Offset 16
+OpMemberDecorate %Bytes 2 Offset 80
+OpMemberDecorate %Bytes 1 ColMajor
+OpMemberDecorate %Bytes 1 MatrixStride 16
+OpDecorate %images DescriptorSet 0
+OpDecorate %images Binding 1
+OpDecorate %Pushed Block
+OpMemberDecorate %Pushed 0 Offset 4
+OpDecorate %spec SpecId 7
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%byte = OpTypeInt 8 0
+%long = OpTypeInt 64 0
+%bool = OpTypeBool
+%float = OpTypeFloat 32
+%vec3 = OpTypeVector %float 3
+%mat = OpTypeMatrix %vec3 4
+%array = OpTypeRuntimeArray %byte
+%Bytes = OpTypeStruct %long %mat %array
+%ptr = OpTypePointer StorageBuffer %Bytes
+%ptr_long = OpTypePointer StorageBuffer %long
+%bytes = OpVariable %ptr StorageBuffer
+%image = OpTypeImage %float 2D 0 0 0 2 R32f
+%two = OpConstant %uint 2
+%pair = OpTypeArray %image %two
+%ptr_pair = OpTypePointer UniformConstant %pair
+%images = OpVariable %ptr_pair UniformConstant
+%Pushed = OpTypeStruct %vec3
+%ptr_pushed = OpTypePointer PushConstant %Pushed
+%pushed = OpVariable %ptr_pushed PushConstant
+%unused = OpVariable %ptr_pushed PushConstant
+%shared_array = OpTypeArray %float %two
+%ptr_shared = OpTypePointer Workgroup %shared_array
+%shared = OpVariable %ptr_shared Workgroup
+%spec = OpSpecConstant %uint 5
+%zero = OpConstant %uint 0
+%three = OpConstant %uint 3
+%true = OpConstantTrue %bool
+%one = OpConstant %long 1
+%inner_type = OpTypeFunction %void
+%main = OpFunction %void None %fn
+%label = OpLabel
+%called = OpFunctionCall %void %inner
+%loaded = OpLoad %shared_array %shared
+%taken = OpLoad %Pushed %pushed
+%all = OpGroupNonUniformAll %bool %three %true
+OpReturn
+OpFunctionEnd
+%inner = OpFunction %void None %inner_type
+%start = OpLabel
+%head = OpAccessChain %ptr_long %bytes %zero
+%old = OpAtomicIAdd %long %head %two %zero %one
+%gone = OpLoad %pair %images
+OpReturn
+OpFunctionEnd
+"#;
+
+fn module() -> Module {
+    Module::parse(assemble(SHADER).unwrap()).unwrap()
+}
+
+#[test]
+fn resources_of_called_functions_are_found_with_their_layout() {
+    let module = module();
+    let reflection = Reflection::new(&module);
+    let main = &reflection.entry_points[0];
+    assert_eq!(main.name, "main");
+    assert_eq!(main.workgroup_size.unwrap().size, [64, 2, 1]);
+    assert_eq!(main.workgroup_bytes, 8);
+    assert_eq!(main.push_constants.as_ref().unwrap().size(), 16);
+    let [images, bytes] = &main.bindings[..] else { panic!("{:?}", main.bindings) };
+    assert_eq!((images.set, images.binding, images.kind), (0, 1, Some(DescriptorKind::StorageImage)));
+    assert_eq!(images.count, Count::Fixed(2));
+    assert_eq!((bytes.set, bytes.binding, bytes.kind), (1, 3, Some(DescriptorKind::StorageBuffer)));
+    assert_eq!(bytes.name.as_deref(), Some("bytes"));
+    let Shape::Struct { name, members } = &**bytes.block.as_ref().unwrap() else { panic!("not a structure") };
+    assert_eq!(name.as_deref(), Some("Bytes"));
+    assert_eq!(members[0].name.as_deref(), Some("head"));
+    assert_eq!(members[1].shape.size(), 60, "three strides of 16 and a last column of 12");
+    assert!(matches!(*members[2].shape, Shape::Array { count: None, stride: Some(1), .. }));
+    assert_eq!(bytes.block.as_ref().unwrap().size(), 80);
+    let spec = &reflection.spec_constants[0];
+    assert_eq!((spec.spec_id, spec.default), (7, 5));
+}
+
+/// A device that has all that the shader asks for.
+fn device() -> Have {
+    let features = ["shaderInt8", "shaderInt64", "shaderBufferInt64Atomics", "storageBuffer8BitAccess"];
+    let properties = [
+        ("shaderDenormPreserveFloat32", 1),
+        ("subgroupSupportedOperations", 0x3),
+        ("subgroupSupportedStages", 0x20),
+        ("maxComputeWorkGroupSizeX", 128),
+        ("maxComputeWorkGroupSizeY", 128),
+        ("maxComputeWorkGroupSizeZ", 64),
+        ("maxComputeWorkGroupInvocations", 128),
+        ("maxComputeSharedMemorySize", 16384),
+        ("maxPushConstantsSize", 128),
+    ];
+    Have {
+        api_version: ApiVersion::v1(3),
+        features: features.map(str::to_owned).into(),
+        extensions: ["VK_KHR_8bit_storage".to_owned()].into(),
+        properties: properties.map(|(name, value)| (name.to_owned(), value)).into(),
+    }
+}
+
+#[test]
+fn a_device_with_all_may_run_it() {
+    let verdict = Need::of(&module()).check(&device());
+    assert!(verdict.may_run(), "{verdict}");
+}
+
+#[test]
+fn each_thing_that_is_missing_is_named() {
+    let need = Need::of(&module());
+    let lacking = |change: fn(&mut Have)| {
+        let mut have = device();
+        change(&mut have);
+        need.check(&have).to_string()
+    };
+    type Change = fn(&mut Have);
+    let cases: [(Change, &str); 8] = [
+        (|h| h.api_version = ApiVersion::v1(2), "SPIR-V 1.6 needs Vulkan 1.3, but it is 1.2"),
+        (
+            |h| {
+                h.features.remove("shaderInt8");
+            },
+            "capability Int8 needs feature shaderInt8",
+        ),
+        (
+            |h| {
+                h.features.remove("storageBuffer8BitAccess");
+            },
+            "capability StorageBuffer8BitAccess needs feature storageBuffer8BitAccess; \
+             8-bit values in StorageBuffer %bytes needs feature storageBuffer8BitAccess",
+        ),
+        (
+            |h| {
+                h.properties.remove("shaderDenormPreserveFloat32");
+            },
+            "capability DenormPreserve needs property shaderDenormPreserveFloat16 or property \
+             shaderDenormPreserveFloat32 or property shaderDenormPreserveFloat64; \
+             execution mode DenormPreserve 32 needs property shaderDenormPreserveFloat32",
+        ),
+        (
+            |h| {
+                h.properties.insert("subgroupSupportedOperations".into(), 1);
+            },
+            "capability GroupNonUniformVote needs VK_SUBGROUP_FEATURE_VOTE_BIT in property \
+             subgroupSupportedOperations, but it is 1",
+        ),
+        (
+            |h| {
+                h.properties.insert("subgroupSupportedStages".into(), 0x10);
+            },
+            "group operations in GLCompute needs VK_SHADER_STAGE_COMPUTE_BIT in property subgroupSupportedStages, but \
+             it is 16",
+        ),
+        (
+            |h| {
+                h.properties.insert("maxComputeWorkGroupInvocations".into(), 127);
+            },
+            "workgroup size 64 x 2 x 1 needs property maxComputeWorkGroupInvocations of at least 128, but it is 127",
+        ),
+        (
+            |h| {
+                h.features.remove("shaderBufferInt64Atomics");
+                h.features.insert("shaderSharedInt64Atomics".into());
+            },
+            "64-bit OpAtomicIAdd in StorageBuffer needs feature shaderBufferInt64Atomics",
+        ),
+    ];
+    for (change, expected) in cases {
+        assert_eq!(lacking(change), expected);
+    }
+}
+
+fn need_of(text: &str) -> Need {
+    Need::of(&Module::parse(assemble(text).unwrap()).unwrap())
+}
+
+#[test]
+fn what_vulkan_does_not_list_no_device_allows() {
+    let need = need_of("OpCapability Kernel\nOpCapability Shader\nOpExtension \"SPV_INTEL_bindless_images\"");
+    let verdict = need.check(&device());
+    assert_eq!(
+        verdict.to_string(),
+        "capability Kernel needs an API other than Vulkan, which does not list it; \
+         extension SPV_INTEL_bindless_images needs an API other than Vulkan, which does not list it"
+    );
+}
+
+#[test]
+fn modes_that_differ_by_width_need_independence() {
+    let shader = |modes: &str| {
+        format!(
+            "; SPIR-V\n; Version: 1.0\nOpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n{modes}\n\
+             %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%half = OpTypeFloat 16\n%float = OpTypeFloat 32\n\
+             %main = OpFunction %void None %fn\n%label = OpLabel\nOpReturn\nOpFunctionEnd"
+        )
+    };
+    let independence = |modes: &str| {
+        let need = need_of(&shader(modes));
+        need.items.iter().find(|i| i.because.contains("different")).map(|i| i.expression.to_string())
+    };
+    let both = "OpExecutionMode %main RoundingModeRTE 16\nOpExecutionMode %main RoundingModeRTE 32";
+    assert_eq!(independence(both), None);
+    let one = "OpExecutionMode %main RoundingModeRTE 16";
+    assert_eq!(independence(one).as_deref(), Some("property roundingModeIndependence of 0 or 1"));
+    let denorms = "OpExecutionMode %main DenormPreserve 16\nOpExecutionMode %main DenormFlushToZero 32";
+    assert_eq!(independence(denorms).as_deref(), Some("property denormBehaviorIndependence of 0 or 1"));
+}
