@@ -444,17 +444,11 @@ impl Asked<'_> {
         match &slot.kernel {
             Kernel::Formula(formula) => {
                 let format = env.format;
-                let uses: SmallVec<[Span; 8]> = x
-                    .iter()
-                    .map(|&bits| {
-                        let span = Span::point(format.rank(bits));
-                        if env.flush_inside { span.flushed(format) } else { span }
-                    })
-                    .collect();
+                let operands: SmallVec<[Span; 8]> = x.iter().map(|&bits| Span::point(format.rank(bits))).collect();
                 if x.iter().any(|&bits| !format.is_finite(bits)) {
-                    return Err(formula.overflown::<R>(&uses, env, precision));
+                    return Err(formula.overflown::<R>(&operands, env, precision));
                 }
-                formula.point(&values(), &uses, env, precision, run.trace)
+                formula.point(&values(), &operands, env, precision, run.trace)
             }
             Kernel::Unpack { signed, width } => {
                 let k = Dyadic::int((1i64 << (width - u32::from(*signed))) - 1);

@@ -2,16 +2,16 @@
 
 use crate::{
     environment::Environment,
-    extremes::{Operation, corners, extremes},
     real::{Point, Real, overflow},
     show,
     span::{Span, Stop},
+    spans::Spans,
     sum::Sum,
     trace::Trace,
 };
 use assay_float::{Dyadic, Enclosure, Function, Rank};
-use smallvec::{SmallVec, smallvec};
-use std::{cell::RefCell, cmp::Ordering, rc::Rc};
+use smallvec::SmallVec;
+use std::{cmp::Ordering, rc::Rc};
 
 /// A node of a formula, by index.
 pub(crate) type NodeId = usize;
@@ -75,18 +75,18 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
-    /// Everything that may be returned for operands with exactly these values.
-    ///
-    /// `uses` are the operands as the operations of the formula may read them: with zero joined where a denormal may be flushed.
+    /// Everything that may be returned for operands with exactly these values, given also as spans of one rank each.
     pub(crate) fn point<R: Enclosure>(
         &self,
         x: &[R],
-        uses: &[Span],
+        operands: &[Span],
         env: &Environment,
         precision: R::Precision,
         trace: &Trace,
     ) -> Result<Point<R>, Stop> {
-        let found = self.range::<R>(uses, env, precision, trace)?;
+        let algebra = Spans::<R> { env, precision, trace };
+        let uses: SmallVec<[Span; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
+        let found = self.range(&algebra, &uses)?;
         if found.has_infinity(env.format) {
             return Err(match env.not_inf {
                 true => Stop::Anything("a formula may overflow, and infinities are assumed not to occur"),
@@ -124,9 +124,9 @@ impl Formula {
         precision: R::Precision,
     ) -> Result<Span, Stop> {
         let format = env.format;
-        let uses: SmallVec<[Span; 8]> =
-            operands.iter().map(|s| if env.flush_inside { s.flushed(format) } else { *s }).collect();
-        let found = self.range::<R>(&uses, env, precision, &Trace::off())?;
+        let algebra = Spans::<R> { env, precision, trace: &Trace::off() };
+        let uses: SmallVec<[Span; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
+        let found = self.range(&algebra, &uses)?;
         if found.has_infinity(format) {
             return Err(Stop::Anything("an intermediate may overflow"));
         }
@@ -140,24 +140,17 @@ impl Formula {
     }
 
     /// What holds for infinite operands, which are not assumed away.
-    pub(crate) fn overflown<R: Enclosure>(&self, uses: &[Span], env: &Environment, precision: R::Precision) -> Stop {
-        match self.range::<R>(uses, env, precision, &Trace::off()) {
-            Ok(span) if span.has_infinity(env.format) => Stop::AnyNumber("a formula may give an infinity"),
-            Ok(_) => Stop::Anything("an operand is infinite"),
-            Err(stop) => stop,
-        }
-    }
-
-    /// The least and the greatest value that any of the formulas may give.
-    fn range<R: Enclosure>(
+    pub(crate) fn overflown<R: Enclosure>(
         &self,
         operands: &[Span],
         env: &Environment,
         precision: R::Precision,
-        trace: &Trace,
-    ) -> Result<Span, Stop> {
-        let memo = RefCell::new(smallvec![None; self.nodes.len()]);
-        Evaluation::<R> { formula: self, operands, env, precision, memo, trace }.node(self.root)
+    ) -> Stop {
+        match self.range(&Spans::<R> { env, precision, trace: &Trace::off() }, operands) {
+            Ok(span) if span.has_infinity(env.format) => Stop::AnyNumber("a formula may give an infinity"),
+            Ok(_) => Stop::Anything("an operand is infinite"),
+            Err(stop) => stop,
+        }
     }
 
     /// The infinitely precise result.
@@ -210,175 +203,9 @@ impl Formula {
     }
 }
 
-/// One evaluation of a formula on spans of operands.
-struct Evaluation<'a, R: Enclosure> {
-    formula: &'a Formula,
-    operands: &'a [Span],
-    env: &'a Environment,
-    precision: R::Precision,
-    memo: RefCell<SmallVec<[Option<Span>; 16]>>,
-    trace: &'a Trace,
-}
-
-impl<R: Enclosure> Evaluation<'_, R> {
-    /// What a node may give, intermediates flushed where they may be.
-    fn node(&self, id: NodeId) -> Result<Span, Stop> {
-        if let Some(known) = self.memo.borrow()[id] {
-            return Ok(known);
-        }
-        let span = self.trace.nested(|| self.compute(id))?;
-        let format = self.env.format;
-        if span.has_infinity(format) && self.env.not_inf {
-            return Err(Stop::Anything("an intermediate may overflow, and infinities are assumed not to occur"));
-        }
-        let span = if self.env.flush_inside { span.flushed(format) } else { span };
-        self.memo.borrow_mut()[id] = Some(span);
-        Ok(span)
-    }
-
-    fn compute(&self, id: NodeId) -> Result<Span, Stop> {
-        let Evaluation { env, precision, .. } = *self;
-        let format = env.format;
-        let constant = |value| R::exact(value, precision);
-        let exactly = |value: R| -> Result<Span, Stop> {
-            Ok(Span { lo: value.floor_rank(format)?, hi: value.ceil_rank(format)? })
-        };
-        let collect = |operands: &[NodeId]| -> Result<SmallVec<[Span; 4]>, Stop> {
-            operands.iter().map(|&o| self.node(o)).collect()
-        };
-        let span = match &self.formula.nodes[id] {
-            Node::Operand(i) => return Ok(self.operands[*i]),
-            Node::Constant(value) => return exactly(constant(*value)),
-            Node::RadiansPerDegree => exactly(R::pi(precision).div(&constant(Dyadic::int(180)))?)?,
-            Node::DegreesPerRadian => exactly(constant(Dyadic::int(180)).div(&R::pi(precision))?)?,
-            Node::Sum(sum) => sum.range::<R>(|id| self.node(id), env, precision)?,
-            Node::Real(real, operands) => {
-                let spans = collect(operands)?;
-                finite(&spans, env)?;
-                let operation = RealOperation::<R> { real: *real, env, precision };
-                extremes(&operation, &spans)?
-            }
-            Node::Inherited(formula, operands) => {
-                let spans = collect(operands)?;
-                finite(&spans, env)?;
-                let operation = InheritedOperation::<R> { formula, env, precision };
-                operation.range(&spans)?
-            }
-            Node::Floor(operand) => self.integral(*operand, Dyadic::floor)?,
-            Node::Trunc(operand) => self.integral(*operand, Dyadic::trunc)?,
-            Node::ClampToUnit(operand) => {
-                let one = exactly(constant(Dyadic::ONE))?.lo;
-                let span = self.node(*operand)?;
-                Span { lo: span.lo.clamp(-1, one), hi: span.hi.clamp(0, one) }
-            }
-            Node::Select { condition, negative, otherwise } => {
-                let condition = self.node(*condition)?;
-                match (condition.lo < -1, condition.hi >= -1) {
-                    (true, true) => self.node(*negative)?.hull(self.node(*otherwise)?),
-                    (true, false) => self.node(*negative)?,
-                    (false, _) => self.node(*otherwise)?,
-                }
-            }
-            Node::NotNegative(operand) => {
-                let span = self.node(*operand)?;
-                Span { lo: span.lo.max(-1), hi: span.hi.max(0) }
-            }
-            Node::Either(formulas) => {
-                let spans: SmallVec<[Span; 4]> = collect(formulas)?;
-                spans.into_iter().reduce(Span::hull).expect("at least one formula")
-            }
-        };
-        self.trace.note(|| format!("{} gives {}", self.formula.describe(id), show::span(span, format)));
-        Ok(span)
-    }
-
-    /// `floor` or `trunc` of a span: monotone and exact.
-    fn integral(&self, operand: NodeId, round: fn(Dyadic) -> Dyadic) -> Result<Span, Stop> {
-        let span = self.node(operand)?;
-        finite(&[span], self.env)?;
-        let format = self.env.format;
-        corners(&[span], |x| {
-            let value = R::exact(round(format.value_of_rank(x[0])), self.precision);
-            Ok(Span { lo: value.ceil_rank(format)?, hi: value.floor_rank(format)? })
-        })
-    }
-}
-
-/// Stops where an operand may be infinite: formulas state nothing then.
-fn finite(spans: &[Span], env: &Environment) -> Result<(), Stop> {
-    match spans.iter().any(|s| s.has_infinity(env.format)) {
-        true => Err(Stop::Anything("an intermediate may be infinite, and the next operation may make a NaN of it")),
-        false => Ok(()),
-    }
-}
-
-/// An operation with a bound of its own, within a formula.
-struct RealOperation<'a, R: Enclosure> {
-    real: Real,
-    env: &'a Environment,
-    precision: R::Precision,
-}
-
-impl<R: Enclosure> Operation for RealOperation<'_, R> {
-    fn point(&self, operands: &[Rank]) -> Result<Span, Stop> {
-        let x: SmallVec<[R; 3]> =
-            operands.iter().map(|&r| R::exact(self.env.format.value_of_rank(r), self.precision)).collect();
-        Ok(self.real.point(&x, self.env, self.precision)?.span)
-    }
-
-    fn cover(&self, operands: &[Span]) -> Result<Span, Stop> {
-        let x: SmallVec<[R; 3]> = operands.iter().map(|s| s.reals(self.env.format, self.precision)).collect();
-        self.real.cover(&x, self.env, self.precision)
-    }
-}
-
-/// An operation whose bound is inherited, within another formula.
-struct InheritedOperation<'a, R: Enclosure> {
-    formula: &'a Formula,
-    env: &'a Environment,
-    precision: R::Precision,
-}
-
-impl<R: Enclosure> InheritedOperation<'_, R> {
-    fn range(&self, operands: &[Span]) -> Result<Span, Stop> {
-        if !self.formula.zero_is_zero || !operands[0].has_zero() {
-            return extremes(self, operands);
-        }
-        if self.env.zero_unspecified {
-            return Err(Stop::Anything("the formula of the square root divides by zero"));
-        }
-        // Zero apart, where the formula leads through an infinity.
-        let mut found = Span::ZERO;
-        let Span { lo, hi } = operands[0];
-        if lo < -1 {
-            return Err(Stop::Anything("the operand may be below zero, where the function is not defined"));
-        }
-        if hi > 0 {
-            found = found.hull(extremes(self, &[Span { lo: 1, hi }])?);
-        }
-        Ok(found)
-    }
-}
-
-impl<R: Enclosure> Operation for InheritedOperation<'_, R> {
-    fn point(&self, operands: &[Rank]) -> Result<Span, Stop> {
-        let Self { env, precision, .. } = *self;
-        let x: SmallVec<[R; 8]> = operands.iter().map(|&r| R::exact(env.format.value_of_rank(r), precision)).collect();
-        let uses: SmallVec<[Span; 8]> = operands
-            .iter()
-            .map(|&r| if env.flush_inside { Span::point(r).flushed(env.format) } else { Span::point(r) })
-            .collect();
-        Ok(self.formula.point(&x, &uses, env, precision, &Trace::off())?.span)
-    }
-
-    fn cover(&self, operands: &[Span]) -> Result<Span, Stop> {
-        self.formula.cover::<R>(operands, self.env, self.precision)
-    }
-}
-
 impl Formula {
     /// A node in words: `Exp(#0)`.
-    fn describe(&self, id: NodeId) -> String {
+    pub(crate) fn describe(&self, id: NodeId) -> String {
         let list = |ids: &[NodeId]| ids.iter().map(|&i| self.describe(i)).collect::<Vec<_>>().join(", ");
         match &self.nodes[id] {
             Node::Operand(i) => format!("x{i}"),

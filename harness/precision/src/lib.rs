@@ -15,6 +15,7 @@
 //! Real numbers are certified enclosures ([`assay_float::Enclosure`]), asked for with more precision until every
 //! comparison is decided.
 
+mod algebra;
 mod call;
 mod census;
 mod classify;
@@ -34,6 +35,7 @@ mod relaxed;
 mod show;
 mod signature;
 mod span;
+mod spans;
 mod sum;
 mod table;
 mod trace;

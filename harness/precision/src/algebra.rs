@@ -1,0 +1,109 @@
+//! Evaluating formulas: once, for all that can be asked of them.
+
+use crate::{
+    formula::{Formula, Node, NodeId},
+    real::Real,
+    span::Stop,
+};
+use assay_float::Dyadic;
+use smallvec::{SmallVec, smallvec};
+use std::cell::RefCell;
+
+/// What a formula is evaluated in. The certain answer comes from [`Spans`](crate::spans::Spans), the quick one for many inputs at once
+/// from [`Lanes`](crate::lanes::Lanes).
+pub(crate) trait Algebra {
+    /// What an operation may give.
+    type Range: Clone;
+
+    fn constant(&self, value: Dyadic) -> Result<Self::Range, Stop>;
+    /// pi/180: either neighbour.
+    fn radians_per_degree(&self) -> Result<Self::Range, Stop>;
+    /// 180/pi: either neighbour.
+    fn degrees_per_radian(&self) -> Result<Self::Range, Stop>;
+    /// Correctly rounded.
+    fn add(&self, a: &Self::Range, b: &Self::Range) -> Result<Self::Range, Stop>;
+    /// Correctly rounded.
+    fn mul(&self, a: &Self::Range, b: &Self::Range) -> Result<Self::Range, Stop>;
+    fn neg(&self, a: &Self::Range) -> Self::Range;
+    fn hull(&self, a: &Self::Range, b: &Self::Range) -> Self::Range;
+    fn real(&self, real: Real, operands: &[Self::Range]) -> Result<Self::Range, Stop>;
+    fn inherited(&self, formula: &Formula, operands: &[Self::Range]) -> Result<Self::Range, Stop>;
+    /// `floor` or `trunc`.
+    fn integral(&self, operand: &Self::Range, toward_zero: bool) -> Result<Self::Range, Stop>;
+    /// `clamp(_, 0.0, 1.0)`
+    fn clamp_to_unit(&self, operand: &Self::Range) -> Result<Self::Range, Stop>;
+    /// The members that are not negative; of none, anything.
+    fn not_negative(&self, operand: &Self::Range) -> Result<Self::Range, Stop>;
+    /// `condition < 0.0 ? negative : otherwise`
+    fn select(
+        &self,
+        condition: &Self::Range,
+        negative: impl FnOnce() -> Result<Self::Range, Stop>,
+        otherwise: impl FnOnce() -> Result<Self::Range, Stop>,
+    ) -> Result<Self::Range, Stop>;
+    /// An intermediate as the next operation may find it: flushed where it may be, and not overflown where that is assumed not to
+    /// happen.
+    fn settle(&self, formula: &Formula, node: NodeId, range: Self::Range) -> Result<Self::Range, Stop>;
+    /// Evaluates something one level deeper, for those who record.
+    fn nested<T>(&self, f: impl FnOnce() -> T) -> T {
+        f()
+    }
+}
+
+/// One evaluation of a formula.
+struct Walk<'a, A: Algebra> {
+    algebra: &'a A,
+    formula: &'a Formula,
+    operands: &'a [A::Range],
+    memo: RefCell<SmallVec<[Option<A::Range>; 16]>>,
+}
+
+impl Formula {
+    /// What any of the equivalent formulas may give.
+    pub(crate) fn range<A: Algebra>(&self, algebra: &A, operands: &[A::Range]) -> Result<A::Range, Stop> {
+        let memo = RefCell::new(smallvec![None; self.nodes.len()]);
+        Walk { algebra, formula: self, operands, memo }.node(self.root)
+    }
+}
+
+impl<A: Algebra> Walk<'_, A> {
+    fn node(&self, id: NodeId) -> Result<A::Range, Stop> {
+        if let Some(known) = &self.memo.borrow()[id] {
+            return Ok(known.clone());
+        }
+        let range = self.algebra.nested(|| self.compute(id))?;
+        let range = self.algebra.settle(self.formula, id, range)?;
+        self.memo.borrow_mut()[id] = Some(range.clone());
+        Ok(range)
+    }
+
+    fn compute(&self, id: NodeId) -> Result<A::Range, Stop> {
+        let algebra = self.algebra;
+        let collect = |operands: &[NodeId]| -> Result<SmallVec<[A::Range; 8]>, Stop> {
+            operands.iter().map(|&o| self.node(o)).collect()
+        };
+        match &self.formula.nodes[id] {
+            Node::Operand(i) => Ok(self.operands[*i].clone()),
+            Node::Constant(value) => algebra.constant(*value),
+            Node::RadiansPerDegree => algebra.radians_per_degree(),
+            Node::DegreesPerRadian => algebra.degrees_per_radian(),
+            Node::Sum(sum) => sum.range(algebra, |id| self.node(id)),
+            Node::Real(real, operands) => algebra.real(*real, &collect(operands)?),
+            Node::Inherited(formula, operands) => algebra.inherited(formula, &collect(operands)?),
+            Node::Floor(operand) => algebra.integral(&self.node(*operand)?, false),
+            Node::Trunc(operand) => algebra.integral(&self.node(*operand)?, true),
+            Node::ClampToUnit(operand) => algebra.clamp_to_unit(&self.node(*operand)?),
+            Node::NotNegative(operand) => algebra.not_negative(&self.node(*operand)?),
+            Node::Select { condition, negative, otherwise } => {
+                algebra.select(&self.node(*condition)?, || self.node(*negative), || self.node(*otherwise))
+            }
+            Node::Either(formulas) => {
+                let mut range = self.node(formulas[0])?;
+                for &other in &formulas[1..] {
+                    range = algebra.hull(&range, &self.node(other)?);
+                }
+                Ok(range)
+            }
+        }
+    }
+}
