@@ -49,6 +49,9 @@ pub enum Staging {
 
 /// An opened device with one compute queue. Cheap to clone and usable from several threads; destroyed with the last
 /// pipeline or slot made from it.
+///
+/// lavapipe compiles a shader at its first dispatch, on the one thread of the device's queue: many small cases run
+/// faster on a device for each thread of the host than on one for all (`examples/measure.rs` shows by how much).
 #[derive(Clone)]
 pub struct Device {
     shared: Arc<DeviceShared>,

@@ -129,3 +129,25 @@ pub(crate) fn allocating(error: AllocationError) -> Error {
         other => Error::Vulkan { during: DURING, code: other.to_string() },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_become_the_errors_that_callers_tell_apart() {
+        let error = |result| during("vkQueueSubmit")(result);
+        assert!(matches!(error(vk::Result::ERROR_DEVICE_LOST), Error::DeviceLost { during: "vkQueueSubmit" }));
+        assert!(error(vk::Result::ERROR_DEVICE_LOST).is_fatal());
+        for (result, which) in [
+            (vk::Result::ERROR_OUT_OF_HOST_MEMORY, "out of host memory"),
+            (vk::Result::ERROR_OUT_OF_DEVICE_MEMORY, "out of device memory"),
+        ] {
+            assert!(error(result).to_string().starts_with(which));
+            assert!(!error(result).is_fatal());
+        }
+        assert!(matches!(allocating(AllocationError::OutOfMemory), Error::OutOfMemory { which: "device", .. }));
+        let other = error(vk::Result::ERROR_FEATURE_NOT_PRESENT).to_string();
+        assert_eq!(other, "vkQueueSubmit failed with ERROR_FEATURE_NOT_PRESENT");
+    }
+}

@@ -71,7 +71,7 @@ def main():
             for t in feature.findall("require/type"):
                 providers.setdefault(t.get("name"), []).append(version)
     for extension in registry.find("extensions"):
-        if "vulkan" not in extension.get("supported", "").split(",") or extension.get("type") != "device":
+        if "vulkan" not in extension.get("supported", "").split(","):
             continue
         extensions[extension.get("name")] = extension
         for t in extension.findall("require/type"):
@@ -121,6 +121,7 @@ def main():
     # Extensions that allow something and have no feature structure.
     bare = {r["extension"] for r in rules if "extension" in r} - wanted
     bare = {e for e in bare | {"VK_KHR_spirv_1_4"} if e in extensions and not NOT_BARE.search(e)}
+    bare = {e for e in bare if extensions[e].get("type") == "device"}
     known = set()
     todo = enabled | bare
     while todo:
@@ -145,7 +146,7 @@ def main():
                    f"until: {rust_version(until)}, extensions: {rust_list(by)}, enable: {str(enable).lower()}, "
                    f"fields: {rust_list(fields)} }},")
     out.append("];\n")
-    out.append("/// Device extensions that are enabled where present, and all that those may depend on.")
+    out.append("/// Device extensions that are enabled where present, and all extensions that those may depend on.")
     out.append("pub(crate) const EXTENSIONS: &[Extension] = &[")
     for e in sorted(known):
         x = extensions[e]

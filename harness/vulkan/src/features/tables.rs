@@ -1146,7 +1146,7 @@ pub(crate) const BLOCKS: &[FeatureBlock] = &[
     },
 ];
 
-/// Device extensions that are enabled where present, and all that those may depend on.
+/// Device extensions that are enabled where present, and all extensions that those may depend on.
 pub(crate) const EXTENSIONS: &[Extension] = &[
     Extension { name: "VK_AMD_gcn_shader", depends: "", core: None, bare: true },
     Extension { name: "VK_AMD_gpu_shader_half_float", depends: "", core: None, bare: true },
@@ -1332,6 +1332,7 @@ pub(crate) const EXTENSIONS: &[Extension] = &[
         bare: false,
     },
     Extension { name: "VK_KHR_device_group", depends: "VK_KHR_device_group_creation", core: Some((1, 1)), bare: false },
+    Extension { name: "VK_KHR_device_group_creation", depends: "", core: Some((1, 1)), bare: false },
     Extension {
         name: "VK_KHR_dynamic_rendering",
         depends: "((VK_KHR_get_physical_device_properties2,VK_VERSION_1_1)+VK_KHR_depth_stencil_resolve),VK_VERSION_1_2",
@@ -1344,6 +1345,7 @@ pub(crate) const EXTENSIONS: &[Extension] = &[
         core: Some((1, 3)),
         bare: true,
     },
+    Extension { name: "VK_KHR_get_physical_device_properties2", depends: "", core: Some((1, 1)), bare: false },
     Extension { name: "VK_KHR_maintenance2", depends: "", core: Some((1, 1)), bare: false },
     Extension {
         name: "VK_KHR_maintenance3",
