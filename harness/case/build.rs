@@ -1,7 +1,5 @@
 //! Embeds every file under `cases/`, so that the binary carries them wherever it goes.
 
-#![expect(clippy::print_stdout, reason = "cargo reads what build scripts print")]
-
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

@@ -14,8 +14,8 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Rows are a multiple of this, so that every column is aligned for 64-bit words and vector loads.
-    const ALIGN: usize = 16;
+    /// Capacities are a multiple of this, the size of a workgroup, so that no invocation reaches beyond its column.
+    pub const ALIGN: usize = 64;
 
     /// Columns for these slots with room for at least `rows` invocations; no rows yet.
     pub fn new(slots: impl IntoIterator<Item = Scalar>, rows: usize) -> Columns {
@@ -107,6 +107,16 @@ impl Columns {
         }
     }
 
+    /// Repeats the first row after the last, up to the next multiple of [`Columns::ALIGN`].
+    pub(crate) fn pad(&mut self) {
+        for slot in 0..if self.rows == 0 { 0 } else { self.slots.len() } {
+            let first = self.column(slot).get(0);
+            for row in self.rows..self.rows.next_multiple_of(Self::ALIGN) {
+                self.set(slot, row, first);
+            }
+        }
+    }
+
     /// Reads one row into a buffer of as many elements as there are slots.
     pub fn row(&self, row: usize, bits: &mut [u64]) {
         for (slot, bits) in bits.iter_mut().enumerate() {
@@ -124,7 +134,7 @@ mod tests {
     fn columns_keep_rows_apart_whatever_their_width() {
         let slots = [Scalar::Float(F16), Scalar::Float(F64), Scalar::Bool];
         let mut columns = Columns::new(slots, 5);
-        assert_eq!((columns.capacity(), columns.words().len()), (16, 64));
+        assert_eq!((columns.capacity(), columns.words().len()), (64, 256));
         columns.set_rows(5);
         for row in 0..5 {
             columns.set_row(row, &[row as u64, 0x8000_0000_0000_0000 | row as u64, 1]);

@@ -16,7 +16,7 @@ pub use case::{Case, Source};
 pub use columns::Columns;
 pub use error::CaseError;
 pub use filter::Filter;
-pub use inputs::{Budget, InputRange, RangeError, UnknownBudget};
+pub use inputs::{Budget, InputRange, Inputs, RangeError, UnknownBudget};
 pub use shader::{Need, Shader, Specialization};
 
 use assay_precision::Op;

@@ -1,54 +1,427 @@
 //! Which inputs a case is run on.
 
+mod budget;
+mod random;
 mod range;
+mod rng;
+mod specials;
 
+pub use budget::{Budget, UnknownBudget};
 pub use range::{InputRange, RangeError};
 
-use std::fmt;
-use std::str::FromStr;
+use crate::Columns;
+use crate::case::{Case, Source};
+use assay_precision::{Call, Scalar};
+use num_bigint::BigUint;
+use range::{at_position, position};
+use rng::{Rng, key};
+use specials::Pool;
 
-/// How many inputs a case is run on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Budget {
-    /// A few thousand: the whole audit in minutes.
-    #[default]
-    Quick,
-    /// 2^24, or all if there are fewer.
-    Sampled,
-    /// All, where that is at most 2^32; else 2^32 of them.
-    Exhaustive,
+/// The inputs of a case: rows of operand bits, in chunks of which each can be had without the others.
+///
+/// Where there are few enough, all of them. Else, in this order: the specials of every operand crossed with those of every
+/// other (a sample of that, where it is too large); each operand's longer list of special values and their neighbours; and
+/// random rows, uniform over bit patterns, over magnitudes or over an interval, near specials, and with operands that depend on
+/// one another.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    call: Call,
+    slots: Vec<Scalar>,
+    /// Per slot which of `pools`.
+    pool_of: Vec<usize>,
+    pools: Vec<Pool>,
+    /// The specials of the first slot, which a range restricts.
+    first: Vec<u64>,
+    range: Option<(i128, i128)>,
+    parts: Parts,
+    key: u64,
+    chunk_rows: usize,
+    possible: String,
+    /// Whether some operands have undefined behaviour.
+    careful: bool,
 }
 
-impl Budget {
-    /// Every budget, smallest first.
-    pub const ALL: [Budget; 3] = [Budget::Quick, Budget::Sampled, Budget::Exhaustive];
+/// How many rows come from where, in the order of the rows.
+#[derive(Clone, Copy, Debug)]
+enum Parts {
+    /// All there are.
+    All(u64),
+    /// A sample.
+    Sample {
+        /// Rows of specials crossed with specials, and whether that is all of them.
+        cross: u64,
+        complete: bool,
+        /// Rows of longer lists.
+        lists: u64,
+        /// Rows in all.
+        total: u64,
+    },
+}
 
-    /// `quick`, `sampled`, `exhaustive`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Budget::Quick => "quick",
-            Budget::Sampled => "sampled",
-            Budget::Exhaustive => "exhaustive",
+/// Words of operands and results in a chunk: few enough to stay in caches of the second level and beyond, many enough to keep a
+/// device busy.
+const CHUNK_WORDS: usize = 1 << 21;
+
+impl Inputs {
+    /// The inputs of a case.
+    ///
+    /// # Errors
+    /// The range does not fit the type of the first operand.
+    pub fn new(case: &Case, budget: Budget, seed: u64, range: Option<&InputRange>) -> Result<Inputs, RangeError> {
+        let call = &case.call;
+        let slots: Vec<Scalar> = call.operand_slots().collect();
+        let range = range.map(|range| range.positions(slots[0])).transpose()?;
+        let mut kinds: Vec<Scalar> = Vec::new();
+        let mut pool_of = Vec::new();
+        for &slot in &slots {
+            let known = kinds.iter().position(|&kind| kind == slot);
+            pool_of.push(known.unwrap_or(kinds.len()));
+            if known.is_none() {
+                kinds.push(slot);
+            }
+        }
+        let pools: Vec<Pool> = kinds.into_iter().map(|scalar| Pool::new(call, scalar)).collect();
+        let mut first = pools[0].core.clone();
+        if let Some((lo, hi)) = range {
+            first.retain(|&bits| position(bits, slots[0]).is_some_and(|at| (lo..=hi).contains(&at)));
+            first.extend([lo, hi].map(|end| at_position(end, slots[0])));
+        }
+        let count = |slot: Scalar| BigUint::from(1u8) << (if slot == Scalar::Bool { 1 } else { slot.width() });
+        let first_count = range.map_or_else(|| count(slots[0]), |(lo, hi)| BigUint::from((hi - lo + 1) as u128));
+        let possible = slots[1..].iter().fold(first_count, |product, &slot| product * count(slot));
+        let width: usize =
+            slots.iter().chain(&call.result_slots().collect::<Vec<_>>()).map(|s| s.width().div_ceil(32) as usize).sum();
+        // A type's operands with undefined behaviour have a special value among them: NaN, for conversions to integers.
+        let mut row = vec![0; slots.len()];
+        let careful = pools[0].core.iter().any(|&bits| {
+            row.fill(bits);
+            !call.is_defined(&row)
+        });
+        let mut inputs = Inputs {
+            call: call.clone(),
+            pool_of,
+            pools,
+            first,
+            range,
+            parts: Parts::All(0),
+            // The environment and the source are left out: differences between such cases are not of the inputs.
+            key: key(&format!("{} {}", call.op, types(call)), seed),
+            chunk_rows: (CHUNK_WORDS / width).clamp(1 << 10, 1 << 20).next_multiple_of(Columns::ALIGN),
+            possible: possible.to_string(),
+            careful,
+            slots,
+        };
+        inputs.parts = inputs.divide(case.source, budget, u64::try_from(possible).unwrap_or(u64::MAX));
+        inputs.chunk_rows = match case.source {
+            Source::Buffer => inputs.chunk_rows.min((inputs.len() as usize).next_multiple_of(Columns::ALIGN)),
+            // A module for each chunk: many operands make it long.
+            Source::Constant | Source::SpecConstant => (256 / inputs.slots.len()).clamp(8, 64),
+        };
+        Ok(inputs)
+    }
+
+    fn divide(&self, source: Source, budget: Budget, possible: u64) -> Parts {
+        let constant = source != Source::Buffer;
+        if possible <= if constant { budget.constants() } else { budget.complete() } {
+            return Parts::All(possible);
+        }
+        let sizes = self.slots.iter().enumerate().map(|(slot, _)| self.core(slot).len() as u64);
+        let full = sizes.fold(1u64, u64::saturating_mul);
+        let lists: u64 =
+            if self.range.is_some() { 0 } else { self.pools.iter().map(|pool| pool.all.len() as u64).sum() };
+        if constant {
+            // Too few for crosses: each row is picked from the specials, then at random.
+            let total = budget.constants();
+            return Parts::Sample {
+                cross: (total / 2).min(full),
+                complete: false,
+                lists: (total / 4).min(lists),
+                total,
+            };
+        }
+        let complete = full <= budget.cross();
+        let cross = if complete { full } else { budget.cross() / 4 };
+        let lists = lists.min(budget.sample() / 4);
+        Parts::Sample { cross, complete, lists, total: budget.sample().max(cross + lists + budget.sample() / 4) }
+    }
+
+    /// How many rows there are, those with undefined behaviour included, which are left out.
+    pub fn len(&self) -> u64 {
+        match self.parts {
+            Parts::All(total) | Parts::Sample { total, .. } => total,
+        }
+    }
+
+    /// Whether there are none; never so.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many rows there could be, in decimal: every bit pattern of every operand (of the first, within the range).
+    pub fn possible(&self) -> &str {
+        &self.possible
+    }
+
+    /// Which part of the possible inputs that is, in words.
+    pub fn coverage(&self) -> String {
+        let Parts::Sample { cross, complete, lists, total } = self.parts else { return "every input".into() };
+        let specials = match (self.slots.len(), complete) {
+            (1, _) => "specials".to_owned(),
+            (_, true) => format!("{cross} of every special with every special"),
+            (_, false) => format!("{cross} of specials at random"),
+        };
+        format!("{specials}, {lists} of longer lists, {} at random", total - cross - lists)
+    }
+
+    /// The most rows of a chunk.
+    pub fn chunk_rows(&self) -> usize {
+        self.chunk_rows
+    }
+
+    /// How many chunks there are.
+    pub fn chunks(&self) -> u64 {
+        self.len().div_ceil(self.chunk_rows as u64)
+    }
+
+    /// How many rows a chunk has, those with undefined behaviour included.
+    pub fn rows_of(&self, chunk: u64) -> u64 {
+        let start = chunk * self.chunk_rows as u64;
+        self.len().saturating_sub(start).min(self.chunk_rows as u64)
+    }
+
+    /// Columns with room for a chunk of operands.
+    pub fn operand_columns(&self) -> Columns {
+        Columns::new(self.slots.iter().copied(), self.chunk_rows)
+    }
+
+    /// Columns with room for the results of a chunk.
+    pub fn result_columns(&self) -> Columns {
+        Columns::new(self.call.result_slots(), self.chunk_rows)
+    }
+
+    /// Writes the rows of a chunk, without those whose behaviour is undefined. Rows beyond the last, up to the next multiple of
+    /// [`Columns::ALIGN`], repeat the first: a workgroup may run over the end.
+    pub fn fill(&self, chunk: u64, columns: &mut Columns) {
+        let start = chunk * self.chunk_rows as u64;
+        let end = start + self.rows_of(chunk);
+        if let (Parts::All(_), [slot], None, false) = (self.parts, &self.slots[..], self.range, self.careful)
+            && slot.width() <= 32
+        {
+            let words = &mut columns.words_mut()[..(end - start) as usize];
+            for (word, bits) in words.iter_mut().zip(start..) {
+                *word = bits as u32;
+            }
+            columns.set_rows((end - start) as usize);
+            columns.pad();
+            return;
+        }
+        let pools: [&Pool; MAX_SLOTS] =
+            std::array::from_fn(|slot| &self.pools[self.pool_of.get(slot).copied().unwrap_or(0)]);
+        let (pools, mut row) = (&pools[..self.slots.len()], [0; MAX_SLOTS]);
+        let row = &mut row[..self.slots.len()];
+        let mut rows = 0;
+        for index in start..end {
+            self.row(index, pools, row);
+            if self.careful && !self.call.is_defined(row) {
+                continue;
+            }
+            columns.set_row(rows, row);
+            rows += 1;
+        }
+        columns.set_rows(rows);
+        columns.pad();
+    }
+
+    fn core(&self, slot: usize) -> &[u64] {
+        if slot == 0 { &self.first } else { &self.pools[self.pool_of[slot]].core }
+    }
+
+    fn row(&self, index: u64, pools: &[&Pool], row: &mut [u64]) {
+        let mut rng = Rng::new(self.key, index);
+        match self.parts {
+            Parts::All(_) => self.enumerated(index, row),
+            Parts::Sample { cross, complete: true, .. } if index < cross => {
+                let mut rest = index;
+                for (slot, bits) in row.iter_mut().enumerate() {
+                    let core = self.core(slot);
+                    *bits = core[(rest % core.len() as u64) as usize];
+                    rest /= core.len() as u64;
+                }
+            }
+            Parts::Sample { cross, .. } if index < cross => {
+                for (slot, bits) in row.iter_mut().enumerate() {
+                    *bits = rng.pick(self.core(slot));
+                }
+            }
+            Parts::Sample { cross, lists, .. } if index - cross < lists => {
+                self.listed(index - cross, lists, &mut rng, row);
+            }
+            Parts::Sample { .. } => {
+                random::row(&self.call, &self.slots, pools, &mut rng, row);
+                if let Some((lo, hi)) = self.range
+                    && !position(row[0], self.slots[0]).is_some_and(|at| (lo..=hi).contains(&at))
+                {
+                    let at = lo + i128::from(rng.below((hi - lo) as u64)) + i128::from(rng.below(2));
+                    row[0] = at_position(at, self.slots[0]);
+                }
+            }
+        }
+    }
+
+    /// The row with that number of all: the first operand varies fastest.
+    fn enumerated(&self, index: u64, row: &mut [u64]) {
+        let mut rest = index;
+        for (slot, bits) in row.iter_mut().enumerate() {
+            match self.range {
+                Some((lo, hi)) if slot == 0 => {
+                    let count = (hi - lo + 1) as u64;
+                    *bits = at_position(lo + i128::from(rest % count), self.slots[0]);
+                    rest /= count;
+                }
+                _ => {
+                    let width = if self.slots[slot] == Scalar::Bool { 1 } else { self.slots[slot].width() };
+                    *bits = rest & (u64::MAX >> (64 - width));
+                    rest = rest.checked_shr(width).unwrap_or(0);
+                }
+            }
+        }
+    }
+
+    /// One value of a longer list in one slot, the other slots special. Where there is no room for whole lists, values are taken
+    /// from them at even distances.
+    fn listed(&self, index: u64, rows: u64, rng: &mut Rng, row: &mut [u64]) {
+        let total: u64 = self.pools.iter().map(|pool| pool.all.len() as u64).sum();
+        let mut at = (u128::from(index) * u128::from(total) / u128::from(rows)) as usize;
+        let mut pool = 0;
+        while at >= self.pools[pool].all.len() {
+            at -= self.pools[pool].all.len();
+            pool += 1;
+        }
+        for (slot, bits) in row.iter_mut().enumerate() {
+            *bits = rng.pick(self.core(slot));
+        }
+        let taking = self.pool_of.iter().filter(|&&of| of == pool).count() as u64;
+        let chosen = rng.below(taking) as usize;
+        if let Some((slot, _)) = self.pool_of.iter().enumerate().filter(|&(_, &of)| of == pool).nth(chosen) {
+            row[slot] = self.pools[pool].all[at];
         }
     }
 }
 
-impl fmt::Display for Budget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
+/// The types of a call, as text that never changes.
+fn types(call: &Call) -> String {
+    let types = call.results.iter().chain(&call.operands).map(ToString::to_string);
+    types.collect::<Vec<_>>().join(", ")
 }
 
-/// A name that is no budget.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown budget `{0}`: expected quick, sampled or exhaustive")]
-pub struct UnknownBudget(String);
+/// The most operand slots that a call has: two matrices of four by four.
+const MAX_SLOTS: usize = 32;
 
-impl FromStr for Budget {
-    type Err = UnknownBudget;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_float::F32;
 
-    fn from_str(name: &str) -> Result<Budget, UnknownBudget> {
-        let found = Budget::ALL.into_iter().find(|budget| budget.name().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| UnknownBudget(name.to_owned()))
+    fn case(name: &str) -> Case {
+        crate::load().unwrap().into_iter().find(|case| case.name == name).unwrap()
+    }
+
+    fn rows(inputs: &Inputs) -> Vec<Vec<u64>> {
+        let mut columns = inputs.operand_columns();
+        let mut rows = Vec::new();
+        for chunk in 0..inputs.chunks() {
+            inputs.fill(chunk, &mut columns);
+            for row in 0..columns.rows() {
+                let mut bits = vec![0; columns.slots()];
+                columns.row(row, &mut bits);
+                rows.push(bits);
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn few_inputs_are_all_run_and_chunks_do_not_depend_on_one_another() {
+        let inputs = Inputs::new(&case("precision.f16.exp2.scalar.default"), Budget::Sampled, 0, None).unwrap();
+        assert_eq!((inputs.len(), inputs.possible(), inputs.coverage().as_str()), (65_536, "65536", "every input"));
+        let mut seen: Vec<u64> = rows(&inputs).into_iter().map(|row| row[0]).collect();
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..65_536));
+
+        let inputs = Inputs::new(&case("precision.f32.exp2.scalar.default"), Budget::Exhaustive, 0, None).unwrap();
+        let mut columns = inputs.operand_columns();
+        inputs.fill(inputs.chunks() - 1, &mut columns);
+        assert_eq!(columns.column(0).get(columns.rows() - 1), 0xffff_ffff);
+    }
+
+    #[test]
+    fn a_sample_has_every_special_with_every_special() {
+        let inputs = Inputs::new(&case("precision.f32.fadd.scalar.default"), Budget::Quick, 0, None).unwrap();
+        let rows = rows(&inputs);
+        assert_eq!(rows.len() as u64, inputs.len());
+        assert_eq!(inputs.possible(), (1u128 << 64).to_string());
+        let core = &inputs.pools[0].core;
+        assert!(core.len() >= 40 && core.iter().any(|&bits| F32.is_denormal(bits)) && core.contains(&0x8000_0000));
+        for &a in core {
+            for &b in core {
+                assert!(rows.contains(&vec![a, b]));
+            }
+        }
+        // The same on every run, others for another seed.
+        let again = Inputs::new(&case("precision.f32.fadd.scalar.default"), Budget::Quick, 0, None).unwrap();
+        let other = Inputs::new(&case("precision.f32.fadd.scalar.default"), Budget::Quick, 1, None).unwrap();
+        assert!(rows == self::rows(&again) && rows != self::rows(&other));
+    }
+
+    #[test]
+    fn a_range_holds_the_first_operand() {
+        let range: InputRange = "1..2".parse().unwrap();
+        let one_to_two = |bits: u64| (0x3f80_0000..=0x4000_0000).contains(&bits);
+        for name in [
+            "precision.f32.exp2.scalar.default",
+            "precision.f32.fma.vec3.default",
+            "precision.f32.pow.scalar.default.constant",
+        ] {
+            let inputs = Inputs::new(&case(name), Budget::Quick, 0, Some(&range)).unwrap();
+            assert!(rows(&inputs).iter().all(|row| one_to_two(row[0])), "{name}");
+        }
+        let inputs = Inputs::new(&case("precision.f32.exp2.scalar.default"), Budget::Sampled, 0, Some(&range)).unwrap();
+        assert_eq!((inputs.len(), inputs.possible()), (0x80_0001, "8388609"));
+    }
+
+    #[test]
+    fn what_is_undefined_is_never_sent() {
+        let cases = crate::load().unwrap();
+        let kinds = ["convertftos.scalar.default.from_f32", "convertftou.vec2.default.from_f16"];
+        for case in cases.iter().filter(|case| kinds.iter().any(|kind| case.name.ends_with(kind))) {
+            let inputs = Inputs::new(case, Budget::Quick, 0, None).unwrap();
+            let rows = rows(&inputs);
+            assert!(
+                inputs.careful && !rows.is_empty() && rows.iter().all(|row| case.call.is_defined(row)),
+                "{}",
+                case.name
+            );
+        }
+    }
+
+    #[test]
+    fn every_case_has_inputs() {
+        let mut kinds = std::collections::HashSet::new();
+        for case in crate::load().unwrap() {
+            if !kinds
+                .insert(format!("{} {:?} {:?} {}", case.call.op, case.call.operands, case.call.results, case.source))
+            {
+                continue;
+            }
+            let inputs = Inputs::new(&case, Budget::Quick, 3, None).unwrap();
+            let mut columns = inputs.operand_columns();
+            inputs.fill(0, &mut columns);
+            assert!(columns.rows() > 0 && inputs.chunk_rows() <= columns.capacity(), "{}", case.name);
+            for (slot, scalar) in case.call.operand_slots().enumerate() {
+                let width = if scalar == Scalar::Bool { 1 } else { scalar.width() };
+                let fits = |bits: u64| bits.checked_shr(width).unwrap_or(0) == 0;
+                assert!((0..columns.rows()).all(|row| fits(columns.column(slot).get(row))), "{}", case.name);
+            }
+        }
     }
 }
