@@ -445,3 +445,19 @@ fn not_a_slice(index: usize, error: bytemuck::PodCastError) -> Error {
 fn unmapped() -> Error {
     Error::Vulkan { during: "vkMapMemory", code: "memory that is not mapped".into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_it_can_move_between_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<Slot>();
+        check::<Pipeline>();
+        check::<crate::Device>();
+        check::<crate::PhysicalDevice>();
+        check::<crate::Instance>();
+        check::<Error>();
+    }
+}
