@@ -1,32 +1,39 @@
-//! The range of a function over an interval, from its values at the ends: the same for every kind of end.
+//! The range of a function over an interval, from its values at the ends.
 
+use super::interval::{End, Interval, Number};
 use crate::{Function, Undecided};
 
-/// What the periodic functions need to know about the kind of end.
+/// What the functions that turn around need to know about the kind of end.
 pub(crate) struct Landmarks<T> {
-    pub(crate) zero: T,
     pub(crate) one: T,
-    pub(crate) minus_one: T,
     /// Ends around half of pi.
     pub(crate) half_pi: (T, T),
     /// Ends around pi.
     pub(crate) pi: (T, T),
-    pub(crate) neg: fn(&T) -> T,
 }
 
-/// An enclosure of the function over `[lo, hi]`; `at` gives one of its value at an end.
-pub(crate) fn image<T: PartialOrd + Clone>(
+/// An enclosure of the function over an interval; `at` gives both neighbours of its value at an end, or the value.
+pub(crate) fn image<T: Number>(
     function: Function,
-    lo: &T,
-    hi: &T,
+    x: &Interval<T>,
     landmarks: impl Fn() -> Landmarks<T>,
     at: impl Fn(&T) -> Result<(T, T), Undecided>,
-) -> Result<(T, T), Undecided> {
-    if lo == hi {
-        return at(lo);
+) -> Result<Interval<T>, Undecided> {
+    if x.is_point() {
+        return at(&x.lo.value).map(Interval::around);
     }
-    let max = |a: T, b: T| if a < b { b } else { a };
-    let min = |a: T, b: T| if b < a { b } else { a };
+    // The value at an end; excluded where the end is: every function is strictly monotone between its extremes.
+    let value = |end: &End<T>| {
+        let mut value = Interval::around(at(&end.value)?);
+        value.lo.open |= end.open;
+        value.hi.open |= end.open;
+        Ok(value)
+    };
+    let (first, last) = (value(&x.lo)?, value(&x.hi)?);
+    // Whether a member of the interval may lie between the ends of a landmark, or of its mirror image.
+    let may_hold = |mark: &(T, T)| x.lo.value <= mark.1 && mark.0 <= x.hi.value;
+    let mirror = |mark: &(T, T)| (mark.1.negated(), mark.0.negated());
+    let ends = first.hull(&last);
     match function {
         Function::Sqrt
         | Function::Exp
@@ -39,33 +46,31 @@ pub(crate) fn image<T: PartialOrd + Clone>(
         | Function::Tanh
         | Function::Asinh
         | Function::Acosh
-        | Function::Atanh => Ok((at(lo)?.0, at(hi)?.1)),
-        Function::InverseSqrt | Function::Acos => Ok((at(hi)?.0, at(lo)?.1)),
-        Function::Cosh => {
-            let (a, b, marks) = (at(lo)?, at(hi)?, landmarks());
-            let least = if *lo <= marks.zero && marks.zero <= *hi { marks.one } else { min(a.0, b.0) };
-            Ok((least, max(a.1, b.1)))
+        | Function::Atanh => Ok(Interval { lo: first.lo, hi: last.hi }),
+        Function::InverseSqrt | Function::Acos => Ok(Interval { lo: last.lo, hi: first.hi }),
+        Function::Cosh if x.meets_zero() => Ok(ends.hull(&Interval::point(landmarks().one))),
+        Function::Cosh => Ok(ends),
+        Function::Sin => {
+            let marks = landmarks();
+            Ok(with_extremes(ends, may_hold(&marks.half_pi), may_hold(&mirror(&marks.half_pi)), marks.one))
         }
-        Function::Sin | Function::Cos | Function::Tan => {
-            let (a, b, marks) = (at(lo)?, at(hi)?, landmarks());
-            // Whether a member of the interval may lie between the ends of a landmark, or of its mirror image.
-            let may_hold = |mark: &(T, T)| *lo <= mark.1 && mark.0 <= *hi;
-            let mirror = |mark: &(T, T)| ((marks.neg)(&mark.1), (marks.neg)(&mark.0));
-            let (crest, trough) = match function {
-                Function::Sin => (may_hold(&marks.half_pi), may_hold(&mirror(&marks.half_pi))),
-                Function::Cos => {
-                    (*lo <= marks.zero && marks.zero <= *hi, may_hold(&marks.pi) || may_hold(&mirror(&marks.pi)))
-                }
-                _ => {
-                    if may_hold(&marks.half_pi) || may_hold(&mirror(&marks.half_pi)) {
-                        return Err(Undecided);
-                    }
-                    return Ok((a.0, b.1));
-                }
-            };
-            let greatest = if crest { marks.one } else { max(a.1, b.1) };
-            let least = if trough { marks.minus_one } else { min(a.0, b.0) };
-            Ok((least, greatest))
+        Function::Cos => {
+            let marks = landmarks();
+            let trough = may_hold(&marks.pi) || may_hold(&mirror(&marks.pi));
+            Ok(with_extremes(ends, x.meets_zero(), trough, marks.one))
+        }
+        Function::Tan => {
+            let marks = landmarks();
+            if may_hold(&marks.half_pi) || may_hold(&mirror(&marks.half_pi)) {
+                return Err(Undecided);
+            }
+            Ok(Interval { lo: first.lo, hi: last.hi })
         }
     }
+}
+
+/// The range with the extremes 1 and -1, if it may reach them.
+fn with_extremes<T: Number>(ends: Interval<T>, crest: bool, trough: bool, one: T) -> Interval<T> {
+    let ends = if trough { ends.hull(&Interval::point(one.negated())) } else { ends };
+    if crest { ends.hull(&Interval::point(one)) } else { ends }
 }

@@ -4,6 +4,7 @@ pub(crate) mod big;
 mod decimal;
 pub(crate) mod fast;
 mod image;
+mod interval;
 mod rank;
 
 use crate::{Dyadic, Format, Rank};
@@ -38,9 +39,10 @@ pub enum Function {
     Atanh,
 }
 
-/// A closed interval with exactly known ends that is certain to hold the real number (or the range of real numbers)
-/// meant.
+/// An interval with exactly known ends that is certain to hold the real number (or the range of real numbers) meant.
 ///
+/// * An end may be known not to be a member: an inexact result lies strictly between its neighbours. Comparisons and
+///   ranks make use of it, so that `1 + 2^-100` rounds like any number just above one, however few bits carry it.
 /// * Every operation returns an enclosure of all results over all members of its operands.
 /// * An operation whose operands are points and whose result is exactly representable at this precision returns a
 ///   point: so exact cases (`exp2(3)`, `sqrt(4)`, `6 / 3`) are told apart from near misses. By the theorems of
@@ -56,10 +58,10 @@ pub trait Enclosure: Clone + Debug {
     /// The number pi.
     fn pi(precision: Self::Precision) -> Self;
 
-    /// The lower end, as a point.
+    /// The lower end, as a point, whether it is a member or not (an unbounded interval gives one around its end).
     #[must_use]
     fn lower(&self) -> Self;
-    /// The upper end, as a point.
+    /// The upper end, as a point, likewise.
     #[must_use]
     fn upper(&self) -> Self;
     /// The least interval that holds both.

@@ -1,7 +1,7 @@
 //! Where a number lies among the values of a format.
 
-use super::big::num::Num;
-use crate::{Format, Rank};
+use super::{big::num::Num, interval::Interval};
+use crate::{Format, Rank, Undecided};
 
 /// What a magnitude has beyond the format's value below it, in halves of the distance to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,6 +10,23 @@ enum Rest {
     BelowHalf,
     Half,
     AboveHalf,
+}
+
+/// The rank that all members of an interval have, by one of the roundings of [`Place`].
+#[inline]
+pub(crate) fn common_rank<T: PartialEq>(
+    x: &Interval<T>,
+    place: impl Fn(&T) -> Place,
+    rank: fn(Place) -> Rank,
+) -> Result<Rank, Undecided> {
+    let low = place(&x.lo.value);
+    if x.lo.value == x.hi.value {
+        return Ok(rank(low));
+    }
+    let high = place(&x.hi.value);
+    let low = rank(if x.lo.open { low.beside(true) } else { low });
+    let high = rank(if x.hi.open { high.beside(false) } else { high });
+    if low == high { Ok(low) } else { Err(Undecided) }
 }
 
 /// A number to be placed: zero, or a sign and a magnitude.
@@ -85,6 +102,21 @@ impl Place {
             if floor > max { (max, Rest::AboveHalf) } else { (floor, rest) }
         };
         Place { negative, zero: false, floor, rest, max }
+    }
+
+    /// The place of a number just above (or below) this one: of the members next to an open end.
+    #[inline]
+    pub(crate) fn beside(self, above: bool) -> Place {
+        if self.zero {
+            return Place { negative: !above, zero: false, rest: Rest::BelowHalf, ..self };
+        }
+        let (floor, rest) = match (self.rest, above == self.negative) {
+            (Rest::Exact, true) => (self.floor - 1, Rest::AboveHalf),
+            (Rest::Exact, false) | (Rest::Half, true) => (self.floor, Rest::BelowHalf),
+            (Rest::Half, false) => (self.floor, Rest::AboveHalf),
+            (rest, _) => (self.floor, rest),
+        };
+        Place { floor, rest, ..self }
     }
 
     fn up(self) -> Rank {

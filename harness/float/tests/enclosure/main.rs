@@ -3,5 +3,6 @@
 mod big;
 mod common;
 mod core_math;
+mod decisions;
 mod fast;
 mod ranks;

@@ -96,9 +96,13 @@ pub(super) fn rem_trunc(x: &Num, y: &Num) -> Num {
         return x.clone();
     }
     if x.exponent >= y.exponent {
+        let gap = (x.exponent - y.exponent) as u64;
+        if gap < 512 {
+            return Num::exact(x.negative, (&x.mantissa << gap) % &y.mantissa, y.exponent);
+        }
         // Modular exponentiation: the gap may be far too wide to align.
-        let gap = BigUint::from((x.exponent - y.exponent) as u64);
-        let power = if y.is_pow2() { BigUint::zero() } else { BigUint::from(2u32).modpow(&gap, &y.mantissa) };
+        let two = BigUint::from(2u32);
+        let power = if y.is_pow2() { BigUint::zero() } else { two.modpow(&gap.into(), &y.mantissa) };
         return Num::exact(x.negative, (&x.mantissa * power) % &y.mantissa, y.exponent);
     }
     // top(x) >= top(y), so this shift is less than the length of x.

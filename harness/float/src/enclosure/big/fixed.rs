@@ -69,6 +69,12 @@ pub(super) fn pi(scale: i64) -> BigUint {
     constant(Constant::Pi, scale)
 }
 
+/// Pi between ends of that many bits.
+pub(super) fn pi_around(precision: u32) -> Rounded {
+    let scale = i64::from(precision) + 8;
+    Fixed::new(pi(scale), 2, scale).enclose(precision)
+}
+
 /// The natural logarithm of 2, at most 2 units below.
 pub(super) fn ln2(scale: i64) -> BigUint {
     constant(Constant::Ln2, scale)

@@ -1,12 +1,11 @@
 //! The functions of one number, each giving both neighbours of the exact value (or an interval some units wide).
 
 use super::{
-    Big,
     arith::{add, div, fit, mul, sqrt},
     fixed::{self, Fixed, until_certain},
     num::{LIMIT, Num, Rounded},
 };
-use crate::{Function, Undecided};
+use crate::{Function, Undecided, enclosure::interval::Interval};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, ToPrimitive};
 
@@ -16,6 +15,29 @@ const GUARD: i64 = 12;
 const COMPOSED: u32 = 12;
 /// Arguments of exponentials from `2^SATURATION` on are answered with the symbols.
 const SATURATION: i64 = 37;
+
+/// What functions composed of others compute with.
+type Range = Interval<Num>;
+
+fn over(value: Rounded) -> Range {
+    Range::around(value.into())
+}
+
+fn rounded(value: Range) -> Rounded {
+    Rounded { lo: value.lo.value, hi: value.hi.value }
+}
+
+fn whole(value: i64) -> Range {
+    Range::point(Num::int(value))
+}
+
+/// The root of a range without negative members.
+fn sqrt_over(x: &Range, precision: u32) -> Range {
+    if x.is_point() {
+        return over(sqrt(&x.lo.value, precision));
+    }
+    over(Rounded { lo: sqrt(&x.lo.value, precision).lo, hi: sqrt(&x.hi.value, precision).hi })
+}
 
 /// The function of one finite number.
 pub(super) fn at(function: Function, x: &Num, precision: u32) -> Result<Rounded, Undecided> {
@@ -32,7 +54,7 @@ pub(super) fn at(function: Function, x: &Num, precision: u32) -> Result<Rounded,
         Function::Exp => exp(x, precision),
         Function::Exp2 => exp2(x, precision),
         Function::Ln => ln(x, precision),
-        Function::Log2 => log2(x, precision)?,
+        Function::Log2 => log2(x, precision),
         Function::Sin => odd(x, precision, -1, sin),
         Function::Cos => cos(x, precision),
         Function::Tan => odd(x, precision, 1, tan),
@@ -60,7 +82,7 @@ fn odd(x: &Num, precision: u32, side: i32, positive: impl Fn(&Num, u32) -> Round
     } else {
         positive(&magnitude, precision)
     };
-    if x.negative { Rounded { lo: result.hi.neg(), hi: result.lo.neg() } } else { result }
+    if x.negative { result.neg() } else { result }
 }
 
 /// The interval from a positive x to `x (1 ± 2^-precision)`, on the side given.
@@ -185,7 +207,7 @@ fn ln_1p_small(d: &Num, precision: u32) -> Rounded {
     // |ln(1 + d) / d - 1| <= |d| for |d| < 1/2, below one for positive d.
     if d.top() < -i64::from(precision) {
         let result = nudge(&d.abs(), precision, -sign_side(d));
-        return if d.negative { Rounded { lo: result.hi.neg(), hi: result.lo.neg() } } else { result };
+        return if d.negative { result.neg() } else { result };
     }
     // 2 atanh(z) with z = d / (2 + d). d is cut by one unit.
     until_certain(precision, i64::from(precision) + GUARD - d.top(), |scale| {
@@ -197,7 +219,7 @@ fn ln_1p_small(d: &Num, precision: u32) -> Rounded {
 }
 
 /// `ln(1 + d)` over an interval of numbers that are not negative.
-fn ln_1p_over(d: &Big, precision: u32) -> Rounded {
+fn ln_1p_over(d: &Range, precision: u32) -> Rounded {
     let end = |d: &Num, up: bool| {
         if d.is_zero() || d.top() <= -10 {
             return ln_1p_small(d, precision);
@@ -206,10 +228,11 @@ fn ln_1p_over(d: &Big, precision: u32) -> Rounded {
         let sum = add(&Num::one(), d, precision + 32);
         ln_exact(if up { &sum.hi } else { &sum.lo }, precision)
     };
-    if d.lo == d.hi && d.lo.top() <= -10 {
-        return end(&d.lo, false);
+    let (lo, hi) = (&d.lo.value, &d.hi.value);
+    if d.is_point() && lo.top() <= -10 {
+        return end(lo, false);
     }
-    Rounded { lo: end(&d.lo, false).lo, hi: end(&d.hi, true).hi }
+    Rounded { lo: end(lo, false).lo, hi: end(hi, true).hi }
 }
 
 /// Splits a positive x into `m 2^e` with m in [0.75, 1.5).
@@ -244,17 +267,17 @@ fn ln_exact(x: &Num, precision: u32) -> Rounded {
     })
 }
 
-fn log2(x: &Num, precision: u32) -> Result<Rounded, Undecided> {
+fn log2(x: &Num, precision: u32) -> Rounded {
     if x.is_pow2() {
-        return Ok(fit(&Num::int(x.exponent), precision));
+        return fit(&Num::int(x.exponent), precision);
     }
     let inner = precision + COMPOSED;
     let (m, e) = split(x);
-    let ln_m = Big::from_rounded(ln(&m, inner), inner);
-    let ln2 = Big::from_rounded(Fixed::new(fixed::ln2(inner.into()), 2, inner.into()).enclose(inner), inner);
-    let quotient = ln_m.div_at(&ln2, inner)?;
-    let sum = quotient.add_at(&Big::point(Num::int(e), inner), precision);
-    Ok(Rounded { lo: sum.lo, hi: sum.hi })
+    let ln_m = over(ln(&m, inner));
+    let ln2 = over(Fixed::new(fixed::ln2(inner.into()), 2, inner.into()).enclose(inner));
+    let quotient = ln_m.div(&ln2, inner).expect("a positive divisor");
+    let sum = quotient.add(&Range::point(Num::int(e)), precision);
+    rounded(sum)
 }
 
 /// The sine of a positive x up to 4.
@@ -301,15 +324,14 @@ fn tan(x: &Num, precision: u32) -> Rounded {
 /// The angle of the point (x, y), not both zero, in (-pi, pi].
 pub(super) fn angle(y: &Num, x: &Num, precision: u32) -> Rounded {
     if y.negative {
-        let mirrored = angle(&y.neg(), x, precision);
-        return Rounded { lo: mirrored.hi.neg(), hi: mirrored.lo.neg() };
+        return angle(&y.neg(), x, precision).neg();
     }
     if y.is_zero() && !x.negative {
         return Rounded::exact(Num::zero());
     }
     // Nearly on the positive x axis the angle is y/x (1 - t) with 0 < t < (y/x)^2 / 3.
     if !x.negative && !x.is_zero() && 2 * (y.top() - x.top() + 1) < -i64::from(precision) {
-        let ratio = Big::from_rounded(div(y, x, precision + 2), precision + 2);
+        let ratio = div(y, x, precision + 2);
         let low = nudge(&ratio.lo, precision + 2, -1).lo;
         let hull = Rounded { lo: low, hi: ratio.hi };
         return Rounded { lo: fit(&hull.lo, precision).lo, hi: fit(&hull.hi, precision).hi };
@@ -330,8 +352,8 @@ fn complement(x: &Num, precision: u32) -> Rounded {
     let one = Num::one();
     // Exact as long as the sum is not absurdly long; rounded soundly otherwise.
     let (minus, plus) = (add(&one, &x.neg(), 2 * precision + 128), add(&one, x, 2 * precision + 128));
-    let product = Big::from_rounded(minus, precision).mul_at(&Big::from_rounded(plus, precision), precision);
-    Rounded { lo: sqrt(&product.lo, precision).lo, hi: sqrt(&product.hi, precision).hi }
+    let product = over(minus).mul(&over(plus), precision);
+    rounded(sqrt_over(&product, precision))
 }
 
 /// The arc sine of a positive x up to one.
@@ -357,23 +379,15 @@ fn acos(x: &Num, precision: u32) -> Result<Rounded, Undecided> {
     Ok(if x.negative { Rounded { lo: high.lo, hi: low.hi } } else { Rounded { lo: low.lo, hi: high.hi } })
 }
 
-fn whole(value: i64, precision: u32) -> Big {
-    Big::point(Num::int(value), precision)
-}
-
-fn rounded(value: Big) -> Rounded {
-    Rounded { lo: value.lo, hi: value.hi }
-}
-
 /// `(m + m / (m + 1)) / 2` with `m = e^x - 1`, for positive x.
 fn sinh(x: &Num, precision: u32) -> Rounded {
     if x.top() > SATURATION {
         return saturated(true);
     }
     let p = precision + COMPOSED;
-    let m = Big::from_rounded(expm1(x, p), p);
-    let quotient = m.div_at(&m.add_at(&whole(1, p), p), p).expect("a positive divisor");
-    rounded(m.add_at(&quotient, p).mul_at(&Big::point(Num::pow2(-1), p), precision))
+    let m = over(expm1(x, p));
+    let quotient = m.div(&m.add(&whole(1), p), p).expect("a positive divisor");
+    rounded(m.add(&quotient, p).mul(&Range::point(Num::pow2(-1)), precision))
 }
 
 fn cosh(x: &Num, precision: u32) -> Rounded {
@@ -388,9 +402,9 @@ fn cosh(x: &Num, precision: u32) -> Rounded {
         return beside_one(precision, 1);
     }
     let p = precision + COMPOSED;
-    let e = Big::from_rounded(exp(&x.abs(), p), p);
-    let inverse = whole(1, p).div_at(&e, p).expect("a positive divisor");
-    rounded(e.add_at(&inverse, p).mul_at(&Big::point(Num::pow2(-1), p), precision))
+    let e = over(exp(&x.abs(), p));
+    let inverse = whole(1).div(&e, p).expect("a positive divisor");
+    rounded(e.add(&inverse, p).mul(&Range::point(Num::pow2(-1)), precision))
 }
 
 /// `m / (m + 2)` with `m = e^(2x) - 1`, for positive x.
@@ -400,14 +414,13 @@ fn tanh(x: &Num, precision: u32) -> Rounded {
         return beside_one(precision, -1);
     }
     let p = precision + COMPOSED;
-    let m = Big::from_rounded(expm1(&x.scale(1), p), p);
+    let m = over(expm1(&x.scale(1), p));
     // One minus the complement, which is accurate where the result is near one.
     if x.top() > 0 {
-        let rest = whole(2, p).div_at(&m.add_at(&whole(2, p), p), p).expect("a positive divisor");
-        return rounded(whole(1, p).sub_at(&rest, precision));
+        let rest = whole(2).div(&m.add(&whole(2), p), p).expect("a positive divisor");
+        return rounded(whole(1).sub(&rest, precision));
     }
-    let quotient = m.div_at(&m.add_at(&whole(2, p), p), precision);
-    rounded(quotient.expect("a positive divisor"))
+    rounded(m.div(&m.add(&whole(2), p), precision).expect("a positive divisor"))
 }
 
 /// `ln(1 + x + x^2 / (1 + sqrt(1 + x^2)))` for positive x.
@@ -416,11 +429,11 @@ fn asinh(x: &Num, precision: u32) -> Rounded {
     if x.top() > LIMIT / 4 {
         return far_ln(x, precision);
     }
-    let point = Big::point(x.clone(), p);
-    let square = point.mul_at(&point, p);
-    let root = square.add_at(&whole(1, p), p).sqrt_at(p);
-    let quotient = square.div_at(&root.add_at(&whole(1, p), p), p).expect("a positive divisor");
-    ln_1p_over(&point.add_at(&quotient, p), precision)
+    let point = Range::point(x.clone());
+    let square = point.mul(&point, p);
+    let root = sqrt_over(&square.add(&whole(1), p), p);
+    let quotient = square.div(&root.add(&whole(1), p), p).expect("a positive divisor");
+    ln_1p_over(&point.add(&quotient, p), precision)
 }
 
 /// `ln(1 + t + sqrt(t (t + 2)))` with `t = x - 1`.
@@ -432,46 +445,25 @@ fn acosh(x: &Num, precision: u32) -> Rounded {
     if x.top() > LIMIT / 4 {
         return far_ln(x, precision);
     }
-    let t = Big::from_rounded(add(x, &Num::int(-1), 2 * p + 128), p);
-    let root = t.mul_at(&t.add_at(&whole(2, p), p), p).sqrt_at(p);
-    ln_1p_over(&t.add_at(&root, p), precision)
+    let t = over(add(x, &Num::int(-1), 2 * p + 128));
+    let root = sqrt_over(&t.mul(&t.add(&whole(2), p), p), p);
+    ln_1p_over(&t.add(&root, p), precision)
 }
 
 /// `ln(2x)` of an enormous x, which asinh and acosh meet to within `1 / x^2`.
 fn far_ln(x: &Num, precision: u32) -> Rounded {
-    let l = Big::from_rounded(ln(&x.scale(1), precision + 4), precision);
-    let slack = Big { lo: Num::pow2(-LIMIT / 4).neg(), hi: Num::pow2(-LIMIT / 4), precision };
-    rounded(l.add_at(&slack, precision))
+    let l = over(ln(&x.scale(1), precision + 4));
+    let slack = over(Rounded { lo: Num::pow2(-LIMIT / 4).neg(), hi: Num::pow2(-LIMIT / 4) });
+    rounded(l.add(&slack, precision))
 }
 
 /// `ln(1 + 2x / (1 - x)) / 2` for x in (0, 1).
 fn atanh(x: &Num, precision: u32) -> Rounded {
     let p = precision + COMPOSED;
-    let rest = Big::from_rounded(add(&Num::one(), &x.neg(), 2 * p + 128), p);
-    let d = Big::point(x.scale(1), p).div_at(&rest, p).expect("a positive divisor");
+    let rest = over(add(&Num::one(), &x.neg(), 2 * p + 128));
+    let d = Range::point(x.scale(1)).div(&rest, p).expect("a positive divisor");
     let l = ln_1p_over(&d, precision);
     Rounded { lo: l.lo.scale(-1), hi: l.hi.scale(-1) }
-}
-
-/// The logarithm of a positive number, for powers.
-pub(super) fn ln_over(x: &Big, precision: u32) -> Big {
-    let lo = if x.lo.is_symbol() { Num::huge().neg() } else { ln(&x.lo, precision).lo };
-    let hi = if x.hi.is_symbol() { Num::huge() } else { ln(&x.hi, precision).hi };
-    Big { lo, hi, precision }
-}
-
-/// The exponential of an interval whose ends may be symbols.
-pub(super) fn exp_over(x: &Big, precision: u32) -> Big {
-    let end = |x: &Num| match (x.is_huge(), x.is_tiny()) {
-        (true, _) => saturated(!x.negative),
-        (_, true) => Rounded::exact(Num::one()),
-        _ => exp(x, precision),
-    };
-    if x.lo == x.hi {
-        Big::from_rounded(end(&x.lo), precision)
-    } else {
-        Big { lo: end(&x.lo).lo, hi: end(&x.hi).hi, precision }
-    }
 }
 
 /// What a function tends to at an end that is a symbol: `(value as a lower end, value as an upper end)`.

@@ -55,6 +55,15 @@ impl Num {
         Num::exact(value < 0, BigUint::from(value.unsigned_abs()), 0)
     }
 
+    /// The value of an `f64`, an infinite one as `±HUGE`.
+    pub(crate) fn from_f64(value: f64) -> Num {
+        match Dyadic::from_f64(value) {
+            Some(value) => Num::from_dyadic(value),
+            None if value < 0.0 => Num::huge().neg(),
+            None => Num::huge(),
+        }
+    }
+
     pub(crate) fn from_dyadic(value: Dyadic) -> Num {
         Num {
             negative: value.is_negative(),
@@ -203,7 +212,18 @@ pub(crate) struct Rounded {
     pub(crate) hi: Num,
 }
 
+impl From<Rounded> for (Num, Num) {
+    fn from(value: Rounded) -> (Num, Num) {
+        (value.lo, value.hi)
+    }
+}
+
 impl Rounded {
+    /// The interval between the negations.
+    pub(crate) fn neg(self) -> Rounded {
+        Rounded { lo: self.hi.neg(), hi: self.lo.neg() }
+    }
+
     pub(crate) fn exact(value: Num) -> Rounded {
         Rounded { lo: value.clone(), hi: value }
     }

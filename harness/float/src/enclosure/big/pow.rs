@@ -3,11 +3,10 @@
 use super::{
     Big,
     arith::small_power,
-    functions::{exp_over, ln_over},
     num::{LIMIT, Num},
 };
-use crate::Undecided;
-use num_bigint::BigUint;
+use crate::{Enclosure, Function, Undecided};
+use num_bigint::{BigInt, BigUint};
 use num_traits::{One, ToPrimitive};
 
 /// Bits beyond the precision for the logarithm: exponents of up to 2^40 that matter, and guard bits.
@@ -15,33 +14,37 @@ const COMPOSED: u32 = 56;
 
 /// `base^exponent` for a positive base.
 pub(super) fn pow(base: &Big, exponent: &Big, precision: u32) -> Result<Big, Undecided> {
-    if base.lo.sign().is_le() {
+    if base.range.lo.value.sign().is_le() {
         return Err(Undecided);
     }
     if base.is_one() || exponent.is_zero() {
         return Ok(Big::point(Num::one(), precision));
     }
-    if base.lo == base.hi
-        && exponent.lo == exponent.hi
-        && let Some(value) = exact(&base.lo, &exponent.lo, precision)
+    if base.is_point()
+        && exponent.is_point()
+        && let Some(value) = exact(&base.range.lo.value, &exponent.range.lo.value, precision)
     {
         return Ok(Big::point(value, precision));
     }
     let inner = precision + COMPOSED;
-    let product = ln_over(base, inner).mul_at(exponent, inner);
-    Ok(exp_over(&product, precision))
+    let log = Big { precision: inner, ..base.clone() }.function(Function::Ln)?;
+    let product = log.mul(exponent);
+    Big { precision, ..product }.function(Function::Exp)
 }
 
 /// The power, if it has at most `precision` bits. With base = m 2^e and exponent = a / 2^q (m, a odd) it is dyadic only
 /// if 2^q divides e, m is a perfect 2^q-th power, and m = 1 unless a is positive.
 fn exact(base: &Num, exponent: &Num, precision: u32) -> Option<Num> {
-    let odd = exponent.mantissa.to_u64()?;
-    let (mut root, mut shift, mut power) = (base.mantissa.clone(), base.exponent, odd);
+    let (mut root, mut shift) = (base.mantissa.clone(), base.exponent);
+    let mut power = exponent.mantissa.clone();
     if exponent.exponent >= 0 {
-        let gap = u32::try_from(exponent.exponent).ok().filter(|&gap| gap < odd.leading_zeros())?;
-        power = odd << gap;
+        // Beyond, the result saturates, or is too long.
+        if exponent.top() > 64 {
+            return None;
+        }
+        power <<= exponent.exponent as u64;
     } else {
-        // At least 3^(2^q) otherwise: the loop is short.
+        // The base is not one, so the loop is short: m is at least 3^(2^q), or e at least 2^q.
         for _ in exponent.exponent..0 {
             if shift % 2 != 0 {
                 return None;
@@ -53,11 +56,12 @@ fn exact(base: &Num, exponent: &Num, precision: u32) -> Option<Num> {
     let mantissa = match (root.is_one(), exponent.negative) {
         (true, _) => root,
         (false, true) => return None,
-        (false, false) => small_power(&root, power, precision)?,
+        (false, false) => small_power(&root, power.to_u64()?, precision)?,
     };
-    let shift = i128::from(shift) * i128::from(power) * if exponent.negative { -1 } else { 1 };
+    let sign = if exponent.negative { -1 } else { 1 };
+    let shift: BigInt = BigInt::from(power) * (sign * shift);
     // Beyond the limits the general way saturates.
-    let shift = i64::try_from(shift).ok().filter(|shift| shift.abs() < LIMIT - i64::from(precision))?;
+    let shift = shift.to_i64().filter(|shift| shift.abs() < LIMIT - i64::from(precision))?;
     Some(Num::exact(false, mantissa, shift))
 }
 

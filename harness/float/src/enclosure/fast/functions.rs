@@ -1,7 +1,7 @@
 //! The functions of one `f64`, from the kernels, widened by their error bound.
 
 use super::{
-    arith::{self, Ends, unbounded},
+    arith::{self, Ends},
     kernels,
 };
 use crate::{Function, Undecided};
@@ -192,22 +192,6 @@ pub(super) fn angle(y: f64, x: f64) -> Ends {
     widened(kernels::atan2(y, x))
 }
 
-/// The exponential of an interval: the power's last step.
-pub(super) fn exp_over(lo: f64, hi: f64) -> Ends {
-    let at = |x: f64| {
-        if x == 0.0 { (1.0, 1.0) } else { exponential(x, -690.0, 690.0, kernels::exp) }
-    };
-    (at(lo).0, at(hi).1)
-}
-
-/// The logarithm of a positive interval.
-pub(super) fn ln_over(lo: f64, hi: f64) -> Ends {
-    let at = |x: f64| {
-        if x == 1.0 { (0.0, 0.0) } else { logarithm(x, kernels::ln) }
-    };
-    (at(lo).0, at(hi).1)
-}
-
 /// `base^exponent` if that is exactly a double of moderate size; the base is positive and finite.
 pub(super) fn exact_power(base: f64, exponent: f64) -> Option<f64> {
     // Results with an odd part: the root of the base is at least 3, so powers beyond 33 do not fit.
@@ -248,9 +232,4 @@ pub(super) fn exact_power(base: f64, exponent: f64) -> Option<f64> {
     }
     let shift = shift * power as i64 * if exponent < 0.0 { -1 } else { 1 };
     (-900..=900).contains(&shift).then(|| mantissa as f64 * f64::from_bits(((1023 + shift) as u64) << 52))
-}
-
-/// The range of `unbounded`, for callers that only know the sign.
-pub(super) fn everything() -> Ends {
-    (unbounded(-1.0).0, unbounded(1.0).1)
 }
