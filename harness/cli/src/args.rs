@@ -72,11 +72,11 @@ pub(crate) struct ExplainArgs {
     pub(crate) format: String,
 
     /// The operands, component by component
-    #[arg(long = "in", short, value_name = "OPERAND", required = true, num_args = 1.., value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long = "in", short, value_name = "OPERAND", required = true, num_args = 1.., value_delimiter = ',')]
     pub(crate) inputs: Vec<String>,
 
     /// What a device returned, to be judged
-    #[arg(long, short, value_name = "RESULT", num_args = 1.., value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, short, value_name = "RESULT", num_args = 1.., value_delimiter = ',')]
     pub(crate) got: Option<Vec<String>>,
 
     /// A mode or decoration in force, as SPIR-V spells it; may be given several times

@@ -73,15 +73,13 @@ fn note(text: &str) {
     _ = writeln!(anstream::stderr(), "{cyan}note:{cyan:#} {text}");
 }
 
-/// `-inf`, `-nan` and `-0x1p3` are operands, which clap would take for options (it knows `-1.5` for what it is): their
-/// minus becomes U+2212, which operands may be written with as well.
+/// A number with a minus (`-1e-3`, `-inf`, `-0x1p3`) is an operand, which clap would take for an option: its minus becomes
+/// U+2212, which operands may be written with as well.
 fn shield_minus(argument: OsString) -> OsString {
     let number = argument.to_str().and_then(|text| text.strip_prefix('-')).filter(|rest| {
         let first = rest.split(',').next().unwrap_or_default().to_ascii_lowercase();
-        let listed = rest.contains(',') && first.parse::<f64>().is_ok();
-        // Ends of a range are clap's to pass on as they are.
-        !rest.contains("..")
-            && (matches!(first.as_str(), "inf" | "infinity" | "nan") || first.starts_with("0x") || listed)
+        // Rust reads inf, infinity and nan as well. Ends of a range are for the range to read.
+        !rest.contains("..") && (first.parse::<f64>().is_ok() || first.starts_with("0x"))
     });
     match number {
         Some(rest) => format!("\u{2212}{rest}").into(),

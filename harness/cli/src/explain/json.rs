@@ -33,41 +33,41 @@ struct Got {
 
 /// The object, or an array of objects for several results.
 pub(super) fn render(request: &Request, explanations: &[Explanation]) -> serde_json::Result<String> {
-    let call = &request.call;
-    let inputs: Vec<String> =
-        request.inputs.iter().zip(call.operand_slots()).map(|(&bits, slot)| operand::hex(bits, slot)).collect();
-    let object = |(index, (explanation, slot)): (usize, (&'_ Explanation, Scalar))| {
-        let set = &explanation.permitted.usual;
-        let got = request.got.as_ref().map(|got| Got {
-            bits: operand::hex(got[index], slot),
-            permitted: matches!(verdict(explanation), Verdict::Pass | Verdict::Unchecked),
-            lenient: verdict(explanation) != Verdict::Fail,
-            margin: margin(explanation.judgement.and_then(|judgement| judgement.margin)),
-        });
-        serde_json::to_value(Object {
-            op: call.op.name(),
-            format: request.scalar.to_string(),
-            inputs: inputs.clone(),
-            modes: call.modes.names(),
-            exact: &explanation.exact,
-            rule: &explanation.rule,
-            clause: explanation.clause,
-            permitted: ranges(set, slot),
-            nan: set.has_nan(),
-            any: set.is_anything(),
-            got,
-        })
-    };
-    let objects = explanations.iter().zip(call.result_slots()).enumerate().map(object);
-    let mut objects = objects.collect::<serde_json::Result<Vec<Value>>>()?;
-    match objects.len() {
-        1 => serde_json::to_string_pretty(&objects.remove(0)),
+    let slots = request.call.result_slots();
+    let objects: Vec<Object<'_>> = explanations
+        .iter()
+        .zip(slots)
+        .enumerate()
+        .map(|(index, (explanation, slot))| object(request, explanation, slot, index))
+        .collect();
+    match &objects[..] {
+        [one] => serde_json::to_string_pretty(one),
         _ => serde_json::to_string_pretty(&objects),
     }
 }
 
-fn verdict(explanation: &Explanation) -> Verdict {
-    explanation.judgement.map_or(Verdict::Unchecked, |judgement| judgement.verdict)
+fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, index: usize) -> Object<'a> {
+    let call = &request.call;
+    let set = &explanation.permitted.usual;
+    let verdict = explanation.judgement.map_or(Verdict::Unchecked, |judgement| judgement.verdict);
+    Object {
+        op: call.op.name(),
+        format: request.scalar.to_string(),
+        inputs: request.inputs.iter().zip(call.operand_slots()).map(|(&bits, slot)| operand::hex(bits, slot)).collect(),
+        modes: call.modes.names(),
+        exact: &explanation.exact,
+        rule: &explanation.rule,
+        clause: explanation.clause,
+        permitted: ranges(set, slot),
+        nan: set.has_nan(),
+        any: set.is_anything(),
+        got: request.got.as_ref().map(|got| Got {
+            bits: operand::hex(got[index], slot),
+            permitted: matches!(verdict, Verdict::Pass | Verdict::Unchecked),
+            lenient: verdict != Verdict::Fail,
+            margin: margin(explanation.judgement.and_then(|judgement| judgement.margin)),
+        }),
+    }
 }
 
 /// JSON has no infinity.

@@ -176,8 +176,8 @@ fn values(flag: &str, texts: &[String], slots: Vec<Scalar>) -> Result<Vec<u64>, 
     for (text, &slot) in texts.iter().zip(&slots) {
         let value = operand::parse(text.trim(), slot).map_err(|error| Ok(usage(format!("{flag}: {error}"))))?;
         if !value.exact {
-            let shown = operand::show(value.bits, slot);
-            note(&format!("{text} is not a value of {slot}; taking the nearest, {shown}"));
+            let (hex, float) = (operand::hex(value.bits, slot), operand::hex_float(value.bits, slot));
+            note(&format!("{text} is not a value of {slot}; the nearest is {hex} = {float}"));
         }
         bits.push(value.bits);
     }

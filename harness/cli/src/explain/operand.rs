@@ -61,11 +61,11 @@ pub(super) fn hex_float(bits: u64, scalar: Scalar) -> String {
     scalar.format().map_or_else(String::new, |format| format.hex_float(bits))
 }
 
-/// Bits, decimal and hex float in one line.
+/// Bits, decimal and hex float in one line, none of them twice.
 pub(super) fn show(bits: u64, scalar: Scalar) -> String {
-    let float = hex_float(bits, scalar);
-    let float = if float.is_empty() { float } else { format!(" = {float}") };
-    format!("{} = {}{float}", hex(bits, scalar), decimal(bits, scalar))
+    let (decimal, float) = (decimal(bits, scalar), hex_float(bits, scalar));
+    let float = if float.is_empty() || float == decimal { String::new() } else { format!(" = {float}") };
+    format!("{} = {decimal}{float}", hex(bits, scalar))
 }
 
 #[cfg(test)]
@@ -95,6 +95,7 @@ mod tests {
     fn values_are_shown_in_every_notation() {
         let f32 = Scalar::Float(assay_float::F32);
         assert_eq!(show(0x3f9d_70a4, f32), "0x3f9d70a4 = 1.23 = 0x1.3ae148p+0");
+        assert_eq!(show(0xff80_0000, f32), "0xff800000 = -inf");
         assert_eq!(show(0xff, Scalar::Int { width: 8, signed: true }), "0xff = -1");
         assert_eq!(show(1, Scalar::Bool), "0x00000001 = true");
     }

@@ -17,8 +17,8 @@ pub(super) fn render(request: &Request, explanations: &[Explanation]) -> String 
     let mut text = format!("{bold}{}{bold:#}  {}  {}  modes: {}\n\n", call.op, types(call), request.shape, call.modes);
     let operands: Vec<(u64, Scalar)> = request.inputs.iter().copied().zip(call.operand_slots()).collect();
     for (i, &(bits, slot)) in operands.iter().enumerate() {
-        let label = if operands.len() == 1 { "operand".to_owned() } else { format!("operand {}", i + 1) };
-        line(&mut text, &label, &operand::show(bits, slot));
+        // Derivations speak of x0, x1, ..
+        line(&mut text, &format!("operand x{i}"), &operand::show(bits, slot));
     }
     if !call.is_defined(&request.inputs) {
         line(&mut text, "", "The behaviour is undefined for these operands: they are never sent to a device.");
@@ -38,7 +38,9 @@ fn one(text: &mut String, explanation: &Explanation, slot: Scalar, got: Option<u
     line(text, "exact value", &explanation.exact);
     line(text, "rule", &explanation.rule);
     line(text, "clause", explanation.clause);
-    text.push('\n');
+    if !explanation.steps.is_empty() {
+        text.push('\n');
+    }
     for (i, step) in explanation.steps.iter().enumerate() {
         let label = if i == 0 { "derivation" } else { "" };
         line(text, label, &format!("{}{}", "  ".repeat(step.depth), step.text));
@@ -107,7 +109,7 @@ fn verdict(judgement: Judgement) -> String {
         Verdict::Fail => "Fail",
     };
     let mut text = format!("{colour}{word}{colour:#}");
-    if let Some(class) = judgement.class {
+    if let Some(class) = judgement.class.filter(|_| judgement.verdict == Verdict::Fail) {
         text += &format!(", {class:?}: {}", describe(class));
     }
     if let Some(value) = judgement.margin {
