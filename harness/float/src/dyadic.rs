@@ -118,7 +118,7 @@ impl Dyadic {
     /// The same value as an `f64` if that is exact: at most 53 bits, within the normal range.
     pub fn to_f64_exact(self) -> Option<f64> {
         let bits = 64 - self.mantissa.leading_zeros() as i32;
-        let normal = -1022 <= self.exponent + bits - 1 && self.exponent + bits - 1 <= 1023;
+        let normal = (-1022..=1023).contains(&(self.exponent + bits - 1));
         (self.is_zero() || (bits <= 53 && normal)).then(|| self.to_f64())
     }
 
