@@ -1,6 +1,6 @@
 //! One case and its name.
 
-use assay_precision::{Call, Modes, Op, Scalar, Shape};
+use assay_precision::{Call, Modes, Scalar, Shape};
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,10 +39,14 @@ impl fmt::Display for Source {
 /// One instruction on concrete types, in a concrete environment, its operands from one place.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// `precision.f32.exp2.scalar.default`, see [`case_name`].
+    /// `precision.f32.exp2.scalar.default`, the prefix being the folder of the family's file: see [`crate::load`].
     pub name: String,
     /// What is called.
     pub call: Call,
+    /// The main operand type, of conversions the result type.
+    pub scalar: Scalar,
+    /// The type that a conversion converts from.
+    pub from: Option<Scalar>,
     /// The shape it is called in.
     pub shape: Shape,
     /// Where the operands come from.
@@ -53,33 +57,19 @@ pub struct Case {
     pub why: Arc<str>,
 }
 
-/// The name of a case: `PREFIX.SCALAR.INSTRUCTION.SHAPE.MODES`, then `.from_SCALAR` for a conversion, then `.constant` or
-/// `.specconstant` unless the operands come from a buffer.
-pub(crate) fn case_name(
-    prefix: &str,
-    op: Op,
-    scalar: Scalar,
-    shape: Shape,
-    from: Option<Scalar>,
-    modes: &Modes,
-    source: Source,
-) -> String {
-    let mut name = format!("{prefix}.{scalar}.{}.{}.{}", op.case_name(), shape_name(shape), modes_name(modes));
-    if let Some(from) = from {
-        name += &format!(".from_{from}");
-    }
-    if source != Source::Buffer {
-        name += &format!(".{source}");
-    }
-    name
-}
-
-/// `scalar`, `vec2`, `mat2x3` (columns, then rows).
-pub(crate) fn shape_name(shape: Shape) -> String {
-    match shape {
-        Shape::Scalar => "scalar".into(),
-        Shape::Vector(n) => format!("vec{n}"),
-        Shape::Matrix { columns, rows } => format!("mat{columns}x{rows}"),
+impl Case {
+    /// The name: `PREFIX.SCALAR.INSTRUCTION.SHAPE.MODES`, then `.from_SCALAR` for a conversion, then `.constant` or
+    /// `.specconstant` unless the operands come from a buffer.
+    pub(crate) fn named(&self, prefix: &str) -> String {
+        let Case { call, scalar, from, shape, source, .. } = self;
+        let mut name = format!("{prefix}.{scalar}.{}.{shape}.{}", call.op.case_name(), modes_name(&call.modes));
+        if let Some(from) = from {
+            name += &format!(".from_{from}");
+        }
+        if *source != Source::Buffer {
+            name += &format!(".{source}");
+        }
+        name
     }
 }
 
@@ -118,28 +108,28 @@ fn mode_name(spirv: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_precision::Op;
 
     #[test]
     fn names_are_lower_snake_with_parameters_last() {
         let f32 = Scalar::from_name("f32").unwrap();
-        let i32 = Scalar::from_name("i32").unwrap();
-        let name = |op, shape, from, modes: &[&str], source| {
+        let name = |op, shape, from: Option<&str>, modes: &[&str], source| {
             let modes = modes.iter().fold(Modes::default(), |m, name| m.with(name).unwrap());
-            case_name("precision", op, f32, shape, from, &modes, source)
+            let from = from.and_then(Scalar::from_name);
+            let call = Call::new(op, f32, shape, from, modes).unwrap();
+            let case =
+                Case { name: String::new(), call, scalar: f32, from, shape, source, quick: true, why: Arc::from("") };
+            case.named("precision")
         };
         assert_eq!(name(Op::Exp2, Shape::Scalar, None, &[], Source::Buffer), "precision.f32.exp2.scalar.default");
+        let modes = ["RoundingModeRTE", "DenormPreserve"];
         assert_eq!(
-            name(
-                Op::ConvertSToF,
-                Shape::Vector(3),
-                Some(i32),
-                &["RoundingModeRTE", "DenormPreserve"],
-                Source::Constant
-            ),
+            name(Op::ConvertSToF, Shape::Vector(3), Some("i32"), &modes, Source::Constant),
             "precision.f32.convertstof.vec3.denorm_preserve_and_rounding_mode_rte.from_i32.constant"
         );
+        let shape = Shape::Matrix { columns: 2, rows: 3 };
         assert_eq!(
-            name(Op::MatrixTimesVector, Shape::Matrix { columns: 2, rows: 3 }, None, &["NotNaN"], Source::SpecConstant),
+            name(Op::MatrixTimesVector, shape, None, &["NotNaN"], Source::SpecConstant),
             "precision.f32.matrixtimesvector.mat2x3.fast_math_not_nan.specconstant"
         );
         assert_eq!(mode_name("None"), "fast_math_none");
@@ -150,7 +140,7 @@ mod tests {
     #[test]
     fn shape_names_round_trip() {
         for shape in [Shape::Scalar, Shape::Vector(4), Shape::Matrix { columns: 3, rows: 2 }] {
-            assert_eq!(shape_from_name(&shape_name(shape)), Some(shape));
+            assert_eq!(shape_from_name(&shape.to_string()), Some(shape));
         }
         for bad in ["vec5", "vec", "mat2", "mat2x1", ""] {
             assert_eq!(shape_from_name(bad), None);

@@ -77,17 +77,21 @@ impl Columns {
         self.part(slot, 0, self.rows)
     }
 
-    /// Some rows of one slot.
-    ///
-    /// # Panics
-    /// If there are not so many rows.
-    pub fn part(&self, slot: usize, start: usize, end: usize) -> Column<'_> {
+    fn part(&self, slot: usize, start: usize, end: usize) -> Column<'_> {
         let (offset, wide) = self.slots[slot];
         if wide {
             Column::Wide(&self.storage[offset / 2..][..self.capacity][start..end])
         } else {
             Column::Words(&self.words()[offset..][..self.capacity][start..end])
         }
+    }
+
+    /// Some rows of every slot.
+    ///
+    /// # Panics
+    /// If there are not so many rows.
+    pub fn columns(&self, start: usize, end: usize) -> Vec<Column<'_>> {
+        (0..self.slots()).map(|slot| self.part(slot, start, end)).collect()
     }
 
     /// Writes one row.

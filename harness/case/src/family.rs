@@ -1,7 +1,7 @@
 //! Case families: the TOML files under `cases/`, read strictly and expanded into cases.
 
 use crate::CaseError;
-use crate::case::{Case, Source, case_name, shape_from_name, shape_name};
+use crate::case::{Case, Source, shape_from_name};
 use crate::shader::{takes_source, why_without};
 use assay_precision::{Call, Modes, Op, Scalar, Shape, nearest};
 use serde::Deserialize;
@@ -159,11 +159,11 @@ struct Kept {
 }
 
 impl Kept {
-    fn keeps(&self, scalar: Scalar, case: &Case) -> bool {
+    fn keeps(&self, case: &Case) -> bool {
         fn fits<T: PartialEq>(axis: &Option<Vec<T>>, value: &T) -> bool {
             axis.as_ref().is_none_or(|listed| listed.contains(value))
         }
-        fits(&self.scalars, &scalar)
+        fits(&self.scalars, &case.scalar)
             && fits(&self.shapes, &case.shape)
             && fits(&self.modes, &case.call.modes)
             && fits(&self.sources, &case.source)
@@ -247,9 +247,10 @@ impl Axes {
         for &modes in self.modes.iter().filter(|modes| applies(modes, call)) {
             for &source in self.sources.iter().filter(|&&source| takes_source(call.op, source)) {
                 let call = Call { modes, ..call.clone() };
-                let name = case_name(prefix, call.op, scalar, shape, from, &modes, source);
-                let mut case = Case { name, call, shape, source, quick: true, why: Arc::clone(why) };
-                case.quick = self.quick.as_ref().is_none_or(|parts| parts.iter().any(|part| part.keeps(scalar, &case)));
+                let why = Arc::clone(why);
+                let mut case = Case { name: String::new(), call, scalar, from, shape, source, quick: true, why };
+                case.name = case.named(prefix);
+                case.quick = self.quick.as_ref().is_none_or(|parts| parts.iter().any(|part| part.keeps(&case)));
                 cases.push(case);
             }
         }
@@ -317,7 +318,7 @@ fn shape(at: &Place<'_>, name: &Text) -> Result<Shape, CaseError> {
         let sizes = 2..=4;
         let matrices = sizes.clone().flat_map(|columns| (2..=4).map(move |rows| Shape::Matrix { columns, rows }));
         let all = [Shape::Scalar].into_iter().chain(sizes.map(Shape::Vector)).chain(matrices);
-        let names: Vec<String> = all.map(shape_name).collect();
+        let names: Vec<String> = all.map(|shape| shape.to_string()).collect();
         at.unknown(name, "shape", name.get_ref(), names.iter().map(String::as_str))
     })
 }

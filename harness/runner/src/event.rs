@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// Version of the serialised form; raised when a reader of the old form would misread the new one.
 pub const SCHEMA: u32 = 1;
 
+/// The specification whose text the precision table follows.
+pub const SPECIFICATION: &str = "Vulkan 1.4.360";
+
 /// What the case did, in deqp's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Status {
@@ -102,6 +105,8 @@ pub struct CaseResult {
     pub inputs_tested: u64,
     /// Inputs that there are, as a decimal number (it may exceed 64 bits).
     pub inputs_possible: String,
+    /// Which part of the possible inputs was run, in words: `every input`, or how a sample was taken.
+    pub coverage: String,
     /// Inputs with a failing scalar.
     pub failing_inputs: u64,
     /// Inputs with a warning and no failing scalar.
@@ -162,7 +167,7 @@ pub struct RunInfo {
     pub schema: u32,
     /// Version of Assay.
     pub version: String,
-    /// The specification that the table follows: `Vulkan 1.4.360`.
+    /// [`SPECIFICATION`].
     pub specification: String,
     /// The device.
     pub device: DeviceInfo,

@@ -5,7 +5,7 @@ use crate::DeviceInfo;
 use assay_case::{Case, Columns};
 use std::time::Duration;
 
-/// Computes what cases ask for. Shared by threads: pipelines are built on several while one runs.
+/// Computes what cases ask for. Shared by threads: kernels are built on several while one runs.
 pub trait Executor: Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
@@ -14,20 +14,19 @@ pub trait Executor: Sync {
     /// it.
     fn missing(&self, case: &Case) -> Option<String>;
 
-    /// Prepares a case. For a case whose operands are constants they are `constants`; for the others that is `None`.
+    /// Prepares a case for columns of that capacity. For a case whose operands are constants they are `constants`, and the
+    /// kernel is run on just these; for the others that is `None`.
     ///
     /// # Errors
     /// The shader or pipeline could not be made.
-    fn build(&self, case: &Case, constants: Option<&Columns>) -> Result<Box<dyn Kernel + '_>, Trouble>;
+    fn build(&self, case: &Case, capacity: usize, constants: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble>;
 
-    /// Called after [`Trouble::DeviceLost`], when no kernel is left: opens the device anew.
+    /// Called after [`Trouble::DeviceLost`] and [`Trouble::Timeout`]: opens the device anew. Kernels that were built before are
+    /// not run any more.
     ///
     /// # Errors
     /// It cannot be opened again.
     fn recover(&self) -> Result<(), Trouble>;
-
-    /// What a validation layer said since the last call; empty without one.
-    fn validation_messages(&self) -> Vec<String>;
 }
 
 /// A prepared case.
@@ -44,16 +43,16 @@ pub trait Kernel: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The device was lost.
-    #[error("device lost while {0}")]
+    #[error("{0}")]
     DeviceLost(String),
     /// The time limit passed.
-    #[error("time limit passed while {0}")]
+    #[error("{0}")]
     Timeout(String),
     /// No memory on the host or the device.
-    #[error("out of memory while {0}")]
+    #[error("{0}")]
     OutOfMemory(String),
-    /// The driver refused a shader or pipeline.
-    #[error("pipeline creation failed: {0}")]
+    /// The driver refused a shader that is valid.
+    #[error("{0}")]
     Pipeline(String),
     /// The harness is at fault.
     #[error("{0}")]

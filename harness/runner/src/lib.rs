@@ -6,10 +6,16 @@
 
 mod event;
 mod executor;
+mod pipeline;
 mod plan;
 mod run;
+mod verdict;
+mod vulkan;
 
-pub use event::{CaseResult, ClassCount, DeviceInfo, Event, Example, Reporter, RunInfo, SCHEMA, Status, Times};
+pub use event::{
+    CaseResult, ClassCount, DeviceInfo, Event, Example, Reporter, RunInfo, SCHEMA, SPECIFICATION, Status, Times,
+};
 pub use executor::{Executor, Kernel, Trouble};
 pub use plan::{Plan, PlanError, Planned, RunOptions, plan};
 pub use run::{RunError, Summary, run};
+pub use vulkan::{VulkanExecutor, VulkanOptions};

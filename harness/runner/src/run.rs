@@ -1,8 +1,10 @@
 //! Running a plan.
 
-use crate::{Executor, Plan, Reporter, RunOptions, Status};
+use crate::pipeline::{self, Message};
+use crate::{CaseResult, Event, Executor, Plan, Reporter, RunInfo, RunOptions, SCHEMA, SPECIFICATION, Status};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// What a run came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,8 +23,24 @@ pub struct Summary {
     pub build: f64,
     /// Seconds that the device took.
     pub device: f64,
-    /// Seconds of checking, summed over threads: `scalars_checked / check` is the checker's rate per core.
+    /// Seconds of checking, summed over threads.
     pub check: f64,
+}
+
+impl Summary {
+    fn add(&mut self, result: &CaseResult) {
+        *self.statuses.entry(result.status).or_default() += 1;
+        self.inputs += result.inputs_tested;
+        self.scalars_checked += result.scalars_checked;
+        self.build += result.times.build;
+        self.device += result.times.device;
+        self.check += result.times.check;
+    }
+
+    /// Result scalars that one core checks in a second; `None` if nothing was checked.
+    pub fn rate(&self) -> Option<f64> {
+        (self.check > 0.0).then(|| self.scalars_checked as f64 / self.check)
+    }
 }
 
 /// Why a run ended early.
@@ -36,8 +54,10 @@ pub enum RunError {
 /// Runs the plan and tells the reporters. Once `interrupted` is set, it ends after the current chunk: the case at hand is
 /// reported with the part that it covered.
 ///
+/// Cases begin and end in the order of the plan; one may begin before the one before it has ended.
+///
 /// # Errors
-/// A reporter failed.
+/// A reporter failed; the run is stopped.
 pub fn run(
     plan: &Plan,
     executor: &dyn Executor,
@@ -45,6 +65,48 @@ pub fn run(
     reporters: &mut [Box<dyn Reporter>],
     interrupted: &AtomicBool,
 ) -> Result<Summary, RunError> {
-    let _ = (plan, executor, options, reporters, interrupted);
-    Ok(Summary::default())
+    let started = Instant::now();
+    let mut tell = |event: &Event| reporters.iter_mut().try_for_each(|reporter| reporter.event(event));
+    tell(&Event::RunStarted(Box::new(RunInfo {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        specification: SPECIFICATION.to_owned(),
+        device: executor.info().clone(),
+        budget: options.budget.to_string(),
+        seed: options.seed,
+        cases: plan.cases.len(),
+        command: options.command.clone(),
+        started: options.started.clone(),
+    })))?;
+    let mut summary = Summary::default();
+    let mut ended: BTreeMap<usize, Box<CaseResult>> = BTreeMap::new();
+    let mut next = 0;
+    let mut failed = None;
+    pipeline::run(plan, executor, options, interrupted, |message, stop| {
+        let name = |index: usize| plan.cases[index].case.name.clone();
+        let mut events = Vec::new();
+        match message {
+            Message::Started { index, inputs } => events.push(Event::CaseStarted { name: name(index), inputs }),
+            Message::Progress { index, done, inputs } => {
+                events.push(Event::CaseProgress { name: name(index), done, inputs });
+            }
+            Message::Finished { index, result } => _ = ended.insert(index, result),
+        }
+        while let Some(result) = ended.remove(&next) {
+            next += 1;
+            summary.add(&result);
+            events.push(Event::CaseFinished(result));
+        }
+        if failed.is_none() {
+            failed = events.iter().find_map(|event| tell(event).err());
+            stop(failed.is_some());
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    summary.interrupted = next < plan.cases.len() || interrupted.load(Ordering::Relaxed);
+    summary.wall = started.elapsed().as_secs_f64();
+    tell(&Event::RunFinished { interrupted: summary.interrupted, wall: summary.wall })?;
+    Ok(summary)
 }

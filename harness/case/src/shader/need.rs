@@ -7,8 +7,6 @@ use std::fmt;
 pub enum Need {
     /// A feature: `shaderFloat16`.
     Feature(&'static str),
-    /// A device extension: `VK_EXT_shader_subgroup_vote`.
-    Extension(&'static str),
     /// A property that is a truth value: `shaderDenormPreserve` for a width in bits.
     FloatControl {
         /// Its name without the width.
@@ -30,7 +28,7 @@ pub enum Need {
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Need::Feature(name) | Need::Extension(name) | Need::SubgroupOperation { name, .. } => f.write_str(name),
+            Need::Feature(name) | Need::SubgroupOperation { name, .. } => f.write_str(name),
             Need::FloatControl { property, width } => write!(f, "{property}Float{width}"),
             Need::SubgroupSizeAtMost(size) => write!(f, "maxSubgroupSize <= {size}"),
         }

@@ -1,0 +1,414 @@
+//! The machinery of a run: kernels are built ahead of time, one thread feeds the device, all others check.
+//!
+//! ```text
+//! workers: build kernels ------+        +--> workers: check chunks --> results
+//!                              v        |
+//! device thread:   fill a chunk, run it +--- columns come back to be filled again
+//! ```
+//!
+//! Checking goes before building, so that results do not pile up; at most [`AHEAD`] kernels wait for the device and at most
+//! [`CHUNKS`] chunks of a case for the checkers, which bounds memory.
+
+use crate::verdict::{Ended, blank, result};
+use crate::{CaseResult, Executor, Kernel, Plan, RunOptions, Status, Times, Trouble};
+use assay_case::{Case, Columns, Inputs, Source};
+use assay_precision::{Census, Checker};
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Kernels that wait for the device.
+const AHEAD: usize = 16;
+
+/// Chunks of a case that are filled, run or checked at the same time.
+const CHUNKS: usize = 3;
+
+/// Rows that are checked in one go: enough to hide the price of handing them over.
+const PART: usize = 1 << 12;
+
+/// What the machinery tells.
+pub(crate) enum Message {
+    /// The device begins a case.
+    Started { index: usize, inputs: u64 },
+    /// Rows of a case are checked.
+    Progress { index: usize, done: u64, inputs: u64 },
+    /// A case ended.
+    Finished { index: usize, result: Box<CaseResult> },
+}
+
+/// Runs the plan. `take` gets every message, on the calling thread, and may stop the run by its second argument.
+pub(crate) fn run(
+    plan: &Plan,
+    executor: &dyn Executor,
+    options: &RunOptions,
+    interrupted: &AtomicBool,
+    mut take: impl FnMut(Message, &dyn Fn(bool)),
+) {
+    let (sender, messages) = mpsc::channel();
+    let machine = Machine {
+        plan,
+        executor,
+        options,
+        interrupted,
+        stopped: AtomicBool::new(false),
+        generation: AtomicUsize::new(0),
+        work: Mutex::new(Work { next: 0, at: 0, built: BTreeMap::new(), checks: VecDeque::new(), over: false }),
+        changed: Condvar::new(),
+    };
+    std::thread::scope(|scope| {
+        let machine = &machine;
+        for _ in 0..options.jobs.max(1) {
+            let sender = sender.clone();
+            scope.spawn(move || machine.worker(&sender));
+        }
+        scope.spawn(move || machine.feed(&sender));
+        for message in messages {
+            take(message, &|stop| machine.stopped.store(stop, Ordering::Relaxed));
+        }
+    });
+}
+
+struct Machine<'a> {
+    plan: &'a Plan,
+    executor: &'a dyn Executor,
+    options: &'a RunOptions,
+    interrupted: &'a AtomicBool,
+    stopped: AtomicBool,
+    /// How often the device was opened anew: kernels of an earlier one are not run.
+    generation: AtomicUsize,
+    work: Mutex<Work>,
+    /// Told whenever `work` or a case's columns change.
+    changed: Condvar,
+}
+
+/// What there is to do.
+struct Work {
+    /// The next case to build.
+    next: usize,
+    /// The case that the device is at.
+    at: usize,
+    built: BTreeMap<usize, Built>,
+    checks: VecDeque<Check>,
+    /// Nothing more will come for the workers.
+    over: bool,
+}
+
+/// A case ready to be run.
+struct Built {
+    inputs: Inputs,
+    kernel: Result<Box<dyn Kernel>, Trouble>,
+    generation: usize,
+    took: Duration,
+}
+
+/// Rows to be checked.
+struct Check {
+    chunk: Arc<Chunk>,
+    start: usize,
+    end: usize,
+}
+
+struct Chunk {
+    operands: Columns,
+    results: Columns,
+    case: Arc<Running>,
+}
+
+/// A case while it is run and checked.
+struct Running {
+    index: usize,
+    started: Instant,
+    inputs: Inputs,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    census: Census,
+    times: Times,
+    /// Rows that were left out because their behaviour is undefined.
+    undefined: u64,
+    trouble: Option<Trouble>,
+    /// Columns to be filled again.
+    free: Vec<(Columns, Columns)>,
+    /// Parts that are being checked.
+    checking: usize,
+    /// Whether the device is done with the case.
+    run: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
+impl Machine<'_> {
+    fn case(&self, index: usize) -> &Case {
+        &self.plan.cases[index].case
+    }
+
+    fn ending(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed) || self.stopped.load(Ordering::Relaxed)
+    }
+
+    fn wait<'g>(&self, work: MutexGuard<'g, Work>) -> MutexGuard<'g, Work> {
+        self.changed.wait(work).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A worker: checks, and builds while there is nothing to check.
+    fn worker(&self, sender: &Sender<Message>) {
+        // The checker of the case that was checked last: parts of one case come one after another.
+        let mut checker: Option<(usize, Checker)> = None;
+        let mut work = lock(&self.work);
+        loop {
+            if let Some(check) = work.checks.pop_front() {
+                drop(work);
+                self.check(check, &mut checker, sender);
+            } else if let Some(index) = self.claim(&mut work) {
+                drop(work);
+                let built = self.build(index);
+                lock(&self.work).built.insert(index, built);
+                self.changed.notify_all();
+            } else if work.over {
+                return;
+            } else {
+                work = self.wait(work);
+                continue;
+            }
+            work = lock(&self.work);
+        }
+    }
+
+    /// The next case that should be built now.
+    fn claim(&self, work: &mut Work) -> Option<usize> {
+        if work.over {
+            return None;
+        }
+        while self.plan.cases.get(work.next).is_some_and(|planned| planned.missing.is_some()) {
+            work.next += 1;
+        }
+        let ahead = work.next < work.at + AHEAD || work.built.len() < AHEAD / 2;
+        (work.next < self.plan.cases.len() && ahead).then(|| {
+            work.next += 1;
+            work.next - 1
+        })
+    }
+
+    fn build(&self, index: usize) -> Built {
+        let started = Instant::now();
+        let case = self.case(index);
+        let generation = self.generation.load(Ordering::SeqCst);
+        let options = self.options;
+        // The plan has made sure that the range fits.
+        let inputs = Inputs::new(case, options.budget, options.seed, options.range.as_ref())
+            .or_else(|_| Inputs::new(case, options.budget, options.seed, None))
+            .expect("inputs without a range can always be made");
+        let kernel = catch_unwind(AssertUnwindSafe(|| self.kernel(case, &inputs, 0)))
+            .unwrap_or_else(|panic| Err(Trouble::Internal(format!("building the case panicked: {}", said(&*panic)))));
+        Built { inputs, kernel, generation, took: started.elapsed() }
+    }
+
+    /// The kernel of a case; one whose operands are constants has one for each chunk.
+    fn kernel(&self, case: &Case, inputs: &Inputs, chunk: u64) -> Result<Box<dyn Kernel>, Trouble> {
+        let mut constants = inputs.operand_columns();
+        let capacity = constants.capacity();
+        match case.source {
+            Source::Buffer => self.executor.build(case, capacity, None),
+            Source::Constant | Source::SpecConstant => {
+                inputs.fill(chunk, &mut constants);
+                self.executor.build(case, capacity, Some(&constants))
+            }
+        }
+    }
+
+    /// The device thread: runs case after case.
+    fn feed(&self, sender: &Sender<Message>) {
+        let mut gone = None;
+        for (index, planned) in self.plan.cases.iter().enumerate() {
+            if self.ending() {
+                break;
+            }
+            let unable = match (&planned.missing, &gone) {
+                (Some(missing), _) => Some((Status::NotSupported, format!("{missing} is not supported"))),
+                (None, Some(trouble)) => Some((Status::DeviceLost, format!("not run: {trouble}"))),
+                (None, None) => None,
+            };
+            if let Some((status, reason)) = unable {
+                let result = Box::new(blank(&planned.case, status, reason, self.options.seed));
+                // Nobody listens any more only if the run is over.
+                _ = sender.send(Message::Finished { index, result });
+                continue;
+            }
+            let built = self.built(index);
+            if let Some(Trouble::DeviceLost(_) | Trouble::Timeout(_)) = self.run_case(index, built, sender) {
+                self.generation.fetch_add(1, Ordering::SeqCst);
+                gone = self.executor.recover().err();
+            }
+        }
+        lock(&self.work).over = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the kernel of a case.
+    fn built(&self, index: usize) -> Built {
+        let mut work = lock(&self.work);
+        work.at = index;
+        self.changed.notify_all();
+        loop {
+            if let Some(built) = work.built.remove(&index) {
+                return built;
+            }
+            work = self.wait(work);
+        }
+    }
+
+    /// Runs all chunks of a case and hands them to the checkers.
+    fn run_case(&self, index: usize, built: Built, sender: &Sender<Message>) -> Option<Trouble> {
+        let Built { inputs, mut kernel, generation, took } = built;
+        let case = self.case(index);
+        _ = sender.send(Message::Started { index, inputs: inputs.len() });
+        let running = Arc::new(Running { index, started: Instant::now(), inputs, state: Mutex::default() });
+        let inputs = &running.inputs;
+        let mut times = Times { build: took.as_secs_f64(), ..Times::default() };
+        let mut trouble = None;
+        let mut made = 0;
+        for chunk in 0..inputs.chunks() {
+            if self.ending() {
+                break;
+            }
+            if chunk > 0 && case.source != Source::Buffer || generation != self.generation.load(Ordering::SeqCst) {
+                let started = Instant::now();
+                kernel = self.kernel(case, inputs, chunk);
+                times.build += started.elapsed().as_secs_f64();
+            }
+            let (mut operands, mut results) = self.columns(&running, &mut made);
+            inputs.fill(chunk, &mut operands);
+            lock(&running.state).undefined += inputs.rows_of(chunk) - operands.rows() as u64;
+            if operands.rows() == 0 {
+                lock(&running.state).free.push((operands, results));
+                continue;
+            }
+            let ran = match &mut kernel {
+                Ok(kernel) => kernel.run(&operands, &mut results),
+                Err(trouble) => Err(trouble.clone()),
+            };
+            match ran {
+                Ok(took) => times.device += took.as_secs_f64(),
+                Err(error) => {
+                    trouble = Some(error);
+                    break;
+                }
+            }
+            self.hand_over(Chunk { operands, results, case: Arc::clone(&running) });
+        }
+        let mut state = lock(&running.state);
+        state.run = true;
+        if trouble.is_some() {
+            state.trouble.clone_from(&trouble);
+        }
+        state.times.build = times.build;
+        state.times.device = times.device;
+        if state.checking == 0 {
+            self.finish(&running, &mut state, sender);
+        }
+        trouble
+    }
+
+    /// Columns for the next chunk: new ones for the first few, then those that come back.
+    fn columns(&self, running: &Running, made: &mut usize) -> (Columns, Columns) {
+        if *made < CHUNKS {
+            if let Some(free) = lock(&running.state).free.pop() {
+                return free;
+            }
+            *made += 1;
+            return (running.inputs.operand_columns(), running.inputs.result_columns());
+        }
+        let mut work = lock(&self.work);
+        loop {
+            if let Some(free) = lock(&running.state).free.pop() {
+                return free;
+            }
+            work = self.wait(work);
+        }
+    }
+
+    /// Divides a chunk among the checkers.
+    fn hand_over(&self, chunk: Chunk) {
+        let rows = chunk.operands.rows();
+        let part = rows.div_ceil(2 * self.options.jobs.max(1)).max(PART);
+        lock(&chunk.case.state).checking += rows.div_ceil(part);
+        let chunk = Arc::new(chunk);
+        let parts = (0..rows).step_by(part);
+        let checks = parts.map(|start| Check { chunk: Arc::clone(&chunk), start, end: (start + part).min(rows) });
+        lock(&self.work).checks.extend(checks);
+        self.changed.notify_all();
+    }
+
+    fn check(&self, check: Check, checker: &mut Option<(usize, Checker)>, sender: &Sender<Message>) {
+        let Check { chunk, start, end } = check;
+        let running = Arc::clone(&chunk.case);
+        let started = Instant::now();
+        if checker.as_ref().is_none_or(|(index, _)| *index != running.index) {
+            *checker = Some((running.index, Checker::new(self.case(running.index).call.clone())));
+        }
+        // A panic is a defect of the reference: it costs this case, not the run.
+        let checked = catch_unwind(AssertUnwindSafe(|| {
+            let mut census = Census::default();
+            if let Some((_, checker)) = checker {
+                checker.check(&chunk.operands.columns(start, end), &chunk.results.columns(start, end), &mut census);
+            }
+            census
+        }));
+        let took = started.elapsed().as_secs_f64();
+        let freed = Arc::into_inner(chunk);
+        let mut state = lock(&running.state);
+        match checked {
+            Ok(census) => state.census.merge(&census),
+            Err(panic) => state.trouble = Some(Trouble::Internal(format!("the checker panicked: {}", said(&*panic)))),
+        }
+        state.times.check += took;
+        state.checking -= 1;
+        if let Some(Chunk { operands, results, .. }) = freed {
+            state.free.push((operands, results));
+            let (done, inputs) = (state.census.inputs + state.undefined, running.inputs.len());
+            if done < inputs {
+                _ = sender.send(Message::Progress { index: running.index, done, inputs });
+            }
+        }
+        if state.run && state.checking == 0 {
+            self.finish(&running, &mut state, sender);
+        }
+        drop(state);
+        // Under the lock of `work`, so that a thread that has just found no columns is already waiting.
+        drop(lock(&self.work));
+        self.changed.notify_all();
+    }
+
+    fn finish(&self, running: &Running, state: &mut State, sender: &Sender<Message>) {
+        let inputs = &running.inputs;
+        state.times.wall = running.started.elapsed().as_secs_f64();
+        let result = result(
+            self.case(running.index),
+            Ended {
+                census: &state.census,
+                trouble: state.trouble.as_ref(),
+                planned: inputs.len(),
+                undefined: state.undefined,
+                coverage: inputs.coverage(),
+                possible: inputs.possible().to_owned(),
+                seed: self.options.seed,
+                times: state.times,
+            },
+        );
+        _ = sender.send(Message::Finished { index: running.index, result: Box::new(result) });
+    }
+}

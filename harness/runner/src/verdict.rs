@@ -1,0 +1,179 @@
+//! From a census to the result of a case.
+
+use crate::{CaseResult, ClassCount, Example, Status, Times, Trouble};
+use assay_case::Case;
+use assay_precision::{Call, Census, Reference, Sample, Scalar, Verdict};
+
+/// What is known of a case when it ends.
+pub(crate) struct Ended<'a> {
+    /// What came out.
+    pub(crate) census: &'a Census,
+    /// Why it ended early.
+    pub(crate) trouble: Option<&'a Trouble>,
+    /// Rows planned, and rows left out because their behaviour is undefined.
+    pub(crate) planned: u64,
+    pub(crate) undefined: u64,
+    /// Which part of the possible inputs was planned.
+    pub(crate) coverage: String,
+    pub(crate) possible: String,
+    pub(crate) seed: u64,
+    pub(crate) times: Times,
+}
+
+/// The result of a case of which nothing was run.
+pub(crate) fn blank(case: &Case, status: Status, reason: String, seed: u64) -> CaseResult {
+    let types = |types: &[assay_precision::Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    CaseResult {
+        name: case.name.clone(),
+        status,
+        reason: Some(reason),
+        instruction: case.call.op.name().to_owned(),
+        types: format!("{} <- {}", types(&case.call.results), types(&case.call.operands)),
+        modes: case.call.modes.to_string(),
+        source: case.source.to_string(),
+        api: "vulkan".to_owned(),
+        path: "native".to_owned(),
+        rule: case.call.rule(),
+        clause: case.call.clause().to_owned(),
+        inputs_tested: 0,
+        inputs_possible: String::new(),
+        coverage: "none".to_owned(),
+        failing_inputs: 0,
+        warning_inputs: 0,
+        scalars_checked: 0,
+        scalars_unchecked: 0,
+        worst: None,
+        classes: Vec::new(),
+        seed,
+        times: Times::default(),
+    }
+}
+
+/// The result of a case that was run, wholly or in part.
+pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
+    let Ended { census, trouble, planned, undefined, mut coverage, possible, seed, times } = ended;
+    let count = |verdict| census.verdicts.get(&verdict).copied().unwrap_or(0);
+    let scalars_unchecked = count(Verdict::Unchecked);
+    let scalars_checked = count(Verdict::Pass) + count(Verdict::QualityWarning) + count(Verdict::Fail);
+    if undefined > 0 {
+        coverage += &format!("; {undefined} of undefined behaviour left out");
+    }
+    let missing = planned - undefined - census.inputs;
+    let partial = (missing > 0).then(|| format!("ended after {} of {} inputs", census.inputs, planned - undefined));
+    if let Some(partial) = &partial {
+        coverage += &format!("; {partial}");
+    }
+    let (status, reason) = status(case, census, trouble, scalars_checked);
+    let reason = match (reason, partial) {
+        (Some(reason), Some(partial)) => Some(format!("{reason} ({partial})")),
+        (reason, partial) => reason.or(partial),
+    };
+    let reference = case.call.reference();
+    let example = |sample: &Sample| example(case, &reference, sample);
+    let classes = census.classes.iter().map(|(&(verdict, class), &count)| ClassCount {
+        status: if verdict == Verdict::Fail { Status::Fail } else { Status::QualityWarning },
+        class: format!("{class:?}"),
+        count,
+        examples: census.examples.get(&(verdict, class)).into_iter().flatten().map(example).collect(),
+    });
+    CaseResult {
+        reason,
+        inputs_tested: census.inputs,
+        inputs_possible: possible,
+        coverage,
+        failing_inputs: census.failing_inputs,
+        warning_inputs: census.warning_inputs,
+        scalars_checked,
+        scalars_unchecked,
+        worst: census.worst.as_ref().map(example),
+        classes: classes.collect(),
+        times,
+        ..blank(case, status, String::new(), seed)
+    }
+}
+
+fn status(case: &Case, census: &Census, trouble: Option<&Trouble>, checked: u64) -> (Status, Option<String>) {
+    let inputs = census.inputs;
+    match trouble {
+        Some(Trouble::DeviceLost(what)) => return (Status::DeviceLost, Some(what.clone())),
+        Some(Trouble::Timeout(what)) => return (Status::Timeout, Some(what.clone())),
+        Some(Trouble::Internal(what)) => return (Status::InternalError, Some(what.clone())),
+        // A driver that refuses a valid shader does not do what it should.
+        Some(Trouble::Pipeline(what)) => return (Status::Fail, Some(what.clone())),
+        Some(Trouble::OutOfMemory(what)) => return (Status::Undetermined, Some(what.clone())),
+        None => {}
+    }
+    if census.failing_inputs > 0 {
+        let what = format!("{} of {inputs} inputs have results that are not permitted", census.failing_inputs);
+        return (Status::Fail, Some(what));
+    }
+    if census.warning_inputs > 0 {
+        let what =
+            format!("{} of {inputs} inputs have results that only a lenient reading permits", census.warning_inputs);
+        return (Status::QualityWarning, Some(what));
+    }
+    if case.call.is_measured_only() {
+        return (Status::Undetermined, Some("the specification states no precision: measured only".to_owned()));
+    }
+    if checked == 0 {
+        return (Status::Undetermined, Some("nothing is required of any result, so none was checked".to_owned()));
+    }
+    (Status::Pass, None)
+}
+
+fn example(case: &Case, reference: &Reference, sample: &Sample) -> Example {
+    let result = case.call.result_slots().nth(sample.slot).unwrap_or(Scalar::Bool);
+    let permitted = reference.permitted(sample.slot, &sample.operands).usual;
+    let operands: Vec<String> =
+        case.call.operand_slots().zip(&sample.operands).map(|(scalar, &bits)| hex(scalar, bits)).collect();
+    let got = hex(result, sample.got);
+    let mut ranges: Vec<[String; 2]> = permitted
+        .ranges()
+        .iter()
+        .map(|range| [range.lo, range.hi].map(|rank| hex(result, bits(result, rank))))
+        .collect();
+    if permitted.has_nan() {
+        ranges.push(["nan".to_owned(), "nan".to_owned()]);
+    }
+    Example {
+        explain: explain(case, &operands, &got),
+        operands,
+        slot: sample.slot,
+        got,
+        permitted: ranges,
+        margin: sample.margin,
+    }
+}
+
+/// The bits of a rank: of a float in its order, of an integer or boolean the value itself.
+fn bits(scalar: Scalar, rank: i64) -> u64 {
+    match scalar {
+        Scalar::Float(format) => format.bits(rank),
+        Scalar::Int { width, .. } => rank as u64 & (u64::MAX >> (64 - width)),
+        Scalar::Bool => rank as u64,
+    }
+}
+
+fn hex(scalar: Scalar, bits: u64) -> String {
+    let digits = if scalar == Scalar::Bool { 1 } else { scalar.width() as usize / 4 };
+    format!("0x{bits:0digits$x}")
+}
+
+/// The command that derives what is permitted; what the device returned is judged if it is the only result.
+fn explain(case: &Case, operands: &[String], got: &str) -> String {
+    let Case { call, scalar, from, shape, .. } = case;
+    let Call { op, modes, .. } = call;
+    let mut command = format!("assay explain {op} --format {scalar}");
+    if let Some(from) = from {
+        command += &format!(" --from {from}");
+    }
+    command += &format!(" --shape {shape}");
+    if !modes.names().is_empty() {
+        command += &format!(" --mode {modes}");
+    }
+    command += &format!(" --in {}", operands.join(","));
+    if call.result_slots().count() == 1 {
+        command += &format!(" --got {got}");
+    }
+    command
+}

@@ -1,0 +1,256 @@
+//! The executor that runs cases on a Vulkan device.
+
+use crate::{DeviceInfo, Executor, Kernel, Trouble};
+use assay_case::{Case, Columns, Need, Shader, Source};
+use assay_vulkan::{
+    BufferSpec, Device, Dispatch, Error, Instance, PhysicalDevice, Pipeline, PipelineDesc, Severity, Slot, SpecConstant,
+};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Which device to open, and how.
+#[derive(Clone, Debug)]
+pub struct VulkanOptions {
+    /// An index, part of a name, a UUID or `lavapipe`; without one the best device.
+    pub device: Option<String>,
+    /// Load the validation layer: what it objects to makes a case an `InternalError`.
+    pub validation: bool,
+    /// How long one dispatch may take.
+    pub time_limit: Duration,
+}
+
+impl Default for VulkanOptions {
+    fn default() -> VulkanOptions {
+        VulkanOptions { device: None, validation: false, time_limit: Duration::from_secs(60) }
+    }
+}
+
+/// Runs cases on a Vulkan device, in this process.
+pub struct VulkanExecutor {
+    physical: PhysicalDevice,
+    device: Mutex<Device>,
+    info: DeviceInfo,
+    time_limit: Duration,
+    /// With validation: held while the layer may speak, so that what it says belongs to one case.
+    validation: Option<Arc<Mutex<()>>>,
+}
+
+/// What the words of results hold before the shader writes them, so that what it does not write can be told.
+const UNWRITTEN: u32 = 0xa55a_5aa5;
+
+impl VulkanExecutor {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// No loader, no device, no such device, or none that computes: each says what to do.
+    pub fn open(options: &VulkanOptions) -> Result<VulkanExecutor, Error> {
+        let instance = Instance::new(options.validation)?;
+        let physical = instance.select(options.device.as_deref())?;
+        let device = open(&physical)?;
+        Ok(VulkanExecutor {
+            info: info(&physical),
+            physical,
+            device: Mutex::new(device),
+            time_limit: options.time_limit,
+            validation: options.validation.then(Arc::default),
+        })
+    }
+
+    fn device(&self) -> Device {
+        lock(&self.device).clone()
+    }
+}
+
+fn open(physical: &PhysicalDevice) -> Result<Device, Error> {
+    Device::open(physical, &assay_vulkan::DeviceOptions::default())
+}
+
+impl Executor for VulkanExecutor {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn missing(&self, case: &Case) -> Option<String> {
+        let device = lock(&self.device);
+        let has = device.capabilities();
+        let number = |name: &str| match has.properties.get(name) {
+            Some(assay_vulkan::PropertyValue::Number(value)) => *value,
+            Some(assay_vulkan::PropertyValue::Bool(_)) | None => 0,
+        };
+        if !has.api_version.at_least(1, 1) {
+            return Some("Vulkan 1.1".into());
+        }
+        let lacks = |need: &Need| match need {
+            Need::Feature(name) => !has.has_feature(name),
+            Need::FloatControl { .. } => !has.is(&need.to_string()),
+            Need::SubgroupOperation { bit, .. } => {
+                const COMPUTE: u64 = 0x20;
+                number("subgroupSupportedOperations") & bit == 0 || number("subgroupSupportedStages") & COMPUTE == 0
+            }
+            Need::SubgroupSizeAtMost(size) => number("subgroupSize").max(number("maxSubgroupSize")) > u64::from(*size),
+        };
+        case.needs().iter().find(|need| lacks(need)).map(ToString::to_string)
+    }
+
+    fn build(&self, case: &Case, capacity: usize, constants: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {
+        let shader = match (case.source, constants) {
+            (Source::Constant | Source::SpecConstant, Some(constants)) => Shader::constant(case, constants),
+            _ => Shader::buffer(case, capacity),
+        };
+        let words = assay_spirv::assemble(&shader.text)
+            .map_err(|error| Trouble::Internal(format!("the shader does not assemble: {error}")))?;
+        let device = self.device();
+        let constants: Vec<SpecConstant> = shader.specialization.iter().map(spec_constant).collect();
+        let description = PipelineDesc { specialization: &constants, ..PipelineDesc::new(&words, 2) };
+        let listening = Listening::new(self.validation.as_deref());
+        let pipeline = device.pipeline(&description).map_err(|error| match trouble(error, "building a pipeline") {
+            Trouble::Internal(what) => Trouble::Pipeline(what),
+            other => other,
+        })?;
+        listening.check(&device)?;
+        Ok(Box::new(VulkanKernel {
+            device,
+            pipeline,
+            shader,
+            slot: None,
+            time_limit: self.time_limit,
+            validation: self.validation.clone(),
+        }))
+    }
+
+    fn recover(&self) -> Result<(), Trouble> {
+        *lock(&self.device) = open(&self.physical).map_err(|error| trouble(error, "opening the device again"))?;
+        Ok(())
+    }
+}
+
+struct VulkanKernel {
+    device: Device,
+    pipeline: Pipeline,
+    shader: Shader,
+    /// Made with the first chunk: a case may wait for its turn, and buffers are what takes memory.
+    slot: Option<Slot>,
+    time_limit: Duration,
+    validation: Option<Arc<Mutex<()>>>,
+}
+
+impl Kernel for VulkanKernel {
+    fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, Trouble> {
+        const WHILE: &str = "running a shader";
+        let listening = Listening::new(self.validation.as_deref());
+        let slot = match &mut self.slot {
+            Some(slot) => slot,
+            empty => {
+                let specs = [
+                    BufferSpec::input(size_of_val(operands.words())),
+                    BufferSpec::output(size_of_val(results.words())),
+                ];
+                empty.insert(self.device.slot(&specs).map_err(|error| trouble(error, "making buffers"))?)
+            }
+        };
+        let started = Instant::now();
+        let run = |slot: &mut Slot, results: &mut Columns| -> Result<Duration, Error> {
+            slot.write::<u32>(0)?.copy_from_slice(operands.words());
+            let dispatch = Dispatch { clear: Some(UNWRITTEN), ..Dispatch::linear(self.shader.groups(operands.rows())) };
+            slot.submit(&self.pipeline, &dispatch)?;
+            slot.wait(self.time_limit)?;
+            results.words_mut().copy_from_slice(slot.read(1)?);
+            Ok(started.elapsed())
+        };
+        let taken = run(slot, results).map_err(|error| trouble(error, WHILE))?;
+        results.set_rows(operands.rows());
+        listening.check(&self.device)?;
+        Ok(taken)
+    }
+}
+
+fn spec_constant(value: &assay_case::Specialization) -> SpecConstant {
+    match value.width {
+        8 => SpecConstant::bits8(value.id, value.bits as u8),
+        16 => SpecConstant::bits16(value.id, value.bits as u16),
+        64 => SpecConstant::bits64(value.id, value.bits),
+        _ => SpecConstant::bits32(value.id, value.bits as u32),
+    }
+}
+
+/// While it exists, what the validation layer says is about one case.
+struct Listening<'a>(Option<MutexGuard<'a, ()>>);
+
+impl Listening<'_> {
+    fn new(validation: Option<&Mutex<()>>) -> Listening<'_> {
+        Listening(validation.map(lock))
+    }
+
+    fn check(&self, device: &Device) -> Result<(), Trouble> {
+        if self.0.is_none() {
+            return Ok(());
+        }
+        let messages = device.take_validation_messages();
+        match messages.iter().find(|message| message.severity == Severity::Error) {
+            Some(message) => Err(Trouble::Internal(message.to_string())),
+            None => Ok(()),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn trouble(error: Error, during: &str) -> Trouble {
+    let what = format!("{during}: {error}");
+    match error {
+        Error::DeviceLost { .. } => Trouble::DeviceLost(what),
+        Error::Timeout { .. } => Trouble::Timeout(what),
+        Error::OutOfMemory { .. } => Trouble::OutOfMemory(what),
+        Error::NoLoader { .. }
+        | Error::NoDevice
+        | Error::NoValidationLayer
+        | Error::NoMatch { .. }
+        | Error::Ambiguous { .. }
+        | Error::NotSupported { .. }
+        | Error::Invalid { .. }
+        | Error::InFlight
+        | Error::NotSubmitted
+        | Error::Vulkan { .. } => Trouble::Internal(what),
+    }
+}
+
+fn info(physical: &PhysicalDevice) -> DeviceInfo {
+    let identity = physical.identity();
+    let has = physical.capabilities();
+    DeviceInfo {
+        name: identity.name.clone(),
+        kind: identity.device_type.to_string().to_ascii_lowercase(),
+        vendor_id: identity.vendor_id,
+        device_id: identity.device_id,
+        uuid: identity.device_uuid.to_string(),
+        driver_name: identity.driver_name.clone(),
+        driver_info: identity.driver_info.clone(),
+        driver_version: identity.driver_version_raw,
+        api_version: identity.api_version.to_string(),
+        conformance_version: identity.conformance_version.clone(),
+        features: has.features.iter().cloned().collect(),
+        extensions: has.extensions.iter().cloned().collect(),
+        properties: has.properties.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
+        environment: environment(),
+        host_cpu: host_cpu(),
+    }
+}
+
+/// Variables that change what Mesa's drivers and the loader do.
+fn environment() -> BTreeMap<String, String> {
+    const PREFIXES: [&str; 7] = ["VK_", "MESA_", "LVP_", "LP_", "NIR_", "GALLIUM_", "RADV_"];
+    std::env::vars_os()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+        .filter(|(name, _)| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+        .collect()
+}
+
+/// The processor as Linux names it; elsewhere its architecture.
+fn host_cpu() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
+}
