@@ -4,7 +4,7 @@ use crate::{
     Outcome, Progress, Tally, count, margin,
     operands::{Slot, describe, slots},
     reason_of, seconds,
-    table::{self, Entry, Row, style},
+    table::{self, Row, Rows, style},
     tally::is_failure,
 };
 use anstyle::{AnsiColor, Style};
@@ -15,8 +15,6 @@ use std::{
     path::PathBuf,
 };
 
-/// Failing cases that are spelled out under their row; the rest are in `failures.csv`.
-const EXPANDED: usize = 8;
 /// Reasons that are listed for a status.
 const REASONS: usize = 12;
 
@@ -38,7 +36,7 @@ pub struct Console {
     bar: Option<ProgressBar>,
     run: Option<RunInfo>,
     tally: Tally,
-    entries: Vec<Entry>,
+    rows: Rows,
     gone: bool,
 }
 
@@ -46,8 +44,8 @@ impl Console {
     /// One that writes there, with the escape sequences of colours: hand it a stream that takes them out where they do not
     /// belong.
     pub fn new(out: impl Write + 'static, options: ConsoleOptions) -> Console {
-        let (bar, run, tally) = (None, None, Tally::new());
-        Console { out: Box::new(out), options, bar, run, tally, entries: Vec::new(), gone: false }
+        let (rows, tally) = (Rows::new(options.verbose), Tally::new());
+        Console { out: Box::new(out), options, bar: None, run: None, tally, rows, gone: false }
     }
 
     /// Keeps out of the way of a progress bar on the same terminal.
@@ -100,18 +98,16 @@ impl Console {
         let shown = is_failure(case.status) || self.options.verbose;
         let line = shown.then(|| case_line(case, &self.options));
         if case.status != Status::NotSupported {
-            self.entries.push(Entry::new(case));
+            self.rows.add(case);
         }
         line.map_or(Ok(()), |line| self.write(line.as_bytes()))
     }
 
     fn finished_run(&mut self) -> io::Result<()> {
         let mut text = Vec::new();
-        let mut entries = std::mem::take(&mut self.entries);
-        let rows = table::rows(&mut entries, self.options.verbose);
-        if !rows.is_empty() {
+        if !self.rows.is_empty() {
             text.push(b'\n');
-            table::write(&mut text, &rows, |out, row| expand(out, row))?;
+            table::write(&mut text, &self.rows, expand)?;
             text.push(b'\n');
         }
         self.totals(&mut text)?;
@@ -159,7 +155,7 @@ impl Console {
     fn verdict(&self) -> (Style, String) {
         let tally = &self.tally;
         let (device, specification) = match &self.run {
-            Some(run) => (format!("{} ({})", run.device.name, driver(&run.device)), run.specification.as_str()),
+            Some(run) => (format!("{}, {}", run.device.name, driver(&run.device)), run.specification.as_str()),
             None => ("no device".to_owned(), "Vulkan"),
         };
         let (checked, failed) = (tally.checked(), tally.failed());
@@ -298,9 +294,8 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
 }
 
 /// Spells out the failing cases of a row.
-fn expand(out: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
-    for entry in row.entries.iter().take(EXPANDED) {
-        let case = &entry.result;
+fn expand(out: &mut dyn Write, row: &Row) -> io::Result<()> {
+    for case in &row.failures {
         let style = style(case.status);
         writeln!(out, "    {style}{}{style:#}  {}", case.name, reason_of(case))?;
         let classes = case.classes.iter().map(|c| format!("{} {}", count(c.count), c.class));
@@ -314,7 +309,7 @@ fn expand(out: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
             write_example(out, case, worst)?;
         }
     }
-    match row.entries.len().saturating_sub(EXPANDED) {
+    match row.cases() - row.failures.len() as u64 {
         0 => Ok(()),
         more => writeln!(out, "    and {} more, listed in failures.csv", count(more)),
     }

@@ -69,7 +69,7 @@ NotSupported
 time     12.0 s; added up over cases: build 0.50 s, device 4.5 s, check 6.5 s on 2 cores, overlap 0.75 s, 40.0 k results/s per core
 written  out: results.jsonl, results.csv, failures.csv, device.json
 
-FAIL: test device (testpipe Mesa 22.3.6): 1 of 4 checked cases returns results that Vulkan 1.4.360 does not permit.
+FAIL: test device, testpipe Mesa 22.3.6: 1 of 4 checked cases returns results that Vulkan 1.4.360 does not permit.
 ";
     assert_eq!(text, expected, "\n{text}");
 }
@@ -81,7 +81,7 @@ fn verbose_shows_every_case_with_its_times_and_a_row_for_every_mode() {
                 [1.5 s: build 0.10 s, device 0.90 s, check 1.3 s on 2 cores, overlap 0.15 s, 50.0 k results/s per core]\n";
     assert!(text.contains(line), "{text}");
     assert!(text.contains("Exp2         f32    NSZ"), "{text}");
-    assert!(text.ends_with("PASS: test device (testpipe Mesa 22.3.6): 2 checked cases are within Vulkan 1.4.360.\n"));
+    assert!(text.ends_with("PASS: test device, testpipe Mesa 22.3.6: 2 checked cases are within Vulkan 1.4.360.\n"));
 }
 
 #[test]

@@ -25,7 +25,13 @@ pub fn margin(value: f64) -> String {
     if value >= 1e6 {
         return format!("{value:.2e}");
     }
-    for digits in [if value < 1.0 { 3 } else { 2 }, 6, 9, 17] {
+    let digits = match value {
+        ..1.0 => 3,
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    for digits in [digits, 6, 9, 17] {
         let text = format!("{value:.digits$}");
         if value == 1.0 || text.parse() != Ok(1.0) {
             return text;
@@ -108,7 +114,8 @@ mod tests {
         assert_eq!(margin(0.999_9), "0.999900");
         assert_eq!(margin(1.000_01), "1.000010");
         assert_eq!(margin(1.0 + f64::EPSILON), "1.00000000000000022");
-        assert_eq!(margin(12.345), "12.35");
+        assert_eq!(margin(12.345), "12.3");
+        assert_eq!(margin(1_234.5), "1234");
         assert_eq!(margin(3.4e38), "3.40e38");
         assert_eq!(margin(f64::INFINITY), "inf");
     }

@@ -6,110 +6,174 @@ use crate::{
     tally::{is_failure, severity},
 };
 use anstyle::Style;
-use assay_runner::{CaseResult, Status};
-use std::{collections::BTreeSet, io};
+use assay_runner::{CaseResult, Example, Status};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
-/// What the table keeps of a case.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) result: CaseResult,
-    width: String,
+/// Failing cases of a row that are kept to be spelled out; the rest are in `failures.csv`.
+pub(crate) const EXPANDED: usize = 8;
+/// Characters of a mode's name that a row shows.
+const MODE: usize = 32;
+
+/// Rows, filled as cases end: what they take does not grow with the number of cases.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    by_mode: bool,
+    rows: BTreeMap<Key, Row>,
 }
 
-impl Entry {
-    /// Keeps what the table shows: all of a failure, the outline of a success.
-    pub(crate) fn new(result: &CaseResult) -> Entry {
-        let mut result = result.clone();
-        for class in &mut result.classes {
-            class.examples = Vec::new();
-        }
-        Entry { width: width(&result.types), result }
-    }
-
-    fn key(&self, by_mode: bool) -> (u8, bool, String, &str, Option<&str>) {
-        let case = &self.result;
-        // Core instructions first, then those of GLSL.std.450.
-        let glsl = !case.instruction.starts_with("Op");
-        let mode = by_mode.then_some(case.modes.as_str());
-        (severity(case.status), glsl, case.instruction.to_ascii_lowercase(), &self.width, mode)
-    }
+/// What makes cases share a row, in the order of the table: the worst status last, core instructions before those of
+/// GLSL.std.450.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    severity: u8,
+    glsl: bool,
+    instruction: String,
+    width: String,
+    mode: Option<String>,
 }
 
 /// A row: all cases of an instruction and a width with the same status.
 #[derive(Debug)]
-pub(crate) struct Row<'a> {
-    pub(crate) entries: Vec<&'a Entry>,
+pub(crate) struct Row {
+    status: Status,
+    instruction: String,
+    width: String,
+    modes: BTreeSet<String>,
+    cases: u64,
+    tested: u64,
+    /// The least and the greatest number of possible inputs.
+    possible: Option<(Inputs, Inputs)>,
+    /// Whether every case ran all its inputs.
+    complete: bool,
+    failing: u64,
+    warning: u64,
+    /// The result with the greatest margin, and the types of its case.
+    worst: Option<(Example, String)>,
+    /// Failing cases to be spelled out.
+    pub(crate) failures: Vec<CaseResult>,
 }
 
-/// Groups cases into rows, the worst status last. With `by_mode` every mode has rows of its own.
-pub(crate) fn rows(entries: &mut [Entry], by_mode: bool) -> Vec<Row<'_>> {
-    entries.sort_by(|a, b| (a.key(by_mode), &a.result.name).cmp(&(b.key(by_mode), &b.result.name)));
-    let chunks = entries.chunk_by(|a, b| a.key(by_mode) == b.key(by_mode));
-    chunks.map(|chunk| Row { entries: chunk.iter().collect() }).collect()
-}
-
-impl Row<'_> {
-    pub(crate) fn status(&self) -> Status {
-        self.entries[0].result.status
+impl Rows {
+    /// No rows yet; with `by_mode` every mode will have its own.
+    pub(crate) fn new(by_mode: bool) -> Rows {
+        Rows { by_mode, rows: BTreeMap::new() }
     }
 
-    fn modes(&self) -> String {
-        let modes: BTreeSet<&str> = self.entries.iter().map(|e| e.result.modes.as_str()).collect();
-        // `default` is the mode that most shaders run in.
-        let first = modes.get("default").or_else(|| modes.first()).copied().unwrap_or_default();
-        match modes.len() {
-            0 | 1 => first.to_owned(),
-            more => format!("{first} +{}", more - 1),
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Adds a case that ended.
+    pub(crate) fn add(&mut self, case: &CaseResult) {
+        let width = width(&case.types);
+        let key = Key {
+            severity: severity(case.status),
+            glsl: !case.instruction.starts_with("Op"),
+            instruction: case.instruction.to_ascii_lowercase(),
+            width: width.clone(),
+            mode: self.by_mode.then(|| case.modes.clone()),
+        };
+        let empty = || Row {
+            status: case.status,
+            instruction: case.instruction.clone(),
+            width,
+            modes: BTreeSet::new(),
+            cases: 0,
+            tested: 0,
+            possible: None,
+            complete: true,
+            failing: 0,
+            warning: 0,
+            worst: None,
+            failures: Vec::new(),
+        };
+        self.rows.entry(key).or_insert_with(empty).add(case);
+    }
+}
+
+impl Row {
+    /// How many cases share the row.
+    pub(crate) fn cases(&self) -> u64 {
+        self.cases
+    }
+
+    fn add(&mut self, case: &CaseResult) {
+        self.modes.insert(case.modes.clone());
+        self.cases += 1;
+        self.tested += case.inputs_tested;
+        self.failing += case.failing_inputs;
+        self.warning += case.warning_inputs;
+        match case.inputs_possible.parse::<Inputs>() {
+            Ok(possible) => {
+                self.complete &= possible.are_all(case.inputs_tested);
+                self.possible = Some(match self.possible.take() {
+                    Some((least, most)) => (least.min(possible.clone()), most.max(possible)),
+                    None => (possible.clone(), possible),
+                });
+            }
+            Err(_) => self.complete = false,
+        }
+        if let Some(worst) = &case.worst {
+            let value = |example: &Example| example.margin.unwrap_or(-1.0);
+            if self.worst.as_ref().is_none_or(|(known, _)| value(worst) > value(known)) {
+                self.worst = Some((worst.clone(), case.types.clone()));
+            }
+        }
+        if is_failure(case.status) {
+            let place = self.failures.partition_point(|known| known.name < case.name);
+            if place < EXPANDED {
+                let mut kept = case.clone();
+                for class in &mut kept.classes {
+                    class.examples = Vec::new();
+                }
+                self.failures.insert(place, kept);
+                self.failures.truncate(EXPANDED);
+            }
         }
     }
 
-    fn inputs(&self) -> (String, String) {
-        let tested: u64 = self.entries.iter().map(|e| e.result.inputs_tested).sum();
-        let parsed = |e: &&Entry| e.result.inputs_possible.parse::<Inputs>().ok();
-        let possible: Vec<Inputs> = self.entries.iter().filter_map(parsed).collect();
-        let all = possible.len() == self.entries.len()
-            && possible.iter().zip(&self.entries).all(|(p, e)| p.are_all(e.result.inputs_tested));
-        let range = match (possible.iter().min(), possible.iter().max()) {
-            (Some(least), Some(most)) if least == most => least.to_string(),
-            (Some(least), Some(most)) => format!("{least}..{most}"),
-            _ => "?".to_owned(),
-        };
-        (count(tested), if all { format!("all {range}") } else { range })
-    }
-
-    /// The case with the greatest margin.
-    fn worst(&self) -> Option<&CaseResult> {
-        let margin = |case: &CaseResult| case.worst.as_ref().and_then(|w| w.margin);
-        let with_margin = self.entries.iter().map(|e| &e.result).filter(|case| margin(case).is_some());
-        with_margin.max_by(|a, b| margin(a).partial_cmp(&margin(b)).unwrap_or(std::cmp::Ordering::Equal))
+    fn modes(&self) -> String {
+        let first = self.modes.first().map_or("", String::as_str);
+        match self.modes.len() {
+            0 | 1 if first.chars().count() > MODE => first.chars().take(MODE - 2).chain("..".chars()).collect(),
+            0 | 1 => first.to_owned(),
+            // `default` is the mode that most shaders run in.
+            more if self.modes.contains("default") => format!("default +{}", more - 1),
+            more => format!("{more} modes"),
+        }
     }
 
     fn cells(&self) -> [String; COLUMNS] {
-        let case = &self.entries[0].result;
-        let (tested, possible) = self.inputs();
-        let failing: u64 = self.entries.iter().map(|e| e.result.failing_inputs).sum();
-        let warning: u64 = self.entries.iter().map(|e| e.result.warning_inputs).sum();
-        let affected = match case.status {
-            Status::QualityWarning => format!("{} lenient", count(warning)),
-            Status::Fail => count(failing),
-            _ if failing + warning == 0 => "-".to_owned(),
-            _ => count(failing + warning),
+        let range = match &self.possible {
+            Some((least, most)) if least == most => least.to_string(),
+            Some((least, most)) => format!("{least}..{most}"),
+            None => "?".to_owned(),
         };
-        let (worst, place) = match self.worst().and_then(|case| Some((case, case.worst.as_ref()?))) {
-            Some((case, example)) => {
-                let (_, operands) = slots(&case.types);
+        let affected = match self.status {
+            Status::QualityWarning => format!("{} lenient", count(self.warning)),
+            Status::Fail => count(self.failing),
+            _ if self.failing + self.warning == 0 => "-".to_owned(),
+            _ => count(self.failing + self.warning),
+        };
+        let (worst, place) = match &self.worst {
+            Some((example, types)) => {
+                let (_, operands) = slots(types);
                 (example.margin.map_or_else(|| "-".to_owned(), margin), describe(&example.operands, &operands))
             }
             None => ("-".to_owned(), String::new()),
         };
         [
-            case.instruction.clone(),
-            self.entries[0].width.clone(),
+            self.instruction.clone(),
+            self.width.clone(),
             self.modes(),
-            count(self.entries.len()),
-            tested,
-            possible,
-            format!("{:?}", case.status),
+            count(self.cases),
+            count(self.tested),
+            if self.complete { format!("all {range}") } else { range },
+            format!("{:?}", self.status),
             affected,
             worst,
             place,
@@ -150,10 +214,10 @@ pub(crate) fn style(status: Status) -> Style {
 /// Writes the table, calling `expand` after each row of failing cases.
 pub(crate) fn write(
     out: &mut dyn io::Write,
-    rows: &[Row<'_>],
-    mut expand: impl FnMut(&mut dyn io::Write, &Row<'_>) -> io::Result<()>,
+    rows: &Rows,
+    mut expand: impl FnMut(&mut dyn io::Write, &Row) -> io::Result<()>,
 ) -> io::Result<()> {
-    let cells: Vec<[String; COLUMNS]> = rows.iter().map(Row::cells).collect();
+    let cells: Vec<[String; COLUMNS]> = rows.rows.values().map(Row::cells).collect();
     let width = |column: usize| {
         let widths = cells.iter().map(|row| row[column].chars().count());
         widths.chain([HEADINGS[column].len()]).max().unwrap_or(0)
@@ -173,11 +237,11 @@ pub(crate) fn write(
         text
     };
     out.write_all(line(HEADINGS, [bold; COLUMNS]).as_bytes())?;
-    for (row, cells) in rows.iter().zip(&cells) {
+    for (row, cells) in rows.rows.values().zip(&cells) {
         let mut styles = [Style::new(); COLUMNS];
-        styles[VERDICT] = style(row.status());
+        styles[VERDICT] = style(row.status);
         out.write_all(line(std::array::from_fn(|i| cells[i].as_str()), styles).as_bytes())?;
-        if is_failure(row.status()) {
+        if is_failure(row.status) {
             expand(out, row)?;
         }
     }
