@@ -48,6 +48,13 @@ impl Progress {
     }
 }
 
+impl Drop for Progress {
+    /// A run that ends early leaves no bar behind.
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 impl Reporter for Progress {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {

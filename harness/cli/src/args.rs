@@ -1,8 +1,10 @@
 //! What can be asked for, and how it is explained.
 
 use crate::exit;
+use assay_case::{Budget, InputRange};
 use assay_precision::Modes;
 use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
 
 /// Checks what a GPU driver computes, bit by bit, against what the Vulkan specification permits.
 #[derive(Debug, Parser)]
@@ -33,6 +35,12 @@ pub(crate) enum Command {
     /// Lists case names, one a line
     #[command(after_help = FILTERS)]
     List(ListArgs),
+    /// Runs cases on a device and reports what it got wrong
+    #[command(
+        after_help = "See `assay run --help` for filters, ranges, and what the output folder holds.",
+        after_long_help = format!("{FILTERS}\n\n{RUN}")
+    )]
+    Run(RunArgs),
     /// Derives what one operation may return, step by step
     #[command(
         after_help = "See `assay explain --help` for how operands are written.",
@@ -59,6 +67,55 @@ pub(crate) struct ListArgs {
     /// Which cases; all without one
     #[arg(value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Which cases; all without one
+    #[arg(value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+
+    /// How many inputs: quick (the whole audit in minutes), sampled (2^24 a case) or exhaustive (all up to 2^32)
+    #[arg(long, default_value = "quick", hide_possible_values = true)]
+    pub(crate) budget: Budget,
+
+    /// The device: its index in `assay devices`, a part of its name, its UUID, or `lavapipe`
+    ///
+    /// Default: the first discrete GPU, else integrated, virtual, CPU.
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<String>,
+
+    /// The folder for results; those of an earlier run in it are replaced
+    ///
+    /// Default: assay-out/DATE-TIME, in the current folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Threads that check results and build pipelines
+    ///
+    /// Default: one for each core.
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+
+    /// How long the device may take over one submission, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive_seconds)]
+    pub(crate) timeout: f64,
+
+    /// The seed of the sampled inputs; the same seed gives the same inputs on every machine
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// Only this part of the first operand's values, ends included
+    #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
+    pub(crate) range: Option<InputRange>,
+
+    /// Run under the Vulkan validation layer; what it objects to is an InternalError
+    #[arg(long)]
+    pub(crate) validation: bool,
+
+    /// Show every case as it ends with its times and checking rate, and a row for every mode
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Args)]
@@ -102,6 +159,13 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
+fn positive_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("expected a number of seconds above 0".to_owned()),
+    }
+}
+
 const START: &str = "\
 Start with:
   assay run
@@ -120,6 +184,34 @@ Filters:
   'precision.*.exp2.*'
       a pattern for whole names; * stands for anything, dots too
   A case is chosen if any filter matches it.";
+
+const RUN: &str = "\
+Ranges:
+  Ends are bits (0x3f800000), hex floats (0x1.8p-3) or decimals (-1.5e3, inf),
+  in the order of the type from -inf to +inf:
+  --range 0x1p-126..1.5   --range -inf..-0   --range 0x00000001..0x007fffff
+
+The output folder holds:
+  results.jsonl  one JSON object a line: the run, then every case with all that
+                 is known of it, last how the run ended
+  results.csv    name,status,seconds     as deqp-runner writes it
+  failures.csv   name,status             as deqp-runner writes it
+  device.json    the device, its driver and what it depends on
+
+Statuses:
+  Pass            every checked result is permitted
+  QualityWarning  only a lenient reading of the specification permits some
+  Fail            some results are not permitted
+  NotSupported    the device lacks what the case needs
+  Undetermined    nothing that was checked could be decided
+  Crash, Timeout, DeviceLost, InternalError
+  A margin is error over bound: 1 is the limit, more is a failure.
+
+Examples:
+  assay run
+  assay run 'precision.f32.exp2.*' --budget exhaustive -v
+  assay run precision.f16 --device lavapipe --out lavapipe
+  assay run precision.f32.log2 --budget sampled --range 0.5..2";
 
 const EXPLAIN: &str = "\
 Operands and results:

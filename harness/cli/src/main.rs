@@ -5,6 +5,7 @@ mod cases;
 mod devices;
 mod exit;
 mod explain;
+mod run;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -40,6 +41,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Devices(args) => devices::devices(&args),
         Command::List(args) => cases::list(&args),
+        Command::Run(args) => run::run(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

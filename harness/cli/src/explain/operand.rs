@@ -8,10 +8,13 @@ pub(super) fn parse(text: &str, scalar: Scalar) -> Result<Number, String> {
     match scalar {
         Scalar::Float(format) => format.parse(text).map_err(|error| error.to_string()),
         Scalar::Int { width, signed } => integer(text, width, signed),
+        // A device may return other bits than 0 and 1, which is then what is judged.
         Scalar::Bool => match text.to_ascii_lowercase().as_str() {
-            "true" | "1" | "0x1" => Ok(Number { bits: 1, exact: true }),
-            "false" | "0" | "0x0" => Ok(Number { bits: 0, exact: true }),
-            _ => Err(format!("`{text}` is not a boolean: expected true or false")),
+            "true" => Ok(Number { bits: 1, exact: true }),
+            "false" => Ok(Number { bits: 0, exact: true }),
+            _ => {
+                integer(text, 32, false).map_err(|_| format!("`{text}` is not a boolean: expected true, false or bits"))
+            }
         },
     }
 }
@@ -38,9 +41,10 @@ fn integer(text: &str, width: u32, signed: bool) -> Result<Number, String> {
     Ok(Number { bits: value as u64 & mask, exact: true })
 }
 
-/// The bits with all digits of the width.
+/// The bits with all digits of the width; of a boolean one.
 pub(super) fn hex(bits: u64, scalar: Scalar) -> String {
-    format!("0x{bits:0width$x}", width = scalar.width().div_ceil(4) as usize)
+    let digits = if scalar == Scalar::Bool { 1 } else { scalar.width().div_ceil(4) };
+    format!("0x{bits:0digits$x}", digits = digits as usize)
 }
 
 /// The value in decimal.
@@ -52,7 +56,11 @@ pub(super) fn decimal(bits: u64, scalar: Scalar) -> String {
             ((bits << unused).cast_signed() >> unused).to_string()
         }
         Scalar::Int { signed: false, .. } => bits.to_string(),
-        Scalar::Bool => (if bits == 0 { "false" } else { "true" }).to_owned(),
+        Scalar::Bool => match bits {
+            0 => "false".to_owned(),
+            1 => "true".to_owned(),
+            _ => "no boolean".to_owned(),
+        },
     }
 }
 
@@ -97,6 +105,6 @@ mod tests {
         assert_eq!(show(0x3f9d_70a4, f32), "0x3f9d70a4 = 1.23 = 0x1.3ae148p+0");
         assert_eq!(show(0xff80_0000, f32), "0xff800000 = -inf");
         assert_eq!(show(0xff, Scalar::Int { width: 8, signed: true }), "0xff = -1");
-        assert_eq!(show(1, Scalar::Bool), "0x00000001 = true");
+        assert_eq!(show(1, Scalar::Bool), "0x1 = true");
     }
 }

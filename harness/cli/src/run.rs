@@ -1,0 +1,100 @@
+//! `assay run`.
+
+use crate::{
+    args::RunArgs,
+    cases,
+    exit::{self, Failure, WithCode},
+    note,
+};
+use anyhow::Context;
+use assay_reports::{Console, ConsoleOptions, Folder, Progress, Shared, Tally};
+use assay_runner::{PlanError, Reporter, RunOptions, VulkanExecutor, VulkanOptions};
+use jiff::{Timestamp, Zoned};
+use std::{
+    num::NonZero,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+/// Set by the first Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Runs the cases that the filters choose.
+pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
+    let all = cases::load()?;
+    let filters = cases::filters(&args.filters, &all)?;
+    let executor = VulkanExecutor::open(&VulkanOptions {
+        device: args.device.clone(),
+        validation: args.validation,
+        time_limit: Duration::from_secs_f64(args.timeout),
+    })?;
+    let jobs = args.jobs.map_or_else(cores, usize::from);
+    let options = RunOptions {
+        budget: args.budget,
+        seed: args.seed,
+        range: args.range.clone(),
+        jobs,
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        started: Timestamp::now().to_string(),
+    };
+    let plan = assay_runner::plan(all, &filters, &executor, &options).map_err(|error| Failure {
+        code: match error {
+            PlanError::NoMatch { .. } => exit::NOTHING,
+            PlanError::Range { .. } => exit::USAGE,
+        },
+        error: error.into(),
+    })?;
+    if plan.cases.is_empty() {
+        return Err(Failure {
+            code: exit::NOTHING,
+            error: anyhow::anyhow!(
+                "the quick budget leaves out all {} cases that match; name one in full, or give --budget sampled",
+                plan.thinned
+            ),
+        });
+    }
+
+    let folder = Folder::create(args.out.clone().unwrap_or_else(default_folder)).code(exit::USAGE)?;
+    if folder.holds_results() {
+        note(&format!("replacing the results of an earlier run in {}", folder.path().display()));
+    }
+    if plan.thinned > 0 {
+        note(&format!(
+            "the quick budget leaves out {} of the cases that match; --budget sampled runs them all",
+            assay_reports::count(plan.thinned)
+        ));
+    }
+    let tally = Shared::new(Tally::new());
+    let progress = Progress::stderr();
+    let shown = ConsoleOptions { verbose: args.verbose, threads: jobs, folder: Some(folder.path().to_owned()) };
+    let console = Console::new(anstream::stdout(), shown).beside(&progress);
+    // The folder first: what the console says at the end is then already there.
+    let mut reporters: Vec<Box<dyn Reporter>> =
+        vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), Box::new(console)];
+
+    catch_interrupts()?;
+    assay_runner::run(&plan, &executor, &options, &mut reporters, &INTERRUPTED).code(exit::USAGE)?;
+    Ok(tally.with(|tally| exit::of_outcome(tally.outcome(), tally.interrupted())))
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// `assay-out/2026-11-21T11-21-47`: a colon would not do on every file system.
+fn default_folder() -> PathBuf {
+    PathBuf::from("assay-out").join(Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string())
+}
+
+/// The first Ctrl-C ends the run in good order, the second at once.
+fn catch_interrupts() -> Result<(), Failure> {
+    let handler = || {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(exit::INTERRUPTED.into());
+        }
+        note("finishing what is under way and writing the results; Ctrl-C again quits at once");
+    };
+    ctrlc::set_handler(handler).context("cannot catch Ctrl-C").code(exit::INTERNAL)
+}

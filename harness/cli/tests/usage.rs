@@ -1,0 +1,101 @@
+//! Mistakes in the arguments: what is said, and the exit code.
+
+mod common;
+
+use common::{assay, assay_with};
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for arguments in [&["--help"][..], &["--version"], &["run", "--help"], &["explain", "--help"], &["help", "list"]] {
+        let output = assay(arguments);
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{arguments:?}");
+        assert!(!output.stdout.is_empty());
+    }
+    assert!(assay(&["--help"]).stdout.contains("Exit codes:"));
+}
+
+#[test]
+fn help_fits_a_terminal_of_eighty_columns() {
+    for command in ["run", "explain", "list"] {
+        let help = assay(&[command, "--help"]).stdout;
+        let own = help.lines().skip_while(|line| !line.starts_with("Filters:") && !line.starts_with("Operands"));
+        assert!(own.clone().count() > 5);
+        for line in own {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_end_with_2_and_say_what_to_do() {
+    for (arguments, said) in [
+        (&[][..], "Usage: assay"),
+        (&["rum"], "run"),
+        (&["run", "--budget", "huge"], "expected quick, sampled or exhaustive"),
+        (&["run", "--range", "1"], "expected LO..HI"),
+        (&["run", "--range", "-0x1p3..one"], "`one`"),
+        (&["run", "--jobs", "0"], "--jobs"),
+        (&["run", "--timeout", "-1"], "--timeout"),
+        (&["run", "--timeout", "0"], "expected a number of seconds above 0"),
+        (&["run", "--seed", "x"], "--seed"),
+        (&["completions", "sh"], "bash"),
+        (&["explain", "Exp2"], "--in"),
+        (&["explain", "Expp2", "--in", "1"], "Exp2"),
+        (&["explain", "Exp2", "--format", "f23", "--in", "1"], "f32"),
+        (&["explain", "OpFConvert", "--from", "float", "--in", "1"], "unknown type `float`"),
+        (&["explain", "Exp2", "--in", "1", "--mode", "RoundingModeRTW"], "RoundingModeRTE"),
+        (&["explain", "Exp2", "--in", "1", "--mode", "DenormPreserve,DenormFlushToZero"], "both"),
+        (&["explain", "Exp2", "--in", "1", "--mode", "NSZ", "--mode", "NoContraction"], "exclude"),
+    ] {
+        let output = assay(arguments);
+        assert_eq!(output.code, 2, "{arguments:?}: {output:?}");
+        assert!(output.stderr.contains(said), "{arguments:?}: {}", output.stderr);
+        assert_eq!(output.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_filter_that_matches_nothing_ends_with_3() {
+    for command in ["list", "run"] {
+        let output = assay(&[command, "precision.f32.no_such_thing"]);
+        assert_eq!((output.code, output.stdout.as_str()), (3, ""), "{output:?}");
+        assert!(output.stderr.contains("no case matches `precision.f32.no_such_thing`"), "{output:?}");
+    }
+}
+
+#[test]
+fn without_a_device_the_message_says_what_to_install() {
+    let none = [("VK_DRIVER_FILES", "/nonexistent.json"), ("VK_ICD_FILENAMES", "/nonexistent.json")];
+    for arguments in [&["devices"][..], &["devices", "--json"], &["run"]] {
+        let output = assay_with(arguments, &none);
+        assert_eq!((output.code, output.stdout.as_str()), (4, ""), "{output:?}");
+        assert!(output.stderr.contains("apt install"), "{output:?}");
+    }
+}
+
+#[test]
+fn completions_are_made_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = assay(&["completions", shell]);
+        assert_eq!(output.code, 0);
+        assert!(output.stdout.contains("explain"), "{shell}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_a_reader_that_has_gone_is_no_error() {
+    use std::process::{Command, Stdio};
+    let run = |stdout: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        let output = command.args(["completions", "bash"]).stdout(stdout).stderr(Stdio::piped()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (code, stderr) = run(full.into());
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("cannot write to stdout") && stderr.contains("No space left"), "{stderr}");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(run(writer.into()), (Some(0), String::new()));
+}
