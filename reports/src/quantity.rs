@@ -16,14 +16,14 @@ pub fn count(value: impl fmt::Display) -> String {
     text
 }
 
-/// Error over bound, to three digits: `0.873`, `12.4`, `inf`. Never rounded to the limit from either side: what is
+/// Error over bound, to three digits: `0.873`, `12.4`, `2.1e-5`, `inf`. Never rounded to the limit from either side: what is
 /// over it must not read 1.00, nor what is under it.
 pub fn margin(value: f64) -> String {
-    if value.is_infinite() {
-        return "inf".to_owned();
+    if value == 0.0 || value.is_infinite() {
+        return value.to_string();
     }
-    if value >= 1e6 {
-        return format!("{value:.2e}");
+    if !(1e-3..1e6).contains(&value) {
+        return format!("{value:.1e}");
     }
     let digits = match value {
         ..1.0 => 3,
@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn a_margin_never_rounds_onto_the_limit() {
-        assert_eq!(margin(0.0), "0.000");
+        assert_eq!(margin(0.0), "0");
+        assert_eq!(margin(0.000_123), "1.2e-4");
         assert_eq!(margin(1.0), "1.00");
         assert_eq!(margin(0.87345), "0.873");
         assert_eq!(margin(0.999_9), "0.999900");
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!(margin(1.0 + f64::EPSILON), "1.00000000000000022");
         assert_eq!(margin(12.345), "12.3");
         assert_eq!(margin(1_234.5), "1234");
-        assert_eq!(margin(3.4e38), "3.40e38");
+        assert_eq!(margin(3.4e38), "3.4e38");
         assert_eq!(margin(f64::INFINITY), "inf");
     }
 

@@ -180,7 +180,7 @@ Filters:
   precision.f32
       a group: every case whose name begins with these components
   precision.f32.exp2.scalar.default
-      one case
+      one case, and its likes with .constant and .specconstant for operands
   'precision.*.exp2.*'
       a pattern for whole names; * stands for anything, dots too
   A case is chosen if any filter matches it.";

@@ -1,0 +1,157 @@
+//! `assay run` on a device: results, files, exit codes. Skipped where there is no device.
+
+mod common;
+
+use assay_runner::Event;
+use common::assay;
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// A case that every device can run, small and exact; as a filter also its likes with constants for operands.
+const SMALL: &str = "precision.f32.fnegate.scalar.default";
+
+/// Whether there is a device; says so where there is none.
+fn device() -> bool {
+    let found = assay(&["devices"]).code == 0;
+    if !found {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
+        eprintln!("skipped: no Vulkan device");
+    }
+    found
+}
+
+fn events(folder: &Path) -> Vec<Event> {
+    let text = fs::read_to_string(folder.join("results.jsonl")).expect("results.jsonl");
+    text.lines().map(|line| serde_json::from_str(line).expect("a whole event a line")).collect()
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).expect("the folder").map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+const FILES: [&str; 4] = ["device.json", "failures.csv", "results.csv", "results.jsonl"];
+
+#[test]
+fn a_run_leaves_a_table_a_verdict_and_whole_files() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let arguments = ["run", SMALL, "--out", out.to_str().unwrap(), "--seed", "7"];
+    let output = assay(&arguments);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.contains("OpFNegate"), "{output:?}");
+    assert!(output.stdout.trim_end().lines().last().unwrap().starts_with("PASS: "), "{output:?}");
+    assert!(!output.stdout.contains('\u{1b}'), "no colours without a terminal");
+    assert_eq!(files(&out), FILES);
+    let events = events(&out);
+    let Some(Event::RunStarted(run)) = events.first() else { panic!("no run_started first") };
+    assert!(matches!(events.last(), Some(Event::RunFinished { interrupted: false, .. })));
+    let cases: Vec<_> =
+        events.iter().filter_map(|e| if let Event::CaseFinished(c) = e { Some(c) } else { None }).collect();
+    assert_eq!((run.seed, run.cases, run.command[1].as_str()), (7, cases.len(), "run"));
+    let case = cases.iter().find(|case| case.name == SMALL).expect("the case that was named");
+    assert!(case.failing_inputs == 0 && case.inputs_tested > 0 && case.inputs_possible == "4294967296");
+    let csv = fs::read_to_string(out.join("results.csv")).unwrap();
+    assert!(csv.starts_with(&format!("{SMALL},Pass,")) && csv.lines().count() == cases.len(), "{csv}");
+    assert!(csv.lines().is_sorted(), "{csv}");
+    assert_eq!(fs::read_to_string(out.join("failures.csv")).unwrap(), "");
+    // The same seed gives the same inputs, and the second run replaces the first.
+    let again = assay(&arguments);
+    assert!(again.stderr.contains("replacing the results of an earlier run"), "{again:?}");
+    assert_eq!(files(&out), FILES);
+}
+
+#[test]
+fn verbose_shows_times_and_the_rate() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let output = assay(&["run", SMALL, "-v", "--jobs", "1", "--out", dir.path().to_str().unwrap()]);
+    let line = output.stdout.lines().find(|line| line.starts_with("Pass ")).expect("a line for the case");
+    for said in [SMALL, "device ", "check ", "on 1 core", "overlap ", "results/s per core"] {
+        assert!(line.contains(said), "{said}: {line}");
+    }
+}
+
+#[test]
+fn what_cannot_work_is_said_before_the_run_starts() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let below = file.join("out");
+    let unmade = dir.path().join("unmade");
+    let unmade_out = unmade.to_str().unwrap();
+    for (arguments, said) in [
+        (&["--out", below.to_str().unwrap()][..], "cannot create the output folder"),
+        (&["--device", "no such device", "--out", unmade_out], "no device matches `no such device`"),
+        (&["--range", "0x100000000..0x100000001", "--out", unmade_out], "0x100000000"),
+        (&["--range", "2..1", "--out", unmade_out], "is empty for f32"),
+    ] {
+        let output = assay(&[&["run", SMALL][..], arguments].concat());
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{arguments:?}: {output:?}");
+        assert!(output.stderr.contains(said), "{arguments:?}: {output:?}");
+    }
+    assert!(!unmade.exists(), "nothing is left behind by a run that did not start");
+}
+
+#[test]
+fn a_run_in_which_nothing_was_checked_is_no_success() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let listed = assay(&["list", "precision.f32.fnegate.scalar"]).stdout;
+    for name in listed.lines() {
+        let output = assay(&["run", name, "--out", dir.path().to_str().unwrap()]);
+        if output.stdout.contains("NotSupported") {
+            assert_eq!(output.code, 3, "{output:?}");
+            assert!(output.stdout.trim_end().lines().last().unwrap().starts_with("NOTHING CHECKED"), "{output:?}");
+            return;
+        }
+    }
+    eprintln!("skipped: the device supports every mode of {SMALL}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_whole_files_and_its_own_exit_code() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    let run = ["run", "precision.f32.fadd.scalar.default", "--budget", "exhaustive", "--out"];
+    let mut child = command
+        .args(run)
+        .arg(dir.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !dir.path().join("results.jsonl.partial").exists() {
+        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "the run starts");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+    let status = child.wait().unwrap();
+    assert_eq!(files(dir.path()), FILES);
+    let events = events(dir.path());
+    assert!(matches!(events.last(), Some(Event::RunFinished { interrupted: true, .. })), "{events:?}");
+    assert_eq!(status.code(), Some(130), "{events:?}");
+}
