@@ -4,6 +4,7 @@
 //! * [`Module`]: words as sections, dense ids, interned types, functions, blocks and control flow.
 //! * [`reflect`]: entry points, bindings, layouts, specialisation constants.
 //! * [`need`]: what a module needs of a device, what a device has, and what is missing.
+//! * [`rules`]: what a module may not do.
 //! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
 
 mod decode;
@@ -13,6 +14,7 @@ pub mod module;
 pub mod need;
 mod number;
 pub mod reflect;
+pub mod rules;
 pub mod tables;
 mod text;
 mod words;

@@ -76,6 +76,12 @@ impl Annotations {
         &sorted[start..end]
     }
 
+    pub(super) fn all<'a>(&'a self, module: &'a Module) -> impl Iterator<Item = (u32, Decorated<'a>)> {
+        let decorated =
+            |(id, member, index): &(Id, u32, Index)| (module.word(*id), decorated(module.instruction(*index), *member));
+        self.decorations.iter().map(decorated)
+    }
+
     pub(super) fn of<'a>(&'a self, module: &'a Module, word: u32) -> impl Iterator<Item = Decorated<'a>> {
         let found = module.id(word).map_or(&[][..], |id| self.range(&self.decorations, id));
         found.iter().map(move |(_, member, index)| decorated(module.instruction(*index), *member))

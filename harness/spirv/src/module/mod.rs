@@ -294,6 +294,11 @@ impl Module {
         self.annotations.of(self, word)
     }
 
+    /// Every decoration with the word of the id that it is about, groups resolved.
+    pub fn all_decorations(&self) -> impl Iterator<Item = (u32, Decorated<'_>)> {
+        self.annotations.all(self)
+    }
+
     /// Debug names.
     pub fn names(&self) -> Names<'_> {
         Names::new(self)

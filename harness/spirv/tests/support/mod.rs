@@ -1,4 +1,7 @@
-//! Modules for tests: every instruction of the grammar, in each form of its operands.
+//! What tests share: every instruction of the grammar in each form of its operands, and the cases of the rules.
+#![expect(dead_code, reason = "each test uses a part")]
+
+pub(crate) mod cases;
 
 use assay_spirv::grammar::{
     Category, ExtendedSet, GLSL_STD450, INSTRUCTIONS, Instruction, Kind, OPEN_CL_STD, Operand, Quantifier,

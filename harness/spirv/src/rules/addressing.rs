@@ -1,0 +1,186 @@
+//! Addressing and memory models, and physical pointers.
+
+use super::facts::Facts;
+use super::{On, Rule};
+use crate::grammar::Kind;
+use crate::module::{Instruction, Section, Type};
+use crate::tables::{AddressingModel, Capability, MemoryAccess, MemoryModel, Op, StorageClass};
+
+impl Facts<'_> {
+    fn memory_model_word(&self, i: usize) -> Option<u32> {
+        self.module.section(Section::MemoryModel).next()?.operand(i)
+    }
+
+    /// The addressing model.
+    pub(super) fn addressing_model(&self) -> Option<AddressingModel> {
+        AddressingModel::from_word(self.memory_model_word(0)?)
+    }
+
+    /// The memory model.
+    pub(super) fn memory_model(&self) -> Option<MemoryModel> {
+        MemoryModel::from_word(self.memory_model_word(1)?)
+    }
+
+    /// Whether the rules on physical pointers hold.
+    fn is_physical(&self) -> bool {
+        self.addressing_model() == Some(AddressingModel::PhysicalStorageBuffer64)
+    }
+}
+
+/// The memory operands of an instruction: the mask, and the alignment that it states.
+fn alignments(facts: &Facts, instruction: Instruction) -> Vec<(MemoryAccess, Option<u32>)> {
+    let mut found: Vec<(MemoryAccess, Option<u32>)> = Vec::new();
+    let _newer = facts.module.operands(instruction, |operand| match operand.kind {
+        Kind::MemoryAccess => found.push((MemoryAccess(instruction.words[operand.at]), None)),
+        Kind::LiteralInteger => {
+            if let Some((_, alignment)) = found.last_mut() {
+                *alignment = Some(instruction.words[operand.at]);
+            }
+        }
+        _ => {}
+    });
+    found
+}
+
+/// The pointers of a memory instruction that are physical, with the operand number of each.
+fn physical_pointers(facts: &Facts, instruction: Instruction) -> usize {
+    let count = if instruction.op == Some(Op::CopyMemory) { 2 } else { 1 };
+    let pointers = instruction.operands().iter().take(count);
+    let is_physical = |word: &&u32| {
+        facts.pointer(Some(**word)).is_some_and(|(class, _)| class == StorageClass::PhysicalStorageBuffer)
+    };
+    pointers.filter(is_physical).count()
+}
+
+/// Bytes of the largest number inside a type.
+fn largest_scalar(facts: &Facts, ty: crate::module::TypeId) -> u32 {
+    let mut largest = 0;
+    for width in [8, 16, 32, 64] {
+        let is = |ty: &Type| match ty {
+            Type::Int { width: w, .. } | Type::Float { width: w, .. } => *w == width,
+            Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. } => width == 64,
+            _ => false,
+        };
+        if facts.contains(ty, &is) {
+            largest = width / 8;
+        }
+    }
+    largest
+}
+
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "addressing-model",
+        id: "VUID-StandaloneSpirv-None-04635",
+        says: "the addressing model is Logical or PhysicalStorageBuffer64",
+        on: On::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
+            use AddressingModel::{Logical, PhysicalStorageBuffer64};
+            if let Some(model) = facts.addressing_model().filter(|m| !matches!(m, Logical | PhysicalStorageBuffer64)) {
+                found.at(instruction, format!("addressing model {model}, expected Logical or PhysicalStorageBuffer64"));
+            }
+        }),
+    },
+    Rule {
+        name: "memory-model",
+        id: "vulkan-environment-for-spirv, Capabilities: memory models come with capabilities that Vulkan lists",
+        says: "the memory model is GLSL450, Simple or Vulkan",
+        on: On::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
+            if facts.memory_model() == Some(MemoryModel::OpenCL) {
+                found.at(instruction, "memory model OpenCL, expected GLSL450 or Vulkan");
+            }
+        }),
+    },
+    Rule {
+        name: "pointer-chain-class",
+        id: "VUID-StandaloneSpirv-Base-07650",
+        says: "OpPtrAccessChain starts in Workgroup, StorageBuffer or PhysicalStorageBuffer",
+        on: On::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
+            use StorageClass::{PhysicalStorageBuffer, StorageBuffer, Workgroup};
+            let Some((class, _)) = facts.pointer(base(instruction)) else { return };
+            if !matches!(class, Workgroup | StorageBuffer | PhysicalStorageBuffer) {
+                found.at(instruction, format!("OpPtrAccessChain into {class}"));
+            }
+        }),
+    },
+    Rule {
+        name: "pointer-chain-workgroup",
+        id: "VUID-StandaloneSpirv-Base-07651",
+        says: "OpPtrAccessChain in Workgroup needs VariablePointers",
+        on: On::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
+            let workgroup = facts.pointer(base(instruction)).is_some_and(|(class, _)| class == StorageClass::Workgroup);
+            if workgroup && !facts.has(Capability::VariablePointers) {
+                found.at(instruction, "OpPtrAccessChain into Workgroup without VariablePointers");
+            }
+        }),
+    },
+    Rule {
+        name: "pointer-chain-buffer",
+        id: "VUID-StandaloneSpirv-Base-07652",
+        says: "OpPtrAccessChain in StorageBuffer needs variable pointers",
+        on: On::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
+            let buffer =
+                facts.pointer(base(instruction)).is_some_and(|(class, _)| class == StorageClass::StorageBuffer);
+            if buffer && !facts.has(Capability::VariablePointersStorageBuffer) {
+                found.at(instruction, "OpPtrAccessChain into StorageBuffer without VariablePointersStorageBuffer");
+            }
+        }),
+    },
+    Rule {
+        name: "physical-aligned",
+        id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708",
+        says: "an access through a physical pointer states its alignment",
+        on: On::Instructions(&[Op::Load, Op::Store, Op::CopyMemory], |facts, instruction, found| {
+            let aligned = alignments(facts, instruction).iter().any(|(mask, _)| mask.contains(MemoryAccess::ALIGNED));
+            if facts.is_physical() && physical_pointers(facts, instruction) > 0 && !aligned {
+                found.at(instruction, "an access through a physical pointer without Aligned");
+            }
+        }),
+    },
+    Rule {
+        name: "physical-alignment",
+        id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314",
+        says: "the alignment is a multiple of the largest number's size",
+        on: On::Instructions(&[Op::Load, Op::Store], |facts, instruction, found| {
+            let Some((StorageClass::PhysicalStorageBuffer, Some(ty))) = facts.pointer(instruction.operand(0)) else {
+                return;
+            };
+            let largest = largest_scalar(facts, ty);
+            let stated = alignments(facts, instruction).first().and_then(|(_, alignment)| *alignment);
+            if let Some(stated) = stated.filter(|s| largest > 0 && !s.is_multiple_of(largest) && facts.is_physical()) {
+                found.at(instruction, format!("alignment {stated}, expected a multiple of {largest}"));
+            }
+        }),
+    },
+    Rule {
+        name: "physical-convert-width",
+        id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04710",
+        says: "physical pointers convert from and to 64-bit integers",
+        on: On::Instructions(&[Op::ConvertUToPtr, Op::ConvertPtrToU], |facts, instruction, found| {
+            let integer = match instruction.op {
+                Some(Op::ConvertUToPtr) => instruction.operand(0).and_then(|word| facts.module.type_of(word)),
+                _ => instruction.result_type().and_then(|word| facts.module.type_declared(word)),
+            };
+            let wide = integer.is_none_or(|ty| matches!(facts.module.ty(ty), Type::Int { width: 64, .. }));
+            if facts.is_physical() && !wide {
+                found.at(instruction, "a physical pointer converted from or to an integer of other than 64 bits");
+            }
+        }),
+    },
+    Rule {
+        name: "forward-pointer-class",
+        id: "VUID-StandaloneSpirv-OpTypeForwardPointer-04711",
+        says: "pointers declared forward are physical",
+        on: On::Instructions(&[Op::TypeForwardPointer], |_, instruction, found| {
+            if instruction.operand(1) != Some(StorageClass::PhysicalStorageBuffer.word()) {
+                found.at(instruction, "OpTypeForwardPointer of a class other than PhysicalStorageBuffer");
+            }
+        }),
+    },
+];
+
+fn base(instruction: Instruction) -> Option<u32> {
+    match instruction.op {
+        Some(Op::UntypedPtrAccessChainKHR) => instruction.operand(1),
+        _ => instruction.operand(0),
+    }
+}

@@ -1,0 +1,73 @@
+//! `SPV_INTEL_bindless_images`: images, samplers and sampled images made from handles.
+
+use super::facts::Facts;
+use super::{Findings, On, Rule};
+use crate::module::{Instruction, Type};
+use crate::tables::{AddressingModel, Op};
+
+const CONVERSIONS: &[Op] =
+    &[Op::ConvertHandleToImageINTEL, Op::ConvertHandleToSamplerINTEL, Op::ConvertHandleToSampledImageINTEL];
+
+fn result(facts: &Facts, instruction: Instruction, found: &mut Findings, expected: &str, fits: fn(&Type) -> bool) {
+    let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
+    if ty.is_some_and(|ty| !fits(facts.module.ty(ty))) {
+        found.at(instruction, format!("a result that is no {expected}"));
+    }
+}
+
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "handle-addressing",
+        id: "SPV_INTEL_bindless_images, conversions: addressing model Physical32 or Physical64",
+        says: "handles are converted under addressing model Physical32 or Physical64",
+        on: On::Instructions(CONVERSIONS, |facts, instruction, found| {
+            use AddressingModel::{Physical32, Physical64};
+            if !matches!(facts.addressing_model(), Some(Physical32 | Physical64)) {
+                found.at(
+                    instruction,
+                    "a handle converted under an addressing model other than Physical32 and Physical64",
+                );
+            }
+        }),
+    },
+    Rule {
+        name: "handle-width",
+        id: "SPV_INTEL_bindless_images, conversions: 32 or 64-bit by the addressing model",
+        says: "a handle is an unsigned integer as wide as the addressing model",
+        on: On::Instructions(CONVERSIONS, |facts, instruction, found| {
+            let expected = match facts.addressing_model() {
+                Some(AddressingModel::Physical32) => 32,
+                Some(AddressingModel::Physical64) => 64,
+                _ => return,
+            };
+            let Some(ty) = instruction.operand(0).and_then(|word| facts.module.type_of(word)) else { return };
+            if !matches!(*facts.module.ty(ty), Type::Int { width, signed: false } if width == expected) {
+                found.at(instruction, format!("a handle that is no unsigned {expected}-bit integer"));
+            }
+        }),
+    },
+    Rule {
+        name: "handle-image",
+        id: "SPV_INTEL_bindless_images, OpConvertHandleToImageINTEL: Result type",
+        says: "OpConvertHandleToImageINTEL makes an image",
+        on: On::Instructions(&[Op::ConvertHandleToImageINTEL], |facts, instruction, found| {
+            result(facts, instruction, found, "image", |ty| matches!(ty, Type::Image(_)));
+        }),
+    },
+    Rule {
+        name: "handle-sampler",
+        id: "SPV_INTEL_bindless_images, OpConvertHandleToSamplerINTEL: Result type",
+        says: "OpConvertHandleToSamplerINTEL makes a sampler",
+        on: On::Instructions(&[Op::ConvertHandleToSamplerINTEL], |facts, instruction, found| {
+            result(facts, instruction, found, "sampler", |ty| *ty == Type::Sampler);
+        }),
+    },
+    Rule {
+        name: "handle-sampled-image",
+        id: "SPV_INTEL_bindless_images, OpConvertHandleToSampledImageINTEL: Result type",
+        says: "OpConvertHandleToSampledImageINTEL makes a sampled image",
+        on: On::Instructions(&[Op::ConvertHandleToSampledImageINTEL], |facts, instruction, found| {
+            result(facts, instruction, found, "sampled image", |ty| matches!(ty, Type::SampledImage { .. }));
+        }),
+    },
+];

@@ -1,0 +1,181 @@
+//! Explicit layouts of buffers: what every device asks for, whatever alignments its features relax.
+
+use std::collections::HashSet;
+
+use super::facts::Facts;
+use super::{Findings, On, Rule};
+use crate::module::{Type, TypeId};
+use crate::reflect::{Layouts, Shape};
+use crate::tables::{Decoration, Op, StorageClass};
+
+/// The structures that are laid out explicitly: those of buffers and push constants, and what they hold.
+fn structures(facts: &Facts) -> Vec<TypeId> {
+    use StorageClass::{PhysicalStorageBuffer, PushConstant, ShaderRecordBufferKHR, StorageBuffer, Uniform};
+    let explicit =
+        |class| matches!(class, PhysicalStorageBuffer | PushConstant | ShaderRecordBufferKHR | StorageBuffer | Uniform);
+    let pointed = facts.module.types().filter_map(|(_, ty)| match ty {
+        Type::Pointer { class, pointee: Some(pointee) } if explicit(*class) => Some(*pointee),
+        _ => None,
+    });
+    let mut waiting: Vec<TypeId> = pointed.collect();
+    let mut seen = HashSet::new();
+    let mut structures = Vec::new();
+    while let Some(ty) = waiting.pop() {
+        if !seen.insert(ty) {
+            continue;
+        }
+        match *facts.module.ty(ty) {
+            Type::Struct { .. } => {
+                structures.push(ty);
+                waiting.extend(facts.module.members(ty));
+            }
+            Type::Array { element, .. } | Type::RuntimeArray { element } => waiting.push(element),
+            _ => {}
+        }
+    }
+    structures.sort();
+    structures
+}
+
+/// Calls `check` for each member of each structure: its number, its offset, its type.
+fn members(facts: &Facts, found: &mut Findings, check: impl Fn(&crate::reflect::Member, TypeId) -> Option<String>) {
+    let mut layouts = Layouts::new(facts.module);
+    for ty in structures(facts) {
+        let shape = layouts.shape(ty);
+        let Shape::Struct { members, .. } = &*shape else { continue };
+        for (i, (member, of)) in members.iter().zip(facts.module.members(ty)).enumerate() {
+            if let Some(problem) = check(member, *of) {
+                let name = facts.type_word(ty).map_or_else(String::new, |word| facts.name(word));
+                found.at(facts.module.type_definition(ty), format!("member {i} of {name}: {problem}"));
+            }
+        }
+    }
+}
+
+/// Bytes that every layout aligns a type to.
+fn scalar_alignment(shape: &Shape) -> u64 {
+    match shape {
+        Shape::Int { width, .. } | Shape::Float { width, .. } => u64::from(width.div_ceil(8)).max(1),
+        Shape::Vector { component, .. } | Shape::Matrix { component, .. } => scalar_alignment(component),
+        Shape::Array { element, .. } => scalar_alignment(element),
+        Shape::Struct { members, .. } => members.iter().map(|m| scalar_alignment(&m.shape)).max().unwrap_or(1),
+        Shape::Pointer { .. } => 8,
+        Shape::Bool | Shape::Opaque => 1,
+    }
+}
+
+/// The first array without its stride, or with one that is too small, inside a member.
+fn array_problem(shape: &Shape) -> Option<String> {
+    match shape {
+        Shape::Array { element, stride: None, .. } if !matches!(**element, Shape::Opaque) => {
+            Some("an array without ArrayStride".to_owned())
+        }
+        Shape::Array { element, stride: Some(stride), count } => {
+            let size = element.size();
+            if u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
+                return Some(format!("ArrayStride {stride} of elements of {size} bytes"));
+            }
+            array_problem(element)
+        }
+        _ => None,
+    }
+}
+
+fn matrix_problem(shape: &Shape) -> Option<String> {
+    match shape {
+        Shape::Matrix { stride: None, .. } => Some("a matrix without MatrixStride".to_owned()),
+        Shape::Matrix { component, columns, rows, stride: Some(stride), row_major } => {
+            let line = component.size() * u64::from(if *row_major { *columns } else { *rows });
+            (u64::from(*stride) < line).then(|| format!("MatrixStride {stride} of lines of {line} bytes"))
+        }
+        Shape::Array { element, .. } => matrix_problem(element),
+        _ => None,
+    }
+}
+
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "offsets",
+        id: "VUID-StandaloneSpirv-None-10684 (every member has an Offset)",
+        says: "members of buffers' structures have an Offset",
+        on: On::Module(|facts, found| {
+            members(facts, found, |member, _| member.offset.is_none().then(|| "no Offset".to_owned()));
+        }),
+    },
+    Rule {
+        name: "offset-overlap",
+        id: "VUID-StandaloneSpirv-None-10684 (members do not overlap)",
+        says: "members of a buffer's structure do not overlap",
+        on: On::Module(|facts, found| {
+            let mut layouts = Layouts::new(facts.module);
+            for ty in structures(facts) {
+                let shape = layouts.shape(ty);
+                let Shape::Struct { members, .. } = &*shape else { continue };
+                let mut spans: Vec<(u64, u64)> = Vec::new();
+                for member in members {
+                    let Some(offset) = member.offset.map(u64::from) else { continue };
+                    spans.push((offset, offset + member.shape.size()));
+                }
+                spans.sort_unstable();
+                if spans.windows(2).any(|pair| pair[1].0 < pair[0].1) {
+                    let name = facts.type_word(ty).map_or_else(String::new, |word| facts.name(word));
+                    found.at(facts.module.type_definition(ty), format!("members of {name} overlap"));
+                }
+            }
+        }),
+    },
+    Rule {
+        name: "scalar-alignment",
+        id: "VUID-StandaloneSpirv-None-10684 (offsets are multiples of the scalar alignment)",
+        says: "offsets are aligned to the largest number that a member holds",
+        on: On::Module(|facts, found| {
+            members(facts, found, |member, _| {
+                let alignment = scalar_alignment(&member.shape);
+                let offset = u64::from(member.offset?);
+                (!offset.is_multiple_of(alignment))
+                    .then(|| format!("Offset {offset}, expected a multiple of {alignment}"))
+            });
+        }),
+    },
+    Rule {
+        name: "array-stride",
+        id: "VUID-StandaloneSpirv-None-10684 (arrays have an ArrayStride that fits)",
+        says: "arrays in buffers have an ArrayStride of at least an element's size",
+        on: On::Module(|facts, found| members(facts, found, |member, _| array_problem(&member.shape))),
+    },
+    Rule {
+        name: "matrix-stride",
+        id: "VUID-StandaloneSpirv-None-10684 (matrices have a MatrixStride that fits)",
+        says: "matrices in buffers have a MatrixStride of at least a column's (or row's) size",
+        on: On::Module(|facts, found| members(facts, found, |member, _| matrix_problem(&member.shape))),
+    },
+    Rule {
+        name: "boolean-in-buffer",
+        id: "SPIR-V specification, OpTypeBool: no bit pattern, so not in memory that others see",
+        says: "buffers hold no booleans",
+        on: On::Module(|facts, found| {
+            members(facts, found, |_, ty| {
+                let (element, _) = crate::reflect::elements(facts.module, ty);
+                let boolean = match facts.module.ty(element) {
+                    Type::Vector { component, .. } => *facts.module.ty(*component) == Type::Bool,
+                    other => *other == Type::Bool,
+                };
+                boolean.then(|| "a boolean, which has no layout".to_owned())
+            });
+        }),
+    },
+    Rule {
+        name: "block-nesting",
+        id: "SPIR-V specification, Block: not on a structure inside a Block",
+        says: "a Block holds no Block",
+        on: On::Instructions(&[Op::TypeStruct], |facts, instruction, found| {
+            let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };
+            let is_block = |ty| facts.type_has(ty, Decoration::Block) || facts.type_has(ty, Decoration::BufferBlock);
+            if is_block(ty)
+                && facts.module.members(ty).iter().any(|m| is_block(crate::reflect::elements(facts.module, *m).0))
+            {
+                found.at(instruction, "a Block inside a Block");
+            }
+        }),
+    },
+];

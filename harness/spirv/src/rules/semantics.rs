@@ -1,0 +1,294 @@
+//! Memory semantics, and where atomics may point.
+
+use super::{On, Rule};
+use crate::tables::{MemorySemantics, Op, StorageClass};
+
+const ACQUIRE: u32 = MemorySemantics::ACQUIRE.0;
+const RELEASE: u32 = MemorySemantics::RELEASE.0;
+const ACQUIRE_RELEASE: u32 = MemorySemantics::ACQUIRE_RELEASE.0;
+const SEQUENTIALLY_CONSISTENT: u32 = MemorySemantics::SEQUENTIALLY_CONSISTENT.0;
+/// All bits that order memory.
+pub(super) const ORDERS: u32 = ACQUIRE | RELEASE | ACQUIRE_RELEASE | SEQUENTIALLY_CONSISTENT;
+/// The orders that Vulkan has beside relaxed.
+const VULKAN_ORDERS: u32 = ACQUIRE | RELEASE | ACQUIRE_RELEASE;
+/// The storage class bits that Vulkan has.
+const CLASSES: u32 = MemorySemantics::UNIFORM_MEMORY.0
+    | MemorySemantics::WORKGROUP_MEMORY.0
+    | MemorySemantics::IMAGE_MEMORY.0
+    | MemorySemantics::OUTPUT_MEMORY.0;
+const MAKE_AVAILABLE: u32 = MemorySemantics::MAKE_AVAILABLE.0;
+const MAKE_VISIBLE: u32 = MemorySemantics::MAKE_VISIBLE.0;
+const VOLATILE: u32 = MemorySemantics::VOLATILE.0;
+
+/// Instructions with memory semantics.
+const ORDERED: &[Op] = &[
+    Op::ControlBarrier,
+    Op::MemoryBarrier,
+    Op::AtomicLoad,
+    Op::AtomicStore,
+    Op::AtomicExchange,
+    Op::AtomicCompareExchange,
+    Op::AtomicIIncrement,
+    Op::AtomicIDecrement,
+    Op::AtomicIAdd,
+    Op::AtomicISub,
+    Op::AtomicSMin,
+    Op::AtomicUMin,
+    Op::AtomicSMax,
+    Op::AtomicUMax,
+    Op::AtomicAnd,
+    Op::AtomicOr,
+    Op::AtomicXor,
+    Op::AtomicFAddEXT,
+    Op::AtomicFMinEXT,
+    Op::AtomicFMaxEXT,
+    Op::ControlBarrierArriveEXT,
+    Op::ControlBarrierWaitEXT,
+];
+
+/// Atomic instructions, whose first operand after the result is a pointer.
+const ATOMICS: &[Op] = &[
+    Op::AtomicLoad,
+    Op::AtomicStore,
+    Op::AtomicExchange,
+    Op::AtomicCompareExchange,
+    Op::AtomicIIncrement,
+    Op::AtomicIDecrement,
+    Op::AtomicIAdd,
+    Op::AtomicISub,
+    Op::AtomicSMin,
+    Op::AtomicUMin,
+    Op::AtomicSMax,
+    Op::AtomicUMax,
+    Op::AtomicAnd,
+    Op::AtomicOr,
+    Op::AtomicXor,
+    Op::AtomicFAddEXT,
+    Op::AtomicFMinEXT,
+    Op::AtomicFMaxEXT,
+];
+
+/// How strong an order is: relaxed, one-sided, two-sided, total.
+fn strength(semantics: u32) -> u32 {
+    match semantics & ORDERS {
+        0 => 0,
+        ACQUIRE | RELEASE => 1,
+        ACQUIRE_RELEASE => 2,
+        _ => 3,
+    }
+}
+
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "one-memory-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10865",
+        says: "memory semantics have at most one order bit",
+        on: On::Instructions(ORDERED, |facts, instruction, found| {
+            if facts.semantics(instruction).into_iter().any(|s| (s & VULKAN_ORDERS).count_ones() > 1) {
+                found.at(instruction, "memory semantics with several orders, expected at most one");
+            }
+        }),
+    },
+    Rule {
+        name: "no-sequential-consistency",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10866",
+        says: "SequentiallyConsistent is not used",
+        on: On::Instructions(ORDERED, |facts, instruction, found| {
+            if facts.semantics(instruction).into_iter().any(|s| s & SEQUENTIALLY_CONSISTENT != 0) {
+                found.at(instruction, "memory order SequentiallyConsistent, expected AcquireRelease at most");
+            }
+        }),
+    },
+    Rule {
+        name: "atomic-store-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10867",
+        says: "OpAtomicStore does not acquire",
+        on: On::Instructions(&[Op::AtomicStore], |facts, instruction, found| {
+            if facts.semantics(instruction).into_iter().any(|s| s & (ACQUIRE | ACQUIRE_RELEASE) != 0) {
+                found.at(instruction, "OpAtomicStore that acquires, expected Release or relaxed");
+            }
+        }),
+    },
+    Rule {
+        name: "atomic-load-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10868",
+        says: "OpAtomicLoad does not release",
+        on: On::Instructions(&[Op::AtomicLoad], |facts, instruction, found| {
+            if facts.semantics(instruction).into_iter().any(|s| s & (RELEASE | ACQUIRE_RELEASE) != 0) {
+                found.at(instruction, "OpAtomicLoad that releases, expected Acquire or relaxed");
+            }
+        }),
+    },
+    Rule {
+        name: "memory-barrier-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10869",
+        says: "OpMemoryBarrier is not relaxed",
+        on: On::Instructions(&[Op::MemoryBarrier], |facts, instruction, found| {
+            if facts.semantics(instruction).into_iter().any(|s| s & ORDERS == 0) {
+                found.at(instruction, "OpMemoryBarrier without an order, expected Acquire, Release or AcquireRelease");
+            }
+        }),
+    },
+    Rule {
+        name: "order-needs-class",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10870",
+        says: "a memory order comes with a storage class",
+        on: On::Instructions(ORDERED, |facts, instruction, found| {
+            if facts.semantics(instruction).into_iter().any(|s| s & VULKAN_ORDERS != 0 && s & CLASSES == 0) {
+                found.at(
+                    instruction,
+                    "a memory order without UniformMemory, WorkgroupMemory, ImageMemory or OutputMemory",
+                );
+            }
+        }),
+    },
+    Rule {
+        name: "class-needs-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10871",
+        says: "a storage class comes with a memory order",
+        on: On::Instructions(ORDERED, |facts, instruction, found| {
+            // A barrier without an order at all is told by its own rule.
+            let barrier = instruction.op == Some(Op::MemoryBarrier);
+            if !barrier && facts.semantics(instruction).into_iter().any(|s| s & ORDERS == 0 && s & CLASSES != 0) {
+                found.at(
+                    instruction,
+                    "storage classes without a memory order, expected Acquire, Release or AcquireRelease",
+                );
+            }
+        }),
+    },
+    Rule {
+        name: "make-available-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10872",
+        says: "MakeAvailable comes with Release or AcquireRelease",
+        on: On::Instructions(ORDERED, |facts, instruction, found| {
+            let wrong = |s: u32| s & MAKE_AVAILABLE != 0 && s & (RELEASE | ACQUIRE_RELEASE) == 0;
+            if facts.semantics(instruction).into_iter().any(wrong) {
+                found.at(instruction, "MakeAvailable without Release or AcquireRelease");
+            }
+        }),
+    },
+    Rule {
+        name: "make-visible-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-10873",
+        says: "MakeVisible comes with Acquire or AcquireRelease",
+        on: On::Instructions(ORDERED, |facts, instruction, found| {
+            let wrong = |s: u32| s & MAKE_VISIBLE != 0 && s & (ACQUIRE | ACQUIRE_RELEASE) == 0;
+            if facts.semantics(instruction).into_iter().any(wrong) {
+                found.at(instruction, "MakeVisible without Acquire or AcquireRelease");
+            }
+        }),
+    },
+    Rule {
+        name: "volatile-barrier",
+        id: "VUID-StandaloneSpirv-MemorySemantics-13551",
+        says: "barriers are not Volatile",
+        on: On::Instructions(
+            &[Op::ControlBarrier, Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT, Op::MemoryBarrier],
+            |facts, instruction, found| {
+                if facts.semantics(instruction).into_iter().any(|s| s & VOLATILE != 0) {
+                    found.at(instruction, "a barrier with Volatile semantics");
+                }
+            },
+        ),
+    },
+    Rule {
+        name: "arrive-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-13556",
+        says: "OpControlBarrierArriveEXT only releases",
+        on: On::Instructions(&[Op::ControlBarrierArriveEXT], |facts, instruction, found| {
+            if facts.semantics(instruction).into_iter().any(|s| s & ORDERS & !RELEASE != 0) {
+                found.at(instruction, "OpControlBarrierArriveEXT with another order than Release");
+            }
+        }),
+    },
+    Rule {
+        name: "wait-order",
+        id: "VUID-StandaloneSpirv-MemorySemantics-13557",
+        says: "OpControlBarrierWaitEXT only acquires",
+        on: On::Instructions(&[Op::ControlBarrierWaitEXT], |facts, instruction, found| {
+            if facts.semantics(instruction).into_iter().any(|s| s & ORDERS & !ACQUIRE != 0) {
+                found.at(instruction, "OpControlBarrierWaitEXT with another order than Acquire");
+            }
+        }),
+    },
+    Rule {
+        name: "unequal-release",
+        id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10875",
+        says: "a failed compare-exchange does not release",
+        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
+            if let [_, unequal] = facts.semantics(instruction)[..]
+                && unequal & (RELEASE | ACQUIRE_RELEASE) != 0
+            {
+                found.at(instruction, "unequal semantics that release, expected Acquire or relaxed");
+            }
+        }),
+    },
+    Rule {
+        name: "unequal-strength",
+        id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10876",
+        says: "a failed compare-exchange orders no stronger than a successful one",
+        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
+            if let [equal, unequal] = facts.semantics(instruction)[..] {
+                // Unequal semantics that release are told by their own rule.
+                let release_only = equal & ORDERS == RELEASE && unequal & ORDERS == ACQUIRE;
+                if unequal & RELEASE == 0 && (strength(unequal) > strength(equal) || release_only) {
+                    found.at(instruction, "unequal semantics with a stronger order than the equal ones");
+                }
+            }
+        }),
+    },
+    Rule {
+        name: "unequal-classes",
+        id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10877",
+        says: "a failed compare-exchange names no storage class that a successful one does not",
+        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
+            if let [equal, unequal] = facts.semantics(instruction)[..]
+                && unequal & CLASSES & !equal != 0
+            {
+                found.at(instruction, "unequal semantics with a storage class that the equal ones lack");
+            }
+        }),
+    },
+    Rule {
+        name: "unequal-visible",
+        id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10878",
+        says: "a failed compare-exchange makes visible only if a successful one does",
+        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
+            if let [equal, unequal] = facts.semantics(instruction)[..]
+                && unequal & MAKE_VISIBLE & !equal != 0
+            {
+                found.at(instruction, "unequal semantics with MakeVisible, which the equal ones lack");
+            }
+        }),
+    },
+    Rule {
+        name: "unequal-volatile",
+        id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10879",
+        says: "both semantics of a compare-exchange are Volatile or neither is",
+        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
+            if let [equal, unequal] = facts.semantics(instruction)[..]
+                && (unequal ^ equal) & VOLATILE != 0
+            {
+                found.at(instruction, "Volatile in one of the two semantics only");
+            }
+        }),
+    },
+    Rule {
+        name: "atomic-storage-class",
+        id: "VUID-StandaloneSpirv-None-04686",
+        says: "atomics point into Uniform, Workgroup, Image, StorageBuffer, PhysicalStorageBuffer or TaskPayloadWorkgroupEXT",
+        on: On::Instructions(ATOMICS, |facts, instruction, found| {
+            use StorageClass::{
+                Image, PhysicalStorageBuffer, StorageBuffer, TaskPayloadWorkgroupEXT, Uniform, Workgroup,
+            };
+            let Some((class, _)) = facts.pointer(instruction.operand(0)) else { return };
+            if !matches!(
+                class,
+                Uniform | Workgroup | Image | StorageBuffer | PhysicalStorageBuffer | TaskPayloadWorkgroupEXT
+            ) {
+                found.at(instruction, format!("an atomic on a pointer into {class}, where Vulkan has none"));
+            }
+        }),
+    },
+];

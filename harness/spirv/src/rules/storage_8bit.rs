@@ -1,0 +1,138 @@
+//! `SPV_KHR_8bit_storage`: what 8-bit values may do without `Int8`.
+
+use super::facts::Facts;
+use super::{On, Rule};
+use crate::module::{Instruction, Type, TypeId};
+use crate::tables::{Capability, Op, StorageClass};
+
+fn holds_bytes(facts: &Facts, ty: TypeId) -> bool {
+    facts.contains(ty, &|ty| matches!(ty, Type::Int { width: 8, .. }))
+}
+
+fn width_of(facts: &Facts, word: Option<u32>) -> Option<u32> {
+    facts.width(facts.module.type_of(word?)?)
+}
+
+/// Width of an instruction's result.
+fn result_width(facts: &Facts, instruction: Instruction) -> Option<u32> {
+    facts.width(facts.module.type_declared(instruction.result_type()?)?)
+}
+
+/// Instructions that 8-bit values may go through without `Int8`.
+fn moves_bytes(op: Op) -> bool {
+    use Op as O;
+    matches!(
+        op,
+        O::Load
+            | O::Store
+            | O::CopyObject
+            | O::AccessChain
+            | O::InBoundsAccessChain
+            | O::PtrAccessChain
+            | O::ArrayLength
+            | O::UConvert
+            | O::SConvert
+            | O::Variable
+            | O::CopyMemory
+            | O::Undef
+            | O::FunctionCall
+            | O::FunctionParameter
+            | O::Function
+            | O::Name
+            | O::Decorate
+    )
+}
+
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "byte-arithmetic",
+        id: "SPV_KHR_8bit_storage: other uses of 8-bit types are not enabled",
+        says: "without Int8 an 8-bit value is only loaded, stored, copied, reached and width-converted",
+        on: On::Every(|facts, instruction, found| {
+            let Some(op) = instruction.op else { return };
+            if facts.has(Capability::Int8)
+                || facts.has(Capability::Kernel)
+                || facts.module.function_at(instruction.index).is_none()
+                || moves_bytes(op)
+            {
+                return;
+            }
+            let converts = matches!(op, Op::ConvertFToU | Op::ConvertFToS | Op::ConvertSToF | Op::ConvertUToF);
+            let bytes = |word: u32| {
+                let ty = facts.module.type_of(word);
+                ty.is_some_and(|ty| facts.width(ty) == Some(8))
+            };
+            let made = result_width(facts, instruction) == Some(8);
+            // A conversion with a 16 or 64-bit type is enabled by that type's own capability.
+            let other = if made { width_of(facts, instruction.operand(0)) } else { result_width(facts, instruction) };
+            let enabled = match other {
+                Some(16) => facts.has(Capability::Int16) || facts.has(Capability::Float16),
+                Some(64) => facts.has(Capability::Int64) || facts.has(Capability::Float64),
+                _ => false,
+            };
+            if converts && enabled {
+                return;
+            }
+            if made || facts.module.id_operands(instruction).into_iter().any(bytes) {
+                found.at(instruction, format!("{op} on 8-bit values without capability Int8"));
+            }
+        }),
+    },
+    Rule {
+        name: "byte-storage-buffer",
+        id: "SPV_KHR_8bit_storage, StorageBuffer8BitAccess",
+        says: "8-bit values in StorageBuffer (and physical storage buffers) are declared",
+        on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
+            let Some((class, Some(ty))) = pointer(facts, instruction) else { return };
+            let buffer = matches!(class, StorageClass::StorageBuffer | StorageClass::PhysicalStorageBuffer);
+            if buffer && holds_bytes(facts, ty) && !facts.has(Capability::StorageBuffer8BitAccess) {
+                found.at(instruction, "8-bit values in a storage buffer without capability StorageBuffer8BitAccess");
+            }
+        }),
+    },
+    Rule {
+        name: "byte-uniform",
+        id: "SPV_KHR_8bit_storage, UniformAndStorageBuffer8BitAccess",
+        says: "8-bit values in Uniform are declared",
+        on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
+            let Some((StorageClass::Uniform, Some(ty))) = pointer(facts, instruction) else { return };
+            let (element, _) = crate::reflect::elements(facts.module, ty);
+            let buffer = facts.type_has(element, crate::tables::Decoration::BufferBlock)
+                && facts.has(Capability::StorageBuffer8BitAccess);
+            let block = matches!(facts.module.ty(element), Type::Struct { .. });
+            if block && !buffer && holds_bytes(facts, ty) && !facts.has(Capability::UniformAndStorageBuffer8BitAccess) {
+                found.at(instruction, "8-bit values in Uniform without capability UniformAndStorageBuffer8BitAccess");
+            }
+        }),
+    },
+    Rule {
+        name: "byte-push-constant",
+        id: "SPV_KHR_8bit_storage, StoragePushConstant8",
+        says: "8-bit values in PushConstant are declared",
+        on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
+            let Some((StorageClass::PushConstant, Some(ty))) = pointer(facts, instruction) else { return };
+            if holds_bytes(facts, ty) && !facts.has(Capability::StoragePushConstant8) {
+                found.at(instruction, "8-bit values in PushConstant without capability StoragePushConstant8");
+            }
+        }),
+    },
+    Rule {
+        name: "byte-private",
+        id: "SPV_KHR_8bit_storage: only members of structures in StorageBuffer, Uniform and PushConstant",
+        says: "without Int8 no variable outside buffers and push constants holds 8-bit values",
+        on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
+            use StorageClass::{PhysicalStorageBuffer, PushConstant, StorageBuffer, Uniform, Workgroup};
+            let Some((class, Some(ty))) = pointer(facts, instruction) else { return };
+            let workgroup = class == Workgroup && facts.has(Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR);
+            let memory = matches!(class, PhysicalStorageBuffer | PushConstant | StorageBuffer | Uniform) || workgroup;
+            if !memory && holds_bytes(facts, ty) && !facts.has(Capability::Int8) && !facts.has(Capability::Kernel) {
+                found.at(instruction, format!("8-bit values in {class} without capability Int8"));
+            }
+        }),
+    },
+];
+
+/// Storage class and pointee of a pointer type's declaration.
+fn pointer(facts: &Facts, instruction: Instruction) -> Option<(StorageClass, Option<TypeId>)> {
+    facts.module.pointer(facts.module.type_declared(instruction.result()?)?)
+}

@@ -1,0 +1,259 @@
+//! `SPV_QCOM_tile_shading`.
+
+use super::decorations::is_u32_of;
+use super::facts::{Entry, Facts, Variable};
+use super::{Findings, On, Rule};
+use crate::module::{ImageType, Instruction, Section, TypeId};
+use crate::tables::{BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
+
+fn is_tile_stage(model: ExecutionModel) -> bool {
+    matches!(model, ExecutionModel::GLCompute | ExecutionModel::Fragment)
+}
+
+/// The instruction that gives an entry point a mode.
+fn mode_instruction<'a>(facts: &'a Facts, entry: &Entry, mode: ExecutionMode) -> Option<(Instruction<'a>, Vec<u32>)> {
+    let mode = entry.mode(mode)?;
+    let instruction = facts.module.section(Section::ExecutionModes).find(|i| i.at == mode.at)?;
+    Some((instruction, mode.operands.clone()))
+}
+
+/// The image type of a tile attachment.
+fn attachment(facts: &Facts, variable: &Variable) -> Option<ImageType> {
+    if variable.class != StorageClass::TileAttachmentQCOM {
+        return None;
+    }
+    crate::reflect::image_type(facts.module, variable.element)
+}
+
+/// The tile's built-ins with what they may be made of.
+fn built_in(facts: &Facts, variable: &Variable) -> Option<(BuiltIn, &'static [u32])> {
+    match facts.built_in(variable.word)? {
+        BuiltIn::TileOffsetQCOM => Some((BuiltIn::TileOffsetQCOM, &[2])),
+        BuiltIn::TileApronSizeQCOM => Some((BuiltIn::TileApronSizeQCOM, &[2])),
+        // The Vulkan text says two components, the SPIR-V extension three: both are let pass.
+        BuiltIn::TileDimensionQCOM => Some((BuiltIn::TileDimensionQCOM, &[2, 3])),
+        _ => None,
+    }
+}
+
+fn is_any_u32(facts: &Facts, ty: TypeId, counts: &[u32]) -> bool {
+    counts.iter().any(|count| is_u32_of(facts, ty, *count))
+}
+
+fn mode_needs(facts: &Facts, entry: &Entry, found: &mut Findings, mode: ExecutionMode) {
+    if let Some((instruction, _)) = mode_instruction(facts, entry, mode)
+        && !facts.has(Capability::TileShadingQCOM)
+    {
+        found.at(instruction, format!("{mode} without capability TileShadingQCOM"));
+    }
+}
+
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "tile-stage",
+        id: "VUID-StandaloneSpirv-TileShadingQCOM-10686",
+        says: "TileShadingQCOM only in compute and fragment stages",
+        on: On::EntryPoints(|facts, entry, found| {
+            if let Some(model) = entry.model.filter(|m| facts.has(Capability::TileShadingQCOM) && !is_tile_stage(*m)) {
+                found.at(
+                    entry.instruction,
+                    format!("capability TileShadingQCOM in {model}, expected GLCompute or Fragment"),
+                );
+            }
+        }),
+    },
+    Rule {
+        name: "tile-non-coherent-stage",
+        id: "VUID-StandaloneSpirv-Execution-10687",
+        says: "NonCoherentTileAttachmentReadQCOM only in fragment stages",
+        on: On::EntryPoints(|facts, entry, found| {
+            let mode = ExecutionMode::NonCoherentTileAttachmentReadQCOM;
+            if let Some((instruction, _)) = mode_instruction(facts, entry, mode)
+                && entry.model != Some(ExecutionModel::Fragment)
+            {
+                found.at(instruction, format!("{mode} outside Fragment"));
+            }
+        }),
+    },
+    Rule {
+        name: "tile-rate-stage",
+        id: "VUID-StandaloneSpirv-Execution-10688",
+        says: "TileShadingRateQCOM only in compute stages",
+        on: On::EntryPoints(|facts, entry, found| {
+            let mode = ExecutionMode::TileShadingRateQCOM;
+            if let Some((instruction, _)) = mode_instruction(facts, entry, mode)
+                && entry.model != Some(ExecutionModel::GLCompute)
+            {
+                found.at(instruction, format!("{mode} outside GLCompute"));
+            }
+        }),
+    },
+    Rule {
+        name: "tile-attachment-capability",
+        id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10689",
+        says: "TileAttachmentQCOM needs capability TileShadingQCOM",
+        on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
+            let tile = instruction.operand(0) == Some(StorageClass::TileAttachmentQCOM.word());
+            if tile && !facts.has(Capability::TileShadingQCOM) {
+                found.at(instruction, "TileAttachmentQCOM without capability TileShadingQCOM");
+            }
+        }),
+    },
+    Rule {
+        name: "tile-non-coherent-capability",
+        id: "VUID-StandaloneSpirv-NonCoherentTileAttachmentReadQCOM-10690",
+        says: "NonCoherentTileAttachmentReadQCOM needs capability TileShadingQCOM",
+        on: On::EntryPoints(|facts, entry, found| {
+            mode_needs(facts, entry, found, ExecutionMode::NonCoherentTileAttachmentReadQCOM);
+        }),
+    },
+    Rule {
+        name: "tile-rate-capability",
+        id: "VUID-StandaloneSpirv-TileShadingRateQCOM-10691",
+        says: "TileShadingRateQCOM needs capability TileShadingQCOM",
+        on: On::EntryPoints(|facts, entry, found| mode_needs(facts, entry, found, ExecutionMode::TileShadingRateQCOM)),
+    },
+    Rule {
+        name: "tile-rate-local-size",
+        id: "VUID-StandaloneSpirv-TileShadingRateQCOM-10692",
+        says: "TileShadingRateQCOM excludes LocalSize and LocalSizeId",
+        on: On::EntryPoints(|facts, entry, found| {
+            let rate = mode_instruction(facts, entry, ExecutionMode::TileShadingRateQCOM);
+            let size = entry.mode(ExecutionMode::LocalSize).or(entry.mode(ExecutionMode::LocalSizeId));
+            if let (Some((instruction, _)), Some(_)) = (rate, size) {
+                found.at(instruction, "TileShadingRateQCOM beside LocalSize or LocalSizeId");
+            }
+        }),
+    },
+    Rule {
+        name: "tile-rate-powers",
+        id: "SPV_QCOM_tile_shading, Validation Rules: x and y rate are powers of 2",
+        says: "x and y of the tile shading rate are powers of two",
+        on: On::EntryPoints(|facts, entry, found| {
+            if let Some((instruction, rate)) = mode_instruction(facts, entry, ExecutionMode::TileShadingRateQCOM)
+                && rate.iter().take(2).any(|n| !n.is_power_of_two())
+            {
+                found.at(instruction, "a tile shading rate that is no power of two in x or y");
+            }
+        }),
+    },
+    Rule {
+        name: "tile-attachment-dim",
+        id: "VUID-StandaloneSpirv-OpTypeImage-10693",
+        says: "tile attachments are 2D",
+        on: On::Variables(|facts, variable, found| {
+            if attachment(facts, variable).is_some_and(|image| image.dim != Some(Dim::Dim2D)) {
+                variable.breaks(found, format!("tile attachment {} is not 2D", facts.name(variable.word)));
+            }
+        }),
+    },
+    Rule {
+        name: "tile-attachment-sampled",
+        id: "VUID-StandaloneSpirv-OpTypeImage-10694",
+        says: "tile attachments have Sampled 1 or 2",
+        on: On::Variables(|facts, variable, found| {
+            if attachment(facts, variable).is_some_and(|image| !matches!(image.sampled, 1 | 2)) {
+                variable.breaks(
+                    found,
+                    format!("tile attachment {} has Sampled other than 1 or 2", facts.name(variable.word)),
+                );
+            }
+        }),
+    },
+    Rule {
+        name: "tile-attachment-binding",
+        id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10695",
+        says: "tile attachments have DescriptorSet and Binding",
+        on: On::Variables(|facts, variable, found| {
+            let bound = facts.has_decoration(variable.word, Decoration::DescriptorSet)
+                && facts.has_decoration(variable.word, Decoration::Binding);
+            if variable.class == StorageClass::TileAttachmentQCOM && !bound {
+                variable.breaks(
+                    found,
+                    format!("tile attachment {} lacks DescriptorSet or Binding", facts.name(variable.word)),
+                );
+            }
+        }),
+    },
+    Rule {
+        name: "tile-attachment-component",
+        id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10696",
+        says: "tile attachments have no Component",
+        on: On::Variables(|facts, variable, found| {
+            if variable.class == StorageClass::TileAttachmentQCOM
+                && facts.has_decoration(variable.word, Decoration::Component)
+            {
+                variable.breaks(found, format!("tile attachment {} has a Component", facts.name(variable.word)));
+            }
+        }),
+    },
+    Rule {
+        name: "tile-attachment-query",
+        id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10697",
+        says: "tile attachments are not queried",
+        on: On::Instructions(
+            &[
+                Op::ImageQueryFormat,
+                Op::ImageQueryLevels,
+                Op::ImageQueryLod,
+                Op::ImageQueryOrder,
+                Op::ImageQuerySamples,
+                Op::ImageQuerySize,
+                Op::ImageQuerySizeLod,
+            ],
+            |facts, instruction, found| {
+                if facts.origin_class(instruction.operand(0)) == Some(StorageClass::TileAttachmentQCOM) {
+                    found.at(instruction, "a query of a tile attachment");
+                }
+            },
+        ),
+    },
+    Rule {
+        name: "tile-store-stage",
+        id: "VK_QCOM_tile_shading, tile attachments: stores and atomics in compute only",
+        says: "fragment stages do not store to tile attachments",
+        on: On::Instructions(&[Op::ImageWrite, Op::ImageTexelPointer], |facts, instruction, found| {
+            let tile = facts.origin_class(instruction.operand(0)) == Some(StorageClass::TileAttachmentQCOM);
+            let outside = facts.model_outside(instruction.index, |m| m == ExecutionModel::GLCompute);
+            if let Some(model) = outside.filter(|_| tile) {
+                found.at(instruction, format!("a store or atomic on a tile attachment in {model}, expected GLCompute"));
+            }
+        }),
+    },
+    Rule {
+        name: "tile-built-in-stage",
+        id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10626, TileDimensionQCOM-10629, TileApronSizeQCOM-10632",
+        says: "the tile's built-ins only in fragment and compute stages",
+        on: On::Variables(|facts, variable, found| {
+            let Some((built_in, _)) = built_in(facts, variable) else { return };
+            // Other stages cannot have the capability: that is told by its own rule where it is declared.
+            let outside =
+                facts.user_outside(variable.word, is_tile_stage).filter(|_| !facts.has(Capability::TileShadingQCOM));
+            if let Some(model) = outside {
+                variable.breaks(found, format!("{built_in} in {model}, expected Fragment or GLCompute"));
+            }
+        }),
+    },
+    Rule {
+        name: "tile-built-in-class",
+        id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10627, TileDimensionQCOM-10630, TileApronSizeQCOM-10633",
+        says: "the tile's built-ins are inputs",
+        on: On::Variables(|facts, variable, found| {
+            if let Some((built_in, _)) = built_in(facts, variable).filter(|_| variable.class != StorageClass::Input) {
+                variable.breaks(found, format!("{built_in} in {}, expected Input", variable.class));
+            }
+        }),
+    },
+    Rule {
+        name: "tile-built-in-type",
+        id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10628, TileDimensionQCOM-10631, TileApronSizeQCOM-10634",
+        says: "the tile's offset and apron are two 32-bit integers, its dimension three",
+        on: On::Variables(|facts, variable, found| {
+            let Some((built_in, counts)) = built_in(facts, variable) else { return };
+            if !is_any_u32(facts, variable.ty, counts) {
+                let expected = counts.last().copied().unwrap_or(2);
+                variable.breaks(found, format!("{built_in} is not {expected} 32-bit integers"));
+            }
+        }),
+    },
+];

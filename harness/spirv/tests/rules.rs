@@ -1,0 +1,53 @@
+//! Every rule, both ways: a module that breaks only it, and the nearest one that does not.
+//!
+//! `tests/rules/*.spvasm` hold the cases. A case starts with `;; rule: NAME`. Its lines are added to a small compute
+//! shader, each to its section; lines with `?` in front stand in the broken module only, those with `=` in the other
+//! only. Directives: `;; version: 1.3`, `;; broken version: 1.7`; `;; also: NAME` where breaking the rule cannot but break another;
+//! `;; environment: other` for modules that are not for Vulkan. An entry point or execution mode replaces the shader's;
+//! `...` at the end of an entry point stands for all module-scope variables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_spirv::rules::{self, Environment};
+use assay_spirv::{Module, assemble};
+
+mod support;
+
+use support::cases::{Case, cases};
+
+fn broken(case: &Case, broken: bool) -> BTreeSet<&'static str> {
+    let text = case.text(broken);
+    let words = assemble(&text).unwrap_or_else(|e| panic!("{}: {e}\n{text}", case.rule));
+    let module = Module::parse(words).unwrap_or_else(|e| panic!("{}: {e}\n{text}", case.rule));
+    let environment = if case.vulkan { Environment::Vulkan } else { Environment::Other };
+    rules::violations(&module, environment).iter().map(|v| v.rule.name).collect()
+}
+
+#[test]
+fn every_rule_is_broken_by_one_module_and_kept_by_the_nearest() {
+    let mut failures = Vec::new();
+    for case in cases() {
+        let mut expected: BTreeSet<&str> = case.also.iter().map(String::as_str).collect();
+        expected.insert(&case.rule);
+        let found = broken(&case, true);
+        if found != expected {
+            failures.push(format!("{} (line {}): broken module breaks {found:?}\n", case.rule, case.line));
+        }
+        let found = broken(&case, false);
+        if !found.is_empty() {
+            failures.push(format!("{} (line {}): nearest module breaks {found:?}\n", case.rule, case.line));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.concat());
+}
+
+#[test]
+fn every_rule_has_a_case_and_a_name_of_its_own() {
+    let mut count: BTreeMap<&str, usize> = rules::all().map(|rule| (rule.name, 0)).collect();
+    assert_eq!(count.len(), rules::all().count(), "two rules have one name");
+    for case in cases() {
+        *count.get_mut(case.rule.as_str()).unwrap_or_else(|| panic!("no rule is named {}", case.rule)) += 1;
+    }
+    let without: Vec<_> = count.iter().filter(|(_, n)| **n == 0).map(|(name, _)| name).collect();
+    assert!(without.is_empty(), "{} rules without a case: {without:?}", without.len());
+}
