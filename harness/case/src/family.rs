@@ -349,3 +349,85 @@ impl Place<'_> {
         self.error(&at.span(), format!("unknown {kind} `{name}`; did you mean {}?", nearest.join(", ")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Case>, String> {
+        let lists =
+            ModeLists::parse("modes.toml", "[strict]\nwhy = 'x'\nmodes = ['DenormPreserve+RoundingModeRTE']").unwrap();
+        parse("mine.toml", "mine", text, &lists).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_block_expands_to_every_combination() {
+        let text = "why = 'a test'\n[[cases]]\ninstructions = ['Exp2', 'OpConvertSToF']\nscalars = ['f32']\n\
+            shapes = ['scalar', 'vec3']\nfrom = ['i16']\nmodes = ['default', 'strict']\nsources = ['buffer', 'constant']\n\
+            quick = [{ shapes = ['scalar'], modes = ['default'] }]";
+        let cases = read(text).unwrap();
+        let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+        assert_eq!(names.len(), 16);
+        assert_eq!(names[..2], ["mine.f32.exp2.scalar.default", "mine.f32.exp2.scalar.default.constant"]);
+        assert!(names.contains(&"mine.f32.convertstof.vec3.denorm_preserve_and_rounding_mode_rte.from_i16.constant"));
+        assert_eq!(cases.iter().filter(|case| case.quick).count(), 4);
+        assert!(cases.iter().all(|case| &*case.why == "a test"));
+    }
+
+    #[test]
+    fn modes_are_left_out_where_they_mean_nothing() {
+        let text = "why = 'a test'\n[[cases]]\ninstructions = ['SAbs', 'FAbs']\nshapes = ['scalar']\n\
+            modes = ['DenormPreserve', 'RelaxedPrecision']\nsources = ['buffer']";
+        let names: Vec<String> = read(text).unwrap().into_iter().map(|case| case.name).collect();
+        assert_eq!(
+            names,
+            [
+                "mine.i32.sabs.scalar.relaxed_precision",
+                "mine.f16.fabs.scalar.denorm_preserve",
+                "mine.f32.fabs.scalar.denorm_preserve",
+                "mine.f32.fabs.scalar.relaxed_precision",
+                "mine.f64.fabs.scalar.denorm_preserve",
+            ]
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let block = |line: &str| {
+            let mut lines = vec!["instructions = ['Exp2']", "modes = ['default']", "sources = ['buffer']"];
+            let key = line.split(' ').next().unwrap_or_default();
+            lines.retain(|other| !other.starts_with(key));
+            lines.push(line);
+            format!("why = 'x'\n[[cases]]\n{}", lines.join("\n"))
+        };
+        for (text, expected) in [
+            ("why = ' '\ncases = []".to_owned(), "mine.toml:1: `why` is empty"),
+            ("[[cases]]\nmodes = []".to_owned(), "mine.toml:1: missing field"),
+            (block("shape = ['vec2']"), "mine.toml:6: unknown field `shape`, expected one of"),
+            (block("instructions = ['Expp2']"), "mine.toml:5: unknown instruction `Expp2`; did you mean Exp2,"),
+            (block("instructions = ['exp2']"), "mine.toml:5: `exp2` is spelled `Exp2`"),
+            (block("instructions = ['OpDPdx']"), "mine.toml:5: no case can run `OpDPdx`: derivatives"),
+            (block("scalars = ['f23']"), "mine.toml:6: unknown type `f23`; did you mean f16, f32"),
+            (block("scalars = ['f64']"), "mine.toml:6: no instruction of this block takes the type `f64`"),
+            (block("shapes = ['mat2x2']"), "mine.toml:6: no instruction of this block takes the shape `mat2x2`"),
+            (block("shapes = ['vec5']"), "mine.toml:6: unknown shape `vec5`; did you mean vec2"),
+            (block("modes = ['DenormKeep']"), "mine.toml:5: unknown mode `DenormKeep`; did you mean"),
+            (
+                block("modes = ['DenormPreserve+DenormFlushToZero']"),
+                "mine.toml:5: `DenormPreserve+DenormFlushToZero` combines",
+            ),
+            (block("modes = ['None+NoContraction']"), "mine.toml:5: `None+NoContraction` combines"),
+            (block("sources = ['image']"), "mine.toml:5: unknown source `image`; did you mean"),
+            (block("sources = []"), "mine.toml:3: the block comes to no case"),
+            (
+                format!("{0}\n[[cases]]{1}", block("shapes = ['scalar']"), &block("shapes = ['scalar']")[19..]),
+                "comes out of two blocks",
+            ),
+            ("why = 'x'\ncases = 7".to_owned(), "mine.toml:2: invalid type"),
+            ("why = 'x".to_owned(), "mine.toml:1: "),
+        ] {
+            let error = read(&text).map(|cases| cases.len()).expect_err(expected);
+            assert!(error.contains(expected), "{error}\n  is not\n{expected}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The runner over devices made of closures: what becomes of right, wrong, lost, slow and interrupted ones.
+
+use assay_case::{Budget, Case, Columns, Filter};
+use assay_runner::{
+    CaseResult, DeviceInfo, Event, Executor, Kernel, Plan, PlanError, Reporter, RunError, RunOptions, Status, Summary,
+    Trouble, plan, run,
+};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+type Compute = fn(&[u64]) -> u64;
+
+/// A device that computes one result per row with a closure, and has the given troubles.
+#[derive(Default)]
+struct Fake {
+    info: Option<DeviceInfo>,
+    compute: Option<Compute>,
+    /// Trouble when the case of this name is run.
+    trouble: Option<(&'static str, Trouble)>,
+    /// Trouble when it is built.
+    refuses: Option<&'static str>,
+    cannot_recover: bool,
+    recovered: AtomicUsize,
+    built: AtomicUsize,
+}
+
+struct FakeKernel {
+    compute: Compute,
+    trouble: Option<Trouble>,
+}
+
+impl Fake {
+    fn computing(compute: Compute) -> Fake {
+        Fake { info: Some(device()), compute: Some(compute), ..Fake::default() }
+    }
+}
+
+impl Executor for Fake {
+    fn info(&self) -> &DeviceInfo {
+        self.info.as_ref().expect("every fake has one")
+    }
+
+    fn missing(&self, case: &Case) -> Option<String> {
+        let needs = case.needs();
+        let lacks = needs.iter().find(|need| need.to_string().starts_with("shaderDenormPreserve"))?;
+        Some(lacks.to_string())
+    }
+
+    fn build(&self, case: &Case, capacity: usize, constants: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {
+        assert_eq!(constants.is_some(), case.source != assay_case::Source::Buffer);
+        assert!(constants.is_none_or(|constants| constants.capacity() == capacity));
+        self.built.fetch_add(1, Ordering::SeqCst);
+        if self.refuses.is_some_and(|name| name == case.name) {
+            return Err(Trouble::Pipeline("VK_ERROR_UNKNOWN".into()));
+        }
+        let trouble = self.trouble.as_ref().filter(|(name, _)| *name == case.name).map(|(_, trouble)| trouble.clone());
+        Ok(Box::new(FakeKernel { compute: self.compute.expect("every fake computes"), trouble }))
+    }
+
+    fn recover(&self) -> Result<(), Trouble> {
+        self.recovered.fetch_add(1, Ordering::SeqCst);
+        if self.cannot_recover { Err(Trouble::DeviceLost("it is gone".into())) } else { Ok(()) }
+    }
+}
+
+impl Kernel for FakeKernel {
+    fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, Trouble> {
+        if let Some(trouble) = &self.trouble {
+            return Err(trouble.clone());
+        }
+        results.set_rows(operands.rows());
+        let mut row = vec![0; operands.slots()];
+        for index in 0..operands.rows() {
+            operands.row(index, &mut row);
+            results.set_row(index, &[(self.compute)(&row)]);
+        }
+        Ok(Duration::from_millis(1))
+    }
+}
+
+fn device() -> DeviceInfo {
+    DeviceInfo {
+        name: "fake".into(),
+        kind: "other".into(),
+        vendor_id: 0,
+        device_id: 0,
+        uuid: String::new(),
+        driver_name: String::new(),
+        driver_info: String::new(),
+        driver_version: 0,
+        api_version: "1.1.0".into(),
+        conformance_version: String::new(),
+        features: Vec::new(),
+        extensions: Vec::new(),
+        properties: Default::default(),
+        environment: Default::default(),
+        host_cpu: String::new(),
+    }
+}
+
+fn negate(row: &[u64]) -> u64 {
+    row[0] ^ 0x8000_0000
+}
+
+fn add(row: &[u64]) -> u64 {
+    (f32::from_bits(row[0] as u32) + f32::from_bits(row[1] as u32)).to_bits().into()
+}
+
+fn options(budget: Budget) -> RunOptions {
+    RunOptions { budget, seed: 0, range: None, jobs: 2, command: Vec::new(), started: String::new() }
+}
+
+fn planned(device: &Fake, names: &[&str], options: &RunOptions) -> Plan {
+    let filters: Vec<Filter> = names.iter().map(|name| Filter::new(name)).collect();
+    plan(assay_case::load().unwrap(), &filters, device, options).unwrap()
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<Event>>>);
+
+impl Reporter for Log {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.0.lock().unwrap().push(event.clone());
+        Ok(())
+    }
+}
+
+fn results(log: &Log) -> Vec<CaseResult> {
+    let events = log.0.lock().unwrap();
+    let finished = events.iter().filter_map(|event| match event {
+        Event::CaseFinished(result) => Some((**result).clone()),
+        _ => None,
+    });
+    finished.collect()
+}
+
+fn ran(device: &Fake, names: &[&str], budget: Budget) -> (Summary, Vec<CaseResult>) {
+    let options = options(budget);
+    let log = Log::default();
+    let plan = planned(device, names, &options);
+    let summary = run(&plan, device, &options, &mut [Box::new(log.clone())], &AtomicBool::new(false)).unwrap();
+    (summary, results(&log))
+}
+
+const NEGATE: &str = "precision.f32.fnegate.scalar.default";
+const PRESERVE: &str = "precision.f32.fnegate.scalar.denorm_preserve";
+const CONSTANT: &str = "precision.f32.fnegate.scalar.default.constant";
+
+#[test]
+fn right_results_pass_and_missing_modes_are_not_supported() {
+    let device = Fake::computing(negate);
+    let (summary, results) =
+        ran(&device, &[NEGATE, PRESERVE, "precision.f32.fnegate.scalar.rounding_mode_rte"], Budget::Quick);
+    let names: Vec<(&str, Status)> = results.iter().map(|result| (result.name.as_str(), result.status)).collect();
+    assert_eq!(names.len(), 5, "{names:?}");
+    // A filter without a wildcard names the group too.
+    assert_eq!(names[0], (NEGATE, Status::Pass));
+    assert_eq!(names[1], (CONSTANT, Status::Pass));
+    let preserve = results.iter().find(|result| result.name == PRESERVE).unwrap();
+    assert_eq!(preserve.status, Status::NotSupported);
+    assert_eq!(preserve.reason.as_deref(), Some("shaderDenormPreserveFloat32 is not supported"));
+    assert!(results[0].inputs_tested >= 1_000 && results[0].inputs_possible == "4294967296");
+    assert!(results[0].coverage.starts_with("specials, "), "{}", results[0].coverage);
+    assert_eq!(results[0].scalars_checked + results[0].scalars_unchecked, results[0].inputs_tested);
+    assert_eq!(summary.statuses.values().sum::<usize>(), 5);
+    assert!(!summary.interrupted && summary.scalars_checked > 0);
+}
+
+#[test]
+fn wrong_results_fail_with_examples_and_the_command_that_explains_them() {
+    let (_, results) = ran(
+        &Fake::computing(|row| negate(row) ^ 1),
+        &["precision.f32.fnegate.scalar.signed_zero_inf_nan_preserve"],
+        Budget::Quick,
+    );
+    let result = &results[0];
+    assert_eq!(result.status, Status::Fail);
+    assert!(result.failing_inputs > 1_000 && result.reason.as_ref().unwrap().contains("not permitted"));
+    let example = &result.classes[0].examples[0];
+    assert!(
+        example
+            .explain
+            .starts_with("assay explain OpFNegate --format f32 --shape scalar --mode SignedZeroInfNanPreserve --in 0x")
+    );
+    assert!(example.explain.ends_with(&format!("--got {}", example.got)) && !example.permitted.is_empty());
+}
+
+#[test]
+fn all_inputs_are_run_in_chunks() {
+    let (summary, results) =
+        ran(&Fake::computing(|row| row[0] ^ 0x8000), &["precision.f16.fnegate.scalar.default"], Budget::Sampled);
+    assert_eq!((results[0].status, results[0].inputs_tested), (Status::Pass, 65_536));
+    assert_eq!(results[0].coverage, "every input");
+    // The rest of the group: constants in modules of 64.
+    assert_eq!(results.len(), 3);
+    assert_eq!(results[1].inputs_tested, 1_024);
+    assert_eq!(summary.inputs, 65_536 + 2 * 1_024);
+}
+
+#[test]
+fn a_lost_device_is_opened_again_and_costs_one_case() {
+    for (trouble, status) in
+        [(Trouble::DeviceLost("gone".into()), Status::DeviceLost), (Trouble::Timeout("slow".into()), Status::Timeout)]
+    {
+        let device = Fake { trouble: Some((NEGATE, trouble)), ..Fake::computing(negate) };
+        let (_, results) = ran(&device, &[NEGATE], Budget::Quick);
+        assert_eq!(results[0].status, status);
+        assert!(results[0].reason.as_ref().unwrap().contains("ended after 0 of"));
+        assert_eq!(results[1].status, Status::Pass);
+        assert_eq!(device.recovered.load(Ordering::SeqCst), 1);
+    }
+    let device = Fake {
+        trouble: Some((NEGATE, Trouble::DeviceLost("gone".into()))),
+        cannot_recover: true,
+        ..Fake::computing(negate)
+    };
+    let (_, results) = ran(&device, &[NEGATE], Budget::Quick);
+    assert!(results.iter().all(|result| result.status == Status::DeviceLost));
+    assert!(results[1].reason.as_ref().unwrap().contains("not run: it is gone"));
+}
+
+#[test]
+fn other_troubles_are_statuses() {
+    for (trouble, status) in [
+        (Trouble::OutOfMemory("full".into()), Status::Undetermined),
+        (Trouble::Internal("validation error: VUID".into()), Status::InternalError),
+    ] {
+        let device = Fake { trouble: Some((NEGATE, trouble)), ..Fake::computing(negate) };
+        assert_eq!(ran(&device, &[NEGATE], Budget::Quick).1[0].status, status);
+        assert_eq!(device.recovered.load(Ordering::SeqCst), 0);
+    }
+    let device = Fake { refuses: Some(NEGATE), ..Fake::computing(negate) };
+    let results = ran(&device, &[NEGATE], Budget::Quick).1;
+    assert_eq!((results[0].status, results[0].inputs_tested), (Status::Fail, 0));
+    assert_eq!(results[1].status, Status::Pass);
+}
+
+#[test]
+fn what_has_no_stated_precision_is_measured() {
+    let (_, results) = ran(&Fake::computing(add), &["precision.f32.groupnonuniformfadd.scalar.default"], Budget::Quick);
+    assert_eq!(results[0].status, Status::Undetermined);
+    assert!(results[0].inputs_tested > 0 && results[0].reason.as_ref().unwrap().contains("measured"));
+}
+
+/// Interrupts the run once a case shows progress.
+struct Interrupting(Arc<AtomicBool>);
+
+impl Reporter for Interrupting {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        if matches!(event, Event::CaseProgress { .. }) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_interrupted_case_says_how_far_it_came() {
+    let device = Fake::computing(negate);
+    let mut options = options(Budget::Sampled);
+    // Not all 2^32: enough for several chunks.
+    options.range = Some("0..0x01000000".parse().unwrap());
+    let plan = planned(&device, &[NEGATE], &options);
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let log = Log::default();
+    let mut reporters: Vec<Box<dyn Reporter>> =
+        vec![Box::new(log.clone()), Box::new(Interrupting(Arc::clone(&interrupted)))];
+    let summary = run(&plan, &device, &options, &mut reporters, &interrupted).unwrap();
+    let results = results(&log);
+    assert!(summary.interrupted && results.len() == 1);
+    assert!(0 < results[0].inputs_tested && results[0].inputs_tested < 1 << 24);
+    assert!(results[0].coverage.contains("; ended after "), "{}", results[0].coverage);
+    assert_eq!(
+        log.0.lock().unwrap().last().map(|event| matches!(event, Event::RunFinished { interrupted: true, .. })),
+        Some(true)
+    );
+}
+
+struct Full;
+
+impl Reporter for Full {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        if matches!(event, Event::CaseFinished(_)) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_reporter_that_cannot_write_ends_the_run() {
+    let device = Fake::computing(negate);
+    let options = options(Budget::Quick);
+    let plan = planned(&device, &["precision.f32.fnegate"], &options);
+    let ended = run(&plan, &device, &options, &mut [Box::new(Full)], &AtomicBool::new(false));
+    assert!(matches!(ended, Err(RunError::Report(_))));
+}
+
+#[test]
+fn plans_are_thinned_filtered_and_checked() {
+    let device = Fake::computing(negate);
+    let cases = assay_case::load().unwrap();
+    let quick = options(Budget::Quick);
+    let whole = plan(cases.clone(), &[], &device, &quick).unwrap();
+    assert_eq!(whole.cases.len() + whole.thinned, cases.len());
+    // A case that the quick budget leaves out is run if it is named.
+    let thinned = cases.iter().find(|case| !case.quick).unwrap();
+    assert_eq!(planned(&device, &[&thinned.name], &quick).cases.len(), 1);
+    let sampled = plan(cases.clone(), &[], &device, &options(Budget::Sampled)).unwrap();
+    assert_eq!((sampled.cases.len(), sampled.thinned), (cases.len(), 0));
+
+    let no_match = plan(cases.clone(), &[Filter::new("precision.f32.expp2")], &device, &quick);
+    let Err(PlanError::NoMatch { nearest, .. }) = no_match else { panic!("{no_match:?}") };
+    assert!(nearest[0].starts_with("precision.f32.exp"), "{nearest:?}");
+
+    let range = RunOptions { range: Some("0x3f800000..2".parse().unwrap()), ..quick };
+    assert!(plan(cases.clone(), &[Filter::new(NEGATE)], &device, &range).is_ok());
+    assert!(matches!(
+        plan(cases, &[Filter::new("precision.f16.fnegate")], &device, &range),
+        Err(PlanError::Range { .. })
+    ));
+}
