@@ -13,6 +13,11 @@ fn width_of(facts: &Facts, word: Option<u32>) -> Option<u32> {
     facts.width(facts.module.type_of(word?)?)
 }
 
+/// Whether 8-bit types may stand wherever a type may: `Int8` lifts every limit of the extension.
+fn has_bytes(facts: &Facts) -> bool {
+    facts.has(Capability::Int8) || facts.has(Capability::Kernel)
+}
+
 /// Width of an instruction's result.
 fn result_width(facts: &Facts, instruction: Instruction) -> Option<u32> {
     facts.width(facts.module.type_declared(instruction.result_type()?)?)
@@ -50,11 +55,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "without Int8 an 8-bit value is only loaded, stored, copied, reached and width-converted",
         on: On::Every(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
-            if facts.has(Capability::Int8)
-                || facts.has(Capability::Kernel)
-                || facts.module.function_at(instruction.index).is_none()
-                || moves_bytes(op)
-            {
+            if has_bytes(facts) || facts.module.function_at(instruction.index).is_none() || moves_bytes(op) {
                 return;
             }
             let converts = matches!(op, Op::ConvertFToU | Op::ConvertFToS | Op::ConvertSToF | Op::ConvertUToF);
@@ -85,7 +86,8 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let Some((class, Some(ty))) = pointer(facts, instruction) else { return };
             let buffer = matches!(class, StorageClass::StorageBuffer | StorageClass::PhysicalStorageBuffer);
-            if buffer && holds_bytes(facts, ty) && !facts.has(Capability::StorageBuffer8BitAccess) {
+            if buffer && holds_bytes(facts, ty) && !has_bytes(facts) && !facts.has(Capability::StorageBuffer8BitAccess)
+            {
                 found.at(instruction, "8-bit values in a storage buffer without capability StorageBuffer8BitAccess");
             }
         }),
@@ -100,7 +102,12 @@ pub(super) static RULES: &[Rule] = &[
             let buffer = facts.type_has(element, crate::tables::Decoration::BufferBlock)
                 && facts.has(Capability::StorageBuffer8BitAccess);
             let block = matches!(facts.module.ty(element), Type::Struct { .. });
-            if block && !buffer && holds_bytes(facts, ty) && !facts.has(Capability::UniformAndStorageBuffer8BitAccess) {
+            if block
+                && !buffer
+                && holds_bytes(facts, ty)
+                && !has_bytes(facts)
+                && !facts.has(Capability::UniformAndStorageBuffer8BitAccess)
+            {
                 found.at(instruction, "8-bit values in Uniform without capability UniformAndStorageBuffer8BitAccess");
             }
         }),
@@ -111,7 +118,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "8-bit values in PushConstant are declared",
         on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let Some((StorageClass::PushConstant, Some(ty))) = pointer(facts, instruction) else { return };
-            if holds_bytes(facts, ty) && !facts.has(Capability::StoragePushConstant8) {
+            if holds_bytes(facts, ty) && !has_bytes(facts) && !facts.has(Capability::StoragePushConstant8) {
                 found.at(instruction, "8-bit values in PushConstant without capability StoragePushConstant8");
             }
         }),
@@ -125,7 +132,7 @@ pub(super) static RULES: &[Rule] = &[
             let Some((class, Some(ty))) = pointer(facts, instruction) else { return };
             let workgroup = class == Workgroup && facts.has(Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR);
             let memory = matches!(class, PhysicalStorageBuffer | PushConstant | StorageBuffer | Uniform) || workgroup;
-            if !memory && holds_bytes(facts, ty) && !facts.has(Capability::Int8) && !facts.has(Capability::Kernel) {
+            if !memory && holds_bytes(facts, ty) && !has_bytes(facts) {
                 found.at(instruction, format!("8-bit values in {class} without capability Int8"));
             }
         }),

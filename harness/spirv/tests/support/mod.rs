@@ -23,7 +23,7 @@ const SHORT: u32 = 11;
 const FREE: u32 = 20;
 
 /// Types, values and imports that operands of instructions refer to.
-pub(crate) const PRELUDE: &str = "%7 = OpExtInstImport \"GLSL.std.450\"\n%8 = OpExtInstImport \"OpenCL.std\"\n%9 = OpExtInstImport \"Other\"\n\
+pub(crate) const PRELUDE: &str = "%7 = OpExtInstImport \"GLSL.std.450\"\n%8 = OpExtInstImport \"OpenCL.std\"\n%9 = OpExtInstImport \"NonSemantic.Other\"\n\
 %1 = OpTypeInt 32 0\n%2 = OpTypeInt 64 1\n%3 = OpTypeFloat 32\n%4 = OpTypeFloat 16\n%10 = OpTypeFloat 64\n%11 = OpTypeInt 16 1\n\
 %5 = OpUndef %1\n%6 = OpUndef %2\n";
 

@@ -1,0 +1,194 @@
+//! Our assembler, disassembler and rules beside Debian's `spirv-tools`, where those are installed.
+//!
+//! The tools are older than the tables: what they do not know is counted, not compared.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use assay_spirv::grammar::INSTRUCTIONS;
+use assay_spirv::{Style, assemble, disassemble};
+use support::cases::cases;
+
+/// The output of a tool that reads standard input; `Err` is what it complains about, `None` that it is not here.
+fn run(tool: &str, arguments: &[&str], input: &[u8]) -> Option<Result<Vec<u8>, String>> {
+    let mut child = Command::new(tool)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut stdin = child.stdin.take()?;
+    // A tool that stops reading early has its reasons, which it says below.
+    let _closed = stdin.write_all(input);
+    drop(stdin);
+    let output = child.wait_with_output().ok()?;
+    if output.status.success() {
+        Some(Ok(output.stdout))
+    } else {
+        Some(Err(String::from_utf8_lossy(&output.stderr).into_owned()))
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
+fn tools() -> bool {
+    let here = run("spirv-as", &["--version"], b"").is_some();
+    if !here {
+        eprintln!("skipped: spirv-as is not installed");
+    }
+    here
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much was compared belongs to the result")]
+fn spirv_as_reads_our_text_as_we_do() {
+    if !tools() {
+        return;
+    }
+    let mut prelude = assemble(support::PRELUDE).unwrap();
+    prelude[3] = 30;
+    let (mut compared, mut unknown) = (0, 0);
+    for instruction in INSTRUCTIONS {
+        let extended = support::is_extended(instruction);
+        let forms = if extended { support::extended_forms(instruction) } else { support::forms(instruction) };
+        // All forms in one text; where the tool does not know one of them, one by one, up to a few.
+        let all: Vec<u32> = prelude.iter().copied().chain(forms.iter().flatten().copied()).collect();
+        let ours = disassemble(&all, Style::Plain).unwrap();
+        let flags = ["--preserve-numeric-ids", "-o", "-", "-"];
+        match run("spirv-as", &flags, ours.as_bytes()).unwrap() {
+            Ok(theirs) => {
+                compared += forms.len();
+                assert!(words(&theirs)[5..] == all[5..], "{} is assembled otherwise", instruction.name);
+            }
+            Err(_) => {
+                for form in forms.iter().take(8) {
+                    let one: Vec<u32> = prelude.iter().chain(form).copied().collect();
+                    let text = disassemble(&one, Style::Plain).unwrap();
+                    match run("spirv-as", &flags, text.as_bytes()).unwrap() {
+                        Ok(theirs) => {
+                            compared += 1;
+                            assert!(words(&theirs)[5..] == one[5..], "{text} is assembled otherwise");
+                        }
+                        Err(_) => unknown += 1,
+                    }
+                }
+            }
+        }
+    }
+    eprintln!("spirv-as: {compared} forms agree, {unknown} are unknown to it");
+    assert!(compared > 1_500);
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much was compared belongs to the result")]
+fn spirv_dis_text_is_read_back() {
+    if !tools() {
+        return;
+    }
+    let mut compared = 0;
+    for case in cases() {
+        let module = assemble(&case.text(false)).unwrap();
+        let Ok(text) = run("spirv-dis", &["--raw-id", "-"], &bytes(&module)).unwrap() else { continue };
+        let text = String::from_utf8(text).unwrap();
+        let again = assemble(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(again[5..], module[5..], "{text}");
+        compared += 1;
+    }
+    eprintln!("spirv-dis: {compared} modules read back");
+    assert!(compared > 100);
+}
+
+/// Rules that Debian's validator of 2023 does not check, because the text or the extension is younger.
+const YOUNGER: &[&str] = &[
+    "input-attachment-index",
+    "class-needs-order",
+    "no-rectangles",
+    "no-sequential-consistency",
+    "opaque-undef",
+    "order-needs-class",
+    "repeated-input-built-in",
+    "repeated-output-built-in",
+    "sampled-image-index",
+    "storage-buffer-index",
+    "storage-image-index",
+    "storage-texel-buffer-index",
+    "tessellation-levels",
+    "unequal-classes",
+    "unequal-strength",
+    "unequal-visible",
+    "uniform-buffer-index",
+    "uniform-texel-buffer-index",
+    "workgroup-size-positive",
+];
+
+/// Rules that it could check and does not: the text has them, and the broken module is accepted.
+const UNCHECKED: &[&str] = &[
+    "access-signedness",
+    "binding",
+    "built-in-class",
+    "capability-listed",
+    "extension-listed",
+    "float-controls-conflict",
+    "float-controls-width",
+    "format-type",
+    "instruction-set",
+    "memory-scope-subgroup-capability",
+    "mesh-primitives",
+    "mesh-vertices",
+    "offset-sampled",
+    "one-hit-attribute",
+    "one-incoming-callable-data",
+    "one-incoming-ray-payload",
+    "one-push-constant-in-interface",
+    "opaque-store",
+    "physical-alignment",
+    "specialized-array",
+    "subpass-coordinates",
+    "write-components",
+];
+
+/// Complaints about what the tool is too old to know.
+fn is_unknown(complaint: &str) -> bool {
+    ["Invalid", "not allowed by Vulkan", "requires one of these extensions"].iter().any(|text| complaint.contains(text))
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much was compared belongs to the result")]
+fn spirv_val_agrees_on_the_cases_of_the_rules() {
+    if !tools() {
+        return;
+    }
+    let (mut agreed, mut unknown) = (0, 0);
+    let (mut accepted, mut refused) = (BTreeSet::new(), Vec::new());
+    for case in cases().iter().filter(|case| case.vulkan) {
+        for broken in [true, false] {
+            let module = assemble(&case.text(broken)).unwrap();
+            let verdict = run("spirv-val", &["--target-env", "vulkan1.3", "-"], &bytes(&module)).unwrap();
+            match (broken, verdict) {
+                (true, Ok(_)) => {
+                    accepted.insert(case.rule.clone());
+                }
+                (_, Err(complaint)) if is_unknown(&complaint) => unknown += 1,
+                (true, Err(_)) | (false, Ok(_)) => agreed += 1,
+                (false, Err(complaint)) => refused.push(format!("{}: {complaint}\n", case.rule)),
+            }
+        }
+    }
+    let explained: BTreeSet<String> = YOUNGER.iter().chain(UNCHECKED).map(|rule| (*rule).to_owned()).collect();
+    eprintln!("spirv-val: {agreed} agree, {unknown} are unknown to it, {} are explained", explained.len());
+    assert!(refused.is_empty(), "refused, though no rule is broken: {}", refused.concat());
+    // Another version of the tool may know more; what no version explains is an error.
+    let unexplained: Vec<_> = accepted.difference(&explained).collect();
+    assert!(unexplained.is_empty(), "accepted, though a rule is broken: {unexplained:?}");
+}
