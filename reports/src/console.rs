@@ -186,7 +186,7 @@ impl Console {
             }
             Outcome::Incomplete => {
                 let yellow = AnsiColor::Yellow.on_default().bold();
-                let so_far = format!("nothing failed in the {} that were checked", plural_count(checked, "case"));
+                let so_far = format!("nothing failed in {}", plural_count(checked, "checked case"));
                 (yellow, format!("INCOMPLETE: {device}: {so_far}.{stopped}"))
             }
             Outcome::NothingChecked => {
