@@ -17,7 +17,7 @@ mod text;
 
 pub use decide::{Question, decide};
 pub use dyadic::Dyadic;
-pub use enclosure::{Enclosure, Function, Undecided, big::Big, fast::Fast};
+pub use enclosure::{Enclosure, Function, Undecided, big::Big, fast::Fast, fast::kernels};
 pub use format::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format, Rank, Specials};
 pub use set::{RankRange, Set};
 pub use text::{Number, NumberError};

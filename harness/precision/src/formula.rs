@@ -98,7 +98,11 @@ impl Formula {
         let (below, above) = (exact.sub(&value(found.lo)).abs(), exact.sub(&value(found.hi)).abs());
         let twice = exact.add(&exact);
         // [x - E, x + E]: the end on the side of the farther extreme is that extreme itself.
-        let (lo, hi, least, greatest) = if below.compare(&above)? == Ordering::Greater {
+        let farther_is_least = match found.is_point() {
+            true => exact.compare(&value(found.lo))? == Ordering::Greater,
+            false => below.compare(&above)? == Ordering::Greater,
+        };
+        let (lo, hi, least, greatest) = if farther_is_least {
             let greatest = twice.sub(&value(found.lo));
             (found.lo, greatest.floor_rank(env.format)?, value(found.lo), greatest)
         } else {
@@ -107,8 +111,6 @@ impl Formula {
         };
         // A zero stands for both.
         let (lo, hi) = (if lo == 0 { -1 } else { lo }, if hi == -1 { 0 } else { hi });
-        // If the exact value lies outside F, the farther extreme may be on the other side of it.
-        let (lo, hi) = (lo.min(hi), hi.max(lo));
         let span = overflow(lo, hi, &least, &greatest, env)?;
         let bound = below.max(&above);
         trace.note(|| format!("{}: F = {}", self.words, show::span(found, env.format)));

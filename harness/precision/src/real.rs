@@ -234,8 +234,16 @@ fn holds_zero<R: Enclosure>(x: &R, zero: &R) -> Result<bool, Undecided> {
 
 /// `ulp(x)` in the format.
 pub(crate) fn ulp<R: Enclosure>(x: &R, format: Format, precision: R::Precision) -> Result<R, Undecided> {
-    let is_zero = x.is_point() && x.compare(&R::exact(Dyadic::ZERO, precision))? == Ordering::Equal;
-    let exponent = if is_zero { format.quantum() } else { format.ulp_exponent(x.binade()?) };
+    let magnitude = x.abs();
+    let power = |exponent: i32| R::exact(Dyadic::pow2(exponent), precision);
+    // The same ulp holds for all that is tiny and all that is huge, however far.
+    let exponent = if magnitude.upper().compare(&power(format.min_normal_exponent()))? != Ordering::Greater {
+        format.quantum()
+    } else if magnitude.lower().compare(&power(format.max_exponent() + 1))? != Ordering::Less {
+        format.ulp_exponent(format.max_exponent())
+    } else {
+        format.ulp_exponent(x.binade()?)
+    };
     Ok(R::exact(Dyadic::pow2(exponent), precision))
 }
 

@@ -2,7 +2,7 @@
 
 mod arith;
 mod functions;
-pub(crate) mod kernels;
+pub mod kernels;
 
 use super::{
     big::num::Num,

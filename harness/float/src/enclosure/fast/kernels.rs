@@ -10,7 +10,7 @@
 //! inputs of each function against correctly rounded ones and fails beyond the bound.
 
 /// Relative error that no kernel exceeds on its domain: `8 * 2^-53`.
-pub(crate) const ERROR_BOUND: f64 = 8.0 / 9_007_199_254_740_992.0;
+pub const ERROR_BOUND: f64 = 8.0 / 9_007_199_254_740_992.0;
 
 /// Adding and subtracting it rounds to an integer, for magnitudes below 2^51; the low bits of the sum are that integer.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
@@ -101,7 +101,7 @@ const SINH: [f64; 6] = [
     1.611_651_953_508_199_9e-10,
 ];
 
-#[inline]
+#[inline(always)]
 fn horner<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
     let mut sum = coefficients[N - 1];
     for i in (0..N - 1).rev() {
@@ -111,14 +111,14 @@ fn horner<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
 }
 
 /// The integer nearest to a number below 2^51 in magnitude, as a number and as an integer.
-#[inline]
+#[inline(always)]
 fn nearest_integer(x: f64) -> (f64, i64) {
     let shifted = x + ROUNDER;
     (shifted - ROUNDER, shifted.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64)
 }
 
 /// `value * 2^k` for -2044 <= k <= 2046, one rounding where the result is normal.
-#[inline]
+#[inline(always)]
 fn scale(value: f64, k: i64) -> f64 {
     let half = k >> 1;
     let power = |k: i64| f64::from_bits(((1023 + k) as u64) << 52);
@@ -127,28 +127,28 @@ fn scale(value: f64, k: i64) -> f64 {
 
 /// `e^r` for |r| <= 0.347: r's own error, at most 2^-54, counts in full; `r + r^2 P` is within 2^-54 and adding
 /// one rounds once more: 2.5 u in all where the result is below one.
-#[inline]
+#[inline(always)]
 fn exp_reduced(r: f64) -> f64 {
     1.0 + (r + r * r * horner(&EXP, r))
 }
 
 /// The exponential; domain [-708, 709.7].
-#[inline]
-pub(crate) fn exp(x: f64) -> f64 {
+#[inline(always)]
+pub fn exp(x: f64) -> f64 {
     let (k, shift) = nearest_integer(x * LOG2_E);
     // The first difference is exact.
     scale(exp_reduced((x - k * LN2_HI) - k * LN2_LO), shift)
 }
 
 /// Two to the power; domain [-1022, 1023.9].
-#[inline]
-pub(crate) fn exp2(x: f64) -> f64 {
+#[inline(always)]
+pub fn exp2(x: f64) -> f64 {
     let (k, shift) = nearest_integer(x);
     scale(exp_reduced((x - k) * LN2), shift)
 }
 
 /// Splits a positive normal number into `(f, k)`: `x = (1 + f) 2^k` with 1 + f in [sqrt(1/2), sqrt(2)).
-#[inline]
+#[inline(always)]
 fn split(x: f64) -> (f64, f64) {
     const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
     let bits = x.to_bits().wrapping_add(0x3ff0_0000_0000_0000 - ROOT_HALF);
@@ -158,7 +158,7 @@ fn split(x: f64) -> (f64, f64) {
 
 /// `k ln 2 + ln(1 + f)`, by `ln(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + R(s)))` with s = f / (2 + f). What is
 /// subtracted from f is below 0.21 |f| and within 4 u of itself: 2 u with the last rounding.
-#[inline]
+#[inline(always)]
 fn ln_reduced(f: f64, k: f64) -> f64 {
     let s = f / (2.0 + f);
     let z = s * s;
@@ -168,31 +168,31 @@ fn ln_reduced(f: f64, k: f64) -> f64 {
 }
 
 /// The natural logarithm of a positive normal number.
-#[inline]
-pub(crate) fn ln(x: f64) -> f64 {
+#[inline(always)]
+pub fn ln(x: f64) -> f64 {
     let (f, k) = split(x);
     ln_reduced(f, k)
 }
 
 /// `ln(1 + d)` for d > -1: near zero without forming the sum; elsewhere its rounding, u, stands against a result above 0.34.
-#[inline]
-pub(crate) fn ln_1p(d: f64) -> f64 {
+#[inline(always)]
+pub fn ln_1p(d: f64) -> f64 {
     let (f, k) = if -0.292 < d && d < 0.414 { (d, 0.0) } else { split(1.0 + d) };
     ln_reduced(f, k)
 }
 
 /// The binary logarithm of a positive normal number. The product is within 4 u of itself; it is at most 1/2, and
 /// the result at least 1/2 where k is not zero.
-#[inline]
-pub(crate) fn log2(x: f64) -> f64 {
+#[inline(always)]
+pub fn log2(x: f64) -> f64 {
     let (f, k) = split(x);
     k + ln_reduced(f, 0.0) * LOG2_E
 }
 
 /// The sine and the cosine; domain [-4, 4]. The argument is reduced to 2^-100 or so by three parts of half of pi, and its
 /// low part enters both polynomials: 1.5 u.
-#[inline]
-pub(crate) fn sin_cos(x: f64) -> (f64, f64) {
+#[inline(always)]
+pub fn sin_cos(x: f64) -> (f64, f64) {
     let (q, quadrant) = nearest_integer(x * std::f64::consts::FRAC_2_PI);
     // Exact, as is the product of the second part; the error of the second difference is kept.
     let a = x - q * HALF_PI[0];
@@ -218,28 +218,28 @@ pub(crate) fn sin_cos(x: f64) -> (f64, f64) {
 }
 
 /// The sine; domain [-4, 4].
-#[inline]
-pub(crate) fn sin(x: f64) -> f64 {
+#[inline(always)]
+pub fn sin(x: f64) -> f64 {
     sin_cos(x).0
 }
 
 /// The cosine; domain [-4, 4].
-#[inline]
-pub(crate) fn cos(x: f64) -> f64 {
+#[inline(always)]
+pub fn cos(x: f64) -> f64 {
     sin_cos(x).1
 }
 
 /// The tangent; domain [-4, 4]. Two functions and a division: 4 u.
-#[inline]
-pub(crate) fn tan(x: f64) -> f64 {
+#[inline(always)]
+pub fn tan(x: f64) -> f64 {
     let (sin, cos) = sin_cos(x);
     sin / cos
 }
 
 /// The angle of the point (x, y), both finite, not both zero, their quotient in the normal range. The reduced argument is
 /// within 3 u where it adds to pi / 4, within 1 u elsewhere, and the polynomial and the sums add 2 u.
-#[inline]
-pub(crate) fn atan2(y: f64, x: f64) -> f64 {
+#[inline(always)]
+pub fn atan2(y: f64, x: f64) -> f64 {
     let (mut ay, mut ax) = (y.abs(), x.abs());
     // So that the sum neither overflows nor the quotient meets denormals on account of both being extreme.
     let large = ay.max(ax);
@@ -263,33 +263,33 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
 }
 
 /// The arc tangent of a finite number.
-#[inline]
-pub(crate) fn atan(x: f64) -> f64 {
+#[inline(always)]
+pub fn atan(x: f64) -> f64 {
     atan2(x, 1.0)
 }
 
 /// The arc sine; domain [-1, 1]. The complement is within 2.5 u, which counts at most in full, the angle adds 4 u.
-#[inline]
-pub(crate) fn asin(x: f64) -> f64 {
+#[inline(always)]
+pub fn asin(x: f64) -> f64 {
     atan2(x, ((1.0 - x) * (1.0 + x)).sqrt())
 }
 
 /// The arc cosine; domain [-1, 1), as [`asin`].
-#[inline]
-pub(crate) fn acos(x: f64) -> f64 {
+#[inline(always)]
+pub fn acos(x: f64) -> f64 {
     atan2(((1.0 - x) * (1.0 + x)).sqrt(), x)
 }
 
 /// The hyperbolic sine of |x| <= 1/2: `x + x^3 P`, the second term below 0.05 x: 1.2 u.
-#[inline]
+#[inline(always)]
 fn sinh_small(x: f64) -> f64 {
     let z = x * x;
     x + x * z * horner(&SINH, z)
 }
 
 /// The hyperbolic sine; domain [-709, 709]. Beyond 1/2 the difference is at least 0.65 of the larger term: 5 u.
-#[inline]
-pub(crate) fn sinh(x: f64) -> f64 {
+#[inline(always)]
+pub fn sinh(x: f64) -> f64 {
     if x.abs() <= 0.5 {
         return sinh_small(x);
     }
@@ -298,16 +298,16 @@ pub(crate) fn sinh(x: f64) -> f64 {
 }
 
 /// The hyperbolic cosine; domain [-708, 708]: 4 u.
-#[inline]
-pub(crate) fn cosh(x: f64) -> f64 {
+#[inline(always)]
+pub fn cosh(x: f64) -> f64 {
     let e = exp(x.abs());
     0.5 * e + 0.5 / e
 }
 
 /// The hyperbolic tangent; domain [-350, 350], 1 minus a complement that is below 0.54 beyond 1/2; `s / sqrt(1 + s^2)` with
 /// the sine s before: 5 u.
-#[inline]
-pub(crate) fn tanh(x: f64) -> f64 {
+#[inline(always)]
+pub fn tanh(x: f64) -> f64 {
     let magnitude = x.abs();
     let result = if magnitude <= 0.5 {
         let s = sinh_small(magnitude);
@@ -319,7 +319,7 @@ pub(crate) fn tanh(x: f64) -> f64 {
 }
 
 /// `ln(2 x)` for the inverse functions at large x.
-#[inline]
+#[inline(always)]
 fn ln_twice(x: f64) -> f64 {
     let (f, k) = split(x);
     ln_reduced(f, k + 1.0)
@@ -329,8 +329,8 @@ fn ln_twice(x: f64) -> f64 {
 const LARGE: f64 = 1_073_741_824.0;
 
 /// The inverse hyperbolic sine, as `ln(1 + d)` with d within 4 u: 7 u.
-#[inline]
-pub(crate) fn asinh(x: f64) -> f64 {
+#[inline(always)]
+pub fn asinh(x: f64) -> f64 {
     let magnitude = x.abs();
     let result = if magnitude > LARGE {
         ln_twice(magnitude)
@@ -342,8 +342,8 @@ pub(crate) fn asinh(x: f64) -> f64 {
 }
 
 /// The inverse hyperbolic cosine; domain x > 1: as [`asinh`].
-#[inline]
-pub(crate) fn acosh(x: f64) -> f64 {
+#[inline(always)]
+pub fn acosh(x: f64) -> f64 {
     if x > LARGE {
         return ln_twice(x);
     }
@@ -352,8 +352,8 @@ pub(crate) fn acosh(x: f64) -> f64 {
 }
 
 /// The inverse hyperbolic tangent; domain (-1, 1): 5 u.
-#[inline]
-pub(crate) fn atanh(x: f64) -> f64 {
+#[inline(always)]
+pub fn atanh(x: f64) -> f64 {
     let magnitude = x.abs();
     let result = 0.5 * ln_1p(2.0 * magnitude / (1.0 - magnitude));
     if x < 0.0 { -result } else { result }

@@ -1,0 +1,139 @@
+//! Arithmetic of many values at once, in plain `f64` operations that compilers vectorise.
+//!
+//! Every function here works on numbers of a format of at most 24 significant bits, which `f64` holds exactly with room for the
+//! errors: [`SLACK`] is far above what an evaluation in `f64` accumulates, and far below an ulp of the format.
+
+use assay_float::Format;
+
+/// How many inputs are evaluated together: enough to amortise what happens per group, few enough to stay in the first-level cache.
+pub(crate) const LANES: usize = 256;
+
+/// One `f64` of each.
+pub(crate) type Lane = [f64; LANES];
+
+/// Relative error that is allowed for in every step: 2^-44. One step here is at most a kernel (2^-49) and a few roundings.
+pub(crate) const SLACK: f64 = 1.0 / (1u64 << 44) as f64;
+
+const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+
+/// What rounding to a format needs to know of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    /// `2^-fraction_bits`
+    epsilon: f64,
+    /// The smallest normal value.
+    pub(crate) min_normal: f64,
+    /// The largest finite value.
+    pub(crate) max: f64,
+}
+
+impl Grid {
+    pub(crate) fn new(format: Format) -> Grid {
+        Grid {
+            epsilon: 2f64.powi(-(format.fraction_bits as i32)),
+            min_normal: 2f64.powi(format.min_normal_exponent()),
+            max: format.to_f64(format.max_finite() as u64),
+        }
+    }
+
+    /// The spacing of the format's values from `|v|` on, away from zero.
+    #[inline(always)]
+    fn spacing(self, v: f64) -> f64 {
+        let magnitude = if v.abs() > self.min_normal { v.abs() } else { self.min_normal };
+        f64::from_bits(magnitude.to_bits() & EXPONENT) * self.epsilon
+    }
+
+    /// No more than `ulp(v)`: exactly that, but for `v` within the slack above a power of two.
+    #[inline(always)]
+    pub(crate) fn ulp(self, v: f64) -> f64 {
+        let magnitude = v.abs() * (1.0 - SLACK);
+        self.spacing(if magnitude < self.max { magnitude } else { self.max })
+    }
+
+    /// The greatest value of the format that is not above `v`.
+    #[inline(always)]
+    pub(crate) fn floor(self, v: f64) -> f64 {
+        let spacing = self.spacing(v);
+        (v * reciprocal(spacing)).floor() * spacing
+    }
+
+    /// The least value of the format that is not below `v`.
+    #[inline(always)]
+    pub(crate) fn ceil(self, v: f64) -> f64 {
+        -self.floor(-v)
+    }
+
+    /// The nearest value of the format, ties to even.
+    #[inline(always)]
+    pub(crate) fn nearest(self, v: f64) -> f64 {
+        let spacing = self.spacing(v);
+        (v * reciprocal(spacing)).round_ties_even() * spacing
+    }
+}
+
+/// The reciprocal of a power of two in the normal range.
+#[inline(always)]
+fn reciprocal(power: f64) -> f64 {
+    f64::from_bits((2046 << 52) - power.to_bits())
+}
+
+/// Runs a loop over lanes with the widest vectors that the processor has.
+#[inline(always)]
+pub(crate) fn vectorised<T>(f: impl FnOnce() -> T) -> T {
+    pulp::Arch::new().dispatch(f)
+}
+
+/// A lane filled by a function of the index.
+#[inline(always)]
+pub(crate) fn lane(f: impl Fn(usize) -> f64) -> Lane {
+    let mut out = [0.0; LANES];
+    for (i, value) in out.iter_mut().enumerate() {
+        *value = f(i);
+    }
+    out
+}
+
+/// 1.0 where the condition holds: masks as numbers, which vectorise together with the rest.
+#[inline(always)]
+pub(crate) fn flag(condition: bool) -> f64 {
+    if condition { 1.0 } else { 0.0 }
+}
+
+/// The lesser; the second if the first is a NaN.
+#[inline(always)]
+pub(crate) fn least(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// The greater; the second if the first is a NaN.
+#[inline(always)]
+pub(crate) fn greatest(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_float::{F16, F32};
+
+    #[test]
+    fn rounding_agrees_with_the_host_and_with_ranks() {
+        let grid = Grid::new(F32);
+        for v in [1.0, 1.000_000_01, -1.000_000_01, 1e-40, -3.3e-42, 1e38, 65_504.3, 0.0, 2f64.powi(-149) * 1.5] {
+            let nearest = f64::from(v as f32);
+            assert_eq!(grid.nearest(v), nearest, "{v}");
+            assert!(grid.floor(v) <= v && v <= grid.ceil(v));
+            assert!(grid.floor(v) == nearest || grid.ceil(v) == nearest);
+            assert!(grid.ceil(v) - grid.floor(v) <= grid.spacing(v));
+        }
+        assert_eq!(grid.ulp(1.0), 2f64.powi(-24));
+        assert_eq!(grid.ulp(1.000_001), 2f64.powi(-23));
+        assert_eq!(grid.ulp(0.0), 2f64.powi(-149));
+        assert_eq!(grid.ulp(1e300), 2f64.powi(104));
+        let half = Grid::new(F16);
+        for rank in 0..=F16.max_finite() {
+            let value = F16.to_f64(rank as u64);
+            assert_eq!((half.floor(value), half.ceil(value), half.nearest(value)), (value, value, value));
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Infinitely precise results, approximated with a known error.
+
+use super::{
+    Lanes,
+    arithmetic::{LANES, Lane, SLACK, flag, lane, vectorised},
+};
+use crate::{
+    formula::{Formula, Node, NodeId, Truth},
+    real::Real,
+};
+use assay_float::{Function, kernels};
+use std::f64::consts::PI;
+
+/// A real number for each lane: `value` give or take `error`.
+#[derive(Clone, Debug)]
+pub(crate) struct Exact {
+    pub(crate) value: Lane,
+    pub(crate) error: Lane,
+}
+
+/// Relative error of one rounding to `f64`, doubled.
+const ROUNDING: f64 = f64::EPSILON;
+
+impl Exact {
+    /// Values that are certain.
+    pub(crate) fn certain(value: Lane) -> Exact {
+        Exact { value, error: [0.0; LANES] }
+    }
+
+    /// Values within the slack, relatively.
+    fn within_slack(value: Lane) -> Exact {
+        let error = vectorised(|| lane(|i| SLACK / 4.0 * value[i].abs()));
+        Exact { value, error }
+    }
+}
+
+/// The exact result of an operation on exactly known operands, and where nothing is required.
+pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact, Lane)> {
+    let half = lanes.env.half_column();
+    let none = [0.0; LANES];
+    let rounding = |value: Lane| {
+        let error = vectorised(|| lane(|i| ROUNDING * value[i].abs()));
+        Exact { value, error }
+    };
+    let map = |f: &dyn Fn(f64) -> f64| lane(|i| f(x[0][i]));
+    Some(match real {
+        Real::Add => (rounding(vectorised(|| lane(|i| x[0][i] + x[1][i]))), none),
+        Real::Sub => (rounding(vectorised(|| lane(|i| x[0][i] - x[1][i]))), none),
+        Real::Mul => (rounding(vectorised(|| lane(|i| x[0][i] * x[1][i]))), none),
+        Real::Difference => (rounding(vectorised(|| lane(|i| x[1][i] - x[0][i]))), none),
+        Real::FromInt | Real::Convert | Real::PackHalf => (Exact::certain(*x[0]), none),
+        // The power of two is within the range of f64 only so far.
+        Real::Ldexp => {
+            let value = vectorised(|| lane(|i| x[0][i] * x[1][i]));
+            let known = |i: usize| if x[1][i] > 1e-250 { 0.0 } else { f64::NAN };
+            (Exact { error: lane(known), value }, none)
+        }
+        Real::Fract => (rounding(vectorised(|| lane(|i| x[0][i] - x[0][i].floor()))), none),
+        Real::Div => {
+            let e = if half { 2f64.powi(14) } else { 2f64.powi(126) };
+            let outside = |y: f64| y < 1.0 / e || y > e;
+            let any = vectorised(|| lane(|i| flag(outside(x[1][i].abs()))));
+            let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { x[0][i] / x[1][i] }));
+            (rounding(value), any)
+        }
+        Real::Exp => (Exact::within_slack(vectorised(|| lane(|i| kernels::exp(bounded(x[0][i]))))), none),
+        Real::Exp2 => (Exact::within_slack(vectorised(|| lane(|i| kernels::exp2(bounded(x[0][i]))))), none),
+        Real::Log | Real::Log2 | Real::InverseSqrt => {
+            let (values, any) = positive(x[0]);
+            let value = vectorised(|| match real {
+                Real::Log => lane(|i| kernels::ln(values[i])),
+                Real::Log2 => lane(|i| kernels::log2(values[i])),
+                _ => lane(|i| 1.0 / values[i].sqrt()),
+            });
+            (Exact::within_slack(value), any)
+        }
+        Real::Sin | Real::Cos => {
+            // No value of a narrow format is as near to pi as pi is to its f64.
+            let any = vectorised(|| lane(|i| flag(x[0][i].abs() > PI)));
+            let values = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { x[0][i] }));
+            let value = vectorised(|| match real {
+                Real::Sin => lane(|i| kernels::sin(values[i])),
+                _ => lane(|i| kernels::cos(values[i])),
+            });
+            (Exact::within_slack(value), any)
+        }
+        Real::Atan => (Exact::within_slack(vectorised(|| map(&kernels::atan))), none),
+        Real::Atan2 => {
+            let any = vectorised(|| lane(|i| flag(x[0][i] == 0.0 && x[1][i] == 0.0)));
+            let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { kernels::atan2(x[0][i], x[1][i]) }));
+            (Exact::within_slack(value), any)
+        }
+        // Three operands in f64 may need more than its precision.
+        Real::Fma | Real::Width => return None,
+    })
+}
+
+/// Within the domain of the exponentials, beyond which the format overflows or underflows anyway.
+#[inline(always)]
+fn bounded(x: f64) -> f64 {
+    let x = if x > 700.0 { 700.0 } else { x };
+    if x < -700.0 { -700.0 } else { x }
+}
+
+/// Operands with 1 in place of those that are not positive, and where that is so. A NaN, which stands for a value not known,
+/// stays one.
+fn positive(x: &Lane) -> (Lane, Lane) {
+    vectorised(|| (lane(|i| if x[i] <= 0.0 { 1.0 } else { x[i] }), lane(|i| flag(x[i] <= 0.0))))
+}
+
+/// The exact result of a formula.
+pub(crate) fn formula(formula: &Formula, x: &[&Lane], lanes: &Lanes<'_>) -> Option<Exact> {
+    let map = |f: fn(f64) -> f64| Exact::within_slack(vectorised(|| lane(|i| f(x[0][i]))));
+    Some(match formula.truth {
+        Truth::Formula => {
+            let operands: Vec<Exact> = x.iter().map(|&x| Exact::certain(*x)).collect();
+            node(formula, formula.root, &operands, lanes)?
+        }
+        Truth::Function(function) => match function {
+            Function::Sqrt => map(f64::sqrt),
+            Function::Tan => map(kernels::tan),
+            Function::Asin => map(kernels::asin),
+            Function::Acos => map(kernels::acos),
+            Function::Sinh => map(|x| kernels::sinh(bounded(x))),
+            Function::Cosh => map(|x| kernels::cosh(bounded(x))),
+            Function::Tanh => map(|x| kernels::tanh(x.clamp(-300.0, 300.0))),
+            Function::Asinh => map(kernels::asinh),
+            Function::Acosh => map(kernels::acosh),
+            Function::Atanh => map(kernels::atanh),
+            Function::InverseSqrt
+            | Function::Exp
+            | Function::Exp2
+            | Function::Ln
+            | Function::Log2
+            | Function::Sin
+            | Function::Cos
+            | Function::Atan => return None,
+        },
+        // The host's remainder is exact, and so is its correction but for a rounding.
+        Truth::RemTrunc => Exact::certain(lane(|i| x[0][i] % x[1][i])),
+        Truth::RemFloor => {
+            let value = lane(|i| {
+                let r = x[0][i] % x[1][i];
+                if r != 0.0 && (r < 0.0) != (x[1][i] < 0.0) { r + x[1][i] } else { r }
+            });
+            let error = lane(|i| ROUNDING * x[1][i].abs());
+            Exact { value, error }
+        }
+        Truth::Pow => {
+            let (base, _) = positive(x[0]);
+            let exponent = vectorised(|| lane(|i| x[1][i] * kernels::log2(base[i])));
+            let value = vectorised(|| lane(|i| kernels::exp2(bounded(exponent[i]))));
+            let error = vectorised(|| lane(|i| SLACK / 4.0 * (1.0 + exponent[i].abs()) * value[i]));
+            Exact { value, error }
+        }
+    })
+}
+
+/// The exact value of a node, errors carried along.
+fn node(formula: &Formula, id: NodeId, x: &[Exact], lanes: &Lanes<'_>) -> Option<Exact> {
+    let of = |id: NodeId| node(formula, id, x, lanes);
+    Some(match &formula.nodes[id] {
+        Node::Operand(i) => x[*i].clone(),
+        Node::Constant(value) => Exact::certain([value.to_f64(); LANES]),
+        Node::RadiansPerDegree => Exact::within_slack([PI / 180.0; LANES]),
+        Node::DegreesPerRadian => Exact::within_slack([180.0 / PI; LANES]),
+        Node::Sum(sum) => {
+            let mut total: Option<Exact> = None;
+            for term in &sum.terms {
+                let mut product: Option<Exact> = None;
+                for &factor in &term.factors {
+                    let value = of(factor)?;
+                    product = Some(match product {
+                        Some(p) => mul(&p, &value),
+                        None => value,
+                    });
+                }
+                let mut product = product.unwrap_or_else(|| Exact::certain([1.0; LANES]));
+                if term.negative {
+                    product.value = product.value.map(|v| -v);
+                }
+                total = Some(match total {
+                    Some(t) => add(&t, &product),
+                    None => product,
+                });
+            }
+            total?
+        }
+        Node::Real(Real::Div, operands) => div(&of(operands[0])?, &of(operands[1])?),
+        Node::Real(Real::InverseSqrt, operands) => div(&Exact::certain([1.0; LANES]), &sqrt(&of(operands[0])?)),
+        Node::Inherited(inner, operands) => {
+            let operands: Vec<Exact> = operands.iter().map(|&o| of(o)).collect::<Option<_>>()?;
+            match inner.truth {
+                Truth::Function(Function::Sqrt) => sqrt(&operands[0]),
+                Truth::Formula => node(inner, inner.root, &operands, lanes)?,
+                Truth::Function(_) | Truth::RemTrunc | Truth::RemFloor | Truth::Pow => return None,
+            }
+        }
+        Node::ClampToUnit(operand) => {
+            let mut exact = of(*operand)?;
+            exact.value = exact.value.map(|v| if v < 0.0 { 0.0 } else if v > 1.0 { 1.0 } else { v });
+            exact
+        }
+        Node::NotNegative(operand) => of(*operand)?,
+        Node::Select { condition, negative, otherwise } => {
+            let (condition, negative, otherwise) = (of(*condition)?, of(*negative)?, of(*otherwise)?);
+            let pick = |i: usize| if condition.value[i] < 0.0 { &negative } else { &otherwise };
+            // Of a condition that may have either sign the answer is not known.
+            let known = |i: usize| condition.value[i].abs() > condition.error[i] || condition.error[i] == 0.0;
+            Exact {
+                value: lane(|i| pick(i).value[i]),
+                error: lane(|i| if known(i) { pick(i).error[i] } else { f64::NAN }),
+            }
+        }
+        Node::Either(formulas) => of(formulas[0])?,
+        Node::Real(..) | Node::Floor(_) | Node::Trunc(_) => return None,
+    })
+}
+
+fn add(a: &Exact, b: &Exact) -> Exact {
+    let value = vectorised(|| lane(|i| a.value[i] + b.value[i]));
+    let error = vectorised(|| lane(|i| a.error[i] + b.error[i] + ROUNDING * value[i].abs()));
+    Exact { value, error }
+}
+
+fn mul(a: &Exact, b: &Exact) -> Exact {
+    let value = vectorised(|| lane(|i| a.value[i] * b.value[i]));
+    let error = vectorised(|| {
+        lane(|i| {
+            let carried = a.value[i].abs() * b.error[i] + (b.value[i].abs() + b.error[i]) * a.error[i];
+            carried * (1.0 + SLACK) + ROUNDING * value[i].abs()
+        })
+    });
+    Exact { value, error }
+}
+
+fn div(a: &Exact, b: &Exact) -> Exact {
+    let value = vectorised(|| lane(|i| a.value[i] / b.value[i]));
+    let error = vectorised(|| {
+        lane(|i| {
+            let least = b.value[i].abs() - b.error[i];
+            let carried = (a.error[i] + value[i].abs() * b.error[i]) / least;
+            if least > 0.0 { carried * (1.0 + SLACK) + ROUNDING * value[i].abs() } else { f64::NAN }
+        })
+    });
+    Exact { value, error }
+}
+
+fn sqrt(a: &Exact) -> Exact {
+    let value = vectorised(|| lane(|i| a.value[i].sqrt()));
+    // |sqrt(v + e) - sqrt(v)| <= e / sqrt(v)
+    let error = vectorised(|| {
+        lane(|i| {
+            let carried = if a.error[i] > 0.0 { a.error[i] / value[i] } else { 0.0 };
+            let known = a.value[i] > 2.0 * a.error[i] || a.error[i] == 0.0;
+            if known { carried * (1.0 + SLACK) + ROUNDING * value[i] } else { f64::NAN }
+        })
+    });
+    Exact { value, error }
+}

@@ -1,0 +1,150 @@
+//! The quick way of [`Checker`] against the certain way of [`Reference`]: the same verdicts, whatever the results are.
+
+use assay_float::{F16, F32, Format};
+use assay_precision::{Call, Census, Checker, Column, Modes, Op, Reference, Scalar, Shape, Verdict};
+
+/// A small generator: the same inputs everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// Specials, moderate values, and any bits.
+    fn operand(&mut self, scalar: Scalar) -> u64 {
+        let Scalar::Float(f) = scalar else { return self.next() & (u64::MAX >> (64 - scalar.width())) };
+        let one = f.rank_of_one() as u64;
+        let specials =
+            [0, 1, f.min_normal() as u64 - 1, f.min_normal() as u64, one, f.max_finite() as u64, f.nan(), 2 * one];
+        let magnitude = match self.below(8) {
+            0 => specials[self.below(specials.len() as u64) as usize],
+            1 | 2 => self.next() & f.magnitude_mask(),
+            3 => one + self.below(64) - 32,
+            _ => one - (2 << f.fraction_bits) + self.below(5 << f.fraction_bits),
+        };
+        magnitude & f.magnitude_mask() | if self.below(4) == 0 { f.sign_mask() } else { 0 }
+    }
+
+    /// A result: a member, an end, just outside an end, or anything.
+    fn result(&mut self, reference: &Reference, slot: usize, operands: &[u64], scalar: Scalar) -> u64 {
+        let set = reference.permitted(slot, operands).usual;
+        let any = self.next() & (u64::MAX >> (64 - scalar.width()));
+        let ranges = set.ranges();
+        if ranges.is_empty() || self.below(12) == 0 {
+            return any;
+        }
+        let range = ranges[self.below(ranges.len() as u64) as usize];
+        let rank = match self.below(6) {
+            0 => range.lo - 1,
+            1 => range.hi + 1,
+            2 => range.lo,
+            3 => range.hi,
+            _ => range.lo + self.below(range.hi.abs_diff(range.lo) + 1) as i64,
+        };
+        match scalar {
+            Scalar::Float(f) => f.bits(rank.clamp(f.neg_infinity(), f.infinity())),
+            Scalar::Int { .. } | Scalar::Bool => rank as u64 & (u64::MAX >> (64 - scalar.width())),
+        }
+    }
+}
+
+fn compare(call: Call, count: usize, random: &mut Random) {
+    let reference = call.reference();
+    let operand_types: Vec<Scalar> = call.operand_slots().collect();
+    let result_types: Vec<Scalar> = call.result_slots().collect();
+    let mut operands = vec![Vec::new(); operand_types.len()];
+    let mut results = vec![Vec::new(); result_types.len()];
+    let mut expected = Census::default();
+    let (mut failing, mut warning, mut worst) = (0, 0, -1f64);
+    for _ in 0..count {
+        let x: Vec<u64> = operand_types.iter().map(|&t| random.operand(t)).collect();
+        if !call.is_defined(&x) {
+            continue;
+        }
+        let mut verdict = Verdict::Unchecked;
+        for (slot, &scalar) in result_types.iter().enumerate() {
+            let got = random.result(&reference, slot, &x, scalar);
+            let judgement = reference.judge(slot, &x, got);
+            *expected.verdicts.entry(judgement.verdict).or_default() += 1;
+            verdict = verdict.max(judgement.verdict);
+            worst = worst.max(judgement.margin.unwrap_or(-1.0));
+            results[slot].push(got as u32);
+        }
+        failing += u64::from(verdict == Verdict::Fail);
+        warning += u64::from(verdict == Verdict::QualityWarning);
+        x.iter().zip(&mut operands).for_each(|(&bits, column)| column.push(bits as u32));
+    }
+    let columns = |columns: &'_ [Vec<u32>]| columns.iter().map(|c| c.clone()).collect::<Vec<_>>();
+    let (operands, results) = (columns(&operands), columns(&results));
+    let operands: Vec<Column<'_>> = operands.iter().map(|c| Column::Words(c)).collect();
+    let results: Vec<Column<'_>> = results.iter().map(|c| Column::Words(c)).collect();
+    let mut census = Census::default();
+    Checker::new(call.clone()).check(&operands, &results, &mut census);
+    let name = format!("{} {:?} {}", call.op, call.operands, call.modes);
+    assert_eq!(census.verdicts, expected.verdicts, "{name}");
+    assert_eq!((census.failing_inputs, census.warning_inputs), (failing, warning), "{name}");
+    let found = census.worst.and_then(|w| w.margin).unwrap_or(-1.0);
+    assert!(found == worst || (found - worst).abs() <= 4e-6 * worst.max(1.0), "{name}: worst {found}, not {worst}");
+}
+
+const MODES: [&[&str]; 9] = [
+    &[],
+    &["DenormPreserve"],
+    &["DenormFlushToZero"],
+    &["RoundingModeRTE"],
+    &["RoundingModeRTZ"],
+    &["SignedZeroInfNanPreserve"],
+    &["SignedZeroInfNanPreserve", "DenormPreserve", "RoundingModeRTE"],
+    &["None"],
+    &["NotNaN", "NotInf"],
+];
+
+fn compare_all(format: Format, count: usize, seed: u64) {
+    let mut random = Random(seed);
+    for &op in Op::ALL {
+        for names in MODES {
+            let modes = names.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"));
+            // The first shape and the widest.
+            let shapes = Call::shapes(op);
+            for shape in [shapes[0], *shapes.last().expect("a shape")] {
+                let heavy = shape != Shape::Scalar && shape == *shapes.last().expect("a shape");
+                let count = if heavy { count / 8 } else { count };
+                let from = Call::sources(op).iter().copied().find(|s| s.width() <= 32 && s.format() != Some(format));
+                if let Ok(call) = Call::new(op, Scalar::Float(format), shape, from, modes) {
+                    compare(call, count, &mut random);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn single_precision_verdicts_are_the_same_both_ways() {
+    compare_all(F32, 300, 1);
+}
+
+#[test]
+fn half_precision_verdicts_are_the_same_both_ways() {
+    compare_all(F16, 300, 2);
+}
+
+#[test]
+fn conversions_to_integers_are_the_same_both_ways() {
+    let mut random = Random(3);
+    for (op, signed) in [(Op::ConvertFToS, true), (Op::ConvertFToU, false)] {
+        for from in [F16, F32] {
+            let int = Scalar::Int { width: 32, signed };
+            let call = Call::new(op, int, Shape::Scalar, Some(Scalar::Float(from)), Modes::default());
+            compare(call.expect("a legal call"), 2_000, &mut random);
+        }
+    }
+}
