@@ -57,7 +57,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
-    /// Everything that is known of each device, as a JSON array
+    /// Everything that is known of each device, as a JSON array of what device.json holds
     #[arg(long)]
     pub(crate) json: bool,
 }

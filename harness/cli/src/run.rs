@@ -88,7 +88,7 @@ fn default_folder() -> PathBuf {
     PathBuf::from("assay-out").join(Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string())
 }
 
-/// The first Ctrl-C ends the run in good order, the second at once.
+/// The first Ctrl-C (or SIGTERM, which a lab's time limit sends) ends the run in good order, the second at once.
 fn catch_interrupts() -> Result<(), Failure> {
     let handler = || {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {

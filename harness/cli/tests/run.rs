@@ -1,8 +1,10 @@
 //! `assay run` on a device: results, files, exit codes. Skipped where there is no device.
 
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
 mod common;
 
-use assay_runner::Event;
+use assay_runner::{DeviceInfo, Event};
 use common::assay;
 use std::{
     fs,
@@ -68,6 +70,18 @@ fn a_run_leaves_a_table_a_verdict_and_whole_files() {
     let again = assay(&arguments);
     assert!(again.stderr.contains("replacing the results of an earlier run"), "{again:?}");
     assert_eq!(files(&out), FILES);
+}
+
+#[test]
+fn devices_are_described_for_people_and_for_programs() {
+    if !device() {
+        return;
+    }
+    let text = assay(&["devices"]).stdout;
+    let list: Vec<DeviceInfo> =
+        serde_json::from_str(&assay(&["devices", "--json"]).stdout).expect("an array of devices");
+    assert!(list.iter().all(|device| text.contains(&device.name) && text.contains(&device.uuid)), "{text}");
+    assert!(text.contains("RoundingModeRTE") && text.contains("driver"), "{text}");
 }
 
 #[test]

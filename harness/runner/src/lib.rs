@@ -18,4 +18,4 @@ pub use event::{
 pub use executor::{Executor, Kernel, Trouble};
 pub use plan::{Plan, PlanError, Planned, RunOptions, plan};
 pub use run::{RunError, Summary, run};
-pub use vulkan::{VulkanExecutor, VulkanOptions};
+pub use vulkan::{VulkanExecutor, VulkanOptions, device_info};

@@ -49,7 +49,7 @@ impl VulkanExecutor {
         let physical = instance.select(options.device.as_deref())?;
         let device = open(&physical)?;
         Ok(VulkanExecutor {
-            info: info(&physical),
+            info: device_info(&physical),
             physical,
             device: Mutex::new(device),
             time_limit: options.time_limit,
@@ -217,7 +217,8 @@ fn trouble(error: Error, during: &str) -> Trouble {
     }
 }
 
-fn info(physical: &PhysicalDevice) -> DeviceInfo {
+/// What results say of a device; the schema of `device.json`.
+pub fn device_info(physical: &PhysicalDevice) -> DeviceInfo {
     let identity = physical.identity();
     let has = physical.capabilities();
     DeviceInfo {
