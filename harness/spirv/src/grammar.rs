@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use crate::hash::Names;
 pub use crate::tables::{
     CAPABILITY_ENABLING, Capability, EXTENSION_ENABLING, GLSL_STD450, INSTRUCTIONS, KINDS, Kind, OPEN_CL_STD, Op,
 };
@@ -262,19 +263,22 @@ impl Kind {
 
     /// The row of that name or alias.
     pub fn enumerant_named(self, name: &str) -> Option<&'static Enumerant> {
-        static BY_NAME: LazyLock<Vec<HashMap<&'static str, &'static Enumerant>>> = LazyLock::new(|| {
+        static BY_NAME: LazyLock<Vec<ByName<Enumerant>>> = LazyLock::new(|| {
             KINDS.iter().map(|k| by_name(k.kind.enumerants().iter(), |e| e.name, |e| e.aliases)).collect()
         });
         BY_NAME[self as usize].get(name).copied()
     }
 }
 
+/// Rows by their names and aliases.
+type ByName<T> = HashMap<&'static str, &'static T, Names>;
+
 fn by_name<T>(
     rows: impl Iterator<Item = &'static T>,
     name: impl Fn(&'static T) -> &'static str,
     aliases: impl Fn(&'static T) -> &'static [&'static str],
-) -> HashMap<&'static str, &'static T> {
-    let mut map = HashMap::new();
+) -> ByName<T> {
+    let mut map = HashMap::with_hasher(Names);
     for row in rows {
         map.insert(name(row), row);
         map.extend(aliases(row).iter().map(|alias| (*alias, row)));
@@ -327,7 +331,7 @@ pub fn instruction(opcode: u16) -> Option<&'static Instruction> {
 
 /// The row of the instruction of that name or alias, `Op` included.
 pub fn instruction_named(name: &str) -> Option<&'static Instruction> {
-    static BY_NAME: LazyLock<HashMap<&'static str, &'static Instruction>> =
+    static BY_NAME: LazyLock<ByName<Instruction>> =
         LazyLock::new(|| by_name(INSTRUCTIONS.iter(), |i| i.name, |i| i.aliases));
     BY_NAME.get(name).copied()
 }
@@ -370,9 +374,9 @@ impl ExtendedSet {
 
     /// The instruction of that name.
     pub fn instruction_named(self, name: &str) -> Option<&'static ExtendedInstruction> {
-        type ByName = LazyLock<HashMap<&'static str, &'static ExtendedInstruction>>;
-        static GLSL: ByName = LazyLock::new(|| by_name(GLSL_STD450.iter(), |i| i.name, |_| &[]));
-        static OPEN_CL: ByName = LazyLock::new(|| by_name(OPEN_CL_STD.iter(), |i| i.name, |_| &[]));
+        type Lazy = LazyLock<ByName<ExtendedInstruction>>;
+        static GLSL: Lazy = LazyLock::new(|| by_name(GLSL_STD450.iter(), |i| i.name, |_| &[]));
+        static OPEN_CL: Lazy = LazyLock::new(|| by_name(OPEN_CL_STD.iter(), |i| i.name, |_| &[]));
         match self {
             ExtendedSet::Glsl => GLSL.get(name).copied(),
             ExtendedSet::OpenCl => OPEN_CL.get(name).copied(),

@@ -9,6 +9,7 @@
 
 mod decode;
 pub mod grammar;
+mod hash;
 mod id_table;
 pub mod module;
 pub mod need;

@@ -7,23 +7,14 @@ use crate::module::{Instruction, Section, Type};
 use crate::tables::{AddressingModel, Capability, MemoryAccess, MemoryModel, Op, StorageClass};
 
 impl Facts<'_> {
-    fn memory_model_word(&self, i: usize) -> Option<u32> {
-        self.module.section(Section::MemoryModel).next()?.operand(i)
-    }
-
-    /// The addressing model.
-    pub(super) fn addressing_model(&self) -> Option<AddressingModel> {
-        AddressingModel::from_word(self.memory_model_word(0)?)
-    }
-
     /// The memory model.
     pub(super) fn memory_model(&self) -> Option<MemoryModel> {
-        MemoryModel::from_word(self.memory_model_word(1)?)
+        MemoryModel::from_word(self.module.section(Section::MemoryModel).next()?.operand(1)?)
     }
 
     /// Whether the rules on physical pointers hold.
     fn is_physical(&self) -> bool {
-        self.addressing_model() == Some(AddressingModel::PhysicalStorageBuffer64)
+        self.addressing_model == Some(AddressingModel::PhysicalStorageBuffer64)
     }
 }
 
@@ -75,7 +66,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "the addressing model is Logical or PhysicalStorageBuffer64",
         on: On::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
             use AddressingModel::{Logical, PhysicalStorageBuffer64};
-            if let Some(model) = facts.addressing_model().filter(|m| !matches!(m, Logical | PhysicalStorageBuffer64)) {
+            if let Some(model) = facts.addressing_model.filter(|m| !matches!(m, Logical | PhysicalStorageBuffer64)) {
                 found.at(instruction, format!("addressing model {model}, expected Logical or PhysicalStorageBuffer64"));
             }
         }),
@@ -130,8 +121,11 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708",
         says: "an access through a physical pointer states its alignment",
         on: On::Instructions(&[Op::Load, Op::Store, Op::CopyMemory], |facts, instruction, found| {
+            if !facts.is_physical() || physical_pointers(facts, instruction) == 0 {
+                return;
+            }
             let aligned = alignments(facts, instruction).iter().any(|(mask, _)| mask.contains(MemoryAccess::ALIGNED));
-            if facts.is_physical() && physical_pointers(facts, instruction) > 0 && !aligned {
+            if !aligned {
                 found.at(instruction, "an access through a physical pointer without Aligned");
             }
         }),
@@ -141,12 +135,15 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314",
         says: "the alignment is a multiple of the largest number's size",
         on: On::Instructions(&[Op::Load, Op::Store], |facts, instruction, found| {
+            if !facts.is_physical() {
+                return;
+            }
             let Some((StorageClass::PhysicalStorageBuffer, Some(ty))) = facts.pointer(instruction.operand(0)) else {
                 return;
             };
             let largest = largest_scalar(facts, ty);
             let stated = alignments(facts, instruction).first().and_then(|(_, alignment)| *alignment);
-            if let Some(stated) = stated.filter(|s| largest > 0 && !s.is_multiple_of(largest) && facts.is_physical()) {
+            if let Some(stated) = stated.filter(|s| largest > 0 && !s.is_multiple_of(largest)) {
                 found.at(instruction, format!("alignment {stated}, expected a multiple of {largest}"));
             }
         }),

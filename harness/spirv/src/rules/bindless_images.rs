@@ -22,7 +22,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "handles are converted under addressing model Physical32 or Physical64",
         on: On::Instructions(CONVERSIONS, |facts, instruction, found| {
             use AddressingModel::{Physical32, Physical64};
-            if !matches!(facts.addressing_model(), Some(Physical32 | Physical64)) {
+            if !matches!(facts.addressing_model, Some(Physical32 | Physical64)) {
                 found.at(
                     instruction,
                     "a handle converted under an addressing model other than Physical32 and Physical64",
@@ -35,7 +35,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPV_INTEL_bindless_images, conversions: 32 or 64-bit by the addressing model",
         says: "a handle is an unsigned integer as wide as the addressing model",
         on: On::Instructions(CONVERSIONS, |facts, instruction, found| {
-            let expected = match facts.addressing_model() {
+            let expected = match facts.addressing_model {
                 Some(AddressingModel::Physical32) => 32,
                 Some(AddressingModel::Physical64) => 64,
                 _ => return,

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::{Findings, On, Rule};
-use crate::grammar::{Category, Kind, Version, extension_enabling};
+use crate::grammar::{Category, Kind, Quantifier, Version, extension_enabling};
 use crate::module::Instruction;
 use crate::tables::{BuiltIn, Capability, ExecutionMode, Op, StorageClass};
 
@@ -66,6 +66,21 @@ fn too_new(
     }
 }
 
+/// Whether an instruction names enumerants: most name none, or only in operands that are left out.
+fn names_enumerants(instruction: Instruction, op: Op) -> bool {
+    let mut shortest = 1;
+    for operand in op.info().operands {
+        let enumerants = !operand.kind.enumerants().is_empty();
+        match operand.quantifier {
+            Quantifier::One if enumerants => return true,
+            Quantifier::One => shortest += 1,
+            Quantifier::Optional | Quantifier::Any if enumerants => return instruction.words.len() > shortest,
+            Quantifier::Optional | Quantifier::Any => {}
+        }
+    }
+    matches!(op, Op::ExtInst | Op::ExtInstWithForwardRefsKHR | Op::SpecConstantOp)
+}
+
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "capability-listed",
@@ -121,6 +136,9 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Every(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
             undeclared(facts, instruction, found, op.name(), op.info().capabilities);
+            if !names_enumerants(instruction, op) {
+                return;
+            }
             let _newer = facts.module.operands(instruction, |operand| {
                 let word = instruction.words[operand.at];
                 if has_own_rule(operand.kind, word) {
@@ -157,6 +175,9 @@ pub(super) static RULES: &[Rule] = &[
                 (info.since, info.until, info.extensions),
                 !info.capabilities.is_empty(),
             );
+            if !names_enumerants(instruction, op) {
+                return;
+            }
             let _newer = facts.module.operands(instruction, |operand| {
                 let word = instruction.words[operand.at];
                 let check = |row: &crate::grammar::Enumerant, found: &mut Findings| {

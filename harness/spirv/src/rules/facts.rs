@@ -3,10 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::Findings;
-use crate::grammar::{Class, Kind};
+use crate::grammar::{Class, Kind, Quantifier};
 use crate::module::{Decorated, ImageType, Index, Instruction, Module, Section, Type, TypeId};
 use crate::reflect::{self, Mode, Usage};
-use crate::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, Scope, StorageClass};
+use crate::tables::{
+    AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, Scope, StorageClass,
+};
 
 /// An entry point with what belongs to it.
 pub(super) struct Entry<'a> {
@@ -52,6 +54,12 @@ pub struct Facts<'a> {
     pub extensions: BTreeSet<String>,
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) variables: Vec<Variable<'a>>,
+    /// The storage classes of module-scope variables, and whether some variable is an array.
+    classes: HashSet<StorageClass>,
+    pub(super) has_arrays: bool,
+    /// Whether there is an 8-bit integer type.
+    pub(super) has_byte_type: bool,
+    pub(super) addressing_model: Option<AddressingModel>,
     /// Entry points that reach each function, by their places.
     reached_by: Vec<Vec<usize>>,
 }
@@ -86,7 +94,7 @@ impl<'a> Facts<'a> {
                 usage,
             })
             .collect();
-        let variables = module
+        let variables: Vec<Variable> = module
             .section(Section::Globals)
             .filter_map(|instruction| {
                 let word = instruction.result()?;
@@ -95,7 +103,24 @@ impl<'a> Facts<'a> {
                 Some(Variable { instruction, word, class, ty, element })
             })
             .collect();
-        Facts { module, capabilities, extensions, entries, variables, reached_by }
+        let model = module.section(Section::MemoryModel).next();
+        Facts {
+            module,
+            capabilities,
+            extensions,
+            entries,
+            classes: variables.iter().map(|v| v.class).collect(),
+            has_arrays: variables.iter().any(|v| v.ty != v.element),
+            has_byte_type: module.types().any(|(_, ty)| matches!(ty, Type::Int { width: 8, .. })),
+            addressing_model: model.and_then(|i| AddressingModel::from_word(i.operand(0)?)),
+            variables,
+            reached_by,
+        }
+    }
+
+    /// Whether a module-scope variable is in a storage class.
+    pub(super) fn has_class(&self, class: StorageClass) -> bool {
+        self.classes.contains(&class)
     }
 
     /// Whether a capability is declared, be it implicitly.
@@ -169,6 +194,12 @@ impl<'a> Facts<'a> {
     pub(super) fn scopes(&self, instruction: Instruction) -> Vec<(ScopeRole, Scope)> {
         let Some(op) = instruction.op else { return Vec::new() };
         let mut found = Vec::new();
+        // Scopes among memory and image operands: most instructions have none of these.
+        if instruction.words.len() <= 1 + op.info().operands.iter().filter(|o| o.quantifier == Quantifier::One).count()
+            && !op.info().operands.iter().any(|o| o.kind == Kind::IdScope)
+        {
+            return found;
+        }
         let mut first = true;
         let _newer = self.module.operands(instruction, |operand| {
             if operand.kind != Kind::IdScope {

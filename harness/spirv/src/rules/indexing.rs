@@ -51,7 +51,7 @@ fn dynamic(facts: &Facts, chain: Instruction) -> Option<Held> {
 }
 
 fn check(facts: &Facts, chain: Instruction, found: &mut Findings, held: Held, capability: Capability) {
-    if !facts.has(capability) && dynamic(facts, chain) == Some(held) {
+    if facts.has_arrays && !facts.has(capability) && dynamic(facts, chain) == Some(held) {
         found.at(chain, format!("an array of descriptors indexed by what is no constant, without {capability}"));
     }
 }

@@ -164,7 +164,8 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04703",
         says: "HitAttributeKHR is written in intersection stages only",
         on: On::Instructions(&[Op::Store], |facts, instruction, found| {
-            let attribute = facts.origin_class(instruction.operand(0)) == Some(StorageClass::HitAttributeKHR);
+            let attribute = facts.has_class(StorageClass::HitAttributeKHR)
+                && facts.origin_class(instruction.operand(0)) == Some(StorageClass::HitAttributeKHR);
             let outside = facts.model_outside(instruction.index, |m| m == ExecutionModel::IntersectionKHR);
             if let Some(model) = outside.filter(|_| attribute) {
                 found.at(instruction, format!("a store to HitAttributeKHR in {model}, expected IntersectionKHR"));

@@ -55,7 +55,11 @@ pub(super) static RULES: &[Rule] = &[
         says: "without Int8 an 8-bit value is only loaded, stored, copied, reached and width-converted",
         on: On::Every(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
-            if has_bytes(facts) || facts.module.function_at(instruction.index).is_none() || moves_bytes(op) {
+            if !facts.has_byte_type
+                || has_bytes(facts)
+                || facts.module.function_at(instruction.index).is_none()
+                || moves_bytes(op)
+            {
                 return;
             }
             let converts = matches!(op, Op::ConvertFToU | Op::ConvertFToS | Op::ConvertSToF | Op::ConvertUToF);

@@ -224,6 +224,9 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-Uniform-06925",
         says: "Uniform variables decorated Block are not written",
         on: On::Instructions(CHANGES, |facts, instruction, found| {
+            if !facts.has_class(StorageClass::Uniform) {
+                return;
+            }
             let Some(origin) = modified(facts, instruction).and_then(|word| facts.origin(word)) else { return };
             let uniform = origin.op == Some(Op::Variable) && origin.operand(0) == Some(StorageClass::Uniform.word());
             let Some((_, Some(ty))) =

@@ -6,6 +6,7 @@ use super::lexer::{Lexer, Token, Unterminated, position};
 use super::nearest::nearest;
 use crate::decode::{Context, in_spec_constant};
 use crate::grammar::{self, Category, ExtendedSet, INSTRUCTIONS, Instruction, Kind, Operand, Quantifier, Version};
+use crate::hash::Names;
 use crate::number::NumberType;
 use crate::words::{self, HEADER_WORDS, MAGIC, MAX_ID};
 
@@ -72,7 +73,7 @@ struct Assembler<'a> {
     words: Vec<u32>,
     /// Where in `words` an id stands: until the end as its index in `names`.
     id_places: Vec<u32>,
-    ids: HashMap<&'a str, u32, Hasher>,
+    ids: HashMap<&'a str, u32, Names>,
     names: Vec<Token<'a>>,
     context: Context,
     /// The set of the extended instruction that is being read.
@@ -81,32 +82,6 @@ struct Assembler<'a> {
     start: usize,
     /// A raw word stood in the instruction: what follows cannot be read by the grammar.
     raw: bool,
-}
-
-/// FNV-1a: names are short.
-#[derive(Clone, Copy, Default)]
-struct Hasher;
-
-impl std::hash::BuildHasher for Hasher {
-    type Hasher = Fnv;
-
-    fn build_hasher(&self) -> Fnv {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-struct Fnv(u64);
-
-impl std::hash::Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 impl<'a> Assembler<'a> {
@@ -123,7 +98,7 @@ impl<'a> Assembler<'a> {
             ahead,
             words,
             id_places: Vec::new(),
-            ids: HashMap::default(),
+            ids: HashMap::with_capacity_and_hasher(text.len() / 64, Names),
             names: Vec::new(),
             context: Context::new(text.len()),
             set: ExtendedSet::Unknown,

@@ -2,6 +2,7 @@
 #![expect(dead_code, reason = "each test uses a part")]
 
 pub(crate) mod cases;
+pub(crate) mod mutate;
 
 use assay_spirv::grammar::{
     Category, ExtendedSet, GLSL_STD450, INSTRUCTIONS, Instruction, Kind, OPEN_CL_STD, Operand, Quantifier,
@@ -175,4 +176,17 @@ fn string(text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(text.len() / 4 * 4 + 4, 0);
     bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+}
+
+/// Modules to start mutations from: the cases of the rules and the examples, as text and as words.
+pub(crate) fn seeds() -> Vec<(String, Vec<u32>)> {
+    let examples = [
+        include_str!("../../../../shaders/inspect/gather_qcom.spvasm"),
+        include_str!("../../../../shaders/inspect/tile_shading_qcom.spvasm"),
+        include_str!("../../../../shaders/inspect/bindless_kernel_intel.spvasm"),
+        include_str!("../../../../shaders/inspect/storage_8bit.spvasm"),
+    ];
+    let cases = cases::cases().into_iter().flat_map(|case| [case.text(true), case.text(false)]);
+    let texts = examples.into_iter().map(str::to_owned).chain(cases);
+    texts.map(|text| (text.clone(), assay_spirv::assemble(&text).expect("a seed assembles"))).collect()
 }

@@ -1,0 +1,82 @@
+//! The shaders of `shaders/inspect`: legal as they are, and each of a dozen changes breaks the rule that it should.
+
+use assay_spirv::need::{ApiVersion, Have, Need};
+use assay_spirv::rules::{self, Environment};
+use assay_spirv::{Module, assemble};
+
+const GATHER: &str = include_str!("../../../shaders/inspect/gather_qcom.spvasm");
+const TILE: &str = include_str!("../../../shaders/inspect/tile_shading_qcom.spvasm");
+const KERNEL: &str = include_str!("../../../shaders/inspect/bindless_kernel_intel.spvasm");
+const BYTES: &str = include_str!("../../../shaders/inspect/storage_8bit.spvasm");
+
+fn module(text: &str) -> Module {
+    Module::parse(assemble(text).unwrap_or_else(|e| panic!("{e}"))).unwrap()
+}
+
+fn broken(text: &str) -> Vec<&'static str> {
+    let module = module(text);
+    rules::violations(&module, Environment::of(&module)).iter().map(|v| v.rule.name).collect()
+}
+
+#[test]
+fn the_examples_break_no_rule() {
+    for text in [GATHER, TILE, KERNEL, BYTES] {
+        assert_eq!(broken(text), Vec::<&str>::new());
+    }
+}
+
+#[test]
+fn each_broken_variant_shows_its_rule() {
+    let variants: [(&str, &str, &str, &str); 13] = [
+        (GATHER, "OpExtension \"SPV_QCOM_image_processing3\"", "", "version-or-extension"),
+        (GATHER, "OpCapability ImageGatherExtendedModesQCOM", "", "gather-qcom-mode-capability"),
+        (GATHER, "%GatherV2QCOM = OpConstant %uint 3", "%GatherV2QCOM = OpConstant %uint 9", "gather-qcom-mode"),
+        (
+            GATHER,
+            "OpTypeImage %float 2D 0 0 0 1 Unknown",
+            "OpTypeImage %float 2D 0 0 1 1 Unknown",
+            "gather-qcom-samples",
+        ),
+        (GATHER, "OpDecorate %results Binding 1", "", "binding"),
+        (TILE, "TileShadingRateQCOM 2 2 1", "TileShadingRateQCOM 3 2 1", "tile-rate-powers"),
+        (TILE, "OpDecorate %attachment Binding 0", "", "tile-attachment-binding"),
+        (
+            TILE,
+            "OpExecutionMode %main TileShadingRateQCOM 2 2 1",
+            "OpExecutionMode %main TileShadingRateQCOM 2 2 1\nOpExecutionMode %main LocalSize 8 8 1",
+            "tile-rate-local-size",
+        ),
+        (TILE, "OpTypePointer Input %v2uint", "OpTypePointer Private %v2uint", "tile-built-in-class"),
+        (KERNEL, "OpTypeInt 64 0", "OpTypeInt 64 1", "handle-width"),
+        (KERNEL, "OpMemoryModel Physical64 OpenCL", "OpMemoryModel Logical OpenCL", "handle-addressing"),
+        (
+            BYTES,
+            "%doubled = OpIMul %int %wide %i2",
+            "%doubled = OpIMul %int %wide %i2\n%sum = OpIAdd %byte %narrow %narrow",
+            "byte-arithmetic",
+        ),
+        (BYTES, "OpCapability StorageBuffer8BitAccess", "OpCapability StoragePushConstant8", "byte-storage-buffer"),
+    ];
+    for (text, old, new, rule) in variants {
+        assert!(text.contains(old), "{old}");
+        let mut changed = text.replace(old, new);
+        if rule == "tile-built-in-class" {
+            changed = changed.replace(
+                "%tile_offset = OpVariable %pointer_v2uint Input",
+                "%tile_offset = OpVariable %pointer_v2uint Private",
+            );
+        }
+        assert!(broken(&changed).contains(&rule), "{rule}: {:?}", broken(&changed));
+    }
+}
+
+#[test]
+fn what_each_example_needs_is_named() {
+    let nothing = Have { api_version: ApiVersion::v1(4), ..Have::default() };
+    let missing = |text: &str| Need::of(&module(text)).check(&nothing).to_string();
+    assert!(missing(GATHER).contains("capability ImageGatherLinearQCOM needs feature imageGatherLinear"));
+    assert!(missing(TILE).contains("capability TileShadingQCOM needs feature tileShading"));
+    assert!(missing(TILE).contains("tile shading rate 2 in x needs property maxTileShadingRateX of at least 2"));
+    assert!(missing(KERNEL).contains("capability Kernel needs an API other than Vulkan"));
+    assert!(missing(BYTES).contains("8-bit values in StorageBuffer %from needs feature storageBuffer8BitAccess"));
+}

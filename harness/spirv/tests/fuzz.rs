@@ -1,0 +1,14 @@
+//! A short run of the mutations; `cargo run --release -p assay-spirv --example fuzz -- SECONDS` is the long one.
+
+mod support;
+
+use support::mutate::{Random, round};
+
+#[test]
+fn mutations_neither_panic_nor_lose_anything() {
+    let seeds = support::seeds();
+    let mut random = Random(7);
+    for _ in 0..4_000 {
+        round(&seeds, &mut random);
+    }
+}
