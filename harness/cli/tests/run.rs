@@ -166,6 +166,8 @@ fn an_interrupt_leaves_whole_files_and_its_own_exit_code() {
     let status = child.wait().unwrap();
     assert_eq!(files(dir.path()), FILES);
     let events = events(dir.path());
-    assert!(matches!(events.last(), Some(Event::RunFinished { interrupted: true, .. })), "{events:?}");
-    assert_eq!(status.code(), Some(130), "{events:?}");
+    assert!(matches!(events.last(), Some(Event::RunFinished { interrupted: true, .. })), "{:?}", events.last());
+    let cases = events.iter().filter_map(|e| if let Event::CaseFinished(case) = e { Some(case) } else { None });
+    let ended: Vec<_> = cases.map(|case| (&case.name, case.status, &case.reason)).collect();
+    assert_eq!(status.code(), Some(130), "{ended:?}");
 }
