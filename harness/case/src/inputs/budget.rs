@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// How many inputs a case is run on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Budget {
-    /// A few thousand: the whole audit in minutes.
+    /// At most a few thousand: the whole audit in minutes. Cases are left out too: what each family says.
     #[default]
     Quick,
     /// 2^24, or all if there are fewer.
@@ -28,19 +28,21 @@ impl Budget {
         }
     }
 
-    /// How many inputs are run where there are more.
-    pub(crate) const fn sample(self) -> u64 {
+    /// How many inputs are run where there are more, for so many result scalars each: the quick budget is one of time, and every
+    /// scalar takes its own.
+    pub(crate) const fn sample(self, results: usize) -> u64 {
         match self {
-            Budget::Quick => 1 << 11,
+            Budget::Quick if results > 8 => 1 << 8,
+            Budget::Quick => (1 << 11) / results.next_power_of_two() as u64,
             Budget::Sampled => 1 << 24,
             Budget::Exhaustive => 1 << 28,
         }
     }
 
     /// How many of them may be specials crossed with specials.
-    pub(crate) const fn cross(self) -> u64 {
+    pub(crate) const fn cross(self, results: usize) -> u64 {
         match self {
-            Budget::Quick => 1 << 12,
+            Budget::Quick => 2 * self.sample(results),
             Budget::Sampled => 1 << 20,
             Budget::Exhaustive => 1 << 22,
         }

@@ -139,10 +139,12 @@ impl Inputs {
                 total,
             };
         }
-        let complete = full <= budget.cross();
-        let cross = if complete { full } else { budget.cross() / 4 };
-        let lists = lists.min(budget.sample() / 4);
-        Parts::Sample { cross, complete, lists, total: budget.sample().max(cross + lists + budget.sample() / 4) }
+        let results = self.call.result_slots().count();
+        let (sample, most) = (budget.sample(results), budget.cross(results));
+        let complete = full <= most;
+        let cross = if complete { full } else { most / 4 };
+        let lists = lists.min(sample / 4);
+        Parts::Sample { cross, complete, lists, total: sample.max(cross + lists + sample / 4) }
     }
 
     /// How many rows there are, those with undefined behaviour included, which are left out.

@@ -131,7 +131,7 @@ impl Case {
     pub fn needs(&self) -> BTreeSet<Need> {
         let mut module = Module::default();
         operation::declare(&mut module, &self.call);
-        for &ty in self.call.operands.iter().chain(&self.call.results) {
+        for ty in operation::types_in_shader(&self.call) {
             module.ty(ty);
         }
         module.fill(&[]).1
@@ -190,9 +190,6 @@ fn atomic(module: &mut Module, call: &Call, operands: &Layout, results: &Layout)
     module.declare("%element_block_ptr".into(), || "OpTypePointer StorageBuffer %element_block".into());
     module.declare("%element_ptr".into(), || format!("OpTypePointer StorageBuffer {id}"));
     module.declare("%memory".into(), || "OpVariable %element_block_ptr StorageBuffer".into());
-    if scalar.width() == 16 {
-        module.capability("StorageBuffer16BitAccess", [Need::Feature("storageBuffer16BitAccess")]);
-    }
     values::copy(module, operands, 0, results, 1, "%row");
     let others: Vec<String> =
         (1..call.operands.len()).map(|slot| values::load(module, operands, slot, "%row", scalar)).collect();
@@ -277,4 +274,52 @@ fn composite(module: &mut Module, opcode: &str, ty: Type, scalars: &[String]) ->
     let column = Type::vector(ty.scalar, ty.rows);
     let columns: Vec<String> = scalars.chunks(ty.rows as usize).map(|part| declare(module, column, part)).collect();
     declare(module, ty, &columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn cases() -> BTreeMap<String, Case> {
+        crate::load().unwrap().into_iter().map(|case| (case.name.clone(), case)).collect()
+    }
+
+    #[test]
+    fn needs_are_those_of_the_shader() {
+        let cases = cases();
+        for name in [
+            "precision.f16.fadd.vec2.rounding_mode_rte",
+            "precision.f64.fconvert.scalar.denorm_preserve.from_f16",
+            "precision.f32.packsnorm4x8.scalar.default",
+            "precision.f32.packhalf2x16.scalar.rounding_mode_rte",
+            "precision.i16.sabs.scalar.default",
+            "precision.f32.groupnonuniformfmin.scalar.default",
+            "precision.f64.atomicfaddext.scalar.fast_math_none",
+            "precision.f16.atomicfminext.scalar.default",
+            "precision.f32.fconvert.scalar.default.from_f8e4m3",
+        ] {
+            let case = &cases[name];
+            let shader = Shader::buffer(case, 64);
+            assert_eq!(case.needs(), shader.needs, "{name}");
+        }
+        let needs = |name: &str| cases[name].needs().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        assert_eq!(needs("precision.f32.packsnorm4x8.scalar.default"), "");
+        assert_eq!(
+            needs("precision.f32.packhalf2x16.scalar.rounding_mode_rte"),
+            "shaderRoundingModeRTEFloat16 shaderRoundingModeRTEFloat32"
+        );
+        assert_eq!(
+            needs("precision.f16.fadd.scalar.fast_math_nsz"),
+            "shaderFloat16 shaderFloatControls2 shaderSignedZeroInfNanPreserveFloat16"
+        );
+    }
+
+    #[test]
+    fn a_mode_is_declared_once_for_each_width() {
+        let shader = Shader::buffer(&cases()["precision.f32.packhalf2x16.scalar.rounding_mode_rte"], 64);
+        for width in [16, 32] {
+            assert_eq!(shader.text.matches(&format!("RoundingModeRTE {width}\n")).count(), 1);
+        }
+    }
 }

@@ -101,6 +101,8 @@ impl Module {
             F8_E4M3 | F8_E5M2 => {
                 self.capability("Float8EXT", [Need::Feature("shaderFloat8")]);
                 self.extension("SPV_EXT_float8");
+                // It travels as an integer of its width.
+                self.capability("Int8", [Need::Feature("shaderInt8")]);
                 let encoding = if format == F8_E4M3 { "Float8E4M3EXT" } else { "Float8E5M2EXT" };
                 return format!("OpTypeFloat 8 {encoding}");
             }

@@ -224,6 +224,9 @@ pub(super) fn declare(module: &mut Module, call: &Call) {
         }
         _ => {}
     }
+    if form(call.op) == Form::Atomic && width == 16 {
+        module.capability("StorageBuffer16BitAccess", [Need::Feature("storageBuffer16BitAccess")]);
+    }
     if form(call.op) == Form::Subgroup {
         module.need(Need::SubgroupSizeAtMost(64));
         if call.operand_slots().any(|scalar| scalar.width() != 32) {
@@ -236,10 +239,16 @@ fn subgroup_operation(name: &'static str, bit: u64) -> Need {
     Need::SubgroupOperation { name, bit }
 }
 
+/// The types of operands and results that a shader needs; the parts of a packed word are none of them.
+pub(super) fn types_in_shader(call: &Call) -> impl Iterator<Item = Type> + '_ {
+    let results = if form(call.op) == Form::GlslPack { &[] } else { &call.results[..] };
+    call.operands.iter().chain(results).copied()
+}
+
 /// The floating-point types among operands and results whose modes can be declared, each once.
 fn float_types(call: &Call) -> Vec<Scalar> {
     let mut types = Vec::new();
-    for scalar in call.operand_slots().chain(call.result_slots()) {
+    for scalar in types_in_shader(call).map(|ty| ty.scalar) {
         let declarable = [Type::F16, Type::F32, Type::F64].iter().any(|ty| ty.scalar == scalar);
         if declarable && !types.contains(&scalar) {
             types.push(scalar);
