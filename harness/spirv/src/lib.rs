@@ -5,12 +5,14 @@
 //! * [`reflect`]: entry points, bindings, layouts, specialisation constants.
 //! * [`need`]: what a module needs of a device, what a device has, and what is missing.
 //! * [`rules`]: what a module may not do.
+//! * [`inspect`]: all of it about one file, as data and as text.
 //! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
 
 mod decode;
 pub mod grammar;
 mod hash;
 mod id_table;
+pub mod inspect;
 pub mod module;
 pub mod need;
 mod number;
@@ -22,5 +24,5 @@ mod words;
 
 pub use decode::Anomaly;
 pub use module::{Module, ModuleError};
-pub use text::{AssembleError, Style, assemble, disassemble};
+pub use text::{AssembleError, Spans, Style, assemble, assemble_with_spans, disassemble};
 pub use words::{Header, MAGIC, MAX_ID, WordsError, words_from_bytes};

@@ -1,6 +1,7 @@
 //! What a module needs of a device, what a device has, and what is missing.
 
 mod derive;
+mod instructions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -32,6 +32,27 @@ pub struct AssembleError {
 /// is taken from a leading comment as spirv-dis writes it (`; Version: 1.3`, `; Bound: 40`), else the version is
 /// 1.6. Unlike in spirv-as, a `!` at the start of a line begins a raw instruction when the one before it is complete.
 pub fn assemble(text: &str) -> Result<Vec<u32>, AssembleError> {
+    assemble_with_spans(text).map(|(words, _)| words)
+}
+
+/// Where each instruction of a module stands in the text that it was assembled from.
+#[derive(Clone, Debug, Default)]
+pub struct Spans {
+    /// First word in the module, first byte in the text, byte after the last: in order.
+    instructions: Vec<(u32, u32, u32)>,
+}
+
+impl Spans {
+    /// The bytes of the instruction that the word at `at` belongs to.
+    pub fn of(&self, at: usize) -> Option<std::ops::Range<usize>> {
+        let after = self.instructions.partition_point(|(word, ..)| *word as usize <= at);
+        let (_, start, end) = self.instructions.get(after.checked_sub(1)?)?;
+        Some(*start as usize..*end as usize)
+    }
+}
+
+/// [`assemble`], and where in the text each instruction stands.
+pub fn assemble_with_spans(text: &str) -> Result<(Vec<u32>, Spans), AssembleError> {
     let fail = |failure: Failure| {
         let (line, column) = position(text, failure.at);
         AssembleError {
@@ -43,8 +64,10 @@ pub fn assemble(text: &str) -> Result<Vec<u32>, AssembleError> {
         }
     };
     let mut assembler = Assembler::new(text).map_err(fail)?;
-    while assembler.token.is_some() {
+    while let Some(first) = assembler.token {
+        let word = assembler.words.len() as u32;
         assembler.instruction().map_err(fail)?;
+        assembler.spans.instructions.push((word, first.at as u32, assembler.end as u32));
     }
     assembler.finish().map_err(fail)
 }
@@ -82,6 +105,9 @@ struct Assembler<'a> {
     start: usize,
     /// A raw word stood in the instruction: what follows cannot be read by the grammar.
     raw: bool,
+    /// Byte after the last word that was consumed.
+    end: usize,
+    spans: Spans,
 }
 
 impl<'a> Assembler<'a> {
@@ -104,10 +130,13 @@ impl<'a> Assembler<'a> {
             set: ExtendedSet::Unknown,
             start: 0,
             raw: false,
+            end: 0,
+            spans: Spans::default(),
         })
     }
 
     fn advance(&mut self) -> Result_<()> {
+        self.end = self.token.map_or(self.end, |t| t.at + t.text.len());
         self.token = self.ahead;
         self.ahead = self.lexer.next()?;
         Ok(())
@@ -427,7 +456,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Gives every id its number and writes the header.
-    fn finish(mut self) -> Result_<Vec<u32>> {
+    fn finish(mut self) -> Result_<(Vec<u32>, Spans)> {
         let number = |token: &Token| token.text[1..].parse::<u32>().ok().filter(|_| !token.text.starts_with("%0"));
         let mut numbers: Vec<u32> = self.names.iter().map(|token| number(token).unwrap_or(0)).collect();
         if let Some(i) = numbers.iter().position(|n| *n > MAX_ID) {
@@ -461,7 +490,7 @@ impl<'a> Assembler<'a> {
         self.words[2] = header.generator.unwrap_or(0);
         self.words[3] = header.bound.unwrap_or(0).max(bound);
         self.words[4] = header.schema.unwrap_or(0);
-        Ok(self.words)
+        Ok((self.words, self.spans))
     }
 }
 

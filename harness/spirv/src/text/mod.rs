@@ -5,5 +5,6 @@ mod disassemble;
 mod lexer;
 mod nearest;
 
-pub use assemble::{AssembleError, assemble};
+pub use assemble::{AssembleError, Spans, assemble, assemble_with_spans};
 pub use disassemble::{Style, disassemble};
+pub(crate) use lexer::position;

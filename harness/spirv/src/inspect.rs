@@ -1,0 +1,345 @@
+//! What there is to say about one file: what it declares, what it needs, what it violates, and where.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::module::{Module, ModuleError, Section};
+use crate::need::{Have, Need};
+use crate::reflect::Reflection;
+use crate::rules::{self, Environment};
+use crate::text::{AssembleError, Spans, Style, assemble_with_spans, disassemble, position};
+use crate::words::{MAGIC, WordsError, words_from_bytes};
+
+/// Version of the shape of a [`Report`] as JSON.
+pub const SCHEMA: u32 = 1;
+
+/// A module with the text that it came from, if it came from text.
+#[derive(Debug)]
+pub struct Source {
+    /// The module.
+    pub module: Module,
+    text: Option<(String, Spans)>,
+}
+
+/// Why a file is neither a module nor the text of one.
+#[derive(Debug, thiserror::Error)]
+pub enum InspectError {
+    /// It is text that does not assemble.
+    #[error(transparent)]
+    Text(#[from] AssembleError),
+    /// It is text that assembles to words that are no module.
+    #[error("line {line}, column {column}: {error}")]
+    TextModule {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong.
+        error: ModuleError,
+    },
+    /// It is binary and no module.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// Its bytes are no words.
+    #[error(transparent)]
+    Words(#[from] WordsError),
+    /// It is neither text nor does it start with the magic number.
+    #[error(
+        "byte {at} is not UTF-8, and the file does not start with the magic number 0x07230203: expected SPIR-V words or text"
+    )]
+    Neither {
+        /// Offset of the first byte that is not UTF-8.
+        at: usize,
+    },
+}
+
+impl Source {
+    /// Reads a file's bytes: words where they start with the magic number in either byte order, else text.
+    pub fn read(bytes: &[u8]) -> Result<Source, InspectError> {
+        let magic = [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()];
+        if bytes.get(..4).is_some_and(|start| magic.iter().any(|m| m == start)) {
+            let module = Module::parse(words_from_bytes(bytes)?)?;
+            return Ok(Source { module, text: None });
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Source::from_text(text),
+            Err(error) => Err(InspectError::Neither { at: error.valid_up_to() }),
+        }
+    }
+
+    /// Reads text.
+    pub fn from_text(text: &str) -> Result<Source, InspectError> {
+        let (words, spans) = assemble_with_spans(text)?;
+        match Module::parse(words) {
+            Ok(module) => Ok(Source { module, text: Some((text.to_owned(), spans)) }),
+            Err(error) => {
+                let at = spans.of(error.at).map_or(text.len(), |span| span.start);
+                let (line, column) = position(text, at);
+                Err(InspectError::TextModule { line, column, error })
+            }
+        }
+    }
+
+    /// Takes words that another language was compiled to.
+    pub fn from_words(words: Vec<u32>) -> Result<Source, InspectError> {
+        Ok(Source { module: Module::parse(words)?, text: None })
+    }
+
+    /// The module as text.
+    pub fn disassemble(&self) -> Result<String, WordsError> {
+        disassemble(self.module.words(), Style::Indented)
+    }
+
+    fn place(&self, at: usize) -> Place {
+        let spanned = self.text.as_ref().and_then(|(text, spans)| {
+            let span = spans.of(at)?;
+            let (line, column) = position(text, span.start);
+            Some((line, column, text.get(span)?.to_owned()))
+        });
+        match spanned {
+            Some((line, column, text)) => Place { word: at, line: Some(line), column: Some(column), text: Some(text) },
+            None => Place { word: at, line: None, column: None, text: self.instruction_text(at) },
+        }
+    }
+
+    /// The text of the instruction that starts at a word, for modules that came without.
+    fn instruction_text(&self, at: usize) -> Option<String> {
+        let instruction = self.module.instructions().find(|i| i.at == at)?;
+        Some(instruction.op?.name().to_owned())
+    }
+}
+
+/// Where something is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Place {
+    /// Index of the instruction's first word in the module.
+    pub word: usize,
+    /// Line in the text, from 1.
+    pub line: Option<usize>,
+    /// Column in the text, from 1.
+    pub column: Option<usize>,
+    /// The instruction as it stands in the text; of words, its name.
+    pub text: Option<String>,
+}
+
+/// An entry point.
+#[derive(Clone, Debug, Serialize)]
+pub struct EntryPointLine {
+    /// Its name.
+    pub name: String,
+    /// Its execution model.
+    pub model: String,
+    /// Its workgroup's size, where it states one.
+    pub workgroup_size: Option<[u32; 3]>,
+    /// Its resources: set, binding, kind, name.
+    pub bindings: Vec<BindingLine>,
+}
+
+/// A resource.
+#[derive(Clone, Debug, Serialize)]
+pub struct BindingLine {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// What kind of descriptor it takes.
+    pub kind: String,
+    /// The variable's debug name.
+    pub name: Option<String>,
+}
+
+/// Something that the module needs.
+#[derive(Clone, Debug, Serialize)]
+pub struct NeedLine {
+    /// What in the module asks for it.
+    pub because: String,
+    /// What must hold.
+    pub needs: String,
+    /// The rule behind it, where it is not a table.
+    pub rule: Option<String>,
+    /// The instruction that asks for it.
+    pub place: Place,
+}
+
+/// A broken rule.
+#[derive(Clone, Debug, Serialize)]
+pub struct ViolationLine {
+    /// The rule's short name.
+    pub name: String,
+    /// Its name in the specification.
+    pub rule: String,
+    /// What it asks for.
+    pub says: String,
+    /// What is there.
+    pub message: String,
+    /// The instruction at fault.
+    pub place: Place,
+}
+
+/// All that there is to say about a module.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of SPIR-V.
+    pub version: String,
+    /// `vulkan`, or `other` for kernels, to which only the rules of the extensions apply.
+    pub environment: String,
+    /// Capabilities that it declares.
+    pub capabilities: Vec<String>,
+    /// Extensions that it declares.
+    pub extensions: Vec<String>,
+    /// Entry points.
+    pub entry_points: Vec<EntryPointLine>,
+    /// Specialisation constants: `SpecId` and debug name.
+    pub spec_constants: Vec<(u32, Option<String>)>,
+    /// Instructions and operands that are newer than the tables, which nothing was checked of.
+    pub unknown: u32,
+    /// What it needs of a device.
+    pub needs: Vec<NeedLine>,
+    /// What it violates.
+    pub violations: Vec<ViolationLine>,
+}
+
+impl Report {
+    /// Inspects a module.
+    pub fn new(source: &Source) -> Report {
+        let module = &source.module;
+        let reflection = Reflection::new(module);
+        let environment = Environment::of(module);
+        let declared = |section| {
+            let names = module.section(section).map(move |i| match section {
+                Section::Extensions => module.string_at(i, 0),
+                _ => i.operand(0).map_or_else(String::new, capability_name),
+            });
+            names.collect()
+        };
+        let entry_points = reflection.entry_points.iter().map(|entry| EntryPointLine {
+            name: entry.name.clone(),
+            model: entry.model.map_or_else(|| "unknown".to_owned(), |m| m.to_string()),
+            workgroup_size: entry.workgroup_size.map(|s| s.size),
+            bindings: entry
+                .bindings
+                .iter()
+                .map(|b| BindingLine {
+                    set: b.set,
+                    binding: b.binding,
+                    kind: b.kind.map_or_else(|| "unknown".to_owned(), |k| format!("{k:?}")),
+                    name: b.name.clone(),
+                })
+                .collect(),
+        });
+        let needs = Need::of(module).items.into_iter().map(|item| NeedLine {
+            needs: item.expression.to_string(),
+            rule: item.rule.map(str::to_owned),
+            place: source.place(item.at),
+            because: item.because,
+        });
+        let violations = rules::violations(module, environment).into_iter().map(|v| ViolationLine {
+            name: v.rule.name.to_owned(),
+            rule: v.rule.id.to_owned(),
+            says: v.rule.says.to_owned(),
+            place: source.place(v.at),
+            message: v.message,
+        });
+        Report {
+            schema: SCHEMA,
+            version: module.version().to_string(),
+            environment: match environment {
+                Environment::Vulkan => "vulkan".to_owned(),
+                Environment::Other => "other".to_owned(),
+            },
+            capabilities: declared(Section::Capabilities),
+            extensions: declared(Section::Extensions),
+            entry_points: entry_points.collect(),
+            spec_constants: reflection.spec_constants.iter().map(|c| (c.spec_id, c.name.clone())).collect(),
+            unknown: module.unknown_instructions(),
+            needs: needs.collect(),
+            violations: violations.collect(),
+        }
+    }
+
+    /// Whether no rule is broken.
+    pub fn is_legal(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    /// The report as text for people. `name` is what the file is called; `devices` are those that it is held against.
+    pub fn render(&self, name: &str, need: &Need, devices: &[(String, Have)]) -> String {
+        let mut out = String::new();
+        self.render_into(&mut out, name, need, devices).expect("writing to a string");
+        out
+    }
+
+    fn render_into(&self, out: &mut String, name: &str, need: &Need, devices: &[(String, Have)]) -> std::fmt::Result {
+        writeln!(out, "{name}: SPIR-V {}", self.version)?;
+        writeln!(out, "  capabilities: {}", self.capabilities.join(", "))?;
+        if !self.extensions.is_empty() {
+            writeln!(out, "  extensions: {}", self.extensions.join(", "))?;
+        }
+        for entry in &self.entry_points {
+            write!(out, "  entry point {} ({})", entry.name, entry.model)?;
+            match entry.workgroup_size {
+                Some([x, y, z]) => writeln!(out, ", workgroups of {x} x {y} x {z}")?,
+                None => writeln!(out)?,
+            }
+            for b in &entry.bindings {
+                let name = b.name.as_deref().unwrap_or("unnamed");
+                writeln!(out, "    set {} binding {}: {} {name}", b.set, b.binding, b.kind)?;
+            }
+        }
+        if self.unknown > 0 {
+            writeln!(out, "  {} instructions or operands are newer than the tables and not checked", self.unknown)?;
+        }
+        if !self.needs.is_empty() {
+            writeln!(out, "\nneeds:")?;
+        }
+        for line in &self.needs {
+            writeln!(out, "  {}: {}", line.because, line.needs)?;
+            write!(out, "    at {}", at(name, &line.place))?;
+            writeln!(out, "{}", line.rule.as_ref().map_or_else(String::new, |rule| format!(" ({rule})")))?;
+        }
+        for violation in &self.violations {
+            let place = &violation.place;
+            writeln!(out, "\nviolation: {}\n  at {}", violation.message, at(name, place))?;
+            if let (Some(line), Some(text)) = (place.line, &place.text) {
+                render_source(out, line, place.column.unwrap_or(1), text)?;
+            }
+            writeln!(out, "  {}\n  rule: {}", violation.rule, violation.says)?;
+        }
+        match self.violations.len() {
+            0 => writeln!(out, "\nlegal: no rule is broken")?,
+            1 => writeln!(out, "\n1 violation")?,
+            count => writeln!(out, "\n{count} violations")?,
+        }
+        for (device, have) in devices {
+            writeln!(out, "{device}: {}", need.check(have))?;
+        }
+        Ok(())
+    }
+}
+
+fn at(name: &str, place: &Place) -> String {
+    match (place.line, place.column) {
+        (Some(line), Some(column)) => format!("{name}:{line}:{column}"),
+        _ => format!("word {} ({})", place.word, place.text.as_deref().unwrap_or("header")),
+    }
+}
+
+/// The first line of an instruction with carets below it.
+fn render_source(out: &mut String, line: usize, column: usize, text: &str) -> std::fmt::Result {
+    let first = text.lines().next().unwrap_or_default();
+    let number = line.to_string();
+    let margin = " ".repeat(number.len());
+    let indent = " ".repeat(column.saturating_sub(1));
+    writeln!(
+        out,
+        "  {margin} |\n  {number} | {indent}{first}\n  {margin} | {indent}{}",
+        "^".repeat(first.chars().count())
+    )
+}
+
+fn capability_name(word: u32) -> String {
+    crate::tables::Capability::from_word(word).map_or_else(|| word.to_string(), |c| c.to_string())
+}

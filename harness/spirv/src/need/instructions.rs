@@ -1,0 +1,191 @@
+//! What single instructions need because of their operands' types.
+
+use super::derive::{Derive, feature};
+use crate::grammar::Class;
+use crate::module::{Instruction, Type, TypeId};
+use crate::tables::{Op, Scope, StorageClass};
+
+impl Derive<'_> {
+    /// What an instruction of a function needs because of its operands' types.
+    pub(super) fn body(&mut self, instruction: Instruction) {
+        let module = self.module;
+        let Some(op) = instruction.op else { return };
+        match op {
+            Op::FmaKHR => {
+                let rules = [
+                    (16, "shaderFmaFloat16", "VUID-RuntimeSpirv-shaderFmaFloat16-10977"),
+                    (32, "shaderFmaFloat32", "VUID-RuntimeSpirv-shaderFmaFloat32-10978"),
+                    (64, "shaderFmaFloat64", "VUID-RuntimeSpirv-shaderFmaFloat64-10979"),
+                ];
+                let width = instruction.result_type().and_then(|ty| self.number_width(module.type_declared(ty)?));
+                for (of, name, rule) in rules {
+                    if width == Some(of) {
+                        self.push(instruction.at, format!("{of}-bit OpFmaKHR"), Some(rule), feature(name));
+                    }
+                }
+            }
+            Op::ReadClockKHR => match self.scope(instruction.operand(0)) {
+                Some(Scope::Subgroup) => {
+                    let rule = Some("VUID-RuntimeSpirv-shaderSubgroupClock-06267");
+                    self.push(
+                        instruction.at,
+                        "OpReadClockKHR of the subgroup".to_owned(),
+                        rule,
+                        feature("shaderSubgroupClock"),
+                    );
+                }
+                Some(Scope::Device) => {
+                    let rule = Some("VUID-RuntimeSpirv-shaderDeviceClock-06268");
+                    self.push(
+                        instruction.at,
+                        "OpReadClockKHR of the device".to_owned(),
+                        rule,
+                        feature("shaderDeviceClock"),
+                    );
+                }
+                _ => {}
+            },
+            Op::ExtInstWithForwardRefsKHR => {
+                let rule = Some("VUID-RuntimeSpirv-shaderRelaxedExtendedInstruction-10773");
+                self.push(instruction.at, op.name().to_owned(), rule, feature("shaderRelaxedExtendedInstruction"));
+            }
+            Op::ImageTexelPointer => {
+                let pointer = instruction.operand(0).and_then(|word| module.pointer(module.type_of(word)?));
+                if pointer.is_some_and(|(class, _)| class == StorageClass::TileAttachmentQCOM) {
+                    let rule = Some("VUID-RuntimeSpirv-OpImage-10706");
+                    self.push(
+                        instruction.at,
+                        "atomics on a tile attachment".to_owned(),
+                        rule,
+                        feature("tileShadingAtomicOps"),
+                    );
+                }
+            }
+            _ if op.info().class == Class::Atomic => self.atomic(instruction, op),
+            _ if is_subgroup_operation(instruction) => self.extended_types(instruction, op),
+            _ => {}
+        }
+    }
+
+    fn scope(&self, word: Option<u32>) -> Option<Scope> {
+        Scope::from_word(u32::try_from(self.module.constant_int(word?)?).ok()?)
+    }
+
+    fn number_width(&self, ty: TypeId) -> Option<u32> {
+        match *self.module.ty(ty) {
+            Type::Int { width, .. } | Type::Float { width, .. } => Some(width),
+            Type::Vector { component, .. } => self.number_width(component),
+            _ => None,
+        }
+    }
+
+    fn atomic(&mut self, instruction: Instruction, op: Op) {
+        let module = self.module;
+        let Some((class, Some(pointee))) =
+            instruction.operand(0).and_then(|word| module.pointer(module.type_of(word)?))
+        else {
+            return;
+        };
+        let place = match class {
+            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PhysicalStorageBuffer => Place::Buffer,
+            StorageClass::Workgroup => Place::Shared,
+            StorageClass::Image => Place::Image,
+            _ => return,
+        };
+        let because = |what: &str| format!("{what} {op} in {class}");
+        match *module.ty(pointee) {
+            Type::Int { width: 64, .. } => {
+                let (name, rule) = match place {
+                    Place::Buffer => ("shaderBufferInt64Atomics", "VUID-RuntimeSpirv-None-06278"),
+                    Place::Shared => ("shaderSharedInt64Atomics", "VUID-RuntimeSpirv-None-06279"),
+                    Place::Image => ("shaderImageInt64Atomics", "VUID-RuntimeSpirv-None-06288"),
+                };
+                self.push(instruction.at, because("64-bit"), Some(rule), feature(name));
+            }
+            Type::Float { width, .. } => {
+                let rule = match place {
+                    Place::Buffer => "VUID-RuntimeSpirv-None-06284",
+                    Place::Shared => "VUID-RuntimeSpirv-None-06285",
+                    Place::Image => "VUID-RuntimeSpirv-None-06286",
+                };
+                if let Some(name) = float_atomic(place, width, op) {
+                    self.push(instruction.at, because(&format!("{width}-bit float")), Some(rule), feature(name));
+                }
+            }
+            Type::Vector { .. } => {
+                let rule = Some("VUID-RuntimeSpirv-shaderFloat16VectorAtomics-09581");
+                self.push(instruction.at, because("vector"), rule, feature("shaderFloat16VectorAtomics"));
+            }
+            _ => {}
+        }
+    }
+
+    fn extended_types(&mut self, instruction: Instruction, op: Op) {
+        let module = self.module;
+        let types = instruction
+            .operands()
+            .iter()
+            .chain(instruction.words.get(1))
+            .filter_map(|word| module.type_of(*word).or_else(|| module.type_declared(*word)));
+        let extended = types.into_iter().find(|ty| match *module.ty(*ty) {
+            Type::Vector { component, .. } => self.is_extended(component),
+            _ => self.is_extended(*ty),
+        });
+        if extended.is_some() {
+            let rule = Some("VUID-RuntimeSpirv-None-06275");
+            let because = format!("{op} on 8, 16 or 64-bit values");
+            self.push(instruction.at, because, rule, feature("shaderSubgroupExtendedTypes"));
+        }
+    }
+
+    fn is_extended(&self, ty: TypeId) -> bool {
+        matches!(*self.module.ty(ty), Type::Int { width: 8 | 16 | 64, .. } | Type::Float { width: 16, .. })
+    }
+}
+
+/// Where an atomic operates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Buffer,
+    Shared,
+    Image,
+}
+
+/// The feature that a float atomic needs.
+fn float_atomic(place: Place, width: u32, op: Op) -> Option<&'static str> {
+    let add = op == Op::AtomicFAddEXT;
+    let extreme = matches!(op, Op::AtomicFMinEXT | Op::AtomicFMaxEXT);
+    Some(match (place, width, add, extreme) {
+        (Place::Buffer, 16, true, _) => "shaderBufferFloat16AtomicAdd",
+        (Place::Buffer, 16, _, true) => "shaderBufferFloat16AtomicMinMax",
+        (Place::Buffer, 16, ..) => "shaderBufferFloat16Atomics",
+        (Place::Buffer, 32, true, _) => "shaderBufferFloat32AtomicAdd",
+        (Place::Buffer, 32, _, true) => "shaderBufferFloat32AtomicMinMax",
+        (Place::Buffer, 32, ..) => "shaderBufferFloat32Atomics",
+        (Place::Buffer, 64, true, _) => "shaderBufferFloat64AtomicAdd",
+        (Place::Buffer, 64, _, true) => "shaderBufferFloat64AtomicMinMax",
+        (Place::Buffer, 64, ..) => "shaderBufferFloat64Atomics",
+        (Place::Shared, 16, true, _) => "shaderSharedFloat16AtomicAdd",
+        (Place::Shared, 16, _, true) => "shaderSharedFloat16AtomicMinMax",
+        (Place::Shared, 16, ..) => "shaderSharedFloat16Atomics",
+        (Place::Shared, 32, true, _) => "shaderSharedFloat32AtomicAdd",
+        (Place::Shared, 32, _, true) => "shaderSharedFloat32AtomicMinMax",
+        (Place::Shared, 32, ..) => "shaderSharedFloat32Atomics",
+        (Place::Shared, 64, true, _) => "shaderSharedFloat64AtomicAdd",
+        (Place::Shared, 64, _, true) => "shaderSharedFloat64AtomicMinMax",
+        (Place::Shared, 64, ..) => "shaderSharedFloat64Atomics",
+        (Place::Image, 32, true, _) => "shaderImageFloat32AtomicAdd",
+        (Place::Image, 32, _, true) => "shaderImageFloat32AtomicMinMax",
+        (Place::Image, 32, ..) => "shaderImageFloat32Atomics",
+        _ => return None,
+    })
+}
+/// Whether the instruction is a group operation of the subgroup.
+pub(super) fn is_subgroup_operation(instruction: Instruction) -> bool {
+    let class = instruction.op.map(|op| op.info().class);
+    match (class, instruction.op) {
+        (Some(Class::NonUniform), _) => true,
+        (Some(Class::Group), Some(op)) => op.name().starts_with("OpSubgroup") && op.name().ends_with("KHR"),
+        _ => false,
+    }
+}
