@@ -9,8 +9,10 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use assay_spirv::grammar::INSTRUCTIONS;
-use assay_spirv::{Style, assemble, disassemble};
+use assay_spirv::rules::{self, Environment};
+use assay_spirv::{Module, Style, assemble, disassemble};
 use support::cases::cases;
+use support::mutate::{Random, mutate_words};
 
 /// The output of a tool that reads standard input; `Err` is what it complains about, `None` that it is not here.
 fn run(tool: &str, arguments: &[&str], input: &[u8]) -> Option<Result<Vec<u8>, String>> {
@@ -158,6 +160,10 @@ const UNCHECKED: &[&str] = &[
     "write-components",
 ];
 
+/// Rules that it checks only of what functions use, or of some stages: found by mutation, settled from the text.
+const PARTLY_CHECKED: &[&str] =
+    &["block", "built-in-type", "location-missing", "memory-scope-invocation-semantics", "offsets"];
+
 /// Complaints about what the tool is too old to know.
 fn is_unknown(complaint: &str) -> bool {
     ["Invalid", "not allowed by Vulkan", "requires one of these extensions"].iter().any(|text| complaint.contains(text))
@@ -191,4 +197,33 @@ fn spirv_val_agrees_on_the_cases_of_the_rules() {
     // Another version of the tool may know more; what no version explains is an error.
     let unexplained: Vec<_> = accepted.difference(&explained).collect();
     assert!(unexplained.is_empty(), "accepted, though a rule is broken: {unexplained:?}");
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "how much was compared belongs to the result")]
+fn spirv_val_refuses_the_mutations_that_break_a_rule() {
+    if !tools() {
+        return;
+    }
+    let count = std::env::var("ASSAY_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let unchecked: BTreeSet<&str> = YOUNGER.iter().chain(UNCHECKED).chain(PARTLY_CHECKED).copied().collect();
+    let seeds = support::seeds();
+    let (mut compared, mut accepted) = (0, Vec::new());
+    for seed in 0..count {
+        let mut random = Random(seed);
+        let (_, words) = &seeds[random.below(seeds.len())];
+        let words = mutate_words(words, &mut random);
+        let Ok(module) = Module::parse(words.clone()) else { continue };
+        let broken: BTreeSet<_> = rules::violations(&module, Environment::Vulkan).iter().map(|v| v.rule.name).collect();
+        if broken.is_empty() || broken.iter().any(|rule| unchecked.contains(rule)) || module.unknown_instructions() > 0
+        {
+            continue;
+        }
+        compared += 1;
+        if run("spirv-val", &["--target-env", "vulkan1.3", "-"], &bytes(&words)).unwrap().is_ok() {
+            accepted.push(format!("mutation {seed}: {broken:?}\n"));
+        }
+    }
+    eprintln!("spirv-val: {compared} mutations that break a rule, {} accepted", accepted.len());
+    assert!(accepted.is_empty(), "{}", accepted.concat());
 }

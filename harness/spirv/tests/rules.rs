@@ -51,3 +51,9 @@ fn every_rule_has_a_case_and_a_name_of_its_own() {
     let without: Vec<_> = count.iter().filter(|(_, n)| **n == 0).map(|(name, _)| name).collect();
     assert!(without.is_empty(), "{} rules without a case: {without:?}", without.len());
 }
+
+#[test]
+fn the_document_is_current() {
+    let committed = include_str!("../RULES.md");
+    assert!(committed == rules::document(), "run `cargo run -p assay-spirv --example rules`");
+}

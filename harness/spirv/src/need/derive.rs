@@ -356,6 +356,11 @@ impl Derive<'_> {
         let Some(word) = instruction.result() else { return };
         let Some((class, ty)) = reflect::variable(module, word) else { return };
         let name = module.names().display(word);
+        if class == StorageClass::Workgroup && instruction.operand(1).is_some() {
+            let rule = Some("VUID-RuntimeSpirv-shaderZeroInitializeWorkgroupMemory-06372");
+            let needs = feature("shaderZeroInitializeWorkgroupMemory");
+            self.push(instruction.at, format!("initializer of Workgroup {name}"), rule, needs);
+        }
         if let Some(width) = self.narrowest(ty) {
             self.narrow_storage(instruction.at, &name, class, width, ty);
         }

@@ -2,14 +2,15 @@
 
 use super::derive::{Derive, feature};
 use crate::grammar::Class;
-use crate::module::{Instruction, Type, TypeId};
-use crate::tables::{Op, Scope, StorageClass};
+use crate::module::{Instruction, Section, Type, TypeId};
+use crate::tables::{MemoryModel, Op, Scope, StorageClass};
 
 impl Derive<'_> {
     /// What an instruction of a function needs because of its operands' types.
     pub(super) fn body(&mut self, instruction: Instruction) {
         let module = self.module;
         let Some(op) = instruction.op else { return };
+        self.memory_scope(instruction, op);
         match op {
             Op::FmaKHR => {
                 let rules = [
@@ -63,6 +64,30 @@ impl Derive<'_> {
             }
             _ if op.info().class == Class::Atomic => self.atomic(instruction, op),
             _ if is_subgroup_operation(instruction) => self.extended_types(instruction, op),
+            _ => {}
+        }
+    }
+
+    /// Scopes of barriers and atomics that a feature of the memory model allows.
+    fn memory_scope(&mut self, instruction: Instruction, op: Op) {
+        let word = match op {
+            Op::ControlBarrier => instruction.operand(1),
+            Op::MemoryBarrier => instruction.operand(0),
+            _ if op.info().class == Class::Atomic => instruction.operand(1),
+            _ => return,
+        };
+        let vulkan = MemoryModel::Vulkan.word();
+        let model = self.module.section(Section::MemoryModel).next().and_then(|i| i.operand(1));
+        match self.scope(word) {
+            Some(Scope::Device) if model == Some(vulkan) => {
+                let rule = Some("VUID-RuntimeSpirv-vulkanMemoryModel-06265");
+                let because = format!("{op} of scope Device in the Vulkan memory model");
+                self.push(instruction.at, because, rule, feature("vulkanMemoryModelDeviceScope"));
+            }
+            Some(Scope::QueueFamily) => {
+                let rule = Some("VUID-RuntimeSpirv-vulkanMemoryModel-06266");
+                self.push(instruction.at, format!("{op} of scope QueueFamily"), rule, feature("vulkanMemoryModel"));
+            }
             _ => {}
         }
     }

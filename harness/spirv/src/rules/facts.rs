@@ -153,7 +153,19 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The first execution model that uses a module-scope id and that `allowed` does not hold for.
+    /// The first execution model whose functions name a module-scope id and that `allowed` does not hold for. An
+    /// interface that only lists it does not count: the text speaks of use.
+    pub(super) fn static_user_outside(
+        &self,
+        word: u32,
+        allowed: impl Fn(ExecutionModel) -> bool,
+    ) -> Option<ExecutionModel> {
+        let id = self.module.id(word)?;
+        let using = self.entries.iter().filter(|entry| entry.usage.globals.contains(&id));
+        using.filter_map(|entry| entry.model).find(|model| !allowed(*model))
+    }
+
+    /// The first execution model that uses a module-scope id, or lists it in its interface, and that `allowed` does not hold for.
     pub(super) fn user_outside(&self, word: u32, allowed: impl Fn(ExecutionModel) -> bool) -> Option<ExecutionModel> {
         self.entries_using(word).filter_map(|entry| entry.model).find(|model| !allowed(*model))
     }

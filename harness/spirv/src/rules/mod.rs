@@ -6,6 +6,7 @@
 mod addressing;
 mod capabilities;
 mod decorations;
+mod document;
 mod entry_points;
 mod facts;
 mod images;
@@ -25,6 +26,7 @@ mod tile_shading;
 
 use std::sync::LazyLock;
 
+pub use document::{NOT_CHECKED, document};
 pub use facts::Facts;
 pub use run_time::{RUN_TIME_RULES, RunTimeRule};
 

@@ -51,7 +51,7 @@ fn limit(
     allowed: fn(ExecutionModel) -> bool,
 ) {
     for variable in facts.variables.iter().filter(|v| v.class == class) {
-        if let Some(model) = facts.user_outside(variable.word, allowed) {
+        if let Some(model) = facts.static_user_outside(variable.word, allowed) {
             let name = facts.name(variable.word);
             variable.breaks(found, format!("{name} in {class} is used in {model}, expected {expected}"));
         }
