@@ -47,6 +47,9 @@ pub(crate) enum Command {
         after_long_help = EXPLAIN
     )]
     Explain(ExplainArgs),
+    /// Says what a SPIR-V module declares, needs and violates, and on which devices it may run
+    #[command(after_help = crate::inspect::HELP)]
+    Inspect(crate::inspect::InspectArgs),
     /// Prints a completion script for a shell
     #[command(after_help = "Example: assay completions bash > ~/.local/share/bash-completion/completions/assay")]
     Completions {

@@ -5,6 +5,7 @@ mod cases;
 mod devices;
 mod exit;
 mod explain;
+mod inspect;
 mod run;
 
 use args::{Cli, Command};
@@ -43,6 +44,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::List(args) => cases::list(&args),
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Inspect(args) => inspect::inspect(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "assay", &mut script);

@@ -308,6 +308,9 @@ impl Report {
             }
             writeln!(out, "  {}\n  rule: {}", violation.rule, violation.says)?;
         }
+        if self.environment == "other" {
+            writeln!(out, "\na kernel, which is not for Vulkan: only the rules of the extensions are checked")?;
+        }
         match self.violations.len() {
             0 => writeln!(out, "\nlegal: no rule is broken")?,
             1 => writeln!(out, "\n1 violation")?,
