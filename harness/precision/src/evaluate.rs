@@ -458,7 +458,8 @@ impl Asked<'_> {
                 let mut point = Real::Div.point(&[constant(Dyadic::int(value)), constant(k)], env, precision)?;
                 if *signed {
                     let one = env.format.rank_of_one();
-                    point.span = Span { lo: point.span.lo.max(-1 - one), hi: point.span.hi.min(one) };
+                    let clamp = |rank: i64| rank.clamp(-1 - one, one);
+                    point.span = Span { lo: clamp(point.span.lo), hi: clamp(point.span.hi) };
                 }
                 Ok(point)
             }

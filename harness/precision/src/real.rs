@@ -193,20 +193,37 @@ impl Real {
     pub(crate) fn cover<R: Enclosure>(self, x: &[R], env: &Environment, precision: R::Precision) -> Result<Span, Stop> {
         let exact = self.exact(x, env, precision)?;
         let constant = |value| R::exact(value, precision);
-        // No member's ulp is greater than that of the end with the greater magnitude.
-        let ulps = |n: R| -> Result<R, Stop> { Ok(n.mul(&ulp(&exact.abs().upper(), env.rule, precision)?)) };
-        let bound = match self.bound(env.half_column()) {
-            Bound::Rounded | Bound::Either => ulps(constant(Dyadic::ONE))?,
-            Bound::Ulps { half_ulps } => ulps(constant(Dyadic::new(false, half_ulps.into(), -1)))?,
+        let ulps = match self.bound(env.half_column()) {
+            Bound::Rounded | Bound::Either => constant(Dyadic::ONE),
+            Bound::Ulps { half_ulps } => constant(Dyadic::new(false, half_ulps.into(), -1)),
             Bound::UlpsPlusTwiceX { base } => {
                 let twice = x[0].abs().upper().mul(&constant(Dyadic::int(2)));
-                ulps(constant(Dyadic::int(base.into())).add(&twice))?
+                constant(Dyadic::int(base.into())).add(&twice).upper()
             }
-            Bound::Logarithm { exponent } => ulps(constant(Dyadic::int(3)))?.max(&constant(Dyadic::pow2(exponent))),
-            Bound::Trigonometric { exponent } => constant(Dyadic::pow2(exponent)),
+            Bound::Logarithm { .. } => constant(Dyadic::int(3)),
+            Bound::Trigonometric { .. } => constant(Dyadic::ZERO),
         };
-        let least = exact.lower().sub(&bound.upper()).lower();
-        let greatest = exact.upper().add(&bound.upper()).upper();
+        let absolute = match self.bound(env.half_column()) {
+            Bound::Logarithm { exponent } | Bound::Trigonometric { exponent } => constant(Dyadic::pow2(exponent)),
+            _ => constant(Dyadic::ZERO),
+        };
+        let largest = ulp(&exact.abs().upper(), env.rule, precision)?;
+        // The reach of the bound below `end`, all members being at or above it.
+        let reach = |end: &R| -> Result<R, Stop> {
+            let zero = constant(Dyadic::ZERO);
+            let by_ulps = if end.compare(&zero)? == Ordering::Less {
+                ulps.mul(&ulp(end, env.rule, precision)?)
+            } else {
+                let epsilon = constant(Dyadic::pow2(-(env.rule.fraction_bits as i32)));
+                // ulp(v) <= max(quantum, v * epsilon), so that v less n of these only grows with v, if n is not huge.
+                let spacing = end.mul(&epsilon).max(&constant(Dyadic::pow2(env.rule.quantum())));
+                let grows = ulps.mul(&epsilon).compare(&constant(Dyadic::ONE))? == Ordering::Less;
+                ulps.mul(&if grows { spacing.min(&largest) } else { largest.clone() })
+            };
+            Ok(by_ulps.max(&absolute).upper())
+        };
+        let least = exact.lower().sub(&reach(&exact.lower())?).lower();
+        let greatest = exact.upper().add(&reach(&exact.upper().neg())?).upper();
         let (lo, hi) = (least.ceil_rank(env.format)?, greatest.floor_rank(env.format)?);
         Ok(overflow(lo, hi, &least, &greatest, env)?)
     }

@@ -25,11 +25,13 @@ pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
         (0..x.len()).map(|i| if float(i) { relaxed_operand(x[i]) } else { Span::point(x[i] as i64) }).collect();
     match &slot.kernel {
         Kernel::Exact(exact) => exact_results(*exact, slot, &spans),
-        Kernel::Real(Real::FromInt | Real::Convert | Real::PackHalf | Real::Ldexp)
+        // Of an inherited bound, or of a fraction, over operands that are ranges themselves there is nothing worth saying.
+        Kernel::Formula(_)
+        | Kernel::Real(Real::FromInt | Real::Convert | Real::PackHalf | Real::Ldexp | Real::Fract)
         | Kernel::Unpack { .. }
         | Kernel::UnpackHalf
         | Kernel::Measured => Set::anything(),
-        Kernel::Real(_) | Kernel::Formula(_) => match decide(&Cover { slot, spans: &spans }) {
+        Kernel::Real(real) => match decide(&Cover { real: *real, slot, spans: &spans }) {
             Ok(span) if is_in_range(Some(span.lo)) && is_in_range(Some(span.hi)) && !span.has_zero() => {
                 Set::range(span.lo, span.hi)
             }
@@ -73,6 +75,7 @@ fn exact_results(exact: Exact, slot: &Slot, spans: &[Span]) -> Set {
 
 /// The range over relaxed operands.
 struct Cover<'a> {
+    real: Real,
     slot: &'a Slot,
     spans: &'a [Span],
 }
@@ -83,12 +86,7 @@ impl Question for Cover<'_> {
     fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Undecided> {
         let env = self.slot.env.with_rule(F16);
         let x: SmallVec<[R; 8]> = self.spans.iter().map(|s| s.reals(F32, precision)).collect();
-        let answer = match &self.slot.kernel {
-            Kernel::Real(real) => real.cover(&x, &env, precision),
-            Kernel::Formula(formula) => formula.cover::<R>(self.spans, &env, precision),
-            _ => Err(Stop::Anything("not judged by distance")),
-        };
-        match answer {
+        match self.real.cover(&x, &env, precision) {
             Err(Stop::Undecided) => Err(Undecided),
             decided => Ok(decided),
         }

@@ -1,7 +1,7 @@
 //! Deciding the bulk of many results quickly, and saying which are left.
 
 use crate::{
-    Column, Rounding, Scalar,
+    Column, Op, Rounding, Scalar,
     environment::{Environment, Flush},
     evaluate::{Kernel, Slot},
     exact::{Exact, Relation},
@@ -20,6 +20,7 @@ const CERTAIN: f64 = 1.0 - 1.0 / (1 << 20) as f64;
 /// Quick verdicts for one result slot, for the usual reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
+    op: Op,
     kernel: Kernel,
     env: Environment,
     operands: SmallVec<[(usize, Scalar); 4]>,
@@ -61,6 +62,7 @@ impl Screen {
             Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => false,
         };
         (types && known && !slot.relaxed).then(|| Screen {
+            op: slot.op,
             kernel: slot.kernel.clone(),
             env: slot.env,
             operands: slot.inputs.clone(),
@@ -113,6 +115,12 @@ impl Screen {
 
     /// Margins for operands with these values.
     fn alternative(&self, x: &[Lane], got: &Lane) -> Option<Screened> {
+        let mut screened = self.by_kernel(x, got)?;
+        self.refuse_what_is_named(x, &mut screened);
+        Some(screened)
+    }
+
+    fn by_kernel(&self, x: &[Lane], got: &Lane) -> Option<Screened> {
         let lanes = Lanes::new(&self.env);
         let references: SmallVec<[&Lane; 8]> = x.iter().collect();
         let point = match &self.kernel {
@@ -192,8 +200,8 @@ impl Screen {
         let (zero_is_special, denormal_is_special) = (is_float && !env.nsz, env.flush_results == Flush::Must);
         vectorised(|| {
             for i in 0..LANES {
-                let special = zero_is_special && got[i] == 0.0
-                    || denormal_is_special && got[i] != 0.0 && got[i].abs() < edge;
+                let special =
+                    zero_is_special && got[i] == 0.0 || denormal_is_special && got[i] != 0.0 && got[i].abs() < edge;
                 screened.margins[i] = if special { f64::NAN } else { screened.margins[i] };
                 // What is not required does not count as passed; without the assumptions the certain evaluation says which.
                 let unchecked = screened.any[i] > 0.0;
@@ -213,6 +221,24 @@ impl Screen {
     }
 }
 
+impl Screen {
+    /// Leaves to the certain evaluation the operands for which the instruction set names a result, or names none.
+    fn refuse_what_is_named(&self, x: &[Lane], screened: &mut Screened) {
+        let named = |i: usize| match self.op {
+            Op::Log => x[0][i] == 1.0,
+            Op::Sqrt => x[0][i] == 0.0,
+            Op::SmoothStep => x[0][i] >= x[1][i],
+            _ => false,
+        };
+        if !matches!(self.op, Op::Log | Op::Sqrt | Op::SmoothStep) {
+            return;
+        }
+        for i in (0..LANES).filter(|&i| named(i)) {
+            (screened.margins[i], screened.any[i]) = (f64::NAN, 0.0);
+        }
+    }
+}
+
 /// One permitted result of a discrete operation on finite operands, for those that are simple; a NaN where there is none.
 #[inline(always)]
 fn discrete(exact: Exact, x: &[f64; 3]) -> Option<f64> {
@@ -228,8 +254,20 @@ fn discrete(exact: Exact, x: &[f64; 3]) -> Option<f64> {
         Exact::Ceil => a.ceil(),
         Exact::Fraction => a - a.trunc(),
         Exact::Copy => a,
-        Exact::Min | Exact::NMin | Exact::AtomicMin => if b < a { b } else { a },
-        Exact::Max | Exact::NMax | Exact::AtomicMax => if a < b { b } else { a },
+        Exact::Min | Exact::NMin | Exact::AtomicMin => {
+            if b < a {
+                b
+            } else {
+                a
+            }
+        }
+        Exact::Max | Exact::NMax | Exact::AtomicMax => {
+            if a < b {
+                b
+            } else {
+                a
+            }
+        }
         Exact::Clamp | Exact::NClamp if b > c => f64::NAN,
         Exact::Clamp | Exact::NClamp => a.max(b).min(c),
         Exact::Step => flag(b >= a),

@@ -129,12 +129,12 @@ fn compare_all(format: Format, count: usize, seed: u64) {
 
 #[test]
 fn single_precision_verdicts_are_the_same_both_ways() {
-    compare_all(F32, 300, 1);
+    compare_all(F32, 64, 1);
 }
 
 #[test]
 fn half_precision_verdicts_are_the_same_both_ways() {
-    compare_all(F16, 300, 2);
+    compare_all(F16, 64, 2);
 }
 
 #[test]

@@ -74,7 +74,8 @@ impl Grid {
 /// The reciprocal of a power of two in the normal range.
 #[inline(always)]
 fn reciprocal(power: f64) -> f64 {
-    f64::from_bits((2046 << 52) - power.to_bits())
+    // A NaN has no reciprocal worth having; its bits may be greater.
+    f64::from_bits((2046u64 << 52).wrapping_sub(power.to_bits()))
 }
 
 /// Runs a loop over lanes with the widest vectors that the processor has.

@@ -68,7 +68,7 @@ impl<'a> Lanes<'a> {
 
     /// What an operation with a bound of its own permits for known operands.
     pub(crate) fn real_point(&self, real: Real, x: &[&Lane]) -> Option<Point> {
-        let (exact, mut any) = truth::real(real, x, self)?;
+        let (exact, any) = truth::real(real, x, self)?;
         let grid = self.grid;
         let f = &exact.value;
         let bound = vectorised(|| match real.bound(self.env.half_column()) {
@@ -88,10 +88,6 @@ impl<'a> Lanes<'a> {
             }
             Bound::Trigonometric { exponent } => [2f64.powi(exponent); LANES],
         });
-        if real == Real::Ldexp {
-            // Undefined, not overflown.
-            vectorised(|| (0..LANES).for_each(|i| any[i] = greatest(any[i], flag(f[i].abs() > 2.0 * grid.max))));
-        }
         Some(Point { exact, bound, any })
     }
 
@@ -110,7 +106,9 @@ impl<'a> Lanes<'a> {
         let mut any = range.any;
         if self.env.not_inf {
             let max = self.grid.max;
-            vectorised(|| (0..LANES).for_each(|i| any[i] = greatest(any[i], flag(range.lo[i] < -max || range.hi[i] > max))));
+            vectorised(|| {
+                (0..LANES).for_each(|i| any[i] = greatest(any[i], flag(range.lo[i] < -max || range.hi[i] > max)))
+            });
         }
         Some(Point { exact, bound, any })
     }
@@ -139,7 +137,15 @@ impl<'a> Lanes<'a> {
         match rounding {
             Rounding::Undeclared => {
                 let (lo, hi) = (grid.floor(v + slack), grid.ceil(v - slack));
-                let clamp = |r: f64| if r > grid.max { f64::INFINITY } else if r < -grid.max { f64::NEG_INFINITY } else { r };
+                let clamp = |r: f64| {
+                    if r > grid.max {
+                        f64::INFINITY
+                    } else if r < -grid.max {
+                        f64::NEG_INFINITY
+                    } else {
+                        r
+                    }
+                };
                 (clamp(lo), clamp(hi))
             }
             Rounding::Rtz => (f64::NAN, f64::NAN),
@@ -161,7 +167,8 @@ impl<'a> Lanes<'a> {
                 any[i] = greatest(a.any[i], b.any[i]);
             }
         });
-        for (p, q, needed) in [(&a.lo, &b.hi, !b.point), (&a.hi, &b.lo, !a.point), (&a.hi, &b.hi, !a.point && !b.point)] {
+        for (p, q, needed) in [(&a.lo, &b.hi, !b.point), (&a.hi, &b.lo, !a.point), (&a.hi, &b.hi, !a.point && !b.point)]
+        {
             if needed {
                 vectorised(|| {
                     for i in 0..LANES {
@@ -207,11 +214,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// The hull of what an operation permits at some corners of its operands.
-    fn at_corners(
-        &self,
-        operands: &[Rc<Range>],
-        point: impl Fn(&[&Lane]) -> Option<Point>,
-    ) -> Result<Rc<Range>, Stop> {
+    fn at_corners(&self, operands: &[Rc<Range>], point: impl Fn(&[&Lane]) -> Option<Point>) -> Result<Rc<Range>, Stop> {
         let free: Vec<usize> = (0..operands.len()).filter(|&k| !operands[k].point).collect();
         // All corners of two operands; of more, only those at which all are at the same end.
         let corners = if free.len() <= 2 { 1usize << free.len() } else { 2 };
@@ -328,7 +331,15 @@ impl Algebra for Lanes<'_> {
     }
 
     fn clamp_to_unit(&self, operand: &Rc<Range>) -> Result<Rc<Range>, Stop> {
-        let unit = |v: f64| if v < 0.0 { 0.0 } else if v > 1.0 { 1.0 } else { v };
+        let unit = |v: f64| {
+            if v < 0.0 {
+                0.0
+            } else if v > 1.0 {
+                1.0
+            } else {
+                v
+            }
+        };
         Ok(Rc::new(Range { lo: operand.lo.map(unit), hi: operand.hi.map(unit), ..(**operand).clone() }))
     }
 

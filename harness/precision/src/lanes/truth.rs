@@ -49,12 +49,6 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
         Real::Mul => (rounding(vectorised(|| lane(|i| x[0][i] * x[1][i]))), none),
         Real::Difference => (rounding(vectorised(|| lane(|i| x[1][i] - x[0][i]))), none),
         Real::FromInt | Real::Convert | Real::PackHalf => (Exact::certain(*x[0]), none),
-        // The power of two is within the range of f64 only so far.
-        Real::Ldexp => {
-            let value = vectorised(|| lane(|i| x[0][i] * x[1][i]));
-            let known = |i: usize| if x[1][i] > 1e-250 { 0.0 } else { f64::NAN };
-            (Exact { error: lane(known), value }, none)
-        }
         Real::Fract => (rounding(vectorised(|| lane(|i| x[0][i] - x[0][i].floor()))), none),
         Real::Div => {
             let e = if half { 2f64.powi(14) } else { 2f64.powi(126) };
@@ -67,9 +61,10 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
         Real::Exp2 => (Exact::within_slack(vectorised(|| lane(|i| kernels::exp2(bounded(x[0][i]))))), none),
         Real::Log | Real::Log2 | Real::InverseSqrt => {
             let (values, any) = positive(x[0]);
+            // The logarithms take a NaN apart like a number; the difference keeps it one.
             let value = vectorised(|| match real {
-                Real::Log => lane(|i| kernels::ln(values[i])),
-                Real::Log2 => lane(|i| kernels::log2(values[i])),
+                Real::Log => lane(|i| kernels::ln(values[i]) + (values[i] - values[i])),
+                Real::Log2 => lane(|i| kernels::log2(values[i]) + (values[i] - values[i])),
                 _ => lane(|i| 1.0 / values[i].sqrt()),
             });
             (Exact::within_slack(value), any)
@@ -90,8 +85,8 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
             let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { kernels::atan2(x[0][i], x[1][i]) }));
             (Exact::within_slack(value), any)
         }
-        // Three operands in f64 may need more than its precision.
-        Real::Fma | Real::Width => return None,
+        // Three operands in f64 may need more than its precision, and so may a scale.
+        Real::Fma | Real::Width | Real::Ldexp => return None,
     })
 }
 
@@ -198,7 +193,15 @@ fn node(formula: &Formula, id: NodeId, x: &[Exact], lanes: &Lanes<'_>) -> Option
         }
         Node::ClampToUnit(operand) => {
             let mut exact = of(*operand)?;
-            exact.value = exact.value.map(|v| if v < 0.0 { 0.0 } else if v > 1.0 { 1.0 } else { v });
+            exact.value = exact.value.map(|v| {
+                if v < 0.0 {
+                    0.0
+                } else if v > 1.0 {
+                    1.0
+                } else {
+                    v
+                }
+            });
             exact
         }
         Node::NotNegative(operand) => of(*operand)?,
