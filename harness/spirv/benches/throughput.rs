@@ -1,5 +1,7 @@
 //! Bytes a second of each direction, over one large module made of many copies of a compute shader's function.
 
+use std::process::Command;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 use assay_spirv::need::Need;
@@ -53,5 +55,28 @@ fn throughput(c: &mut Criterion) {
     c.bench_function("assemble one small shader", |b| b.iter(|| assemble(&small)));
 }
 
-criterion_group!(benches, throughput);
+/// Debian's tools on the same module, where they are installed; starting the process counts.
+fn tools(c: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (text, words) = (folder.path().join("a.spvasm"), folder.path().join("a.spv"));
+    std::fs::write(&text, shader(20_000)).expect("writing the shader");
+    let run = |tool: &str, arguments: &[&std::ffi::OsStr]| {
+        Command::new(tool).args(arguments).output().is_ok_and(|o| o.status.success())
+    };
+    let assemble: [&std::ffi::OsStr; 3] = [text.as_ref(), "-o".as_ref(), words.as_ref()];
+    if !run("spirv-as", &assemble) {
+        return;
+    }
+    let size = |path| std::fs::metadata(path).map_or(0, |m| m.len());
+    let mut group = c.benchmark_group("tools");
+    group.sample_size(10).throughput(Throughput::Bytes(size(&text)));
+    group.bench_function("spirv-as", |b| b.iter(|| run("spirv-as", &assemble)));
+    group.throughput(Throughput::Bytes(size(&words)));
+    group.bench_function("spirv-val", |b| {
+        b.iter(|| run("spirv-val", &["--target-env".as_ref(), "vulkan1.3".as_ref(), words.as_ref()]))
+    });
+    group.finish();
+}
+
+criterion_group!(benches, throughput, tools);
 criterion_main!(benches);

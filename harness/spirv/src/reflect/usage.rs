@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::module::{Id, Module};
-use crate::tables::{ExecutionModel, Op};
+use crate::tables::{ExecutionModel, Kind, Op};
 use crate::words::string;
 
 /// An entry point and what it statically uses.
@@ -51,24 +51,32 @@ impl Usage {
             let start = module.definition_of_word(word)?.index.0;
             module.functions().binary_search_by_key(&start, |f| f.instructions.start).ok()
         };
+        let globals_end = module.functions().first().map_or(u32::MAX, |f| f.instructions.start);
+        let mut seen = vec![false; module.id_count()];
         let mut waiting: Vec<usize> = place(self.function).into_iter().collect();
         while let Some(function) = waiting.pop() {
             if !self.functions.insert(function) {
                 continue;
             }
-            let range = module.functions()[function].instructions.clone();
-            let first_inside = range.start;
-            for instruction in module.instructions_in(range) {
-                for word in module.id_operands(instruction) {
-                    let Some(id) = module.id(word) else { continue };
+            for instruction in module.instructions_in(module.functions()[function].instructions.clone()) {
+                // What stands behind an operand newer than the tables cannot be known.
+                let _newer = module.operands(instruction, |operand| {
+                    if !matches!(operand.kind, Kind::IdRef | Kind::IdScope | Kind::IdMemorySemantics) {
+                        return;
+                    }
+                    let word = instruction.words[operand.at];
+                    let Some(id) = module.id(word).filter(|id| !std::mem::replace(&mut seen[id.0 as usize], true))
+                    else {
+                        return;
+                    };
                     match module.definition(id) {
                         Some(d) if d.op == Some(Op::Function) => waiting.extend(place(word)),
-                        Some(d) if d.index.0 < first_inside && module.function_at(d.index).is_none() => {
+                        Some(d) if d.index.0 < globals_end => {
                             self.globals.insert(id);
                         }
                         _ => {}
                     }
-                }
+                });
             }
         }
     }

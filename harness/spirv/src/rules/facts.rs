@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::Findings;
-use crate::grammar::{Class, Kind, Quantifier};
+use crate::grammar::{Class, Kind};
 use crate::module::{Decorated, ImageType, Index, Instruction, Module, Section, Type, TypeId};
 use crate::reflect::{self, Mode, Usage};
 use crate::tables::{
@@ -206,10 +206,15 @@ impl<'a> Facts<'a> {
     pub(super) fn scopes(&self, instruction: Instruction) -> Vec<(ScopeRole, Scope)> {
         let Some(op) = instruction.op else { return Vec::new() };
         let mut found = Vec::new();
-        // Scopes among memory and image operands: most instructions have none of these.
-        if instruction.words.len() <= 1 + op.info().operands.iter().filter(|o| o.quantifier == Quantifier::One).count()
-            && !op.info().operands.iter().any(|o| o.kind == Kind::IdScope)
-        {
+        // Scopes among memory and image operands, which most instructions do without.
+        let plain = match op {
+            Op::Load => 4,
+            Op::Store | Op::CopyMemory => 3,
+            Op::ImageRead => 5,
+            Op::ImageWrite => 4,
+            _ => 0,
+        };
+        if instruction.words.len() <= plain {
             return found;
         }
         let mut first = true;
