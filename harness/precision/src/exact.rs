@@ -58,6 +58,11 @@ pub(crate) enum Exact {
     NClamp,
     AtomicMin,
     AtomicMax,
+    /// Of a subgroup: a NaN loses, of NaNs alone the result is undefined, and the zeros have no order.
+    GroupMin,
+    GroupMax,
+    /// Whether bits or numbers are compared is not said.
+    AllEqual,
     CompareExchange,
     Step,
     IsNan,
@@ -139,16 +144,32 @@ impl Exact {
                 either.union_with(&keep(x[1]));
                 either
             }
-            Exact::NMin | Exact::NMax | Exact::AtomicMin | Exact::AtomicMax if nan(0) || nan(1) => {
+            Exact::GroupMin | Exact::GroupMax if nan(0) && nan(1) => Set::anything(),
+            Exact::AllEqual => {
+                let mut either = truth(x[0] == x[1]);
+                let numbers = !nan(0) && !nan(1) && !less(f, x[0], x[1]) && !less(f, x[1], x[0]);
+                either.union_with(&truth(numbers));
+                either
+            }
+            Exact::NMin
+            | Exact::NMax
+            | Exact::AtomicMin
+            | Exact::AtomicMax
+            | Exact::GroupMin
+            | Exact::GroupMax
+                if nan(0) || nan(1) =>
+            {
                 keep(if nan(0) { x[1] } else { x[0] })
             }
-            Exact::AtomicMin | Exact::AtomicMax if f.is_zero(x[0]) && f.is_zero(x[1]) => {
+            Exact::AtomicMin | Exact::AtomicMax | Exact::GroupMin | Exact::GroupMax
+                if f.is_zero(x[0]) && f.is_zero(x[1]) =>
+            {
                 let mut either = keep(x[0]);
                 either.union_with(&keep(x[1]));
                 either
             }
-            Exact::Min | Exact::NMin | Exact::AtomicMin => Set::point(f.rank(x[0]).min(f.rank(x[1]))),
-            Exact::Max | Exact::NMax | Exact::AtomicMax => Set::point(f.rank(x[0]).max(f.rank(x[1]))),
+            Exact::Min | Exact::NMin | Exact::AtomicMin | Exact::GroupMin => Set::point(f.rank(x[0]).min(f.rank(x[1]))),
+            Exact::Max | Exact::NMax | Exact::AtomicMax | Exact::GroupMax => Set::point(f.rank(x[0]).max(f.rank(x[1]))),
             Exact::Clamp | Exact::NClamp => {
                 if nan(1) || nan(2) || less(f, x[2], x[1]) {
                     return Set::anything();

@@ -254,14 +254,14 @@ fn discrete(exact: Exact, x: &[f64; 3]) -> Option<f64> {
         Exact::Ceil => a.ceil(),
         Exact::Fraction => a - a.trunc(),
         Exact::Copy => a,
-        Exact::Min | Exact::NMin | Exact::AtomicMin => {
+        Exact::Min | Exact::NMin | Exact::AtomicMin | Exact::GroupMin => {
             if b < a {
                 b
             } else {
                 a
             }
         }
-        Exact::Max | Exact::NMax | Exact::AtomicMax => {
+        Exact::Max | Exact::NMax | Exact::AtomicMax | Exact::GroupMax => {
             if a < b {
                 b
             } else {
@@ -280,7 +280,8 @@ fn discrete(exact: Exact, x: &[f64; 3]) -> Option<f64> {
             Relation::LessEqual => a <= b,
             Relation::GreaterEqual => a >= b,
         }),
-        Exact::Significand
+        Exact::AllEqual
+        | Exact::Significand
         | Exact::Exponent
         | Exact::CompareExchange
         | Exact::QuantizeToF16

@@ -148,13 +148,13 @@ pub(crate) fn of(op: Op) -> Row {
         Op::DPdyCoarse => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
         Op::FwidthCoarse => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
         Op::GroupNonUniformAllEqual => {
-            row(Signature::Compare, E(Exact::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(Exact::AllEqual), Lists::PRESERVE_SPECIAL)
         }
         Op::SubgroupAllEqualKHR => {
             row(Signature::Compare, E(Exact::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL)
         }
-        Op::GroupNonUniformFMin => row(Signature::Map(2), E(Exact::NMin), Lists::ALL),
-        Op::GroupNonUniformFMax => row(Signature::Map(2), E(Exact::NMax), Lists::ALL),
+        Op::GroupNonUniformFMin => row(Signature::Map(2), E(Exact::GroupMin), Lists::ALL),
+        Op::GroupNonUniformFMax => row(Signature::Map(2), E(Exact::GroupMax), Lists::ALL),
         Op::GroupNonUniformFAdd => row(Signature::Map(2), Measured, Lists::NONE),
         Op::GroupNonUniformFMul => row(Signature::Map(2), Measured, Lists::NONE),
         Op::AtomicFAddEXT => row(Signature::Atomic(2), Atomic(&R(Real::Add)), Lists::ALL),
