@@ -2,7 +2,7 @@
 
 use crate::{
     exit::{self, Failure, WithCode, usage},
-    note, print,
+    note, print, wgsl,
 };
 use assay_spirv::{
     inspect::{Report, Source},
@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 
 /// What `assay inspect --help` says at its end.
 pub(crate) const HELP: &str = "\
-A file with the extension .spv holds words, in either byte order; any other holds text as spirv-as reads it. No driver
-is needed: where there is none, nothing is said of devices.
+A file is WGSL if its name ends in .wgsl, SPIR-V words if it starts with the magic number (in either byte order), else
+text as spirv-as reads it. No driver is needed: where there is none, nothing is said of devices.
 
 Exit codes: 0 no rule is broken; 1 a rule is broken; 2 the file cannot be read.";
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// SPIR-V words or text
+    /// SPIR-V words or text, or WGSL
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -61,7 +61,13 @@ struct DeviceJson {
 pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
     let bytes = std::fs::read(&args.file).map_err(|error| usage(format!("cannot read {name}: {error}")))?;
-    let source = Source::read(&bytes).map_err(|error| usage(format!("{name}: {error}")))?;
+    let source = if args.file.extension().is_some_and(|e| e == "wgsl") {
+        let text = std::str::from_utf8(&bytes).map_err(|error| usage(format!("{name}: {error}")))?;
+        Source::compiled(wgsl::compile(text, &name)?, text)
+    } else {
+        Source::read(&bytes)
+    };
+    let source = source.map_err(|error| usage(format!("{name}: {error}")))?;
     if let Some(path) = &args.emit {
         emit(&source, path)?;
     }

@@ -7,6 +7,7 @@ mod exit;
 mod explain;
 mod inspect;
 mod run;
+mod wgsl;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};

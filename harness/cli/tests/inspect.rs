@@ -75,3 +75,21 @@ fn what_cannot_be_read_gets_one_message_and_code_2() {
     }
     assert_eq!(assay(&["inspect", "/nonexistent.spv"]).code, 2);
 }
+
+#[test]
+fn wgsl_goes_through_naga() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wgsl");
+    let path = path.to_str().unwrap();
+    let shader = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n\
+                  @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {\n\
+                  \x20 data[id.x] = data[id.x] * 2u;\n}\n";
+    std::fs::write(path, shader).unwrap();
+    let output = inspect(&[path]);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.contains("workgroups of 64 x 1 x 1"), "{output:?}");
+    std::fs::write(path, shader.replace("2u", "2.5")).unwrap();
+    let output = inspect(&[path]);
+    assert_eq!(output.code, 2, "{output:?}");
+    assert!(output.stderr.contains("a.wgsl:3:"), "{output:?}");
+}

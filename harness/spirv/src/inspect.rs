@@ -20,6 +20,8 @@ pub struct Source {
     /// The module.
     pub module: Module,
     text: Option<(String, Spans)>,
+    /// Text in another language that the words were compiled from, with `OpLine` in them.
+    origin: Option<String>,
 }
 
 /// Why a file is neither a module nor the text of one.
@@ -60,7 +62,7 @@ impl Source {
         let magic = [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()];
         if bytes.get(..4).is_some_and(|start| magic.iter().any(|m| m == start)) {
             let module = Module::parse(words_from_bytes(bytes)?)?;
-            return Ok(Source { module, text: None });
+            return Ok(Source { module, text: None, origin: None });
         }
         match std::str::from_utf8(bytes) {
             Ok(text) => Source::from_text(text),
@@ -72,7 +74,7 @@ impl Source {
     pub fn from_text(text: &str) -> Result<Source, InspectError> {
         let (words, spans) = assemble_with_spans(text)?;
         match Module::parse(words) {
-            Ok(module) => Ok(Source { module, text: Some((text.to_owned(), spans)) }),
+            Ok(module) => Ok(Source { module, text: Some((text.to_owned(), spans)), origin: None }),
             Err(error) => {
                 let at = spans.of(error.at).map_or(text.len(), |span| span.start);
                 let (line, column) = position(text, at);
@@ -81,9 +83,9 @@ impl Source {
         }
     }
 
-    /// Takes words that another language was compiled to.
-    pub fn from_words(words: Vec<u32>) -> Result<Source, InspectError> {
-        Ok(Source { module: Module::parse(words)?, text: None })
+    /// Takes words that text in another language was compiled to; places are those that `OpLine` names.
+    pub fn compiled(words: Vec<u32>, origin: &str) -> Result<Source, InspectError> {
+        Ok(Source { module: Module::parse(words)?, text: None, origin: Some(origin.to_owned()) })
     }
 
     /// The module as text.
@@ -97,10 +99,20 @@ impl Source {
             let (line, column) = position(text, span.start);
             Some((line, column, text.get(span)?.to_owned()))
         });
-        match spanned {
+        match spanned.or_else(|| self.line_of_origin(at)) {
             Some((line, column, text)) => Place { word: at, line: Some(line), column: Some(column), text: Some(text) },
             None => Place { word: at, line: None, column: None, text: self.instruction_text(at) },
         }
+    }
+
+    /// Line, column and the rest of the line that `OpLine` gives an instruction.
+    fn line_of_origin(&self, at: usize) -> Option<(usize, usize, String)> {
+        let origin = self.origin.as_ref()?;
+        let instruction = self.module.instructions().find(|i| i.at == at)?;
+        let (_, line, column) = self.module.line(instruction.index)?;
+        let (line, column) = (line as usize, column.max(1) as usize);
+        let text = origin.lines().nth(line.checked_sub(1)?)?;
+        Some((line, column, text.chars().skip(column - 1).collect()))
     }
 
     /// The text of the instruction that starts at a word, for modules that came without.
