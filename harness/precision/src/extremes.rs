@@ -32,7 +32,8 @@ pub(crate) fn extremes(operation: &impl Operation, operands: &[Span]) -> Result<
     let free = operands.iter().filter(|s| !s.is_point()).count();
     let mut budget = BUDGET / (free * free).max(1);
     while let Some(current) = boxes.pop() {
-        let Some(widest) = widest(&current) else { continue };
+        // Of spans of one or two values the corners are all there is.
+        let Some(widest) = widest(&current).filter(|&w| current[w].hi - current[w].lo > 1) else { continue };
         let cover = operation.cover(&current)?;
         if budget == 0 {
             found = found.hull(cover);
