@@ -151,12 +151,7 @@ impl Exact {
                 either.union_with(&truth(numbers));
                 either
             }
-            Exact::NMin
-            | Exact::NMax
-            | Exact::AtomicMin
-            | Exact::AtomicMax
-            | Exact::GroupMin
-            | Exact::GroupMax
+            Exact::NMin | Exact::NMax | Exact::AtomicMin | Exact::AtomicMax | Exact::GroupMin | Exact::GroupMax
                 if nan(0) || nan(1) =>
             {
                 keep(if nan(0) { x[1] } else { x[0] })
@@ -171,7 +166,7 @@ impl Exact {
             Exact::Min | Exact::NMin | Exact::AtomicMin | Exact::GroupMin => Set::point(f.rank(x[0]).min(f.rank(x[1]))),
             Exact::Max | Exact::NMax | Exact::AtomicMax | Exact::GroupMax => Set::point(f.rank(x[0]).max(f.rank(x[1]))),
             Exact::Clamp | Exact::NClamp => {
-                if nan(1) || nan(2) || less(f, x[2], x[1]) {
+                if !nan(1) && !nan(2) && less(f, x[2], x[1]) {
                     return Set::anything();
                 }
                 let (min, max) = match self {

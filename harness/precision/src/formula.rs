@@ -5,7 +5,7 @@ use crate::{
     real::{Point, Real, overflow},
     show,
     span::{Span, Stop},
-    spans::Spans,
+    spans::{Reading, Spans},
     sum::Sum,
     trace::Trace,
 };
@@ -60,6 +60,9 @@ pub(crate) enum Truth {
     RemFloor,
     /// `x` to the power of `y`.
     Pow,
+    /// This component of `x / sqrt(dot(x, x))`. The formula's `1 / sqrt` is not representable where the quotient is
+    /// (3 / 3), and an enclosure of it never decides.
+    Normalized(usize),
 }
 
 /// A formula with all that the laws make of it.
@@ -85,8 +88,8 @@ impl Formula {
         trace: &Trace,
     ) -> Result<Point<R>, Stop> {
         let algebra = Spans::<R> { env, precision, trace };
-        let uses: SmallVec<[Span; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
-        let found = self.range(&algebra, &uses)?;
+        let uses: SmallVec<[Reading; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
+        let found = self.range(&algebra, &uses)?.hull();
         if found.has_infinity(env.format) {
             return Err(match env.not_inf {
                 true => Stop::Anything("a formula may overflow, and infinities are assumed not to occur"),
@@ -95,19 +98,21 @@ impl Formula {
         }
         let exact = self.exact(x, env, precision)?;
         let value = |rank: Rank| R::exact(env.format.value_of_rank(rank), precision);
-        let (below, above) = (exact.sub(&value(found.lo)).abs(), exact.sub(&value(found.hi)).abs());
+        let (least, greatest) = (value(found.lo), value(found.hi));
+        let (below, above) = (exact.sub(&least).abs(), exact.sub(&greatest).abs());
         let twice = exact.add(&exact);
-        // [x - E, x + E]: the end on the side of the farther extreme is that extreme itself.
-        let farther_is_least = match found.is_point() {
-            true => exact.compare(&value(found.lo))? == Ordering::Greater,
+        // [x - E, x + E]: the end on the side of the farther extreme is that extreme itself. Where F is one value, the two distances are
+        // one number, which no precision tells apart: the value is the end on its side of x.
+        let least_is_end = match found.is_point() {
+            true => exact.compare(&least)? == Ordering::Greater,
             false => below.compare(&above)? == Ordering::Greater,
         };
-        let (lo, hi, least, greatest) = if farther_is_least {
-            let greatest = twice.sub(&value(found.lo));
-            (found.lo, greatest.floor_rank(env.format)?, value(found.lo), greatest)
+        let (lo, hi, least, greatest) = if least_is_end {
+            let greatest = twice.sub(&least);
+            (found.lo, greatest.floor_rank(env.format)?, least, greatest)
         } else {
-            let least = twice.sub(&value(found.hi));
-            (least.ceil_rank(env.format)?, found.hi, least, value(found.hi))
+            let least = twice.sub(&greatest);
+            (least.ceil_rank(env.format)?, found.hi, least, greatest)
         };
         // A zero stands for both.
         let (lo, hi) = (if lo == 0 { -1 } else { lo }, if hi == -1 { 0 } else { hi });
@@ -127,10 +132,11 @@ impl Formula {
     ) -> Result<Span, Stop> {
         let format = env.format;
         let algebra = Spans::<R> { env, precision, trace: &Trace::off() };
-        let uses: SmallVec<[Span; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
-        let found = self.range(&algebra, &uses)?;
+        let uses: SmallVec<[Reading; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
+        let found = self.range(&algebra, &uses)?.hull();
         if found.has_infinity(format) {
-            return Err(Stop::Anything("an intermediate may overflow"));
+            // Only single values tell whether it does.
+            return Ok(Span::all(format));
         }
         let x: SmallVec<[R; 8]> = operands.iter().map(|s| s.reals(format, precision)).collect();
         let exact = self.exact(&x, env, precision)?;
@@ -148,8 +154,9 @@ impl Formula {
         env: &Environment,
         precision: R::Precision,
     ) -> Stop {
-        match self.range(&Spans::<R> { env, precision, trace: &Trace::off() }, operands) {
-            Ok(span) if span.has_infinity(env.format) => Stop::AnyNumber("a formula may give an infinity"),
+        let operands: SmallVec<[Reading; 8]> = operands.iter().map(|&span| span.into()).collect();
+        match self.range(&Spans::<R> { env, precision, trace: &Trace::off() }, &operands) {
+            Ok(range) if range.hull().has_infinity(env.format) => Stop::AnyNumber("a formula may give an infinity"),
             Ok(_) => Stop::Anything("an operand is infinite"),
             Err(stop) => stop,
         }
@@ -163,6 +170,11 @@ impl Formula {
             Truth::RemTrunc => x[0].rem_trunc(&x[1])?,
             Truth::RemFloor => x[0].rem_floor(&x[1])?,
             Truth::Pow => x[0].pow(&x[1])?,
+            Truth::Normalized(component) => {
+                let zero = R::exact(Dyadic::ZERO, precision);
+                let square = x.iter().fold(zero, |sum, x| sum.add(&x.mul(x)));
+                x[component].div(&square.function(Function::Sqrt)?)?
+            }
         })
     }
 

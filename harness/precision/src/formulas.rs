@@ -263,7 +263,7 @@ pub(crate) fn normalize(inputs: &Inputs) -> Formula {
     let dot = b.dot(&x, &x);
     let inverse = b.real(Real::InverseSqrt, &[dot]);
     b.sum(&[(false, &[x[inputs.component], inverse])]);
-    b.done("x * InverseSqrt(dot(x, x))", Truth::Formula)
+    b.done("x * InverseSqrt(dot(x, x))", Truth::Normalized(inputs.component))
 }
 
 pub(crate) fn face_forward(inputs: &Inputs) -> Formula {

@@ -3,7 +3,7 @@
 use crate::{
     Rounding, Scalar,
     evaluate::{Kernel, Slot},
-    real::Real,
+    real::{Real, is_divisor_in_range},
 };
 use assay_float::{F16, Format, Set};
 
@@ -25,6 +25,11 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
     let by_zero = real == Real::Div && format.is_zero(x[1]);
     if finite && !by_zero {
         return None;
+    }
+    // Of an infinity, too, no precision of the quotient is stated, nor of an infinity by a finite divisor out of range.
+    let nan = |i: usize| format.is_nan(x[i]);
+    if real == Real::Div && !nan(0) && !nan(1) && !is_divisor_in_range(x[1], format, slot.env.half_column()) {
+        return Some(Set::anything());
     }
     // Only classes and signs matter now.
     let v = |i: usize| float(i).map_or(1.0, |f| proxy(f, x[i]));
@@ -51,7 +56,12 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
         | Real::Atan
         | Real::Atan2 => return Some(Set::anything()),
     };
-    Some(from_host(host, format))
+    let mut set = from_host(host, format);
+    if by_zero && slot.env.nsz {
+        // With the sign of the zero that of the quotient is free.
+        set.union_with(&from_host(-host, format));
+    }
+    Some(set)
 }
 
 /// A value of the same class and sign.

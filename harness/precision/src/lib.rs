@@ -39,6 +39,7 @@ mod signature;
 mod span;
 mod spans;
 mod sum;
+pub mod synthetic;
 mod table;
 mod trace;
 mod types;

@@ -166,7 +166,11 @@ impl Real {
     ) -> Result<Point<R>, Stop> {
         let exact = self.exact(x, env, precision)?;
         let constant = |value| R::exact(value, precision);
-        let ulps = |n: R| -> Result<R, Stop> { Ok(n.mul(&ulp(&exact, env.rule, precision)?)) };
+        // The format's own ulp where that of the bounds' format, beyond its largest value, is finer.
+        let ulps = |n: R| -> Result<R, Stop> {
+            let own = ulp(&exact, env.format, precision)?;
+            Ok(n.mul(&ulp(&exact, env.rule, precision)?.max(&own)))
+        };
         let bound = match self.bound(env.half_column()) {
             Bound::Rounded => return rounded(exact, env, env.rounding, precision),
             Bound::Either => return rounded(exact, env, Rounding::Undeclared, precision),
@@ -207,12 +211,14 @@ impl Real {
             Bound::Logarithm { exponent } | Bound::Trigonometric { exponent } => constant(Dyadic::pow2(exponent)),
             _ => constant(Dyadic::ZERO),
         };
-        let largest = ulp(&exact.abs().upper(), env.rule, precision)?;
+        let widest_ulp =
+            |v: &R| -> Result<R, Stop> { Ok(ulp(v, env.rule, precision)?.max(&ulp(v, env.format, precision)?)) };
+        let largest = widest_ulp(&exact.abs().upper())?;
         // The reach of the bound below `end`, all members being at or above it.
         let reach = |end: &R| -> Result<R, Stop> {
             let zero = constant(Dyadic::ZERO);
             let by_ulps = if end.compare(&zero)? == Ordering::Less {
-                ulps.mul(&ulp(end, env.rule, precision)?)
+                ulps.mul(&widest_ulp(end)?)
             } else {
                 let epsilon = constant(Dyadic::pow2(-(env.rule.fraction_bits as i32)));
                 // ulp(v) <= max(quantum, v * epsilon), so that v less n of these only grows with v, if n is not huge.
@@ -243,6 +249,14 @@ pub(crate) struct Point<R> {
 /// `e` of OpFDiv's range `[2^-e, 2^e]` of divisors.
 fn divisor_exponent(half: bool) -> i32 {
     if half { 14 } else { 126 }
+}
+
+/// Whether OpFDiv states a precision for a divisor with these bits.
+pub(crate) fn is_divisor_in_range(bits: u64, format: Format, half: bool) -> bool {
+    let e = divisor_exponent(half);
+    let power = |exponent| neighbours(Dyadic::pow2(exponent), format).lo;
+    let magnitude = (bits & format.magnitude_mask()).cast_signed();
+    format.is_zero(bits) || (power(-e) <= magnitude && magnitude <= power(e))
 }
 
 fn holds_zero<R: Enclosure>(x: &R, zero: &R) -> Result<bool, Undecided> {

@@ -12,6 +12,69 @@ use crate::{
 };
 use assay_float::{Dyadic, Enclosure, Rank};
 use smallvec::SmallVec;
+use std::{cell::Cell, cmp::Ordering};
+
+/// What the next operation of a formula may find: values in a few disjoint spans, ascending. A zero that a denormal may be flushed
+/// to stands apart from it, and so does what comes of that zero: what lies between is no member.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    parts: SmallVec<[Span; 2]>,
+}
+
+impl Reading {
+    /// How many spans are kept apart; of more the nearest are joined.
+    const PARTS: usize = 6;
+
+    /// The least span that holds all members.
+    pub(crate) fn hull(&self) -> Span {
+        Span { lo: self.parts[0].lo, hi: self.parts[self.parts.len() - 1].hi }
+    }
+
+    fn union(spans: impl IntoIterator<Item = Span>) -> Reading {
+        let mut sorted: SmallVec<[Span; 8]> = spans.into_iter().collect();
+        if sorted.len() > 1 {
+            sorted.sort_unstable_by_key(|s| s.lo);
+        }
+        let mut parts: SmallVec<[Span; 2]> = SmallVec::new();
+        for span in sorted {
+            match parts.last_mut() {
+                Some(last) if span.lo <= last.hi + 1 => last.hi = last.hi.max(span.hi),
+                _ => parts.push(span),
+            }
+        }
+        while parts.len() > Reading::PARTS {
+            let nearest = (1..parts.len()).min_by_key(|&i| parts[i].lo - parts[i - 1].hi).expect("several parts");
+            parts[nearest - 1].hi = parts[nearest].hi;
+            parts.remove(nearest);
+        }
+        Reading { parts }
+    }
+
+    fn map(&self, f: impl Fn(Span) -> Span) -> Reading {
+        Reading::union(self.parts.iter().map(|&span| f(span)))
+    }
+}
+
+impl From<Span> for Reading {
+    fn from(span: Span) -> Reading {
+        Reading { parts: SmallVec::from_elem(span, 1) }
+    }
+}
+
+/// The union of an operation's ranges over every choice of a part of each operand.
+fn over_parts(operands: &[&Reading], range: impl Fn(&[Span]) -> Result<Span, Stop>) -> Result<Reading, Stop> {
+    let mut choice: SmallVec<[usize; 8]> = SmallVec::from_elem(0, operands.len());
+    let mut found: SmallVec<[Span; 8]> = SmallVec::new();
+    loop {
+        let spans: SmallVec<[Span; 8]> = choice.iter().zip(operands).map(|(&k, o)| o.parts[k]).collect();
+        found.push(range(&spans)?);
+        let Some(next) = (0..choice.len()).find(|&i| choice[i] + 1 < operands[i].parts.len()) else {
+            return Ok(Reading::union(found));
+        };
+        choice[..next].fill(0);
+        choice[next] += 1;
+    }
+}
 
 const OVERFLOW: Stop = Stop::Anything("an intermediate may overflow, and infinities are assumed not to occur");
 
@@ -41,39 +104,59 @@ impl<R: Enclosure> Spans<'_, R> {
     /// that are not both finite.
     fn rounded(
         &self,
-        a: Span,
-        b: Span,
+        a: &Reading,
+        b: &Reading,
         operation: impl Fn(&R, &R) -> R,
         infinite: impl Fn(Rank, Rank) -> Result<i32, Stop>,
-    ) -> Result<Span, Stop> {
+    ) -> Result<Reading, Stop> {
         let format = self.env.format;
-        let span = corners(&[a, b], |ranks| {
-            if self.infinite(ranks[0]) != 0 || self.infinite(ranks[1]) != 0 {
-                let sign = infinite(ranks[0], ranks[1])?;
-                return Ok(Span::point(if sign < 0 { format.neg_infinity() } else { format.infinity() }));
-            }
-            let exact = operation(&self.value(ranks[0]), &self.value(ranks[1]));
-            Ok(round(&exact, self.env, self.env.rounding, self.precision)?)
-        })?;
-        self.settled(span)
+        let edge = format.min_normal();
+        // A result below the smallest normal counts as denormal though it is rounded up to that; the corner nearest to zero shows it.
+        let rounded_up = Cell::new(false);
+        let range = |spans: &[Span]| {
+            corners(spans, |ranks| {
+                if self.infinite(ranks[0]) != 0 || self.infinite(ranks[1]) != 0 {
+                    let sign = infinite(ranks[0], ranks[1])?;
+                    return Ok(Span::point(if sign < 0 { format.neg_infinity() } else { format.infinity() }));
+                }
+                let exact = operation(&self.value(ranks[0]), &self.value(ranks[1]));
+                let span = round(&exact, self.env, self.env.rounding, self.precision)?;
+                if self.env.flush_inside && (span.lo == edge || span.hi == -1 - edge) {
+                    let normal = R::exact(Dyadic::pow2(format.min_normal_exponent()), self.precision);
+                    rounded_up.set(rounded_up.get() || exact.abs().compare(&normal)? == Ordering::Less);
+                }
+                Ok(span)
+            })
+        };
+        let found = over_parts(&[a, b], range)?;
+        let zero = rounded_up.get().then_some(Span::ZERO);
+        self.settled(Reading::union(found.parts.into_iter().chain(zero)))
     }
 
     /// Flushed where it may be, and not overflown where that is assumed not to happen.
-    fn settled(&self, span: Span) -> Result<Span, Stop> {
-        if self.env.not_inf && span.has_infinity(self.env.format) {
+    fn settled(&self, range: Reading) -> Result<Reading, Stop> {
+        if self.env.not_inf && range.hull().has_infinity(self.env.format) {
             return Err(OVERFLOW);
         }
-        Ok(self.uses(span))
+        Ok(self.flushed(range))
+    }
+
+    fn flushed(&self, range: Reading) -> Reading {
+        let has_zero = range.parts.iter().any(|s| s.has_zero());
+        if !self.env.flush_inside || has_zero || !range.parts.iter().any(|s| s.has_denormal(self.env.format)) {
+            return range;
+        }
+        Reading::union(range.parts.into_iter().chain([Span::ZERO]))
     }
 
     /// A value as an operation may read it.
-    pub(crate) fn uses(&self, span: Span) -> Span {
-        if self.env.flush_inside { span.flushed(self.env.format) } else { span }
+    pub(crate) fn uses(&self, span: Span) -> Reading {
+        self.flushed(span.into())
     }
 
     /// Stops where an operand may be infinite: the operations with a bound of their own state nothing then.
-    fn finite(&self, spans: &[Span]) -> Result<(), Stop> {
-        match spans.iter().any(|s| s.has_infinity(self.env.format)) {
+    fn finite(&self, operands: &[Reading]) -> Result<(), Stop> {
+        match operands.iter().any(|o| o.hull().has_infinity(self.env.format)) {
             true => Err(Stop::Anything("an intermediate may be infinite, and the next operation may make a NaN of it")),
             false => Ok(()),
         }
@@ -81,24 +164,24 @@ impl<R: Enclosure> Spans<'_, R> {
 }
 
 impl<R: Enclosure> Algebra for Spans<'_, R> {
-    type Range = Span;
+    type Range = Reading;
 
-    fn constant(&self, value: Dyadic) -> Result<Span, Stop> {
-        self.neighbours(&R::exact(value, self.precision))
+    fn constant(&self, value: Dyadic) -> Result<Reading, Stop> {
+        self.neighbours(&R::exact(value, self.precision)).map(Reading::from)
     }
 
-    fn radians_per_degree(&self) -> Result<Span, Stop> {
-        self.neighbours(&R::pi(self.precision).div(&R::exact(Dyadic::int(180), self.precision))?)
+    fn radians_per_degree(&self) -> Result<Reading, Stop> {
+        self.neighbours(&R::pi(self.precision).div(&R::exact(Dyadic::int(180), self.precision))?).map(Reading::from)
     }
 
-    fn degrees_per_radian(&self) -> Result<Span, Stop> {
-        self.neighbours(&R::exact(Dyadic::int(180), self.precision).div(&R::pi(self.precision))?)
+    fn degrees_per_radian(&self) -> Result<Reading, Stop> {
+        self.neighbours(&R::exact(Dyadic::int(180), self.precision).div(&R::pi(self.precision))?).map(Reading::from)
     }
 
-    fn add(&self, a: &Span, b: &Span) -> Result<Span, Stop> {
+    fn add(&self, a: &Reading, b: &Reading) -> Result<Reading, Stop> {
         self.rounded(
-            *a,
-            *b,
+            a,
+            b,
             |x, y| x.add(y),
             |a, b| match (self.infinite(a), self.infinite(b)) {
                 (1, -1) | (-1, 1) => Err(Stop::Anything("infinities of opposite sign may meet, which makes a NaN")),
@@ -107,81 +190,93 @@ impl<R: Enclosure> Algebra for Spans<'_, R> {
         )
     }
 
-    fn mul(&self, a: &Span, b: &Span) -> Result<Span, Stop> {
+    fn mul(&self, a: &Reading, b: &Reading) -> Result<Reading, Stop> {
         // A NaN may arise from members within, not only at the corners.
-        let meet = |p: &Span, q: &Span| p.has_infinity(self.env.format) && q.has_zero();
+        let meet =
+            |p: &Reading, q: &Reading| p.hull().has_infinity(self.env.format) && q.parts.iter().any(|s| s.has_zero());
         if meet(a, b) || meet(b, a) {
             return Err(Stop::Anything("an infinity may meet a zero, which makes a NaN"));
         }
         let sign = |rank: Rank| if rank < 0 { -1 } else { 1 };
-        self.rounded(*a, *b, |x, y| x.mul(y), |a, b| Ok(sign(a) * sign(b)))
+        self.rounded(a, b, |x, y| x.mul(y), |a, b| Ok(sign(a) * sign(b)))
     }
 
-    fn neg(&self, a: &Span) -> Span {
-        a.neg()
+    fn neg(&self, a: &Reading) -> Reading {
+        a.map(Span::neg)
     }
 
-    fn hull(&self, a: &Span, b: &Span) -> Span {
-        a.hull(*b)
+    fn hull(&self, a: &Reading, b: &Reading) -> Reading {
+        Reading::union(a.parts.iter().chain(&b.parts).copied())
     }
 
-    fn real(&self, real: Real, operands: &[Span]) -> Result<Span, Stop> {
+    fn real(&self, real: Real, operands: &[Reading]) -> Result<Reading, Stop> {
         self.finite(operands)?;
-        extremes(&RealOperation::<R> { real, env: self.env, precision: self.precision }, operands)
+        let operation = RealOperation::<R> { real, env: self.env, precision: self.precision };
+        over_parts(&operands.iter().collect::<SmallVec<[&Reading; 8]>>(), |spans| extremes(&operation, spans))
     }
 
-    fn inherited(&self, formula: &Formula, operands: &[Span]) -> Result<Span, Stop> {
+    fn inherited(&self, formula: &Formula, operands: &[Reading]) -> Result<Reading, Stop> {
         self.finite(operands)?;
         let operation = InheritedOperation::<R> { formula, env: self.env, precision: self.precision };
-        if !formula.zero_is_zero || !operands[0].has_zero() {
-            return extremes(&operation, operands);
-        }
-        if self.env.zero_unspecified {
-            return Err(Stop::Anything("the formula of the square root divides by zero"));
-        }
-        let Span { lo, hi } = operands[0];
-        if lo < -1 {
-            return Err(Stop::Anything("the operand may be below zero, where the function is not defined"));
-        }
-        // Zero apart, where the formula leads through an infinity.
-        if hi <= 0 { Ok(Span::ZERO) } else { Ok(Span::ZERO.hull(extremes(&operation, &[Span { lo: 1, hi }])?)) }
+        let range = |spans: &[Span]| {
+            if !formula.zero_is_zero || !spans[0].has_zero() {
+                return extremes(&operation, spans);
+            }
+            if self.env.zero_unspecified {
+                return Err(Stop::Anything("the formula of the square root divides by zero"));
+            }
+            let Span { lo, hi } = spans[0];
+            if lo < -1 {
+                return Err(Stop::Anything("the operand may be below zero, where the function is not defined"));
+            }
+            // Zero apart, where the formula leads through an infinity.
+            if hi <= 0 { Ok(Span::ZERO) } else { Ok(Span::ZERO.hull(extremes(&operation, &[Span { lo: 1, hi }])?)) }
+        };
+        over_parts(&operands.iter().collect::<SmallVec<[&Reading; 8]>>(), range)
     }
 
-    fn integral(&self, operand: &Span, toward_zero: bool) -> Result<Span, Stop> {
-        self.finite(&[*operand])?;
+    fn integral(&self, operand: &Reading, toward_zero: bool) -> Result<Reading, Stop> {
+        self.finite(std::slice::from_ref(operand))?;
         let format = self.env.format;
-        corners(&[*operand], |ranks| {
-            let value = format.value_of_rank(ranks[0]);
-            self.neighbours(&R::exact(if toward_zero { value.trunc() } else { value.floor() }, self.precision))
+        over_parts(&[operand], |spans| {
+            corners(spans, |ranks| {
+                let value = format.value_of_rank(ranks[0]);
+                self.neighbours(&R::exact(if toward_zero { value.trunc() } else { value.floor() }, self.precision))
+            })
         })
     }
 
-    fn clamp_to_unit(&self, operand: &Span) -> Result<Span, Stop> {
+    fn clamp_to_unit(&self, operand: &Reading) -> Result<Reading, Stop> {
         let one = self.env.format.rank_of_one();
-        Ok(Span { lo: operand.lo.clamp(-1, one), hi: operand.hi.clamp(0, one) })
+        Ok(operand.map(|Span { lo, hi }| Span { lo: lo.clamp(-1, one), hi: hi.clamp(0, one) }))
     }
 
-    fn not_negative(&self, operand: &Span) -> Result<Span, Stop> {
-        Ok(Span { lo: operand.lo.max(-1), hi: operand.hi.max(0) })
+    fn not_negative(&self, operand: &Reading) -> Result<Reading, Stop> {
+        let kept = operand.parts.iter().filter(|s| s.hi >= -1);
+        let kept: SmallVec<[Span; 8]> = kept.map(|s| Span { lo: s.lo.max(-1), hi: s.hi.max(0) }).collect();
+        // Of none, anything: the formula is not evaluated then.
+        Ok(if kept.is_empty() { Span::ZERO.into() } else { Reading::union(kept) })
     }
 
     fn select(
         &self,
-        condition: &Span,
-        negative: impl FnOnce() -> Result<Span, Stop>,
-        otherwise: impl FnOnce() -> Result<Span, Stop>,
-    ) -> Result<Span, Stop> {
+        condition: &Reading,
+        negative: impl FnOnce() -> Result<Reading, Stop>,
+        otherwise: impl FnOnce() -> Result<Reading, Stop>,
+    ) -> Result<Reading, Stop> {
+        let condition = condition.hull();
         match (condition.lo < -1, condition.hi >= -1) {
-            (true, true) => Ok(negative()?.hull(otherwise()?)),
+            (true, true) => Ok(self.hull(&negative()?, &otherwise()?)),
             (true, false) => negative(),
             (false, _) => otherwise(),
         }
     }
 
-    fn settle(&self, formula: &Formula, node: NodeId, span: Span) -> Result<Span, Stop> {
-        let settled = self.settled(span)?;
+    fn settle(&self, formula: &Formula, node: NodeId, found: Reading) -> Result<Reading, Stop> {
+        let settled = self.settled(found)?;
         if !matches!(formula.nodes[node], Node::Operand(_) | Node::Constant(_)) {
-            self.trace.note(|| format!("{} gives {}", formula.describe(node), show::span(settled, self.env.format)));
+            self.trace
+                .note(|| format!("{} gives {}", formula.describe(node), show::span(settled.hull(), self.env.format)));
         }
         Ok(settled)
     }
@@ -223,7 +318,12 @@ impl<R: Enclosure> Operation for InheritedOperation<'_, R> {
         let Self { env, precision, .. } = *self;
         let x: SmallVec<[R; 8]> = operands.iter().map(|&r| R::exact(env.format.value_of_rank(r), precision)).collect();
         let spans: SmallVec<[Span; 8]> = operands.iter().map(|&r| Span::point(r)).collect();
-        Ok(self.formula.point(&x, &spans, env, precision, &Trace::off())?.span)
+        match self.formula.point(&x, &spans, env, precision, &Trace::off()) {
+            Ok(point) => Ok(point.span),
+            // An operand like any other for the next operation, which may make a NaN of it.
+            Err(Stop::AnyNumber(_)) => Ok(Span::all(env.format)),
+            Err(stop) => Err(stop),
+        }
     }
 
     fn cover(&self, operands: &[Span]) -> Result<Span, Stop> {

@@ -147,9 +147,7 @@ pub(crate) fn of(op: Op) -> Row {
         Op::DPdxCoarse => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
         Op::DPdyCoarse => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
         Op::FwidthCoarse => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
-        Op::GroupNonUniformAllEqual => {
-            row(Signature::Compare, E(Exact::AllEqual), Lists::PRESERVE_SPECIAL)
-        }
+        Op::GroupNonUniformAllEqual => row(Signature::Compare, E(Exact::AllEqual), Lists::PRESERVE_SPECIAL),
         Op::SubgroupAllEqualKHR => {
             row(Signature::Compare, E(Exact::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL)
         }

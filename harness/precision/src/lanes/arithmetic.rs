@@ -71,11 +71,10 @@ impl Grid {
     }
 }
 
-/// The reciprocal of a power of two in the normal range.
+/// The reciprocal of a power of two in the normal range; zero of infinity, which makes a NaN, a value not known, of it.
 #[inline(always)]
 fn reciprocal(power: f64) -> f64 {
-    // A NaN has no reciprocal worth having; its bits may be greater.
-    f64::from_bits((2046u64 << 52).wrapping_sub(power.to_bits()))
+    f64::from_bits((2046u64 << 52).saturating_sub(power.to_bits()))
 }
 
 /// Runs a loop over lanes with the widest vectors that the processor has.

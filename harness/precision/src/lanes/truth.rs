@@ -107,7 +107,8 @@ fn positive(x: &Lane) -> (Lane, Lane) {
 pub(crate) fn formula(formula: &Formula, x: &[&Lane], lanes: &Lanes<'_>) -> Option<Exact> {
     let map = |f: fn(f64) -> f64| Exact::within_slack(vectorised(|| lane(|i| f(x[0][i]))));
     Some(match formula.truth {
-        Truth::Formula => {
+        // In double precision the formula serves.
+        Truth::Formula | Truth::Normalized(_) => {
             let operands: Vec<Exact> = x.iter().map(|&x| Exact::certain(*x)).collect();
             node(formula, formula.root, &operands, lanes)?
         }
@@ -187,7 +188,7 @@ fn node(formula: &Formula, id: NodeId, x: &[Exact], lanes: &Lanes<'_>) -> Option
             let operands: Vec<Exact> = operands.iter().map(|&o| of(o)).collect::<Option<_>>()?;
             match inner.truth {
                 Truth::Function(Function::Sqrt) => sqrt(&operands[0]),
-                Truth::Formula => node(inner, inner.root, &operands, lanes)?,
+                Truth::Formula | Truth::Normalized(_) => node(inner, inner.root, &operands, lanes)?,
                 Truth::Function(_) | Truth::RemTrunc | Truth::RemFloor | Truth::Pow => return None,
             }
         }

@@ -1,0 +1,89 @@
+//! Both methods on the same inputs.
+
+use crate::environment::usual;
+use assay_float::{Format, Set};
+use assay_precision::{Call, Modes, Op, Scalar, Shape};
+
+/// Environments: each mode alone, the common combinations, and the flags of float_controls2.
+pub(crate) const MODES: &[&[&str]] = &[
+    &[],
+    &["DenormPreserve"],
+    &["DenormFlushToZero"],
+    &["RoundingModeRTE"],
+    &["RoundingModeRTZ"],
+    &["SignedZeroInfNanPreserve"],
+    &["DenormPreserve", "RoundingModeRTE", "SignedZeroInfNanPreserve"],
+    &["DenormFlushToZero", "RoundingModeRTZ", "SignedZeroInfNanPreserve"],
+    &["None"],
+    &["None", "DenormPreserve"],
+    &["None", "DenormFlushToZero", "RoundingModeRTE"],
+    &["NotNaN"],
+    &["NotInf"],
+    &["NSZ"],
+    &["AllowRecip"],
+    &["AllowContract"],
+    &["AllowReassoc"],
+    &["AllowTransform"],
+    &["NoContraction"],
+];
+
+/// The environment of these names.
+pub(crate) fn modes(names: &[&str]) -> Modes {
+    names.iter().fold(Modes::default(), |m, name| m.with(name).unwrap())
+}
+
+/// Every how many inputs one is looked at: 1 if `ASSAY_FULL` is set.
+pub(crate) fn stride(usual: usize) -> usize {
+    if std::env::var_os("ASSAY_FULL").is_some() { 1 } else { usual }
+}
+
+/// What came of a comparison.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) compared: u64,
+    pub(crate) differences: Vec<String>,
+}
+
+impl Tally {
+    /// Compares every result slot of a call on some operands.
+    pub(crate) fn compare(&mut self, call: &Call, operands: &[u64]) {
+        let reference = call.reference();
+        for slot in 0..call.result_slots().count() {
+            let theirs = reference.permitted(slot, operands).usual;
+            let Some(ours) = usual(call, slot, operands) else { panic!("no rule for {}", call.op) };
+            self.compared += 1;
+            if ours != theirs {
+                self.differences.push(format!(
+                    "{} {} slot {slot} {}: second method {}, reference {}",
+                    call.op,
+                    call.modes,
+                    operands.iter().map(|b| format!("{b:x}")).collect::<Vec<_>>().join(" "),
+                    show(&ours),
+                    show(&theirs)
+                ));
+            }
+        }
+    }
+
+    /// # Panics
+    /// If there was a difference.
+    pub(crate) fn done(self, what: &str) {
+        let worst = self.differences.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+        assert!(self.differences.is_empty(), "{what}: {} of {} differ\n{worst}", self.differences.len(), self.compared);
+        assert!(self.compared > 0);
+        println!("{what}: {} sets are equal", self.compared);
+    }
+}
+
+pub(crate) fn show(set: &Set) -> String {
+    if set.is_anything() {
+        return "anything".into();
+    }
+    let ranges: Vec<String> = set.ranges().iter().map(|r| format!("{}..={}", r.lo, r.hi)).collect();
+    format!("{{{}}}{}", ranges.join(", "), if set.has_nan() { " and NaN" } else { "" })
+}
+
+/// A scalar call.
+pub(crate) fn scalar(op: Op, f: Format, names: &[&str]) -> Call {
+    Call::new(op, Scalar::Float(f), Shape::Scalar, None, modes(names)).unwrap()
+}

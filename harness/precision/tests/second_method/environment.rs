@@ -1,0 +1,143 @@
+//! The environment around an instruction: which operands may be read as which, and what may become of the result.
+
+use crate::{
+    lists,
+    num::{Index, index},
+    rules::{Outcome, rule},
+    steps::Env,
+    values::Zeros,
+};
+use assay_float::{BF16, Format, Set};
+use assay_precision::{Call, Denormals, FastMath, Rounding, Scalar};
+
+/// What the flags make of special values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flags {
+    pub(crate) nsz: bool,
+    pub(crate) not_inf: bool,
+    pub(crate) not_nan: bool,
+}
+
+impl Flags {
+    fn of(call: &Call) -> Flags {
+        match call.modes.fast_math {
+            Some(FastMath { nsz, not_inf, not_nan, .. }) => Flags { nsz, not_inf, not_nan },
+            None => {
+                let assumed = !(call.modes.preserve_special && lists::specials_bind(call.op));
+                Flags { nsz: assumed, not_inf: assumed, not_nan: assumed }
+            }
+        }
+    }
+}
+
+/// A floating-point operand with the sign of its zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    Nan,
+    /// Infinities included.
+    Number {
+        index: Index,
+        negative: bool,
+    },
+    Integer(u64),
+}
+
+impl Value {
+    pub(crate) fn of(scalar: Scalar, bits: u64) -> Value {
+        match scalar {
+            Scalar::Float(f) if f.is_nan(bits) => Value::Nan,
+            Scalar::Float(f) => Value::Number { index: index(f, bits), negative: bits >> (f.width - 1) == 1 },
+            Scalar::Int { .. } | Scalar::Bool => Value::Integer(bits),
+        }
+    }
+
+    /// Index and sign.
+    pub(crate) fn number(self) -> (Index, bool) {
+        match self {
+            Value::Number { index, negative } => (index, negative),
+            Value::Nan | Value::Integer(_) => panic!("a number"),
+        }
+    }
+}
+
+/// What may be returned in a result slot in the usual reading; `None` where this method has no rule.
+pub(crate) fn usual(call: &Call, slot: usize, operands: &[u64]) -> Option<Set> {
+    let flags = Flags::of(call);
+    let preserve = call.modes.denormals == Denormals::Preserve;
+    let kept = preserve && lists::preserve_binds(call.op);
+    let scalars: Vec<Scalar> = call.operand_slots().collect();
+    let result = call.result_slots().nth(slot).unwrap();
+    // Every reading of every operand.
+    let mut readings: Vec<Vec<u64>> = vec![vec![]];
+    for k in crate::rules::inputs(call, slot) {
+        let mut own = vec![operands[k]];
+        if let Scalar::Float(f) = scalars[k] {
+            let bits = operands[k];
+            if (f.is_nan(bits) && flags.not_nan) || (f.is_infinite(bits) && flags.not_inf) {
+                if !crate::rules::defined_for_specials(call.op) {
+                    return Some(Set::anything());
+                }
+            }
+            let flushed = f.is_denormal(bits) && !kept && f.width >= 16;
+            if flushed || (f.is_zero(bits) && flags.nsz) {
+                own.extend([0, 1 << (f.width - 1)]);
+            }
+        }
+        own.dedup();
+        readings = readings.into_iter().flat_map(|r| own.iter().map(move |&b| [&r[..], &[b]].concat())).collect();
+    }
+    readings.sort_unstable();
+    readings.dedup();
+    let inputs = crate::rules::inputs(call, slot);
+    let format = result.format();
+    let mut all = Set::empty();
+    for reading in readings {
+        let values: Vec<Value> = reading.iter().zip(&inputs).map(|(&b, &k)| Value::of(scalars[k], b)).collect();
+        let f = format.or_else(|| scalars[inputs[0]].format());
+        let rounding = if f == Some(BF16) { Rounding::Undeclared } else { call.modes.rounding };
+        let env = f.map(|f| Env { f, flush: !preserve, rounding, not_inf: flags.not_inf });
+        let outcome = rule(call, slot, env, flags, &values)?;
+        let set = match (outcome, format) {
+            (Outcome::Anything, _) => Set::anything(),
+            (Outcome::Bits(set), _) => set,
+            (Outcome::Float { values, tiny, zeros }, Some(f)) => finish(call, f, flags, kept, values, tiny, zeros),
+            (Outcome::Float { .. }, None) => unreachable!(),
+        };
+        all.union_with(&set);
+        if all.is_anything() {
+            break;
+        }
+    }
+    Some(all)
+}
+
+/// Flushes the result and gives zeros their signs.
+fn finish(
+    call: &Call,
+    f: Format,
+    flags: Flags,
+    kept: bool,
+    mut values: crate::values::Values,
+    tiny: bool,
+    mut zeros: Zeros,
+) -> Set {
+    if values.any || (values.nan && flags.not_nan) {
+        return Set::anything();
+    }
+    let inf = crate::num::infinity(f);
+    // Any value but a NaN is no denormal result that could be flushed.
+    let denormal = values.ranges != [(-inf, inf)] && (tiny || values.has_denormal(f));
+    if denormal && !kept {
+        if call.modes.denormals == Denormals::FlushToZero && lists::flush_binds(call.op) {
+            let last = (1 << f.fraction_bits) - 1;
+            values.remove(1, last);
+            values.remove(-last, -1);
+        }
+        values.add(0, 0);
+        zeros = Zeros::BOTH;
+    }
+    if flags.nsz {
+        zeros = Zeros::BOTH;
+    }
+    values.set(zeros)
+}

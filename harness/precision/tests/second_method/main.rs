@@ -1,0 +1,157 @@
+//! A second method for the permitted sets: a plain, slow evaluation of the text, compared with the reference.
+//!
+//! It shares nothing with the reference but the names of instructions, modes and formats, and the container of sets. Every
+//! intermediate of a formula is enumerated (a selection where there are more than 70,000 values: ends, neighbourhoods of
+//! zero and of powers of two, a spread), every formula that the laws reach is written out by a rewriter, real functions
+//! are `astro-float`'s at 192 bits and more, everything else is exact integer arithmetic.
+//!
+//! `ASSAY_FULL=1 cargo test -p assay-precision --release --test second_method` looks at every input of the half-precision unary
+//! instructions rather than at some.
+
+mod arithmetic;
+mod compare;
+mod conditional;
+mod conversions;
+mod environment;
+mod formulas;
+mod functions;
+mod inherited;
+mod lists;
+mod minmax;
+mod num;
+mod rewrite;
+mod rules;
+mod samples;
+mod steps;
+mod values;
+
+use assay_float::{F16, Format};
+use assay_precision::{Call, Op, Scalar, Shape};
+use compare::{MODES, Tally, scalar, stride};
+use samples::Random;
+
+/// All inputs of unary half-precision instructions, every `every`th of them in a plain run.
+fn halves(ops: &[Op], every: usize) {
+    for &op in ops {
+        let mut tally = Tally::default();
+        for (k, names) in MODES.iter().enumerate() {
+            let call = scalar(op, F16, names);
+            let step = stride(every);
+            // Another selection for every mode; the ends and the specials always.
+            let some = (k % step..0x1_0000).step_by(step).map(|x| x as u64);
+            for x in some.chain([0, 1, 0x3ff, 0x400, 0x3c00, 0x7bff, 0x7c00, 0x7c01, 0x7e00]) {
+                tally.compare(&call, &[x]);
+                tally.compare(&call, &[x ^ 0x8000]);
+            }
+        }
+        tally.done(op.name());
+    }
+}
+
+#[test]
+fn halves_of_discrete_instructions() {
+    let ops = [Op::FNegate, Op::FAbs, Op::FSign, Op::Round, Op::RoundEven, Op::Trunc, Op::Floor, Op::Ceil, Op::Fract];
+    halves(&ops, 7);
+    halves(&[Op::Modf, Op::ModfStruct, Op::Frexp, Op::FrexpStruct, Op::IsNan, Op::IsInf], 7);
+}
+
+#[test]
+fn halves_of_functions_with_a_stated_bound() {
+    halves(&[Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::InverseSqrt, Op::Sin, Op::Cos, Op::Atan], 197);
+}
+
+#[test]
+fn halves_of_short_formulas() {
+    halves(&[Op::Radians, Op::Degrees, Op::Sqrt, Op::Length, Op::Normalize], 61);
+    halves(&[Op::Sinh, Op::Cosh, Op::Asinh, Op::Acosh, Op::Atanh], 1201);
+}
+
+#[test]
+fn halves_of_long_formulas() {
+    halves(&[Op::Asin, Op::Acos], 1201);
+    halves(&[Op::Tanh], 1501);
+}
+
+/// A formula that gives one value, an irrational distance from the exact result on both sides, which the reference
+/// could not decide; and an exact result by way of a quotient that is not representable.
+#[test]
+fn exact_cases_are_decided() {
+    for (op, names, x) in [
+        (Op::Radians, &["RoundingModeRTE"][..], 0x3f77),
+        (Op::Degrees, &["RoundingModeRTZ"], 0x04f2),
+        (Op::Cosh, &["RoundingModeRTE"], 0x149b),
+        (Op::Normalize, &[], 0x4200),
+        (Op::Normalize, &["RoundingModeRTE"], 0xc200),
+    ] {
+        let mut tally = Tally::default();
+        tally.compare(&scalar(op, F16, names), &[x]);
+        tally.done(op.name());
+    }
+}
+
+/// Specials crossed with specials where there are at most two operands, and random operands of several kinds.
+fn sampled(op: Op, f: Format, shape: Shape, from: Option<Scalar>, count: usize, modes: &[&[&str]]) {
+    let mut tally = Tally::default();
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (op as u64) << 32 ^ u64::from(f.width));
+    for names in modes {
+        let call = Call::new(op, Scalar::Float(f), shape, from, compare::modes(names)).unwrap();
+        let slots: Vec<Scalar> = call.operand_slots().collect();
+        let known: Vec<Vec<u64>> =
+            slots.iter().map(|s| s.format().map_or_else(|| samples::integers(*s), samples::specials)).collect();
+        if slots.len() <= 2 {
+            for &a in &known[0] {
+                match known.get(1) {
+                    Some(second) => second.iter().for_each(|&b| tally.compare(&call, &[a, b])),
+                    None => tally.compare(&call, &[a]),
+                }
+            }
+        }
+        for _ in 0..count {
+            let x: Vec<u64> = slots
+                .iter()
+                .zip(&known)
+                .map(|(s, known)| match s.format() {
+                    Some(f) => random.operand(f, known),
+                    None => random.pick(known),
+                })
+                .collect();
+            tally.compare(&call, &x);
+        }
+    }
+    tally.done(&format!("{op} {} {shape}", f.name));
+}
+
+#[test]
+fn scratch() {
+    let shape = match std::env::var("SHAPE").as_deref() {
+        Ok("v2") => Shape::Vector(2),
+        Ok("v3") => Shape::Vector(3),
+        Ok("v4") => Shape::Vector(4),
+        Ok("m23") => Shape::Matrix { columns: 2, rows: 3 },
+        Ok("m22") => Shape::Matrix { columns: 2, rows: 2 },
+        _ => Shape::Scalar,
+    };
+    let count: usize = std::env::var("COUNT").unwrap().parse().unwrap();
+    for f in std::env::var("F").unwrap().split(',') {
+        for op in std::env::var("OPS").unwrap().split(',') {
+            let from = std::env::var("FROM").ok().map(|f| Scalar::from_name(&f).unwrap());
+            let start = std::time::Instant::now();
+            let r = std::panic::catch_unwind(|| {
+                sampled(Op::from_name(op).unwrap(), Format::from_name(f).unwrap(), shape, from, count, MODES)
+            });
+            if let Err(e) = r {
+                println!(
+                    "{}",
+                    e.downcast_ref::<String>()
+                        .map_or("panic", |s| s)
+                        .lines()
+                        .take(8)
+                        .map(|l| l.chars().take(250).collect::<String>())
+                        .collect::<Vec<_>>()
+                        .join("\n")
+                );
+            }
+            println!("{:?}", start.elapsed());
+        }
+    }
+}

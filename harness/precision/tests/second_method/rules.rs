@@ -1,0 +1,290 @@
+//! A row at a time: what an instruction may return for operands that are read as exactly these values.
+
+use crate::{
+    environment::{Flags, Value},
+    formulas,
+    functions::Fun,
+    inherited,
+    num::{Index, Q, Rat, infinity},
+    steps::Env,
+    values::{Values, Zeros},
+};
+use assay_float::Set;
+use assay_precision::{Call, Op, Scalar};
+use std::cmp::Ordering;
+
+/// What a rule permits, before the result is flushed.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    Anything,
+    /// Integers and booleans.
+    Bits(Set),
+    Float {
+        values: Values,
+        /// The exact result may be considered denormal.
+        tiny: bool,
+        /// Which zeros a value of zero may be where signs bind.
+        zeros: Zeros,
+    },
+}
+
+/// Instructions whose operands may be special and whose result is still defined in the usual reading, whatever is assumed.
+pub(crate) fn defined_for_specials(op: Op) -> bool {
+    matches!(op, Op::IsNan | Op::IsInf)
+}
+
+/// Whether the instruction works on whole vectors.
+fn mixes(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Dot | Op::Length | Op::Distance | Op::Cross | Op::Normalize | Op::FaceForward | Op::Reflect | Op::Refract
+    )
+}
+
+/// The factors of a component of a product with matrices: all of one side, then all of the other.
+fn factors(call: &Call, slot: usize) -> Option<Vec<usize>> {
+    let (rows, columns) = (call.operands[0].rows as usize, call.operands[0].columns as usize);
+    let first = call.operands[0].len();
+    Some(match call.op {
+        // Element (row, k) of the matrix and k of the vector.
+        Op::MatrixTimesVector => (0..columns).map(|k| k * rows + slot).chain((0..columns).map(|k| first + k)).collect(),
+        // Element k of the vector and (k, slot) of the matrix.
+        Op::VectorTimesMatrix => (0..first).chain((0..first).map(|k| first + slot * first + k)).collect(),
+        Op::MatrixTimesMatrix => {
+            let (row, column) = (slot % rows, slot / rows);
+            let left = (0..columns).map(|k| k * rows + row);
+            left.chain((0..columns).map(|k| first + column * columns + k)).collect()
+        }
+        Op::OuterProduct => vec![slot % first, first + slot / first],
+        _ => return None,
+    })
+}
+
+/// The operand slots that a result slot depends on.
+pub(crate) fn inputs(call: &Call, slot: usize) -> Vec<usize> {
+    let lens: Vec<usize> = call.operands.iter().map(|t| t.len()).collect();
+    let all: usize = lens.iter().sum();
+    if mixes(call.op) {
+        return (0..all).collect();
+    }
+    if let Some(factors) = factors(call, slot) {
+        return factors;
+    }
+    let component = slot % lens[0];
+    let starts = lens.iter().scan(0, |at, &n| {
+        let start = *at;
+        *at += n;
+        Some((start, n))
+    });
+    starts.map(|(start, n)| if n == 1 { start } else { start + component }).collect()
+}
+
+fn float(values: Values, zeros: Zeros) -> Option<Outcome> {
+    Some(Outcome::Float { values, tiny: false, zeros })
+}
+
+fn nan() -> Option<Outcome> {
+    float(Values::nan(), Zeros::BOTH)
+}
+
+fn exactly(index: Index, negative: bool) -> Option<Outcome> {
+    float(Values::point(index), Zeros::one(negative))
+}
+
+fn bits(b: u64) -> Option<Outcome> {
+    Some(Outcome::Bits(Set::point(b as i64)))
+}
+
+/// An exact number, correctly rounded; an exact zero has the given signs.
+fn rounded(env: Env, q: &Rat, zero: Zeros) -> Option<Outcome> {
+    let zeros = if q.sign() == 0 { zero } else { Zeros::one(q.sign() < 0) };
+    Some(Outcome::Float { values: env.round(q), tiny: env.is_tiny(q), zeros })
+}
+
+/// The rule of a row; `None` where this method has none.
+pub(crate) fn rule(call: &Call, slot: usize, env: Option<Env>, flags: Flags, v: &[Value]) -> Option<Outcome> {
+    if let Some(outcome) = discrete(call, slot, v) {
+        return Some(outcome);
+    }
+    let env = env?;
+    if let Some(outcome) = crate::minmax::choice(call.op, env, v) {
+        return Some(outcome);
+    }
+    if let Some(outcome) = crate::conversions::convert(call, env, v) {
+        return Some(outcome);
+    }
+    if v.contains(&Value::Nan) {
+        // The instruction set gives no result of a NaN to the functions of real numbers.
+        let modf = matches!(call.op, Op::Modf | Op::ModfStruct);
+        let real = matches!(call.op, Op::FSign | Op::Fract | Op::Frexp | Op::FrexpStruct | Op::FRem | Op::FMod)
+            || (modf && slot < call.operands[0].len())
+            || (call.op >= Op::Radians && !modf)
+            || crate::formulas::is_sum(call.op);
+        return if real { Some(Outcome::Anything) } else { nan() };
+    }
+    crate::arithmetic::core(call.op, env, flags, v)
+        .or_else(|| single(call, slot, env, flags, v))
+        .or_else(|| from_formula(call, slot, env, v))
+}
+
+/// Results that are integers or booleans.
+fn discrete(call: &Call, slot: usize, v: &[Value]) -> Option<Outcome> {
+    let ordered = |want: fn(Ordering) -> bool, unordered: bool| {
+        let (a, b) = match (v[0], v[1]) {
+            (Value::Nan, _) | (_, Value::Nan) => return bits(u64::from(unordered)),
+            (a, b) => (a.number().0, b.number().0),
+        };
+        bits(u64::from(want(a.cmp(&b))))
+    };
+    let float = || call.operands[0].scalar.format().unwrap();
+    match call.op {
+        Op::IsNan => bits(u64::from(v[0] == Value::Nan)),
+        Op::IsInf => bits(u64::from(v[0] != Value::Nan && v[0].number().0.abs() == infinity(float()))),
+        Op::FOrdEqual => ordered(Ordering::is_eq, false),
+        Op::FUnordEqual => ordered(Ordering::is_eq, true),
+        Op::FOrdNotEqual => ordered(Ordering::is_ne, false),
+        Op::FUnordNotEqual => ordered(Ordering::is_ne, true),
+        Op::FOrdLessThan => ordered(Ordering::is_lt, false),
+        Op::FUnordLessThan => ordered(Ordering::is_lt, true),
+        Op::FOrdGreaterThan => ordered(Ordering::is_gt, false),
+        Op::FUnordGreaterThan => ordered(Ordering::is_gt, true),
+        Op::FOrdLessThanEqual => ordered(Ordering::is_le, false),
+        Op::FUnordLessThanEqual => ordered(Ordering::is_le, true),
+        Op::FOrdGreaterThanEqual => ordered(Ordering::is_ge, false),
+        Op::FUnordGreaterThanEqual => ordered(Ordering::is_ge, true),
+        Op::ConvertFToU | Op::ConvertFToS => {
+            let Scalar::Int { width, signed } = call.results[0].scalar else { return None };
+            let Value::Number { index, .. } = v[0] else { return Some(Outcome::Anything) };
+            if index.abs() == infinity(float()) {
+                return Some(Outcome::Anything);
+            }
+            let q = Rat::value(float(), index);
+            let magnitude = q.abs().floor();
+            let limit = num_bigint::BigInt::from(1) << (width - u32::from(signed));
+            let fits = if q.sign() >= 0 { magnitude < limit } else { signed && magnitude <= limit };
+            let fits = fits || magnitude == 0.into();
+            if !fits {
+                return Some(Outcome::Anything);
+            }
+            let m = magnitude.to_u64_digits().1.first().copied().unwrap_or(0);
+            let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+            bits(if q.sign() < 0 { m.wrapping_neg() & mask } else { m })
+        }
+        Op::Frexp | Op::FrexpStruct if slot >= call.operands[0].len() => {
+            let Value::Number { index, .. } = v[0] else { return Some(Outcome::Anything) };
+            if index.abs() == infinity(float()) {
+                return Some(Outcome::Anything);
+            }
+            let e = if index == 0 { 0 } else { Rat::value(float(), index).binade().0 + 1 };
+            bits(u64::from(e as i32 as u32))
+        }
+        _ => None,
+    }
+}
+
+/// Component-wise instructions of one operand, and those of two or three that are not arithmetic.
+fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Option<Outcome> {
+    let f = env.f;
+    let (i, negative) = v[0].number();
+    let infinite = env.is_infinite(i);
+    let q = if infinite { Rat::int(0) } else { Rat::value(f, i) };
+    let whole = |n: num_bigint::BigInt| Q { n, d: 1.into() }.down(f);
+    let floor = || whole(q.floor());
+    let ceil = || -whole(q.negated().floor());
+    let trunc = || if negative { ceil() } else { floor() };
+    match call.op {
+        Op::FNegate => exactly(-i, !negative),
+        Op::FAbs => exactly(i.abs(), false),
+        Op::FSign => float(Values::point(Rat::int(i.signum()).down(f)), Zeros::BOTH),
+        Op::Round | Op::RoundEven | Op::Trunc | Op::Floor | Op::Ceil if infinite => exactly(i, negative),
+        Op::Trunc => exactly(trunc(), negative),
+        Op::Floor => exactly(floor(), negative),
+        Op::Ceil => exactly(ceil(), negative),
+        Op::Round | Op::RoundEven => {
+            let twice = q.shift(1);
+            let half = (&twice.floor() * &twice.d == twice.n) && (twice.floor() % 2 != 0.into());
+            let nearest = whole(q.plus(&Rat::scaled(1, -1)).floor());
+            if !half {
+                return exactly(nearest, negative);
+            }
+            if call.op == Op::Round {
+                let mut both = Values::point(floor());
+                both.add(ceil(), ceil());
+                return float(both, Zeros::one(negative));
+            }
+            let even = q.floor() % 2 == 0.into();
+            exactly(if even { floor() } else { ceil() }, negative)
+        }
+        // Infinity less infinity.
+        Op::Fract if infinite => Some(Outcome::Anything),
+        // The instruction set names the result.
+        Op::Log if q.cmp(&Rat::int(1)).is_eq() => exactly(0, false),
+        Op::Fract => {
+            let rest = q.minus(&Q { n: q.floor(), d: 1.into() });
+            rounded(env, &rest, Zeros::one(false))
+        }
+        Op::Modf | Op::ModfStruct => {
+            if slot >= call.operands[0].len() {
+                return exactly(if infinite { i } else { trunc() }, negative);
+            }
+            if infinite {
+                return Some(Outcome::Anything);
+            }
+            rounded(env, &q.minus(&Rat::value(f, trunc())), Zeros::one(negative))
+        }
+        Op::Frexp | Op::FrexpStruct => {
+            if infinite {
+                return Some(Outcome::Anything);
+            }
+            if i == 0 {
+                return exactly(0, negative);
+            }
+            exactly(q.shift(-q.binade().0 - 1).down(f), negative)
+        }
+        Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sin | Op::Cos | Op::Atan | Op::Atan2 => {
+            let fun = match call.op {
+                Op::Exp => Fun::Exp,
+                Op::Exp2 => Fun::Exp2,
+                Op::Log => Fun::Log,
+                Op::Log2 => Fun::Log2,
+                Op::InverseSqrt => Fun::InverseSqrt,
+                Op::Sin => Fun::Sin,
+                Op::Cos => Fun::Cos,
+                Op::Atan => Fun::Atan,
+                _ => Fun::Atan2,
+            };
+            crate::arithmetic::stated(env, flags, fun, v)
+        }
+        _ => None,
+    }
+}
+
+/// Instructions that inherit from a formula without conditions.
+fn from_formula(call: &Call, slot: usize, env: Env, v: &[Value]) -> Option<Outcome> {
+    let n = match call.op {
+        op if mixes(op) => call.operands[0].len(),
+        op if formulas::is_sum(op) => v.len() / 2,
+        _ => 1,
+    };
+    let i = if mixes(call.op) { slot } else { 0 };
+    if matches!(call.op, Op::FaceForward | Op::Refract) {
+        return crate::conditional::rule(call.op, env, i, n, v);
+    }
+    if formulas::undefined(call.op, v) {
+        return Some(Outcome::Anything);
+    }
+    let formula = formulas::formula(call.op, i, n)?;
+    let leaves: Vec<Index> = v.iter().map(|v| v.number().0).collect();
+    if leaves.iter().any(|&i| env.is_infinite(i)) {
+        let values = inherited::Evaluation::new(env, &leaves).all_forms(&formula);
+        let infinite = !values.any && values.ends().is_some_and(|(lo, hi)| env.is_infinite(lo) || env.is_infinite(hi));
+        return if infinite { float(inherited::any_number(env), Zeros::BOTH) } else { Some(Outcome::Anything) };
+    }
+    if call.op == Op::Sqrt && leaves[0] == 0 {
+        return exactly(0, v[0].number().1);
+    }
+    let exact: Vec<Rat> = leaves.iter().map(|&i| Rat::value(env.f, i)).collect();
+    let (values, tiny) =
+        inherited::inherited(env, &formula, &leaves, |bits| formulas::exact(call.op, i, n, &exact, bits));
+    Some(Outcome::Float { values, tiny, zeros: Zeros::BOTH })
+}

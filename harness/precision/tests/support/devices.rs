@@ -1,0 +1,171 @@
+//! Runs the synthetic devices through the bulk checker.
+
+use assay_float::F64;
+use assay_precision::{
+    Call, Census, Checker, Column, Modes, Op, Scalar, Shape, Verdict,
+    synthetic::{Random, conforming, violating},
+};
+
+/// The environments that the devices run in, one after the other.
+const MODES: [&[&str]; 12] = [
+    &[],
+    &["DenormPreserve"],
+    &["DenormFlushToZero"],
+    &["RoundingModeRTE"],
+    &["RoundingModeRTZ"],
+    &["SignedZeroInfNanPreserve"],
+    &["DenormPreserve", "RoundingModeRTE", "SignedZeroInfNanPreserve"],
+    &["DenormFlushToZero", "RoundingModeRTZ"],
+    &["None"],
+    &["NSZ", "NotInf"],
+    &["AllowTransform"],
+    &["RelaxedPrecision"],
+];
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Score {
+    /// Results of the conforming device, and how many were not passed (or unchecked).
+    pub(crate) conforming: (u64, u64),
+    /// Results of the violating device, and how many were neither failed nor, where a second reading permits them, warned about.
+    pub(crate) violating: (u64, u64),
+    /// The first few false verdicts, in words.
+    pub(crate) examples: Vec<String>,
+}
+
+/// Every row, on every type, in one shape each.
+pub(crate) fn calls() -> Vec<Call> {
+    let mut calls = Vec::new();
+    for &op in Op::ALL {
+        for &scalar in Call::scalars(op) {
+            for (k, names) in MODES.iter().enumerate() {
+                let shapes = Call::shapes(op);
+                let shape =
+                    if matches!(shapes[0], Shape::Scalar) && k % 2 == 0 { shapes[0] } else { shapes[k % shapes.len()] };
+                let modes = names.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"));
+                let sources = Call::sources(op);
+                let from = sources.iter().copied().filter(|s| *s != scalar).nth(k % sources.len().max(1));
+                let from = from.or_else(|| sources.iter().copied().find(|s| *s != scalar));
+                calls.extend(Call::new(op, scalar, shape, from, modes));
+            }
+        }
+    }
+    calls
+}
+
+/// Lets both devices return so many results of a call.
+pub(crate) fn run(call: &Call, results: usize, seed: u64, score: &mut Score) {
+    let mut random = Random::new(seed);
+    let operands: Vec<Scalar> = call.operand_slots().collect();
+    let slots: Vec<Scalar> = call.result_slots().collect();
+    let reference = call.reference();
+    let mut right = Rows::new(&operands, &slots);
+    let mut wrong = Rows::new(&operands, &slots);
+    let mut expected = Vec::new();
+    while right.len() * slots.len() < results {
+        let x: Vec<u64> = operands.iter().map(|&s| random.operand(s)).collect();
+        if !call.is_defined(&x) {
+            continue;
+        }
+        let sets: Vec<_> = (0..slots.len()).map(|slot| reference.permitted(slot, &x)).collect();
+        let good: Option<Vec<u64>> =
+            sets.iter().zip(&slots).map(|(p, &s)| conforming(&p.usual, s, &mut random)).collect();
+        let Some(good) = good else {
+            score.conforming.1 += 1;
+            score.examples.push(format!("{} {:?} {x:x?}: nothing is permitted", call.op, call.modes.names()));
+            return;
+        };
+        right.push(&x, &good);
+        // One slot wrong at a time.
+        let slot = random.below(slots.len() as u64) as usize;
+        for bad in violating(&sets[slot].usual, slots[slot]) {
+            let mut got = good.clone();
+            got[slot] = bad;
+            wrong.push(&x, &got);
+            let lenient = sets[slot].lenient.as_ref().is_some_and(|l| match slots[slot].format() {
+                Some(f) => l.set.contains(f, bad),
+                None => l.set.contains_rank(bad.cast_signed()),
+            });
+            expected.push(if lenient { Verdict::QualityWarning } else { Verdict::Fail });
+        }
+    }
+    let checker = Checker::new(call.clone());
+    let census = right.check(&checker);
+    score.conforming.0 += (right.len() * slots.len()) as u64;
+    let accused = census.failing_inputs + census.warning_inputs;
+    if accused > 0 {
+        score.conforming.1 += accused;
+        score.examples.push(format!("accused: {} {:?} {:?}", call.op, call.modes.names(), census.examples));
+    }
+    let census = wrong.check(&checker);
+    let count = |verdict| expected.iter().filter(|v| **v == verdict).count() as u64;
+    let missed = expected.len() as u64 - (census.failing_inputs + census.warning_inputs).min(expected.len() as u64);
+    let confused = census.failing_inputs.abs_diff(count(Verdict::Fail));
+    score.violating.0 += expected.len() as u64;
+    score.violating.1 += missed.max(confused);
+    if missed.max(confused) > 0 {
+        score.examples.push(format!(
+            "missed {missed}, {confused} the wrong verdict: {} {:?} {:?}",
+            call.op,
+            call.operands,
+            call.modes.names()
+        ));
+    }
+}
+
+/// Operands and results, column by column.
+struct Rows {
+    operands: Vec<Store>,
+    results: Vec<Store>,
+}
+
+/// One column, in the width that a device's buffer has.
+enum Store {
+    Words(Vec<u32>),
+    Wide(Vec<u64>),
+}
+
+impl Store {
+    fn of(scalar: Scalar) -> Store {
+        if scalar.width() > F64.width / 2 { Store::Wide(Vec::new()) } else { Store::Words(Vec::new()) }
+    }
+
+    fn push(&mut self, bits: u64) {
+        match self {
+            Store::Words(words) => words.push(bits as u32),
+            Store::Wide(words) => words.push(bits),
+        }
+    }
+
+    fn column(&self) -> Column<'_> {
+        match self {
+            Store::Words(words) => Column::Words(words),
+            Store::Wide(words) => Column::Wide(words),
+        }
+    }
+}
+
+impl Rows {
+    fn new(operands: &[Scalar], results: &[Scalar]) -> Rows {
+        let stores = |scalars: &[Scalar]| scalars.iter().map(|&s| Store::of(s)).collect();
+        Rows { operands: stores(operands), results: stores(results) }
+    }
+
+    fn len(&self) -> usize {
+        self.results[0].column().len()
+    }
+
+    fn push(&mut self, x: &[u64], got: &[u64]) {
+        for (store, &bits) in self.operands.iter_mut().zip(x).chain(self.results.iter_mut().zip(got)) {
+            store.push(bits);
+        }
+    }
+
+    fn check(&self, checker: &Checker) -> Census {
+        let operands: Vec<Column<'_>> = self.operands.iter().map(Store::column).collect();
+        let results: Vec<Column<'_>> = self.results.iter().map(Store::column).collect();
+        let mut census = Census::default();
+        checker.check(&operands, &results, &mut census);
+        census
+    }
+}
