@@ -244,7 +244,7 @@ impl Exact {
                 add(below);
                 add(upper);
             }
-            Exact::RoundEven if half => add(if lower % 2 == 0 { below } else { upper }),
+            Exact::RoundEven if half => add(if lower.is_multiple_of(2) { below } else { upper }),
             Exact::Round | Exact::RoundEven => add(if nearest_is_upper { upper } else { below }),
             Exact::Floor => add(if negative { upper } else { below }),
             Exact::Ceil => add(if negative { below } else { upper }),

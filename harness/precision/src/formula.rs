@@ -11,7 +11,7 @@ use crate::{
 };
 use assay_float::{Dyadic, Enclosure, Function, Rank};
 use smallvec::SmallVec;
-use std::{cmp::Ordering, rc::Rc};
+use std::{cmp::Ordering, sync::Arc};
 
 /// A node of a formula, by index.
 pub(crate) type NodeId = usize;
@@ -32,7 +32,7 @@ pub(crate) enum Node {
     /// An operation with a bound of its own.
     Real(Real, Vec<NodeId>),
     /// An operation whose bound is itself inherited.
-    Inherited(Rc<Formula>, Vec<NodeId>),
+    Inherited(Arc<Formula>, Vec<NodeId>),
     /// `floor`.
     Floor(NodeId),
     /// `trunc`.

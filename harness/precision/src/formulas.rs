@@ -8,7 +8,7 @@ use crate::{
 };
 use assay_float::{Dyadic, Function};
 use smallvec::SmallVec;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Builds a formula node by node.
 #[derive(Default)]
@@ -39,7 +39,7 @@ impl Builder {
     }
 
     fn inherited(&mut self, formula: Formula, operands: &[NodeId]) -> NodeId {
-        self.add(Node::Inherited(Rc::new(formula), operands.to_vec()))
+        self.add(Node::Inherited(Arc::new(formula), operands.to_vec()))
     }
 
     /// A sum of signed products.

@@ -1,5 +1,7 @@
 //! Deciding the bulk of many results quickly, and saying which are left.
 
+#![expect(clippy::needless_range_loop, reason = "indexed loops over several lanes at once vectorise")]
+
 use crate::{
     Column, Op, Rounding, Scalar,
     environment::{Environment, Flush},

@@ -97,6 +97,7 @@ impl Type {
     }
 
     /// How many scalars a value consists of.
+    #[expect(clippy::len_without_is_empty, reason = "no type is empty")]
     pub const fn len(self) -> usize {
         (self.rows * self.columns) as usize
     }

@@ -95,7 +95,7 @@ impl<'a> Lanes<'a> {
     pub(crate) fn formula_point(&self, formula: &Formula, x: &[&Lane]) -> Option<Point> {
         let operands: Vec<Rc<Range>> = x.iter().map(|x| self.uses(Range::point(x))).collect();
         let range = formula.range(self, &operands).ok()?;
-        let exact = truth::formula(formula, x, self)?;
+        let exact = truth::formula(formula, x)?;
         let (v, e) = (&exact.value, &exact.error);
         let bound = vectorised(|| {
             lane(|i| {
@@ -331,15 +331,7 @@ impl Algebra for Lanes<'_> {
     }
 
     fn clamp_to_unit(&self, operand: &Rc<Range>) -> Result<Rc<Range>, Stop> {
-        let unit = |v: f64| {
-            if v < 0.0 {
-                0.0
-            } else if v > 1.0 {
-                1.0
-            } else {
-                v
-            }
-        };
+        let unit = |v: f64| v.clamp(0.0, 1.0);
         Ok(Rc::new(Range { lo: operand.lo.map(unit), hi: operand.hi.map(unit), ..(**operand).clone() }))
     }
 

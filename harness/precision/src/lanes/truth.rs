@@ -61,10 +61,10 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
         Real::Exp2 => (Exact::within_slack(vectorised(|| lane(|i| kernels::exp2(bounded(x[0][i]))))), none),
         Real::Log | Real::Log2 | Real::InverseSqrt => {
             let (values, any) = positive(x[0]);
-            // The logarithms take a NaN apart like a number; the difference keeps it one.
+            // The logarithms take a NaN apart like a number; the product keeps it one.
             let value = vectorised(|| match real {
-                Real::Log => lane(|i| kernels::ln(values[i]) + (values[i] - values[i])),
-                Real::Log2 => lane(|i| kernels::log2(values[i]) + (values[i] - values[i])),
+                Real::Log => lane(|i| kernels::ln(values[i]) + 0.0 * values[i]),
+                Real::Log2 => lane(|i| kernels::log2(values[i]) + 0.0 * values[i]),
                 _ => lane(|i| 1.0 / values[i].sqrt()),
             });
             (Exact::within_slack(value), any)
@@ -104,13 +104,13 @@ fn positive(x: &Lane) -> (Lane, Lane) {
 }
 
 /// The exact result of a formula.
-pub(crate) fn formula(formula: &Formula, x: &[&Lane], lanes: &Lanes<'_>) -> Option<Exact> {
+pub(crate) fn formula(formula: &Formula, x: &[&Lane]) -> Option<Exact> {
     let map = |f: fn(f64) -> f64| Exact::within_slack(vectorised(|| lane(|i| f(x[0][i]))));
     Some(match formula.truth {
         // In double precision the formula serves.
         Truth::Formula | Truth::Normalized(_) => {
             let operands: Vec<Exact> = x.iter().map(|&x| Exact::certain(*x)).collect();
-            node(formula, formula.root, &operands, lanes)?
+            node(formula, formula.root, &operands)?
         }
         Truth::Function(function) => match function {
             Function::Sqrt => map(f64::sqrt),
@@ -153,8 +153,8 @@ pub(crate) fn formula(formula: &Formula, x: &[&Lane], lanes: &Lanes<'_>) -> Opti
 }
 
 /// The exact value of a node, errors carried along.
-fn node(formula: &Formula, id: NodeId, x: &[Exact], lanes: &Lanes<'_>) -> Option<Exact> {
-    let of = |id: NodeId| node(formula, id, x, lanes);
+fn node(formula: &Formula, id: NodeId, x: &[Exact]) -> Option<Exact> {
+    let of = |id: NodeId| node(formula, id, x);
     Some(match &formula.nodes[id] {
         Node::Operand(i) => x[*i].clone(),
         Node::Constant(value) => Exact::certain([value.to_f64(); LANES]),
@@ -188,21 +188,13 @@ fn node(formula: &Formula, id: NodeId, x: &[Exact], lanes: &Lanes<'_>) -> Option
             let operands: Vec<Exact> = operands.iter().map(|&o| of(o)).collect::<Option<_>>()?;
             match inner.truth {
                 Truth::Function(Function::Sqrt) => sqrt(&operands[0]),
-                Truth::Formula | Truth::Normalized(_) => node(inner, inner.root, &operands, lanes)?,
+                Truth::Formula | Truth::Normalized(_) => node(inner, inner.root, &operands)?,
                 Truth::Function(_) | Truth::RemTrunc | Truth::RemFloor | Truth::Pow => return None,
             }
         }
         Node::ClampToUnit(operand) => {
             let mut exact = of(*operand)?;
-            exact.value = exact.value.map(|v| {
-                if v < 0.0 {
-                    0.0
-                } else if v > 1.0 {
-                    1.0
-                } else {
-                    v
-                }
-            });
+            exact.value = exact.value.map(|v| v.clamp(0.0, 1.0));
             exact
         }
         Node::NotNegative(operand) => of(*operand)?,
