@@ -6,10 +6,7 @@
 //! CORE-MATH's `f64` functions are correctly rounded, so within one unit of 2^-53 of the exact value themselves: that unit
 //! is added to what is measured.
 
-// The kernels are private to the crate; this is the same file.
-#[path = "../src/enclosure/fast/kernels.rs"]
-mod kernels;
-
+use assay_float::kernels;
 use std::{
     io::Write,
     process::ExitCode,

@@ -104,7 +104,9 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             };
             let format = result.format().or(operands[0].format()).unwrap_or(F32);
             let env = Environment::new(&call.modes, row.lists, format);
-            let relaxed = call.modes.relaxed && result.width() == 32;
+            // Of a comparison it is the operands that are of 32 bits.
+            let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
+            let relaxed = call.modes.relaxed && decorated.width() == 32;
             Slot { op: call.op, kernel, inputs, result, component, env, relaxed }
         })
         .collect()

@@ -24,6 +24,8 @@ pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
     let spans: SmallVec<[Span; 8]> =
         (0..x.len()).map(|i| if float(i) { relaxed_operand(x[i]) } else { Span::point(x[i] as i64) }).collect();
     match &slot.kernel {
+        // A conversion, or an exponent, of another width: nothing is said of its operand.
+        Kernel::Exact(_) if slot.inputs.iter().any(|(_, s)| s.format().is_some_and(|f| f != F32)) => Set::anything(),
         Kernel::Exact(exact) => exact_results(*exact, slot, &spans),
         // Of an inherited bound, or of a fraction, over operands that are ranges themselves there is nothing worth saying.
         Kernel::Formula(_)

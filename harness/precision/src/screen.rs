@@ -60,7 +60,12 @@ impl Screen {
         let types = slot.inputs.iter().all(|&(_, scalar)| narrow(scalar)) && narrow(slot.result);
         let known = match &slot.kernel {
             Kernel::Exact(exact) => discrete(*exact, &[1.0; 3]).is_some(),
-            Kernel::Real(_) | Kernel::Formula(_) => slot.env.rounding != Rounding::Rtz,
+            Kernel::Real(_) => slot.env.rounding != Rounding::Rtz,
+            // Several operands and a declared mode, or infinities that count, are left to the certain evaluation altogether.
+            Kernel::Formula(_) if slot.inputs.len() > 1 => {
+                slot.env.rounding == Rounding::Undeclared && slot.env.not_inf && slot.env.not_nan
+            }
+            Kernel::Formula(_) => slot.env.rounding != Rounding::Rtz,
             Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => false,
         };
         (types && known && !slot.relaxed).then(|| Screen {

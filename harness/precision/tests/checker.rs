@@ -83,8 +83,6 @@ fn compare(call: Call, count: usize, random: &mut Random) {
         warning += u64::from(verdict == Verdict::QualityWarning);
         x.iter().zip(&mut operands).for_each(|(&bits, column)| column.push(bits as u32));
     }
-    let columns = |columns: &'_ [Vec<u32>]| columns.iter().map(|c| c.clone()).collect::<Vec<_>>();
-    let (operands, results) = (columns(&operands), columns(&results));
     let operands: Vec<Column<'_>> = operands.iter().map(|c| Column::Words(c)).collect();
     let results: Vec<Column<'_>> = results.iter().map(|c| Column::Words(c)).collect();
     let mut census = Census::default();

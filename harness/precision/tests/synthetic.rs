@@ -7,10 +7,11 @@ mod devices;
 #[test]
 fn synthetic_devices_get_the_verdicts_they_deserve() {
     let mut score = devices::Score::default();
-    for (seed, call) in devices::calls().iter().enumerate() {
-        devices::run(call, 24, seed as u64, &mut score);
+    // Some of the rows and modes in every run; seven is coprime to the number of modes, so that each row meets several.
+    for (seed, call) in devices::calls().iter().enumerate().step_by(7) {
+        devices::run(call, 48, seed as u64, &mut score);
     }
     let examples: Vec<String> = score.examples.iter().map(|e| e.chars().take(400).collect()).take(30).collect();
     assert_eq!((score.conforming.1, score.violating.1), (0, 0), "{}", examples.join("\n"));
-    assert!(score.conforming.0 > 500_000 && score.violating.0 > 500_000, "{score:?}");
+    assert!(score.conforming.0 > 10_000 && score.violating.0 > 10_000, "{score:?}");
 }

@@ -354,7 +354,7 @@ impl Algebra for Lanes<'_> {
                 (true, false) => &negative,
                 (false, true) => &otherwise,
                 (false, false) => {
-                    range.lo[i] = f64::NAN;
+                    (range.lo[i], range.hi[i]) = (f64::NAN, f64::NAN);
                     continue;
                 }
             };

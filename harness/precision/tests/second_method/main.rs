@@ -120,38 +120,3 @@ fn sampled(op: Op, f: Format, shape: Shape, from: Option<Scalar>, count: usize, 
     }
     tally.done(&format!("{op} {} {shape}", f.name));
 }
-
-#[test]
-fn scratch() {
-    let shape = match std::env::var("SHAPE").as_deref() {
-        Ok("v2") => Shape::Vector(2),
-        Ok("v3") => Shape::Vector(3),
-        Ok("v4") => Shape::Vector(4),
-        Ok("m23") => Shape::Matrix { columns: 2, rows: 3 },
-        Ok("m22") => Shape::Matrix { columns: 2, rows: 2 },
-        _ => Shape::Scalar,
-    };
-    let count: usize = std::env::var("COUNT").unwrap().parse().unwrap();
-    for f in std::env::var("F").unwrap().split(',') {
-        for op in std::env::var("OPS").unwrap().split(',') {
-            let from = std::env::var("FROM").ok().map(|f| Scalar::from_name(&f).unwrap());
-            let start = std::time::Instant::now();
-            let r = std::panic::catch_unwind(|| {
-                sampled(Op::from_name(op).unwrap(), Format::from_name(f).unwrap(), shape, from, count, MODES)
-            });
-            if let Err(e) = r {
-                println!(
-                    "{}",
-                    e.downcast_ref::<String>()
-                        .map_or("panic", |s| s)
-                        .lines()
-                        .take(8)
-                        .map(|l| l.chars().take(250).collect::<String>())
-                        .collect::<Vec<_>>()
-                        .join("\n")
-                );
-            }
-            println!("{:?}", start.elapsed());
-        }
-    }
-}

@@ -7,7 +7,7 @@ use assay_precision::{
 };
 
 /// The environments that the devices run in, one after the other.
-const MODES: [&[&str]; 12] = [
+const MODES: [&[&str]; 11] = [
     &[],
     &["DenormPreserve"],
     &["DenormFlushToZero"],
@@ -19,7 +19,6 @@ const MODES: [&[&str]; 12] = [
     &["None"],
     &["NSZ", "NotInf"],
     &["AllowTransform"],
-    &["RelaxedPrecision"],
 ];
 
 /// What came of it.
@@ -38,6 +37,10 @@ pub(crate) fn calls() -> Vec<Call> {
     let mut calls = Vec::new();
     for &op in Op::ALL {
         for &scalar in Call::scalars(op) {
+            // The lenient reading of this formula, in single-precision ulp over 64-bit values, takes the reference minutes an input.
+            if op == Op::SmoothStep && scalar == Scalar::Float(F64) {
+                continue;
+            }
             for (k, names) in MODES.iter().enumerate() {
                 let shapes = Call::shapes(op);
                 let shape =
@@ -104,12 +107,11 @@ pub(crate) fn run(call: &Call, results: usize, seed: u64, score: &mut Score) {
     score.violating.0 += expected.len() as u64;
     score.violating.1 += missed.max(confused);
     if missed.max(confused) > 0 {
-        score.examples.push(format!(
-            "missed {missed}, {confused} the wrong verdict: {} {:?} {:?}",
-            call.op,
-            call.operands,
-            call.modes.names()
-        ));
+        let example = (0..expected.len()).find_map(|row| wrong.only(row, &operands, &slots, &checker, expected[row]));
+        let modes = call.modes.names();
+        score
+            .examples
+            .push(format!("missed {missed}, {confused} the wrong verdict: {} {modes:?} {example:x?}", call.op));
     }
 }
 
@@ -159,6 +161,22 @@ impl Rows {
         for (store, &bits) in self.operands.iter_mut().zip(x).chain(self.results.iter_mut().zip(got)) {
             store.push(bits);
         }
+    }
+
+    /// Operands and results of a row whose verdict is not the expected one.
+    fn only(
+        &self,
+        row: usize,
+        operands: &[Scalar],
+        results: &[Scalar],
+        checker: &Checker,
+        expected: Verdict,
+    ) -> Option<(Vec<u64>, Vec<u64>)> {
+        let bits = |stores: &[Store]| -> Vec<u64> { stores.iter().map(|s| s.column().get(row)).collect() };
+        let (x, got) = (bits(&self.operands), bits(&self.results));
+        let mut one = Rows::new(operands, results);
+        one.push(&x, &got);
+        (!one.check(checker).verdicts.contains_key(&expected)).then_some((x, got))
     }
 
     fn check(&self, checker: &Checker) -> Census {
