@@ -149,6 +149,10 @@ impl Exact {
                 let mut either = truth(x[0] == x[1]);
                 let numbers = !nan(0) && !nan(1) && !less(f, x[0], x[1]) && !less(f, x[1], x[0]);
                 either.union_with(&truth(numbers));
+                // Quieting, and a payload that is free, may make two NaNs the same.
+                if nan(0) && nan(1) {
+                    either = Set::range(0, 1);
+                }
                 either
             }
             Exact::NMin | Exact::NMax | Exact::AtomicMin | Exact::AtomicMax | Exact::GroupMin | Exact::GroupMax
