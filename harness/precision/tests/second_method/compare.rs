@@ -71,7 +71,6 @@ impl Tally {
         let worst = self.differences.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
         assert!(self.differences.is_empty(), "{what}: {} of {} differ\n{worst}", self.differences.len(), self.compared);
         assert!(self.compared > 0);
-        println!("{what}: {} sets are equal", self.compared);
     }
 }
 

@@ -73,10 +73,10 @@ pub(crate) fn usual(call: &Call, slot: usize, operands: &[u64]) -> Option<Set> {
         let mut own = vec![operands[k]];
         if let Scalar::Float(f) = scalars[k] {
             let bits = operands[k];
-            if (f.is_nan(bits) && flags.not_nan) || (f.is_infinite(bits) && flags.not_inf) {
-                if !crate::rules::defined_for_specials(call.op) {
-                    return Some(Set::anything());
-                }
+            if ((f.is_nan(bits) && flags.not_nan) || (f.is_infinite(bits) && flags.not_inf))
+                && !crate::rules::defined_for_specials(call.op)
+            {
+                return Some(Set::anything());
             }
             let flushed = f.is_denormal(bits) && !kept && f.width >= 16;
             if flushed || (f.is_zero(bits) && flags.nsz) {

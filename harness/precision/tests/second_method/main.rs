@@ -25,7 +25,7 @@ mod samples;
 mod steps;
 mod values;
 
-use assay_float::{F16, Format};
+use assay_float::{F16, F32, Format};
 use assay_precision::{Call, Op, Scalar, Shape};
 use compare::{MODES, Tally, scalar, stride};
 use samples::Random;
@@ -119,4 +119,11 @@ fn sampled(op: Op, f: Format, shape: Shape, from: Option<Scalar>, count: usize, 
         }
     }
     tally.done(&format!("{op} {} {shape}", f.name));
+}
+
+#[test]
+fn samples_of_single_precision_have_the_same_sets() {
+    for op in [Op::FAdd, Op::FMul, Op::FDiv, Op::Exp2, Op::Log2, Op::InverseSqrt] {
+        sampled(op, F32, Shape::Scalar, None, 40, MODES);
+    }
 }

@@ -30,10 +30,7 @@ impl Random {
             0 | 1 => self.next() & mask,
             2 => self.pick(specials),
             // Near a special.
-            3 => {
-                let near = self.pick(specials).wrapping_add(self.below(5)).wrapping_sub(2) & mask;
-                near
-            }
+            3 => self.pick(specials).wrapping_add(self.below(5)).wrapping_sub(2) & mask,
             // Few bits: halfway cases and exact results.
             4 => {
                 let one = ((1u64 << (f.exponent_bits - 1)) - 1) << f.fraction_bits;
