@@ -74,6 +74,10 @@ fn select(evaluation: &Evaluation<'_>, condition: &Values, yes: &Ex, no: &Ex) ->
     }
     let condition = evaluation.env.read(condition);
     let (least, greatest) = condition.ends().unwrap();
+    let env = evaluation.env;
+    if env.not_inf && (env.is_infinite(least) || env.is_infinite(greatest)) {
+        return Values::any();
+    }
     let mut values = Values::default();
     if least < 0 {
         values.join(&evaluation.all_forms(yes));

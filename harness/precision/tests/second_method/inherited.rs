@@ -7,10 +7,13 @@ use crate::{
     steps::Env,
     values::Values,
 };
+use assay_float::F16;
 use std::{cell::RefCell, collections::HashMap};
 
-/// Beyond how many members of an intermediate set only a selection is looked at (see [`Values::members`]).
-const LIMIT: i64 = 70_000;
+/// Beyond how many members of an intermediate set only a selection is looked at (see [`Values::members`]): never of halves.
+fn limit(env: Env) -> i64 {
+    if env.f == F16 { 70_000 } else { 600 }
+}
 
 /// A formula over operand scalars with known values.
 pub(crate) struct Evaluation<'a> {
@@ -79,7 +82,7 @@ impl<'a> Evaluation<'a> {
 
     /// The union over all combinations of members.
     fn combinations(&self, sets: &[Values], op: impl Fn(&[Index]) -> Values) -> Values {
-        let members: Vec<Vec<Index>> = sets.iter().map(|s| s.members(self.env.f, LIMIT)).collect();
+        let members: Vec<Vec<Index>> = sets.iter().map(|s| s.members(self.env.f, limit(self.env))).collect();
         let mut found = Vec::new();
         let mut at = vec![0; sets.len()];
         let mut values: Vec<Index> = members.iter().map(|m| m[0]).collect();
