@@ -348,7 +348,10 @@ impl Machine<'_> {
         lock(&chunk.case.state).checking += rows.div_ceil(part);
         let chunk = Arc::new(chunk);
         let parts = (0..rows).step_by(part);
-        let checks = parts.map(|start| Check { chunk: Arc::clone(&chunk), start, end: (start + part).min(rows) });
+        let checks: Vec<_> =
+            parts.map(|start| Check { chunk: Arc::clone(&chunk), start, end: (start + part).min(rows) }).collect();
+        // Only the checks own the chunk from here on: who ends the last one gives its columns back.
+        drop(chunk);
         lock(&self.work).checks.extend(checks);
         self.changed.notify_all();
     }
