@@ -1,0 +1,123 @@
+//! What a program is run with.
+
+use std::collections::BTreeMap;
+
+/// Values of specialisation constants by `SpecId`: their bits, right-aligned; 0 or 1 for booleans.
+pub type SpecValues = BTreeMap<u32, u64>;
+
+/// Which descriptor: set, binding, and place in the binding's array (0 where it is none).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// Place in the binding's array of descriptors.
+    pub element: u32,
+}
+
+impl Slot {
+    /// The first descriptor of a binding.
+    pub const fn new(set: u32, binding: u32) -> Slot {
+        Slot { set, binding, element: 0 }
+    }
+}
+
+impl std::fmt::Display for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "set {} binding {}", self.set, self.binding)?;
+        if self.element != 0 { write!(f, " element {}", self.element) } else { Ok(()) }
+    }
+}
+
+/// A range of buffer memory that a descriptor binds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Buffer {
+    /// Its bytes before the dispatch.
+    pub data: Vec<u8>,
+    /// The device address of its first byte, if it was made with one. What a program computes from an address is
+    /// only as portable as the address; see [`Outcome`](crate::Outcome).
+    pub address: Option<u64>,
+}
+
+/// What a descriptor binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Resource {
+    /// A uniform or storage buffer.
+    Buffer(Buffer),
+}
+
+/// What the device promises for accesses beyond a buffer's end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Robustness {
+    /// Nothing: such an access is undefined behaviour, a fault of the shader.
+    #[default]
+    None,
+    /// `robustBufferAccess`: it reads some value and writes inside the buffer or not at all.
+    Access,
+    /// `robustBufferAccess2`: it reads zero and writes nothing.
+    Access2,
+}
+
+/// One dispatch.
+#[derive(Clone, Debug)]
+pub struct Dispatch {
+    /// Workgroups in x, y and z.
+    pub groups: [u32; 3],
+    /// Invocations of a subgroup: a power of two, 1 to 128. Invocation `i` of the workgroup (by its local index) is
+    /// number `i % size` of subgroup `i / size`: the layout that full subgroups of one dimension have; results that depend
+    /// on it are marked.
+    pub subgroup_size: u32,
+    /// The push constants, from offset 0.
+    pub push_constants: Vec<u8>,
+    /// What the descriptors bind.
+    pub bindings: BTreeMap<Slot, Resource>,
+    /// What holds beyond the end of buffers.
+    pub robustness: Robustness,
+    /// Whether `maintenance8` is enabled: `OpSRem` and `OpSMod` of negative operands are defined.
+    pub maintenance8: bool,
+}
+
+impl Default for Dispatch {
+    fn default() -> Dispatch {
+        Dispatch {
+            groups: [1; 3],
+            subgroup_size: 32,
+            push_constants: Vec::new(),
+            bindings: BTreeMap::new(),
+            robustness: Robustness::None,
+            maintenance8: false,
+        }
+    }
+}
+
+/// What a run may cost before it is given up.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Invocations of the dispatch; more are refused before anything runs.
+    pub invocations: u64,
+    /// Bytes of interpreter state for one workgroup; more are refused before anything runs.
+    pub state_bytes: u64,
+    /// Blocks that one workgroup may execute; after that, it is taken not to end.
+    pub blocks_per_group: u64,
+    /// Alternative executions of undecided branches that one workgroup may have at the same time.
+    pub forks: u32,
+    /// Blocks that undecided invocations of one workgroup may execute before what they reach is given up.
+    pub undecided_blocks: u64,
+    /// Faults that are kept; more are counted only.
+    pub faults: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            invocations: 1 << 24,
+            state_bytes: 2 << 30,
+            blocks_per_group: 1 << 24,
+            forks: 256,
+            undecided_blocks: 1 << 16,
+            faults: 64,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What a run leaves.
+
+use crate::{Place, Slot};
+use assay_float::{Format, Set};
+use std::collections::BTreeMap;
+
+/// What a run leaves: memory as sets of permitted values, and what was wrong with the shader.
+///
+/// If there are faults, the shader has undefined behaviour for these inputs, and nothing may be held against a
+/// device.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Every buffer that was bound, after the dispatch.
+    pub memory: BTreeMap<Slot, Memory>,
+    /// Undefined behaviour of the shader, in the order in which it was met.
+    pub faults: Vec<Fault>,
+    /// How many faults there were, kept or not.
+    pub fault_count: u64,
+    /// Why values are not determined; [`Expected::Undetermined`] points into it. Causes that no memory shows are there
+    /// too.
+    pub causes: Vec<Cause>,
+    /// Instructions executed, counted once for each invocation.
+    pub instructions: u64,
+    /// Branches that had to be followed both ways.
+    pub forks: u64,
+}
+
+/// Memory after a dispatch: its bytes, and where these are not the only permitted ones, what is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// A value in memory that more than one bit pattern is permitted for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Offset of its first byte.
+    pub offset: u64,
+    /// Width in bits: 8, 16, 32 or 64.
+    pub width: u32,
+    /// What is permitted.
+    pub expected: Expected,
+    /// What a lenient reading of the specification permits beside that, if it is more.
+    pub lenient: Option<Box<Expected>>,
+}
+
+/// What may stand in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expected {
+    /// These bits.
+    Exact(u64),
+    /// One of these bit patterns (ascending).
+    OneOf(Vec<u64>),
+    /// A float of this set.
+    Float {
+        /// Its format.
+        format: Format,
+        /// The set.
+        set: Set,
+    },
+    /// Nothing can be said; the number is an index into [`Outcome::causes`].
+    Undetermined(u32),
+}
+
+impl Expected {
+    /// Whether bits are permitted; `None` where nothing can be said.
+    pub fn permits(&self, bits: u64) -> Option<bool> {
+        match self {
+            Expected::Exact(exact) => Some(*exact == bits),
+            Expected::OneOf(patterns) => Some(patterns.contains(&bits)),
+            Expected::Float { set, .. } if set.is_anything() => None,
+            Expected::Float { format, set } => Some(set.contains(*format, bits)),
+            Expected::Undetermined(_) => None,
+        }
+    }
+}
+
+impl Memory {
+    /// The bytes. Inside a [`Cell`] they are one permitted value, or zero where none is known.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The values with more than one permitted pattern, by offset, none overlapping another.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// The cell that covers a byte, if one does.
+    pub fn cell_at(&self, offset: u64) -> Option<&Cell> {
+        let after = self.cells.partition_point(|cell| cell.offset <= offset);
+        let cell = self.cells.get(after.checked_sub(1)?)?;
+        (offset < cell.offset + u64::from(cell.width / 8)).then_some(cell)
+    }
+}
+
+/// Undefined behaviour of the shader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// Where.
+    pub at: Place,
+    /// The invocation, by its global id.
+    pub invocation: [u32; 3],
+    /// What exactly, in words: the index and the bound, the other invocation of a race, ..
+    pub detail: String,
+}
+
+/// Kinds of undefined behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// An access beyond a buffer, array, vector or matrix.
+    OutOfBounds,
+    /// Two invocations access the same memory, one of them writing, without synchronisation.
+    DataRace,
+    /// A value that nothing has written decides something or is left in memory.
+    Uninitialized,
+    /// An integer division or remainder by zero, or of the least value by -1.
+    Division,
+    /// A float that does not fit the integer that it is converted to.
+    Conversion,
+    /// A barrier that not all invocations of its scope reach together.
+    DivergentBarrier,
+    /// More blocks executed than the limit allows.
+    Endless,
+    /// `OpUnreachable` was reached.
+    Unreachable,
+    /// A value that is undefined by the rules (poison, a shift too far, ..) decides a branch or an address.
+    UndefinedDecision,
+    /// A physical pointer that is not aligned as its access states, or points into no buffer.
+    Pointer,
+    /// A rule of the specification that only running shows, by its VUID in the detail.
+    Rule,
+}
+
+impl std::fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FaultKind::OutOfBounds => "out of bounds",
+            FaultKind::DataRace => "data race",
+            FaultKind::Uninitialized => "uninitialised value",
+            FaultKind::Division => "integer division",
+            FaultKind::Conversion => "conversion out of range",
+            FaultKind::DivergentBarrier => "barrier in divergent control flow",
+            FaultKind::Endless => "endless loop",
+            FaultKind::Unreachable => "OpUnreachable reached",
+            FaultKind::UndefinedDecision => "undefined value decides",
+            FaultKind::Pointer => "bad pointer",
+            FaultKind::Rule => "rule violated",
+        })
+    }
+}
+
+/// Why a value is not determined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cause {
+    /// What kind of reason.
+    pub kind: CauseKind,
+    /// The instruction at which it began.
+    pub at: Place,
+}
+
+/// Kinds of reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CauseKind {
+    /// The specification requires nothing of this result: poison, an undefined value, or no stated precision.
+    Unspecified,
+    /// `OpUndef`, or memory that nothing has written.
+    Uninitialized,
+    /// It depends on the order of invocations, as the results of atomics may.
+    Order,
+    /// It depends on how invocations are laid out in subgroups, or on the subgroup's size.
+    SubgroupLayout,
+    /// It depends on an access beyond a buffer that robustness leaves open.
+    Robustness,
+    /// It comes after undefined behaviour of the shader.
+    Fault,
+    /// The rules determine a set, but this interpreter does not follow it any further.
+    Precision,
+    /// An undecided branch whose alternatives exceed the budget.
+    Budget,
+    /// Races that atomics may or may not exclude.
+    PossibleRace,
+}
+
+impl std::fmt::Display for CauseKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            CauseKind::Unspecified => "the specification requires nothing of this result",
+            CauseKind::Uninitialized => "nothing has written this value",
+            CauseKind::Order => "depends on the order of invocations",
+            CauseKind::SubgroupLayout => "depends on the layout of subgroups",
+            CauseKind::Robustness => "depends on an access beyond a buffer",
+            CauseKind::Fault => "follows undefined behaviour of the shader",
+            CauseKind::Precision => "a set that is not followed through this instruction",
+            CauseKind::Budget => "an undecided branch with too many alternatives",
+            CauseKind::PossibleRace => "a race that atomics may or may not exclude",
+        })
+    }
+}
