@@ -15,10 +15,11 @@ use crate::error::{Error, allocating, during};
 use crate::features::{Enabled, is_known};
 use crate::identity::{DeviceType, Identity};
 use crate::instance::InstanceShared;
-use crate::layout::{LayoutKey, Layouts};
+use crate::layout::{LayoutKey, Layouts, Made};
 use crate::physical::{PhysicalDevice, QueueFamily};
 use crate::pipeline::{Pipeline, PipelineDesc};
 use crate::properties::Properties;
+use crate::resource::{Resource, ResourceSpec};
 use crate::slot::{BufferSpec, Slot};
 use crate::validation::ValidationMessage;
 
@@ -59,6 +60,7 @@ pub struct Device {
 
 pub(crate) struct DeviceShared {
     pub(crate) raw: ash::Device,
+    pub(crate) physical: vk::PhysicalDevice,
     pub(crate) identity: Identity,
     pub(crate) capabilities: Capabilities,
     pub(crate) properties: Properties,
@@ -69,7 +71,7 @@ pub(crate) struct DeviceShared {
     allocator: ManuallyDrop<Mutex<Allocator>>,
     lost: AtomicBool,
     /// Last, so that the instance outlives the device.
-    instance: Arc<InstanceShared>,
+    pub(crate) instance: Arc<InstanceShared>,
 }
 
 impl Drop for DeviceShared {
@@ -176,6 +178,7 @@ impl Device {
         };
         let shared = DeviceShared {
             raw,
+            physical: physical.raw,
             identity,
             capabilities,
             properties: physical.properties().clone(),
@@ -231,7 +234,23 @@ impl Device {
     /// # Errors
     /// [`Error::Invalid`], [`Error::NotSupported`] (the device's limits), [`Error::OutOfMemory`].
     pub fn slot(&self, buffers: &[BufferSpec]) -> Result<Slot, Error> {
-        Slot::new(&self.shared, buffers)
+        let resource = |(binding, &buffer): (u32, &BufferSpec)| ResourceSpec {
+            set: 0,
+            binding,
+            element: 0,
+            resource: Resource::StorageBuffer(buffer),
+        };
+        let resources: Vec<ResourceSpec> = (0..).zip(buffers).map(resource).collect();
+        Slot::new(&self.shared, &resources)
+    }
+
+    /// Makes a slot of any resources: sets, bindings and arrays of them as a shader declares them. In the slot's calls
+    /// a resource goes by its place in `resources`.
+    ///
+    /// # Errors
+    /// As [`Device::slot`]; [`Error::NotSupported`] also for a format or an extent that the device has not.
+    pub fn slot_of(&self, resources: &[ResourceSpec]) -> Result<Slot, Error> {
+        Slot::new(&self.shared, resources)
     }
 
     /// What the validation layer said since the last call, of this device and of the others of its instance; empty
@@ -252,8 +271,8 @@ impl DeviceShared {
         lock(&self.allocator)
     }
 
-    /// The layouts for this many storage buffers and bytes of push constants, made on first use and kept.
-    pub(crate) fn layout(&self, key: LayoutKey) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout), Error> {
+    /// The layouts of a key, made on first use and kept.
+    pub(crate) fn layout(&self, key: &LayoutKey) -> Result<Made, Error> {
         lock(&self.layouts).get(&self.raw, key)
     }
 

@@ -1,69 +1,116 @@
-//! Descriptor set and pipeline layouts: N storage buffers in set 0, and push constants. Made once each.
+//! Descriptor set and pipeline layouts, made once each.
 
 use std::collections::BTreeMap;
 
 use ash::vk;
+use assay_spirv::reflect::DescriptorKind;
 
 use crate::error::{Error, during};
+use crate::resource::BindingLayout;
 
 /// What a layout depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LayoutKey {
-    /// Storage buffers, at bindings 0 and up.
-    pub(crate) buffers: u32,
+    /// The bindings, by set and binding.
+    pub(crate) bindings: Vec<BindingLayout>,
     /// Bytes of push constants.
     pub(crate) push_constants: u32,
+}
+
+impl LayoutKey {
+    /// This many storage buffers in set 0, at bindings 0 and up.
+    pub(crate) fn buffers(buffers: u32, push_constants: u32) -> Self {
+        let bindings = (0..buffers).map(|i| BindingLayout::new(0, i, DescriptorKind::StorageBuffer, 1));
+        Self { bindings: bindings.collect(), push_constants }
+    }
+
+    /// The bindings of each set from 0 to the last that has any.
+    fn sets(&self) -> Vec<&[BindingLayout]> {
+        let count = self.bindings.last().map_or(0, |last| last.set + 1);
+        (0..count)
+            .map(|set| {
+                let start = self.bindings.partition_point(|b| b.set < set);
+                let end = self.bindings.partition_point(|b| b.set <= set);
+                &self.bindings[start..end]
+            })
+            .collect()
+    }
 }
 
 /// The layouts made so far.
 #[derive(Default)]
 pub(crate) struct Layouts {
-    sets: BTreeMap<u32, vk::DescriptorSetLayout>,
-    pipelines: BTreeMap<LayoutKey, vk::PipelineLayout>,
+    /// By their bindings, as if of set 0.
+    sets: BTreeMap<Vec<BindingLayout>, vk::DescriptorSetLayout>,
+    pipelines: BTreeMap<LayoutKey, Made>,
+}
+
+/// The layouts of a key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Made {
+    /// Of each set from 0 on.
+    pub(crate) sets: Vec<vk::DescriptorSetLayout>,
+    /// Of the pipeline.
+    pub(crate) pipeline: vk::PipelineLayout,
+}
+
+/// The descriptor type of a kind; `None` for those that this crate makes no descriptors of.
+pub(crate) fn descriptor_type(kind: DescriptorKind) -> Option<vk::DescriptorType> {
+    Some(match kind {
+        DescriptorKind::Sampler => vk::DescriptorType::SAMPLER,
+        DescriptorKind::CombinedImageSampler => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        DescriptorKind::SampledImage => vk::DescriptorType::SAMPLED_IMAGE,
+        DescriptorKind::StorageImage => vk::DescriptorType::STORAGE_IMAGE,
+        DescriptorKind::UniformTexelBuffer => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
+        DescriptorKind::StorageTexelBuffer => vk::DescriptorType::STORAGE_TEXEL_BUFFER,
+        DescriptorKind::UniformBuffer => vk::DescriptorType::UNIFORM_BUFFER,
+        DescriptorKind::StorageBuffer => vk::DescriptorType::STORAGE_BUFFER,
+        DescriptorKind::InputAttachment | DescriptorKind::AccelerationStructure | DescriptorKind::Tensor => {
+            return None;
+        }
+    })
 }
 
 impl Layouts {
-    /// The set layout and the pipeline layout of `key`.
-    pub(crate) fn get(
-        &mut self,
-        device: &ash::Device,
-        key: LayoutKey,
-    ) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout), Error> {
-        let set = match self.sets.get(&key.buffers) {
-            Some(&set) => set,
-            None => {
-                let bindings: Vec<_> = (0..key.buffers)
-                    .map(|i| {
-                        vk::DescriptorSetLayoutBinding::default()
-                            .binding(i)
-                            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                            .descriptor_count(1)
-                            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-                    })
-                    .collect();
-                let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-                // SAFETY: the device is alive; the info lives until the call returns.
-                let set = unsafe { device.create_descriptor_set_layout(&info, None) }
-                    .map_err(during("vkCreateDescriptorSetLayout"))?;
-                *self.sets.entry(key.buffers).or_insert(set)
-            }
-        };
-        let pipeline = match self.pipelines.get(&key) {
-            Some(&pipeline) => pipeline,
-            None => {
-                let sets = [set];
-                let ranges = [vk::PushConstantRange::default()
+    /// The set layouts and the pipeline layout of `key`, whose kinds all have a descriptor type.
+    pub(crate) fn get(&mut self, device: &ash::Device, key: &LayoutKey) -> Result<Made, Error> {
+        if let Some(made) = self.pipelines.get(key) {
+            return Ok(made.clone());
+        }
+        let mut sets = Vec::new();
+        for set in key.sets() {
+            sets.push(self.set(device, set)?);
+        }
+        let ranges =
+            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(key.push_constants)];
+        let ranges = if key.push_constants == 0 { &[] } else { &ranges[..] };
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(ranges);
+        // SAFETY: the device is alive; the info lives until the call returns.
+        let pipeline =
+            unsafe { device.create_pipeline_layout(&info, None) }.map_err(during("vkCreatePipelineLayout"))?;
+        Ok(self.pipelines.entry(key.clone()).or_insert(Made { sets, pipeline }).clone())
+    }
+
+    fn set(&mut self, device: &ash::Device, bindings: &[BindingLayout]) -> Result<vk::DescriptorSetLayout, Error> {
+        let key: Vec<BindingLayout> = bindings.iter().map(|b| BindingLayout { set: 0, ..*b }).collect();
+        if let Some(&set) = self.sets.get(&key) {
+            return Ok(set);
+        }
+        let bindings: Vec<_> = key
+            .iter()
+            .map(|b| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(b.binding)
+                    .descriptor_type(descriptor_type(b.kind).unwrap_or_default())
+                    .descriptor_count(b.count)
                     .stage_flags(vk::ShaderStageFlags::COMPUTE)
-                    .size(key.push_constants)];
-                let ranges = if key.push_constants == 0 { &[] } else { &ranges[..] };
-                let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(ranges);
-                // SAFETY: as above.
-                let pipeline =
-                    unsafe { device.create_pipeline_layout(&info, None) }.map_err(during("vkCreatePipelineLayout"))?;
-                *self.pipelines.entry(key).or_insert(pipeline)
-            }
-        };
-        Ok((set, pipeline))
+            })
+            .collect();
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: as above.
+        let set = unsafe { device.create_descriptor_set_layout(&info, None) }
+            .map_err(during("vkCreateDescriptorSetLayout"))?;
+        Ok(*self.sets.entry(key).or_insert(set))
     }
 
     /// Destroys all of them.
@@ -73,8 +120,8 @@ impl Layouts {
     pub(crate) unsafe fn destroy(self, device: &ash::Device) {
         // SAFETY: the caller vouches for it; `self` is consumed, so each goes once.
         unsafe {
-            for layout in self.pipelines.into_values() {
-                device.destroy_pipeline_layout(layout, None);
+            for made in self.pipelines.into_values() {
+                device.destroy_pipeline_layout(made.pipeline, None);
             }
             for layout in self.sets.into_values() {
                 device.destroy_descriptor_set_layout(layout, None);

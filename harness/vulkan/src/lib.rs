@@ -36,10 +36,12 @@
 //! ```
 
 mod capabilities;
+mod descriptors;
 mod device;
 mod error;
 mod features;
 mod identity;
+mod image;
 mod instance;
 mod layout;
 mod memory;
@@ -47,6 +49,7 @@ mod physical;
 mod pipeline;
 mod properties;
 mod record;
+mod resource;
 mod select;
 mod slot;
 mod validation;
@@ -58,8 +61,11 @@ pub use error::Error;
 pub use identity::{DeviceType, Identity, Uuid};
 pub use instance::Instance;
 pub use physical::PhysicalDevice;
-pub use pipeline::{Pipeline, PipelineDesc, SpecConstant};
+pub use pipeline::{Bindings, Pipeline, PipelineDesc, SpecConstant};
 pub use properties::{FloatControls, Independence, Limits, PerWidth, Properties, Subgroup};
+pub use resource::{
+    AddressMode, BindingLayout, CompareOp, ImageDim, ImageSpec, Resource, ResourceSpec, SamplerSpec, TexelFormat,
+};
 pub use select::select;
 pub use slot::{BufferSpec, Dispatch, Role, Slot, Timing};
 pub use validation::{Severity, ValidationMessage};

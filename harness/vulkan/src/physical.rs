@@ -156,6 +156,10 @@ fn limits(l: &vk::PhysicalDeviceLimits, max_allocation: Option<u64>) -> Limits {
         max_storage_buffer_range: l.max_storage_buffer_range.into(),
         max_allocation: max_allocation.filter(|&n| n > 0).unwrap_or(u64::MAX),
         max_storage_buffers: l.max_per_stage_descriptor_storage_buffers,
+        max_resources: l.max_per_stage_resources,
+        max_sets: l.max_bound_descriptor_sets,
+        max_uniform_buffer_range: l.max_uniform_buffer_range.into(),
+        max_texel_buffer_elements: l.max_texel_buffer_elements.into(),
         min_storage_buffer_alignment: l.min_storage_buffer_offset_alignment,
         timestamp_period: l.timestamp_period,
     }

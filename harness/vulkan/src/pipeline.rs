@@ -4,10 +4,12 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use ash::vk;
+use assay_spirv::reflect::DescriptorKind;
 
 use crate::device::DeviceShared;
 use crate::error::Error;
-use crate::layout::LayoutKey;
+use crate::layout::{LayoutKey, descriptor_type};
+use crate::resource::BindingLayout;
 
 /// The value of one specialisation constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,15 +45,24 @@ impl SpecConstant {
     }
 }
 
+/// The bindings of a pipeline's layout.
+#[derive(Clone, Copy, Debug)]
+pub enum Bindings<'a> {
+    /// This many storage buffers, in set 0, from binding 0 on.
+    Buffers(u32),
+    /// These, each set and binding once, in any order.
+    Listed(&'a [BindingLayout]),
+}
+
 /// What a compute pipeline is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineDesc<'a> {
-    /// The SPIR-V module, in the host's byte order. Its storage buffers are in set 0, bindings 0 to `buffers - 1`.
+    /// The SPIR-V module, in the host's byte order.
     pub code: &'a [u32],
     /// The entry point, of execution model `GLCompute`.
     pub entry: &'a str,
-    /// How many storage buffers the layout has.
-    pub buffers: u32,
+    /// What the layout has.
+    pub bindings: Bindings<'a>,
     /// Bytes of push constants; a multiple of 4.
     pub push_constants: u32,
     /// Values for specialisation constants; the others keep the module's.
@@ -61,10 +72,17 @@ pub struct PipelineDesc<'a> {
 }
 
 impl<'a> PipelineDesc<'a> {
-    /// The entry point `main` of `code`, with this many buffers, and neither push constants nor specialisation.
+    /// The entry point `main` of `code`, with this many storage buffers, and neither push constants nor specialisation.
     #[must_use]
     pub fn new(code: &'a [u32], buffers: u32) -> Self {
-        Self { code, entry: "main", buffers, push_constants: 0, specialization: &[], subgroup_size: None }
+        Self {
+            code,
+            entry: "main",
+            bindings: Bindings::Buffers(buffers),
+            push_constants: 0,
+            specialization: &[],
+            subgroup_size: None,
+        }
     }
 }
 
@@ -94,8 +112,15 @@ impl Pipeline {
     pub(crate) fn new(device: &Arc<DeviceShared>, description: &PipelineDesc<'_>) -> Result<Self, Error> {
         device.alive("vkCreateComputePipelines")?;
         let entry = check(device, description)?;
-        let key = LayoutKey { buffers: description.buffers, push_constants: description.push_constants };
-        let (_, layout) = device.layout(key)?;
+        let key = match description.bindings {
+            Bindings::Buffers(count) => LayoutKey::buffers(count, description.push_constants),
+            Bindings::Listed(bindings) => {
+                let mut bindings = bindings.to_vec();
+                bindings.sort_unstable();
+                LayoutKey { bindings, push_constants: description.push_constants }
+            }
+        };
+        let layout = device.layout(&key)?.pipeline;
 
         let mut data = Vec::new();
         let mut entries = Vec::new();
@@ -152,12 +177,7 @@ fn check(device: &DeviceShared, description: &PipelineDesc<'_>) -> Result<CStrin
     let entry = CString::new(description.entry)
         .map_err(|_| Error::invalid(format!("the entry point {:?} has a NUL in it", description.entry)))?;
     let limits = &device.properties.limits;
-    if description.buffers > limits.max_storage_buffers {
-        return Err(device.lacks(format!(
-            "{} storage buffers (maxPerStageDescriptorStorageBuffers is {})",
-            description.buffers, limits.max_storage_buffers
-        )));
-    }
+    check_bindings(device, description.bindings)?;
     if !description.push_constants.is_multiple_of(4) {
         return Err(Error::invalid(format!(
             "{} bytes of push constants: the size must be a multiple of 4",
@@ -191,4 +211,44 @@ fn check(device: &DeviceShared, description: &PipelineDesc<'_>) -> Result<CStrin
         }
     }
     Ok(entry)
+}
+
+/// Checks that the device can have such a layout.
+fn check_bindings(device: &DeviceShared, bindings: Bindings<'_>) -> Result<(), Error> {
+    let limits = &device.properties.limits;
+    let buffers = match bindings {
+        Bindings::Buffers(count) => count,
+        Bindings::Listed(bindings) => {
+            for (i, b) in bindings.iter().enumerate() {
+                let place = format!("set {}, binding {}", b.set, b.binding);
+                if bindings[..i].iter().any(|other| (other.set, other.binding) == (b.set, b.binding)) {
+                    return Err(Error::invalid(format!("{place} is listed twice")));
+                }
+                if b.count == 0 {
+                    return Err(Error::invalid(format!("{place} has no descriptors")));
+                }
+                if descriptor_type(b.kind).is_none() {
+                    return Err(Error::invalid(format!("{place}: this program makes no {:?}", b.kind)));
+                }
+                if b.set >= limits.max_sets {
+                    return Err(device.lacks(format!("{place} (maxBoundDescriptorSets is {})", limits.max_sets)));
+                }
+            }
+            let storage = bindings.iter().filter(|b| b.kind == DescriptorKind::StorageBuffer);
+            storage.fold(0u32, |sum, b| sum.saturating_add(b.count))
+        }
+    };
+    let all = match bindings {
+        Bindings::Buffers(count) => count,
+        Bindings::Listed(bindings) => bindings.iter().fold(0u32, |sum, b| sum.saturating_add(b.count)),
+    };
+    if buffers > limits.max_storage_buffers {
+        let most = limits.max_storage_buffers;
+        return Err(device.lacks(format!("{buffers} storage buffers (maxPerStageDescriptorStorageBuffers is {most})")));
+    }
+    if all > limits.max_resources {
+        let most = limits.max_resources;
+        return Err(device.lacks(format!("{all} descriptors (maxPerStageResources is {most})")));
+    }
+    Ok(())
 }

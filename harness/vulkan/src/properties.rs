@@ -137,6 +137,14 @@ pub struct Limits {
     pub max_allocation: u64,
     /// `maxPerStageDescriptorStorageBuffers`.
     pub max_storage_buffers: u32,
+    /// `maxPerStageResources`: descriptors in all.
+    pub max_resources: u32,
+    /// `maxBoundDescriptorSets`.
+    pub max_sets: u32,
+    /// `maxUniformBufferRange`, in bytes.
+    pub max_uniform_buffer_range: u64,
+    /// `maxTexelBufferElements`.
+    pub max_texel_buffer_elements: u64,
     /// `minStorageBufferOffsetAlignment`, in bytes.
     pub min_storage_buffer_alignment: u64,
     /// `timestampPeriod`: nanoseconds of one step of a timestamp.

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use ash::vk;
 
+use crate::descriptors::Objects;
 use crate::error::Error;
 use crate::pipeline::PipelineShared;
-use crate::slot::{Bound, Dispatch, Objects, Role};
+use crate::slot::{Body, Bound, Dispatch, Role};
 
 /// What is to be recorded, and where.
 pub(crate) struct Recording<'a> {
     pub(crate) objects: &'a Objects,
-    pub(crate) buffers: &'a [Bound],
+    pub(crate) resources: &'a [Bound],
     pub(crate) pipeline: &'a PipelineShared,
     pub(crate) dispatch: &'a Dispatch<'a>,
 }
@@ -19,7 +20,7 @@ pub(crate) struct Recording<'a> {
 /// Records: clears and copies in, the dispatch between two timestamps, copies out, and the barriers between them. The
 /// slot is not in flight.
 pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
-    let Recording { objects, buffers, pipeline, dispatch } = *recording;
+    let Recording { objects, resources, pipeline, dispatch } = *recording;
     let device = &objects.device;
     let raw = &device.raw;
     let commands = objects.commands;
@@ -36,7 +37,7 @@ pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
         if timed {
             raw.cmd_reset_query_pool(commands, objects.queries, 0, 2);
         }
-        if prepare(recording) {
+        if prepare(recording)? {
             barrier(
                 recording,
                 (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE),
@@ -44,9 +45,9 @@ pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
             );
         }
         raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline.raw);
-        if !buffers.is_empty() {
-            let sets = [objects.set];
-            raw.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, pipeline.layout, 0, &sets, &[]);
+        if !objects.sets.is_empty() {
+            let (point, sets) = (vk::PipelineBindPoint::COMPUTE, &objects.sets);
+            raw.cmd_bind_descriptor_sets(commands, point, pipeline.layout, 0, sets, &[]);
         }
         if !dispatch.push_constants.is_empty() {
             let stage = vk::ShaderStageFlags::COMPUTE;
@@ -62,11 +63,12 @@ pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
         }
         let written = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_WRITE);
         let host = (vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
-        if device.staged {
+        if resources.iter().any(|bound| bound.body.is_copied()) {
             let copied = (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE);
             barrier(recording, written, (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ));
-            collect(recording);
-            barrier(recording, copied, host);
+            collect(recording)?;
+            // Buffers that are not copied are read where the shader wrote them.
+            barrier(recording, (written.0 | copied.0, written.1 | copied.1), host);
         } else {
             barrier(recording, written, host);
         }
@@ -78,47 +80,75 @@ pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
 ///
 /// # Safety
 /// As in `record`.
-unsafe fn prepare(recording: &Recording<'_>) -> bool {
-    let Recording { objects, buffers, dispatch, .. } = *recording;
+unsafe fn prepare(recording: &Recording<'_>) -> Result<bool, Error> {
+    let Recording { objects, resources, dispatch, .. } = *recording;
     let raw = &objects.device.raw;
     let mut any = false;
-    for bound in buffers {
-        match (bound.spec.role, &bound.staging) {
-            (Role::Input | Role::InOut, Some(staging)) => {
-                let region = [vk::BufferCopy::default().size(bound.buffer.size())];
+    for bound in resources {
+        match (&bound.body, bound.role) {
+            (Body::Buffer { buffer, staging: Some(staging), .. }, Role::Input | Role::InOut) => {
+                let region = [vk::BufferCopy::default().size(buffer.size())];
                 // SAFETY: both buffers have that size and their usage.
-                unsafe { raw.cmd_copy_buffer(objects.commands, staging.raw, bound.buffer.raw, &region) };
+                unsafe { raw.cmd_copy_buffer(objects.commands, staging.raw, buffer.raw, &region) };
                 any = true;
             }
-            (Role::Output, _) => {
+            (Body::Buffer { buffer, .. }, Role::Output) => {
                 if let Some(word) = dispatch.clear.or(bound.fresh.then_some(0)) {
                     let all = vk::WHOLE_SIZE;
                     // SAFETY: the buffer may be written by transfers and is a whole number of words.
-                    unsafe { raw.cmd_fill_buffer(objects.commands, bound.buffer.raw, 0, all, word) };
+                    unsafe { raw.cmd_fill_buffer(objects.commands, buffer.raw, 0, all, word) };
                     any = true;
                 }
             }
-            (Role::Input | Role::InOut, None) => {}
+            (Body::Image { image, staging, .. }, _) => {
+                let (layout, regions) = (vk::ImageLayout::GENERAL, image.regions()?);
+                let ready = [vk::ImageMemoryBarrier::default()
+                    .dst_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+                    .old_layout(vk::ImageLayout::UNDEFINED)
+                    .new_layout(layout)
+                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .image(image.raw)
+                    .subresource_range(image.range())];
+                let (top, transfer) = (vk::PipelineStageFlags::TOP_OF_PIPE, vk::PipelineStageFlags::TRANSFER);
+                let none = vk::DependencyFlags::empty();
+                // SAFETY: every upload writes the whole image, so that what it held may be dropped; the staging buffer
+                // holds all regions.
+                unsafe {
+                    raw.cmd_pipeline_barrier(objects.commands, top, transfer, none, &[], &[], &ready);
+                    raw.cmd_copy_buffer_to_image(objects.commands, staging.raw, image.raw, layout, &regions);
+                }
+                any = true;
+            }
+            (Body::Buffer { staging: None, .. }, Role::Input | Role::InOut) | (Body::Sampler(_), _) => {}
         }
     }
-    any
+    Ok(any)
 }
 
 /// Downloads.
 ///
 /// # Safety
 /// As in `record`.
-unsafe fn collect(recording: &Recording<'_>) {
-    let Recording { objects, buffers, .. } = *recording;
-    for bound in buffers {
-        if let (Role::Output | Role::InOut, Some(staging)) = (bound.spec.role, &bound.staging) {
-            let region = [vk::BufferCopy::default().size(bound.buffer.size())];
-            // SAFETY: both buffers have that size and their usage.
-            unsafe {
-                objects.device.raw.cmd_copy_buffer(objects.commands, bound.buffer.raw, staging.raw, &region);
+unsafe fn collect(recording: &Recording<'_>) -> Result<(), Error> {
+    let Recording { objects, resources, .. } = *recording;
+    let raw = &objects.device.raw;
+    for bound in resources.iter().filter(|bound| bound.role != Role::Input) {
+        match &bound.body {
+            Body::Buffer { buffer, staging: Some(staging), .. } => {
+                let region = [vk::BufferCopy::default().size(buffer.size())];
+                // SAFETY: both buffers have that size and their usage.
+                unsafe { raw.cmd_copy_buffer(objects.commands, buffer.raw, staging.raw, &region) };
             }
+            Body::Image { image, staging, .. } => {
+                let (layout, regions) = (vk::ImageLayout::GENERAL, image.regions()?);
+                // SAFETY: only storage images are not inputs, and they have the usage; the buffer holds all regions.
+                unsafe { raw.cmd_copy_image_to_buffer(objects.commands, image.raw, layout, staging.raw, &regions) };
+            }
+            Body::Buffer { staging: None, .. } | Body::Sampler(_) => {}
         }
     }
+    Ok(())
 }
 
 /// A barrier over all memory.

@@ -1,4 +1,4 @@
-//! Slots: buffers, and what it takes to dispatch over them and wait.
+//! Slots: buffers and images, and what it takes to dispatch over them and wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,12 +7,15 @@ use ash::vk;
 use bytemuck::Pod;
 use gpu_allocator::MemoryLocation;
 
+use crate::descriptors::Objects;
 use crate::device::DeviceShared;
 use crate::error::Error;
+use crate::image::{Image, Sampler, TexelView, filters_linearly};
 use crate::layout::LayoutKey;
 use crate::memory::Buffer;
 use crate::pipeline::{Pipeline, PipelineShared};
 use crate::record::{self, Recording};
+use crate::resource::{BindingLayout, Resource, ResourceSpec, TexelFormat};
 
 /// What a buffer is for: which way its contents travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,13 +93,40 @@ pub struct Timing {
     pub device: Option<Duration>,
 }
 
-/// One buffer as the shader sees it, and, where that is not mapped, the mapped one it is copied from and to.
+/// One resource as the shader sees it.
 pub(crate) struct Bound {
-    pub(crate) spec: BufferSpec,
-    pub(crate) buffer: Buffer,
-    pub(crate) staging: Option<Buffer>,
+    pub(crate) spec: ResourceSpec,
+    /// Which way its contents travel.
+    pub(crate) role: Role,
+    /// Bytes of its contents.
+    pub(crate) bytes: usize,
+    pub(crate) body: Body,
     /// Device-local contents are still undefined.
     pub(crate) fresh: bool,
+}
+
+/// The objects of a resource. What refers to something else stands before it, and so is dropped before it.
+pub(crate) enum Body {
+    /// A buffer and, where that is not mapped, the mapped one it is copied from and to.
+    Buffer {
+        /// Of texel buffers.
+        view: Option<TexelView>,
+        /// What the shader sees.
+        buffer: Buffer,
+        /// What the host sees.
+        staging: Option<Buffer>,
+    },
+    /// An image and the mapped buffer it is copied from and to.
+    Image {
+        /// What the shader sees.
+        image: Image,
+        /// Of a combined image sampler.
+        sampler: Option<Sampler>,
+        /// What the host sees.
+        staging: Buffer,
+    },
+    /// A sampler, which has no contents.
+    Sampler(Sampler),
 }
 
 enum State {
@@ -110,9 +140,9 @@ enum State {
     },
 }
 
-/// A set of buffers with all that it takes to dispatch over them: at most one dispatch is in flight at a time, and
-/// while it is, the buffers cannot be touched. Two slots let the host check the results of one while the device works
-/// on the other. Any pipeline of the same device with as many buffers can be submitted to it, one after the other.
+/// A set of resources with all that it takes to dispatch over them: at most one dispatch is in flight at a time, and
+/// while it is, the resources cannot be touched. Two slots let the host check the results of one while the device works
+/// on the other. Any pipeline of the same device with the same bindings can be submitted to it, one after the other.
 pub struct Slot {
     // Always there but while being dropped.
     parts: Option<Parts>,
@@ -120,51 +150,35 @@ pub struct Slot {
 }
 
 struct Parts {
-    buffers: Vec<Bound>,
     objects: Objects,
-}
-
-/// The Vulkan objects of a slot but for its buffers; null where not yet made.
-pub(crate) struct Objects {
-    pub(crate) device: Arc<DeviceShared>,
-    pub(crate) set: vk::DescriptorSet,
-    pub(crate) commands: vk::CommandBuffer,
-    pub(crate) command_pool: vk::CommandPool,
-    pub(crate) queries: vk::QueryPool,
-    descriptor_pool: vk::DescriptorPool,
-    fence: vk::Fence,
-}
-
-impl Drop for Objects {
-    fn drop(&mut self) {
-        let device = &self.device.raw;
-        // SAFETY: the slot is not in flight (one that is gets forgotten, see `Slot::drop`); null handles are ignored;
-        // sets and command buffers go with their pools.
-        unsafe {
-            device.destroy_query_pool(self.queries, None);
-            device.destroy_fence(self.fence, None);
-            device.destroy_command_pool(self.command_pool, None);
-            device.destroy_descriptor_pool(self.descriptor_pool, None);
-        }
-    }
+    /// After the objects, whose sets refer to them.
+    resources: Vec<Bound>,
+    key: LayoutKey,
 }
 
 /// How long a drop waits for work that was never waited for.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
 impl Slot {
-    pub(crate) fn new(device: &Arc<DeviceShared>, specs: &[BufferSpec]) -> Result<Self, Error> {
+    pub(crate) fn new(device: &Arc<DeviceShared>, specs: &[ResourceSpec]) -> Result<Self, Error> {
         device.alive("vkCreateBuffer")?;
         check(device, specs)?;
-        let buffers: Vec<Bound> = specs.iter().map(|&spec| Bound::new(device, spec)).collect::<Result<_, _>>()?;
-        let objects = Objects::new(device, &buffers)?;
-        Ok(Self { parts: Some(Parts { buffers, objects }), state: State::Idle })
+        let key = LayoutKey { bindings: BindingLayout::of(specs)?, push_constants: 0 };
+        let resources: Vec<Bound> = specs.iter().map(|&spec| Bound::new(device, spec)).collect::<Result<_, _>>()?;
+        let objects = Objects::new(device, &key, &resources)?;
+        Ok(Self { parts: Some(Parts { objects, resources, key }), state: State::Idle })
     }
 
-    /// How many buffers it has.
+    /// How many resources it has.
     #[must_use]
-    pub fn buffers(&self) -> usize {
-        self.parts.as_ref().map_or(0, |p| p.buffers.len())
+    pub fn len(&self) -> usize {
+        self.parts.as_ref().map_or(0, |p| p.resources.len())
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Whether a dispatch was submitted and not yet waited for.
@@ -173,51 +187,51 @@ impl Slot {
         matches!(self.state, State::InFlight { .. })
     }
 
-    /// The contents of buffer `index` as the host last saw or wrote them.
+    /// The contents of resource `index` as the host last saw or wrote them; those of an image as
+    /// [`Resource::bytes`] says.
     ///
     /// # Errors
-    /// [`Error::InFlight`]; [`Error::Invalid`] where there is no such buffer or its bytes are not a whole number of
-    /// `T`.
+    /// [`Error::InFlight`]; [`Error::Invalid`] where there is no such resource, it has no contents, or its bytes are
+    /// not a whole number of `T`.
     pub fn read<T: Pod>(&self, index: usize) -> Result<&[T], Error> {
-        let (_, parts) = self.idle()?;
-        let bound = parts.buffers.get(index).ok_or_else(|| no_buffer(index, parts.buffers.len()))?;
-        let bytes = bound.host().bytes().ok_or_else(unmapped)?;
-        bytemuck::try_cast_slice(bytes).map_err(|e| not_a_slice(index, e))
+        let parts = self.idle()?;
+        let bound = parts.resources.get(index).ok_or_else(|| no_resource(index, parts.resources.len()))?;
+        let host = bound.body.host().ok_or_else(|| no_contents(index))?;
+        bytemuck::try_cast_slice(host.bytes().ok_or_else(unmapped)?).map_err(|e| not_a_slice(index, e))
     }
 
-    /// The contents of buffer `index`, to be written. On discrete GPUs this can be memory that is slow to read.
+    /// The contents of resource `index`, to be written. On discrete GPUs this can be memory that is slow to read.
     ///
     /// # Errors
     /// As [`Slot::read`], and [`Error::Invalid`] for a [`Role::Output`].
     pub fn write<T: Pod>(&mut self, index: usize) -> Result<&mut [T], Error> {
         self.idle()?;
-        let buffers = self.parts.as_mut().map(|p| &mut p.buffers[..]).unwrap_or_default();
-        let count = buffers.len();
-        let bound = buffers.get_mut(index).ok_or_else(|| no_buffer(index, count))?;
-        if bound.spec.role == Role::Output {
+        let resources = self.parts.as_mut().map(|p| &mut p.resources[..]).unwrap_or_default();
+        let count = resources.len();
+        let bound = resources.get_mut(index).ok_or_else(|| no_resource(index, count))?;
+        if bound.role == Role::Output {
             return Err(Error::invalid(format!("buffer {index} is an output: the host does not write it")));
         }
-        let bytes = bound.host_mut().bytes_mut().ok_or_else(unmapped)?;
-        bytemuck::try_cast_slice_mut(bytes).map_err(|e| not_a_slice(index, e))
+        let host = bound.body.host_mut().ok_or_else(|| no_contents(index))?;
+        bytemuck::try_cast_slice_mut(host.bytes_mut().ok_or_else(unmapped)?).map_err(|e| not_a_slice(index, e))
     }
 
-    /// Submits one dispatch of `pipeline` over the buffers and returns at once.
+    /// Submits one dispatch of `pipeline` over the resources and returns at once.
     ///
     /// # Errors
     /// [`Error::InFlight`] if the last one was not waited for; [`Error::Invalid`] for a pipeline of another device or
-    /// with another number of buffers, and for push constants of the wrong size; [`Error::NotSupported`] for more
+    /// with other bindings, and for push constants of the wrong size; [`Error::NotSupported`] for more
     /// workgroups than the device takes; [`Error::DeviceLost`], [`Error::OutOfMemory`].
     pub fn submit(&mut self, pipeline: &Pipeline, dispatch: &Dispatch<'_>) -> Result<(), Error> {
-        let (device, parts) = self.idle()?;
-        check_dispatch(device, parts.buffers.len(), &pipeline.shared, dispatch)?;
-        let Some(Parts { buffers, objects }) = &mut self.parts else { return Err(Error::InFlight) };
-        record::record(&Recording { objects, buffers, pipeline: &pipeline.shared, dispatch })?;
+        check_dispatch(self.idle()?, &pipeline.shared, dispatch)?;
+        let Some(Parts { resources, objects, .. }) = &mut self.parts else { return Err(Error::InFlight) };
+        record::record(&Recording { objects, resources, pipeline: &pipeline.shared, dispatch })?;
         let device = &objects.device;
         // SAFETY: the slot is not in flight, so nothing waits on the fence or will signal it.
         device.check(unsafe { device.raw.reset_fences(&[objects.fence]) }, "vkResetFences")?;
         let since = Instant::now();
         device.submit(objects.commands, objects.fence)?;
-        for bound in buffers {
+        for bound in resources {
             bound.fresh = false;
         }
         self.state = State::InFlight { since, _pipeline: pipeline.shared.clone(), overdue: false };
@@ -258,9 +272,9 @@ impl Slot {
         Ok(timing)
     }
 
-    fn idle(&self) -> Result<(&DeviceShared, &Parts), Error> {
+    fn idle(&self) -> Result<&Parts, Error> {
         match (&self.state, &self.parts) {
-            (State::Idle, Some(parts)) => Ok((&parts.objects.device, parts)),
+            (State::Idle, Some(parts)) => Ok(parts),
             _ => Err(Error::InFlight),
         }
     }
@@ -281,120 +295,137 @@ impl Drop for Slot {
 }
 
 impl Bound {
-    fn new(device: &Arc<DeviceShared>, spec: BufferSpec) -> Result<Self, Error> {
-        let storage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
-        if !device.staged {
-            let buffer = Buffer::new(device, spec.bytes, storage, MemoryLocation::GpuToCpu)?;
-            return Ok(Self { spec, buffer, staging: None, fresh: false });
+    fn new(device: &Arc<DeviceShared>, spec: ResourceSpec) -> Result<Self, Error> {
+        let resource = spec.resource;
+        let (role, bytes) = (resource.role(), resource.bytes()?);
+        let sampler = resource.sampler().map(|sampler| Sampler::new(device, sampler)).transpose()?;
+        let body = match (resource, sampler) {
+            (Resource::StorageBuffer(_), _) => {
+                Body::buffer(device, bytes, role, vk::BufferUsageFlags::STORAGE_BUFFER, None)?
+            }
+            (Resource::UniformBuffer { .. }, _) => {
+                Body::buffer(device, bytes, role, vk::BufferUsageFlags::UNIFORM_BUFFER, None)?
+            }
+            (Resource::TexelBuffer { format, storage, .. }, _) => {
+                let usage = if storage {
+                    vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER
+                } else {
+                    vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER
+                };
+                Body::buffer(device, bytes, role, usage, Some((format, storage)))?
+            }
+            (Resource::Sampler(_), Some(sampler)) => Body::Sampler(sampler),
+            (Resource::StorageImage(image), sampler)
+            | (Resource::SampledImage(image), sampler)
+            | (Resource::CombinedImageSampler(image, _), sampler) => {
+                let storage = matches!(resource, Resource::StorageImage(_));
+                let image = Image::new(device, image, storage)?;
+                Body::Image { image, sampler, staging: staging(device, bytes, role)? }
+            }
+            (Resource::Sampler(_), None) => return Err(Error::invalid("a sampler was not made")),
+        };
+        let fresh = matches!(body, Body::Buffer { staging: Some(_), .. });
+        Ok(Self { spec, role, bytes, body, fresh })
+    }
+}
+
+impl Body {
+    fn buffer(
+        device: &Arc<DeviceShared>,
+        bytes: usize,
+        role: Role,
+        usage: vk::BufferUsageFlags,
+        texels: Option<(TexelFormat, bool)>,
+    ) -> Result<Self, Error> {
+        let usage = usage | vk::BufferUsageFlags::TRANSFER_DST;
+        let (buffer, staging) = if device.staged {
+            let usage = usage | vk::BufferUsageFlags::TRANSFER_SRC;
+            let buffer = Buffer::new(device, bytes, usage, MemoryLocation::GpuOnly)?;
+            (buffer, Some(staging(device, bytes, role)?))
+        } else {
+            (Buffer::new(device, bytes, usage, MemoryLocation::GpuToCpu)?, None)
+        };
+        let view =
+            texels.map(|(format, storage)| TexelView::new(device, &buffer, format, storage, bytes)).transpose()?;
+        Ok(Body::Buffer { view, buffer, staging })
+    }
+
+    /// Whether the host sees a copy.
+    pub(crate) fn is_copied(&self) -> bool {
+        match self {
+            Body::Buffer { staging, .. } => staging.is_some(),
+            Body::Image { .. } => true,
+            Body::Sampler(_) => false,
         }
-        let usage = storage | vk::BufferUsageFlags::TRANSFER_SRC;
-        let buffer = Buffer::new(device, spec.bytes, usage, MemoryLocation::GpuOnly)?;
-        let (usage, location) = match spec.role {
-            Role::Input => (vk::BufferUsageFlags::TRANSFER_SRC, MemoryLocation::CpuToGpu),
-            Role::Output => (vk::BufferUsageFlags::TRANSFER_DST, MemoryLocation::GpuToCpu),
-            Role::InOut => {
-                (vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST, MemoryLocation::GpuToCpu)
+    }
+
+    /// The buffer that the host sees.
+    fn host(&self) -> Option<&Buffer> {
+        match self {
+            Body::Buffer { staging: Some(host), .. }
+            | Body::Buffer { buffer: host, staging: None, .. }
+            | Body::Image { staging: host, .. } => Some(host),
+            Body::Sampler(_) => None,
+        }
+    }
+
+    fn host_mut(&mut self) -> Option<&mut Buffer> {
+        match self {
+            Body::Buffer { staging: Some(host), .. }
+            | Body::Buffer { buffer: host, staging: None, .. }
+            | Body::Image { staging: host, .. } => Some(host),
+            Body::Sampler(_) => None,
+        }
+    }
+}
+
+/// A mapped buffer to copy from and to.
+fn staging(device: &Arc<DeviceShared>, bytes: usize, role: Role) -> Result<Buffer, Error> {
+    let (usage, location) = match role {
+        Role::Input => (vk::BufferUsageFlags::TRANSFER_SRC, MemoryLocation::CpuToGpu),
+        Role::Output => (vk::BufferUsageFlags::TRANSFER_DST, MemoryLocation::GpuToCpu),
+        Role::InOut => {
+            (vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST, MemoryLocation::GpuToCpu)
+        }
+    };
+    Buffer::new(device, bytes, usage, location)
+}
+
+fn check(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
+    let limits = &device.properties.limits;
+    let storage = specs.iter().filter(|s| matches!(s.resource, Resource::StorageBuffer(_))).count();
+    if storage > limits.max_storage_buffers as usize {
+        let most = limits.max_storage_buffers;
+        return Err(device.lacks(format!("{storage} storage buffers (maxPerStageDescriptorStorageBuffers is {most})")));
+    }
+    let filtered = specs.iter().any(|s| s.resource.sampler().is_some_and(|s| s.linear || s.mipmap_linear));
+    for (index, spec) in specs.iter().enumerate() {
+        if spec.set >= limits.max_sets {
+            return Err(device.lacks(format!("set {} (maxBoundDescriptorSets is {})", spec.set, limits.max_sets)));
+        }
+        let bytes = spec.resource.bytes()? as u64;
+        let range = match spec.resource {
+            Resource::Sampler(_) => continue,
+            Resource::StorageBuffer(_) => Some((limits.max_storage_buffer_range, "maxStorageBufferRange")),
+            Resource::UniformBuffer { .. } => Some((limits.max_uniform_buffer_range, "maxUniformBufferRange")),
+            Resource::TexelBuffer { format, .. } => {
+                let most = limits.max_texel_buffer_elements.saturating_mul(format.bytes() as u64);
+                Some((most, "bytes, by maxTexelBufferElements,"))
+            }
+            Resource::StorageImage(_) => None,
+            Resource::SampledImage(image) | Resource::CombinedImageSampler(image, _) => {
+                // Which sampler meets which image only the shader says.
+                if filtered && !filters_linearly(device, image.format)? {
+                    return Err(device.lacks(format!("linear filtering of {}", image.format.name())));
+                }
+                None
             }
         };
-        let staging = Some(Buffer::new(device, spec.bytes, usage, location)?);
-        Ok(Self { spec, buffer, staging, fresh: true })
-    }
-
-    fn host(&self) -> &Buffer {
-        self.staging.as_ref().unwrap_or(&self.buffer)
-    }
-
-    fn host_mut(&mut self) -> &mut Buffer {
-        self.staging.as_mut().unwrap_or(&mut self.buffer)
-    }
-}
-
-impl Objects {
-    fn new(device: &Arc<DeviceShared>, buffers: &[Bound]) -> Result<Self, Error> {
-        let key = LayoutKey { buffers: buffers.len() as u32, push_constants: 0 };
-        let (layout, _) = device.layout(key)?;
-        // Filled in one by one: a failure on the way drops what is there.
-        let mut objects = Self {
-            device: device.clone(),
-            set: vk::DescriptorSet::null(),
-            commands: vk::CommandBuffer::null(),
-            command_pool: vk::CommandPool::null(),
-            queries: vk::QueryPool::null(),
-            descriptor_pool: vk::DescriptorPool::null(),
-            fence: vk::Fence::null(),
-        };
-        let raw = &device.raw;
-        let info = vk::CommandPoolCreateInfo::default()
-            .flags(vk::CommandPoolCreateFlags::TRANSIENT)
-            .queue_family_index(device.family.index);
-        // SAFETY: the device is alive, here and below; each info lives until its call returns.
-        let pool = unsafe { raw.create_command_pool(&info, None) };
-        objects.command_pool = device.check(pool, "vkCreateCommandPool")?;
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(objects.command_pool).command_buffer_count(1);
-        // SAFETY: the pool was just made and is used by this slot alone.
-        let commands = unsafe { raw.allocate_command_buffers(&info) };
-        let commands = device.check(commands, "vkAllocateCommandBuffers")?;
-        objects.commands = commands.first().copied().unwrap_or_default();
-        // SAFETY: as above.
-        let fence = unsafe { raw.create_fence(&vk::FenceCreateInfo::default(), None) };
-        objects.fence = device.check(fence, "vkCreateFence")?;
-        if device.family.timestamp_bits > 0 {
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
-            // SAFETY: as above.
-            let queries = unsafe { raw.create_query_pool(&info, None) };
-            objects.queries = device.check(queries, "vkCreateQueryPool")?;
-        }
-        if buffers.is_empty() {
-            return Ok(objects);
-        }
-        let sizes = [vk::DescriptorPoolSize::default()
-            .ty(vk::DescriptorType::STORAGE_BUFFER)
-            .descriptor_count(buffers.len() as u32)];
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-        // SAFETY: as above.
-        let pool = unsafe { raw.create_descriptor_pool(&info, None) };
-        objects.descriptor_pool = device.check(pool, "vkCreateDescriptorPool")?;
-        let layouts = [layout];
-        let info =
-            vk::DescriptorSetAllocateInfo::default().descriptor_pool(objects.descriptor_pool).set_layouts(&layouts);
-        // SAFETY: the pool has room for just this set.
-        let sets = unsafe { raw.allocate_descriptor_sets(&info) };
-        let sets = device.check(sets, "vkAllocateDescriptorSets")?;
-        objects.set = sets.first().copied().unwrap_or_default();
-        let infos: Vec<_> = buffers
-            .iter()
-            .map(|b| [vk::DescriptorBufferInfo::default().buffer(b.buffer.raw).range(b.spec.bytes as u64)])
-            .collect();
-        let writes: Vec<_> = (0..)
-            .zip(&infos)
-            .map(|(binding, info)| {
-                vk::WriteDescriptorSet::default()
-                    .dst_set(objects.set)
-                    .dst_binding(binding)
-                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                    .buffer_info(info)
-            })
-            .collect();
-        // SAFETY: the set is new, so nothing uses it; the buffers are alive and live as long as the set.
-        unsafe { raw.update_descriptor_sets(&writes, &[]) };
-        Ok(objects)
-    }
-}
-
-fn check(device: &DeviceShared, specs: &[BufferSpec]) -> Result<(), Error> {
-    let limits = &device.properties.limits;
-    if specs.len() > limits.max_storage_buffers as usize {
-        let (asked, most) = (specs.len(), limits.max_storage_buffers);
-        return Err(device.lacks(format!("{asked} storage buffers (maxPerStageDescriptorStorageBuffers is {most})")));
-    }
-    for (index, spec) in specs.iter().enumerate() {
-        let bytes = spec.bytes as u64;
         if bytes == 0 {
             return Err(Error::invalid(format!("buffer {index} has no bytes; leave it out or give it some")));
         }
-        if bytes > limits.max_storage_buffer_range {
-            let most = limits.max_storage_buffer_range;
-            return Err(device.lacks(format!("a buffer of {bytes} bytes (maxStorageBufferRange is {most})")));
+        if let Some((most, name)) = range.filter(|(most, _)| bytes > *most) {
+            return Err(device.lacks(format!("a buffer of {bytes} bytes ({name} is {most})")));
         }
         if bytes > limits.max_allocation {
             let most = limits.max_allocation;
@@ -404,21 +435,21 @@ fn check(device: &DeviceShared, specs: &[BufferSpec]) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_dispatch(
-    device: &DeviceShared,
-    buffers: usize,
-    pipeline: &PipelineShared,
-    dispatch: &Dispatch<'_>,
-) -> Result<(), Error> {
+fn check_dispatch(parts: &Parts, pipeline: &PipelineShared, dispatch: &Dispatch<'_>) -> Result<(), Error> {
+    let device = &*parts.objects.device;
     if !std::ptr::eq(device, &*pipeline.device) {
         return Err(Error::invalid("the pipeline belongs to another device than the slot"));
     }
-    let LayoutKey { buffers: bound, push_constants } = pipeline.key;
-    if bound as usize != buffers {
-        return Err(Error::invalid(format!("the pipeline has {bound} buffers and the slot has {buffers}")));
+    let LayoutKey { bindings, push_constants } = &pipeline.key;
+    if bindings.len() != parts.key.bindings.len() {
+        let (has, slot) = (bindings.len(), parts.key.bindings.len());
+        return Err(Error::invalid(format!("the pipeline has {has} buffers and the slot has {slot}")));
+    }
+    if let Some((a, b)) = bindings.iter().zip(&parts.key.bindings).find(|(a, b)| a != b) {
+        return Err(Error::invalid(format!("the pipeline has {a:?} where the slot has {b:?}")));
     }
     let given = dispatch.push_constants.len();
-    if given != push_constants as usize {
+    if given != *push_constants as usize {
         return Err(Error::invalid(format!(
             "the pipeline has {push_constants} bytes of push constants, given: {given}"
         )));
@@ -434,8 +465,12 @@ fn check_dispatch(
     Ok(())
 }
 
-fn no_buffer(index: usize, count: usize) -> Error {
+fn no_resource(index: usize, count: usize) -> Error {
     Error::invalid(format!("there is no buffer {index}: the slot has {count}"))
+}
+
+fn no_contents(index: usize) -> Error {
+    Error::invalid(format!("resource {index} is a sampler, which has no contents"))
 }
 
 fn not_a_slice(index: usize, error: bytemuck::PodCastError) -> Error {

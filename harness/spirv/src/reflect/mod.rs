@@ -63,7 +63,7 @@ pub struct WorkgroupSize {
 }
 
 /// What kind of descriptor a binding takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names are those of VkDescriptorType")]
 pub enum DescriptorKind {
     Sampler,

@@ -6,16 +6,16 @@
 use std::time::Duration;
 
 use assay_vulkan::{
-    BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PhysicalDevice, PipelineDesc, Severity, SpecConstant,
-    Staging,
+    Bindings, BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PhysicalDevice, PipelineDesc, Severity,
+    SpecConstant, Staging,
 };
 
 use crate::shader;
 
-const LONG: Duration = Duration::from_secs(120);
+pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 /// Runs `test` on every software driver, and checks that the validation layer had nothing to say.
-fn on_each_driver(test: impl Fn(&PhysicalDevice)) {
+pub(crate) fn on_each_driver(test: impl Fn(&PhysicalDevice)) {
     let strict = std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_some_and(|v| v == "1");
     let skip = |what: &str| {
         assert!(!strict, "{what}");
@@ -251,7 +251,7 @@ fn arguments_that_cannot_be_are_refused_with_the_reason() {
             (PipelineDesc { code: &[], ..good }, "not a SPIR-V module"),
             (PipelineDesc { code: &[0x0302_2307, 0, 0, 0, 0, 0], ..good }, "not a SPIR-V module"),
             (PipelineDesc { entry: "ma\0in", ..good }, "NUL"),
-            (PipelineDesc { buffers: u32::MAX, ..good }, "maxPerStageDescriptorStorageBuffers"),
+            (PipelineDesc { bindings: Bindings::Buffers(u32::MAX), ..good }, "maxPerStageDescriptorStorageBuffers"),
             (PipelineDesc { push_constants: 6, ..good }, "multiple of 4"),
             (PipelineDesc { push_constants: 1 << 20, ..good }, "maxPushConstantsSize"),
             (PipelineDesc { specialization: &twice, ..good }, "given twice"),

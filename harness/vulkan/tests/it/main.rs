@@ -2,4 +2,5 @@
 
 mod devices;
 mod environment;
+mod resources;
 mod shader;

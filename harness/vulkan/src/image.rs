@@ -1,0 +1,366 @@
+//! Images, views and samplers.
+
+use std::sync::Arc;
+
+use ash::vk;
+use assay_spirv::tables::ImageFormat;
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+
+use crate::device::DeviceShared;
+use crate::error::{Error, allocating};
+use crate::memory::Buffer;
+use crate::resource::{AddressMode, CompareOp, ImageDim, ImageSpec, SamplerSpec, TexelFormat};
+
+/// An image with its memory and a view of all of it. Freed on drop: its owner sees to it that the device is done with it.
+pub(crate) struct Image {
+    device: Arc<DeviceShared>,
+    pub(crate) spec: ImageSpec,
+    pub(crate) raw: vk::Image,
+    pub(crate) view: vk::ImageView,
+    allocation: Option<Allocation>,
+}
+
+impl Image {
+    /// Makes an image that copies may fill, and read where it is a storage image; its contents are undefined.
+    pub(crate) fn new(device: &Arc<DeviceShared>, spec: ImageSpec, storage: bool) -> Result<Self, Error> {
+        let format = vk_format(spec.format)?;
+        let (dim, view_type) = dimensions(&spec);
+        let usage = if storage {
+            vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST
+        } else {
+            vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST
+        };
+        let cube = spec.dim == ImageDim::Cube;
+        let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
+        let [width, height, depth] = spec.extent;
+        check(device, &spec, format, dim, usage, flags)?;
+        let info = vk::ImageCreateInfo::default()
+            .flags(flags)
+            .image_type(dim)
+            .format(format)
+            .extent(vk::Extent3D { width, height, depth })
+            .mip_levels(spec.levels)
+            .array_layers(spec.layers)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .tiling(vk::ImageTiling::OPTIMAL)
+            .usage(usage)
+            .sharing_mode(vk::SharingMode::EXCLUSIVE)
+            .initial_layout(vk::ImageLayout::UNDEFINED);
+        let raw_device = &device.raw;
+        // SAFETY: the device is alive, here and below, and was asked whether it takes such an image.
+        let raw = unsafe { raw_device.create_image(&info, None) };
+        let raw = device.check(raw, "vkCreateImage")?;
+        // From here on a drop of `image` cleans up.
+        let mut image = Self { device: device.clone(), spec, raw, view: vk::ImageView::null(), allocation: None };
+        // SAFETY: a live image of this device.
+        let requirements = unsafe { raw_device.get_image_memory_requirements(raw) };
+        let allocation = device
+            .allocator()
+            .allocate(&AllocationCreateDesc {
+                name: "slot image",
+                requirements,
+                location: MemoryLocation::GpuOnly,
+                linear: false,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })
+            .map_err(allocating)?;
+        let allocation = image.allocation.insert(allocation);
+        // SAFETY: the allocation fits the requirements of the image, is bound once, and outlives it (see `drop`).
+        let bound = unsafe { raw_device.bind_image_memory(raw, allocation.memory(), allocation.offset()) };
+        device.check(bound, "vkBindImageMemory")?;
+        let info = vk::ImageViewCreateInfo::default()
+            .image(raw)
+            .view_type(view_type)
+            .format(format)
+            .subresource_range(image.range());
+        // SAFETY: the image is bound to memory and its usage allows views.
+        let view = unsafe { raw_device.create_image_view(&info, None) };
+        image.view = device.check(view, "vkCreateImageView")?;
+        Ok(image)
+    }
+
+    fn aspect(&self) -> vk::ImageAspectFlags {
+        match self.spec.format {
+            TexelFormat::Color(_) => vk::ImageAspectFlags::COLOR,
+            TexelFormat::Depth32 => vk::ImageAspectFlags::DEPTH,
+        }
+    }
+
+    /// All levels and layers.
+    pub(crate) fn range(&self) -> vk::ImageSubresourceRange {
+        vk::ImageSubresourceRange::default()
+            .aspect_mask(self.aspect())
+            .level_count(self.spec.levels)
+            .layer_count(self.spec.layers)
+    }
+
+    /// The copies between the image and a buffer of its contents, level by level.
+    pub(crate) fn regions(&self) -> Result<Vec<vk::BufferImageCopy>, Error> {
+        (0..self.spec.levels)
+            .map(|level| {
+                let [width, height, depth] = self.spec.extent_of(level);
+                let layers = vk::ImageSubresourceLayers::default()
+                    .aspect_mask(self.aspect())
+                    .mip_level(level)
+                    .layer_count(self.spec.layers);
+                Ok(vk::BufferImageCopy::default()
+                    .buffer_offset(self.spec.offset(level)? as u64)
+                    .image_subresource(layers)
+                    .image_extent(vk::Extent3D { width, height, depth }))
+            })
+            .collect()
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        // SAFETY: the owner vouches that no work uses the image; view and image go once, before their memory; null
+        // handles are ignored.
+        unsafe {
+            self.device.raw.destroy_image_view(self.view, None);
+            self.device.raw.destroy_image(self.raw, None);
+        }
+        if let Some(allocation) = self.allocation.take() {
+            // The allocator refuses only what it did not hand out.
+            let _freed = self.device.allocator().free(allocation);
+        }
+    }
+}
+
+/// A view of a whole buffer as texels. Its owner drops it before the buffer.
+pub(crate) struct TexelView {
+    device: Arc<DeviceShared>,
+    pub(crate) raw: vk::BufferView,
+}
+
+impl TexelView {
+    pub(crate) fn new(
+        device: &Arc<DeviceShared>,
+        buffer: &Buffer,
+        format: TexelFormat,
+        storage: bool,
+        bytes: usize,
+    ) -> Result<Self, Error> {
+        let vk_format = vk_format(format)?;
+        let needed = if storage {
+            vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER
+        } else {
+            vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER
+        };
+        if !format_properties(device, vk_format).buffer_features.contains(needed) {
+            return Err(device.lacks(format!("texel buffers of {} ({needed:?})", format.name())));
+        }
+        let info = vk::BufferViewCreateInfo::default().buffer(buffer.raw).format(vk_format).range(bytes as u64);
+        // SAFETY: the buffer is alive, has the usage, and is a whole number of texels.
+        let raw = unsafe { device.raw.create_buffer_view(&info, None) };
+        Ok(Self { device: device.clone(), raw: device.check(raw, "vkCreateBufferView")? })
+    }
+}
+
+impl Drop for TexelView {
+    fn drop(&mut self) {
+        // SAFETY: the owner vouches that no work uses it.
+        unsafe { self.device.raw.destroy_buffer_view(self.raw, None) };
+    }
+}
+
+/// A sampler.
+pub(crate) struct Sampler {
+    device: Arc<DeviceShared>,
+    pub(crate) raw: vk::Sampler,
+}
+
+impl Sampler {
+    pub(crate) fn new(device: &Arc<DeviceShared>, spec: &SamplerSpec) -> Result<Self, Error> {
+        let unnormalized = spec.unnormalized;
+        let clamps =
+            spec.address[..2].iter().all(|a| matches!(a, AddressMode::ClampToEdge | AddressMode::ClampToBorder));
+        if unnormalized && (!clamps || spec.compare.is_some() || spec.mipmap_linear) {
+            return Err(Error::invalid(
+                "a sampler with unnormalised coordinates clamps, does not compare, and has no linear mipmap mode",
+            ));
+        }
+        let filter = if spec.linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+        let mipmap = if spec.mipmap_linear { vk::SamplerMipmapMode::LINEAR } else { vk::SamplerMipmapMode::NEAREST };
+        let [u, v, w] = spec.address.map(address_mode);
+        let info = vk::SamplerCreateInfo::default()
+            .mag_filter(filter)
+            .min_filter(filter)
+            .mipmap_mode(mipmap)
+            .address_mode_u(u)
+            .address_mode_v(v)
+            .address_mode_w(w)
+            .max_lod(if unnormalized { 0.0 } else { vk::LOD_CLAMP_NONE })
+            .compare_enable(spec.compare.is_some())
+            .compare_op(spec.compare.map_or(vk::CompareOp::NEVER, compare_op))
+            .border_color(vk::BorderColor::FLOAT_TRANSPARENT_BLACK)
+            .unnormalized_coordinates(unnormalized);
+        // SAFETY: the device is alive, and the rules between the fields are checked above.
+        let raw = unsafe { device.raw.create_sampler(&info, None) };
+        Ok(Self { device: device.clone(), raw: device.check(raw, "vkCreateSampler")? })
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        // SAFETY: the owner vouches that no work uses it.
+        unsafe { self.device.raw.destroy_sampler(self.raw, None) };
+    }
+}
+
+/// Whether images of a format can be filtered linearly.
+pub(crate) fn filters_linearly(device: &DeviceShared, format: TexelFormat) -> Result<bool, Error> {
+    let features = format_properties(device, vk_format(format)?).optimal_tiling_features;
+    Ok(features.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR))
+}
+
+fn format_properties(device: &DeviceShared, format: vk::Format) -> vk::FormatProperties {
+    // SAFETY: the handle is of this instance, which the device keeps alive.
+    unsafe { device.instance.raw.get_physical_device_format_properties(device.physical, format) }
+}
+
+/// An error if the device does not take such an image.
+fn check(
+    device: &DeviceShared,
+    spec: &ImageSpec,
+    format: vk::Format,
+    dim: vk::ImageType,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+) -> Result<(), Error> {
+    let ImageSpec { dim: of, arrayed, extent, layers, levels, format: texel } = *spec;
+    let name = || format!("a {of:?} image of {} ({usage:?})", texel.name());
+    let flat = match of {
+        ImageDim::D1 => extent[1] == 1 && extent[2] == 1,
+        ImageDim::D2 => extent[2] == 1,
+        ImageDim::Cube => extent[2] == 1 && extent[0] == extent[1],
+        ImageDim::D3 => !arrayed,
+    };
+    let whole = match (of, arrayed) {
+        (ImageDim::Cube, false) => layers == 6,
+        (ImageDim::Cube, true) => layers > 0 && layers.is_multiple_of(6),
+        (_, true) => layers > 0,
+        (_, false) => layers == 1,
+    };
+    let chain = 32 - extent.into_iter().max().unwrap_or(0).leading_zeros();
+    if extent.contains(&0) || !flat || !whole || levels == 0 || levels > chain {
+        let what = format!("{extent:?} texels, {layers} layers, {levels} levels");
+        return Err(Error::invalid(format!("{} cannot have {what}", name())));
+    }
+    // SAFETY: as in `format_properties`.
+    let limits = unsafe {
+        device.instance.raw.get_physical_device_image_format_properties(
+            device.physical,
+            format,
+            dim,
+            vk::ImageTiling::OPTIMAL,
+            usage,
+            flags,
+        )
+    };
+    let limits = match limits {
+        Ok(limits) => limits,
+        Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => return Err(device.lacks(name())),
+        Err(error) => return device.check(Err(error), "vkGetPhysicalDeviceImageFormatProperties"),
+    };
+    let most = limits.max_extent;
+    let fits = extent[0] <= most.width && extent[1] <= most.height && extent[2] <= most.depth;
+    if !fits || layers > limits.max_array_layers || levels > limits.max_mip_levels {
+        return Err(device.lacks(format!(
+            "{} with {extent:?} texels, {layers} layers, {levels} levels (at most {} x {} x {}, {}, {})",
+            name(),
+            most.width,
+            most.height,
+            most.depth,
+            limits.max_array_layers,
+            limits.max_mip_levels
+        )));
+    }
+    Ok(())
+}
+
+fn dimensions(spec: &ImageSpec) -> (vk::ImageType, vk::ImageViewType) {
+    use vk::{ImageType as T, ImageViewType as V};
+    match (spec.dim, spec.arrayed) {
+        (ImageDim::D1, false) => (T::TYPE_1D, V::TYPE_1D),
+        (ImageDim::D1, true) => (T::TYPE_1D, V::TYPE_1D_ARRAY),
+        (ImageDim::D2, false) => (T::TYPE_2D, V::TYPE_2D),
+        (ImageDim::D2, true) => (T::TYPE_2D, V::TYPE_2D_ARRAY),
+        (ImageDim::D3, _) => (T::TYPE_3D, V::TYPE_3D),
+        (ImageDim::Cube, false) => (T::TYPE_2D, V::CUBE),
+        (ImageDim::Cube, true) => (T::TYPE_2D, V::CUBE_ARRAY),
+    }
+}
+
+fn address_mode(mode: AddressMode) -> vk::SamplerAddressMode {
+    match mode {
+        AddressMode::Repeat => vk::SamplerAddressMode::REPEAT,
+        AddressMode::MirroredRepeat => vk::SamplerAddressMode::MIRRORED_REPEAT,
+        AddressMode::ClampToEdge => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+        AddressMode::ClampToBorder => vk::SamplerAddressMode::CLAMP_TO_BORDER,
+    }
+}
+
+fn compare_op(op: CompareOp) -> vk::CompareOp {
+    match op {
+        CompareOp::Never => vk::CompareOp::NEVER,
+        CompareOp::Less => vk::CompareOp::LESS,
+        CompareOp::Equal => vk::CompareOp::EQUAL,
+        CompareOp::LessOrEqual => vk::CompareOp::LESS_OR_EQUAL,
+        CompareOp::Greater => vk::CompareOp::GREATER,
+        CompareOp::NotEqual => vk::CompareOp::NOT_EQUAL,
+        CompareOp::GreaterOrEqual => vk::CompareOp::GREATER_OR_EQUAL,
+        CompareOp::Always => vk::CompareOp::ALWAYS,
+    }
+}
+
+/// Vulkan's name for a format ("Compatibility Between SPIR-V Image Formats and Vulkan Formats").
+fn vk_format(format: TexelFormat) -> Result<vk::Format, Error> {
+    use ImageFormat as F;
+    let TexelFormat::Color(format) = format else { return Ok(vk::Format::D32_SFLOAT) };
+    Ok(match format {
+        F::Unknown => return Err(Error::invalid("an image needs a format; `Unknown` is none")),
+        F::Rgba32f => vk::Format::R32G32B32A32_SFLOAT,
+        F::Rgba16f => vk::Format::R16G16B16A16_SFLOAT,
+        F::R32f => vk::Format::R32_SFLOAT,
+        F::Rgba8 => vk::Format::R8G8B8A8_UNORM,
+        F::Rgba8Snorm => vk::Format::R8G8B8A8_SNORM,
+        F::Rg32f => vk::Format::R32G32_SFLOAT,
+        F::Rg16f => vk::Format::R16G16_SFLOAT,
+        F::R11fG11fB10f => vk::Format::B10G11R11_UFLOAT_PACK32,
+        F::R16f => vk::Format::R16_SFLOAT,
+        F::Rgba16 => vk::Format::R16G16B16A16_UNORM,
+        F::Rgb10A2 => vk::Format::A2B10G10R10_UNORM_PACK32,
+        F::Rg16 => vk::Format::R16G16_UNORM,
+        F::Rg8 => vk::Format::R8G8_UNORM,
+        F::R16 => vk::Format::R16_UNORM,
+        F::R8 => vk::Format::R8_UNORM,
+        F::Rgba16Snorm => vk::Format::R16G16B16A16_SNORM,
+        F::Rg16Snorm => vk::Format::R16G16_SNORM,
+        F::Rg8Snorm => vk::Format::R8G8_SNORM,
+        F::R16Snorm => vk::Format::R16_SNORM,
+        F::R8Snorm => vk::Format::R8_SNORM,
+        F::Rgba32i => vk::Format::R32G32B32A32_SINT,
+        F::Rgba16i => vk::Format::R16G16B16A16_SINT,
+        F::Rgba8i => vk::Format::R8G8B8A8_SINT,
+        F::R32i => vk::Format::R32_SINT,
+        F::Rg32i => vk::Format::R32G32_SINT,
+        F::Rg16i => vk::Format::R16G16_SINT,
+        F::Rg8i => vk::Format::R8G8_SINT,
+        F::R16i => vk::Format::R16_SINT,
+        F::R8i => vk::Format::R8_SINT,
+        F::Rgba32ui => vk::Format::R32G32B32A32_UINT,
+        F::Rgba16ui => vk::Format::R16G16B16A16_UINT,
+        F::Rgba8ui => vk::Format::R8G8B8A8_UINT,
+        F::R32ui => vk::Format::R32_UINT,
+        F::Rgb10a2ui => vk::Format::A2B10G10R10_UINT_PACK32,
+        F::Rg32ui => vk::Format::R32G32_UINT,
+        F::Rg16ui => vk::Format::R16G16_UINT,
+        F::Rg8ui => vk::Format::R8G8_UINT,
+        F::R16ui => vk::Format::R16_UINT,
+        F::R8ui => vk::Format::R8_UINT,
+        F::R64ui => vk::Format::R64_UINT,
+        F::R64i => vk::Format::R64_SINT,
+    })
+}

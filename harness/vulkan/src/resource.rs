@@ -1,0 +1,344 @@
+//! What a shader's bindings can hold: buffers, texel buffers, images and samplers, as descriptions without handles.
+
+use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::tables::ImageFormat;
+
+use crate::error::Error;
+use crate::slot::{BufferSpec, Role};
+
+/// One descriptor: where it is bound and what it is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ResourceSpec {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// Place in the binding's array; 0 for a binding of one descriptor.
+    pub element: u32,
+    /// What is bound.
+    pub resource: Resource,
+}
+
+/// What a descriptor is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Resource {
+    /// A storage buffer.
+    StorageBuffer(BufferSpec),
+    /// A uniform buffer of this many bytes.
+    UniformBuffer {
+        /// Bytes that the shader sees; not zero.
+        bytes: usize,
+    },
+    /// A buffer seen as texels.
+    TexelBuffer {
+        /// How a texel is stored.
+        format: TexelFormat,
+        /// How many texels; not zero.
+        texels: usize,
+        /// A storage texel buffer, that can be written, rather than a uniform one.
+        storage: bool,
+    },
+    /// An image that the shader reads and writes texel by texel.
+    StorageImage(ImageSpec),
+    /// An image to be fetched from, or sampled with a sampler of another binding.
+    SampledImage(ImageSpec),
+    /// An image with its sampler.
+    CombinedImageSampler(ImageSpec, SamplerSpec),
+    /// A sampler.
+    Sampler(SamplerSpec),
+}
+
+impl Resource {
+    /// The kind of descriptor that it needs.
+    #[must_use]
+    pub fn kind(&self) -> DescriptorKind {
+        match self {
+            Resource::StorageBuffer(_) => DescriptorKind::StorageBuffer,
+            Resource::UniformBuffer { .. } => DescriptorKind::UniformBuffer,
+            Resource::TexelBuffer { storage: true, .. } => DescriptorKind::StorageTexelBuffer,
+            Resource::TexelBuffer { storage: false, .. } => DescriptorKind::UniformTexelBuffer,
+            Resource::StorageImage(_) => DescriptorKind::StorageImage,
+            Resource::SampledImage(_) => DescriptorKind::SampledImage,
+            Resource::CombinedImageSampler(..) => DescriptorKind::CombinedImageSampler,
+            Resource::Sampler(_) => DescriptorKind::Sampler,
+        }
+    }
+
+    /// Bytes of its contents; none for a sampler. Those of an image are level by level, in each layer by layer, in each
+    /// row by row, without padding.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the size does not fit the address space.
+    pub fn bytes(&self) -> Result<usize, Error> {
+        match self {
+            Resource::StorageBuffer(spec) => Ok(spec.bytes),
+            Resource::UniformBuffer { bytes } => Ok(*bytes),
+            Resource::TexelBuffer { format, texels, .. } => texels
+                .checked_mul(format.bytes())
+                .ok_or_else(|| Error::invalid(format!("{texels} texels do not fit the address space"))),
+            Resource::StorageImage(image)
+            | Resource::SampledImage(image)
+            | Resource::CombinedImageSampler(image, _) => image.bytes(),
+            Resource::Sampler(_) => Ok(0),
+        }
+    }
+
+    /// Which way its contents travel.
+    pub(crate) fn role(&self) -> Role {
+        match self {
+            Resource::StorageBuffer(spec) => spec.role,
+            Resource::TexelBuffer { storage: true, .. } | Resource::StorageImage(_) => Role::InOut,
+            Resource::UniformBuffer { .. }
+            | Resource::TexelBuffer { storage: false, .. }
+            | Resource::SampledImage(_)
+            | Resource::CombinedImageSampler(..)
+            | Resource::Sampler(_) => Role::Input,
+        }
+    }
+
+    pub(crate) fn sampler(&self) -> Option<&SamplerSpec> {
+        match self {
+            Resource::CombinedImageSampler(_, sampler) | Resource::Sampler(sampler) => Some(sampler),
+            Resource::StorageBuffer(_)
+            | Resource::UniformBuffer { .. }
+            | Resource::TexelBuffer { .. }
+            | Resource::StorageImage(_)
+            | Resource::SampledImage(_) => None,
+        }
+    }
+}
+
+/// How a texel is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TexelFormat {
+    /// One of SPIR-V's image formats; not `Unknown`.
+    Color(ImageFormat),
+    /// `VK_FORMAT_D32_SFLOAT`, for depth comparison.
+    Depth32,
+}
+
+impl TexelFormat {
+    /// Bytes of a texel; zero for `Unknown`, which is no format of memory.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        use ImageFormat as F;
+        match self {
+            TexelFormat::Depth32 => 4,
+            TexelFormat::Color(format) => match format {
+                F::Unknown => 0,
+                F::R8 | F::R8Snorm | F::R8i | F::R8ui => 1,
+                F::Rg8 | F::Rg8Snorm | F::Rg8i | F::Rg8ui => 2,
+                F::R16f | F::R16 | F::R16Snorm | F::R16i | F::R16ui => 2,
+                F::Rgba8 | F::Rgba8Snorm | F::Rgba8i | F::Rgba8ui => 4,
+                F::Rg16f | F::Rg16 | F::Rg16Snorm | F::Rg16i | F::Rg16ui => 4,
+                F::R32f | F::R32i | F::R32ui => 4,
+                F::R11fG11fB10f | F::Rgb10A2 | F::Rgb10a2ui => 4,
+                F::Rgba16f | F::Rgba16 | F::Rgba16Snorm | F::Rgba16i | F::Rgba16ui => 8,
+                F::Rg32f | F::Rg32i | F::Rg32ui | F::R64ui | F::R64i => 8,
+                F::Rgba32f | F::Rgba32i | F::Rgba32ui => 16,
+            },
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            TexelFormat::Color(format) => format!("{format:?}"),
+            TexelFormat::Depth32 => "D32_SFLOAT".into(),
+        }
+    }
+}
+
+/// How many dimensions an image has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of SPIR-V's Dim")]
+pub enum ImageDim {
+    D1,
+    D2,
+    D3,
+    Cube,
+}
+
+/// An image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageSpec {
+    /// Dimensionality of its view.
+    pub dim: ImageDim,
+    /// Whether the view is of an array.
+    pub arrayed: bool,
+    /// Texels of the first level along x, y, z; 1 where the image does not extend.
+    pub extent: [u32; 3],
+    /// Layers: 1 unless arrayed, six for each cube.
+    pub layers: u32,
+    /// Mip levels, each half as large as the one before.
+    pub levels: u32,
+    /// How a texel is stored.
+    pub format: TexelFormat,
+}
+
+impl ImageSpec {
+    /// Texels of a level along x, y, z.
+    #[must_use]
+    pub fn extent_of(&self, level: u32) -> [u32; 3] {
+        self.extent.map(|n| n.checked_shr(level).unwrap_or(0).max(1))
+    }
+
+    /// Bytes of all levels and layers.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where they do not fit the address space.
+    pub fn bytes(&self) -> Result<usize, Error> {
+        self.offset(self.levels)
+    }
+
+    /// Where a level begins.
+    pub(crate) fn offset(&self, level: u32) -> Result<usize, Error> {
+        let mut total = 0usize;
+        for level in 0..level {
+            let texels = self
+                .extent_of(level)
+                .into_iter()
+                .try_fold(self.layers as usize, |n, side| n.checked_mul(side as usize));
+            let sum = texels.and_then(|n| n.checked_mul(self.format.bytes())).and_then(|n| total.checked_add(n));
+            let Some(sum) = sum else {
+                return Err(Error::invalid(format!("an image of {:?} texels does not fit memory", self.extent)));
+            };
+            total = sum;
+        }
+        Ok(total)
+    }
+}
+
+/// What lies beyond an image's edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of VkSamplerAddressMode")]
+pub enum AddressMode {
+    Repeat,
+    MirroredRepeat,
+    ClampToEdge,
+    ClampToBorder,
+}
+
+/// A depth comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of VkCompareOp")]
+pub enum CompareOp {
+    Never,
+    Less,
+    Equal,
+    LessOrEqual,
+    Greater,
+    NotEqual,
+    GreaterOrEqual,
+    Always,
+}
+
+/// A sampler. Borders are transparent black, levels of detail are not clamped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SamplerSpec {
+    /// `VK_FILTER_LINEAR` within a level, else `VK_FILTER_NEAREST`.
+    pub linear: bool,
+    /// `VK_SAMPLER_MIPMAP_MODE_LINEAR`, else nearest.
+    pub mipmap_linear: bool,
+    /// For u, v and w.
+    pub address: [AddressMode; 3],
+    /// The comparison of a comparing sampler.
+    pub compare: Option<CompareOp>,
+    /// Coordinates are in texels.
+    pub unnormalized: bool,
+}
+
+impl SamplerSpec {
+    /// Nearest, clamped to the edge.
+    pub const NEAREST: SamplerSpec = SamplerSpec {
+        linear: false,
+        mipmap_linear: false,
+        address: [AddressMode::ClampToEdge; 3],
+        compare: None,
+        unnormalized: false,
+    };
+}
+
+/// One binding of a pipeline's layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BindingLayout {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// What kind of descriptor.
+    pub kind: DescriptorKind,
+    /// How many.
+    pub count: u32,
+}
+
+impl BindingLayout {
+    /// A binding of this many descriptors.
+    #[must_use]
+    pub fn new(set: u32, binding: u32, kind: DescriptorKind, count: u32) -> Self {
+        Self { set, binding, kind, count }
+    }
+
+    /// The layout that takes these resources.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where a descriptor is given twice or left out, or those of a binding differ in kind.
+    pub fn of(resources: &[ResourceSpec]) -> Result<Vec<BindingLayout>, Error> {
+        let mut sorted: Vec<&ResourceSpec> = resources.iter().collect();
+        sorted.sort_by_key(|r| (r.set, r.binding, r.element));
+        let mut layout: Vec<BindingLayout> = Vec::new();
+        for r in sorted {
+            let kind = r.resource.kind();
+            let place = format!("set {}, binding {}, descriptor {}", r.set, r.binding, r.element);
+            match layout.last_mut().filter(|last| (last.set, last.binding) == (r.set, r.binding)) {
+                Some(last) if last.kind != kind => {
+                    return Err(Error::invalid(format!("{place} is a {kind:?}, those before it a {:?}", last.kind)));
+                }
+                Some(last) if r.element == last.count => last.count += 1,
+                None if r.element == 0 => layout.push(BindingLayout::new(r.set, r.binding, kind, 1)),
+                Some(_) | None => {
+                    return Err(Error::invalid(format!("{place} is given twice, or the one before it is missing")));
+                }
+            }
+        }
+        Ok(layout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(set: u32, binding: u32, element: u32) -> ResourceSpec {
+        ResourceSpec { set, binding, element, resource: Resource::StorageBuffer(BufferSpec::in_out(4)) }
+    }
+
+    #[test]
+    fn a_layout_counts_the_descriptors_of_each_binding() {
+        let resources = [buffer(1, 0, 0), buffer(0, 3, 1), buffer(0, 3, 0)];
+        let kind = DescriptorKind::StorageBuffer;
+        assert_eq!(
+            BindingLayout::of(&resources).unwrap(),
+            [BindingLayout::new(0, 3, kind, 2), BindingLayout::new(1, 0, kind, 1)]
+        );
+        for wrong in [&[buffer(0, 0, 1)][..], &[buffer(0, 0, 0), buffer(0, 0, 0)], &[buffer(0, 0, 0), buffer(0, 0, 2)]]
+        {
+            assert!(BindingLayout::of(wrong).is_err());
+        }
+    }
+
+    #[test]
+    fn levels_of_an_image_lie_one_after_the_other() {
+        let image = ImageSpec {
+            dim: ImageDim::D2,
+            arrayed: true,
+            extent: [5, 3, 1],
+            layers: 2,
+            levels: 3,
+            format: TexelFormat::Color(ImageFormat::Rgba8),
+        };
+        assert_eq!([0, 1, 2, 3].map(|l| image.offset(l).unwrap()), [0, 120, 136, 144]);
+        assert!(ImageSpec { extent: [u32::MAX; 3], ..image }.bytes().is_err());
+    }
+}
