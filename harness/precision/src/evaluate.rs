@@ -45,6 +45,9 @@ pub(crate) struct Slot {
     /// The environment, in the format that the evaluation works in.
     pub(crate) env: Environment,
     pub(crate) relaxed: bool,
+    /// The other parts of the word that this one is packed into: the instruction has one result, so that if nothing is
+    /// required of one part, nothing is required of any.
+    pub(crate) packed_with: Vec<Slot>,
 }
 
 /// What is permitted under one reading.
@@ -73,7 +76,8 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
     let row = table::of(call.op);
     let operands: Vec<Scalar> = call.operand_slots().collect();
     let first = call.results[0].len();
-    call.result_slots()
+    let mut slots: Vec<Slot> = call
+        .result_slots()
         .enumerate()
         .map(|(index, result)| {
             let inputs: SmallVec<[(usize, Scalar); 4]> =
@@ -107,9 +111,17 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             // Of a comparison it is the operands that are of 32 bits.
             let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
             let relaxed = call.modes.relaxed && decorated.width() == 32;
-            Slot { op: call.op, kernel, inputs, result, component, env, relaxed }
+            Slot { op: call.op, kernel, inputs, result, component, env, relaxed, packed_with: Vec::new() }
         })
-        .collect()
+        .collect();
+    if matches!(row.signature, Signature::Pack) {
+        let parts = slots.clone();
+        for (i, slot) in slots.iter_mut().enumerate() {
+            slot.packed_with =
+                parts.iter().enumerate().filter(|&(j, _)| j != i).map(|(_, part)| part.clone()).collect();
+        }
+    }
+    slots
 }
 
 impl Slot {
@@ -122,7 +134,15 @@ impl Slot {
             trace.note(|| "RelaxedPrecision: operands and result may be of relaxed precision".into());
             set.union_with(&relaxed::set(self, &x));
         }
-        Outcome { set, margin, exact: run.exact.take(), doubt: run.doubt.get() }
+        let mut outcome = Outcome { set, margin, exact: run.exact.take(), doubt: run.doubt.get() };
+        for part in &self.packed_with {
+            let other = part.evaluate(operands, None, lenient, &Trace::off());
+            if other.set.is_anything() {
+                trace.note(|| "nothing is required of another part of the packed word: anything is permitted".into());
+                outcome = Outcome { set: other.set, margin: None, doubt: outcome.doubt.or(other.doubt), ..outcome };
+            }
+        }
+        outcome
     }
 }
 

@@ -68,7 +68,7 @@ impl Screen {
             Kernel::Formula(_) => slot.env.rounding != Rounding::Rtz,
             Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => false,
         };
-        (types && known && !slot.relaxed).then(|| Screen {
+        (types && known && !slot.relaxed && slot.packed_with.is_empty()).then(|| Screen {
             op: slot.op,
             kernel: slot.kernel.clone(),
             env: slot.env,

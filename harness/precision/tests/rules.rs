@@ -214,3 +214,17 @@ fn the_sign_of_zero_binds_where_it_is_preserved() {
     assert_eq!(permitted(Op::FSub, F32, &["SignedZeroInfNanPreserve"], &same).usual, Set::range(-1, 0));
     assert_eq!(permitted(Op::FSub, F32, &["SignedZeroInfNanPreserve", "RoundingModeRTE"], &same).usual, Set::point(0));
 }
+
+#[test]
+fn a_packed_word_is_one_result() {
+    let call = call(Op::PackHalf2x16, F32, &[]);
+    let (one, huge, infinity) = (0x3f80_0000, 0x7f00_0000, 0x7f80_0000);
+    // Assumed away by NotInf in one component: nothing is required of the word.
+    assert!(call.permitted(&[infinity, one]).iter().all(|part| part.usual.is_anything()));
+    // An overflow is required to be the largest half or infinity, in the usual reading; what it does to the other half of
+    // the word is in doubt with it.
+    let parts = call.permitted(&[huge, one]);
+    assert_eq!(parts[1].usual.len(), Some(1));
+    assert!(parts.iter().all(|part| part.lenient.as_ref().unwrap().set.is_anything()));
+    assert!(call.permitted(&[one, one]).iter().all(|part| part.usual.len() == Some(1) && part.lenient.is_none()));
+}
