@@ -17,7 +17,7 @@ pub use columns::Columns;
 pub use error::CaseError;
 pub use filter::Filter;
 pub use inputs::{Budget, InputRange, Inputs, RangeError, UnknownBudget};
-pub use shader::{Need, Shader, Specialization};
+pub use shader::{Shader, ShaderError, Specialization};
 
 use assay_precision::Op;
 use family::ModeLists;

@@ -5,22 +5,23 @@ use crate::{
     exit::{self, Failure, WithCode},
     print,
 };
+use assay_spirv::{need::Need, tables::Capability};
 use assay_vulkan::{Instance, PhysicalDevice};
 use std::fmt::Write;
 
-/// Features that decide which cases a device can run, with what they stand for.
-const FEATURES: [(&str, &str); 11] = [
-    ("shaderFloat16", "16-bit floats"),
-    ("shaderFloat64", "64-bit floats"),
-    ("shaderInt8", "8-bit integers"),
-    ("shaderInt16", "16-bit integers"),
-    ("shaderInt64", "64-bit integers"),
-    ("storageBuffer8BitAccess", "8-bit storage buffers"),
-    ("storageBuffer16BitAccess", "16-bit storage buffers"),
-    ("shaderFloatControls2", "float_controls2"),
-    ("vulkanMemoryModel", "the Vulkan memory model"),
-    ("shaderBFloat16Type", "bfloat16"),
-    ("shaderFmaFloat32", "OpFmaKHR"),
+/// Capabilities of modules that decide which cases a device can run, with what they stand for.
+const CAPABILITIES: [(Capability, &str); 11] = [
+    (Capability::Float16, "16-bit floats"),
+    (Capability::Float64, "64-bit floats"),
+    (Capability::Int8, "8-bit integers"),
+    (Capability::Int16, "16-bit integers"),
+    (Capability::Int64, "64-bit integers"),
+    (Capability::StorageBuffer8BitAccess, "8-bit storage buffers"),
+    (Capability::StorageBuffer16BitAccess, "16-bit storage buffers"),
+    (Capability::FloatControls2, "float_controls2"),
+    (Capability::VulkanMemoryModel, "the Vulkan memory model"),
+    (Capability::BFloat16TypeKHR, "bfloat16"),
+    (Capability::FMAKHR, "OpFmaKHR"),
 ];
 
 /// Float-controls properties, given for each width, with the mode that each allows.
@@ -59,12 +60,14 @@ fn describe(device: &PhysicalDevice) -> String {
         claimed => claimed,
     };
     line("Vulkan", &format!("{} (conformance {conformance})", identity.api_version));
-    let (has, lacks): (Vec<_>, Vec<_>) = FEATURES.iter().partition(|(name, _)| capabilities.has_feature(name));
-    let names = |list: &[&(&str, &str)]| list.iter().map(|(_, words)| *words).collect::<Vec<_>>().join(", ");
+    let have = capabilities.have();
+    let may = |capability: Capability| Need::of_capability(capability).check(&have).may_run();
+    let (has, lacks): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(capability, _)| may(*capability));
+    let names = |list: &[&(Capability, &str)]| list.iter().map(|(_, words)| *words).collect::<Vec<_>>().join(", ");
     line("has", &names(&has));
     line("lacks", &names(&lacks));
     for (property, mode) in CONTROLS {
-        let widths = ["16", "32", "64"].into_iter().filter(|width| capabilities.is(&format!("{property}{width}")));
+        let widths = ["16", "32", "64"].into_iter().filter(|width| have.is(&format!("{property}{width}")));
         let widths = widths.map(|width| format!("f{width}")).collect::<Vec<_>>().join(", ");
         line(mode, if widths.is_empty() { "-" } else { &widths });
     }

@@ -6,9 +6,9 @@ use crate::{
 };
 use assay_spirv::{
     inspect::{Report, Source},
-    need::{ApiVersion, Have, Need},
+    need::{Have, Need},
 };
-use assay_vulkan::{Capabilities, Instance, PhysicalDevice, PropertyValue};
+use assay_vulkan::{Instance, PhysicalDevice};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -115,7 +115,7 @@ fn devices(selector: Option<&str>) -> Result<Vec<(String, Have)>, Failure> {
         }
         Err(error) => return Err(error.into()),
     };
-    let named = |device: &PhysicalDevice| (device.identity().name.clone(), have(device.capabilities()));
+    let named = |device: &PhysicalDevice| (device.identity().name.clone(), device.capabilities().have());
     match selector {
         None => Ok(devices.iter().map(named).collect()),
         Some(_) => {
@@ -123,19 +123,5 @@ fn devices(selector: Option<&str>) -> Result<Vec<(String, Have)>, Failure> {
             let chosen = assay_vulkan::select(&identities, selector)?;
             Ok(vec![named(&devices[chosen])])
         }
-    }
-}
-
-/// What a device has, as negotiation takes it.
-fn have(capabilities: &Capabilities) -> Have {
-    let number = |value: &PropertyValue| match *value {
-        PropertyValue::Bool(value) => u64::from(value),
-        PropertyValue::Number(value) => value,
-    };
-    Have {
-        api_version: ApiVersion { major: capabilities.api_version.major, minor: capabilities.api_version.minor },
-        features: capabilities.features.clone(),
-        extensions: capabilities.extensions.clone(),
-        properties: capabilities.properties.iter().map(|(name, value)| (name.clone(), number(value))).collect(),
     }
 }

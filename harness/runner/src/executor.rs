@@ -10,8 +10,8 @@ pub trait Executor: Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
 
-    /// What the case needs and this executor lacks, by its name (`shaderDenormPreserveFloat32`); `None` if it can run
-    /// it.
+    /// What the case needs and this executor lacks, in the words of the [`Verdict`](assay_spirv::need::Verdict); `None`
+    /// if it can run it.
     fn missing(&self, case: &Case) -> Option<String>;
 
     /// Prepares a case for columns of that capacity. For a case whose operands are constants they are `constants`, and the

@@ -238,7 +238,7 @@ impl Machine<'_> {
                 break;
             }
             let unable = match (&planned.missing, &gone) {
-                (Some(missing), _) => Some((Status::NotSupported, format!("{missing} is not supported"))),
+                (Some(missing), _) => Some((Status::NotSupported, missing.clone())),
                 (None, Some(trouble)) => Some((Status::DeviceLost, format!("not run: {trouble}"))),
                 (None, None) => None,
             };

@@ -91,8 +91,14 @@ pub fn plan(
         if let (Some(range), Some(first)) = (&options.range, case.call.operand_slots().next()) {
             range.positions(first).map_err(|source| PlanError::Range { case: case.name.clone(), source })?;
         }
-        let missing = executor.missing(&case);
-        plan.cases.push(Planned { case, missing });
+        plan.cases.push(Planned { case, missing: None });
     }
+    // Each case's shader is written and read for this, which adds up over a hundred thousand of them.
+    let each = plan.cases.len().div_ceil(options.jobs.max(1)).max(1);
+    std::thread::scope(|scope| {
+        for part in plan.cases.chunks_mut(each) {
+            scope.spawn(|| part.iter_mut().for_each(|planned| planned.missing = executor.missing(&planned.case)));
+        }
+    });
     Ok(plan)
 }

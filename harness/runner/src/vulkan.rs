@@ -1,7 +1,8 @@
 //! The executor that runs cases on a Vulkan device.
 
 use crate::{DeviceInfo, Executor, Kernel, Trouble};
-use assay_case::{Case, Columns, Need, Shader, Source};
+use assay_case::{Case, Columns, Shader, Source};
+use assay_spirv::need::Have;
 use assay_vulkan::{
     BufferSpec, Device, Dispatch, Error, Instance, PhysicalDevice, Pipeline, PipelineDesc, Severity, Slot, SpecConstant,
 };
@@ -31,6 +32,8 @@ pub struct VulkanExecutor {
     physical: PhysicalDevice,
     device: Mutex<Device>,
     info: DeviceInfo,
+    /// What is enabled, as negotiation takes it; the same each time the device is opened.
+    have: Have,
     time_limit: Duration,
     /// With validation: held while the layer may speak, so that what it says belongs to one case.
     validation: Option<Arc<Mutex<()>>>,
@@ -50,6 +53,7 @@ impl VulkanExecutor {
         let device = open(&physical)?;
         Ok(VulkanExecutor {
             info: device_info(&physical),
+            have: device.capabilities().have(),
             physical,
             device: Mutex::new(device),
             time_limit: options.time_limit,
@@ -72,25 +76,9 @@ impl Executor for VulkanExecutor {
     }
 
     fn missing(&self, case: &Case) -> Option<String> {
-        let device = lock(&self.device);
-        let has = device.capabilities();
-        let number = |name: &str| match has.properties.get(name) {
-            Some(assay_vulkan::PropertyValue::Number(value)) => *value,
-            Some(assay_vulkan::PropertyValue::Bool(_)) | None => 0,
-        };
-        if !has.api_version.at_least(1, 1) {
-            return Some("Vulkan 1.1".into());
-        }
-        let lacks = |need: &Need| match need {
-            Need::Feature(name) => !has.has_feature(name),
-            Need::FloatControl { .. } => !has.is(&need.to_string()),
-            Need::SubgroupOperation { bit, .. } => {
-                const COMPUTE: u64 = 0x20;
-                number("subgroupSupportedOperations") & bit == 0 || number("subgroupSupportedStages") & COMPUTE == 0
-            }
-            Need::SubgroupSizeAtMost(size) => number("subgroupSize").max(number("maxSubgroupSize")) > u64::from(*size),
-        };
-        case.needs().iter().find(|need| lacks(need)).map(ToString::to_string)
+        // A case without a module gets its error when it is built.
+        let verdict = case.need().ok()?.check(&self.have);
+        (!verdict.may_run()).then(|| verdict.to_string())
     }
 
     fn build(&self, case: &Case, capacity: usize, constants: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {

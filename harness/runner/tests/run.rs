@@ -43,9 +43,9 @@ impl Executor for Fake {
     }
 
     fn missing(&self, case: &Case) -> Option<String> {
-        let needs = case.needs();
-        let lacks = needs.iter().find(|need| need.to_string().starts_with("shaderDenormPreserve"))?;
-        Some(lacks.to_string())
+        let need = case.need().expect("our shaders are modules");
+        let lacks = need.items.iter().find(|item| item.because.starts_with("execution mode DenormPreserve"))?;
+        Some(lacks.expression.to_string())
     }
 
     fn build(&self, case: &Case, capacity: usize, constants: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {
@@ -160,7 +160,7 @@ fn right_results_pass_and_missing_modes_are_not_supported() {
     assert_eq!(names[1], (CONSTANT, Status::Pass));
     let preserve = results.iter().find(|result| result.name == PRESERVE).unwrap();
     assert_eq!(preserve.status, Status::NotSupported);
-    assert_eq!(preserve.reason.as_deref(), Some("shaderDenormPreserveFloat32 is not supported"));
+    assert_eq!(preserve.reason.as_deref(), Some("property shaderDenormPreserveFloat32"));
     assert!(results[0].inputs_tested >= 1_000 && results[0].inputs_possible == "4294967296");
     assert!(results[0].coverage.starts_with("specials, "), "{}", results[0].coverage);
     assert_eq!(results[0].scalars_checked + results[0].scalars_unchecked, results[0].inputs_tested);

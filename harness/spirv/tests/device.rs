@@ -149,7 +149,7 @@ fn each_thing_that_is_missing_is_named() {
     };
     type Change = fn(&mut Have);
     let cases: [(Change, &str); 8] = [
-        (|h| h.api_version = ApiVersion::v1(2), "SPIR-V 1.6 needs Vulkan 1.3, but it is 1.2"),
+        (|h| h.api_version = ApiVersion::v1(2), "SPIR-V 1.6 needs Vulkan 1.3 (it is 1.2)"),
         (
             |h| {
                 h.features.remove("shaderInt8");
@@ -167,29 +167,27 @@ fn each_thing_that_is_missing_is_named() {
             |h| {
                 h.properties.remove("shaderDenormPreserveFloat32");
             },
-            "capability DenormPreserve needs property shaderDenormPreserveFloat16 or property \
-             shaderDenormPreserveFloat32 or property shaderDenormPreserveFloat64; \
-             execution mode DenormPreserve 32 needs property shaderDenormPreserveFloat32",
+            "execution mode DenormPreserve 32 needs property shaderDenormPreserveFloat32",
         ),
         (
             |h| {
                 h.properties.insert("subgroupSupportedOperations".into(), 1);
             },
             "capability GroupNonUniformVote needs VK_SUBGROUP_FEATURE_VOTE_BIT in property \
-             subgroupSupportedOperations, but it is 1",
+             subgroupSupportedOperations (it is 1)",
         ),
         (
             |h| {
                 h.properties.insert("subgroupSupportedStages".into(), 0x10);
             },
-            "group operations in GLCompute needs VK_SHADER_STAGE_COMPUTE_BIT in property subgroupSupportedStages, but \
-             it is 16",
+            "group operations in GLCompute needs VK_SHADER_STAGE_COMPUTE_BIT in property subgroupSupportedStages \
+             (it is 16)",
         ),
         (
             |h| {
                 h.properties.insert("maxComputeWorkGroupInvocations".into(), 127);
             },
-            "workgroup size 64 x 2 x 1 needs property maxComputeWorkGroupInvocations of at least 128, but it is 127",
+            "workgroup size 64 x 2 x 1 needs property maxComputeWorkGroupInvocations of at least 128 (it is 127)",
         ),
         (
             |h| {
@@ -238,4 +236,26 @@ fn modes_that_differ_by_width_need_independence() {
     assert_eq!(independence(one).as_deref(), Some("property roundingModeIndependence of 0 or 1"));
     let denorms = "OpExecutionMode %main DenormPreserve 16\nOpExecutionMode %main DenormFlushToZero 32";
     assert_eq!(independence(denorms).as_deref(), Some("property denormBehaviorIndependence of 0 or 1"));
+}
+
+#[test]
+fn fast_math_that_keeps_special_values_needs_a_device_that_does() {
+    let shader = |flags: u32, decorated: u32| {
+        format!(
+            "; SPIR-V\n; Version: 1.6\nOpCapability Shader\nOpCapability FloatControls2\nOpExtension \"SPV_KHR_float_controls2\"\n\
+             OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
+             OpExecutionModeId %main FPFastMathDefault %float %flags\nOpDecorate %sum FPFastMathMode {}\n\
+             %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n\
+             %flags = OpConstant %uint {flags}\n%one = OpConstant %float 1\n\
+             %main = OpFunction %void None %fn\n%label = OpLabel\n%sum = OpFAdd %float %one %one\nOpReturn\nOpFunctionEnd",
+            if decorated == 0 { "None".to_owned() } else { "NotNaN|NotInf|NSZ".to_owned() }
+        )
+    };
+    let rules = |text: &str| {
+        let items = need_of(text).items.into_iter();
+        items.filter_map(|item| item.rule).filter(|rule| rule.contains("Preserve")).collect::<Vec<_>>()
+    };
+    assert!(rules(&shader(7, 7)).is_empty());
+    assert_eq!(rules(&shader(3, 7)), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09561"]);
+    assert_eq!(rules(&shader(7, 0)), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09562"]);
 }

@@ -17,7 +17,7 @@ fn a_report_names_line_and_rule() {
     let expected = "violation: %from lacks DescriptorSet or Binding\n  at bytes.spvasm:36:8\n     |\n  36 |        %from = OpVariable %pointer StorageBuffer\n     |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  VUID-StandaloneSpirv-UniformConstant-06677\n";
     assert!(shown.contains(expected), "{shown}");
     assert!(
-        shown.contains("a device: SPIR-V 1.6 needs Vulkan 1.3, but it is 1.1; capability StorageBuffer8BitAccess"),
+        shown.contains("a device: SPIR-V 1.6 needs Vulkan 1.3 (it is 1.1); capability StorageBuffer8BitAccess"),
         "{shown}"
     );
     assert!(shown.contains("set 0 binding 1: StorageBuffer to"), "{shown}");

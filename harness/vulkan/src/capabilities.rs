@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use assay_spirv::need::{self, Have};
 use serde::Serialize;
 
 use crate::properties::Properties;
@@ -44,6 +45,22 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
+    /// The same as negotiation takes it: what a module may do here is decided by
+    /// [`Need::check`](assay_spirv::need::Need::check) and nowhere else.
+    #[must_use]
+    pub fn have(&self) -> Have {
+        let number = |value: &PropertyValue| match *value {
+            PropertyValue::Bool(value) => u64::from(value),
+            PropertyValue::Number(value) => value,
+        };
+        Have {
+            api_version: need::ApiVersion { major: self.api_version.major, minor: self.api_version.minor },
+            features: self.features.clone(),
+            extensions: self.extensions.clone(),
+            properties: self.properties.iter().map(|(name, value)| (name.clone(), number(value))).collect(),
+        }
+    }
+
     /// Whether the device has this feature.
     #[must_use]
     pub fn has_feature(&self, name: &str) -> bool {

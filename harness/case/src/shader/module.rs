@@ -1,6 +1,5 @@
 //! The text of a module in the making: what it declares, and what it says.
 
-use super::need::Need;
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 use assay_precision::{Scalar, Type};
 use std::collections::BTreeSet;
@@ -12,7 +11,6 @@ pub(super) struct Module {
     template: &'static str,
     capabilities: BTreeSet<&'static str>,
     extensions: BTreeSet<&'static str>,
-    needs: BTreeSet<Need>,
     pub(super) execution_modes: String,
     pub(super) decorations: String,
     declared: BTreeSet<String>,
@@ -30,20 +28,14 @@ impl Module {
         Module { template, declared: declared.collect(), ..Module::default() }
     }
 
-    /// Declares a capability with what the device needs to have for it.
-    pub(super) fn capability(&mut self, name: &'static str, needs: impl IntoIterator<Item = Need>) {
+    /// Declares a capability.
+    pub(super) fn capability(&mut self, name: &'static str) {
         self.capabilities.insert(name);
-        self.needs.extend(needs);
     }
 
     /// Declares a SPIR-V extension.
     pub(super) fn extension(&mut self, name: &'static str) {
         self.extensions.insert(name);
-    }
-
-    /// Adds something that the device needs to have.
-    pub(super) fn need(&mut self, need: Need) {
-        self.needs.insert(need);
     }
 
     /// Declares an id of the given name once: `declaration` follows the `=`.
@@ -79,9 +71,9 @@ impl Module {
             Scalar::Bool => "OpTypeBool".to_owned(),
             Scalar::Int { width, signed } => {
                 match width {
-                    8 => self.capability("Int8", [Need::Feature("shaderInt8")]),
-                    16 => self.capability("Int16", [Need::Feature("shaderInt16")]),
-                    64 => self.capability("Int64", [Need::Feature("shaderInt64")]),
+                    8 => self.capability("Int8"),
+                    16 => self.capability("Int16"),
+                    64 => self.capability("Int64"),
                     _ => {}
                 }
                 format!("OpTypeInt {width} {}", i32::from(signed))
@@ -94,23 +86,23 @@ impl Module {
     fn float(&mut self, format: Format) -> String {
         match format {
             BF16 => {
-                self.capability("BFloat16TypeKHR", [Need::Feature("shaderBFloat16Type")]);
+                self.capability("BFloat16TypeKHR");
                 self.extension("SPV_KHR_bfloat16");
                 return "OpTypeFloat 16 BFloat16KHR".into();
             }
             F8_E4M3 | F8_E5M2 => {
-                self.capability("Float8EXT", [Need::Feature("shaderFloat8")]);
+                self.capability("Float8EXT");
                 self.extension("SPV_EXT_float8");
                 // It travels as an integer of its width.
-                self.capability("Int8", [Need::Feature("shaderInt8")]);
+                self.capability("Int8");
                 let encoding = if format == F8_E4M3 { "Float8E4M3EXT" } else { "Float8E5M2EXT" };
                 return format!("OpTypeFloat 8 {encoding}");
             }
             _ => {}
         }
         match format.width {
-            16 => self.capability("Float16", [Need::Feature("shaderFloat16")]),
-            64 => self.capability("Float64", [Need::Feature("shaderFloat64")]),
+            16 => self.capability("Float16"),
+            64 => self.capability("Float64"),
             _ => {}
         }
         format!("OpTypeFloat {}", format.width)
@@ -152,7 +144,7 @@ impl Module {
     }
 
     /// Fills the template's holes: lines of the form `{{name}}`.
-    pub(super) fn fill(self, parts: &[(&str, &str)]) -> (String, BTreeSet<Need>) {
+    pub(super) fn fill(self, parts: &[(&str, &str)]) -> String {
         let list = |opcode: &str, names: &BTreeSet<&str>, quote: &str| {
             names.iter().fold(String::new(), |text, name| text + &format!("{:15}{opcode} {quote}{name}{quote}\n", ""))
         };
@@ -179,7 +171,7 @@ impl Module {
                 }
             }
         }
-        (text, self.needs)
+        text
     }
 }
 

@@ -1,36 +1,54 @@
-//! What a case needs of a device.
+//! What a case needs of a device: what its module does, by the one way from modules to needs, and what its template takes
+//! for granted.
 
-use std::fmt;
+use super::{Form, Shader, form};
+use crate::case::{Case, Source};
+use crate::columns::Columns;
+use assay_spirv::need::{Expression, Need, NeedItem, Requirement, Test};
+use assay_spirv::{AssembleError, Module, ModuleError};
 
-/// Something that a device must have, by the registry's name for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Need {
-    /// A feature: `shaderFloat16`.
-    Feature(&'static str),
-    /// A property that is a truth value: `shaderDenormPreserve` for a width in bits.
-    FloatControl {
-        /// Its name without the width.
-        property: &'static str,
-        /// 16, 32 or 64.
-        width: u32,
-    },
-    /// Bits of `subgroupSupportedOperations`.
-    SubgroupOperation {
-        /// The name of the bit.
-        name: &'static str,
-        /// Its value.
-        bit: u64,
-    },
-    /// The largest subgroup that a shader copes with.
-    SubgroupSizeAtMost(u32),
+/// The largest subgroup that `shaders/precision/subgroup.spvasm` copes with: its workgroup has as many invocations.
+const LARGEST_SUBGROUP: u64 = 64;
+
+/// Why a case has no module to ask: a mistake of this crate's or of a template's, never of a device.
+#[derive(Debug, thiserror::Error)]
+pub enum ShaderError {
+    /// The text does not assemble.
+    #[error("the shader does not assemble: {0}")]
+    Text(#[from] AssembleError),
+    /// The words are no module.
+    #[error("the shader is no module: {0}")]
+    Module(#[from] ModuleError),
 }
 
-impl fmt::Display for Need {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Need::Feature(name) | Need::SubgroupOperation { name, .. } => f.write_str(name),
-            Need::FloatControl { property, width } => write!(f, "{property}Float{width}"),
-            Need::SubgroupSizeAtMost(size) => write!(f, "maxSubgroupSize <= {size}"),
+impl Case {
+    /// What the case needs of a device. It does not depend on how many rows there are, nor on their values.
+    ///
+    /// # Errors
+    /// The case's shader is no module.
+    pub fn need(&self) -> Result<Need, ShaderError> {
+        let module = Module::parse(assay_spirv::assemble(&self.shader_of_one_row().text)?)?;
+        let mut need = Need::of(&module);
+        if form(self.call.op) == Form::Subgroup {
+            let at_most = Requirement::Property("maxSubgroupSize", Test::AtMost(LARGEST_SUBGROUP));
+            need.items.push(NeedItem {
+                expression: Expression::One(at_most),
+                because: format!("a shader for subgroups of at most {LARGEST_SUBGROUP} invocations"),
+                rule: None,
+                at: 0,
+            });
+        }
+        Ok(need)
+    }
+
+    fn shader_of_one_row(&self) -> Shader {
+        match self.source {
+            Source::Buffer => Shader::buffer(self, Columns::ALIGN),
+            Source::Constant | Source::SpecConstant => {
+                let mut one = Columns::new(self.call.operand_slots(), 1);
+                one.set_rows(1);
+                Shader::constant(self, &one)
+            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The instruction that a shader is about: which shader it takes, and how it is written.
 
 use super::module::Module;
-use super::need::Need;
 use assay_precision::{Call, FastMath, Op, Scalar, Type};
 
 /// How an instruction is tested in a shader.
@@ -172,40 +171,30 @@ pub(super) fn declare(module: &mut Module, call: &Call) {
         execution_modes(module, call, 16);
     }
     if let Some(flags) = call.modes.fast_math {
-        module.capability("FloatControls2", [Need::Feature("shaderFloatControls2")]);
+        module.capability("FloatControls2");
         module.extension("SPV_KHR_float_controls2");
         let mask = module.word(mask(flags));
         for scalar in floats {
             let ty = module.scalar(scalar);
             module.execution_modes += &format!("{:15}OpExecutionModeId %main FPFastMathDefault {ty} {mask}\n", "");
-            if !(flags.nsz && flags.not_inf && flags.not_nan) {
-                module.need(Need::FloatControl { property: "shaderSignedZeroInfNanPreserve", width: scalar.width() });
-            }
         }
     }
     let width = call.results.first().map_or(32, |ty| ty.scalar.width());
     let by_width = |names: [&'static str; 3]| names[width.ilog2().saturating_sub(4).min(2) as usize];
     match call.op {
         Op::FmaKHR => {
-            let feature = by_width(["shaderFmaFloat16", "shaderFmaFloat32", "shaderFmaFloat64"]);
-            module.capability("FMAKHR", [Need::Feature(feature)]);
+            module.capability("FMAKHR");
             module.extension("SPV_KHR_fma");
         }
         Op::GroupNonUniformAllEqual => {
-            module.capability("GroupNonUniformVote", [subgroup_operation("VK_SUBGROUP_FEATURE_VOTE_BIT", 2)]);
+            module.capability("GroupNonUniformVote");
         }
         Op::GroupNonUniformFMin | Op::GroupNonUniformFMax | Op::GroupNonUniformFAdd | Op::GroupNonUniformFMul => {
-            let need = subgroup_operation("VK_SUBGROUP_FEATURE_ARITHMETIC_BIT", 4);
-            module.capability("GroupNonUniformArithmetic", [need]);
+            module.capability("GroupNonUniformArithmetic");
         }
         Op::AtomicFAddEXT => {
             let capability = by_width(["AtomicFloat16AddEXT", "AtomicFloat32AddEXT", "AtomicFloat64AddEXT"]);
-            let feature = by_width([
-                "shaderBufferFloat16AtomicAdd",
-                "shaderBufferFloat32AtomicAdd",
-                "shaderBufferFloat64AtomicAdd",
-            ]);
-            module.capability(capability, [Need::Feature(feature)]);
+            module.capability(capability);
             module.extension(if width == 16 {
                 "SPV_EXT_shader_atomic_float16_add"
             } else {
@@ -214,29 +203,14 @@ pub(super) fn declare(module: &mut Module, call: &Call) {
         }
         Op::AtomicFMinEXT | Op::AtomicFMaxEXT => {
             let capability = by_width(["AtomicFloat16MinMaxEXT", "AtomicFloat32MinMaxEXT", "AtomicFloat64MinMaxEXT"]);
-            let feature = by_width([
-                "shaderBufferFloat16AtomicMinMax",
-                "shaderBufferFloat32AtomicMinMax",
-                "shaderBufferFloat64AtomicMinMax",
-            ]);
-            module.capability(capability, [Need::Feature(feature)]);
+            module.capability(capability);
             module.extension("SPV_EXT_shader_atomic_float_min_max");
         }
         _ => {}
     }
     if form(call.op) == Form::Atomic && width == 16 {
-        module.capability("StorageBuffer16BitAccess", [Need::Feature("storageBuffer16BitAccess")]);
+        module.capability("StorageBuffer16BitAccess");
     }
-    if form(call.op) == Form::Subgroup {
-        module.need(Need::SubgroupSizeAtMost(64));
-        if call.operand_slots().any(|scalar| scalar.width() != 32) {
-            module.need(Need::Feature("shaderSubgroupExtendedTypes"));
-        }
-    }
-}
-
-fn subgroup_operation(name: &'static str, bit: u64) -> Need {
-    Need::SubgroupOperation { name, bit }
 }
 
 /// The types of operands and results that a shader needs; the parts of a packed word are none of them.
@@ -259,15 +233,12 @@ fn float_types(call: &Call) -> Vec<Scalar> {
 
 fn execution_modes(module: &mut Module, call: &Call, width: u32) {
     for name in call.modes.names() {
-        let property = match name {
-            "DenormPreserve" => "shaderDenormPreserve",
-            "DenormFlushToZero" => "shaderDenormFlushToZero",
-            "RoundingModeRTE" => "shaderRoundingModeRTE",
-            "RoundingModeRTZ" => "shaderRoundingModeRTZ",
-            "SignedZeroInfNanPreserve" => "shaderSignedZeroInfNanPreserve",
-            _ => continue,
-        };
-        module.capability(name, [Need::FloatControl { property, width }]);
+        let with_width =
+            ["DenormPreserve", "DenormFlushToZero", "RoundingModeRTE", "RoundingModeRTZ", "SignedZeroInfNanPreserve"];
+        if !with_width.contains(&name) {
+            continue;
+        }
+        module.capability(name);
         module.extension("SPV_KHR_float_controls");
         module.execution_modes += &format!("{:15}OpExecutionMode %main {name} {width}\n", "");
     }

@@ -20,6 +20,7 @@ impl Need {
         for instruction in module.section(Section::Globals) {
             derive.global(instruction);
         }
+        derive.fast_math_decorations();
         for instruction in module.section(Section::Functions) {
             derive.body(instruction);
         }
@@ -27,6 +28,27 @@ impl Need {
         items.sort_by_key(|item| item.at);
         items.dedup_by(|b, a| a.expression == b.expression && a.because == b.because);
         Need { items }
+    }
+}
+
+impl Need {
+    /// What a device needs so that a module may declare a capability; nothing for those that every device has.
+    pub fn of_capability(capability: Capability) -> Need {
+        let item = capability_needs(capability).map(|expression| NeedItem {
+            expression,
+            because: format!("capability {capability}"),
+            rule: None,
+            at: 0,
+        });
+        Need { items: item.into_iter().collect() }
+    }
+}
+
+fn capability_needs(capability: Capability) -> Option<Expression> {
+    match capability.enabling() {
+        Some([]) => None,
+        Some(ways) => Some(enabled_by(ways)),
+        None => Some(Expression::Never("an API other than Vulkan, which does not list it".to_owned())),
     }
 }
 
@@ -47,7 +69,7 @@ fn extension(name: &'static str) -> Expression {
     Expression::One(Requirement::Extension(name))
 }
 
-fn property(name: &'static str, test: Test) -> Expression {
+pub(super) fn property(name: &'static str, test: Test) -> Expression {
     Expression::One(Requirement::Property(name, test))
 }
 
@@ -75,64 +97,6 @@ fn enabled_by(ways: &[Enabling]) -> Expression {
         _ => Expression::Any(parts),
     }
 }
-
-/// Widths that float-controls modes name, with the name of each mode's property.
-const FLOAT_CONTROLS: [(ExecutionMode, u32, &str, &str); 15] = {
-    use ExecutionMode::{
-        DenormFlushToZero, DenormPreserve, RoundingModeRTE, RoundingModeRTZ, SignedZeroInfNanPreserve,
-    };
-    [
-        (
-            SignedZeroInfNanPreserve,
-            16,
-            "shaderSignedZeroInfNanPreserveFloat16",
-            "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat16-06293",
-        ),
-        (
-            SignedZeroInfNanPreserve,
-            32,
-            "shaderSignedZeroInfNanPreserveFloat32",
-            "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-06294",
-        ),
-        (
-            SignedZeroInfNanPreserve,
-            64,
-            "shaderSignedZeroInfNanPreserveFloat64",
-            "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat64-06295",
-        ),
-        (DenormPreserve, 16, "shaderDenormPreserveFloat16", "VUID-RuntimeSpirv-shaderDenormPreserveFloat16-06296"),
-        (DenormPreserve, 32, "shaderDenormPreserveFloat32", "VUID-RuntimeSpirv-shaderDenormPreserveFloat32-06297"),
-        (DenormPreserve, 64, "shaderDenormPreserveFloat64", "VUID-RuntimeSpirv-shaderDenormPreserveFloat64-06298"),
-        (
-            DenormFlushToZero,
-            16,
-            "shaderDenormFlushToZeroFloat16",
-            "VUID-RuntimeSpirv-shaderDenormFlushToZeroFloat16-06299",
-        ),
-        (
-            DenormFlushToZero,
-            32,
-            "shaderDenormFlushToZeroFloat32",
-            "VUID-RuntimeSpirv-shaderDenormFlushToZeroFloat32-06300",
-        ),
-        (
-            DenormFlushToZero,
-            64,
-            "shaderDenormFlushToZeroFloat64",
-            "VUID-RuntimeSpirv-shaderDenormFlushToZeroFloat64-06301",
-        ),
-        (RoundingModeRTE, 16, "shaderRoundingModeRTEFloat16", "VUID-RuntimeSpirv-shaderRoundingModeRTEFloat16-06302"),
-        (RoundingModeRTE, 32, "shaderRoundingModeRTEFloat32", "VUID-RuntimeSpirv-shaderRoundingModeRTEFloat32-06303"),
-        (RoundingModeRTE, 64, "shaderRoundingModeRTEFloat64", "VUID-RuntimeSpirv-shaderRoundingModeRTEFloat64-06304"),
-        (RoundingModeRTZ, 16, "shaderRoundingModeRTZFloat16", "VUID-RuntimeSpirv-shaderRoundingModeRTZFloat16-06305"),
-        (RoundingModeRTZ, 32, "shaderRoundingModeRTZFloat32", "VUID-RuntimeSpirv-shaderRoundingModeRTZFloat32-06306"),
-        (RoundingModeRTZ, 64, "shaderRoundingModeRTZFloat64", "VUID-RuntimeSpirv-shaderRoundingModeRTZFloat64-06307"),
-    ]
-};
-
-/// Values of `VkShaderFloatControlsIndependence`.
-const INDEPENDENCE_32_BIT_ONLY: u64 = 0;
-const INDEPENDENCE_ALL: u64 = 1;
 
 /// Least workgroup limits, with the rule of each: x, y, z, and all invocations.
 const WORKGROUP_LIMITS: [(&str, &str); 4] = [
@@ -169,11 +133,7 @@ impl Derive<'_> {
                 self.push(instruction.at, format!("capability {word}"), None, why);
                 continue;
             };
-            let needs = match capability.enabling() {
-                Some([]) => continue,
-                Some(ways) => enabled_by(ways),
-                None => Expression::Never("an API other than Vulkan, which does not list it".to_owned()),
-            };
+            let Some(needs) = capability_needs(capability) else { continue };
             self.push(instruction.at, format!("capability {capability}"), None, needs);
         }
     }
@@ -193,6 +153,7 @@ impl Derive<'_> {
     fn entry_point(&mut self, usage: &Usage) {
         let modes = reflect::modes(self.module, usage.function);
         self.float_controls(&modes);
+        self.fast_math_defaults(&modes);
         for mode in &modes {
             match (mode.mode, &mode.operands[..]) {
                 (Some(ExecutionMode::LocalSizeId), _) => {
@@ -225,65 +186,6 @@ impl Derive<'_> {
             self.workgroup(usage, &modes);
         }
         self.stages(usage);
-    }
-
-    fn float_controls(&mut self, modes: &[Mode]) {
-        let widths = |mode: ExecutionMode| {
-            let named = modes.iter().filter(move |m| m.mode == Some(mode));
-            named.filter_map(|m| m.operands.first().copied()).collect::<Vec<_>>()
-        };
-        for mode in modes {
-            for (named, width, name, rule) in FLOAT_CONTROLS {
-                if mode.mode == Some(named) && mode.operands.first() == Some(&width) {
-                    self.push(
-                        mode.at,
-                        format!("execution mode {named} {width}"),
-                        Some(rule),
-                        property(name, Test::True),
-                    );
-                }
-            }
-        }
-        let denorms = [ExecutionMode::DenormPreserve, ExecutionMode::DenormFlushToZero];
-        let roundings = [ExecutionMode::RoundingModeRTE, ExecutionMode::RoundingModeRTZ];
-        let rules = [
-            (
-                denorms,
-                "denormBehaviorIndependence",
-                [
-                    "VUID-RuntimeSpirv-denormBehaviorIndependence-06290",
-                    "VUID-RuntimeSpirv-denormBehaviorIndependence-06289",
-                ],
-            ),
-            (
-                roundings,
-                "roundingModeIndependence",
-                [
-                    "VUID-RuntimeSpirv-roundingModeIndependence-06292",
-                    "VUID-RuntimeSpirv-roundingModeIndependence-06291",
-                ],
-            ),
-        ];
-        for (pair, name, [all_same, both_same]) in rules {
-            // The mode of each width: 16, 32, 64; of widths that the module's types do not have, none is asked.
-            let used = [16, 32, 64].map(|width| self.uses_float(width));
-            let of = [16, 32, 64].map(|width| pair.into_iter().find(|mode| widths(*mode).contains(&width)));
-            let differ = |a: usize, b: usize| used[a] && used[b] && of[a] != of[b];
-            let Some(at) = modes.iter().find(|m| m.mode.is_some_and(|mode| pair.contains(&mode))).map(|m| m.at) else {
-                continue;
-            };
-            let because = format!("{} or {} different by width", pair[0], pair[1]);
-            if differ(0, 2) {
-                self.push(at, because, Some(both_same), property(name, Test::OneOf(&[INDEPENDENCE_ALL])));
-            } else if differ(0, 1) || differ(1, 2) {
-                let either = Test::OneOf(&[INDEPENDENCE_32_BIT_ONLY, INDEPENDENCE_ALL]);
-                self.push(at, because, Some(all_same), property(name, either));
-            }
-        }
-    }
-
-    fn uses_float(&self, width: u32) -> bool {
-        self.module.types().any(|(_, ty)| *ty == Type::Float { width, encoding: None })
     }
 
     fn workgroup(&mut self, usage: &Usage, modes: &[Mode]) {

@@ -1,6 +1,7 @@
 //! What a module needs of a device, what a device has, and what is missing.
 
 mod derive;
+mod float_controls;
 mod instructions;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,13 @@ pub struct Have {
     pub properties: BTreeMap<String, u64>,
 }
 
+impl Have {
+    /// Whether a `VkBool32` property is set; not where it could not be asked for.
+    pub fn is(&self, property: &str) -> bool {
+        self.properties.get(property).is_some_and(|value| *value != 0)
+    }
+}
+
 /// What a property must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Test {
@@ -55,6 +63,8 @@ pub enum Test {
     Bits(u64, &'static str),
     /// It is at least this.
     AtLeast(u64),
+    /// It is at most this.
+    AtMost(u64),
     /// It is one of these.
     OneOf(&'static [u64]),
 }
@@ -129,11 +139,13 @@ impl Verdict {
 }
 
 impl Need {
-    /// What of this a device lacks.
+    /// What of this a device lacks. An item that what another one lacks would mend is not named besides: of
+    /// `capability DenormPreserve` (some width) and `execution mode DenormPreserve 32` the second is.
     pub fn check(&self, have: &Have) -> Verdict {
-        let lacking = self.items.iter().filter(|item| !item.expression.holds(have));
+        let lacking: Vec<&NeedItem> = self.items.iter().filter(|item| !item.expression.holds(have)).collect();
+        let named = lacking.iter().filter(|item| !lacking.iter().any(|other| other.expression.mends(&item.expression)));
         let missing =
-            lacking.map(|item| Missing { item: item.clone(), alternatives: item.expression.alternatives(have) });
+            named.map(|item| Missing { item: (*item).clone(), alternatives: item.expression.alternatives(have) });
         Verdict { missing: missing.collect() }
     }
 
@@ -173,6 +185,14 @@ impl Expression {
         }
     }
 
+    /// Whether it is one of several things that `wider` could be met by.
+    fn mends(&self, wider: &Expression) -> bool {
+        match wider {
+            Expression::Any(ways) => ways.len() > 1 && ways.contains(self),
+            Expression::One(_) | Expression::All(_) | Expression::Never(_) => false,
+        }
+    }
+
     /// What would make it hold: one text for each way, of what is not there yet.
     fn alternatives(&self, have: &Have) -> Vec<String> {
         match self {
@@ -207,6 +227,7 @@ impl Requirement {
                 Test::True => *value != 0,
                 Test::Bits(bits, _) => value & bits == *bits,
                 Test::AtLeast(least) => value >= least,
+                Test::AtMost(most) => value <= most,
                 Test::OneOf(values) => values.contains(value),
             }),
         }
@@ -214,11 +235,12 @@ impl Requirement {
 
     fn lacking(&self, have: &Have) -> String {
         match self {
+            Requirement::Property(_, Test::True) => self.to_string(),
             Requirement::Property(name, _) => match have.properties.get(*name) {
-                Some(value) => format!("{self}, but it is {value}"),
+                Some(value) => format!("{self} (it is {value})"),
                 None => self.to_string(),
             },
-            Requirement::Api(_) => format!("{self}, but it is {}", have.api_version),
+            Requirement::Api(_) => format!("{self} (it is {})", have.api_version),
             Requirement::Feature(_) | Requirement::Extension(_) => self.to_string(),
         }
     }
@@ -233,6 +255,7 @@ impl fmt::Display for Requirement {
             Requirement::Property(name, Test::True) => write!(f, "property {name}"),
             Requirement::Property(name, Test::Bits(_, bits)) => write!(f, "{bits} in property {name}"),
             Requirement::Property(name, Test::AtLeast(least)) => write!(f, "property {name} of at least {least}"),
+            Requirement::Property(name, Test::AtMost(most)) => write!(f, "property {name} of at most {most}"),
             Requirement::Property(name, Test::OneOf(values)) => {
                 let values: Vec<_> = values.iter().map(u64::to_string).collect();
                 write!(f, "property {name} of {}", values.join(" or "))

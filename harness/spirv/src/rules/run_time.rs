@@ -241,30 +241,6 @@ pub static RUN_TIME_RULES: &[RunTimeRule] = &[
         says: "InterpolateAtOffset y is at most maxInterpolationOffset",
     },
     RunTimeRule {
-        id: "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat16-09559",
-        says: "without the property, a 16-bit FPFastMathDefault has NSZ, NotInf and NotNaN",
-    },
-    RunTimeRule {
-        id: "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat16-09560",
-        says: "without the property, a 16-bit FPFastMathMode has NSZ, NotInf and NotNaN",
-    },
-    RunTimeRule {
-        id: "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09561",
-        says: "without the property, a 32-bit FPFastMathDefault has NSZ, NotInf and NotNaN",
-    },
-    RunTimeRule {
-        id: "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09562",
-        says: "without the property, a 32-bit FPFastMathMode has NSZ, NotInf and NotNaN",
-    },
-    RunTimeRule {
-        id: "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat64-09563",
-        says: "without the property, a 64-bit FPFastMathDefault has NSZ, NotInf and NotNaN",
-    },
-    RunTimeRule {
-        id: "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat64-09564",
-        says: "without the property, a 64-bit FPFastMathMode has NSZ, NotInf and NotNaN",
-    },
-    RunTimeRule {
         id: "vulkan-environment-for-spirv, Precision: OpSRem and OpSMod",
         says: "without maintenance8 a negative operand of OpSRem or OpSMod makes the result poison",
     },
