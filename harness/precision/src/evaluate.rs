@@ -128,7 +128,7 @@ impl Slot {
     /// What is permitted for these operand bits (of the whole call), and the margin of `got`.
     pub(crate) fn evaluate(&self, operands: &[u64], got: Option<u64>, lenient: bool, trace: &Trace) -> Outcome {
         let x: SmallVec<[u64; 8]> = self.inputs.iter().map(|&(i, _)| operands[i]).collect();
-        let run = Run { slot: self, got, lenient, trace, doubt: Cell::new(None), exact: Cell::new(None) };
+        let run = Run::new(self, got, lenient, trace);
         let (mut set, margin) = run.alternatives(&x);
         if self.relaxed {
             trace.note(|| "RelaxedPrecision: operands and result may be of relaxed precision".into());
@@ -147,16 +147,21 @@ impl Slot {
 }
 
 /// One evaluation.
-struct Run<'a> {
-    slot: &'a Slot,
+pub(crate) struct Run<'a> {
+    pub(crate) slot: &'a Slot,
     got: Option<u64>,
-    lenient: bool,
+    pub(crate) lenient: bool,
     trace: &'a Trace,
-    doubt: Cell<Option<&'static str>>,
+    /// Why the lenient reading permits more, once it has.
+    pub(crate) doubt: Cell<Option<&'static str>>,
     exact: Cell<Option<String>>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    pub(crate) fn new(slot: &'a Slot, got: Option<u64>, lenient: bool, trace: &'a Trace) -> Run<'a> {
+        Run { slot, got, lenient, trace, doubt: Cell::new(None), exact: Cell::new(None) }
+    }
+
     /// The union over all ways to read the operands: as they are, and denormals as zeros where they may be flushed.
     fn alternatives(&self, x: &[u64]) -> (Set, Option<f64>) {
         let Slot { env, inputs, .. } = self.slot;
@@ -196,49 +201,44 @@ impl Run<'_> {
     }
 
     /// Operations on bits, which no flush touches.
-    fn is_bitwise(&self) -> bool {
+    pub(crate) fn is_bitwise(&self) -> bool {
         matches!(self.slot.kernel, Kernel::Exact(Exact::UnpackDouble | Exact::PackDouble | Exact::CompareExchange))
     }
 
     /// Anything, if an operand is a NaN or an infinity that is assumed not to occur.
     fn assumed_away(&self, x: &[u64]) -> Option<(Set, Option<f64>)> {
-        let Slot { env, inputs, kernel, .. } = self.slot;
         let any = |test: fn(Format, u64) -> bool| {
+            let inputs = &self.slot.inputs;
             inputs.iter().zip(x).any(|(&(_, scalar), &bits)| scalar.format().is_some_and(|f| test(f, bits)))
         };
-        let nan = env.not_nan && any(Format::is_nan);
-        let infinite = env.not_inf && any(Format::is_infinite);
+        self.assumes_away(any(Format::is_nan), any(Format::is_infinite)).then(|| (Set::anything(), None))
+    }
+
+    /// Whether a NaN, or an infinity, among the operands permits anything because it is assumed not to occur.
+    pub(crate) fn assumes_away(&self, nan: bool, infinite: bool) -> bool {
+        let Slot { env, kernel, .. } = self.slot;
+        let (nan, infinite) = (env.not_nan && nan, env.not_inf && infinite);
         if !nan && !infinite || self.is_bitwise() {
-            return None;
+            return false;
         }
         if matches!(kernel, Kernel::Exact(Exact::IsNan | Exact::IsInf)) {
             if !self.lenient {
-                return None;
+                return false;
             }
             self.doubt.set(Some(CLASSIFIED));
         }
         let what = if nan { "a NaN" } else { "an infinity" };
         self.trace.note(|| format!("{what} among the operands is assumed not to occur: anything is permitted"));
-        Some((Set::anything(), None))
+        true
     }
 
     /// What is permitted for operands with exactly these bits, the environment applied to the result.
-    fn one(&self, x: &[u64]) -> (Set, Option<f64>) {
+    pub(crate) fn one(&self, x: &[u64]) -> (Set, Option<f64>) {
         let slot = self.slot;
         match &slot.kernel {
             Kernel::Measured => (Set::anything(), None),
             Kernel::Exact(exact) => {
-                let site = Site {
-                    operand: slot.inputs[0].1,
-                    result: slot.result,
-                    slot: slot.component,
-                    rounding: slot.env.rounding,
-                };
-                let mut set = exact.set(x, &site);
-                if *exact == Exact::QuantizeToF16 && self.lenient && set != nearest_halves(x[0], F32) {
-                    self.doubt.set(Some(QUANTIZED));
-                    set.union_with(&nearest_halves(x[0], F32));
-                }
+                let set = self.listed(*exact, x);
                 if let Some(format) = slot.result.format() {
                     self.trace.note(|| format!("{}: {}", exact.words(), show::set(&set, format)));
                 }
@@ -246,6 +246,35 @@ impl Run<'_> {
             }
             Kernel::Real(_) | Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf => self.measured(x),
         }
+    }
+
+    /// A discrete result, before the environment is applied to it.
+    pub(crate) fn listed(&self, exact: Exact, x: &[u64]) -> Set {
+        let slot = self.slot;
+        let site =
+            Site { operand: slot.inputs[0].1, result: slot.result, slot: slot.component, rounding: slot.env.rounding };
+        let mut set = exact.set(x, &site);
+        if exact == Exact::QuantizeToF16 && self.lenient && set != nearest_halves(x[0], F32) {
+            self.doubt.set(Some(QUANTIZED));
+            set.union_with(&nearest_halves(x[0], F32));
+        }
+        set
+    }
+
+    /// The values that the rule permits for operands with exactly these finite bits, before the environment is applied to the
+    /// result, and whether the infinitely precise result is non-zero and below the smallest normal.
+    pub(crate) fn unfinished(&self, x: &[u64]) -> Result<(Set, bool), Stop> {
+        if let Some(reason) = domain::undefined(self.slot, x) {
+            return Err(Stop::Anything(reason));
+        }
+        if let Some((doubt, zero)) = self.zero_by_name(x) {
+            if !self.lenient {
+                return Ok((zero, false));
+            }
+            self.doubt.set(Some(doubt));
+        }
+        let found = decide(&Asked { run: self, x, env: self.reading(), mark: self.trace.mark() });
+        Ok((self.with_named(self.signed(found.range?, x), x), found.tiny))
     }
 
     /// A result judged by its distance from a real number.
@@ -358,7 +387,7 @@ impl Run<'_> {
     }
 
     /// The environment of the reading.
-    fn reading(&self) -> Environment {
+    pub(crate) fn reading(&self) -> Environment {
         let slot = self.slot;
         if !self.lenient {
             return slot.env;
@@ -378,7 +407,7 @@ impl Run<'_> {
 
     /// Applies what the environment does to a result: the sign of zero, flushing, overflow. `tiny`: the infinitely
     /// precise result is non-zero and below the smallest normal.
-    fn finish(&self, mut set: Set, tiny: bool) -> Set {
+    pub(crate) fn finish(&self, mut set: Set, tiny: bool) -> Set {
         let Some(format) = self.slot.result.format() else { return set };
         let env = &self.slot.env;
         let zeros = RankRange::new(-1, 0);
@@ -532,7 +561,7 @@ impl Slot {
     }
 
     /// The exact value of operand `i`; a power of two for the exponent of Ldexp.
-    fn value(&self, x: &[u64], i: usize) -> Dyadic {
+    pub(crate) fn value(&self, x: &[u64], i: usize) -> Dyadic {
         match self.inputs[i].1 {
             Scalar::Float(format) => format.value(x[i]).unwrap_or(Dyadic::ZERO),
             // Beyond any format's range it does not matter how far.

@@ -56,7 +56,7 @@ pub(crate) fn extremes(operation: &impl Operation, operands: &[Span]) -> Result<
 }
 
 /// The hull of an operation over the corners of a box: its range, if the operation is monotone in each operand.
-pub(crate) fn corners(operands: &[Span], point: impl Fn(&[Rank]) -> Result<Span, Stop>) -> Result<Span, Stop> {
+pub(crate) fn corners(operands: &[Span], mut point: impl FnMut(&[Rank]) -> Result<Span, Stop>) -> Result<Span, Stop> {
     let mut operand: SmallVec<[Rank; 4]> = operands.iter().map(|s| s.lo).collect();
     let mut found = point(&operand)?;
     loop {

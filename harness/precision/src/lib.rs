@@ -11,6 +11,7 @@
 //!    precision) give the values that the rule permits for operands with exactly known values.
 //! 3. `evaluate` applies the environment around that, once for all rows: denormal operands and results, signed zeros, NaNs and
 //!    infinities, rounding modes, fast-math flags; `relaxed` adds what `RelaxedPrecision` permits.
+//! 4. `over` goes from single operands to sets of them: the union over all members, found without visiting each.
 //!
 //! Real numbers are certified enclosures ([`assay_float::Enclosure`]), asked for with more precision until every
 //! comparison is decided.
@@ -30,6 +31,7 @@ mod ieee;
 mod lanes;
 mod modes;
 mod op;
+mod over;
 mod pack;
 mod real;
 mod relaxed;
@@ -50,4 +52,5 @@ pub use call::{
 pub use census::{Census, Checker, Column, Sample};
 pub use modes::{Denormals, FastMath, Modes, Rounding};
 pub use op::{Op, UnknownOp, nearest};
+pub use over::{Operand, Over, Tightness};
 pub use types::{Scalar, Type};

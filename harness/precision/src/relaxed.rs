@@ -1,7 +1,7 @@
 //! `RelaxedPrecision` on 32-bit operations: what it permits beside the ordinary rules.
 
 use crate::{
-    Scalar,
+    Scalar, Tightness,
     evaluate::{Kernel, Slot},
     exact::{Exact, Site},
     extremes::corners,
@@ -28,18 +28,43 @@ pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
         Kernel::Exact(_) if slot.inputs.iter().any(|(_, s)| s.format().is_some_and(|f| f != F32)) => Set::anything(),
         Kernel::Exact(exact) => exact_results(*exact, slot, &spans),
         // Of an inherited bound, or of a fraction, over operands that are ranges themselves there is nothing worth saying.
-        Kernel::Formula(_)
-        | Kernel::Real(Real::FromInt | Real::Convert | Real::PackHalf | Real::Ldexp | Real::Fract)
-        | Kernel::Unpack { .. }
-        | Kernel::UnpackHalf
-        | Kernel::Measured => Set::anything(),
-        Kernel::Real(real) => match decide(&Cover { real: *real, slot, spans: &spans }) {
-            Ok(span) if is_in_range(Some(span.lo)) && is_in_range(Some(span.hi)) && !span.has_zero() => {
-                Set::range(span.lo, span.hi)
-            }
-            // Nothing is promised of results that may leave the range.
-            Ok(_) | Err(_) => Set::anything(),
-        },
+        Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => Set::anything(),
+        Kernel::Real(real) => function(*real, slot, &spans),
+    }
+}
+
+/// What a function gives of operands anywhere in these spans.
+fn function(real: Real, slot: &Slot, spans: &[Span]) -> Set {
+    if matches!(real, Real::FromInt | Real::Convert | Real::PackHalf | Real::Ldexp | Real::Fract) {
+        return Set::anything();
+    }
+    match decide(&Cover { real, slot, spans }) {
+        Ok(span) if is_in_range(Some(span.lo)) && is_in_range(Some(span.hi)) && !span.has_zero() => {
+            Set::range(span.lo, span.hi)
+        }
+        // Nothing is promised of results that may leave the range.
+        Ok(_) | Err(_) => Set::anything(),
+    }
+}
+
+/// The same for operands that are any members of sets.
+pub(crate) fn over(slot: &Slot, sets: &[Set]) -> (Set, Tightness) {
+    let float = |i: usize| slot.inputs[i].1 == Scalar::Float(F32);
+    // Of one sign, or zero alone: between a zero and any other number there are some too small.
+    let in_range = |set: &Set| {
+        let hull = set.hull().filter(|_| !set.has_nan());
+        hull.is_some_and(|h| {
+            is_in_range(Some(h.lo)) && is_in_range(Some(h.hi)) && (h.lo > 0 || h.hi < -1 || (h.lo >= -1 && h.hi <= 0))
+        })
+    };
+    match &slot.kernel {
+        Kernel::Real(real) if (0..sets.len()).all(float) && sets.iter().all(in_range) => {
+            let ends = sets.iter().filter_map(Set::hull).map(|h| [F32.bits(h.lo), F32.bits(h.hi)]);
+            let spans: SmallVec<[Span; 8]> =
+                ends.map(|[lo, hi]| relaxed_operand(lo).hull(relaxed_operand(hi))).collect();
+            (function(*real, slot, &spans), Tightness::Enclosure)
+        }
+        _ => (Set::anything(), Tightness::Enclosure),
     }
 }
 

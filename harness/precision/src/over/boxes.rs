@@ -1,0 +1,264 @@
+//! Real functions and formulas over boxes: the least and the greatest permitted value.
+
+use super::{Part, Tightness, Walk, parts};
+use crate::{
+    evaluate::Kernel,
+    extremes::corners,
+    formula::Formula,
+    real::Real,
+    span::{Span, Stop},
+};
+use assay_float::{Big, Enclosure, Fast, Rank, RankRange, Set};
+use smallvec::SmallVec;
+use std::{cell::Cell, collections::VecDeque};
+
+type Box = SmallVec<[Span; 8]>;
+
+/// How many boxes are looked into before their covers count as found.
+const REAL_BUDGET: usize = 160;
+/// The same for formulas, for one operand that is a range; half for two, and so on.
+const FORMULA_BUDGET: usize = 32;
+/// For more ranges than this no corners are visited: there are too many.
+const CORNERS: usize = 3;
+/// Working precisions of covers, in bits, after `f64`. More helps no cover: what stays undecided then is a matter of a box being
+/// too large.
+const PRECISIONS: [u32; 2] = [96, 400];
+
+impl Walk<'_> {
+    /// A function with a bound of its own over one part of each operand.
+    pub(super) fn real(&self, real: Real, choice: &[Part]) -> Set {
+        let slot = self.slot;
+        let special = choice.iter().zip(&slot.inputs).any(|(part, &(_, scalar))| part.is_special(scalar));
+        let by_zero = real == Real::Div && matches!(choice[1], Part::Range(span) if span.has_zero());
+        if special || by_zero {
+            return self.classes(choice);
+        }
+        let operands = spans(choice);
+        let tiny = Cell::new(false);
+        let point = |ranks: &[Rank]| self.point(ranks, &tiny);
+        let found = match real {
+            Real::Add
+            | Real::Sub
+            | Real::Mul
+            | Real::Fma
+            | Real::Difference
+            | Real::FromInt
+            | Real::Convert
+            | Real::PackHalf
+            | Real::Ldexp => corners(&operands, point),
+            // Correctly rounded, and monotone between integers.
+            Real::Fract if self.is_of_one_whole(operands[0]) => corners(&operands, point),
+            Real::Fract => {
+                self.loosen(Tightness::Enclosure);
+                tiny.set(true);
+                Ok(Span { lo: -1, hi: slot.env.format.rank_of_one() })
+            }
+            Real::Div
+            | Real::Width
+            | Real::Exp
+            | Real::Exp2
+            | Real::Log
+            | Real::Log2
+            | Real::InverseSqrt
+            | Real::Sin
+            | Real::Cos
+            | Real::Atan
+            | Real::Atan2 => self.search(&operands, REAL_BUDGET, point, |spans| self.real_cover(real, spans)),
+        };
+        self.finished(found, tiny.get(), &operands)
+    }
+
+    /// An inherited precision over one part of each operand.
+    pub(super) fn formula(&self, formula: &Formula, choice: &[Part]) -> Set {
+        let slot = self.slot;
+        if choice.contains(&Part::Nan) {
+            return Set::anything();
+        }
+        if choice.iter().zip(&slot.inputs).any(|(part, &(_, scalar))| part.is_special(scalar)) {
+            return self.unknown();
+        }
+        let operands = spans(choice);
+        let tiny = Cell::new(false);
+        let point = |ranks: &[Rank]| self.point(ranks, &tiny);
+        let free = operands.iter().filter(|s| s.lo != s.hi).count();
+        let found =
+            self.search(&operands, FORMULA_BUDGET >> free.min(5), point, |spans| self.formula_cover(formula, spans));
+        // Which results are tiny shows at single points only.
+        let near = |span: &Span| {
+            let edge = slot.env.format.min_normal();
+            span.lo <= edge && span.hi >= -1 - edge
+        };
+        let tiny = tiny.get() || found.as_ref().is_ok_and(near);
+        self.finished(found, tiny, &operands)
+    }
+
+    /// Operands of which only class, sign and range matter: the corners show all.
+    fn classes(&self, choice: &[Part]) -> Set {
+        let mut found = Set::empty();
+        let span = |part: &Part| match part {
+            Part::Nan => Span::point(0),
+            Part::Range(span) => *span,
+        };
+        let all: Box = choice.iter().map(span).collect();
+        let _ = corners(&all, |ranks| {
+            let single = |(&rank, part): (&Rank, &Part)| match part {
+                Part::Nan => Part::Nan,
+                Part::Range(_) => Part::Range(Span::point(rank)),
+            };
+            let corner: SmallVec<[Part; 8]> = ranks.iter().zip(choice).map(single).collect();
+            found.union_with(&self.single(&corner));
+            Ok(Span::ZERO)
+        });
+        found
+    }
+
+    /// What is permitted at one point, the environment left aside.
+    fn point(&self, ranks: &[Rank], tiny: &Cell<bool>) -> Result<Span, Stop> {
+        let x: SmallVec<[u64; 8]> =
+            ranks.iter().zip(&self.slot.inputs).map(|(&rank, &(_, scalar))| parts::bits(rank, scalar)).collect();
+        let (set, is_tiny) = self.run.unfinished(&x)?;
+        tiny.set(tiny.get() || is_tiny);
+        let hull = set.hull().ok_or(Stop::Anything("no number is permitted"))?;
+        Ok(Span { lo: hull.lo, hi: hull.hi })
+    }
+
+    /// The environment applied to the hull of what is permitted over a box.
+    fn finished(&self, found: Result<Span, Stop>, tiny: bool, operands: &[Span]) -> Set {
+        let format = self.slot.env.format;
+        match found {
+            Ok(span) => {
+                let mut set = Set::range(span.lo, span.hi);
+                // The named flush of Ldexp, at the least exponent.
+                if matches!(self.slot.kernel, Kernel::Real(Real::Ldexp)) {
+                    let exponent = |rank: Rank| (rank as u32).cast_signed();
+                    if exponent(operands[1].lo) < format.min_normal_exponent() {
+                        set.insert(RankRange::new(-1, 0));
+                    }
+                }
+                self.finished_hull(set, tiny)
+            }
+            Err(Stop::AnyNumber(_)) => Set::range(format.neg_infinity(), format.infinity()),
+            Err(Stop::Anything(_)) => Set::anything(),
+            Err(Stop::Undecided) => self.unknown(),
+        }
+    }
+
+    /// Branch and bound: what single points show, and of the boxes that may hold more their covers once the budget is spent.
+    ///
+    /// Boxes are looked into in the order of their size, so that what is left over at the end is about equally fine everywhere.
+    fn search(
+        &self,
+        operands: &[Span],
+        budget: usize,
+        point: impl Fn(&[Rank]) -> Result<Span, Stop>,
+        cover: impl Fn(&[Span]) -> Result<Span, Stop>,
+    ) -> Result<Span, Stop> {
+        let free = operands.iter().filter(|s| s.lo != s.hi).count();
+        let mut found = if free <= CORNERS { Some(corners(operands, &point)?) } else { None };
+        let mut boxes: VecDeque<Box> = VecDeque::from([Box::from_slice(operands)]);
+        let mut budget = budget;
+        while let Some(current) = boxes.pop_front() {
+            let (widest, span) =
+                current.iter().copied().enumerate().max_by_key(|(_, s)| s.hi - s.lo).expect("an operand");
+            if span.hi - span.lo <= 1 && found.is_some() {
+                continue;
+            }
+            let cover = cover(&current);
+            if let (Some(known), Ok(cover)) = (found, &cover)
+                && known.lo <= cover.lo
+                && cover.hi <= known.hi
+            {
+                continue;
+            }
+            if budget == 0 || span.hi == span.lo {
+                self.loosen(Tightness::Enclosure);
+                match cover {
+                    Ok(cover) => found = Some(found.map_or(cover, |f| f.hull(cover))),
+                    Err(stop) => return Err(stop),
+                }
+                continue;
+            }
+            budget -= 1;
+            let middle = span.lo + (span.hi - span.lo) / 2;
+            for half in [Span { lo: span.lo, hi: middle }, Span { lo: middle + 1, hi: span.hi }] {
+                let mut part = current.clone();
+                part[widest] = half;
+                if let Some(known) = found {
+                    found = Some(known.hull(corners(&part, &point)?));
+                }
+                boxes.push_back(part);
+            }
+        }
+        found.ok_or(Stop::Undecided)
+    }
+
+    /// What a function may give over a box, certainly.
+    fn real_cover(&self, real: Real, spans: &[Span]) -> Result<Span, Stop> {
+        let env = self.run.reading();
+        let covered = certain(
+            || real.cover::<Fast>(&self.reals(spans, ()), &env, ()),
+            |bits| real.cover::<Big>(&self.reals(spans, bits), &env, bits),
+        )?;
+        // A function of Atan2's kind may lie on either side of its cut.
+        match real {
+            Real::Atan2 => Ok(self.both_sides(spans, covered)),
+            _ => Ok(covered),
+        }
+    }
+
+    /// The cover of Atan2, with its mirror image where the operands lie on the cut.
+    fn both_sides(&self, spans: &[Span], covered: Span) -> Span {
+        if spans[0].has_zero() && spans[1].lo < -1 { covered.hull(covered.neg()) } else { covered }
+    }
+
+    /// The real numbers that the spans hold.
+    fn reals<R: Enclosure>(&self, spans: &[Span], precision: R::Precision) -> SmallVec<[R; 8]> {
+        let bits = |end: fn(&Span) -> Rank| -> SmallVec<[u64; 8]> {
+            spans.iter().zip(&self.slot.inputs).map(|(span, &(_, scalar))| parts::bits(end(span), scalar)).collect()
+        };
+        let (low, high) = (bits(|s| s.lo), bits(|s| s.hi));
+        (0..spans.len())
+            .map(|i| {
+                let end = |x: &[u64]| R::exact(self.slot.value(x, i), precision);
+                if low[i] == high[i] { end(&low) } else { end(&low).hull(&end(&high)) }
+            })
+            .collect()
+    }
+
+    /// What a formula may give over a box, certainly.
+    fn formula_cover(&self, formula: &Formula, spans: &[Span]) -> Result<Span, Stop> {
+        let env = self.run.reading();
+        let span = certain(|| formula.cover::<Fast>(spans, &env, ()), |bits| formula.cover::<Big>(spans, &env, bits))?;
+        if span.has_infinity(env.format) {
+            // Whether a formula overflows, and what that permits, single values tell.
+            return Err(Stop::Anything("a formula may overflow for some members"));
+        }
+        Ok(span)
+    }
+
+    /// Whether all members have the same floor.
+    fn is_of_one_whole(&self, span: Span) -> bool {
+        let floor = |rank: Rank| self.slot.env.format.value_of_rank(rank).floor();
+        floor(span.lo) == floor(span.hi)
+    }
+}
+
+/// Asks with `f64`, then with more bits.
+fn certain(fast: impl FnOnce() -> Result<Span, Stop>, big: impl Fn(u32) -> Result<Span, Stop>) -> Result<Span, Stop> {
+    let mut answer = fast();
+    for bits in PRECISIONS {
+        if answer != Err(Stop::Undecided) {
+            break;
+        }
+        answer = big(bits);
+    }
+    answer
+}
+
+fn spans(choice: &[Part]) -> Box {
+    let span = |part: &Part| match part {
+        Part::Range(span) => Some(*span),
+        Part::Nan => None,
+    };
+    choice.iter().filter_map(span).collect()
+}

@@ -1,0 +1,303 @@
+//! Discrete instructions over boxes.
+
+use super::{Part, Tightness, Walk, parts};
+use crate::{
+    Scalar,
+    exact::{Exact, Relation},
+    span::{Span, Stop},
+};
+use assay_float::{Rank, RankRange, Set};
+use smallvec::SmallVec;
+
+/// What lies between the results at the corners of a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Between {
+    /// Nothing: all results show at the corners.
+    Nothing,
+    /// All ranks: of floating-point results.
+    Ranks,
+    /// All integers, in the order of unsigned ones.
+    Unsigned,
+    /// All integers, in the order of signed ones.
+    Signed,
+}
+
+/// How an instruction behaves over a box whose operands do not change sign.
+enum Shape {
+    /// Monotone in each operand, or constant: the corners tell.
+    Corners(Between),
+    /// Equality of numbers; whether it makes the result true.
+    Equality(bool),
+    AllEqual,
+    CompareExchange,
+    /// Monotone unless the whole part (the binade, for `true`) changes; then anything from zero (a half) to one.
+    Wrapping(bool),
+    /// Nothing better than all values of the result's type.
+    Free,
+}
+
+/// Whether the two sides of zero must be looked at apart for the corners to tell.
+pub(super) fn divides_at_zero(exact: Exact) -> bool {
+    match exact {
+        Exact::Abs
+        | Exact::Sign
+        | Exact::Fraction
+        | Exact::Significand
+        | Exact::Exponent
+        | Exact::ToInt
+        | Exact::PackSnorm => true,
+        Exact::Negate
+        | Exact::Round
+        | Exact::RoundEven
+        | Exact::Trunc
+        | Exact::Floor
+        | Exact::Ceil
+        | Exact::Copy
+        | Exact::Min
+        | Exact::Max
+        | Exact::Clamp
+        | Exact::NMin
+        | Exact::NMax
+        | Exact::NClamp
+        | Exact::AtomicMin
+        | Exact::AtomicMax
+        | Exact::GroupMin
+        | Exact::GroupMax
+        | Exact::AllEqual
+        | Exact::CompareExchange
+        | Exact::Step
+        | Exact::IsNan
+        | Exact::IsInf
+        | Exact::Compare(..)
+        | Exact::QuantizeToF16
+        | Exact::SAbs
+        | Exact::SSign
+        | Exact::SMin
+        | Exact::UMin
+        | Exact::SMax
+        | Exact::UMax
+        | Exact::SClamp
+        | Exact::UClamp
+        | Exact::FindILsb
+        | Exact::FindSMsb
+        | Exact::FindUMsb
+        | Exact::PackUnorm
+        | Exact::PackDouble
+        | Exact::UnpackDouble => false,
+    }
+}
+
+fn shape(exact: Exact) -> Shape {
+    match exact {
+        Exact::Negate
+        | Exact::Abs
+        | Exact::Round
+        | Exact::RoundEven
+        | Exact::Trunc
+        | Exact::Floor
+        | Exact::Ceil
+        | Exact::Copy
+        | Exact::Min
+        | Exact::Max
+        | Exact::Clamp
+        | Exact::NMin
+        | Exact::NMax
+        | Exact::NClamp
+        | Exact::AtomicMin
+        | Exact::AtomicMax
+        | Exact::GroupMin
+        | Exact::GroupMax
+        | Exact::QuantizeToF16 => Shape::Corners(Between::Ranks),
+        Exact::Sign | Exact::Step | Exact::IsNan | Exact::IsInf => Shape::Corners(Between::Nothing),
+        Exact::Compare(Relation::Equal, _) => Shape::Equality(true),
+        Exact::Compare(Relation::NotEqual, _) => Shape::Equality(false),
+        Exact::Compare(Relation::Less | Relation::Greater | Relation::LessEqual | Relation::GreaterEqual, _) => {
+            Shape::Corners(Between::Nothing)
+        }
+        Exact::AllEqual => Shape::AllEqual,
+        Exact::CompareExchange => Shape::CompareExchange,
+        Exact::Fraction => Shape::Wrapping(false),
+        Exact::Significand => Shape::Wrapping(true),
+        Exact::Exponent | Exact::ToInt | Exact::PackSnorm | Exact::SMin | Exact::SMax | Exact::SClamp => {
+            Shape::Corners(Between::Signed)
+        }
+        Exact::PackUnorm | Exact::SAbs | Exact::UMin | Exact::UMax | Exact::UClamp => Shape::Corners(Between::Unsigned),
+        Exact::SSign
+        | Exact::FindILsb
+        | Exact::FindSMsb
+        | Exact::FindUMsb
+        | Exact::PackDouble
+        | Exact::UnpackDouble => Shape::Free,
+    }
+}
+
+impl Walk<'_> {
+    /// A discrete instruction over one part of each operand.
+    pub(super) fn discrete(&self, exact: Exact, choice: &[Part]) -> Set {
+        let slot = self.slot;
+        let set = match shape(exact) {
+            Shape::Corners(between) => self.corners(exact, choice, between),
+            Shape::Equality(_) | Shape::AllEqual if choice.contains(&Part::Nan) => {
+                self.corners(exact, choice, Between::Nothing)
+            }
+            Shape::Equality(meaning) => {
+                // Some members are equal if the ranges meet, and some differ if they are not one and the same value.
+                let [Part::Range(a), Part::Range(b)] = choice else { return self.unknown() };
+                let (a, b) = (with_both_zeros(*a), with_both_zeros(*b));
+                truths(a.lo <= b.hi && b.lo <= a.hi, !(a == b && a.is_point()), meaning)
+            }
+            Shape::AllEqual => {
+                let [Part::Range(a), Part::Range(b)] = choice else { return self.unknown() };
+                let (a, b) = (with_both_zeros(*a), with_both_zeros(*b));
+                truths(a.lo <= b.hi && b.lo <= a.hi, true, true)
+            }
+            Shape::CompareExchange => {
+                // The value kept, or the new one where the comparator may be equal.
+                let [Part::Range(old), Part::Range(new), Part::Range(comparator)] = choice else {
+                    return self.unknown();
+                };
+                self.loosen(Tightness::Enclosure);
+                let mut set = Set::range(old.lo, old.hi);
+                if old.lo <= comparator.hi && comparator.lo <= old.hi {
+                    set.insert(RankRange::new(new.lo, new.hi));
+                }
+                set
+            }
+            Shape::Wrapping(binade) => self.wrapping(exact, choice, binade),
+            Shape::Free => {
+                self.loosen(Tightness::Enclosure);
+                let (Scalar::Int { .. }, Some(all)) = (slot.result, integers(0, -1, slot.result, Between::Unsigned))
+                else {
+                    return self.unknown();
+                };
+                all
+            }
+        };
+        self.finished_hull(set, false)
+    }
+
+    /// The results at the corners, and what lies between them.
+    fn corners(&self, exact: Exact, choice: &[Part], between: Between) -> Set {
+        let slot = self.slot;
+        let spans = spans(choice);
+        let mut set = Set::empty();
+        let mut ends: Option<(u64, u64)> = None;
+        let visited = crate::extremes::corners(&spans, |ranks| {
+            let ranks = ranks.iter().zip(choice).zip(&slot.inputs);
+            let x: SmallVec<[u64; 8]> = ranks
+                .map(|((&rank, part), &(_, s))| if *part == Part::Nan { part.low(s) } else { parts::bits(rank, s) })
+                .collect();
+            let at = self.run.listed(exact, &x);
+            set.union_with(&at);
+            let results = at.ranges().iter().flat_map(|r| [r.lo, r.hi]).map(Rank::cast_unsigned);
+            for bits in results {
+                let key = |bits: u64| order(bits, slot.result, between);
+                ends = Some(ends.map_or((bits, bits), |(lo, hi)| {
+                    (if key(bits) < key(lo) { bits } else { lo }, if key(bits) > key(hi) { bits } else { hi })
+                }));
+            }
+            if at.is_anything() { Err(Stop::Anything("undefined")) } else { Ok(Span::ZERO) }
+        });
+        if visited.is_err() {
+            return Set::anything();
+        }
+        match (between, ends) {
+            (Between::Nothing, _) | (_, None) => {}
+            (Between::Ranks, Some(_)) => {
+                self.loosen(Tightness::Hull);
+                if let Some(hull) = set.hull() {
+                    set.insert(hull);
+                }
+            }
+            (Between::Unsigned | Between::Signed, Some((lo, hi))) => {
+                let Some(all) = integers(lo.cast_signed(), hi.cast_signed(), slot.result, between) else {
+                    return self.unknown();
+                };
+                self.loosen(Tightness::Hull);
+                set.union_with(&all);
+            }
+        }
+        set
+    }
+
+    /// `x - trunc(x)`, and the significand of Frexp.
+    fn wrapping(&self, exact: Exact, choice: &[Part], binade: bool) -> Set {
+        let [Part::Range(span)] = choice else { return self.corners(exact, choice, Between::Ranks) };
+        let Some(format) = self.slot.inputs[0].1.format() else { return self.unknown() };
+        if span.has_infinity(format) {
+            return self.corners(exact, choice, Between::Ranks);
+        }
+        let whole = |rank: Rank| {
+            let value = format.value_of_rank(rank);
+            if binade { 64 - value.mantissa().leading_zeros().cast_signed() + value.exponent() } else { 0 }
+        };
+        let same = whole(span.lo) == whole(span.hi)
+            && (binade || format.value_of_rank(span.lo).trunc() == format.value_of_rank(span.hi).trunc());
+        if same {
+            return self.corners(exact, choice, Between::Ranks);
+        }
+        self.loosen(Tightness::Enclosure);
+        let one = format.rank_of_one();
+        let least = if binade { one - (1 << format.fraction_bits) } else { 0 };
+        let magnitudes = Span { lo: least, hi: one - 1 };
+        let signed = if span.lo < 0 { magnitudes.neg() } else { magnitudes };
+        Set::range(signed.lo, signed.hi)
+    }
+}
+
+/// The spans of the parts; of NaNs one that stands for them.
+fn spans(choice: &[Part]) -> SmallVec<[Span; 8]> {
+    let span = |part: &Part| match part {
+        Part::Nan => Span::point(0),
+        Part::Range(span) => *span,
+    };
+    choice.iter().map(span).collect()
+}
+
+/// The range with the other zero where it holds one: they compare equal.
+fn with_both_zeros(span: Span) -> Span {
+    Span { lo: if span.lo == 0 { -1 } else { span.lo }, hi: if span.hi == -1 { 0 } else { span.hi } }
+}
+
+fn truths(met: bool, unmet: bool, meaning: bool) -> Set {
+    let mut set = Set::empty();
+    for (possible, value) in [(met, meaning), (unmet, !meaning)] {
+        if possible {
+            set.insert(RankRange::point(value.into()));
+        }
+    }
+    set
+}
+
+/// Where a result stands in the order that its instruction keeps.
+fn order(bits: u64, result: Scalar, between: Between) -> i128 {
+    match (between, result) {
+        (Between::Signed, Scalar::Int { width, .. }) => i128::from((bits << (64 - width)).cast_signed()),
+        (Between::Unsigned, _) => i128::from(bits),
+        _ => i128::from(bits.cast_signed()),
+    }
+}
+
+/// All integers from `lo` to `hi` (bits of the result type, right-aligned) in an order; `None` for results that are no integers.
+fn integers(lo: i64, hi: i64, result: Scalar, between: Between) -> Option<Set> {
+    let Scalar::Int { width, .. } = result else { return None };
+    let mask = u64::MAX >> (64 - width);
+    let (lo, hi) = (lo.cast_unsigned() & mask, hi.cast_unsigned() & mask);
+    let rank = |bits: u64| bits.cast_signed();
+    let top = 1u64 << (width - 1);
+    let mut set = Set::empty();
+    let mut add = |lo: u64, hi: u64| set.insert(RankRange::new(rank(lo), rank(hi)));
+    match between {
+        // Ranks of 64 bits are in the order of signed integers, those of fewer in the order of unsigned ones.
+        Between::Signed if lo >= top && hi < top => {
+            add(lo, mask);
+            add(0, hi);
+        }
+        Between::Unsigned if width == 64 && lo < top && hi >= top => {
+            add(lo, top - 1);
+            add(top, hi);
+        }
+        _ => add(lo, hi),
+    }
+    Some(set)
+}

@@ -1,0 +1,362 @@
+//! Sets over sets: what may come of an instruction whose operands are themselves results, each any member of a set.
+//!
+//! "A set that depends on a set is the union over the members of the operand sets." Few members are visited one by one. Of
+//! many, the operand sets are cut into parts on which the environment treats all members alike (NaNs, infinities, either side of
+//! zero); of a box of such parts the least and the greatest permitted value are looked for:
+//!
+//! * of a correctly rounded operation, of a comparison and of most discrete ones they lie at the corners of the box;
+//! * of the others ([`boxes`]) branch and bound finds them: single points from below, certified covers from above.
+//!
+//! The environment (flushed operands and results, the sign of zero, overflow) is then applied as to a single evaluation.
+
+mod boxes;
+mod discrete;
+mod parts;
+
+use crate::{
+    Lenient, Permitted, Reference, Scalar, evaluate::Kernel, evaluate::Run, evaluate::Slot, relaxed, trace::Trace,
+};
+use assay_float::{F64, RankRange, Set};
+use parts::{Part, members, parts};
+use smallvec::SmallVec;
+use std::cell::Cell;
+
+/// What may stand in one operand scalar of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// Exactly these bits.
+    Bits(u64),
+    /// Any member of a set; integers and booleans have their bits as ranks, as in every [`Set`].
+    Set(Set),
+}
+
+/// How close an answer about sets comes to the union over all members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tightness {
+    /// It is the union.
+    Union,
+    /// The same least and greatest member, NaN and "anything" as the union; values between may be members of it alone.
+    Hull,
+    /// It contains the union.
+    Enclosure,
+}
+
+/// What an instruction may return for operands that are sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Over {
+    /// Contains what [`Reference::permitted`] gives for every choice of members, in either reading.
+    pub permitted: Permitted,
+    /// How close `permitted` comes to that union: the worse of the two readings.
+    pub tightness: Tightness,
+}
+
+/// Up to so many combinations of members are visited one by one; of formulas a quarter.
+const FEW: u64 = 32;
+/// Beyond so many combinations of parts, parts of one sign are joined across the gaps between them.
+const COMBINATIONS: usize = 512;
+
+impl Reference {
+    /// What may be returned in a result slot if every operand scalar is any member of a set: contains the union of
+    /// [`Reference::permitted`] over all members, each operand chosen on its own.
+    ///
+    /// [`Tightness`] says how close it is. Up to 32 combinations of members (8 for inherited precision): the union. Beyond:
+    ///
+    /// * `Hull` for add, subtract, multiply, divide, fused multiply-add, conversions, derivatives but `Fwidth`, `Ldexp`, `Exp`, `Exp2`,
+    ///   `Log`, `Log2`, `InverseSqrt`, `Sin`, `Cos`, `Atan`, `Atan2` and all discrete instructions that are monotone
+    ///   (rounding to integers, minimum, maximum, clamp, sign, magnitude, packing), unless the search for the extremes ends
+    ///   early; comparisons and predicates give the union.
+    /// * `Hull` or `Enclosure` for inherited precision (interval evaluation of every equivalent formula, refined by halving boxes as
+    ///   far as a fixed budget goes), for fractions and significands that wrap, for relaxed precision and what reads bits.
+    ///
+    /// If an operand set is empty, so is the answer.
+    ///
+    /// # Panics
+    /// If there are fewer operands than [`crate::Call::operand_slots`] says.
+    pub fn permitted_over(&self, slot: usize, operands: &[Operand]) -> Over {
+        let part = &self.slots[slot];
+        if let Some(bits) = exact_bits(part, operands) {
+            return Over { permitted: self.permitted(slot, &bits), tightness: Tightness::Union };
+        }
+        let sets: Members = part.inputs.iter().map(|&(i, scalar)| members(&operands[i], scalar)).collect();
+        let (usual, tightness, _) = over(part, &sets, false);
+        if !(part.may_differ() || part.env.not_inf && may_be_infinite(part, &usual)) {
+            return Over { permitted: Permitted { usual, lenient: None }, tightness };
+        }
+        let (set, loosest, doubt) = over(part, &sets, true);
+        let lenient = doubt.filter(|_| set != usual).map(|doubt| Lenient { set, doubt });
+        Over { permitted: Permitted { usual, lenient }, tightness: tightness.max(loosest) }
+    }
+}
+
+/// The members of each operand that the slot depends on.
+type Members = SmallVec<[Set; 4]>;
+
+/// The bits of all operands, if each is one pattern; of operands that the slot does not depend on, zero.
+fn exact_bits(slot: &Slot, operands: &[Operand]) -> Option<Vec<u64>> {
+    let mut bits = vec![0; operands.len()];
+    for &(i, scalar) in &slot.inputs {
+        bits[i] = match &operands[i] {
+            Operand::Bits(bits) => *bits,
+            Operand::Set(set) => match set.ranges() {
+                [only] if only.is_point() && !set.has_nan() && !set.is_anything() => parts::bits(only.lo, scalar),
+                _ => return None,
+            },
+        };
+    }
+    Some(bits)
+}
+
+fn may_be_infinite(slot: &Slot, set: &Set) -> bool {
+    slot.result.format().is_some_and(|f| {
+        let hull = set.hull();
+        hull.is_some_and(|h| h.hi >= f.infinity() || h.lo <= f.neg_infinity())
+    })
+}
+
+impl Slot {
+    /// Whether the lenient reading may differ from the usual one in more than what overflow makes of it.
+    fn may_differ(&self) -> bool {
+        use crate::{Op, exact::Exact};
+        let rows = matches!(self.op, Op::Log | Op::Sqrt | Op::Length | Op::Distance | Op::Asin | Op::Acos)
+            || matches!(self.kernel, Kernel::Formula(_))
+            || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf));
+        rows || self.env.format == F64
+    }
+}
+
+/// One reading of a slot over sets.
+pub(super) struct Walk<'a> {
+    run: Run<'a>,
+    slot: &'a Slot,
+    tightness: Cell<Tightness>,
+}
+
+/// The set, how close it is, and the doubt if the reading used one.
+fn over(slot: &Slot, sets: &[Set], lenient: bool) -> (Set, Tightness, Option<&'static str>) {
+    if sets.iter().any(Set::is_empty) {
+        return (Set::empty(), Tightness::Union, None);
+    }
+    let trace = Trace::off();
+    let walk = Walk { run: Run::new(slot, None, lenient, &trace), slot, tightness: Cell::new(Tightness::Union) };
+    let mut set = walk.all(sets);
+    if slot.relaxed && !set.is_anything() {
+        let (more, tightness) = relaxed::over(slot, sets);
+        set.union_with(&more);
+        walk.loosen(tightness);
+    }
+    (set, walk.tightness.get(), walk.run.doubt.get())
+}
+
+impl Walk<'_> {
+    fn loosen(&self, to: Tightness) {
+        self.tightness.set(self.tightness.get().max(to));
+    }
+
+    /// Anything: for want of a better answer.
+    fn unknown(&self) -> Set {
+        self.loosen(Tightness::Enclosure);
+        Set::anything()
+    }
+
+    fn all(&self, sets: &[Set]) -> Set {
+        let slot = self.slot;
+        let format = |i: usize| slot.inputs[i].1.format();
+        let nan = (0..sets.len()).any(|i| format(i).is_some() && sets[i].has_nan());
+        let infinite = (0..sets.len()).any(|i| format(i).is_some_and(|f| parts::has_infinity(&sets[i], f)));
+        if matches!(slot.kernel, Kernel::Measured) || self.run.assumes_away(nan, infinite) {
+            return Set::anything();
+        }
+        let sets: Members = (0..sets.len()).map(|i| self.flushed(&sets[i], slot.inputs[i].1)).collect();
+        let limit = if matches!(slot.kernel, Kernel::Formula(_)) { FEW / 4 } else { FEW };
+        if parts::combinations(&sets).is_some_and(|count| count <= limit) {
+            return self.each(&sets);
+        }
+        let at_zero = self.divides_at_zero() || nan || infinite;
+        let mut parts: SmallVec<[SmallVec<[Part; 8]>; 4]> =
+            sets.iter().zip(&slot.inputs).map(|(set, &(_, scalar))| parts(set, scalar, at_zero)).collect();
+        if parts.iter().map(SmallVec::len).product::<usize>() > COMBINATIONS {
+            self.loosen(Tightness::Enclosure);
+            let joined = sets.iter().zip(&slot.inputs).map(|(set, &(_, scalar))| parts::joined(set, scalar, at_zero));
+            parts = joined.collect();
+        }
+        let mut found = Set::empty();
+        for_each_choice(&parts, |choice| {
+            found.union_with(&self.choice(choice));
+            !found.is_anything()
+        });
+        found
+    }
+
+    /// The environment applied to the hull of what is permitted.
+    fn finished_hull(&self, mut set: Set, tiny: bool) -> Set {
+        let (Some(format), Some(hull)) = (self.slot.result.format(), set.hull()) else {
+            return self.run.finish(set, tiny);
+        };
+        self.loosen(Tightness::Hull);
+        let edge = format.min_normal();
+        let denormals = [RankRange::new(1, edge - 1), RankRange::new(-edge, -2)];
+        if self.has_integral_results() {
+            // None of what lies between is a denormal member.
+            denormals.into_iter().for_each(|range| set.remove(range));
+        } else if !tiny
+            && !self.keeps_between()
+            && (hull.lo == 0 || hull.hi == -1)
+            && denormals.into_iter().any(|range| set.meets(range))
+        {
+            // Whether a member is denormal, and with it the other zero permitted, only single points tell.
+            self.loosen(Tightness::Enclosure);
+        }
+        self.run.finish(set, tiny)
+    }
+
+    /// Whether every value between two results over ranges of operands is a result too.
+    fn keeps_between(&self) -> bool {
+        use crate::exact::Exact;
+        matches!(
+            self.slot.kernel,
+            Kernel::Exact(
+                Exact::Negate
+                    | Exact::Abs
+                    | Exact::Copy
+                    | Exact::Min
+                    | Exact::Max
+                    | Exact::Clamp
+                    | Exact::NMin
+                    | Exact::NMax
+                    | Exact::NClamp
+                    | Exact::AtomicMin
+                    | Exact::AtomicMax
+                    | Exact::GroupMin
+                    | Exact::GroupMax
+            )
+        )
+    }
+
+    fn has_integral_results(&self) -> bool {
+        use crate::{exact::Exact, real::Real};
+        matches!(
+            self.slot.kernel,
+            Kernel::Real(Real::FromInt)
+                | Kernel::Exact(
+                    Exact::Round
+                        | Exact::RoundEven
+                        | Exact::Trunc
+                        | Exact::Floor
+                        | Exact::Ceil
+                        | Exact::Sign
+                        | Exact::Step
+                )
+        )
+    }
+
+    /// Whether the members on either side of zero, and the zeros, are treated differently.
+    fn divides_at_zero(&self) -> bool {
+        use crate::real::Real;
+        match &self.slot.kernel {
+            Kernel::Real(real) => matches!(real, Real::Div | Real::Atan2 | Real::Fract | Real::Width),
+            Kernel::Exact(exact) => discrete::divides_at_zero(*exact),
+            Kernel::Formula(_) => false,
+            Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => false,
+        }
+    }
+
+    /// The members with the zeros that denormal ones may be read as.
+    fn flushed(&self, set: &Set, scalar: Scalar) -> Set {
+        let env = &self.slot.env;
+        let mut set = set.clone();
+        if let Some(format) = scalar.format().filter(|_| env.flush_operands && !self.run.is_bitwise()) {
+            let edge = format.min_normal();
+            let meets = |lo, hi| set.meets(RankRange::new(lo, hi));
+            if meets(1, edge - 1) || meets(-edge, -2) {
+                set.insert(RankRange::new(if env.nsz { 0 } else { -1 }, 0));
+            }
+        }
+        set
+    }
+
+    /// The union over every combination of members.
+    fn each(&self, sets: &[Set]) -> Set {
+        let points: SmallVec<[SmallVec<[Part; 8]>; 4]> =
+            sets.iter().zip(&self.slot.inputs).map(|(set, &(_, scalar))| parts::points(set, scalar)).collect();
+        let mut found = Set::empty();
+        for_each_choice(&points, |choice| {
+            found.union_with(&self.single(choice));
+            !found.is_anything()
+        });
+        found
+    }
+
+    /// What is permitted for the least member of each part.
+    fn single(&self, choice: &[Part]) -> Set {
+        let x: SmallVec<[u64; 8]> = choice.iter().zip(&self.slot.inputs).map(|(p, &(_, s))| p.low(s)).collect();
+        if self.reads_nan_bits() && choice.contains(&Part::Nan) {
+            return self.unknown();
+        }
+        self.run.one(&x).0
+    }
+
+    /// The least and the greatest part of a packed word that the slot reads; `None` if it may be any.
+    fn packed(&self, choice: &[Part], width: u32) -> Option<(u64, u64)> {
+        let [Part::Range(words)] = choice else { return None };
+        let (lo, hi) = (words.lo.cast_unsigned(), words.hi.cast_unsigned());
+        let above = |word: u64| word >> (width as usize * (self.slot.component + 1));
+        (above(lo) == above(hi)).then(|| (self.slot.part(lo, width), self.slot.part(hi, width)))
+    }
+
+    /// A normalised integer over words: quotients of neighbours are farther apart than their errors, so that the ends tell.
+    fn unpack(&self, choice: &[Part], width: u32, signed: bool) -> Set {
+        let (lo, hi) = self.packed(choice, width).unwrap_or_else(|| {
+            self.loosen(Tightness::Enclosure);
+            (0, (1 << width) - 1)
+        });
+        let top = 1u64 << (width - 1);
+        let (least, greatest) = if signed && lo < top && hi >= top { (top, top - 1) } else { (lo, hi) };
+        let mut set = Set::empty();
+        for part in [least, greatest] {
+            set.union_with(&self.run.one(&[part << (width as usize * self.slot.component)]).0);
+        }
+        if let Some(hull) = set.hull() {
+            self.loosen(Tightness::Hull);
+            set.insert(hull);
+        }
+        set
+    }
+
+    /// Whether the payload of a NaN shows in the result.
+    fn reads_nan_bits(&self) -> bool {
+        use crate::exact::Exact;
+        matches!(self.slot.kernel, Kernel::Exact(Exact::UnpackDouble | Exact::PackDouble | Exact::CompareExchange))
+    }
+
+    /// What is permitted for members of one part of each operand.
+    fn choice(&self, choice: &[Part]) -> Set {
+        if choice.iter().all(Part::is_single) {
+            return self.single(choice);
+        }
+        match &self.slot.kernel {
+            Kernel::Exact(exact) => self.discrete(*exact, choice),
+            Kernel::Real(real) => self.real(*real, choice),
+            Kernel::Formula(formula) => self.formula(formula, choice),
+            Kernel::Unpack { signed, width } => self.unpack(choice, *width, *signed),
+            Kernel::UnpackHalf => match self.packed(choice, 16) {
+                Some((lo, hi)) if lo == hi => self.single(choice),
+                _ => self.unknown(),
+            },
+            Kernel::Measured => Set::anything(),
+        }
+    }
+}
+
+/// Every choice of one part of each operand, until `visit` says that it has seen enough.
+fn for_each_choice(parts: &[SmallVec<[Part; 8]>], mut visit: impl FnMut(&[Part]) -> bool) {
+    let mut index: SmallVec<[usize; 8]> = SmallVec::from_elem(0, parts.len());
+    loop {
+        let choice: SmallVec<[Part; 8]> = index.iter().zip(parts).map(|(&k, p)| p[k]).collect();
+        if !visit(&choice) {
+            return;
+        }
+        let Some(next) = (0..index.len()).find(|&i| index[i] + 1 < parts[i].len()) else { return };
+        index[..next].fill(0);
+        index[next] += 1;
+    }
+}
