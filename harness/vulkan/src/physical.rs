@@ -8,7 +8,7 @@ use ash::vk;
 
 use crate::capabilities::{Capabilities, named};
 use crate::error::{Error, during};
-use crate::features::Offered;
+use crate::features::{Offered, query_limits};
 use crate::identity::{DeviceType, Identity, Uuid, driver_version};
 use crate::instance::InstanceShared;
 use crate::properties::{FloatControls, Limits, Properties, Subgroup};
@@ -118,12 +118,13 @@ impl PhysicalDevice {
             driver_uuid: Uuid(id.driver_uuid),
         };
         let features = Offered::query(&instance.raw, raw, usable, &extensions);
-        let capabilities = Capabilities {
-            api_version: usable,
-            features: features.names(),
-            extensions,
-            properties: named(&properties),
-        };
+        let mut by_name = named(&properties);
+        if usable.at_least(1, 1) {
+            let limits = query_limits(&instance.raw, raw, &extensions);
+            by_name.extend(limits.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        }
+        let capabilities =
+            Capabilities { api_version: usable, features: features.names(), extensions, properties: by_name };
         Ok(Self { instance: instance.clone(), raw, identity, capabilities, properties, features, queue })
     }
 

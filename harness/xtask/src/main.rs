@@ -1,9 +1,13 @@
-//! `cargo run -p xtask -- tables [--spec DIR] [--check]`: writes the SPIR-V tables of `harness/spirv/src/tables`.
+//! `cargo run -p xtask -- tables [--spec DIR] [--check]`: writes the generated tables: those of SPIR-V in
+//! `harness/spirv/src/tables`, those of Vulkan devices in `harness/vulkan/src/features`.
 
+mod devices;
 mod material;
+mod registry;
 mod tables;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
@@ -17,9 +21,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes the SPIR-V tables from the specification material.
+    /// Writes the tables from the specification material.
     Tables {
-        /// Folder with `spirv.core.grammar.json` and its companions.
+        /// Folder with `spirv.core.grammar.json`, `vk.xml` and their companions.
         #[arg(long, value_name = "DIR", default_value_os_t = default_spec())]
         spec: PathBuf,
         /// Writes nothing; fails if a committed table differs from what would be written.
@@ -38,23 +42,31 @@ fn default_spec() -> PathBuf {
     root().join("../shared/spec")
 }
 
-/// Where the generated tables are committed.
-fn tables_folder() -> PathBuf {
-    root().join("harness/spirv/src/tables")
+/// Every generated file, by its path from the project's root.
+fn files(spec: &Path) -> Result<BTreeMap<String, String>> {
+    let material = material::load(spec)?;
+    let spirv = tables::generate(&material)?.into_iter().map(|file| ("harness/spirv/src/tables", file));
+    let devices = devices::generate(&material.registry, &material.enabling)?;
+    let devices = devices.into_iter().map(|file| ("harness/vulkan/src/features", file));
+    Ok(spirv.chain(devices).map(|(folder, (name, text))| (format!("{folder}/{name}"), text)).collect())
+}
+
+/// Those that are not committed as they should be.
+fn stale(files: &BTreeMap<String, String>) -> Vec<&str> {
+    let differs = |path: &str, text: &String| std::fs::read_to_string(root().join(path)).ok().as_ref() != Some(text);
+    files.iter().filter(|(path, text)| differs(path, text)).map(|(path, _)| path.as_str()).collect()
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Tables { spec, check } => {
-            let files = tables::generate(&material::load(&spec)?)?;
-            let stale = tables::stale(&tables_folder(), &files);
+            let files = files(&spec)?;
+            let stale = stale(&files);
             if check && !stale.is_empty() {
                 bail!("tables differ from the material: {}", stale.join(", "));
             }
-            for name in &stale {
-                let path = tables_folder().join(name);
-                std::fs::create_dir_all(tables_folder())?;
-                std::fs::write(&path, &files[name]).with_context(|| format!("writing {}", path.display()))?;
+            for path in stale {
+                std::fs::write(root().join(path), &files[path]).with_context(|| format!("writing {path}"))?;
             }
             Ok(())
         }
@@ -71,8 +83,8 @@ mod tests {
             eprintln!("skipped: no specification material beside the project");
             return;
         }
-        let files = crate::tables::generate(&crate::material::load(&spec).unwrap()).unwrap();
-        let stale = crate::tables::stale(&crate::tables_folder(), &files);
+        let files = crate::files(&spec).unwrap();
+        let stale = crate::stale(&files);
         assert!(stale.is_empty(), "run `cargo run -p xtask -- tables`: {stale:?}");
     }
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use crate::registry::Registry;
+
 /// All that the tables are made from.
 pub(crate) struct Material {
     pub(crate) core: CoreGrammar,
@@ -14,6 +16,7 @@ pub(crate) struct Material {
     pub(crate) enabling: Enabling,
     /// `VK_SUBGROUP_FEATURE_*` names with their bits.
     pub(crate) subgroup_bits: BTreeMap<String, u64>,
+    pub(crate) registry: Registry,
 }
 
 #[derive(Deserialize)]
@@ -129,12 +132,14 @@ pub(crate) struct EnablingRow {
 
 /// Reads every file that the tables need from `folder`.
 pub(crate) fn load(folder: &Path) -> Result<Material> {
+    let registry = text(folder, "vk.xml")?;
     Ok(Material {
         core: json(folder, "spirv.core.grammar.json")?,
         glsl: json(folder, "extinst.glsl.std.450.grammar.json")?,
         opencl: json(folder, "extinst.opencl.std.100.grammar.json")?,
         enabling: json(folder, "spirv-enabling.json")?,
-        subgroup_bits: subgroup_bits(&text(folder, "vk.xml")?)?,
+        subgroup_bits: subgroup_bits(&registry)?,
+        registry: Registry::parse(&registry)?,
     })
 }
 

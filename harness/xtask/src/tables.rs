@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
@@ -40,12 +39,6 @@ pub(crate) fn generate(material: &Material) -> Result<BTreeMap<&'static str, Str
     files.insert("opencl_std.rs", extended(material, &material.opencl, "OpenClStd", "OpenCL.std")?);
     files.insert("enabling.rs", enabling(material)?);
     Ok(files)
-}
-
-/// Names of the files under `folder` whose content is not what it should be.
-pub(crate) fn stale<'a>(folder: &Path, files: &BTreeMap<&'a str, String>) -> Vec<&'a str> {
-    let differs = |name: &str, text: &String| std::fs::read_to_string(folder.join(name)).ok().as_ref() != Some(text);
-    files.iter().filter(|(name, text)| differs(name, text)).map(|(name, _)| *name).collect()
 }
 
 fn prelude(material: &Material, imports: &str) -> String {

@@ -4,6 +4,10 @@
 //! its fields, and those that `ash` does not know (Vulkan 1.4, bfloat16, ..) need no definitions of their own.
 
 mod extensions;
+mod limits;
+#[rustfmt::skip]
+mod property_tables;
+#[rustfmt::skip]
 mod tables;
 
 use std::collections::BTreeSet;
@@ -13,6 +17,7 @@ use ash::vk;
 
 use extensions::choose_extensions;
 pub(crate) use extensions::is_core;
+pub(crate) use limits::{PropertyBlock, query as query_limits};
 use tables::{BLOCKS, CORE_1_0};
 
 use crate::version::ApiVersion;
