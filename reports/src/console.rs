@@ -1,7 +1,7 @@
 //! The console: failing cases as they come, a table at the end, one clear line last.
 
 use crate::{
-    Outcome, Progress, Tally, count, margin,
+    Outcome, Progress, Tally, check, count, margin,
     operands::{Slot, describe, slots},
     reason_of, seconds,
     table::{self, Row, Rows, style},
@@ -214,6 +214,7 @@ impl Reporter for Console {
         match event {
             Event::RunStarted(run) => self.started(run),
             Event::CaseFinished(case) => self.finished_case(case),
+            Event::CheckFinished(check) => self.write(check::text(check).as_bytes()),
             Event::RunFinished { .. } => self.finished_run(),
             Event::CaseStarted { .. } | Event::CaseProgress { .. } => Ok(()),
         }

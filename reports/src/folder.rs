@@ -143,6 +143,10 @@ impl Reporter for Folder {
                 self.rows.add(case);
                 self.line(event)
             }
+            Event::CheckFinished(check) => {
+                self.rows.insert(&check.name, check.status, check.times.wall);
+                self.line(event)
+            }
             Event::RunFinished { .. } => self.line(event).and_then(|()| self.finish()),
             Event::CaseStarted { .. } | Event::CaseProgress { .. } => Ok(()),
         };

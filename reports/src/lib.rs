@@ -7,6 +7,7 @@
 //! * [`Folder`]: the output folder: `device.json`, `results.jsonl`, `results.csv`, `failures.csv`.
 //! * [`Tally`]: counts, and what they mean for the run as a whole; the exit code comes from here.
 
+mod check;
 mod console;
 mod deqp;
 mod folder;

@@ -74,6 +74,7 @@ impl Reporter for Progress {
                 self.running.remove(&case.name);
                 self.finished += 1;
             }
+            Event::CheckFinished(_) => self.finished += 1,
             Event::RunFinished { .. } => {
                 self.bar.finish_and_clear();
                 return Ok(());

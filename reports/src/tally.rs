@@ -1,6 +1,6 @@
 //! Counting cases, and what the counts mean for the run as a whole.
 
-use assay_runner::{CaseResult, Event, Reporter, Status, Times};
+use assay_runner::{CaseResult, CheckResult, Event, Reporter, Status, Times};
 use std::{collections::BTreeMap, io};
 
 /// What a run came to.
@@ -119,15 +119,27 @@ impl Tally {
         self.times
     }
 
+    fn add_check(&mut self, check: &CheckResult) {
+        self.count(check.status, check.reason.as_deref(), check.times);
+        self.inputs_tested += u64::from(check.rounds_checked);
+        self.scalars_checked += check.elements_checked;
+        self.scalars_unchecked += check.elements_undetermined;
+    }
+
     fn add(&mut self, case: &CaseResult) {
-        *self.statuses.entry(case.status).or_default() += 1;
-        if case.status != Status::Pass {
-            *self.reasons.entry((case.status, reason_of(case).to_owned())).or_default() += 1;
-        }
+        self.count(case.status, case.reason.as_deref(), case.times);
         self.inputs_tested += case.inputs_tested;
         self.scalars_checked += case.scalars_checked;
         self.scalars_unchecked += case.scalars_unchecked;
-        let Times { wall, build, device, check } = case.times;
+    }
+
+    fn count(&mut self, status: Status, reason: Option<&str>, times: Times) {
+        *self.statuses.entry(status).or_default() += 1;
+        if status != Status::Pass {
+            let reason = reason.unwrap_or(NO_REASON).to_owned();
+            *self.reasons.entry((status, reason)).or_default() += 1;
+        }
+        let Times { wall, build, device, check } = times;
         self.times.wall += wall;
         self.times.build += build;
         self.times.device += device;
@@ -140,6 +152,7 @@ impl Reporter for Tally {
         match event {
             Event::RunStarted(run) => self.planned = run.cases as u64,
             Event::CaseFinished(case) => self.add(case),
+            Event::CheckFinished(check) => self.add_check(check),
             Event::RunFinished { interrupted, wall } => (self.interrupted, self.wall) = (*interrupted, *wall),
             Event::CaseStarted { .. } | Event::CaseProgress { .. } => {}
         }
@@ -147,9 +160,11 @@ impl Reporter for Tally {
     }
 }
 
+const NO_REASON: &str = "no reason given";
+
 /// Why a case has its status, in words.
 pub fn reason_of(case: &CaseResult) -> &str {
-    case.reason.as_deref().unwrap_or("no reason given")
+    case.reason.as_deref().unwrap_or(NO_REASON)
 }
 
 /// Whether the run has failed if a case has this status.

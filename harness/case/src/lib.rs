@@ -16,7 +16,7 @@ pub use case::{Case, Source};
 pub use columns::Columns;
 pub use error::CaseError;
 pub use filter::Filter;
-pub use inputs::{Budget, InputRange, Inputs, RangeError, UnknownBudget};
+pub use inputs::{Budget, InputRange, Inputs, Mixture, RangeError, UnknownBudget, Values, position};
 pub use shader::{Shader, ShaderError, Specialization};
 
 use assay_precision::Op;

@@ -1,5 +1,6 @@
 //! What a run tells its reporters. The serialised form of these types is the schema of `results.jsonl`.
 
+use crate::CheckResult;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -207,6 +208,8 @@ pub enum Event {
     },
     /// A case ended.
     CaseFinished(Box<CaseResult>),
+    /// A check of a user's shader ended.
+    CheckFinished(Box<CheckResult>),
     /// Last.
     RunFinished {
         /// Whether it was interrupted, so that planned cases are missing.

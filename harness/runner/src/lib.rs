@@ -4,6 +4,7 @@
 //! them chunk by chunk while the chunk before is being checked, and tells [`Reporter`]s. What computes results is behind
 //! the [`Executor`] trait.
 
+mod check;
 mod event;
 mod executor;
 mod pipeline;
@@ -12,6 +13,7 @@ mod run;
 mod verdict;
 mod vulkan;
 
+pub use check::{Blame, BlameExample, CheckResult, Mismatch, Undetermined};
 pub use event::{
     CaseResult, ClassCount, DeviceInfo, Event, Example, Reporter, RunInfo, SCHEMA, SPECIFICATION, Status, Times,
 };

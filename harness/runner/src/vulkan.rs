@@ -92,10 +92,11 @@ impl Executor for VulkanExecutor {
         let constants: Vec<SpecConstant> = shader.specialization.iter().map(spec_constant).collect();
         let description = PipelineDesc { specialization: &constants, ..PipelineDesc::new(&words, 2) };
         let listening = Listening::new(self.validation.as_deref());
-        let pipeline = device.pipeline(&description).map_err(|error| match trouble(error, "building a pipeline") {
-            Trouble::Internal(what) => Trouble::Pipeline(what),
-            other => other,
-        })?;
+        let pipeline =
+            device.pipeline(&description).map_err(|error| match Trouble::new(error, "building a pipeline") {
+                Trouble::Internal(what) => Trouble::Pipeline(what),
+                other => other,
+            })?;
         listening.check(&device)?;
         Ok(Box::new(VulkanKernel {
             device,
@@ -108,7 +109,7 @@ impl Executor for VulkanExecutor {
     }
 
     fn recover(&self) -> Result<(), Trouble> {
-        *lock(&self.device) = open(&self.physical).map_err(|error| trouble(error, "opening the device again"))?;
+        *lock(&self.device) = open(&self.physical).map_err(|error| Trouble::new(error, "opening the device again"))?;
         Ok(())
     }
 }
@@ -134,7 +135,7 @@ impl Kernel for VulkanKernel {
                     BufferSpec::input(size_of_val(operands.words())),
                     BufferSpec::output(size_of_val(results.words())),
                 ];
-                empty.insert(self.device.slot(&specs).map_err(|error| trouble(error, "making buffers"))?)
+                empty.insert(self.device.slot(&specs).map_err(|error| Trouble::new(error, "making buffers"))?)
             }
         };
         let started = Instant::now();
@@ -146,7 +147,7 @@ impl Kernel for VulkanKernel {
             results.words_mut().copy_from_slice(slot.read(1)?);
             Ok(started.elapsed())
         };
-        let taken = run(slot, results).map_err(|error| trouble(error, WHILE))?;
+        let taken = run(slot, results).map_err(|error| Trouble::new(error, WHILE))?;
         results.set_rows(operands.rows());
         listening.check(&self.device)?;
         Ok(taken)
@@ -186,22 +187,25 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn trouble(error: Error, during: &str) -> Trouble {
-    let what = format!("{during}: {error}");
-    match error {
-        Error::DeviceLost { .. } => Trouble::DeviceLost(what),
-        Error::Timeout { .. } => Trouble::Timeout(what),
-        Error::OutOfMemory { .. } => Trouble::OutOfMemory(what),
-        Error::NoLoader { .. }
-        | Error::NoDevice
-        | Error::NoValidationLayer
-        | Error::NoMatch { .. }
-        | Error::Ambiguous { .. }
-        | Error::NotSupported { .. }
-        | Error::Invalid { .. }
-        | Error::InFlight
-        | Error::NotSubmitted
-        | Error::Vulkan { .. } => Trouble::Internal(what),
+impl Trouble {
+    /// What an error of a device means for a case; `during` says what was being done.
+    pub fn new(error: Error, during: &str) -> Trouble {
+        let what = format!("{during}: {error}");
+        match error {
+            Error::DeviceLost { .. } => Trouble::DeviceLost(what),
+            Error::Timeout { .. } => Trouble::Timeout(what),
+            Error::OutOfMemory { .. } => Trouble::OutOfMemory(what),
+            Error::NoLoader { .. }
+            | Error::NoDevice
+            | Error::NoValidationLayer
+            | Error::NoMatch { .. }
+            | Error::Ambiguous { .. }
+            | Error::NotSupported { .. }
+            | Error::Invalid { .. }
+            | Error::InFlight
+            | Error::NotSubmitted
+            | Error::Vulkan { .. } => Trouble::Internal(what),
+        }
     }
 }
 

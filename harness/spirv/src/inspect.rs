@@ -93,7 +93,8 @@ impl Source {
         disassemble(self.module.words(), Style::Indented)
     }
 
-    fn place(&self, at: usize) -> Place {
+    /// Where the instruction is whose first word is word `at` of the module.
+    pub fn place(&self, at: usize) -> Place {
         let spanned = self.text.as_ref().and_then(|(text, spans)| {
             let span = spans.of(at)?;
             let (line, column) = position(text, span.start);

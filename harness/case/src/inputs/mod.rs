@@ -5,15 +5,17 @@ mod random;
 mod range;
 mod rng;
 mod specials;
+mod values;
 
 pub use budget::{Budget, UnknownBudget};
-pub use range::{InputRange, RangeError};
+pub use range::{InputRange, RangeError, position};
+pub use values::{Mixture, Values};
 
 use crate::Columns;
 use crate::case::{Case, Source};
 use assay_precision::{Call, Scalar};
 use num_bigint::BigUint;
-use range::{at_position, position};
+use range::at_position;
 use rng::{Rng, key};
 use specials::Pool;
 

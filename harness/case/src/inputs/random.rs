@@ -18,7 +18,7 @@ pub(super) fn row(call: &Call, slots: &[Scalar], pools: &[&Pool], rng: &mut Rng,
     }
 }
 
-fn scalar_bits(scalar: Scalar, pool: &Pool, kind: u64, rng: &mut Rng) -> u64 {
+pub(super) fn scalar_bits(scalar: Scalar, pool: &Pool, kind: u64, rng: &mut Rng) -> u64 {
     let width = scalar.width();
     let uniform = rng.next() >> (64 - width);
     match (scalar, kind) {
@@ -54,7 +54,7 @@ fn short(format: Format, rng: &mut Rng) -> u64 {
 }
 
 /// Every value of an interval around zero alike, as far as the format has it.
-fn linear(format: Format, rng: &mut Rng) -> u64 {
+pub(super) fn linear(format: Format, rng: &mut Rng) -> u64 {
     let scale = rng.pick(&[1.0, 3.25, 16.0, 104.0]);
     near(format, ((rng.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * scale)
 }

@@ -74,7 +74,7 @@ impl InputRange {
 }
 
 /// Where a bit pattern stands in its type's order: the rank of a float, the value of an integer. NaNs have no place.
-pub(crate) fn position(bits: u64, scalar: Scalar) -> Option<i128> {
+pub fn position(bits: u64, scalar: Scalar) -> Option<i128> {
     match scalar {
         Scalar::Float(format) => (!format.is_nan(bits)).then(|| i128::from(format.rank(bits))),
         Scalar::Int { width, signed: true } => Some(i128::from((bits << (64 - width)) as i64 >> (64 - width))),

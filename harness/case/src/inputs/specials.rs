@@ -19,6 +19,15 @@ const CORE: usize = 64;
 impl Pool {
     /// The pool of a slot of that type.
     pub(super) fn new(call: &Call, scalar: Scalar) -> Pool {
+        Pool::about(Some(call), scalar)
+    }
+
+    /// The pool of a scalar that any instructions may meet.
+    pub(super) fn of(scalar: Scalar) -> Pool {
+        Pool::about(None, scalar)
+    }
+
+    fn about(call: Option<&Call>, scalar: Scalar) -> Pool {
         let (mut core, mut all) = match scalar {
             Scalar::Float(format) => floats(call, format),
             Scalar::Int { width, signed } => integers(call, width, signed),
@@ -38,14 +47,15 @@ fn dedup(values: &mut Vec<u64>) {
     values.retain(|&value| seen.insert(value));
 }
 
-fn floats(call: &Call, format: Format) -> (Vec<u64>, Vec<u64>) {
+fn floats(call: Option<&Call>, format: Format) -> (Vec<u64>, Vec<u64>) {
     let (one, two, half) = (near(format, 1.0), near(format, 2.0), near(format, 0.5));
     let (max, min_normal) = (format.max_finite() as u64, format.min_normal() as u64);
     let mut magnitudes = vec![0, one, max, 1, min_normal, min_normal - 1];
     if format.has_infinity() {
         magnitudes.push(max + 1);
     }
-    let edges: Vec<u64> = edges(call, format).into_iter().map(|value| near(format, value)).collect();
+    let edges = call.map_or_else(|| vec![0.25, 4.0], |call| edges(call, format));
+    let edges: Vec<u64> = edges.into_iter().map(|value| near(format, value)).collect();
     magnitudes.extend([one - 1, one + 1, two, half, min_normal / 2, min_normal + 1]);
     magnitudes.extend(edges.iter().copied());
     let integer_end = 2f64.powi(format.fraction_bits as i32 + 1);
@@ -73,7 +83,7 @@ fn floats(call: &Call, format: Format) -> (Vec<u64>, Vec<u64>) {
         around(near(format, f64::from(n) * FRAC_PI_2), 1);
         around(near(format, f64::from(n)), 0);
     }
-    for steps in fractions(call.op) {
+    for steps in call.map_or_else(Vec::new, |call| fractions(call.op)) {
         for n in 0..=steps {
             // Where a packed value goes from one integer to the next, and the integers themselves.
             around(near(format, (f64::from(n) + 0.5) / f64::from(steps)), 1);
@@ -174,19 +184,22 @@ fn fractions(op: Op) -> Vec<u32> {
     }
 }
 
-fn integers(call: &Call, width: u32, signed: bool) -> (Vec<u64>, Vec<u64>) {
+fn integers(call: Option<&Call>, width: u32, signed: bool) -> (Vec<u64>, Vec<u64>) {
     let mask = u64::MAX >> (64 - width);
     let top = 1u64 << (width - 1);
     let mut core = vec![0, 1, mask, top, top - 1, 2, mask - 1, top + 1];
-    match call.op {
-        Op::Ldexp => {
+    match call.map(|call| (call, call.op)) {
+        Some((call, Op::Ldexp)) => {
             let format = call.operands[0].scalar.format().unwrap_or(F16);
             let ends = [format.max_exponent(), format.min_normal_exponent(), format.quantum(), 2 * format.bias(), 16];
             for end in ends {
                 core.extend((-2..=2).flat_map(|n| [end + n, -end - n]).map(|n| n as u64 & mask));
             }
         }
-        Op::UnpackSnorm4x8 | Op::UnpackUnorm4x8 | Op::UnpackSnorm2x16 | Op::UnpackUnorm2x16 | Op::UnpackHalf2x16 => {
+        Some((
+            _,
+            Op::UnpackSnorm4x8 | Op::UnpackUnorm4x8 | Op::UnpackSnorm2x16 | Op::UnpackUnorm2x16 | Op::UnpackHalf2x16,
+        )) => {
             core.extend([0x7f80_8101, 0x8000_7fff, 0x8001_ffff, 0x7c00_fc00, 0x7e00_7c01, 0x0001_83ff, 0x3c00_bc00]);
         }
         _ => {}

@@ -1,0 +1,124 @@
+//! Values for memory that belongs to no particular instruction.
+
+use super::random::{linear, scalar_bits};
+use super::range::{InputRange, RangeError, at_position};
+use super::rng::{Rng, key};
+use super::specials::Pool;
+use assay_precision::Scalar;
+
+/// What kind of values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mixture {
+    /// What programs are usually run with: floats of moderate size, integers that are small and not negative.
+    Usual,
+    /// What programs go wrong with: special values and their neighbours, few and many significant bits, any bit pattern.
+    Hard,
+    /// Every value of a range alike (floats: every representable one).
+    Range(InputRange),
+}
+
+/// Values of one scalar type, each of which can be had without the others: the same on every machine.
+#[derive(Clone, Debug)]
+pub struct Values {
+    scalar: Scalar,
+    pool: Pool,
+    /// For [`Mixture::Usual`], integers stay below this.
+    below: u64,
+    from: From,
+    key: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum From {
+    Usual,
+    Hard,
+    Range(i128, i128),
+}
+
+impl Values {
+    /// Values of that type. `name` tells streams apart that have the same seed; [`Mixture::Usual`] integers stay below
+    /// `below` (or below 1, where that is 0).
+    ///
+    /// # Errors
+    /// A range that does not fit the type.
+    pub fn new(scalar: Scalar, mixture: &Mixture, name: &str, seed: u64, below: u64) -> Result<Values, RangeError> {
+        let from = match mixture {
+            Mixture::Usual => From::Usual,
+            Mixture::Hard => From::Hard,
+            Mixture::Range(range) => {
+                let (lo, hi) = range.positions(scalar)?;
+                From::Range(lo, hi)
+            }
+        };
+        Ok(Values { scalar, pool: Pool::of(scalar), below: below.max(1), from, key: key(name, seed) })
+    }
+
+    /// The bits of value number `index`, right-aligned.
+    pub fn bits(&self, index: u64) -> u64 {
+        let mut rng = Rng::new(self.key, index);
+        match (self.from, self.scalar) {
+            (_, Scalar::Bool) => rng.next() & 1,
+            (From::Usual, Scalar::Float(format)) => linear(format, &mut rng),
+            (From::Usual, Scalar::Int { width, signed }) => {
+                let most = u64::MAX >> (64 - width + u32::from(signed));
+                rng.below(self.below.min(most))
+            }
+            // Every value of the pool once before anything at random.
+            (From::Hard, _) if index.is_multiple_of(2) && index / 2 < self.pool.all.len() as u64 => {
+                self.pool.all[(index / 2) as usize]
+            }
+            (From::Hard, _) => {
+                let kind = rng.below(5);
+                scalar_bits(self.scalar, &self.pool, kind, &mut rng)
+            }
+            (From::Range(lo, hi), scalar) => {
+                let count = (hi - lo) as u128 + 1;
+                let at = match u64::try_from(count) {
+                    Ok(count) => rng.below(count),
+                    Err(_) => rng.next(),
+                };
+                at_position(lo + i128::from(at), scalar)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_float::{F16, F32};
+
+    fn bits(scalar: Scalar, mixture: &Mixture, n: u64) -> Vec<u64> {
+        let values = Values::new(scalar, mixture, "buffer", 7, 64).unwrap();
+        (0..n).map(|i| values.bits(i)).collect()
+    }
+
+    #[test]
+    fn usual_values_are_tame_and_hard_ones_are_not() {
+        let tame = bits(Scalar::Float(F32), &Mixture::Usual, 1000);
+        assert!(tame.iter().all(|&b| F32.to_f64(b).abs() <= 104.0));
+        assert!(bits(Scalar::Int { width: 32, signed: true }, &Mixture::Usual, 1000).iter().all(|&b| b < 64));
+        assert!(bits(Scalar::Int { width: 8, signed: true }, &Mixture::Usual, 1000).iter().all(|&b| b < 64));
+        let hard = bits(Scalar::Float(F16), &Mixture::Hard, 4000);
+        for telling in [0, 0x8000, 1, 0x7c00, 0xfc00, 0x7e00, 0x3c00, 0x3c01, 0x7bff] {
+            assert!(hard.contains(&telling), "{telling:#x}");
+        }
+        assert!(hard.iter().all(|&b| b <= 0xffff));
+        let whole = bits(Scalar::Int { width: 64, signed: true }, &Mixture::Hard, 100);
+        assert!(whole.contains(&u64::MAX) && whole.contains(&(1 << 63)));
+    }
+
+    #[test]
+    fn a_range_bounds_them_and_another_name_gives_others() {
+        let range = Mixture::Range("1..2".parse().unwrap());
+        assert!(bits(Scalar::Float(F32), &range, 500).iter().all(|&b| (0x3f80_0000..=0x4000_0000).contains(&b)));
+        let all = Mixture::Range("-9223372036854775808..9223372036854775807".parse().unwrap());
+        assert_eq!(bits(Scalar::Int { width: 64, signed: true }, &all, 5).len(), 5);
+        let other = Values::new(Scalar::Float(F32), &range, "another", 7, 0).unwrap();
+        assert_ne!(bits(Scalar::Float(F32), &range, 1)[0], other.bits(0));
+        assert!(
+            Values::new(Scalar::Int { width: 32, signed: false }, &Mixture::Range("-1..1".parse().unwrap()), "", 0, 0)
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! What a check of a user's shader came to: part of the schema of `results.jsonl`.
+
+use crate::{Status, Times};
+use serde::{Deserialize, Serialize};
+
+/// Everything that the verdict on a shader carries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The file, or the case's name.
+    pub name: String,
+    /// What it did.
+    pub status: Status,
+    /// Why, for every status but `Pass`: one line.
+    pub reason: Option<String>,
+    /// The entry point.
+    pub entry: String,
+    /// Workgroups along x, y and z.
+    pub workgroups: [u32; 3],
+    /// Invocations of a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Rounds, each with other inputs.
+    pub rounds: u32,
+    /// Rounds whose results were checked; the rest is in `notes`.
+    pub rounds_checked: u32,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// Elements (scalars of buffers) held against what is permitted, all rounds together.
+    pub elements_checked: u64,
+    /// Elements of which nothing can be said; why is in `undetermined`.
+    pub elements_undetermined: u64,
+    /// Elements outside every reading.
+    pub elements_failing: u64,
+    /// Elements that only a lenient reading permits.
+    pub elements_warning: u64,
+    /// The first of those, by round, buffer and place.
+    pub mismatches: Vec<Mismatch>,
+    /// Why elements were not determined.
+    pub undetermined: Vec<Undetermined>,
+    /// The instructions that a trace found wrong, given the device's own operands; earliest first.
+    pub blamed: Vec<Blame>,
+    /// What else is worth knowing, such as rounds that were not run.
+    pub notes: Vec<String>,
+    /// Instructions that the oracle executed, counted once for each invocation.
+    pub instructions: u64,
+    /// Times; `check` is the oracle's.
+    pub times: Times,
+}
+
+/// An element that is not as it should be; bits in hexadecimal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// `QualityWarning` or `Fail`.
+    pub status: Status,
+    /// The round, from 0.
+    pub round: u32,
+    /// The buffer: `set 0 binding 1 (sums)`.
+    pub buffer: String,
+    /// The path in it: `[3].x`.
+    pub element: String,
+    /// Offset in bytes.
+    pub offset: u64,
+    /// Its type: `f32`.
+    pub scalar: String,
+    /// What was there before the dispatch.
+    pub before: String,
+    /// What the device left.
+    pub got: String,
+    /// What is permitted: ranges of bit patterns, lowest value first; `["nan", "nan"]` for any NaN.
+    pub permitted: Vec<[String; 2]>,
+    /// How it is wrong, such as `FewUlp`, or `Unwritten` where the device left what was there before.
+    pub class: String,
+    /// Whose expectation it breaks: `specification` or `case`.
+    pub by: String,
+}
+
+/// Why elements were not determined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undetermined {
+    /// What kind of reason.
+    pub cause: String,
+    /// The instruction at which it began.
+    pub place: String,
+    /// How many elements.
+    pub elements: u64,
+}
+
+/// An instruction whose result on the device is not permitted for the operands that the device had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blame {
+    /// The instruction, by its place in the module.
+    pub instruction: u32,
+    /// Its name: `OpFMul`, `Exp2`.
+    pub name: String,
+    /// Where it stands in the source.
+    pub place: String,
+    /// Executions of it with a result that is not permitted, of those recorded.
+    pub wrong: u64,
+    /// Executions recorded: the last of each invocation.
+    pub recorded: u64,
+    /// One of them: the invocation's global id, operands, result and what is permitted.
+    pub example: BlameExample,
+}
+
+/// One wrong execution; bits in hexadecimal, component by component.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlameExample {
+    /// The invocation, counted through the dispatch.
+    pub invocation: u64,
+    /// The operands, each with its components.
+    pub operands: Vec<Vec<String>>,
+    /// The component of the result.
+    pub component: usize,
+    /// What the device computed.
+    pub got: String,
+    /// What is permitted.
+    pub permitted: Vec<[String; 2]>,
+    /// Type of the result's components.
+    pub scalar: String,
+}

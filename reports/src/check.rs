@@ -1,0 +1,111 @@
+//! The console's text about a check of a shader.
+
+use crate::{
+    count,
+    operands::{Slot, slots},
+    seconds,
+    table::style,
+};
+use assay_runner::{Blame, CheckResult, Mismatch};
+use std::fmt::Write;
+
+/// Elements that are spelled out.
+const SHOWN: usize = 5;
+
+/// A block of lines: what was run, what is wrong, what is not known, and which instruction is to blame.
+pub(crate) fn text(check: &CheckResult) -> String {
+    let mut out = String::new();
+    let style = style(check.status);
+    let [x, y, z] = check.workgroups;
+    let [lx, ly, lz] = check.workgroup_size;
+    _ = writeln!(
+        out,
+        "{style}{:?}{style:#} {}: {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}, {} of {} rounds checked",
+        check.status, check.name, check.entry, check.rounds_checked, check.rounds
+    );
+    if let Some(reason) = &check.reason {
+        _ = writeln!(out, "  {reason}");
+    }
+    for note in &check.notes {
+        _ = writeln!(out, "  note: {note}");
+    }
+    for mismatch in check.mismatches.iter().take(SHOWN) {
+        element(&mut out, mismatch);
+    }
+    let wrong = check.elements_failing + check.elements_warning;
+    if let Some(more) = wrong.checked_sub(SHOWN.min(check.mismatches.len()) as u64).filter(|&more| more > 0) {
+        _ = writeln!(out, "  and {} more", count(more));
+    }
+    for blame in &check.blamed {
+        blamed(&mut out, blame);
+    }
+    if check.elements_undetermined > 0 {
+        _ = writeln!(out, "  {} elements are not determined:", count(check.elements_undetermined));
+        for cause in &check.undetermined {
+            _ = writeln!(out, "    {:>7}  {}, at {}", count(cause.elements), cause.cause, cause.place);
+        }
+    }
+    _ = writeln!(
+        out,
+        "  {} elements checked, {} not permitted; {} instructions in {} by the oracle, {} on the device\n",
+        count(check.elements_checked),
+        count(check.elements_failing),
+        count(check.instructions),
+        seconds(check.times.check),
+        seconds(check.times.device)
+    );
+    out
+}
+
+fn element(out: &mut String, m: &Mismatch) {
+    let slot = slot_of(&m.scalar);
+    let style = style(m.status);
+    let kind = format!("{}, round {}, {}", m.class, m.round, m.scalar);
+    _ = writeln!(out, "  {style}{}{}{style:#} at byte {} ({kind})", m.buffer, m.element, m.offset);
+    _ = writeln!(out, "    got       {}", value(slot, &m.got));
+    ranges(out, slot, &m.permitted, "    ");
+    _ = writeln!(out, "    before    {}", value(slot, &m.before));
+    if m.by != "specification" {
+        _ = writeln!(out, "    by        the {}", m.by);
+    }
+}
+
+fn blamed(out: &mut String, blame: &Blame) {
+    let Blame { name, place, wrong, recorded, example, .. } = blame;
+    let slot = slot_of(&example.scalar);
+    _ = writeln!(out, "  traced to {name} at {place}");
+    let (wrong, recorded) = (count(*wrong), count(*recorded));
+    _ = writeln!(out, "    {wrong} of {recorded} recorded executions are not permitted for the operands they had");
+    let operands: Vec<String> = example.operands.iter().map(|operand| operand.join(" ")).collect();
+    let component = example.component;
+    _ = writeln!(out, "    invocation {}, component {component}: operands {}", example.invocation, operands.join(", "));
+    _ = writeln!(out, "    got       {}", value(slot, &example.got));
+    ranges(out, slot, &example.permitted, "    ");
+}
+
+fn ranges(out: &mut String, slot: Slot, permitted: &[[String; 2]], indent: &str) {
+    const RANGES: usize = 4;
+    for (i, [lo, hi]) in permitted.iter().take(RANGES).enumerate() {
+        let label = if i == 0 { "permitted" } else { "      and" };
+        let range = if lo == hi { value(slot, lo) } else { format!("{} .. {}", value(slot, lo), value(slot, hi)) };
+        _ = writeln!(out, "{indent}{label} {range}");
+    }
+    if permitted.len() > RANGES {
+        _ = writeln!(out, "{indent}      and {} more", permitted.len() - RANGES);
+    }
+}
+
+fn slot_of(scalar: &str) -> Slot {
+    slots(scalar).0.first().copied().unwrap_or(Slot::Plain)
+}
+
+/// Bits with what they stand for.
+fn value(slot: Slot, bits: &str) -> String {
+    match u64::from_str_radix(bits.trim_start_matches("0x"), 16) {
+        Ok(number) => {
+            let hex = slot.hex_float(number).map_or_else(String::new, |hex| format!(" = {hex}"));
+            format!("{bits} = {}{hex}", slot.decimal(number))
+        }
+        Err(_) => bits.to_owned(),
+    }
+}
