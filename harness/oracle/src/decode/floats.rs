@@ -1,0 +1,260 @@
+//! Floating-point instructions and the environment that the module declares for them.
+
+use super::{Decoder, Result, Val};
+use crate::inst::{Inst, Reg};
+use crate::ty::{Fmt, Kind};
+use assay_precision::{Call, Denormals, FastMath, Modes, Op as Row, Rounding, Scalar, Shape};
+use assay_spirv::module::{Instruction, Module, Section, Type, TypeId};
+use assay_spirv::tables::{Decoration, ExecutionMode, FPFastMathMode, FPRoundingMode, Op};
+
+/// What an entry point declares about floats, by width: 16, 32 and 64 bits.
+#[derive(Debug, Default)]
+pub(crate) struct Declared {
+    modes: [Modes; 3],
+    /// Types with a default: the word of the type and of the constant that holds the flags.
+    defaults: Vec<(u32, u32)>,
+}
+
+fn place(width: u32) -> usize {
+    match width {
+        16 => 0,
+        64 => 2,
+        _ => 1,
+    }
+}
+
+impl Declared {
+    pub(super) fn new(module: &Module, function: u32) -> Declared {
+        let mut declared = Declared::default();
+        for i in module.section(Section::ExecutionModes).filter(|i| i.operand(0) == Some(function)) {
+            let Some(mode) = i.operand(1).and_then(ExecutionMode::from_word) else { continue };
+            let first = i.operand(2).unwrap_or_default();
+            let modes = &mut declared.modes[place(first)];
+            match mode {
+                ExecutionMode::DenormPreserve => modes.denormals = Denormals::Preserve,
+                ExecutionMode::DenormFlushToZero => modes.denormals = Denormals::FlushToZero,
+                ExecutionMode::SignedZeroInfNanPreserve => modes.preserve_special = true,
+                ExecutionMode::RoundingModeRTE => modes.rounding = Rounding::Rte,
+                ExecutionMode::RoundingModeRTZ => modes.rounding = Rounding::Rtz,
+                ExecutionMode::FPFastMathDefault => {
+                    declared.defaults.push((first, i.operand(3).unwrap_or_default()));
+                }
+                _ => {}
+            }
+        }
+        declared
+    }
+}
+
+fn flags(bits: u32) -> FastMath {
+    let has = |flag| FPFastMathMode(bits).contains(flag);
+    let fast = has(FPFastMathMode::FAST);
+    FastMath {
+        not_nan: has(FPFastMathMode::NOT_NA_N) || fast,
+        not_inf: has(FPFastMathMode::NOT_INF) || fast,
+        nsz: has(FPFastMathMode::NSZ) || fast,
+        allow_recip: has(FPFastMathMode::ALLOW_RECIP) || fast,
+        allow_contract: has(FPFastMathMode::ALLOW_CONTRACT) || fast,
+        allow_reassoc: has(FPFastMathMode::ALLOW_REASSOC) || fast,
+        allow_transform: has(FPFastMathMode::ALLOW_TRANSFORM) || fast,
+    }
+}
+
+impl Decoder<'_> {
+    /// The environment of an instruction whose result has the word `result` and whose floats are of these types.
+    pub(super) fn modes(&mut self, result: u32, types: &[TypeId]) -> Result<Modes> {
+        let mut widths = Vec::new();
+        for ty in types {
+            if let Kind::Float(fmt) = self.scalar_kind(*ty) {
+                widths.push(fmt.format().width);
+            }
+        }
+        // The first type is the result's: its width's modes hold; what is preserved must be so for all widths.
+        let mut modes = self.environment.modes[place(widths.first().copied().unwrap_or(32))];
+        modes.preserve_special &= widths.iter().all(|w| self.environment.modes[place(*w)].preserve_special);
+        for width in &widths {
+            let other = self.environment.modes[place(*width)];
+            if other.denormals != modes.denormals {
+                modes.denormals = Denormals::Undeclared;
+            }
+        }
+        let mut stated = None;
+        for d in self.module.decorations(result).filter(|d| d.member.is_none()) {
+            match d.decoration {
+                Some(Decoration::NoContraction) => modes.no_contraction = true,
+                Some(Decoration::RelaxedPrecision) => modes.relaxed = true,
+                Some(Decoration::FPFastMathMode) => stated = d.operands.first().copied(),
+                Some(Decoration::FPRoundingMode) => {
+                    modes.rounding = match d.operands.first().and_then(|w| FPRoundingMode::from_word(*w)) {
+                        Some(FPRoundingMode::RTE) => Rounding::Rte,
+                        Some(FPRoundingMode::RTZ) => Rounding::Rtz,
+                        _ => return self.unsupported("FPRoundingMode RTP or RTN"),
+                    };
+                }
+                _ => {}
+            }
+        }
+        if let Some(bits) = stated {
+            modes.fast_math = Some(flags(bits));
+        } else if !self.environment.defaults.is_empty() {
+            // Types without a default have no flags; those of all types concerned are united.
+            let mut bits = 0;
+            for (ty, word) in self.environment.defaults.clone() {
+                let declared = self.module.type_declared(ty);
+                if types.iter().any(|ty| self.scalar_type(*ty) == declared) {
+                    bits |= self.constant(word)? as u32;
+                }
+            }
+            modes.fast_math = Some(flags(bits));
+        }
+        if modes.fast_math.is_some() {
+            modes.preserve_special = false;
+            modes.no_contraction = false;
+        }
+        Ok(modes)
+    }
+
+    fn scalar_type(&self, ty: TypeId) -> Option<TypeId> {
+        match *self.module.ty(ty) {
+            Type::Vector { component, .. } => Some(component),
+            Type::Matrix { column, .. } => self.scalar_type(column),
+            Type::Struct { .. } => self.scalar_type(*self.module.members(ty).first()?),
+            _ => Some(ty),
+        }
+    }
+
+    fn scalar_kind(&self, ty: TypeId) -> Kind {
+        self.scalar_type(ty).and_then(|ty| self.layouts.kind(ty).ok()).unwrap_or(Kind::Handle)
+    }
+
+    /// The shape of a value as the table counts it.
+    pub(super) fn shape(&self, val: &Val) -> Shape {
+        match *self.module.ty(val.ty) {
+            Type::Vector { count, .. } => Shape::Vector(count),
+            Type::Matrix { column, count } => match *self.module.ty(column) {
+                Type::Vector { count: rows, .. } => Shape::Matrix { columns: count, rows },
+                _ => Shape::Vector(count),
+            },
+            _ => Shape::Scalar,
+        }
+    }
+
+    /// The type of a value's scalars as the table names it.
+    pub(super) fn scalar(&self, val: &Val) -> Scalar {
+        match self.kind(val) {
+            Kind::Bool => Scalar::Bool,
+            Kind::Int { width, signed } => Scalar::Int { width: u32::from(width), signed },
+            Kind::Float(fmt) => Scalar::Float(fmt.format()),
+            Kind::Pointer | Kind::Handle => Scalar::Int { width: 64, signed: false },
+        }
+    }
+
+    pub(super) fn float(&mut self, i: Instruction, op: Op) -> Result {
+        let Ok(row) = Row::from_name(op.name()) else { return self.unsupported(op.name()) };
+        let dst = self.result(i)?;
+        let mut args = Vec::new();
+        for k in 0..i.operands().len() {
+            args.push(self.operand(i, k)?);
+        }
+        let types: Vec<TypeId> = std::iter::once(dst.ty).chain(args.iter().map(|a| a.ty)).collect();
+        let modes = self.modes(i.result().unwrap_or_default(), &types)?;
+        let regs: Vec<Reg> = args.iter().map(|a| a.reg).collect();
+        let Some(first) = args.first() else { return self.invalid("no operands") };
+        let (scalar, shape) = (self.scalar(first), self.shape(first));
+        match row {
+            Row::VectorTimesScalar | Row::MatrixTimesScalar => {
+                // Component by component the same as a product.
+                self.map(Row::VectorTimesScalar, modes, scalar, (dst.reg, dst.n), regs, 0b10)
+            }
+            Row::Dot | Row::MatrixTimesVector => self.whole(row, modes, scalar, shape, dst.reg, regs),
+            Row::VectorTimesMatrix => {
+                let shape = self.shape(&args[1]);
+                self.whole(row, modes, scalar, shape, dst.reg, regs)
+            }
+            Row::OuterProduct => {
+                let shape = self.shape(&dst);
+                self.whole(row, modes, scalar, shape, dst.reg, regs)
+            }
+            Row::MatrixTimesMatrix => self.matrix_product(modes, &args, &dst),
+            _ => {
+                let scalar = match row {
+                    Row::ConvertFToU | Row::ConvertFToS | Row::ConvertSToF | Row::ConvertUToF | Row::FConvert => {
+                        self.scalar(&dst)
+                    }
+                    _ => scalar,
+                };
+                self.map(row, modes, scalar, (dst.reg, dst.n), regs, 0)
+            }
+        }
+    }
+
+    /// A product of matrices, column by column: each column is a matrix times a vector.
+    fn matrix_product(&mut self, modes: Modes, args: &[Val], dst: &Val) -> Result {
+        let (a, b) = (&args[0], &args[1]);
+        let (scalar, shape) = (self.scalar(a), self.shape(a));
+        let Shape::Matrix { columns: inner, rows } = shape else { return self.invalid("a matrix product of vectors") };
+        for c in 0..dst.n / rows.max(1) {
+            let regs = vec![a.reg, b.reg + c * inner];
+            self.whole(Row::MatrixTimesVector, modes, scalar, shape, dst.reg + c * rows, regs)?;
+        }
+        Ok(())
+    }
+
+    /// An instruction that works component by component on `n` components; operands whose bit is set are scalars.
+    pub(super) fn map(
+        &mut self,
+        row: Row,
+        modes: Modes,
+        scalar: Scalar,
+        (dst, n): (Reg, u32),
+        args: Vec<Reg>,
+        same: u8,
+    ) -> Result {
+        let from = self.source(row, args[0]);
+        let call = if row == Row::VectorTimesScalar {
+            // The table knows it for vectors only; one component of it is a product under its own name.
+            Call::new(Row::FMul, scalar, Shape::Scalar, None, modes)
+        } else if matches!(row, Row::ConvertFToU | Row::ConvertFToS | Row::ConvertSToF | Row::ConvertUToF) {
+            // The table wants the sign in the type; SPIR-V has it in the instruction.
+            let signed = matches!(row, Row::ConvertFToS | Row::ConvertSToF);
+            let fix = |scalar| match scalar {
+                Scalar::Int { width, .. } => Scalar::Int { width, signed },
+                other => other,
+            };
+            Call::new(row, fix(scalar), Shape::Scalar, from.map(fix), modes)
+        } else {
+            Call::new(row, scalar, Shape::Scalar, from, modes)
+        };
+        let call = call.or_else(|error| self.unsupported(error.to_string()))?;
+        let Some(site) = self.sites.add(call, Some((n, same))) else { return self.unsupported(row.name()) };
+        self.emit(Inst::Float { site, dst, args: args.into() });
+        Ok(())
+    }
+
+    fn source(&self, row: Row, arg: Reg) -> Option<Scalar> {
+        let converts =
+            matches!(row, Row::ConvertFToU | Row::ConvertFToS | Row::ConvertSToF | Row::ConvertUToF | Row::FConvert);
+        converts.then(|| match self.kinds[arg as usize] {
+            Kind::Float(fmt) => Scalar::Float(Fmt::format(fmt)),
+            Kind::Int { width, signed } => Scalar::Int { width: u32::from(width), signed },
+            Kind::Bool | Kind::Pointer | Kind::Handle => Scalar::Bool,
+        })
+    }
+
+    /// An instruction on whole vectors or matrices.
+    pub(super) fn whole(
+        &mut self,
+        row: Row,
+        modes: Modes,
+        scalar: Scalar,
+        shape: Shape,
+        dst: Reg,
+        args: Vec<Reg>,
+    ) -> Result {
+        let call = Call::new(row, scalar, shape, None, modes);
+        let call = call.or_else(|error| self.unsupported(error.to_string()))?;
+        let Some(site) = self.sites.add(call, None) else { return self.unsupported(row.name()) };
+        self.emit(Inst::Float { site, dst, args: args.into() });
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! GLSL.std.450.
+
+use super::{Decoder, Result, Val};
+use crate::inst::{Inst, IntOp, Reg};
+use crate::ty::{Fmt, Kind};
+use assay_precision::{Op as Row, Shape};
+use assay_spirv::module::Instruction;
+use assay_spirv::tables::GlslStd450 as Glsl;
+
+impl Decoder<'_> {
+    pub(super) fn extended(&mut self, i: Instruction) -> Result {
+        let (set, number) = (self.word(i, 0)?, self.word(i, 1)?);
+        let import = self.module.definition_of_word(set);
+        let name = import.map(|import| self.module.string_at(import, 0)).unwrap_or_default();
+        if name.starts_with("NonSemantic.") {
+            return Ok(());
+        }
+        let Some(op) = Glsl::from_word(number).filter(|_| name == "GLSL.std.450") else {
+            return self.unsupported(format!("instruction {number} of `{name}`"));
+        };
+        let mut args = Vec::new();
+        for word in &i.operands()[2..] {
+            args.push(self.val(*word)?);
+        }
+        let Some(first) = args.first().cloned() else { return self.invalid("no operands") };
+        let dst = self.result(i)?;
+        if let Some(integer) = integer(op) {
+            let mut regs = [0; 4];
+            for (reg, arg) in regs.iter_mut().zip(&args) {
+                *reg = arg.reg;
+            }
+            let widths = (self.kind(&first).width(), self.kind(&dst).width());
+            self.int(integer, widths, dst.reg, dst.n, regs, 0);
+            return Ok(());
+        }
+        // The variants have the names of the instructions.
+        let name = format!("{op:?}");
+        let row = match Row::from_name(&name) {
+            Ok(row) if row.is_glsl() => row,
+            _ => return self.unsupported(name),
+        };
+        let types: Vec<_> = std::iter::once(dst.ty).chain(args.iter().map(|a| a.ty)).collect();
+        let modes = self.modes(i.result().unwrap_or_default(), &types)?;
+        let regs: Vec<Reg> = args.iter().map(|a| a.reg).collect();
+        let (scalar, shape) = (self.scalar(&first), self.shape(&first));
+        let single = assay_precision::Scalar::Float(assay_float::F32);
+        match op {
+            Glsl::InterpolateAtCentroid | Glsl::InterpolateAtSample | Glsl::InterpolateAtOffset | Glsl::IMix => {
+                self.unsupported(name)
+            }
+            Glsl::Determinant
+            | Glsl::MatrixInverse
+            | Glsl::Length
+            | Glsl::Distance
+            | Glsl::Cross
+            | Glsl::Normalize
+            | Glsl::FaceForward
+            | Glsl::Reflect
+            | Glsl::Refract
+            | Glsl::ModfStruct
+            | Glsl::FrexpStruct => self.whole(row, modes, scalar, shape, dst.reg, regs),
+            Glsl::Modf | Glsl::Frexp => {
+                let second = if op == Glsl::Modf { self.kind(&first) } else { Kind::Int { width: 32, signed: true } };
+                let n = first.n;
+                let results = self.registers(std::iter::repeat_n(self.kind(&first), n as usize))?;
+                let stored = self.registers(std::iter::repeat_n(second, n as usize))?;
+                self.whole(row, modes, scalar, shape, results, vec![first.reg])?;
+                self.emit(Inst::Copy { dst: dst.reg, src: results, n, load: false });
+                let pointer = args[1].clone();
+                let Some(pointee) = pointer.pointee.clone() else { return self.invalid("no pointer to store to") };
+                self.write(stored, n, &pointer, &pointee, &[])
+            }
+            Glsl::PackSnorm4x8
+            | Glsl::PackUnorm4x8
+            | Glsl::PackSnorm2x16
+            | Glsl::PackUnorm2x16
+            | Glsl::PackHalf2x16 => {
+                let width = if matches!(op, Glsl::PackSnorm4x8 | Glsl::PackUnorm4x8) { 8u8 } else { 16 };
+                let kind = match op {
+                    Glsl::PackHalf2x16 => Kind::Float(Fmt::F16),
+                    _ => Kind::Int { width, signed: matches!(op, Glsl::PackSnorm4x8 | Glsl::PackSnorm2x16) },
+                };
+                let n = 32 / u32::from(width);
+                let parts = self.registers(std::iter::repeat_n(kind, n as usize))?;
+                self.whole(row, modes, single, Shape::Scalar, parts, regs)?;
+                self.emit(Inst::Recast { dst: dst.reg, src: parts, n, from: width, to: 32 });
+                Ok(())
+            }
+            Glsl::PackDouble2x32 => self.repack(&first, &dst, 32, 64),
+            Glsl::UnpackDouble2x32 => self.repack(&first, &dst, 64, 32),
+            Glsl::UnpackSnorm2x16
+            | Glsl::UnpackUnorm2x16
+            | Glsl::UnpackHalf2x16
+            | Glsl::UnpackSnorm4x8
+            | Glsl::UnpackUnorm4x8 => self.whole(row, modes, single, Shape::Scalar, dst.reg, regs),
+            _ => self.map(row, modes, scalar, (dst.reg, dst.n), regs, 0),
+        }
+    }
+
+    fn repack(&mut self, src: &Val, dst: &Val, from: u8, to: u8) -> Result {
+        self.emit(Inst::Recast { dst: dst.reg, src: src.reg, n: src.n, from, to });
+        Ok(())
+    }
+}
+
+/// Instructions on integers.
+fn integer(op: Glsl) -> Option<IntOp> {
+    Some(match op {
+        Glsl::SAbs => IntOp::SAbs,
+        Glsl::SSign => IntOp::SSign,
+        Glsl::UMin => IntOp::UMin,
+        Glsl::SMin => IntOp::SMin,
+        Glsl::UMax => IntOp::UMax,
+        Glsl::SMax => IntOp::SMax,
+        Glsl::UClamp => IntOp::UClamp,
+        Glsl::SClamp => IntOp::SClamp,
+        Glsl::FindILsb => IntOp::FindILsb,
+        Glsl::FindSMsb => IntOp::FindSMsb,
+        Glsl::FindUMsb => IntOp::FindUMsb,
+        _ => return None,
+    })
+}

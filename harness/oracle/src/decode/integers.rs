@@ -1,0 +1,159 @@
+//! Integer, boolean and bit instructions.
+
+use super::{Decoder, Result, Val};
+use crate::inst::IntOp;
+use crate::ty::Kind;
+use assay_spirv::module::Instruction;
+use assay_spirv::tables::Op;
+
+impl Decoder<'_> {
+    pub(super) fn integer(&mut self, i: Instruction, op: Op) -> Result {
+        let dst = self.result(i)?;
+        let a = self.operand(i, 0)?;
+        let simple = match op {
+            Op::SNegate => IntOp::Neg,
+            Op::IAdd => IntOp::Add,
+            Op::ISub => IntOp::Sub,
+            Op::IMul => IntOp::Mul,
+            Op::UDiv => IntOp::UDiv,
+            Op::SDiv => IntOp::SDiv,
+            Op::UMod => IntOp::UMod,
+            Op::SRem => IntOp::SRem,
+            Op::SMod => IntOp::SMod,
+            Op::IEqual | Op::LogicalEqual => IntOp::Eq,
+            Op::INotEqual | Op::LogicalNotEqual => IntOp::Ne,
+            Op::UGreaterThan => IntOp::UGt,
+            Op::SGreaterThan => IntOp::SGt,
+            Op::UGreaterThanEqual => IntOp::UGe,
+            Op::SGreaterThanEqual => IntOp::SGe,
+            Op::ULessThan => IntOp::ULt,
+            Op::SLessThan => IntOp::SLt,
+            Op::ULessThanEqual => IntOp::ULe,
+            Op::SLessThanEqual => IntOp::SLe,
+            Op::ShiftRightLogical => IntOp::Shr,
+            Op::ShiftRightArithmetic => IntOp::Sar,
+            Op::ShiftLeftLogical => IntOp::Shl,
+            Op::BitwiseOr | Op::LogicalOr => IntOp::Or,
+            Op::BitwiseXor => IntOp::Xor,
+            Op::BitwiseAnd | Op::LogicalAnd => IntOp::And,
+            Op::Not | Op::LogicalNot => IntOp::Not,
+            Op::BitReverse => IntOp::BitReverse,
+            Op::BitCount => IntOp::BitCount,
+            Op::UConvert => IntOp::ZeroExtend,
+            Op::SConvert => IntOp::SignExtend,
+            Op::BitFieldInsert | Op::BitFieldSExtract | Op::BitFieldUExtract => return self.bit_field(i, op, &dst, &a),
+            Op::IAddCarry => return self.pair(i, &dst, &a, IntOp::Add, IntOp::Carry),
+            Op::ISubBorrow => return self.pair(i, &dst, &a, IntOp::Sub, IntOp::Borrow),
+            Op::UMulExtended => return self.pair(i, &dst, &a, IntOp::Mul, IntOp::UMulHigh),
+            Op::SMulExtended => return self.pair(i, &dst, &a, IntOp::Mul, IntOp::SMulHigh),
+            Op::Any | Op::All => {
+                let step = if op == Op::Any { IntOp::Or } else { IntOp::And };
+                self.int(step, (1, 1), dst.reg, 1, [a.reg, a.reg, 0, 0], 0);
+                for k in 1..a.n {
+                    let sum = self.registers([Kind::Bool])?;
+                    self.int(step, (1, 1), sum, 1, [dst.reg, a.reg + k, 0, 0], 0);
+                    self.emit(crate::inst::Inst::Copy { dst: dst.reg, src: sum, n: 1, load: false });
+                }
+                return Ok(());
+            }
+            Op::SDot | Op::UDot | Op::SUDot | Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => {
+                return self.integer_dot(i, op, &dst, &a);
+            }
+            _ => return self.unsupported(op.name()),
+        };
+        let mut args = [a.reg, 0, 0, 0];
+        for (k, arg) in args.iter_mut().enumerate().take(simple.arity()).skip(1) {
+            let operand = self.operand(i, k)?;
+            if operand.n != dst.n {
+                return self.invalid(format!("{op} of operands of different sizes"));
+            }
+            *arg = operand.reg;
+        }
+        let widths = (self.kind(&a).width(), self.kind(&dst).width());
+        self.int(simple, widths, dst.reg, dst.n, args, 0);
+        Ok(())
+    }
+
+    fn bit_field(&mut self, i: Instruction, op: Op, dst: &Val, base: &Val) -> Result {
+        let width = self.kind(dst).width();
+        // Offset and count are scalars of any width and, read as unsigned, never negative.
+        let (op, args, scalar) = match op {
+            Op::BitFieldInsert => {
+                let (insert, offset, count) = (self.operand(i, 1)?, self.operand(i, 2)?, self.operand(i, 3)?);
+                (IntOp::BitInsert, [base.reg, insert.reg, offset.reg, count.reg], 0b1100)
+            }
+            _ => {
+                let (offset, count) = (self.operand(i, 1)?, self.operand(i, 2)?);
+                let op = if op == Op::BitFieldSExtract { IntOp::BitSExtract } else { IntOp::BitUExtract };
+                (op, [base.reg, offset.reg, count.reg, 0], 0b0110)
+            }
+        };
+        self.int(op, (width, width), dst.reg, dst.n, args, scalar);
+        Ok(())
+    }
+
+    /// A structure of two results.
+    fn pair(&mut self, i: Instruction, dst: &Val, a: &Val, low: IntOp, high: IntOp) -> Result {
+        let b = self.operand(i, 1)?;
+        let width = self.kind(a).width();
+        self.int(low, (width, width), dst.reg, a.n, [a.reg, b.reg, 0, 0], 0);
+        self.int(high, (width, width), dst.reg + a.n, a.n, [a.reg, b.reg, 0, 0], 0);
+        Ok(())
+    }
+
+    /// The integer dot products: products exact in the result's width (or modulo it), summed; packed vectors are four bytes.
+    fn integer_dot(&mut self, i: Instruction, op: Op, dst: &Val, a: &Val) -> Result {
+        let b = self.operand(i, 1)?;
+        let out = self.kind(dst).width();
+        let (a_signed, b_signed) = match op {
+            Op::SDot | Op::SDotAccSat => (true, true),
+            Op::SUDot | Op::SUDotAccSat => (true, false),
+            _ => (false, false),
+        };
+        let saturating = matches!(op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat);
+        // Packed: the operands are single words.
+        let packed = a.n == 1;
+        let n = if packed { 4 } else { a.n };
+        let width = if packed { 8 } else { self.int_width(a.reg) };
+        let wide = Kind::Int { width: 64, signed: true };
+        let part = |decoder: &mut Self, of: &Val, k: u32, signed: bool| -> Result<u32> {
+            let to = decoder.registers([wide])?;
+            let extend = if signed { IntOp::SignExtend } else { IntOp::ZeroExtend };
+            if packed {
+                let (offset, count) = (decoder.registers([wide])?, decoder.registers([wide])?);
+                decoder.set(offset, &[u64::from(k) * 8]);
+                decoder.set(count, &[8]);
+                let op = if signed { IntOp::BitSExtract } else { IntOp::BitUExtract };
+                decoder.int(op, (32, 64), to, 1, [of.reg, offset, count, 0], 0);
+            } else {
+                decoder.int(extend, (width, 64), to, 1, [of.reg + k, 0, 0, 0], 0);
+            }
+            Ok(to)
+        };
+        let mut sum: Option<u32> = None;
+        for k in 0..n {
+            let (x, y) = (part(self, a, k, a_signed)?, part(self, &b, k, b_signed)?);
+            let product = self.registers([wide])?;
+            self.int(IntOp::Mul, (64, 64), product, 1, [x, y, 0, 0], 0);
+            sum = Some(match sum {
+                None => product,
+                Some(before) => {
+                    let sum = self.registers([wide])?;
+                    self.int(IntOp::Add, (64, 64), sum, 1, [before, product, 0, 0], 0);
+                    sum
+                }
+            });
+        }
+        let Some(sum) = sum else { return self.invalid("a dot product of nothing") };
+        if !saturating {
+            self.int(IntOp::ZeroExtend, (64, out), dst.reg, 1, [sum, 0, 0, 0], 0);
+            return Ok(());
+        }
+        let accumulator = self.operand(i, 2)?;
+        let cut = self.registers([self.kind(dst)])?;
+        self.int(IntOp::ZeroExtend, (64, out), cut, 1, [sum, 0, 0, 0], 0);
+        let add = if op == Op::UDotAccSat { IntOp::UAddSat } else { IntOp::SAddSat };
+        self.int(add, (out, out), dst.reg, 1, [cut, accumulator.reg, 0, 0], 0);
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! Variables, pointers, loads and stores.
+
+use super::{Decoder, OUTSIDE, Pointee, Result, Val};
+use crate::inst::{AtomicOp, Inst, Order, Reg, Term};
+use crate::ty::{Kind, Layout, Mode};
+use assay_spirv::module::{Instruction, TypeId};
+use assay_spirv::tables::{MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
+
+impl Decoder<'_> {
+    /// A variable of a function: registers of its own.
+    pub(super) fn local_variable(&mut self, word: u32, ty: TypeId) -> Result {
+        let Some(mut pointee) = self.pointee(ty)? else { return self.invalid("a variable that is no pointer") };
+        let reg = self.registers([Kind::Pointer])?;
+        let kinds: Vec<Kind> = pointee.layout.leaves().iter().map(|leaf| leaf.kind).collect();
+        let n = kinds.len() as u32;
+        let storage = self.registers(kinds)?;
+        self.locals.push((storage, n));
+        pointee.fixed = Some(storage);
+        self.bind(word, Val { reg, ty, n: 1, pointee: Some(pointee) });
+        // Pointers to it are the same in every call.
+        let inst = Inst::Set { dst: reg, bits: Box::new([u64::from(storage)]) };
+        self.known.insert(reg, u64::from(storage));
+        self.emit_once(inst);
+        Ok(())
+    }
+
+    /// What happens to a variable at its `OpVariable`.
+    pub(super) fn enter_variable(&mut self, i: Instruction) -> Result {
+        let val = self.result(i)?;
+        let Some(Pointee { fixed: Some(storage), layout, .. }) = &val.pointee else {
+            return self.invalid("a variable of a function in another storage class");
+        };
+        let (storage, n) = (*storage, layout.size(Mode::Leaves) as u32);
+        match i.operand(1) {
+            Some(initial) => {
+                let initial = self.val(initial)?;
+                self.emit(Inst::Copy { dst: storage, src: initial.reg, n: initial.n, load: false });
+            }
+            None => self.emit(Inst::Undef { dst: storage, n }),
+        }
+        Ok(())
+    }
+
+    fn pointer(&mut self, i: Instruction, operand: usize) -> Result<(Val, Pointee)> {
+        let val = self.operand(i, operand)?;
+        match val.pointee.clone() {
+            Some(pointee) => Ok((val, pointee)),
+            None => self.invalid("this operand is no pointer"),
+        }
+    }
+
+    pub(super) fn load(&mut self, i: Instruction) -> Result {
+        let dst = self.result(i)?;
+        let (pointer, pointee) = self.pointer(i, 0)?;
+        let access = i.operands().get(1..).unwrap_or_default();
+        self.read(&dst, &pointer, &pointee, access)
+    }
+
+    fn read(&mut self, dst: &Val, pointer: &Val, pointee: &Pointee, access: &[u32]) -> Result {
+        let (dst, n) = (dst.reg, dst.n);
+        if pointee.class == StorageClass::UniformConstant {
+            // An image or sampler is its descriptor.
+            self.emit(Inst::Copy { dst, src: pointer.reg, n: 1, load: false });
+        } else if let Some(src) = pointee.fixed {
+            self.emit(Inst::Copy { dst, src, n, load: true });
+        } else if pointee.is_local() {
+            self.emit(Inst::LocalLoad { dst, pointer: pointer.reg, n });
+        } else {
+            let leaves = pointee.layout.leaves().into();
+            self.emit(Inst::Load { dst, pointer: pointer.reg, leaves, physical: alignment(pointee, access) });
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, i: Instruction) -> Result {
+        let (pointer, pointee) = self.pointer(i, 0)?;
+        let value = self.operand(i, 1)?;
+        let access = i.operands().get(2..).unwrap_or_default();
+        self.write(value.reg, value.n, &pointer, &pointee, access)
+    }
+
+    pub(super) fn write(&mut self, src: Reg, n: u32, pointer: &Val, pointee: &Pointee, access: &[u32]) -> Result {
+        if let Some(dst) = pointee.fixed {
+            self.emit(Inst::Copy { dst, src, n, load: false });
+        } else if pointee.is_local() {
+            self.emit(Inst::LocalStore { pointer: pointer.reg, src, n });
+        } else {
+            let leaves = pointee.layout.leaves().into();
+            self.emit(Inst::Store { pointer: pointer.reg, src, leaves, physical: alignment(pointee, access) });
+        }
+        Ok(())
+    }
+
+    pub(super) fn copy_memory(&mut self, i: Instruction) -> Result {
+        let (to, to_pointee) = self.pointer(i, 0)?;
+        let (from, from_pointee) = self.pointer(i, 1)?;
+        let access = i.operands().get(2..).unwrap_or_default();
+        let kinds: Vec<Kind> = from_pointee.layout.leaves().iter().map(|leaf| leaf.kind).collect();
+        let n = kinds.len() as u32;
+        let reg = self.registers(kinds)?;
+        let between = Val { reg, ty: from.ty, n, pointee: None };
+        self.read(&between, &from, &from_pointee, access)?;
+        self.write(reg, n, &to, &to_pointee, access)
+    }
+
+    /// `OpAccessChain` and its kin. `element`: the first index steps over whole pointees.
+    pub(super) fn access_chain(&mut self, i: Instruction, element: bool) -> Result {
+        let dst = self.result(i)?;
+        let (base, pointee) = self.pointer(i, 0)?;
+        let mut indices = i.operands().get(1..).unwrap_or_default();
+        let mut layout = pointee.layout.clone();
+        let mut constant = 0u64;
+        let mut terms = Vec::new();
+        if element {
+            let [first, rest @ ..] = indices else { return self.invalid("a chain without element") };
+            let stride = self.pointer_stride(base.ty, &layout, pointee.is_local());
+            let index = self.val(*first)?;
+            let Kind::Int { width, .. } = self.kind(&index) else { return self.invalid("an index that is no integer") };
+            terms.push(Term { index: index.reg, width, stride, count: None });
+            indices = rest;
+        }
+        let mut outside = false;
+        for word in indices {
+            let index = self.val(*word)?;
+            let Kind::Int { width, .. } = self.kind(&index) else { return self.invalid("an index that is no integer") };
+            let known = self.known.get(&index.reg).map(|bits| crate::integer::signed(u32::from(width), *bits));
+            let (count, stride) = match &*layout {
+                Layout::Many { count, stride, .. } => (*count, Some(*stride)),
+                Layout::Struct(members) => (Some(members.len() as u64), None),
+                Layout::Scalar(_) => return self.invalid("an index into a scalar"),
+            };
+            let (known, stride) = match (known.map(u64::try_from), stride) {
+                (Some(Ok(known)), _) => (Some(known), stride.unwrap_or(0)),
+                (Some(Err(_)), _) => {
+                    outside = true;
+                    (Some(0), 0)
+                }
+                (None, Some(stride)) => (None, stride),
+                (None, None) => return self.invalid("a structure's member that is no constant"),
+            };
+            outside |= matches!((known, count), (Some(known), Some(count)) if known >= count);
+            // The type of an element does not depend on which.
+            let chosen = if stride > 0 { 0 } else { known.unwrap_or(0) };
+            let Some((offset, part)) = layout.part(if outside { 0 } else { chosen }) else {
+                return self.invalid("an index beyond a structure's members");
+            };
+            match known {
+                Some(known) if stride > 0 => constant = constant.wrapping_add(known.wrapping_mul(stride)),
+                Some(_) => constant += offset,
+                None => terms.push(Term { index: index.reg, width, stride, count }),
+            }
+            layout = part;
+        }
+        let fixed = pointee.fixed.filter(|_| terms.is_empty() && !outside).map(|reg| reg + constant as Reg);
+        self.rebind(i, dst.clone(), Pointee { class: pointee.class, layout, fixed });
+        if outside {
+            self.emit_once(Inst::Set { dst: dst.reg, bits: Box::new([OUTSIDE]) });
+        } else if let Some(fixed) = fixed {
+            self.emit_once(Inst::Set { dst: dst.reg, bits: Box::new([u64::from(fixed)]) });
+        } else {
+            self.emit(Inst::Chain { dst: dst.reg, base: base.reg, constant, terms: terms.into() });
+        }
+        Ok(())
+    }
+
+    fn rebind(&mut self, i: Instruction, mut val: Val, pointee: Pointee) {
+        val.pointee = Some(pointee);
+        self.bind(i.result().unwrap_or_default(), val);
+    }
+
+    /// Units from one pointee to the next: the pointer type's `ArrayStride`.
+    fn pointer_stride(&self, ty: TypeId, layout: &Layout, local: bool) -> u64 {
+        if local {
+            return layout.size(Mode::Leaves);
+        }
+        let word = self.module.type_definition(ty).result().unwrap_or_default();
+        let mut decorations = self.module.decorations(word);
+        let stated = decorations.find(|d| d.decoration == Some(assay_spirv::tables::Decoration::ArrayStride));
+        stated.and_then(|d| d.operands.first().copied()).map_or_else(|| layout.size(Mode::Tight), u64::from)
+    }
+
+    pub(super) fn array_length(&mut self, i: Instruction) -> Result {
+        let dst = self.result(i)?;
+        let (pointer, pointee) = self.pointer(i, 0)?;
+        let member = self.word(i, 1)?;
+        let Some((offset, array)) = pointee.layout.part(u64::from(member)) else {
+            return self.invalid("OpArrayLength of a member that is not there");
+        };
+        let Layout::Many { count: None, stride, .. } = *array else {
+            return self.invalid("OpArrayLength of what is no run-time array");
+        };
+        self.emit(Inst::Length { dst: dst.reg, pointer: pointer.reg, offset, stride });
+        Ok(())
+    }
+
+    /// Scope and semantics operands.
+    pub(super) fn order(&mut self, scope: u32, semantics: u32) -> Result<Order> {
+        let scope = self.constant(scope)? as u32;
+        let bits = MemorySemantics(self.constant(semantics)? as u32);
+        let has = |wanted: MemorySemantics| bits.intersects(wanted);
+        let both = has(MemorySemantics::ACQUIRE_RELEASE) || has(MemorySemantics::SEQUENTIALLY_CONSISTENT);
+        if Scope::from_word(scope).is_none() {
+            return self.invalid(format!("scope {scope}"));
+        }
+        Ok(Order {
+            scope,
+            acquire: both || has(MemorySemantics::ACQUIRE),
+            release: both || has(MemorySemantics::RELEASE),
+            buffers: has(MemorySemantics::UNIFORM_MEMORY),
+            workgroup: has(MemorySemantics::WORKGROUP_MEMORY),
+        })
+    }
+
+    pub(super) fn atomic(&mut self, i: Instruction, op: Op) -> Result {
+        let (pointer, pointee) = self.pointer(i, 0)?;
+        if pointee.class == StorageClass::Image {
+            return self.unsupported("an atomic operation on an image");
+        }
+        let Layout::Scalar(kind) = *pointee.layout else { return self.invalid("an atomic operation on a composite") };
+        let (scope, semantics) = (self.word(i, 1)?, self.word(i, 2)?);
+        let order = self.order(scope, semantics)?;
+        let dst = if i.result().is_some() { Some(self.result(i)?.reg) } else { None };
+        let one = |decoder: &mut Self| -> Result<Reg> {
+            let reg = decoder.registers([kind])?;
+            decoder.set(reg, &[1]);
+            Ok(reg)
+        };
+        let (op, args) = match op {
+            Op::AtomicLoad => (AtomicOp::Load, [0, 0]),
+            Op::AtomicIIncrement => (AtomicOp::Add, [one(self)?, 0]),
+            Op::AtomicIDecrement => (AtomicOp::Sub, [one(self)?, 0]),
+            Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => {
+                (AtomicOp::CompareExchange, [self.operand(i, 4)?.reg, self.operand(i, 5)?.reg])
+            }
+            _ => {
+                let op = match op {
+                    Op::AtomicStore => AtomicOp::Store,
+                    Op::AtomicExchange => AtomicOp::Exchange,
+                    Op::AtomicIAdd => AtomicOp::Add,
+                    Op::AtomicISub => AtomicOp::Sub,
+                    Op::AtomicSMin => AtomicOp::SMin,
+                    Op::AtomicUMin => AtomicOp::UMin,
+                    Op::AtomicSMax => AtomicOp::SMax,
+                    Op::AtomicUMax => AtomicOp::UMax,
+                    Op::AtomicAnd => AtomicOp::And,
+                    Op::AtomicOr => AtomicOp::Or,
+                    Op::AtomicXor => AtomicOp::Xor,
+                    Op::AtomicFAddEXT => AtomicOp::FAdd,
+                    Op::AtomicFMinEXT => AtomicOp::FMin,
+                    Op::AtomicFMaxEXT => AtomicOp::FMax,
+                    _ => return self.unsupported(op.name()),
+                };
+                (op, [self.operand(i, 3)?.reg, 0])
+            }
+        };
+        if pointee.is_local() {
+            return self.invalid("an atomic operation on memory of one invocation");
+        }
+        let physical = pointee.class == StorageClass::PhysicalStorageBuffer;
+        self.emit(Inst::Atomic { op, kind, dst, pointer: pointer.reg, args, order, physical });
+        Ok(())
+    }
+}
+
+/// The alignment that a physical access states; `None` for logical pointers.
+fn alignment(pointee: &Pointee, access: &[u32]) -> Option<u32> {
+    if pointee.class != StorageClass::PhysicalStorageBuffer {
+        return None;
+    }
+    let aligned = access.first().is_some_and(|word| MemoryAccess(*word).contains(MemoryAccess::ALIGNED));
+    Some(if aligned { access.get(1).copied().unwrap_or(1) } else { 1 })
+}

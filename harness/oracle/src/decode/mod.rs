@@ -1,0 +1,447 @@
+//! From a module to the interpreter's own instructions.
+
+mod constants;
+mod control;
+mod floats;
+mod glsl;
+mod instruction;
+mod integers;
+mod memory;
+mod support;
+
+use crate::dispatch::SpecValues;
+use crate::error::{Place, ProgramError};
+use crate::inst::{Function, Inst, Reg};
+use crate::program::{Object, ObjectKind, Program};
+use crate::site::Sites;
+use crate::ty::{Kind, Layout, Layouts, Mode};
+use assay_spirv::module::{Index, Instruction, Module, Type, TypeId};
+use assay_spirv::reflect::{self, Usage};
+use assay_spirv::tables::{BuiltIn, Decoration, ExecutionModel, Op, StorageClass};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+pub(crate) use support::{Group, group};
+
+/// Registers of one program; more would not fit in any limit of state.
+const REGISTERS: u64 = 1 << 20;
+
+/// An object as it counts in pointers.
+pub(crate) const OBJECT: u64 = 1 << 40;
+
+/// How many objects there can be; numbers from here on are no objects.
+pub(crate) const OBJECTS: u64 = 1 << 22;
+
+/// Descriptors that a binding of open length can have here.
+const RUNTIME_DESCRIPTORS: u64 = 1 << 16;
+
+/// A pointer to nothing: an index was outside its array.
+pub(crate) const OUTSIDE: u64 = u64::MAX;
+
+/// An id that has a value.
+#[derive(Clone, Debug)]
+pub(super) struct Val {
+    pub(super) reg: Reg,
+    pub(super) ty: TypeId,
+    pub(super) n: u32,
+    pub(super) pointee: Option<Pointee>,
+}
+
+/// What a pointer points at.
+#[derive(Clone, Debug)]
+pub(super) struct Pointee {
+    pub(super) class: StorageClass,
+    pub(super) layout: Rc<Layout>,
+    /// The register that it always points at, of lane-local storage.
+    pub(super) fixed: Option<Reg>,
+}
+
+impl Pointee {
+    pub(super) fn is_local(&self) -> bool {
+        is_local(self.class)
+    }
+}
+
+fn is_local(class: StorageClass) -> bool {
+    matches!(class, StorageClass::Function | StorageClass::Private | StorageClass::Input | StorageClass::Output)
+}
+
+pub(super) struct Decoder<'a> {
+    pub(super) module: &'a Module,
+    spec: &'a SpecValues,
+    usage: &'a Usage,
+    pub(super) layouts: Layouts<'a>,
+    values: Vec<Option<Val>>,
+    /// Values of registers that are known: constants.
+    known: HashMap<Reg, u64>,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) code: Vec<Inst>,
+    pub(super) at: Vec<Place>,
+    /// What is done once: constants.
+    setup: Vec<Inst>,
+    setup_at: Vec<Place>,
+    in_function: bool,
+    here: Index,
+    functions: Vec<Function>,
+    /// Function numbers by the word of their id.
+    numbers: HashMap<u32, u32>,
+    objects: Vec<Object>,
+    workgroup_bytes: u64,
+    /// Registers of variables: first, how many.
+    locals: Vec<(Reg, u32)>,
+    /// Workgroup memory that begins as zero: offset and bytes.
+    zeroed: Vec<(u64, u64)>,
+    /// What every workgroup begins with: private variables.
+    fresh: Vec<Inst>,
+    builtins: Vec<(BuiltIn, Reg, u32)>,
+    pub(super) sites: Sites,
+    pub(super) environment: floats::Declared,
+}
+
+type Result<T = ()> = std::result::Result<T, ProgramError>;
+
+/// Reads an entry point of a module.
+pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program> {
+    let usages = reflect::usages(module);
+    let computes = || usages.iter().filter(|u| u.model == Some(ExecutionModel::GLCompute));
+    let Some(usage) = computes().find(|u| u.name == entry) else {
+        let there = computes().map(|u| u.name.clone()).collect();
+        return Err(ProgramError::NoEntryPoint { name: entry.into(), there });
+    };
+    let mut decoder = Decoder {
+        module,
+        spec,
+        usage,
+        layouts: Layouts::new(module),
+        values: vec![None; module.id_count()],
+        known: HashMap::new(),
+        kinds: Vec::new(),
+        code: Vec::new(),
+        at: Vec::new(),
+        setup: Vec::new(),
+        setup_at: Vec::new(),
+        in_function: false,
+        here: Index(0),
+        functions: Vec::new(),
+        numbers: HashMap::new(),
+        objects: vec![
+            Object { kind: ObjectKind::Push, first: 0, count: 1, writable: false },
+            Object { kind: ObjectKind::Workgroup, first: 1, count: 1, writable: true },
+        ],
+        locals: Vec::new(),
+        zeroed: Vec::new(),
+        fresh: Vec::new(),
+        workgroup_bytes: 0,
+        builtins: Vec::new(),
+        sites: Sites::default(),
+        environment: floats::Declared::new(module, usage.function),
+    };
+    decoder.globals()?;
+    let entry = decoder.all_functions()?;
+    let size = decoder.workgroup_size()?;
+    Ok(Program {
+        name: usage.name.clone(),
+        size,
+        kinds: decoder.kinds,
+        at: decoder.at,
+        code: decoder.code,
+        setup: decoder.setup,
+        setup_at: decoder.setup_at,
+        functions: decoder.functions,
+        entry,
+        objects: decoder.objects,
+        workgroup_bytes: decoder.workgroup_bytes,
+        locals: decoder.locals,
+        zeroed: decoder.zeroed,
+        fresh: decoder.fresh,
+        builtins: decoder.builtins,
+        sites: decoder.sites.finish(),
+    })
+}
+
+/// Where an instruction is.
+pub(crate) fn place(module: &Module, instruction: Index) -> Place {
+    Place { instruction, line: module.line(instruction).map(|(_, line, _)| line) }
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn place(&self) -> Place {
+        place(self.module, self.here)
+    }
+
+    pub(super) fn unsupported<T>(&self, what: impl Into<String>) -> Result<T> {
+        Err(ProgramError::Unsupported { what: what.into(), at: self.place() })
+    }
+
+    pub(super) fn invalid<T>(&self, what: impl Into<String>) -> Result<T> {
+        Err(ProgramError::Invalid { what: what.into(), at: self.place() })
+    }
+
+    pub(super) fn unsupported_op<T>(&self, i: Instruction) -> Result<T> {
+        self.unsupported(i.op.map_or_else(|| "an unknown instruction".to_owned(), |op| op.name().to_owned()))
+    }
+
+    /// Operand word `i` of an instruction.
+    pub(super) fn word(&self, i: Instruction, operand: usize) -> Result<u32> {
+        i.operand(operand).map_or_else(|| self.invalid(format!("operand {operand} is missing")), Ok)
+    }
+
+    /// Appends an instruction.
+    pub(super) fn emit(&mut self, inst: Inst) {
+        if !self.in_function {
+            return self.emit_once(inst);
+        }
+        self.code.push(inst);
+        let place = self.place();
+        self.at.push(place);
+    }
+
+    /// Appends an instruction to what is done once.
+    pub(super) fn emit_once(&mut self, inst: Inst) {
+        self.setup.push(inst);
+        let place = self.place();
+        self.setup_at.push(place);
+    }
+
+    pub(super) fn layout(&mut self, ty: TypeId, mode: Mode) -> Result<Rc<Layout>> {
+        let layout = self.layouts.get(ty, mode);
+        layout.or_else(|what| self.unsupported(what))
+    }
+
+    /// New registers of these kinds.
+    pub(super) fn registers(&mut self, kinds: impl IntoIterator<Item = Kind>) -> Result<Reg> {
+        let first = self.kinds.len() as Reg;
+        self.kinds.extend(kinds);
+        let found = self.kinds.len() as u64;
+        if found > REGISTERS {
+            let at = self.place();
+            return Err(ProgramError::TooLarge {
+                what: "scalars of values and variables",
+                found,
+                limit: REGISTERS,
+                at,
+            });
+        }
+        Ok(first)
+    }
+
+    /// The kinds of a type's scalars; refuses values too large before it lists them.
+    pub(super) fn scalars(&mut self, ty: TypeId) -> Result<Vec<Kind>> {
+        let layout = self.layout(ty, Mode::Leaves)?;
+        let found = layout.size(Mode::Leaves);
+        if found > REGISTERS {
+            let at = self.place();
+            return Err(ProgramError::TooLarge { what: "scalars of a value", found, limit: REGISTERS, at });
+        }
+        Ok(layout.leaves().iter().map(|leaf| leaf.kind).collect())
+    }
+
+    /// Gives an id registers.
+    pub(super) fn declare(&mut self, word: u32, ty: TypeId) -> Result<Val> {
+        let kinds = self.scalars(ty)?;
+        let n = kinds.len() as u32;
+        let reg = self.registers(kinds)?;
+        let pointee = self.pointee(ty)?;
+        let val = Val { reg, ty, n, pointee };
+        self.bind(word, val.clone());
+        Ok(val)
+    }
+
+    pub(super) fn bind(&mut self, word: u32, val: Val) {
+        if let Some(id) = self.module.id(word) {
+            self.values[id.0 as usize] = Some(val);
+        }
+    }
+
+    /// What pointers of a type point at.
+    pub(super) fn pointee(&mut self, ty: TypeId) -> Result<Option<Pointee>> {
+        let Type::Pointer { class, pointee } = *self.module.ty(ty) else { return Ok(None) };
+        let Some(pointee) = pointee else { return self.unsupported("an untyped pointer") };
+        let layout = match class {
+            StorageClass::Function | StorageClass::Private | StorageClass::Input | StorageClass::Output => {
+                self.layout(pointee, Mode::Leaves)?
+            }
+            StorageClass::Workgroup if !self.is_block(pointee) => self.layout(pointee, Mode::Tight)?,
+            StorageClass::UniformConstant => self.descriptors(pointee)?,
+            StorageClass::Uniform | StorageClass::StorageBuffer if self.is_descriptor_array(pointee) => {
+                self.descriptors(pointee)?
+            }
+            _ => self.layout(pointee, Mode::Explicit)?,
+        };
+        Ok(Some(Pointee { class, layout, fixed: None }))
+    }
+
+    fn is_block(&self, ty: TypeId) -> bool {
+        let word = self.module.type_definition(ty).result().unwrap_or_default();
+        self.module
+            .decorations(word)
+            .any(|d| d.member.is_none() && matches!(d.decoration, Some(Decoration::Block | Decoration::BufferBlock)))
+    }
+
+    fn is_descriptor_array(&self, ty: TypeId) -> bool {
+        match *self.module.ty(ty) {
+            Type::Array { element, .. } | Type::RuntimeArray { element } => {
+                self.is_block(element) || self.is_descriptor_array(element)
+            }
+            _ => false,
+        }
+    }
+
+    /// Arrays of descriptors, one object an element.
+    fn descriptors(&mut self, ty: TypeId) -> Result<Rc<Layout>> {
+        let (element, count) = match *self.module.ty(ty) {
+            Type::Array { element, .. } => {
+                let whole = self.layout(ty, Mode::Leaves)?;
+                let Layout::Many { count, .. } = *whole else { return self.invalid("an array without length") };
+                (element, count)
+            }
+            Type::RuntimeArray { element } => (element, Some(RUNTIME_DESCRIPTORS)),
+            _ => return self.layout(ty, Mode::Explicit),
+        };
+        let of = self.descriptors(element)?;
+        let inner = match &*of {
+            Layout::Many { count, stride, .. } if *stride >= OBJECT => count.unwrap_or(1).saturating_mul(*stride),
+            _ => OBJECT,
+        };
+        Ok(Rc::new(Layout::Many { count, stride: inner, of }))
+    }
+
+    /// The value of an id.
+    pub(super) fn val(&mut self, word: u32) -> Result<Val> {
+        let found = self.module.id(word).and_then(|id| self.values[id.0 as usize].clone());
+        match found {
+            Some(val) => Ok(val),
+            None => self.invalid(format!("{} has no value here", self.module.names().display(word))),
+        }
+    }
+
+    /// The value of an operand.
+    pub(super) fn operand(&mut self, i: Instruction, operand: usize) -> Result<Val> {
+        let word = self.word(i, operand)?;
+        self.val(word)
+    }
+
+    /// The registers of an instruction's result.
+    pub(super) fn result(&mut self, i: Instruction) -> Result<Val> {
+        let word = i.result().unwrap_or_default();
+        self.val(word)
+    }
+
+    /// The kind of a value's first scalar.
+    pub(super) fn kind(&self, val: &Val) -> Kind {
+        self.kinds.get(val.reg as usize).copied().unwrap_or(Kind::Handle)
+    }
+
+    /// The value of an id that must be a constant (a scope, semantics).
+    pub(super) fn constant(&mut self, word: u32) -> Result<u64> {
+        let val = self.val(word)?;
+        match self.known.get(&val.reg) {
+            Some(bits) => Ok(*bits),
+            None => self.unsupported("a scope or semantics that is no constant"),
+        }
+    }
+
+    fn workgroup_size(&mut self) -> Result<[u32; 3]> {
+        let mut size = [1u32; 3];
+        let module = self.module;
+        let globals = module.section(assay_spirv::module::Section::Globals);
+        let mut decorated = globals.filter(|i| {
+            i.result().is_some_and(|word| {
+                module.decorations(word).any(|d| {
+                    d.decoration == Some(Decoration::BuiltIn)
+                        && d.operands.first() == Some(&BuiltIn::WorkgroupSize.word())
+                })
+            })
+        });
+        if let Some(constant) = decorated.next_back().and_then(|i| i.result()) {
+            let val = self.val(constant)?;
+            for (i, part) in size.iter_mut().enumerate() {
+                *part = self.known.get(&(val.reg + i as u32)).map_or(1, |bits| *bits as u32);
+            }
+            return Ok(size);
+        }
+        let modes = module.section(assay_spirv::module::Section::ExecutionModes);
+        for mode in modes.filter(|i| i.operand(0) == Some(self.usage.function)) {
+            use assay_spirv::tables::ExecutionMode;
+            match (mode.operand(1).and_then(ExecutionMode::from_word), mode.operands()) {
+                (Some(ExecutionMode::LocalSize), [_, _, x, y, z]) => size = [*x, *y, *z],
+                (Some(ExecutionMode::LocalSizeId), [_, _, ids @ ..]) => {
+                    for (part, word) in size.iter_mut().zip(ids) {
+                        *part = self.constant(*word)? as u32;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(size)
+    }
+
+    /// Decodes the functions that the entry point reaches; gives the entry point's number.
+    fn all_functions(&mut self) -> Result<u32> {
+        let module = self.module;
+        let reached: Vec<usize> = self.usage.functions.iter().copied().collect();
+        for (number, &f) in reached.iter().enumerate() {
+            self.numbers.insert(module.functions()[f].id, number as u32);
+        }
+        self.functions = vec![Function::default(); reached.len()];
+        // Calls and phis name what stands later.
+        for (number, &f) in reached.iter().enumerate() {
+            self.declare_function(number, &module.functions()[f])?;
+        }
+        self.in_function = true;
+        for (number, &f) in reached.iter().enumerate() {
+            self.function(number, &module.functions()[f])?;
+        }
+        self.refuse_recursion()?;
+        Ok(self.numbers.get(&self.usage.function).copied().unwrap_or(0))
+    }
+
+    fn declare_function(&mut self, number: usize, function: &assay_spirv::module::Function) -> Result {
+        let module = self.module;
+        for i in module.instructions_in(function.instructions.clone()) {
+            self.here = i.index;
+            let (Some(result), Some(ty)) = (i.result(), i.result_type()) else { continue };
+            let Some(ty) = module.type_declared(ty) else { continue };
+            if i.op == Some(Op::Function) {
+                if *module.ty(ty) != Type::Void {
+                    let kinds = self.scalars(ty)?;
+                    self.functions[number].result_scalars = kinds.len() as u32;
+                    self.functions[number].result = self.registers(kinds)?;
+                }
+                continue;
+            }
+            if *module.ty(ty) == Type::Void {
+                continue;
+            }
+            match i.op {
+                Some(Op::Variable) => self.local_variable(result, ty)?,
+                _ => drop(self.declare(result, ty)?),
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_recursion(&self) -> Result {
+        // 0: not seen, 1: being walked, 2: done.
+        fn walk(functions: &[Function], code: &[Inst], f: usize, state: &mut [u8]) -> bool {
+            if state[f] != 0 {
+                return state[f] == 2;
+            }
+            state[f] = 1;
+            for block in &functions[f].blocks {
+                for inst in &code[block.code.start as usize..block.code.end as usize] {
+                    if let Inst::Call { function, .. } = inst
+                        && !walk(functions, code, *function as usize, state)
+                    {
+                        return false;
+                    }
+                }
+            }
+            state[f] = 2;
+            true
+        }
+        let mut state = vec![0; self.functions.len()];
+        let fine = (0..self.functions.len()).all(|f| walk(&self.functions, &self.code, f, &mut state));
+        if fine { Ok(()) } else { self.invalid("functions call each other in a circle") }
+    }
+}

@@ -1,0 +1,276 @@
+//! The interpreter's own instructions: registers of scalars, one column of lanes each.
+
+use crate::error::Place;
+use crate::ty::{Kind, Leaf};
+
+/// A register: one scalar of a value, for every lane.
+pub(crate) type Reg = u32;
+
+/// An operation on integers and booleans: a function of bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum IntOp {
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    SDiv,
+    UMod,
+    SRem,
+    SMod,
+    Neg,
+    Not,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Sar,
+    Eq,
+    Ne,
+    ULt,
+    ULe,
+    UGt,
+    UGe,
+    SLt,
+    SLe,
+    SGt,
+    SGe,
+    BitInsert,
+    BitSExtract,
+    BitUExtract,
+    BitReverse,
+    BitCount,
+    Carry,
+    Borrow,
+    UMulHigh,
+    SMulHigh,
+    /// Of `width` bits, zero-extended or cut to the result's.
+    ZeroExtend,
+    /// Of `width` bits, sign-extended or cut to the result's.
+    SignExtend,
+    SAbs,
+    SSign,
+    UMin,
+    UMax,
+    SMin,
+    SMax,
+    UClamp,
+    SClamp,
+    FindILsb,
+    FindSMsb,
+    FindUMsb,
+    /// Sums that stay at the ends of the range.
+    UAddSat,
+    SAddSat,
+}
+
+/// An index of an access chain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term {
+    pub(crate) index: Reg,
+    pub(crate) width: u8,
+    /// Bytes or registers from one element to the next; objects where it selects a descriptor.
+    pub(crate) stride: u64,
+    /// How many elements there are, where the type says so.
+    pub(crate) count: Option<u64>,
+}
+
+/// The read, changed and written value of an atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicOp {
+    Load,
+    Store,
+    Exchange,
+    CompareExchange,
+    Add,
+    Sub,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    And,
+    Or,
+    Xor,
+    FAdd,
+    FMin,
+    FMax,
+}
+
+/// Scopes and semantics of a barrier or an atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// The word of the memory scope.
+    pub(crate) scope: u32,
+    pub(crate) acquire: bool,
+    pub(crate) release: bool,
+    /// Whether it orders buffers (`UniformMemory`), workgroup memory and images.
+    pub(crate) buffers: bool,
+    pub(crate) workgroup: bool,
+}
+
+/// An instruction. `n` counts scalars; registers of one value follow each other.
+#[derive(Clone, Debug)]
+pub(crate) enum Inst {
+    /// `dst[i] = op(args[0][i], ..)`, each of `width` bits, the result cut to `out` bits. An argument whose bit is set in
+    /// `scalar` is the same for every `i`.
+    Int {
+        op: IntOp,
+        width: u8,
+        out: u8,
+        n: u16,
+        dst: Reg,
+        args: [Reg; 4],
+        scalar: u8,
+    },
+    /// `dst[i] = src[i]`. `load`: what nothing has written is noticed.
+    Copy {
+        dst: Reg,
+        src: Reg,
+        n: u32,
+        load: bool,
+    },
+    /// `dst[i] = cond[i * step] ? a[i] : b[i]`.
+    Select {
+        dst: Reg,
+        cond: Reg,
+        step: u32,
+        a: Reg,
+        b: Reg,
+        n: u32,
+    },
+    /// Bits of `n` scalars of `from` bits as scalars of `to` bits, low first.
+    Recast {
+        dst: Reg,
+        src: Reg,
+        n: u32,
+        from: u8,
+        to: u8,
+    },
+    /// `dst = src[index]`.
+    Extract {
+        dst: Reg,
+        src: Reg,
+        n: u32,
+        index: Reg,
+    },
+    /// `dst[i] = i == index ? value : src[i]`.
+    Insert {
+        dst: Reg,
+        src: Reg,
+        n: u32,
+        value: Reg,
+        index: Reg,
+    },
+    /// Nothing has written these registers.
+    Undef {
+        dst: Reg,
+        n: u32,
+    },
+    /// These registers hold a constant.
+    Set {
+        dst: Reg,
+        bits: Box<[u64]>,
+    },
+    /// A pointer: `base + constant + sum of the terms`.
+    Chain {
+        dst: Reg,
+        base: Reg,
+        constant: u64,
+        terms: Box<[Term]>,
+    },
+    /// From lane-local registers that a pointer names.
+    LocalLoad {
+        dst: Reg,
+        pointer: Reg,
+        n: u32,
+    },
+    LocalStore {
+        pointer: Reg,
+        src: Reg,
+        n: u32,
+    },
+    /// From memory objects.
+    Load {
+        dst: Reg,
+        pointer: Reg,
+        leaves: Box<[Leaf]>,
+        physical: Option<u32>,
+    },
+    Store {
+        pointer: Reg,
+        src: Reg,
+        leaves: Box<[Leaf]>,
+        physical: Option<u32>,
+    },
+    /// The length of the run-time array that begins `offset` bytes behind the pointer.
+    Length {
+        dst: Reg,
+        pointer: Reg,
+        offset: u64,
+        stride: u64,
+    },
+    Atomic {
+        op: AtomicOp,
+        kind: Kind,
+        dst: Option<Reg>,
+        pointer: Reg,
+        args: [Reg; 2],
+        order: Order,
+        physical: bool,
+    },
+    /// `OpControlBarrier` of that execution scope.
+    Barrier {
+        scope: u32,
+        order: Order,
+    },
+    /// `OpMemoryBarrier`.
+    Fence {
+        order: Order,
+    },
+    Call {
+        function: u32,
+        args: Box<[(Reg, Reg, u32)]>,
+    },
+    /// A floating-point operation: see [`crate::site::Site`].
+    Float {
+        site: u32,
+        dst: Reg,
+        args: Box<[Reg]>,
+    },
+}
+
+/// A jump to a block of the function, with the phi values that it brings.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    pub(crate) block: u32,
+    /// Destination, source, scalars.
+    pub(crate) phis: Box<[(Reg, Reg, u32)]>,
+}
+
+/// How a block ends.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    Jump(Edge),
+    If { condition: Reg, then: Edge, other: Edge },
+    Switch { selector: Reg, cases: Box<[(u64, u32)]>, edges: Box<[Edge]> },
+    Return { value: Option<Reg> },
+    Unreachable,
+}
+
+/// A block; blocks of a function are in the order in which lanes that wait are served.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) code: std::ops::Range<u32>,
+    pub(crate) end: End,
+    /// The instruction that ends it.
+    pub(crate) at: Place,
+}
+
+/// A function.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Function {
+    pub(crate) blocks: Vec<Block>,
+    /// Where its result goes.
+    pub(crate) result: Reg,
+    pub(crate) result_scalars: u32,
+}

@@ -1,0 +1,225 @@
+//! Operations on integers and booleans, one scalar at a time: what they mean, and where they have no meaning.
+
+use crate::inst::IntOp;
+use crate::ty::mask;
+
+/// Why an operation has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undefined {
+    /// Undefined behaviour: division by zero, or of the least value by -1.
+    Division,
+    /// The value alone is undefined.
+    Value,
+}
+
+/// The number that the low bits are in two's complement.
+#[inline(always)]
+pub(crate) const fn signed(width: u32, bits: u64) -> i64 {
+    (bits << (64 - width)).cast_signed() >> (64 - width)
+}
+
+impl IntOp {
+    /// How many operands it takes.
+    pub(crate) const fn arity(self) -> usize {
+        match self {
+            IntOp::Neg
+            | IntOp::Not
+            | IntOp::BitReverse
+            | IntOp::BitCount
+            | IntOp::ZeroExtend
+            | IntOp::SignExtend
+            | IntOp::SAbs
+            | IntOp::SSign
+            | IntOp::FindILsb
+            | IntOp::FindSMsb
+            | IntOp::FindUMsb => 1,
+            IntOp::BitSExtract | IntOp::BitUExtract | IntOp::UClamp | IntOp::SClamp => 3,
+            IntOp::BitInsert => 4,
+            IntOp::Add
+            | IntOp::Sub
+            | IntOp::Mul
+            | IntOp::UDiv
+            | IntOp::SDiv
+            | IntOp::UMod
+            | IntOp::SRem
+            | IntOp::SMod
+            | IntOp::And
+            | IntOp::Or
+            | IntOp::Xor
+            | IntOp::Shl
+            | IntOp::Shr
+            | IntOp::Sar
+            | IntOp::Eq
+            | IntOp::Ne
+            | IntOp::ULt
+            | IntOp::ULe
+            | IntOp::UGt
+            | IntOp::UGe
+            | IntOp::SLt
+            | IntOp::SLe
+            | IntOp::SGt
+            | IntOp::SGe
+            | IntOp::Carry
+            | IntOp::Borrow
+            | IntOp::UMulHigh
+            | IntOp::SMulHigh
+            | IntOp::UMin
+            | IntOp::UMax
+            | IntOp::SMin
+            | IntOp::SMax
+            | IntOp::UAddSat
+            | IntOp::SAddSat => 2,
+        }
+    }
+
+    /// The result for operands of `width` bits (canonical), not yet cut to the result's width. `poison_negative`: `OpSRem`
+    /// and `OpSMod` of a negative operand have no value (no `maintenance8`).
+    #[inline(always)]
+    pub(crate) fn eval(self, width: u32, x: [u64; 4], poison_negative: bool) -> Result<u64, Undefined> {
+        let [a, b, c, d] = x;
+        let s = |bits| signed(width, bits);
+        let least = signed(width, 1 << (width - 1));
+        Ok(match self {
+            IntOp::Add => a.wrapping_add(b),
+            IntOp::Sub => a.wrapping_sub(b),
+            IntOp::Mul => a.wrapping_mul(b),
+            IntOp::UDiv | IntOp::UMod if b == 0 => return Err(Undefined::Division),
+            IntOp::UDiv => a / b,
+            IntOp::UMod => a % b,
+            IntOp::SDiv | IntOp::SRem | IntOp::SMod if b == 0 || (s(b) == -1 && s(a) == least) => {
+                return Err(Undefined::Division);
+            }
+            IntOp::SRem | IntOp::SMod if poison_negative && (s(a) < 0 || s(b) < 0) => return Err(Undefined::Value),
+            IntOp::SDiv => (s(a) / s(b)).cast_unsigned(),
+            IntOp::SRem => (s(a) % s(b)).cast_unsigned(),
+            IntOp::SMod => {
+                let rest = s(a) % s(b);
+                let wrong = rest != 0 && (rest < 0) != (s(b) < 0);
+                (if wrong { rest + s(b) } else { rest }).cast_unsigned()
+            }
+            IntOp::Neg => a.wrapping_neg(),
+            IntOp::Not => !a,
+            IntOp::And => a & b,
+            IntOp::Or => a | b,
+            IntOp::Xor => a ^ b,
+            IntOp::Shl | IntOp::Shr | IntOp::Sar if b >= u64::from(width) => return Err(Undefined::Value),
+            IntOp::Shl => a << b,
+            IntOp::Shr => a >> b,
+            IntOp::Sar => (s(a) >> b).cast_unsigned(),
+            IntOp::Eq => u64::from(a == b),
+            IntOp::Ne => u64::from(a != b),
+            IntOp::ULt => u64::from(a < b),
+            IntOp::ULe => u64::from(a <= b),
+            IntOp::UGt => u64::from(a > b),
+            IntOp::UGe => u64::from(a >= b),
+            IntOp::SLt => u64::from(s(a) < s(b)),
+            IntOp::SLe => u64::from(s(a) <= s(b)),
+            IntOp::SGt => u64::from(s(a) > s(b)),
+            IntOp::SGe => u64::from(s(a) >= s(b)),
+            IntOp::BitInsert => {
+                let field = field(width, c, d)?;
+                a & !field | b.checked_shl(c as u32).unwrap_or(0) & field
+            }
+            IntOp::BitSExtract | IntOp::BitUExtract if field(width, b, c)? == 0 => 0,
+            IntOp::BitUExtract => (a >> b) & mask(c as u32),
+            IntOp::BitSExtract => signed(c as u32, a >> b).cast_unsigned(),
+            IntOp::BitReverse => a.reverse_bits() >> (64 - width),
+            IntOp::BitCount => u64::from(a.count_ones()),
+            IntOp::Carry => u64::from(u128::from(a) + u128::from(b) > u128::from(mask(width))),
+            IntOp::Borrow => u64::from(a < b),
+            IntOp::UMulHigh => ((u128::from(a) * u128::from(b)) >> width) as u64,
+            IntOp::SMulHigh => ((i128::from(s(a)) * i128::from(s(b))) >> width) as u64,
+            IntOp::ZeroExtend => a,
+            IntOp::SignExtend => s(a).cast_unsigned(),
+            IntOp::SAbs => s(a).wrapping_abs().cast_unsigned(),
+            IntOp::SSign => s(a).signum().cast_unsigned(),
+            IntOp::UMin => a.min(b),
+            IntOp::UMax => a.max(b),
+            IntOp::SMin => s(a).min(s(b)).cast_unsigned(),
+            IntOp::SMax => s(a).max(s(b)).cast_unsigned(),
+            IntOp::UClamp if b > c => return Err(Undefined::Value),
+            IntOp::SClamp if s(b) > s(c) => return Err(Undefined::Value),
+            IntOp::UClamp => a.clamp(b, c),
+            IntOp::SClamp => s(a).clamp(s(b), s(c)).cast_unsigned(),
+            IntOp::FindILsb => {
+                if a == 0 {
+                    u64::MAX
+                } else {
+                    u64::from(a.trailing_zeros())
+                }
+            }
+            IntOp::FindUMsb => highest(a),
+            IntOp::FindSMsb => highest(if s(a) < 0 { !a & mask(width) } else { a }),
+            IntOp::UAddSat => u128::from(mask(width)).min(u128::from(a) + u128::from(b)) as u64,
+            IntOp::SAddSat => {
+                let most = i128::from(mask(width - 1));
+                (i128::from(s(a)) + i128::from(s(b))).clamp(-most - 1, most) as u64
+            }
+        })
+    }
+}
+
+/// The bits of a field, if it lies in the word.
+fn field(width: u32, offset: u64, count: u64) -> Result<u64, Undefined> {
+    match (offset.checked_add(count), count) {
+        (Some(end), _) if end > u64::from(width) => Err(Undefined::Value),
+        (None, _) => Err(Undefined::Value),
+        (_, 0) => Ok(0),
+        _ => Ok(mask(count as u32) << offset),
+    }
+}
+
+/// The place of the highest bit; -1 if there is none.
+fn highest(bits: u64) -> u64 {
+    if bits == 0 { u64::MAX } else { 63 - u64::from(bits.leading_zeros()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eval(op: IntOp, width: u32, x: [u64; 4]) -> Result<u64, Undefined> {
+        op.eval(width, x, false).map(|bits| bits & mask(width))
+    }
+
+    #[test]
+    fn agrees_with_the_host_at_eight_bits() {
+        for a in 0..=255u8 {
+            for b in 0..=255u8 {
+                let (sa, sb) = (a.cast_signed(), b.cast_signed());
+                let x = [u64::from(a), u64::from(b), 0, 0];
+                let signed = |value: i8| u64::from(value.cast_unsigned());
+                assert_eq!(eval(IntOp::Add, 8, x), Ok(u64::from(a.wrapping_add(b))));
+                assert_eq!(eval(IntOp::Mul, 8, x), Ok(u64::from(a.wrapping_mul(b))));
+                assert_eq!(eval(IntOp::SDiv, 8, x).ok(), sa.checked_div(sb).map(signed));
+                assert_eq!(eval(IntOp::SRem, 8, x).ok(), sa.checked_rem(sb).map(signed));
+                assert_eq!(eval(IntOp::SMulHigh, 8, x), Ok(((i16::from(sa) * i16::from(sb)) >> 8) as u64 & 0xff));
+                assert_eq!(eval(IntOp::SAddSat, 8, x), Ok(signed(sa.saturating_add(sb))));
+                assert_eq!(eval(IntOp::Carry, 8, x), Ok(u64::from(a.checked_add(b).is_none())));
+                assert_eq!(eval(IntOp::SLt, 8, x), Ok(u64::from(sa < sb)));
+                assert_eq!(eval(IntOp::Sar, 8, x).ok(), sa.checked_shr(b.into()).map(signed));
+                assert_eq!(eval(IntOp::Shl, 8, x).ok(), a.checked_shl(b.into()).map(u64::from));
+                if let Ok(modulus) = eval(IntOp::SMod, 8, x) {
+                    let modulus = i64::from((modulus as u8).cast_signed());
+                    assert!((i64::from(sa) - modulus) % i64::from(sb) == 0);
+                    assert!(modulus == 0 || (modulus < 0) == (sb < 0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bit_fields_and_searches() {
+        assert_eq!(eval(IntOp::BitInsert, 32, [0xffff_ffff, 0, 8, 8]), Ok(0xffff_00ff));
+        assert_eq!(eval(IntOp::BitInsert, 32, [7, 1, 32, 0]), Ok(7));
+        assert_eq!(eval(IntOp::BitInsert, 32, [7, 1, 31, 2]), Err(Undefined::Value));
+        assert_eq!(eval(IntOp::BitInsert, 64, [0, u64::MAX, 0, 64]), Ok(u64::MAX));
+        assert_eq!(eval(IntOp::BitSExtract, 32, [0x80, 4, 4, 0]), Ok(0xffff_fff8));
+        assert_eq!(eval(IntOp::BitUExtract, 32, [0x80, 4, 4, 0]), Ok(8));
+        assert_eq!(eval(IntOp::FindSMsb, 32, [0xffff_fffe, 0, 0, 0]), Ok(0));
+        assert_eq!(eval(IntOp::FindSMsb, 32, [0xffff_ffff, 0, 0, 0]), Ok(0xffff_ffff));
+        assert_eq!(eval(IntOp::FindUMsb, 32, [0, 0, 0, 0]), Ok(0xffff_ffff));
+        assert_eq!(eval(IntOp::BitReverse, 16, [1, 0, 0, 0]), Ok(0x8000));
+        assert_eq!(IntOp::SRem.eval(32, [0xffff_fff9, 3, 0, 0], true), Err(Undefined::Value));
+    }
+}

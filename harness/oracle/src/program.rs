@@ -1,0 +1,94 @@
+//! A shader, ready to be interpreted.
+
+use crate::dispatch::{Dispatch, Limits, Slot, SpecValues};
+use crate::error::{Place, ProgramError, RunError};
+use crate::inst::{Function, Inst, Reg};
+use crate::outcome::Outcome;
+use crate::site::Site;
+use crate::ty::Kind;
+use assay_spirv::Module;
+use assay_spirv::tables::BuiltIn;
+
+/// A compute entry point, specialised and translated for the interpreter.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) name: String,
+    pub(crate) size: [u32; 3],
+    /// What each register is.
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) code: Vec<Inst>,
+    /// Where each instruction of `code` comes from.
+    pub(crate) at: Vec<Place>,
+    /// What is done once: constants.
+    pub(crate) setup: Vec<Inst>,
+    pub(crate) setup_at: Vec<Place>,
+    /// What every workgroup begins with: private variables.
+    pub(crate) fresh: Vec<Inst>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) entry: u32,
+    /// Registers of variables of invocations: first, how many.
+    pub(crate) locals: Vec<(Reg, u32)>,
+    pub(crate) objects: Vec<Object>,
+    pub(crate) workgroup_bytes: u64,
+    /// Workgroup memory that begins as zero: offset and bytes.
+    pub(crate) zeroed: Vec<(u64, u64)>,
+    pub(crate) builtins: Vec<(BuiltIn, Reg, u32)>,
+    pub(crate) sites: Vec<Site>,
+}
+
+/// Memory that a program names, by the numbers that pointers count it with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Object {
+    pub(crate) kind: ObjectKind,
+    /// Its first number, and how many it has: descriptors of an array.
+    pub(crate) first: u64,
+    pub(crate) count: u64,
+    /// Whether the shader may write it.
+    pub(crate) writable: bool,
+}
+
+/// What memory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ObjectKind {
+    Push,
+    Workgroup,
+    Binding(Slot),
+}
+
+impl Program {
+    /// Translates the compute entry point `entry` of a module, with these specialisation constants.
+    ///
+    /// # Errors
+    /// There is no such entry point, the module holds what the interpreter does not implement (named with its place),
+    /// or what no valid module has.
+    pub fn new(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
+        crate::decode::program(module, entry, spec)
+    }
+
+    /// The entry point's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The size of a workgroup, specialised.
+    pub fn workgroup_size(&self) -> [u32; 3] {
+        self.size
+    }
+
+    /// The descriptors that the entry point names: each binding's first, and how many it may have.
+    pub fn bindings(&self) -> impl Iterator<Item = (Slot, u64)> {
+        self.objects.iter().filter_map(|object| match object.kind {
+            ObjectKind::Binding(slot) => Some((slot, object.count)),
+            ObjectKind::Push | ObjectKind::Workgroup => None,
+        })
+    }
+
+    /// Interprets a dispatch.
+    ///
+    /// # Errors
+    /// Nothing is bound where the shader reads or writes, or the dispatch exceeds a limit. Undefined behaviour of the
+    /// shader is no error but in the outcome.
+    pub fn run(&self, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
+        crate::run::run(self, dispatch, limits)
+    }
+}

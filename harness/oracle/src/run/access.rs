@@ -1,0 +1,397 @@
+//! Pointers, loads and stores.
+
+use super::lanes::{Column, Lanes};
+use super::{Run, UNREAD};
+use crate::decode::{OBJECT, OUTSIDE};
+use crate::dispatch::Robustness;
+use crate::inst::{Reg, Term};
+use crate::integer::signed;
+use crate::memory::Found;
+use crate::outcome::{CauseKind, FaultKind};
+use crate::ty::{Kind, Leaf};
+use crate::value::Value;
+
+/// What an address leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Bytes of an object.
+    At { object: usize, offset: usize },
+    /// Beyond the end, where robustness leaves open what happens.
+    Open { object: usize, cause: u32 },
+    /// Beyond the end: reads zero, writes nothing.
+    Void,
+    /// Undefined behaviour; the cause for what follows.
+    Nowhere { cause: u32 },
+}
+
+impl Run<'_> {
+    pub(super) fn chain(&mut self, dst: Reg, base: Reg, constant: u64, terms: &[Term], lanes: Lanes) {
+        let mut d = self.take(dst);
+        let column = |reg: Reg| &self.columns[reg as usize];
+        let wide = column(base).is_wide(lanes) || terms.iter().any(|term| column(term.index).is_wide(lanes));
+        if !wide {
+            d.make_plain(lanes);
+            let base = &column(base).bits;
+            lanes.iter().for_each(|l| d.bits[l] = base[l].wrapping_add(constant));
+            for term in terms {
+                let index = &column(term.index).bits;
+                for l in lanes.iter() {
+                    d.bits[l] = step(d.bits[l], base[l], index[l], term);
+                }
+            }
+            return self.give(dst, d);
+        }
+        for l in lanes.iter() {
+            let start = column(base);
+            let (mut value, mut bits) = (start.value(l).clone(), start.bits[l]);
+            let mut all =
+                value.patterns(bits).map(|all| all.into_iter().map(|p| (p, p.wrapping_add(constant))).collect());
+            for term in terms {
+                let index = column(term.index);
+                all = all.and_then(|all: Vec<(u64, u64)>| {
+                    let indices = index.value(l).patterns(index.bits[l])?;
+                    let steps =
+                        all.iter().flat_map(|(base, at)| indices.iter().map(|i| (*base, step(*at, *base, *i, term))));
+                    Ok(steps.collect())
+                });
+            }
+            let found = all.map(|all| Value::of_patterns(all.into_iter().map(|(_, at)| at).collect()));
+            (value, bits) = match found {
+                Ok(Some(found)) => found,
+                Ok(None) | Err(None) => (Value::Any(self.log.cause(CauseKind::Precision, self.here)), 0),
+                Err(Some(cause)) => (Value::Any(cause), 0),
+            };
+            d.set(l, bits, value);
+        }
+        self.give(dst, d);
+    }
+
+    /// The registers that a pointer into lane-local storage may name; `Err` is the cause of none being known.
+    fn local_targets(&mut self, pointer: Reg, lane: usize) -> Result<Vec<Reg>, u32> {
+        let column = &self.columns[pointer as usize];
+        match column.value(lane).patterns(column.bits[lane]) {
+            Ok(targets) => {
+                let outside = targets.iter().any(|t| *t >= self.columns.len() as u64);
+                match (outside, targets.len()) {
+                    (false, _) => Ok(targets.into_iter().map(|t| t as Reg).collect()),
+                    (true, 1) => {
+                        let beyond = || "an index beyond an array of the invocation".to_owned();
+                        Err(self.fault(FaultKind::OutOfBounds, lane, beyond))
+                    }
+                    (true, _) => Err(self.cause(CauseKind::Precision)),
+                }
+            }
+            Err(None) => Err(self.cause(CauseKind::Precision)),
+            Err(Some(cause)) if self.is_undefined(cause) => Err(self.decided_by(cause, lane)),
+            Err(Some(cause)) => Err(cause),
+        }
+    }
+
+    pub(super) fn local_load(&mut self, dst: Reg, pointer: Reg, n: u32, lanes: Lanes) {
+        for l in lanes.iter() {
+            match self.local_targets(pointer, l) {
+                Ok(targets) => {
+                    for i in 0..n {
+                        self.write_register(dst + i, targets[0] + i, l, false);
+                        for target in &targets[1..] {
+                            self.write_register(dst + i, target + i, l, true);
+                        }
+                    }
+                }
+                Err(cause) => (0..n).for_each(|i| self.columns[(dst + i) as usize].set(l, 0, Value::Any(cause))),
+            }
+        }
+        for i in 0..n {
+            let mut column = self.take(dst + i);
+            if column.wide.is_some() {
+                self.notice_unwritten(&mut column, lanes);
+            }
+            self.give(dst + i, column);
+        }
+    }
+
+    pub(super) fn local_store(&mut self, pointer: Reg, src: Reg, n: u32, lanes: Lanes) {
+        for l in lanes.iter() {
+            // Where it goes is lost only after undefined behaviour or beyond a budget: the invocation's arrays are too.
+            match self.local_targets(pointer, l) {
+                Ok(targets) => {
+                    for target in &targets {
+                        (0..n).for_each(|i| self.write_register(target + i, src + i, l, targets.len() > 1));
+                    }
+                }
+                Err(cause) => self.lose_locals(l, cause),
+            }
+        }
+    }
+
+    /// Nothing is known any more of what a lane keeps in variables.
+    fn lose_locals(&mut self, lane: usize, cause: u32) {
+        for &(first, n) in &self.program.locals {
+            for reg in first..first + n {
+                self.columns[reg as usize].set(lane, 0, Value::Any(cause));
+            }
+        }
+    }
+
+    /// What `size` bytes at a pointer are.
+    pub(super) fn target(
+        &mut self,
+        pointer: u64,
+        size: u64,
+        physical: Option<u32>,
+        lane: usize,
+        write: bool,
+    ) -> Target {
+        if let Some(alignment) = physical {
+            return self.physical_target(pointer, size, u64::from(alignment), lane);
+        }
+        let offset = pointer % OBJECT;
+        let Some(object) = self.object_of(pointer) else {
+            let what =
+                if pointer == OUTSIDE { "an index beyond an array" } else { "a descriptor that nothing is bound to" };
+            return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, || what.into()) };
+        };
+        let length = self.objects[object].bytes.len() as u64;
+        if offset + size <= length {
+            return Target::At { object, offset: offset as usize };
+        }
+        // Robustness is about buffers.
+        let is_buffer = pointer / OBJECT >= 2;
+        match self.dispatch.robustness {
+            Robustness::Access2 if is_buffer => Target::Void,
+            Robustness::Access if is_buffer => Target::Open { object, cause: self.cause(CauseKind::Robustness) },
+            _ => {
+                let access = if write { "a write" } else { "a read" };
+                let detail = || format!("{access} of {size} bytes at offset {offset}, of {length} bytes");
+                Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, detail) }
+            }
+        }
+    }
+
+    fn physical_target(&mut self, address: u64, size: u64, alignment: u64, lane: usize) -> Target {
+        if !address.is_multiple_of(alignment.max(1)) {
+            let rule = "VUID-RuntimeSpirv-PhysicalStorageBuffer64-06315";
+            let detail = || format!("address {address:#x} is not aligned to {alignment} ({rule})");
+            return Target::Nowhere { cause: self.fault(FaultKind::Pointer, lane, detail) };
+        }
+        let after = self.addresses.partition_point(|(first, ..)| *first <= address);
+        let around = after.checked_sub(1).map(|at| self.addresses[at]);
+        if let Some((first, length, number)) = around
+            && address - first + size <= length
+            && let Some(object) = self.object_of(number * OBJECT)
+        {
+            return Target::At { object, offset: (address - first) as usize };
+        }
+        let rule = "VUID-RuntimeSpirv-PhysicalStorageBuffer64-11819";
+        let detail = || format!("{size} bytes at address {address:#x} lie in no buffer that was given ({rule})");
+        Target::Nowhere { cause: self.fault(FaultKind::Pointer, lane, detail) }
+    }
+
+    pub(super) fn load(&mut self, dst: Reg, pointer: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
+        let pointers = self.take(pointer);
+        let wide = pointers.is_wide(lanes);
+        for (reg, leaf) in (dst..).zip(leaves) {
+            let mut d = self.take(reg);
+            if wide {
+                lanes.iter().for_each(|l| self.load_from_any(&mut d, &pointers, leaf, physical, l));
+            } else {
+                d.make_plain(lanes);
+                self.load_leaf(&mut d, &pointers, leaf, physical, lanes);
+            }
+            self.give(reg, d);
+        }
+        self.give(pointer, pointers);
+    }
+
+    /// One scalar of each lane, the pointers being exact.
+    fn load_leaf(&mut self, d: &mut Column, pointers: &Column, leaf: &Leaf, physical: Option<u32>, lanes: Lanes) {
+        let size = leaf.kind.bytes() as usize;
+        for l in lanes.iter() {
+            let pointer = pointers.bits[l];
+            let at = pointer.wrapping_add(leaf.offset);
+            // The common case: inside an object of plain bytes.
+            if physical.is_none()
+                && let Some(place) = self.object_of(pointer)
+            {
+                let object = &self.objects[place];
+                let offset = (pointer % OBJECT + leaf.offset) as usize;
+                if object.is_plain() && offset + size <= object.bytes.len() {
+                    d.bits[l] = loaded(leaf.kind, object.bits(offset, size));
+                    if let Some(cause) = self.note_read(place, offset, size, l) {
+                        d.set(l, 0, Value::Any(cause));
+                    }
+                    continue;
+                }
+            }
+            let (value, bits) = self.load_one(pointer, at, leaf, physical, l);
+            d.set(l, bits, value);
+        }
+    }
+
+    fn load_one(&mut self, pointer: u64, at: u64, leaf: &Leaf, physical: Option<u32>, lane: usize) -> (Value, u64) {
+        let size = leaf.kind.bytes();
+        // The alignment that is stated is that of the whole access.
+        let alignment = physical.map(|a| if pointer.is_multiple_of(u64::from(a.max(1))) { 1 } else { a });
+        let at = if alignment.is_some_and(|a| a > 1) { pointer } else { at };
+        let at = if pointer == OUTSIDE { OUTSIDE } else { at };
+        match self.target(at, size, alignment, lane, false) {
+            Target::At { object, offset } => {
+                if let Some(cause) = self.note_read(object, offset, size as usize, lane) {
+                    return (Value::Any(cause), 0);
+                }
+                let found = self.objects[object].read(offset, size as usize);
+                let bits = loaded(leaf.kind, self.objects[object].bits(offset, size as usize));
+                match found {
+                    Found::Value(Value::Any(UNREAD)) | Found::Unwritten => {
+                        (Value::Any(self.cause(CauseKind::Uninitialized)), 0)
+                    }
+                    Found::Value(value) => (value, bits),
+                    Found::Parts => (Value::Any(self.cause(CauseKind::Precision)), 0),
+                }
+            }
+            Target::Void => (Value::Bits, 0),
+            Target::Open { cause, .. } | Target::Nowhere { cause } => (Value::Any(cause), 0),
+        }
+    }
+
+    fn load_from_any(&mut self, d: &mut Column, pointers: &Column, leaf: &Leaf, physical: Option<u32>, lane: usize) {
+        let (value, bits) = match pointers.value(lane).patterns(pointers.bits[lane]) {
+            Ok(all) => {
+                let mut union: Option<(Value, u64)> = None;
+                for pointer in all {
+                    let next = self.load_one(pointer, pointer.wrapping_add(leaf.offset), leaf, physical, lane);
+                    union = Some(match union {
+                        None => next,
+                        Some(before) => self.union(leaf.kind, (&before.0, before.1), (&next.0, next.1)),
+                    });
+                }
+                union.unwrap_or_default()
+            }
+            Err(None) => (Value::Any(self.cause(CauseKind::Precision)), 0),
+            Err(Some(cause)) if self.is_undefined(cause) => (Value::Any(self.decided_by(cause, lane)), 0),
+            Err(Some(cause)) => (Value::Any(cause), 0),
+        };
+        d.set(lane, bits, value);
+    }
+
+    pub(super) fn store(&mut self, pointer: Reg, src: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
+        let pointers = self.take(pointer);
+        for (reg, leaf) in (src..).zip(leaves) {
+            let s = self.take(reg);
+            let size = leaf.kind.bytes() as usize;
+            let simple = !pointers.is_wide(lanes) && !s.is_wide(lanes) && physical.is_none();
+            for l in lanes.iter() {
+                let pointer = pointers.bits[l];
+                if simple
+                    && !self.forks.is_weak(l)
+                    && let Some(object) = self.object_of(pointer)
+                {
+                    let offset = (pointer % OBJECT + leaf.offset) as usize;
+                    let memory = &mut self.objects[object];
+                    if memory.is_plain() && offset + size <= memory.bytes.len() {
+                        memory.put(offset, size, s.bits[l]);
+                        self.note_write(object, offset, size, l);
+                        continue;
+                    }
+                }
+                self.store_any(&pointers, (s.value(l), s.bits[l]), leaf, physical, l);
+            }
+            self.give(reg, s);
+        }
+        self.give(pointer, pointers);
+    }
+
+    fn store_any(
+        &mut self,
+        pointers: &Column,
+        (value, bits): (&Value, u64),
+        leaf: &Leaf,
+        physical: Option<u32>,
+        lane: usize,
+    ) {
+        let all = match pointers.value(lane).patterns(pointers.bits[lane]) {
+            Ok(all) => all,
+            Err(unknown) => {
+                let cause = match unknown {
+                    None => self.cause(CauseKind::Precision),
+                    Some(cause) if self.is_undefined(cause) => self.decided_by(cause, lane),
+                    Some(cause) => cause,
+                };
+                let _stop = self.lose_everything(cause);
+                return;
+            }
+        };
+        let perhaps = all.len() > 1 || self.forks.is_weak(lane);
+        for pointer in all {
+            let alignment = physical.map(|a| if pointer.is_multiple_of(u64::from(a.max(1))) { 1 } else { a });
+            let at = if pointer == OUTSIDE { OUTSIDE } else { pointer.wrapping_add(leaf.offset) };
+            match self.target(at, leaf.kind.bytes(), alignment, lane, true) {
+                Target::At { object, offset } => self.put(object, offset, leaf.kind, (value, bits), perhaps, lane),
+                Target::Open { object, cause } => drop(self.objects[object].lost.get_or_insert(cause)),
+                Target::Void | Target::Nowhere { .. } => {}
+            }
+        }
+    }
+
+    /// Writes a scalar, if it is sure that it is written; else it may also stay as it is.
+    pub(super) fn put(
+        &mut self,
+        object: usize,
+        offset: usize,
+        kind: Kind,
+        (value, bits): (&Value, u64),
+        perhaps: bool,
+        lane: usize,
+    ) {
+        let size = kind.bytes() as usize;
+        let (mut value, mut bits) = (value.clone(), bits);
+        if value == Value::Any(UNREAD) {
+            value = Value::Any(self.cause(CauseKind::Uninitialized));
+        }
+        if perhaps {
+            let old = match self.objects[object].read(offset, size) {
+                Found::Value(old) => old,
+                Found::Unwritten => Value::Any(UNREAD),
+                Found::Parts => Value::Any(self.cause(CauseKind::Precision)),
+            };
+            let old_bits = loaded(kind, self.objects[object].bits(offset, size));
+            (value, bits) = self.union(kind, (&old, old_bits), (&value, bits));
+        }
+        let parts = self.cause(CauseKind::Precision);
+        self.objects[object].write(offset, size, bits, value, parts);
+        self.note_write(object, offset, size, lane);
+    }
+
+    pub(super) fn length(&mut self, dst: Reg, pointer: Reg, (offset, stride): (u64, u64), lanes: Lanes) {
+        for l in lanes.iter() {
+            let column = &self.columns[pointer as usize];
+            let (value, bits) = match column.value(l).patterns(column.bits[l]) {
+                Ok(all) => {
+                    let length = |run: &Self, pointer: u64| {
+                        let bytes = run.object_of(pointer).map_or(0, |object| run.objects[object].bytes.len() as u64);
+                        bytes.saturating_sub(pointer % OBJECT + offset) / stride.max(1)
+                    };
+                    let all = all.into_iter().map(|pointer| length(self, pointer)).collect();
+                    Value::of_patterns(all).unwrap_or((Value::Any(UNREAD), 0))
+                }
+                Err(None) => (Value::Any(self.cause(CauseKind::Precision)), 0),
+                Err(Some(cause)) => (Value::Any(cause), 0),
+            };
+            self.columns[dst as usize].set(l, bits, value);
+        }
+    }
+}
+
+/// A pointer, one index further.
+#[inline(always)]
+fn step(at: u64, base: u64, index: u64, term: &Term) -> u64 {
+    let index = signed(u32::from(term.width), index);
+    let outside = term.count.is_some_and(|count| index.cast_unsigned() >= count) || at == OUTSIDE || base == OUTSIDE;
+    if outside { OUTSIDE } else { at.wrapping_add(index.cast_unsigned().wrapping_mul(term.stride)) }
+}
+
+/// Bits of memory as a register has them.
+#[inline(always)]
+fn loaded(kind: Kind, bits: u64) -> u64 {
+    if kind == Kind::Bool { u64::from(bits != 0) } else { bits }
+}

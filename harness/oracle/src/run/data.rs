@@ -1,0 +1,232 @@
+//! Copies, selections, and bits read as other scalars.
+
+use super::lanes::{Column, Lanes};
+use super::{Run, UNREAD};
+use crate::inst::Reg;
+use crate::outcome::{CauseKind, FaultKind};
+use crate::ty::{Kind, mask};
+use crate::value::Value;
+
+impl Run<'_> {
+    pub(super) fn copy(&mut self, dst: Reg, src: Reg, n: u32, load: bool, lanes: Lanes) {
+        for i in 0..n {
+            if dst == src {
+                continue;
+            }
+            let mut d = self.take(dst + i);
+            d.copy(&self.columns[(src + i) as usize], lanes);
+            if load && d.wide.is_some() {
+                self.notice_unwritten(&mut d, lanes);
+            }
+            self.give(dst + i, d);
+        }
+    }
+
+    /// What nothing has written has its cause where it is read.
+    pub(super) fn notice_unwritten(&mut self, column: &mut Column, lanes: Lanes) {
+        for l in lanes.iter() {
+            if *column.value(l) == Value::Any(UNREAD) {
+                let cause = self.cause(CauseKind::Uninitialized);
+                column.set(l, 0, Value::Any(cause));
+            }
+        }
+    }
+
+    /// The union of two scalars of a register.
+    pub(super) fn union(&mut self, kind: Kind, a: (&Value, u64), b: (&Value, u64)) -> (Value, u64) {
+        Value::union(kind, a, b).unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0))
+    }
+
+    pub(super) fn select(&mut self, dst: Reg, cond: Reg, a: Reg, b: Reg, lanes: Lanes) {
+        let kind = self.program.kinds[dst as usize];
+        let mut d = self.take(dst);
+        let plain = [cond, a, b].iter().all(|reg| self.columns[*reg as usize].wide.is_none());
+        if plain {
+            let [cond, a, b] = [cond, a, b].map(|reg| &self.columns[reg as usize].bits);
+            d.make_plain(lanes);
+            lanes.iter().for_each(|l| d.bits[l] = if cond[l] != 0 { a[l] } else { b[l] });
+            return self.give(dst, d);
+        }
+        for l in lanes.iter() {
+            let condition = &self.columns[cond as usize];
+            let both = match condition.value(l) {
+                Value::Bits => {
+                    let from = if condition.bits[l] != 0 { a } else { b };
+                    d.copy_lane(l, &self.columns[from as usize], l);
+                    continue;
+                }
+                Value::Few(_) | Value::Float(_) => None,
+                Value::Any(cause) => Some(*cause),
+            };
+            if let Some(cause) = both.filter(|cause| self.is_undefined(*cause)) {
+                d.set(l, 0, Value::Any(cause));
+                continue;
+            }
+            let [x, y] = [a, b].map(|reg| &self.columns[reg as usize]);
+            let (x, y) = ((x.value(l).clone(), x.bits[l]), (y.value(l).clone(), y.bits[l]));
+            let (value, bits) = self.union(kind, (&x.0, x.1), (&y.0, y.1));
+            d.set(l, bits, value);
+        }
+        self.give(dst, d);
+    }
+
+    /// Whether nothing is required of what depends on this cause: it is not just unknown to us.
+    pub(super) fn is_undefined(&self, cause: u32) -> bool {
+        matches!(self.log.kind(cause), CauseKind::Unspecified | CauseKind::Uninitialized | CauseKind::Fault)
+    }
+
+    pub(super) fn recast(&mut self, dst: Reg, src: Reg, n: u32, widths: (u8, u8), lanes: Lanes) {
+        let (from, to) = (u32::from(widths.0), u32::from(widths.1));
+        let total = n * from / to;
+        for i in 0..total {
+            let mut d = self.take(dst + i);
+            let sources: Vec<Reg> = if from > to {
+                vec![src + i * to / from]
+            } else {
+                (0..to / from).map(|k| src + i * (to / from) + k).collect()
+            };
+            for l in lanes.iter() {
+                let mut bits = 0;
+                let mut value = Value::Bits;
+                for (k, reg) in sources.iter().enumerate() {
+                    let column = &self.columns[*reg as usize];
+                    let shift = if from > to { 0 } else { k as u32 * from };
+                    bits |= column.bits[l] << shift;
+                    match column.value(l) {
+                        Value::Bits => {}
+                        Value::Any(cause) => value = Value::Any(*cause),
+                        Value::Few(_) | Value::Float(_) => value = self.recast_set(&sources, (from, to), l, i),
+                    }
+                }
+                if from > to {
+                    bits = bits >> (i * to % from) & mask(to);
+                }
+                match value {
+                    // The patterns are whole already.
+                    Value::Few(ref all) => d.set(l, all[0], value.clone()),
+                    value => d.set(l, bits, value),
+                }
+            }
+            self.give(dst + i, d);
+        }
+    }
+
+    /// The part `i` of `to` bits of scalars of `from` bits that may be several.
+    fn recast_set(&mut self, sources: &[Reg], (from, to): (u32, u32), lane: usize, i: u32) -> Value {
+        let mut all = vec![0u64];
+        for (k, reg) in sources.iter().enumerate() {
+            let column = &self.columns[*reg as usize];
+            let patterns = match column.value(lane).patterns(column.bits[lane]) {
+                Ok(patterns) if patterns.len() * all.len() <= 64 => patterns,
+                Ok(_) | Err(None) => return Value::Any(self.cause(CauseKind::Precision)),
+                Err(Some(cause)) => return Value::Any(cause),
+            };
+            let shift = if from > to { 0 } else { k as u32 * from };
+            all = all.iter().flat_map(|low| patterns.iter().map(move |p| low | p << shift)).collect();
+        }
+        if from > to {
+            all.iter_mut().for_each(|bits| *bits = *bits >> (i * to % from) & mask(to));
+        }
+        match Value::of_patterns(all) {
+            // One pattern after all, as a list of one.
+            Some((Value::Bits, bits)) => Value::Few([bits].as_slice().into()),
+            Some((value, _)) => value,
+            None => Value::Any(self.cause(CauseKind::Precision)),
+        }
+    }
+
+    pub(super) fn extract(&mut self, dst: Reg, src: Reg, n: u32, index: Reg, lanes: Lanes) {
+        let kind = self.program.kinds[dst as usize];
+        let mut d = self.take(dst);
+        for l in lanes.iter() {
+            let column = &self.columns[index as usize];
+            match column.value(l).patterns(column.bits[l]) {
+                Ok(patterns) if patterns.iter().all(|p| *p < u64::from(n)) => {
+                    let read = |run: &Self, p: u64| {
+                        let column = &run.columns[(src + p as u32) as usize];
+                        (column.value(l).clone(), column.bits[l])
+                    };
+                    if let [one] = patterns[..] {
+                        d.copy_lane(l, &self.columns[(src + one as u32) as usize], l);
+                        continue;
+                    }
+                    let mut all = read(self, patterns[0]);
+                    for p in &patterns[1..] {
+                        let next = read(self, *p);
+                        all = self.union(kind, (&all.0, all.1), (&next.0, next.1));
+                    }
+                    d.set(l, all.1, all.0);
+                }
+                found => {
+                    let cause = self.bad_index(found, n, l);
+                    d.set(l, 0, Value::Any(cause));
+                }
+            }
+        }
+        self.give(dst, d);
+    }
+
+    fn bad_index(&mut self, found: Result<Vec<u64>, Option<u32>>, n: u32, lane: usize) -> u32 {
+        match found {
+            Ok(patterns) if patterns.len() == 1 => {
+                self.fault(FaultKind::OutOfBounds, lane, || format!("component {} of a vector of {n}", patterns[0]))
+            }
+            Ok(_) | Err(None) => self.cause(CauseKind::Precision),
+            Err(Some(cause)) if self.is_undefined(cause) => self.decided_by(cause, lane),
+            Err(Some(cause)) => cause,
+        }
+    }
+
+    /// A lane's address or branch depends on what has no value: undefined behaviour.
+    pub(super) fn decided_by(&mut self, cause: u32, lane: usize) -> u32 {
+        let kind = match self.log.kind(cause) {
+            CauseKind::Uninitialized => FaultKind::Uninitialized,
+            CauseKind::Fault => return cause,
+            _ => FaultKind::UndefinedDecision,
+        };
+        let from = self.log.causes.get(cause as usize).map(|cause| cause.at);
+        self.fault(kind, lane, || match from {
+            Some(from) => format!("an undefined value of {from} decides a branch or an address"),
+            None => "an undefined value decides a branch or an address".into(),
+        })
+    }
+
+    pub(super) fn insert(&mut self, dst: Reg, src: Reg, n: u32, (value, index): (Reg, Reg), lanes: Lanes) {
+        self.copy(dst, src, n, false, lanes);
+        for l in lanes.iter() {
+            let column = &self.columns[index as usize];
+            match column.value(l).patterns(column.bits[l]) {
+                Ok(patterns) if patterns.iter().all(|p| *p < u64::from(n)) => {
+                    for p in &patterns {
+                        let to = dst + *p as u32;
+                        self.write_register(to, value, l, patterns.len() > 1);
+                    }
+                }
+                found => {
+                    let cause = self.bad_index(found, n, l);
+                    for i in 0..n {
+                        self.columns[(dst + i) as usize].set(l, 0, Value::Any(cause));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes a lane of a register from another one; `perhaps`: it may also stay as it is.
+    pub(super) fn write_register(&mut self, to: Reg, from: Reg, lane: usize, perhaps: bool) {
+        if to == from {
+            return;
+        }
+        let mut d = self.take(to);
+        let source = &self.columns[from as usize];
+        if perhaps {
+            let (new, old) = ((source.value(lane).clone(), source.bits[lane]), (d.value(lane).clone(), d.bits[lane]));
+            let kind = self.program.kinds[to as usize];
+            let (value, bits) = self.union(kind, (&old.0, old.1), (&new.0, new.1));
+            d.set(lane, bits, value);
+        } else {
+            d.copy_lane(lane, source, lane);
+        }
+        self.give(to, d);
+    }
+}

@@ -1,0 +1,252 @@
+//! Control flow: lanes wait at blocks, and the first block in the function's order that has any runs them together.
+//!
+//! Blocks are ordered such that everything inside a construct comes before its merge block, so lanes that part come
+//! together where the structure says that they do.
+
+use super::lanes::Lanes;
+use super::{Run, Stop};
+use crate::inst::{Edge, End, Reg};
+use crate::outcome::{CauseKind, FaultKind};
+use crate::value::Value;
+
+/// Where lanes that have returned wait.
+const LEFT: u32 = u32::MAX;
+
+/// Lanes that wait, by block, the last first.
+#[derive(Debug, Default)]
+struct Waiting(Vec<(u32, Vec<u32>)>);
+
+impl Waiting {
+    /// The lanes at a block.
+    fn at(&mut self, block: u32) -> &mut Vec<u32> {
+        let place = self.0.binary_search_by(|(waiting, _)| block.cmp(waiting));
+        let place = place.unwrap_or_else(|place| {
+            self.0.insert(place, (block, Vec::new()));
+            place
+        });
+        &mut self.0[place].1
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Runs a function for some lanes, until all have returned.
+    pub(super) fn call(&mut self, function: u32, lanes: Lanes) -> Result<(), Stop> {
+        let program = self.program;
+        let function = &program.functions[function as usize];
+        let mut waiting = Waiting::default();
+        waiting.at(0).extend(lanes.list);
+        while let Some((block, mut list)) = waiting.0.pop() {
+            if block == LEFT {
+                break;
+            }
+            list.sort_unstable();
+            let block = &function.blocks[block as usize];
+            self.count(&list, block.at)?;
+            for at in block.code.clone() {
+                self.here = program.at[at as usize];
+                let lanes = self.mask(&list);
+                self.execute(&program.code[at as usize], lanes)?;
+            }
+            self.here = block.at;
+            match &block.end {
+                End::Jump(edge) => self.go(edge, list, &mut waiting),
+                End::If { condition, then, other } => {
+                    let (yes, no) = self.part(*condition, list, |bits| usize::from(bits == 0), 2)?.into_two();
+                    self.go(then, yes, &mut waiting);
+                    self.go(other, no, &mut waiting);
+                }
+                End::Switch { selector, cases, edges } => {
+                    let choose =
+                        |bits| cases.iter().find(|(case, _)| *case == bits).map_or(0, |(_, edge)| *edge as usize);
+                    let parts = self.part(*selector, list, choose, edges.len())?;
+                    for (edge, list) in edges.iter().zip(parts.0) {
+                        self.go(edge, list, &mut waiting);
+                    }
+                }
+                End::Return { value } => {
+                    if let Some(value) = value {
+                        let lanes = self.mask(&list);
+                        self.copy(function.result, *value, function.result_scalars, false, lanes);
+                    }
+                    self.arrive(LEFT, list, &mut waiting);
+                }
+                End::Unreachable => {
+                    for &lane in &list {
+                        self.fault(FaultKind::Unreachable, lane as usize, || "OpUnreachable was executed".into());
+                    }
+                    self.arrive(LEFT, list, &mut waiting);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mask<'l>(&self, list: &'l [u32]) -> Lanes<'l> {
+        Lanes { list, all: list.len() == self.lanes && self.forks.in_use == 0 }
+    }
+
+    /// Counts a block, and gives the workgroup up when it has had its share.
+    fn count(&mut self, list: &[u32], at: crate::Place) -> Result<(), Stop> {
+        self.blocks += 1;
+        self.here = at;
+        if self.blocks > self.limits.blocks_per_group {
+            let sure = list.iter().find(|lane| !self.forks.is_weak(**lane as usize));
+            let limit = self.limits.blocks_per_group;
+            let cause = match sure {
+                Some(lane) => self.fault(FaultKind::Endless, *lane as usize, || {
+                    format!("the workgroup still runs after {limit} blocks")
+                }),
+                None => self.cause(CauseKind::Budget),
+            };
+            return Err(self.lose_everything(cause));
+        }
+        if self.forks.in_use > 0 && list.iter().any(|lane| self.forks.is_weak(*lane as usize)) {
+            self.undecided_blocks += 1;
+            if self.undecided_blocks > self.limits.undecided_blocks {
+                let cause = self.cause(CauseKind::Budget);
+                return Err(self.lose_everything(cause));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing is known any more of what the shader may write.
+    pub(super) fn lose_everything(&mut self, cause: u32) -> Stop {
+        for object in self.written_objects() {
+            self.objects[object].lost.get_or_insert(cause);
+        }
+        Stop
+    }
+
+    /// Lanes take an edge: the target's phis get their values.
+    fn go(&mut self, edge: &'a Edge, list: Vec<u32>, waiting: &mut Waiting) {
+        if list.is_empty() {
+            return;
+        }
+        let lanes = self.mask(&list);
+        match &edge.phis[..] {
+            [] => {}
+            [(dst, src, n)] if dst.abs_diff(*src) >= *n => self.copy(*dst, *src, *n, false, lanes),
+            phis => {
+                // All at once: a phi may use another one's old value.
+                let pairs = phis.iter().flat_map(|(dst, src, n)| (0..*n).map(move |i| (dst + i, src + i)));
+                let pairs: Vec<(Reg, Reg)> = pairs.collect();
+                let written: std::collections::HashSet<Reg> = pairs.iter().map(|pair| pair.0).collect();
+                let saved: Vec<_> = pairs
+                    .iter()
+                    .map(|(_, src)| written.contains(src).then(|| self.columns[*src as usize].clone()))
+                    .collect();
+                for ((dst, src), saved) in pairs.iter().zip(saved) {
+                    match saved {
+                        Some(old) => self.columns[*dst as usize].copy(&old, lanes),
+                        None => self.copy(*dst, *src, 1, false, lanes),
+                    }
+                }
+            }
+        }
+        self.arrive(edge.block, list, waiting);
+    }
+
+    /// Lanes wait at a block; those of one invocation become one.
+    fn arrive(&mut self, block: u32, list: Vec<u32>, waiting: &mut Waiting) {
+        let there = waiting.at(block);
+        if there.is_empty() && self.forks.in_use == 0 {
+            *there = list;
+            return;
+        }
+        if self.forks.in_use == 0 {
+            there.extend(list);
+            return;
+        }
+        let mut there = std::mem::take(there);
+        for lane in list {
+            let weak = self.forks.is_weak(lane as usize);
+            let family = self.forks.original(lane as usize);
+            match there.iter().position(|other| weak && self.forks.original(*other as usize) == family) {
+                Some(place) => there[place] = self.join(lane as usize, there[place] as usize) as u32,
+                None => there.push(lane),
+            }
+        }
+        *waiting.at(block) = there;
+    }
+
+    /// Parts lanes by a register; a lane that may go several ways goes on as several lanes.
+    fn part(&mut self, reg: Reg, list: Vec<u32>, choose: impl Fn(u64) -> usize, ways: usize) -> Result<Parts, Stop> {
+        let column = &self.columns[reg as usize];
+        let lanes = self.mask(&list);
+        if !column.is_wide(lanes) {
+            let first = choose(column.bits[list[0] as usize]);
+            if list.iter().all(|lane| choose(column.bits[*lane as usize]) == first) {
+                let mut parts = vec![Vec::new(); ways];
+                parts[first] = list;
+                return Ok(Parts(parts));
+            }
+        }
+        let mut parts = vec![Vec::new(); ways];
+        for lane in list {
+            let l = lane as usize;
+            let column = &self.columns[reg as usize];
+            let mut taken: Vec<usize> = match column.value(l).clone() {
+                Value::Bits => {
+                    parts[choose(column.bits[l])].push(lane);
+                    continue;
+                }
+                Value::Any(cause) if self.is_undefined(cause) => {
+                    self.decided_by(cause, l);
+                    vec![ways - 1]
+                }
+                Value::Any(_) => (0..ways).collect(),
+                value => match value.patterns(0) {
+                    Ok(patterns) => patterns.into_iter().map(&choose).collect(),
+                    Err(_) => (0..ways).collect(),
+                },
+            };
+            taken.sort_unstable();
+            taken.dedup();
+            parts[taken[0]].push(lane);
+            for way in &taken[1..] {
+                let Some(new) = self.fork(l) else {
+                    let cause = self.cause(CauseKind::Budget);
+                    return Err(self.lose_everything(cause));
+                };
+                parts[*way].push(new as u32);
+            }
+        }
+        Ok(Parts(parts))
+    }
+
+    /// A second lane with everything that the first one has.
+    fn fork(&mut self, lane: usize) -> Option<usize> {
+        let new = self.forks.fork(lane)?;
+        self.columns.iter_mut().for_each(|column| column.duplicate(lane, new));
+        Some(new)
+    }
+
+    /// One lane of two: each register may be what it is in either. Gives the one that stays.
+    fn join(&mut self, a: usize, b: usize) -> usize {
+        let (stays, goes) = self.forks.join(a, b);
+        for reg in 0..self.columns.len() {
+            let column = &self.columns[reg];
+            let same = column.bits[stays] == column.bits[goes] && column.value(stays) == column.value(goes);
+            if same {
+                continue;
+            }
+            let mut column = self.take(reg as Reg);
+            let (x, y) = (column.value(stays).clone(), column.value(goes).clone());
+            let kind = self.program.kinds[reg];
+            let (value, bits) = self.union(kind, (&x, column.bits[stays]), (&y, column.bits[goes]));
+            column.set(stays, bits, value);
+            self.give(reg as Reg, column);
+        }
+        stays
+    }
+}
+
+struct Parts(Vec<Vec<u32>>);
+
+impl Parts {
+    fn into_two(mut self) -> (Vec<u32>, Vec<u32>) {
+        let second = self.0.pop().unwrap_or_default();
+        (self.0.pop().unwrap_or_default(), second)
+    }
+}

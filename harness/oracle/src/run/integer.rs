@@ -1,0 +1,156 @@
+//! Integer operations on lanes.
+
+use super::Run;
+use super::lanes::{Column, Lanes};
+use crate::inst::{IntOp, Reg};
+use crate::integer::Undefined;
+use crate::outcome::{CauseKind, FaultKind};
+use crate::ty::mask;
+use crate::value::Value;
+
+/// How many combinations of alternatives are tried.
+const COMBINATIONS: usize = 64;
+
+impl Run<'_> {
+    #[inline]
+    pub(super) fn integer(&mut self, op: IntOp, widths: (u8, u8), dst: Reg, args: [Reg; 4], lanes: Lanes) {
+        let arity = op.arity();
+        let mut d = self.take(dst);
+        let columns: [&Column; 4] =
+            std::array::from_fn(|k| &self.columns[args[if k < arity { k } else { 0 }] as usize]);
+        let wide = columns[..arity].iter().any(|c| c.is_wide(lanes));
+        let (width, out) = (u32::from(widths.0), mask(u32::from(widths.1)));
+        let poison = !self.dispatch.maintenance8;
+        if wide {
+            let results: Vec<_> =
+                lanes.iter().map(|l| alternatives(op, width, out, poison, &columns[..arity], l)).collect();
+            for (l, result) in lanes.iter().zip(results) {
+                let (value, bits) = match result {
+                    Outcome::Value(value, bits) => (value, bits),
+                    Outcome::Undefined(undefined) => (Value::Any(self.undefined(undefined, l)), 0),
+                    Outcome::TooMany => (Value::Any(self.cause(CauseKind::Precision)), 0),
+                };
+                d.set(l, bits, value);
+            }
+        } else {
+            d.make_plain(lanes);
+            let failed = dense(op, width, out, poison, lanes, &mut d.bits, columns);
+            for (l, undefined) in failed {
+                let cause = self.undefined(undefined, l);
+                d.set(l, 0, Value::Any(cause));
+            }
+        }
+        self.give(dst, d);
+    }
+
+    fn undefined(&mut self, undefined: Undefined, lane: usize) -> u32 {
+        match undefined {
+            Undefined::Value => self.cause(CauseKind::Unspecified),
+            Undefined::Division => {
+                self.fault(FaultKind::Division, lane, || "division by zero, or of the least value by -1".into())
+            }
+        }
+    }
+}
+
+/// One function per operation, so that the loop knows it.
+fn dense(
+    op: IntOp,
+    width: u32,
+    out: u64,
+    poison: bool,
+    lanes: Lanes,
+    d: &mut [u64],
+    columns: [&Column; 4],
+) -> Vec<(usize, Undefined)> {
+    macro_rules! each {
+        ($($name:ident)*) => {
+            match op {
+                $(IntOp::$name => sweep(lanes, d, columns, out, |x| IntOp::$name.eval(width, x, poison)),)*
+            }
+        };
+    }
+    each! {
+        Add Sub Mul UDiv SDiv UMod SRem SMod Neg Not And Or Xor Shl Shr Sar Eq Ne ULt ULe UGt UGe SLt SLe SGt SGe
+        BitInsert BitSExtract BitUExtract BitReverse BitCount Carry Borrow UMulHigh SMulHigh ZeroExtend SignExtend
+        SAbs SSign UMin UMax SMin SMax UClamp SClamp FindILsb FindSMsb FindUMsb UAddSat SAddSat
+    }
+}
+
+#[inline(always)]
+fn sweep(
+    lanes: Lanes,
+    d: &mut [u64],
+    columns: [&Column; 4],
+    out: u64,
+    eval: impl Fn([u64; 4]) -> Result<u64, Undefined>,
+) -> Vec<(usize, Undefined)> {
+    let mut failed = Vec::new();
+    if lanes.all {
+        let n = lanes.list.len();
+        let d = &mut d[..n];
+        let [a, b, c, e] = columns.map(|column| &column.bits[..n]);
+        for l in 0..n {
+            match eval([a[l], b[l], c[l], e[l]]) {
+                Ok(bits) => d[l] = bits & out,
+                Err(undefined) => failed.push((l, undefined)),
+            }
+        }
+        return failed;
+    }
+    for l in lanes.iter() {
+        match eval(columns.map(|column| column.bits[l])) {
+            Ok(bits) => d[l] = bits & out,
+            Err(undefined) => failed.push((l, undefined)),
+        }
+    }
+    failed
+}
+
+enum Outcome {
+    Value(Value, u64),
+    Undefined(Undefined),
+    TooMany,
+}
+
+/// The operation on all alternatives of a lane's operands.
+fn alternatives(op: IntOp, width: u32, out: u64, poison: bool, columns: &[&Column], lane: usize) -> Outcome {
+    let mut lists: [Vec<u64>; 4] = Default::default();
+    for (list, column) in lists.iter_mut().zip(columns) {
+        match column.value(lane).patterns(column.bits[lane]) {
+            Ok(patterns) => *list = patterns,
+            Err(Some(cause)) => return unknown(op, columns, lane, cause),
+            Err(None) => return Outcome::TooMany,
+        }
+    }
+    let count: usize = lists.iter().map(|list| list.len().max(1)).product();
+    if count > COMBINATIONS {
+        return Outcome::TooMany;
+    }
+    let mut results = Vec::new();
+    for index in 0..count {
+        let mut rest = index;
+        let x = std::array::from_fn(|k| {
+            let list: &[u64] = &lists[k];
+            let chosen = list.get(rest % list.len().max(1)).copied().unwrap_or(0);
+            rest /= list.len().max(1);
+            chosen
+        });
+        match op.eval(width, x, poison) {
+            Ok(bits) => results.push(bits & out),
+            Err(undefined) if count == 1 => return Outcome::Undefined(undefined),
+            // Perhaps undefined: nothing is known, and nobody is to blame.
+            Err(_) => return Outcome::TooMany,
+        }
+    }
+    Value::of_patterns(results).map_or(Outcome::TooMany, |(value, bits)| Outcome::Value(value, bits))
+}
+
+/// The operation with an unknown operand: known only where another operand decides it.
+fn unknown(op: IntOp, columns: &[&Column], lane: usize, cause: u32) -> Outcome {
+    let zero = |k: usize| columns.get(k).is_some_and(|c| *c.value(lane) == Value::Bits && c.bits[lane] == 0);
+    match op {
+        IntOp::And | IntOp::Mul if zero(0) || zero(1) => Outcome::Value(Value::Bits, 0),
+        _ => Outcome::Value(Value::Any(cause), 0),
+    }
+}

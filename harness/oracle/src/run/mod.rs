@@ -1,0 +1,196 @@
+//! Running a program.
+
+mod access;
+mod atomics;
+mod data;
+mod float;
+mod flow;
+mod forks;
+mod integer;
+pub(crate) mod lanes;
+mod log;
+mod races;
+mod setup;
+
+use crate::decode::OBJECT;
+use crate::dispatch::{Dispatch, Limits, Slot};
+use crate::error::{Place, RunError};
+use crate::inst::{Inst, Reg};
+use crate::memory::Object;
+use crate::outcome::{CauseKind, FaultKind, Outcome};
+use crate::program::Program;
+use crate::site::Reading;
+use crate::value::Value;
+use atomics::Contention;
+use lanes::{Column, Lanes};
+use log::Log;
+use races::Races;
+
+pub(crate) use log::UNREAD;
+
+/// Interprets a dispatch.
+pub(crate) fn run(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
+    let usual =
+        setup::check(program, dispatch, limits).and_then(|()| once(program, dispatch, limits, Reading::Usual))?;
+    if !usual.readings_differ {
+        return Ok(usual.finish(None));
+    }
+    // The text can be read in two ways somewhere: the same again in the lenient way.
+    let lenient = once(program, dispatch, limits, Reading::Lenient)?;
+    Ok(usual.finish(Some(lenient)))
+}
+
+fn once<'a>(
+    program: &'a Program,
+    dispatch: &'a Dispatch,
+    limits: &Limits,
+    reading: Reading,
+) -> Result<Run<'a>, RunError> {
+    let mut contention = Contention::default();
+    loop {
+        let mut run = Run::new(program, dispatch, *limits, reading)?;
+        run.contention = contention;
+        let [x, y, z] = dispatch.groups;
+        for group in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
+            run.group(group);
+        }
+        // Atomic results that later invocations may have changed are known now; each round knows more.
+        match run.contention.next() {
+            Some(next) => contention = next,
+            None => return Ok(run),
+        }
+    }
+}
+
+/// Why a workgroup is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stop;
+
+/// A dispatch being run: one workgroup after another.
+pub(crate) struct Run<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) dispatch: &'a Dispatch,
+    pub(crate) limits: Limits,
+    pub(crate) reading: Reading,
+    /// Whether the other reading would have permitted something else.
+    pub(crate) readings_differ: bool,
+    pub(crate) columns: Vec<Column>,
+    /// Lanes of a workgroup; the columns have room for more, which undecided branches take.
+    pub(crate) lanes: usize,
+    pub(crate) forks: forks::Forks,
+    pub(crate) objects: Vec<Object>,
+    /// Places in `objects` by number; `u32::MAX` where nothing is bound.
+    pub(crate) numbers: Vec<u32>,
+    /// Device addresses: first, bytes, number.
+    pub(crate) addresses: Vec<(u64, u64, u64)>,
+    /// Buffers that only addresses name: their slots and numbers.
+    pub(crate) pointed: Vec<(Slot, u64)>,
+    pub(crate) log: Log,
+    pub(crate) races: Races,
+    pub(crate) contention: Contention,
+    pub(crate) group: [u32; 3],
+    /// The instruction being executed.
+    pub(crate) here: Place,
+    pub(crate) blocks: u64,
+    pub(crate) undecided_blocks: u64,
+    pub(crate) instructions: u64,
+}
+
+impl Run<'_> {
+    /// Executes an instruction for some lanes.
+    pub(crate) fn execute(&mut self, inst: &Inst, lanes: Lanes) -> Result<(), Stop> {
+        self.instructions += lanes.list.len() as u64;
+        match inst {
+            Inst::Int { op, width, out, n, dst, args, scalar } => {
+                for i in 0..u32::from(*n) {
+                    let arg = |k: usize| args[k] + if scalar >> k & 1 == 1 { 0 } else { i };
+                    self.integer(*op, (*width, *out), dst + i, std::array::from_fn(arg), lanes);
+                }
+            }
+            Inst::Copy { dst, src, n, load } => self.copy(*dst, *src, *n, *load, lanes),
+            Inst::Select { dst, cond, step, a, b, n } => {
+                for i in 0..*n {
+                    self.select(dst + i, cond + i * step, a + i, b + i, lanes);
+                }
+            }
+            Inst::Recast { dst, src, n, from, to } => self.recast(*dst, *src, *n, (*from, *to), lanes),
+            Inst::Extract { dst, src, n, index } => self.extract(*dst, *src, *n, *index, lanes),
+            Inst::Insert { dst, src, n, value, index } => self.insert(*dst, *src, *n, (*value, *index), lanes),
+            Inst::Undef { dst, n } => {
+                for i in 0..*n {
+                    let column = &mut self.columns[(dst + i) as usize];
+                    lanes.iter().for_each(|l| column.set(l, 0, Value::Any(UNREAD)));
+                }
+            }
+            Inst::Set { dst, bits } => {
+                for (i, bits) in bits.iter().enumerate() {
+                    let column = &mut self.columns[*dst as usize + i];
+                    lanes.iter().for_each(|l| column.bits[l] = *bits);
+                    column.make_plain(lanes);
+                }
+            }
+            Inst::Chain { dst, base, constant, terms } => self.chain(*dst, *base, *constant, terms, lanes),
+            Inst::LocalLoad { dst, pointer, n } => self.local_load(*dst, *pointer, *n, lanes),
+            Inst::LocalStore { pointer, src, n } => self.local_store(*pointer, *src, *n, lanes),
+            Inst::Load { dst, pointer, leaves, physical } => self.load(*dst, *pointer, leaves, *physical, lanes),
+            Inst::Store { pointer, src, leaves, physical } => self.store(*pointer, *src, leaves, *physical, lanes),
+            Inst::Length { dst, pointer, offset, stride } => self.length(*dst, *pointer, (*offset, *stride), lanes),
+            Inst::Atomic { op, kind, dst, pointer, args, order, physical } => {
+                self.atomic((*op, *kind), *dst, *pointer, *args, *order, *physical, lanes);
+            }
+            Inst::Barrier { scope, order } => self.barrier(*scope, *order, lanes)?,
+            Inst::Fence { order } => self.fence(*order, lanes),
+            Inst::Call { function, args } => {
+                for (dst, src, n) in args {
+                    self.copy(*dst, *src, *n, false, lanes);
+                }
+                self.call(*function, lanes)?;
+            }
+            Inst::Float { site, dst, args } => self.float(*site, *dst, args, lanes),
+        }
+        Ok(())
+    }
+
+    /// Takes a register out; [`Run::give`] puts it back.
+    #[inline]
+    pub(crate) fn take(&mut self, reg: Reg) -> Column {
+        std::mem::take(&mut self.columns[reg as usize])
+    }
+
+    /// Puts a register back.
+    #[inline]
+    pub(crate) fn give(&mut self, reg: Reg, column: Column) {
+        self.columns[reg as usize] = column;
+    }
+
+    /// A cause that begins at the instruction being executed.
+    pub(crate) fn cause(&mut self, kind: CauseKind) -> u32 {
+        self.log.cause(kind, self.here)
+    }
+
+    /// Undefined behaviour of a lane here. If the lane runs for sure it is a fault of the shader; else only what follows
+    /// is unknown. Gives the cause for what follows.
+    pub(crate) fn fault(&mut self, kind: FaultKind, lane: usize, detail: impl FnOnce() -> String) -> u32 {
+        if self.forks.is_weak(lane) {
+            return self.cause(CauseKind::Budget);
+        }
+        let invocation = self.invocation(lane);
+        self.log.fault(kind, self.here, invocation, self.limits.faults, detail);
+        self.cause(CauseKind::Fault)
+    }
+
+    /// A lane's global invocation id.
+    pub(crate) fn invocation(&self, lane: usize) -> [u32; 3] {
+        let size = self.program.size;
+        let index = self.forks.original(lane) as u32;
+        let local = [index % size[0], index / size[0] % size[1], index / size[0] / size[1]];
+        std::array::from_fn(|i| self.group[i].wrapping_mul(size[i]).wrapping_add(local[i]))
+    }
+
+    /// The object of a pointer's number.
+    #[inline]
+    pub(crate) fn object_of(&self, pointer: u64) -> Option<usize> {
+        let place = *self.numbers.get((pointer / OBJECT) as usize)?;
+        (place != u32::MAX).then_some(place as usize)
+    }
+}

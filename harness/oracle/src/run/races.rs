@@ -1,0 +1,278 @@
+//! Races: accesses of different invocations to the same memory, one of them a write, with nothing that orders them.
+//!
+//! Within a workgroup, control barriers whose memory semantics cover the storage order what comes before them before what
+//! comes after: an epoch ends. Between workgroups nothing orders plain accesses; where the shader has atomics or fences
+//! with acquire or release semantics of a scope that reaches so far, they may, and a conflict is not called a race but what
+//! it leads to is undetermined. Every location remembers its last writer and its last readers.
+
+use super::Run;
+use crate::inst::{Inst, Order};
+use crate::outcome::{CauseKind, FaultKind};
+use crate::program::ObjectKind;
+use crate::value::Value;
+use assay_spirv::tables::Scope;
+
+/// Flags of an invocation's number in a record.
+const ATOMIC: u32 = 1 << 31;
+const SEVERAL: u32 = 1 << 30;
+const NUMBER: u32 = SEVERAL - 1;
+
+/// The last accesses to one granule of memory; numbers are from 1, 0 is nobody.
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    writer: u32,
+    write_epoch: u32,
+    reader: u32,
+    read_epoch: u32,
+}
+
+/// The records of all memory that may be written.
+#[derive(Debug, Default)]
+pub(crate) struct Races {
+    /// By object; empty where nothing writes.
+    shadows: Vec<Vec<Record>>,
+    /// Bytes of a granule, as a power of two.
+    shift: u32,
+    lanes: u32,
+    /// Number of the workgroup's first invocation.
+    first: u32,
+    /// Epoch in which the workgroup is, of buffers and of its own memory.
+    pub(super) buffers: u32,
+    pub(super) workgroup: u32,
+    last_epoch: u32,
+    /// Whether atomics or fences may order workgroups, and invocations of one.
+    orders_device: bool,
+    orders_group: bool,
+    subgroup: u32,
+    /// Whether barriers or fences of subgroups were executed.
+    pub(super) orders_subgroup: bool,
+}
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    /// The other invocation: its number in the dispatch.
+    pub(crate) other: u32,
+    /// Whether something that is not followed may order them.
+    perhaps_ordered: bool,
+}
+
+impl Races {
+    /// Whether an access of `other` in `epoch` may be at the same time as one of `me`.
+    #[inline]
+    fn unordered(&self, object: u32, me: u32, other: u32, epoch: u32) -> bool {
+        let other = other & NUMBER;
+        if other == 0 || other == me {
+            return false;
+        }
+        let same_group = other > self.first && other <= self.first + self.lanes;
+        match (object, same_group) {
+            // Workgroup memory of another workgroup is other memory.
+            (1, false) => false,
+            (1, true) => epoch >= self.workgroup,
+            (_, false) => true,
+            (_, true) => epoch >= self.buffers,
+        }
+    }
+
+    fn conflict(&self, me: u32, other: u32) -> Conflict {
+        let other = other & NUMBER;
+        let same_group = other > self.first && other <= self.first + self.lanes;
+        let same_subgroup =
+            same_group && (other - self.first - 1) / self.subgroup == (me - self.first - 1) / self.subgroup;
+        let perhaps_ordered =
+            self.orders_device || (same_group && self.orders_group) || (same_subgroup && self.orders_subgroup);
+        Conflict { other: other - 1, perhaps_ordered }
+    }
+
+    /// Notes a read; gives the first write that it races with.
+    #[inline]
+    pub(crate) fn read(&mut self, object: u32, offset: usize, size: usize, lane: usize) -> Option<Conflict> {
+        self.access(object, offset, size, lane, false, false)
+    }
+
+    /// Notes an access; gives the first one that it races with.
+    pub(crate) fn access(
+        &mut self,
+        object: u32,
+        offset: usize,
+        size: usize,
+        lane: usize,
+        write: bool,
+        atomic: bool,
+    ) -> Option<Conflict> {
+        if self.shadows.get(object as usize).is_none_or(Vec::is_empty) {
+            return None;
+        }
+        let me = self.first + 1 + lane as u32;
+        let epoch = if object == 1 { self.workgroup } else { self.buffers };
+        let mut found = None;
+        let from = offset >> self.shift;
+        let to = (offset + size - 1) >> self.shift;
+        for granule in from..=to {
+            let record = self.shadows[object as usize][granule];
+            let both_atomic = |who: u32| atomic && who & ATOMIC != 0;
+            if self.unordered(object, me, record.writer, record.write_epoch) && !both_atomic(record.writer) {
+                found = found.or(Some(self.conflict(me, record.writer)));
+            }
+            if write {
+                let other = record.reader & NUMBER != me || record.reader & SEVERAL != 0;
+                // Of several readers the last one stands for all.
+                let who = if record.reader & NUMBER == me && other { u32::MAX } else { record.reader };
+                let reads = if who == u32::MAX {
+                    let epoch_open = record.read_epoch >= epoch;
+                    epoch_open || object != 1 && record.read_epoch < self.first_epoch_of_group()
+                } else {
+                    self.unordered(object, me, who, record.read_epoch)
+                };
+                if reads && record.reader != 0 && !both_atomic(record.reader) {
+                    let who = if who == u32::MAX { me } else { who };
+                    found = found.or(Some(self.conflict(me, who)));
+                }
+            }
+            let record = &mut self.shadows[object as usize][granule];
+            if write {
+                record.writer = me | if atomic { ATOMIC } else { 0 };
+                record.write_epoch = epoch;
+            } else {
+                let open =
+                    record.reader != 0 && record.reader & NUMBER != me && (record.read_epoch >= epoch || object != 1);
+                let several = open || (record.reader & SEVERAL != 0 && record.read_epoch >= epoch);
+                // Atomic only while all readers are.
+                let only_atomic = atomic && (!several || record.reader & ATOMIC != 0);
+                record.reader = me | if several { SEVERAL } else { 0 } | if only_atomic { ATOMIC } else { 0 };
+                record.read_epoch = epoch;
+            }
+        }
+        found
+    }
+
+    fn first_epoch_of_group(&self) -> u32 {
+        self.buffers.min(self.workgroup)
+    }
+
+    /// A barrier of the workgroup with these semantics was executed by all.
+    pub(super) fn barrier(&mut self, order: Order) {
+        let both = order.acquire && order.release;
+        let reaches = matches!(
+            Scope::from_word(order.scope),
+            Some(Scope::Workgroup | Scope::QueueFamily | Scope::Device | Scope::CrossDevice)
+        );
+        if both && reaches {
+            self.last_epoch += 1;
+            if order.buffers {
+                self.buffers = self.last_epoch;
+            }
+            if order.workgroup {
+                self.workgroup = self.last_epoch;
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Begins a workgroup: nothing that others did is ordered before it.
+    pub(super) fn begin_races(&mut self) {
+        if self.races.shadows.is_empty() {
+            self.make_shadows();
+        } else {
+            self.races.first += self.races.lanes;
+        }
+        self.races.last_epoch += 1;
+        self.races.buffers = self.races.last_epoch;
+        self.races.workgroup = self.races.last_epoch;
+        self.races.orders_subgroup = false;
+    }
+
+    fn make_shadows(&mut self) {
+        let groups = self.dispatch.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
+        let program = self.program;
+        let mut shift = 2;
+        let (mut device, mut group) = (false, false);
+        for inst in &program.code {
+            match inst {
+                Inst::Load { leaves, .. } | Inst::Store { leaves, .. } => {
+                    let least = leaves.iter().map(|leaf| leaf.kind.bytes()).min().unwrap_or(4);
+                    shift = shift.min(least.trailing_zeros());
+                }
+                Inst::Atomic { order, .. } | Inst::Fence { order } => {
+                    let orders = order.acquire || order.release;
+                    match Scope::from_word(order.scope) {
+                        Some(Scope::Device | Scope::QueueFamily | Scope::CrossDevice) => device |= orders,
+                        Some(Scope::Workgroup) => group |= orders,
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        let alone = groups * self.lanes as u64 <= 1;
+        let mut shadows = vec![Vec::new(); self.objects.len()];
+        if !alone {
+            let granules = |bytes: usize| bytes.div_ceil(1 << shift);
+            for (place, object) in self.objects.iter().enumerate().skip(1) {
+                if place == 1 || self.is_writable(place) {
+                    shadows[place] = vec![Record::default(); granules(object.bytes.len())];
+                }
+            }
+        }
+        self.races = Races {
+            shadows,
+            shift,
+            lanes: self.lanes as u32,
+            orders_device: device,
+            orders_group: group,
+            subgroup: self.dispatch.subgroup_size,
+            ..Races::default()
+        };
+    }
+
+    /// Whether the shader has a variable for an object that it may write through (or may point anywhere).
+    fn is_writable(&self, place: usize) -> bool {
+        let mut named = false;
+        for declared in &self.program.objects {
+            let ObjectKind::Binding(_) = declared.kind else { continue };
+            let numbers = declared.first..declared.first + declared.count;
+            if numbers.clone().any(|n| self.numbers.get(n as usize) == Some(&(place as u32))) {
+                named = true;
+                if declared.writable {
+                    return true;
+                }
+            }
+        }
+        !named || !self.addresses.is_empty()
+    }
+
+    /// Notes a write. What it races with is a fault, or leaves the memory undetermined.
+    #[inline]
+    pub(super) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize) {
+        let lane_number = self.forks.original(lane);
+        if let Some(conflict) = self.races.access(object as u32, offset, size, lane_number, true, false) {
+            let cause = self.raced(conflict, lane, offset);
+            self.objects[object].write(offset, size, 0, Value::Any(cause), cause);
+        }
+    }
+
+    /// Notes a read; the cause of an undetermined value if it races.
+    #[inline]
+    pub(super) fn note_read(&mut self, object: usize, offset: usize, size: usize, lane: usize) -> Option<u32> {
+        let lane_number = self.forks.original(lane);
+        let conflict = self.races.read(object as u32, offset, size, lane_number)?;
+        Some(self.raced(conflict, lane, offset))
+    }
+
+    /// What becomes of a conflict: the cause for the values involved.
+    pub(super) fn raced(&mut self, conflict: Conflict, lane: usize, offset: usize) -> u32 {
+        if conflict.perhaps_ordered {
+            return self.cause(CauseKind::PossibleRace);
+        }
+        let (group, index) = (conflict.other / self.lanes as u32, conflict.other % self.lanes as u32);
+        let detail = || {
+            format!(
+                "at offset {offset}, with invocation {index} of workgroup {group} (counted in order): nothing orders \
+                 the two accesses, and one writes"
+            )
+        };
+        self.fault(FaultKind::DataRace, lane, detail)
+    }
+}

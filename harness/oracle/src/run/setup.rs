@@ -1,0 +1,343 @@
+//! Before the first workgroup, between workgroups, and after the last.
+
+use super::atomics::Contention;
+use super::forks::Forks;
+use super::lanes::{Column, Lanes};
+use super::log::Log;
+use super::races::Races;
+use super::{Run, UNREAD};
+use crate::decode::OBJECTS;
+use crate::dispatch::{Dispatch, Limits, Resource};
+use crate::error::{Place, RunError};
+use crate::memory::Object;
+use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
+use crate::program::{ObjectKind, Program};
+use crate::site::Reading;
+use crate::value::Value;
+use assay_spirv::module::Index;
+use assay_spirv::tables::BuiltIn;
+use std::collections::BTreeMap;
+
+/// Refuses what would cost too much or has nothing to work on, before anything runs.
+pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<(), RunError> {
+    let product = |sizes: [u32; 3]| sizes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
+    let lanes = product(program.size);
+    let found = lanes.saturating_mul(product(dispatch.groups));
+    if found > limits.invocations {
+        return Err(RunError::TooLarge { what: "invocations", found, limit: limits.invocations });
+    }
+    if lanes == 0 || lanes > 1 << 16 {
+        return Err(RunError::Dispatch(format!("a workgroup of {lanes} invocations")));
+    }
+    let size = dispatch.subgroup_size;
+    if !size.is_power_of_two() || size > 128 {
+        return Err(RunError::Dispatch(format!("a subgroup size of {size}; it is a power of two from 1 to 128")));
+    }
+    let registers = program.kinds.len() as u64;
+    let found = registers.saturating_mul(capacity(program, limits) as u64).saturating_mul(8);
+    if found > limits.state_bytes {
+        return Err(RunError::TooLarge { what: "bytes of a workgroup's registers", found, limit: limits.state_bytes });
+    }
+    for object in &program.objects {
+        let ObjectKind::Binding(slot) = object.kind else { continue };
+        if object.count == 1 && !dispatch.bindings.contains_key(&slot) {
+            return Err(RunError::Unbound { slot });
+        }
+    }
+    Ok(())
+}
+
+/// Lanes with those that undecided branches may take.
+fn capacity(program: &Program, limits: &Limits) -> usize {
+    let lanes = program.size.iter().map(|n| *n as usize).product::<usize>();
+    // Without floats and atomics there is hardly anything to be undecided about.
+    let spare = if program.sites.is_empty() { 8.min(limits.forks as usize) } else { limits.forks as usize };
+    lanes + spare
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        dispatch: &'a Dispatch,
+        limits: Limits,
+        reading: Reading,
+    ) -> Result<Run<'a>, RunError> {
+        let lanes = program.size.iter().map(|n| *n as usize).product::<usize>();
+        let capacity = capacity(program, &limits);
+        let mut run = Run {
+            program,
+            dispatch,
+            limits,
+            reading,
+            readings_differ: false,
+            columns: program.kinds.iter().map(|_| Column::new(capacity)).collect(),
+            lanes,
+            forks: Forks::new(lanes, capacity),
+            objects: Vec::new(),
+            numbers: Vec::new(),
+            addresses: Vec::new(),
+            pointed: Vec::new(),
+            log: Log::default(),
+            races: Races::default(),
+            contention: Contention::default(),
+            group: [0; 3],
+            here: Place { instruction: Index(0), line: None },
+            blocks: 0,
+            undecided_blocks: 0,
+            instructions: 0,
+        };
+        run.bind()?;
+        let every: Vec<u32> = (0..capacity as u32).collect();
+        for (inst, at) in program.setup.iter().zip(&program.setup_at) {
+            run.here = *at;
+            let _nothing_stops = run.execute(inst, Lanes { list: &every, all: true });
+        }
+        run.instructions = 0;
+        Ok(run)
+    }
+
+    /// Makes the memory objects, numbered as pointers count them.
+    fn bind(&mut self) -> Result<(), RunError> {
+        let end = self.program.objects.iter().map(|object| object.first + object.count).max().unwrap_or(0);
+        self.numbers = vec![u32::MAX; end.min(OBJECTS) as usize];
+        for declared in &self.program.objects {
+            match declared.kind {
+                ObjectKind::Push => self.add(declared.first, Object::new(self.dispatch.push_constants.clone())),
+                ObjectKind::Workgroup => self.add(declared.first, Object::default()),
+                ObjectKind::Binding(slot) => {
+                    let bound = self.dispatch.bindings.iter();
+                    let here = bound.filter(|(at, _)| (at.set, at.binding) == (slot.set, slot.binding));
+                    for (at, resource) in here.filter(|(at, _)| u64::from(at.element) < declared.count) {
+                        let number = declared.first + u64::from(at.element);
+                        match resource {
+                            Resource::Buffer(buffer) => {
+                                // Two variables may name one binding.
+                                let twin = self.program.objects.iter().find(|o| o.kind == declared.kind);
+                                let twin = twin.filter(|o| o.first < declared.first);
+                                if let Some(twin) = twin {
+                                    let place = self.numbers[(twin.first + u64::from(at.element)) as usize];
+                                    self.numbers[number as usize] = place;
+                                    continue;
+                                }
+                                if let Some(address) = buffer.address {
+                                    self.addresses.push((address, buffer.data.len() as u64, number));
+                                }
+                                self.add(number, Object::new(buffer.data.clone()));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        // Buffers that no descriptor of the shader names may still be pointed at.
+        let mut number = end;
+        for (slot, resource) in &self.dispatch.bindings {
+            let Resource::Buffer(buffer) = resource;
+            let Some(address) = buffer.address else { continue };
+            let named = self.program.objects.iter().any(|o| {
+                matches!(o.kind, ObjectKind::Binding(s) if (s.set, s.binding) == (slot.set, slot.binding))
+                    && u64::from(slot.element) < o.count
+            });
+            if !named && number < OBJECTS {
+                self.numbers.push(u32::MAX);
+                self.addresses.push((address, buffer.data.len() as u64, number));
+                self.add(number, Object::new(buffer.data.clone()));
+                self.pointed.push((*slot, number));
+                number += 1;
+            }
+        }
+        self.addresses.sort_unstable();
+        if let Some(pair) = self.addresses.windows(2).find(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
+            return Err(RunError::Dispatch(format!("buffers overlap at device address {:#x}", pair[1].0)));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, number: u64, object: Object) {
+        self.numbers[number as usize] = self.objects.len() as u32;
+        self.objects.push(object);
+    }
+
+    /// The objects that the shader may write.
+    pub(super) fn written_objects(&self) -> Vec<usize> {
+        // The push constants are the first.
+        (1..self.objects.len()).collect()
+    }
+
+    /// Runs one workgroup.
+    pub(super) fn group(&mut self, group: [u32; 3]) {
+        self.group = group;
+        self.blocks = 0;
+        self.undecided_blocks = 0;
+        self.forks.reset(self.lanes);
+        let mut memory = Object::unwritten(self.program.workgroup_bytes as usize);
+        self.program.zeroed.iter().for_each(|(offset, size)| memory.mark_written(*offset, *size));
+        self.objects[1] = memory;
+        let list: Vec<u32> = (0..self.lanes as u32).collect();
+        let lanes = Lanes { list: &list, all: true };
+        for inst in &self.program.fresh {
+            let _nothing_stops = self.execute(inst, lanes);
+        }
+        self.builtins();
+        self.begin_races();
+        let _given_up = self.call(self.program.entry, lanes);
+    }
+
+    fn builtins(&mut self) {
+        let [sx, sy, _] = self.program.size;
+        let size = self.dispatch.subgroup_size;
+        let lanes = self.lanes as u32;
+        for &(builtin, reg, n) in &self.program.builtins {
+            for lane in 0..lanes {
+                let global = self.invocation(lane as usize);
+                let local = [lane % sx, lane / sx % sy, lane / sx / sy];
+                let within = lane % size;
+                // Masks of four words: bits of the subgroup's invocations that the comparison names.
+                let bits = |test: fn(u32, u32) -> bool| -> [u32; 4] {
+                    std::array::from_fn(|word| {
+                        (0..32)
+                            .filter(|bit| word as u32 * 32 + bit < size && test(word as u32 * 32 + bit, within))
+                            .fold(0, |all, bit| all | 1 << bit)
+                    })
+                };
+                let of3 = |v: [u32; 3]| [v[0], v[1], v[2], 0];
+                let words: [u32; 4] = match builtin {
+                    BuiltIn::NumWorkgroups => of3(self.dispatch.groups),
+                    BuiltIn::WorkgroupSize => of3(self.program.size),
+                    BuiltIn::WorkgroupId => of3(self.group),
+                    BuiltIn::LocalInvocationId => of3(local),
+                    BuiltIn::GlobalInvocationId => of3(global),
+                    BuiltIn::LocalInvocationIndex => [lane, 0, 0, 0],
+                    BuiltIn::SubgroupSize => [size, 0, 0, 0],
+                    BuiltIn::NumSubgroups => [lanes.div_ceil(size), 0, 0, 0],
+                    BuiltIn::SubgroupId => [lane / size, 0, 0, 0],
+                    BuiltIn::SubgroupLocalInvocationId => [within, 0, 0, 0],
+                    BuiltIn::SubgroupEqMask => bits(|bit, own| bit == own),
+                    BuiltIn::SubgroupGeMask => bits(|bit, own| bit >= own),
+                    BuiltIn::SubgroupGtMask => bits(|bit, own| bit > own),
+                    BuiltIn::SubgroupLeMask => bits(|bit, own| bit <= own),
+                    BuiltIn::SubgroupLtMask => bits(|bit, own| bit < own),
+                    _ => [0; 4],
+                };
+                for i in 0..n.min(4) {
+                    let column = &mut self.columns[(reg + i) as usize];
+                    column.wide = None;
+                    column.bits[lane as usize] = u64::from(words[i as usize]);
+                }
+            }
+        }
+    }
+
+    /// What is left, with what the lenient reading leaves beside it.
+    pub(super) fn finish(mut self, lenient: Option<Run>) -> Outcome {
+        self.report_unwritten();
+        let log = std::mem::take(&mut self.log);
+        let mut causes = log.causes;
+        let lenient = lenient.map(|run| {
+            let offset = causes.len() as u32;
+            causes.extend(run.log.causes.iter().copied());
+            run.memory(offset)
+        });
+        let (instructions, forks) = (self.instructions, self.forks.total);
+        let mut memory = self.memory(0);
+        for (slot, lenient) in lenient.into_iter().flatten() {
+            if let Some(usual) = memory.get_mut(&slot) {
+                merge(usual, &lenient);
+            }
+        }
+        Outcome { memory, faults: log.faults, fault_count: log.fault_count, causes, instructions, forks }
+    }
+
+    /// What nothing has written and is in memory now is the shader's fault.
+    fn report_unwritten(&mut self) {
+        let mut found: Vec<Fault> = Vec::new();
+        for object in &self.objects {
+            for cause in object.causes() {
+                let Some(cause) = self.log.causes.get(cause as usize) else { continue };
+                let known = found.iter().chain(&self.log.faults);
+                let mut known = known.filter(|f| f.kind == FaultKind::Uninitialized);
+                if cause.kind == CauseKind::Uninitialized && !known.any(|f| f.at == cause.at) {
+                    let detail = "a value that nothing has written is left in memory".into();
+                    found.push(Fault { kind: FaultKind::Uninitialized, at: cause.at, invocation: [0; 3], detail });
+                }
+            }
+        }
+        found.sort_by_key(|fault| fault.at);
+        self.log.fault_count += found.len() as u64;
+        self.log.faults.extend(found);
+    }
+
+    fn memory(self, cause_offset: u32) -> BTreeMap<crate::Slot, Memory> {
+        let mut slots = self.pointed.clone();
+        for declared in &self.program.objects {
+            if let ObjectKind::Binding(slot) = declared.kind {
+                let bound = self.dispatch.bindings.keys();
+                let here = bound.filter(|at| (at.set, at.binding) == (slot.set, slot.binding));
+                let here = here.filter(|at| u64::from(at.element) < declared.count);
+                slots.extend(here.map(|at| (*at, declared.first + u64::from(at.element))));
+            }
+        }
+        let mut objects: Vec<Option<Object>> = self.objects.into_iter().map(Some).collect();
+        let mut memory = BTreeMap::new();
+        for (slot, number) in slots {
+            let place = self.numbers[number as usize] as usize;
+            if let Some(object) = objects[place].take() {
+                memory.insert(slot, left(object, cause_offset));
+            }
+        }
+        memory
+    }
+}
+
+/// An object as the caller sees it.
+fn left(object: Object, cause_offset: u32) -> Memory {
+    let (mut bytes, cells, lost) = object.into_parts();
+    if let Some(cause) = lost {
+        let expected = Expected::Undetermined(cause + cause_offset);
+        let cell = |offset| Cell { offset: offset as u64, width: 8, expected: expected.clone(), lenient: None };
+        let cells = (0..bytes.len()).map(cell).collect();
+        bytes.fill(0);
+        return Memory { bytes, cells };
+    }
+    let cells = cells.into_iter().filter_map(|(offset, size, value)| {
+        let expected = match value {
+            Value::Bits => return None,
+            Value::Few(all) => Expected::OneOf(all.to_vec()),
+            Value::Float(floats) => Expected::Float { format: floats.fmt.format(), set: floats.set() },
+            Value::Any(UNREAD) => return None,
+            Value::Any(cause) => Expected::Undetermined(cause + cause_offset),
+        };
+        Some(Cell { offset: u64::from(offset), width: u32::from(size) * 8, expected, lenient: None })
+    });
+    Memory { cells: cells.collect(), bytes }
+}
+
+/// Adds what the lenient reading permits more.
+fn merge(usual: &mut Memory, lenient: &Memory) {
+    let mut cells = std::mem::take(&mut usual.cells);
+    for cell in &lenient.cells {
+        match cells.binary_search_by_key(&cell.offset, |c| c.offset) {
+            Ok(at) if cells[at].width == cell.width => {
+                if cells[at].expected != cell.expected {
+                    cells[at].lenient = Some(Box::new(cell.expected.clone()));
+                }
+            }
+            Ok(_) => {}
+            Err(at) => {
+                // Exact in the usual reading.
+                let (from, size) = (cell.offset as usize, (cell.width / 8) as usize);
+                let overlaps = at > 0 && cells[at - 1].offset + u64::from(cells[at - 1].width / 8) > cell.offset;
+                let overlaps = overlaps || cells.get(at).is_some_and(|next| next.offset < cell.offset + size as u64);
+                if overlaps {
+                    continue;
+                }
+                let bits =
+                    usual.bytes[from..from + size].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+                let expected = Expected::Exact(bits);
+                let lenient = Some(Box::new(cell.expected.clone()));
+                cells.insert(at, Cell { offset: cell.offset, width: cell.width, expected, lenient });
+            }
+        }
+    }
+    usual.cells = cells;
+}

@@ -1,0 +1,74 @@
+//! Planted undefined behaviour is found, with its line; what is defined is not accused.
+
+mod support;
+
+use assay_oracle::FaultKind;
+use support::*;
+
+fn of(body: &str, buffers: Vec<assay_oracle::Resource>) -> Vec<(FaultKind, u32)> {
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n\
+         @group(0) @binding(1) var<storage, read_write> out: array<u32>;\n\
+         var<workgroup> shared_words: array<u32, 64>;\n\
+         var<private> own: array<u32, 4>;\n\
+         @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) g: vec3<u32>) {{\n\
+         {body}\n\
+         }}"
+    );
+    faults(&run(&wgsl(&text), [2, 1, 1], buffers))
+}
+
+fn two() -> Vec<assay_oracle::Resource> {
+    vec![words(&(0..16).collect::<Vec<_>>()), words(&[0; 16])]
+}
+
+#[test]
+fn out_of_bounds() {
+    assert_eq!(of("let x = 1u;\nout[g.x + x] = 1u;", two()), [(FaultKind::OutOfBounds, 7)]);
+    assert_eq!(of("var t = array<u32, 4>(1u, 2u, 3u, 4u);\nout[g.x] = t[g.x];", two()), [(FaultKind::OutOfBounds, 7)]);
+    assert_eq!(of("out[g.x] = data[g.x];", two()), []);
+}
+
+#[test]
+fn races() {
+    // All invocations write one word.
+    assert_eq!(of("\nout[0] = i;", two()), [(FaultKind::DataRace, 7)]);
+    // Invocations of two workgroups write one word each.
+    assert_eq!(of("\nout[i] = 1u;", two()), [(FaultKind::DataRace, 7)]);
+    // A neighbour's word without a barrier.
+    let neighbour = |barrier: &str| format!("shared_words[i] = i;\n{barrier}\nout[g.x] = shared_words[(i + 1u) % 8u];");
+    assert_eq!(of(&neighbour(""), two()), [(FaultKind::DataRace, 8)]);
+    assert_eq!(of(&neighbour("workgroupBarrier();"), two()), []);
+    // A barrier for buffers does not order workgroup memory.
+    assert_eq!(of(&neighbour("storageBarrier();"), two()), [(FaultKind::DataRace, 8)]);
+    // Reading and overwriting in one step.
+    let shift =
+        "shared_words[i] = i;\nworkgroupBarrier();\nshared_words[i] = shared_words[(i + 1u) % 8u];\nout[g.x] = i;";
+    assert_eq!(of(shift, two()), [(FaultKind::DataRace, 8)]);
+}
+
+#[test]
+fn divergent_barrier() {
+    assert_eq!(of("if i < 4u {\nworkgroupBarrier();\n}\nout[g.x] = 1u;", two()), [(FaultKind::DivergentBarrier, 7)]);
+    assert_eq!(of("if g.x < 100u {\nworkgroupBarrier();\n}\nout[g.x] = 1u;", two()), []);
+}
+
+#[test]
+fn uninitialised_workgroup_memory() {
+    assert_eq!(of("\nout[g.x] = shared_words[i];", two()), [(FaultKind::Uninitialized, 7)]);
+    // Unwritten, read, but without consequence.
+    assert_eq!(of("let x = shared_words[i];\nout[g.x] = 1u;", two()), []);
+}
+
+#[test]
+fn endless_loop() {
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<u32>;
+        @compute @workgroup_size(1) fn main() { var i = 0u; loop { if d[0] == 9u { break; } i++; } d[0] = i; }";
+    let program = assay_oracle::Program::new(&wgsl(text), "main", &Default::default()).expect("a program");
+    let bindings = std::collections::BTreeMap::from([(assay_oracle::Slot::new(0, 0), words(&[1]))]);
+    let dispatch = assay_oracle::Dispatch { bindings, ..Default::default() };
+    let limits = assay_oracle::Limits { blocks_per_group: 10_000, ..Default::default() };
+    let outcome = program.run(&dispatch, &limits).expect("runs");
+    assert_eq!(faults(&outcome), [(FaultKind::Endless, 2)]);
+    assert_eq!(word(&outcome, 0, 0).permits(5), None);
+}
