@@ -259,3 +259,75 @@ fn fast_math_that_keeps_special_values_needs_a_device_that_does() {
     assert_eq!(rules(&shader(3, 7)), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09561"]);
     assert_eq!(rules(&shader(7, 0)), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09562"]);
 }
+
+/// A compute shader of these lines, with `0` to `8` as `%u0` to `%u8`.
+fn rules_of(capabilities: &str, globals: &str, body: &str) -> Vec<&'static str> {
+    let need = need_of(&format!(
+        "; SPIR-V\n; Version: 1.6\nOpCapability Shader\n{capabilities}\nOpMemoryModel Logical GLSL450\n\
+         OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
+         {}%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%long = OpTypeInt 64 0\n%float = OpTypeFloat 32\n\
+         %u0 = OpConstant %uint 0\n%u1 = OpConstant %uint 1\n%u2 = OpConstant %uint 2\n%u3 = OpConstant %uint 3\n\
+         %u8 = OpConstant %uint 8\n%l1 = OpConstant %long 1\n{globals}\n\
+         %main = OpFunction %void None %fn\n%label = OpLabel\n{body}\nOpReturn\nOpFunctionEnd",
+        if globals.contains("%Block") { "OpDecorate %Block Block\n" } else { "" }
+    ));
+    let common = ["06429", "06430", "06431", "06432"];
+    need.items
+        .iter()
+        .filter_map(|item| item.rule)
+        .filter(|rule| !common.iter().any(|number| rule.ends_with(number)))
+        .collect()
+}
+
+#[test]
+fn limits_and_widening_features_are_needs() {
+    let long =
+        |capability: &str| rules_of(&format!("OpCapability {capability}"), "%v = OpTypeVectorIdEXT %uint %u8", "");
+    assert_eq!(long("LongVectorEXT"), ["VUID-RuntimeSpirv-longVector-12296"]);
+    assert_eq!(long("CooperativeVectorNV"), ["VUID-RuntimeSpirv-maxCooperativeVectorComponents-10094"]);
+    let short = rules_of("OpCapability LongVectorEXT", "%v = OpTypeVectorIdEXT %uint %u3", "");
+    assert!(short.is_empty(), "{short:?}");
+
+    let matrix = |scope: &str| {
+        let ty = format!("%m = OpTypeCooperativeMatrixKHR %float {scope} %u8 %u8 %u2");
+        rules_of("OpCapability CooperativeMatrixKHR", &ty, "%l = OpCooperativeMatrixLengthKHR %uint %m")
+    };
+    let stages = "VUID-RuntimeSpirv-cooperativeMatrixSupportedStages-08985";
+    assert_eq!(matrix("%u3"), [stages]);
+    assert_eq!(matrix("%u2"), ["VUID-RuntimeSpirv-cooperativeMatrixWorkgroupScope-10164", stages]);
+
+    let rotate = |size: &str| {
+        let body = format!("%r = OpGroupNonUniformRotateKHR %uint %u3 %u1 %u1 {size}");
+        rules_of("OpCapability GroupNonUniformRotateKHR", "", &body)
+    };
+    let group = "VUID-RuntimeSpirv-None-06343";
+    assert_eq!(rotate(""), [group]);
+    assert_eq!(rotate("%u8"), [group, "VUID-RuntimeSpirv-shaderSubgroupRotateClustered-09566"]);
+
+    assert!(rules_of("", "", "%b = OpBitCount %uint %u8").is_empty());
+    assert_eq!(rules_of("OpCapability Int64", "", "%b = OpBitCount %long %l1"), ["VUID-RuntimeSpirv-None-10824"]);
+}
+
+#[test]
+fn memory_that_a_feature_allows_is_a_need() {
+    let uniform = |last: &str| {
+        let globals = format!(
+            "%array = OpTypeRuntimeArray %uint\n%Block = OpTypeStruct %uint {last}\n%p = OpTypePointer Uniform %Block\n\
+             %b = OpVariable %p Uniform"
+        );
+        rules_of("", &globals, "")
+    };
+    assert!(uniform("%uint").is_empty());
+    assert_eq!(uniform("%array"), ["VUID-RuntimeSpirv-shaderUniformBufferUnsizedArray-11806"]);
+
+    let workgroup = |capabilities: &str, width: u32| {
+        let globals = format!(
+            "%narrow = OpTypeInt {width} 0\n%Block = OpTypeStruct %narrow\n%p = OpTypePointer Workgroup %Block\n\
+             %b = OpVariable %p Workgroup"
+        );
+        rules_of(capabilities, &globals, "")
+    };
+    assert_eq!(workgroup("", 8), ["VUID-RuntimeSpirv-workgroupMemoryExplicitLayout8BitAccess-10756"]);
+    assert_eq!(workgroup("", 16), ["VUID-RuntimeSpirv-workgroupMemoryExplicitLayout16BitAccess-10757"]);
+    assert!(workgroup("OpCapability UntypedPointersKHR", 8).is_empty());
+}

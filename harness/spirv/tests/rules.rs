@@ -57,3 +57,30 @@ fn the_document_is_current() {
     let committed = include_str!("../RULES.md");
     assert!(committed == rules::document(), "run `cargo run -p assay-spirv --example rules`");
 }
+
+/// Rules of Vulkan 1.4.360 for modules alone and for modules on a device.
+const OF_THE_TEXT: [(&str, usize); 2] = [("VUID-StandaloneSpirv-", 200), ("VUID-RuntimeSpirv-", 370)];
+
+#[test]
+fn no_rule_of_the_text_is_forgotten_and_none_has_two_fates() {
+    let number = |id: &str| id.rsplit('-').next().unwrap_or_default().chars().take(5).collect::<String>();
+    for (prefix, expected) in OF_THE_TEXT {
+        let alone = prefix.contains("Standalone");
+        let ours: BTreeSet<String> = rules::all()
+            .flat_map(|rule| rule.id.split(&[' ', '(', ')', ','][..]).filter(|_| rule.id.starts_with(prefix)))
+            .filter(|word| word.contains('-'))
+            .map(number)
+            .collect();
+        let needs = assay_spirv::need::NEED_RULES.iter().map(|rule| rule.id);
+        let at_run_time = rules::RUN_TIME_RULES.iter().map(|rule| rule.id);
+        let others: Vec<String> = needs.chain(at_run_time).filter(|id| id.starts_with(prefix)).map(number).collect();
+        let implied = rules::IMPLIED.iter().filter(|_| !alone).map(|(id, _)| number(id));
+        let list = if alone { rules::NOT_CHECKED } else { rules::NOT_CHECKED_ON_DEVICES };
+        let unchecked = list.iter().flat_map(|(_, ids)| ids.iter()).map(|id| number(id));
+        let mut all: Vec<String> = ours.into_iter().chain(others).chain(implied).chain(unchecked).collect();
+        all.sort();
+        let twice: Vec<_> = all.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| &pair[0]).collect();
+        assert!(twice.is_empty(), "{prefix}: {twice:?}");
+        assert_eq!(all.len(), expected, "{prefix}: {all:?}");
+    }
+}

@@ -19,6 +19,8 @@ impl Need {
         }
         for instruction in module.section(Section::Globals) {
             derive.global(instruction);
+            derive.type_limits(instruction);
+            derive.unsized_uniform(instruction);
         }
         derive.fast_math_decorations();
         for instruction in module.section(Section::Functions) {
@@ -186,6 +188,7 @@ impl Derive<'_> {
             self.workgroup(usage, &modes);
         }
         self.stages(usage);
+        self.extension_stages(usage);
     }
 
     fn workgroup(&mut self, usage: &Usage, modes: &[Mode]) {
@@ -311,6 +314,12 @@ impl Derive<'_> {
 
     fn narrow_storage(&mut self, at: usize, name: &str, class: StorageClass, width: u32, ty: TypeId) {
         let because = format!("{width}-bit values in {class} {name}");
+        if class == StorageClass::Workgroup && self.has_block(ty) {
+            if let Some((needs, rule)) = self.narrow_workgroup(width) {
+                self.push(at, because, Some(rule), needs);
+            }
+            return;
+        }
         let (features, rule) = match (class, width) {
             (StorageClass::StorageBuffer | StorageClass::ShaderRecordBufferKHR, 8) => {
                 (&["storageBuffer8BitAccess"][..], "VUID-RuntimeSpirv-storageBuffer8BitAccess-06328")
@@ -349,13 +358,21 @@ impl Derive<'_> {
     }
 
     fn is_buffer_block(&self, ty: TypeId) -> bool {
+        self.element_has(ty, Decoration::BufferBlock)
+    }
+
+    fn has_block(&self, ty: TypeId) -> bool {
+        self.element_has(ty, Decoration::Block)
+    }
+
+    fn element_has(&self, ty: TypeId, decoration: Decoration) -> bool {
         let (element, _) = reflect::elements(self.module, ty);
         let declared = self.module.type_definition(element).result().unwrap_or_default();
-        reflect::has_decoration(self.module, declared, Decoration::BufferBlock)
+        reflect::has_decoration(self.module, declared, decoration)
     }
 }
 
-fn stage_bit(model: ExecutionModel) -> Option<(u64, &'static str)> {
+pub(super) fn stage_bit(model: ExecutionModel) -> Option<(u64, &'static str)> {
     Some(match model {
         ExecutionModel::Vertex => (0x1, "VK_SHADER_STAGE_VERTEX_BIT"),
         ExecutionModel::TessellationControl => (0x2, "VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT"),

@@ -11,6 +11,7 @@ impl Derive<'_> {
         let module = self.module;
         let Some(op) = instruction.op else { return };
         self.memory_scope(instruction, op);
+        self.widened(instruction, op);
         match op {
             Op::FmaKHR => {
                 let rules = [
@@ -92,11 +93,11 @@ impl Derive<'_> {
         }
     }
 
-    fn scope(&self, word: Option<u32>) -> Option<Scope> {
+    pub(super) fn scope(&self, word: Option<u32>) -> Option<Scope> {
         Scope::from_word(u32::try_from(self.module.constant_int(word?)?).ok()?)
     }
 
-    fn number_width(&self, ty: TypeId) -> Option<u32> {
+    pub(super) fn number_width(&self, ty: TypeId) -> Option<u32> {
         match *self.module.ty(ty) {
             Type::Int { width, .. } | Type::Float { width, .. } => Some(width),
             Type::Vector { component, .. } => self.number_width(component),
@@ -210,7 +211,11 @@ pub(super) fn is_subgroup_operation(instruction: Instruction) -> bool {
     let class = instruction.op.map(|op| op.info().class);
     match (class, instruction.op) {
         (Some(Class::NonUniform), _) => true,
-        (Some(Class::Group), Some(op)) => op.name().starts_with("OpSubgroup") && op.name().ends_with("KHR"),
+        // Of the younger ones some are filed with the groups of kernels.
+        (Some(Class::Group), Some(op)) => {
+            let name = op.name();
+            name.starts_with("OpGroupNonUniform") || name.starts_with("OpSubgroup") && name.ends_with("KHR")
+        }
         _ => false,
     }
 }

@@ -3,6 +3,10 @@
 mod derive;
 mod float_controls;
 mod instructions;
+mod limits;
+mod rules;
+
+pub use rules::{NEED_RULES, NeedRule};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

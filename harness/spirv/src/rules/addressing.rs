@@ -59,6 +59,23 @@ fn largest_scalar(facts: &Facts, ty: crate::module::TypeId) -> u32 {
     largest
 }
 
+/// Capabilities of 8-bit storage.
+const NARROW_8: [Capability; 4] = [
+    Capability::StorageBuffer8BitAccess,
+    Capability::UniformAndStorageBuffer8BitAccess,
+    Capability::StoragePushConstant8,
+    Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR,
+];
+
+/// Capabilities of 16-bit storage.
+const NARROW_16: [Capability; 5] = [
+    Capability::StorageBuffer16BitAccess,
+    Capability::UniformAndStorageBuffer16BitAccess,
+    Capability::StoragePushConstant16,
+    Capability::StorageInputOutput16,
+    Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR,
+];
+
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "addressing-model",
@@ -160,6 +177,25 @@ pub(super) static RULES: &[Rule] = &[
             let wide = integer.is_none_or(|ty| matches!(facts.module.ty(ty), Type::Int { width: 64, .. }));
             if facts.is_physical() && !wide {
                 found.at(instruction, "a physical pointer converted from or to an integer of other than 64 bits");
+            }
+        }),
+    },
+    Rule {
+        name: "copy-size",
+        id: "VUID-RuntimeSpirv-Size-11165",
+        says: "OpCopyMemorySized copies multiples of 4 bytes, of 2 with 16-bit storage, any number with 8-bit storage",
+        on: On::Instructions(&[Op::CopyMemorySized], |facts, instruction, found| {
+            let Some(size) = instruction.operand(2).and_then(|word| facts.module.constant_int(word)) else { return };
+            // Whether narrow storage is enabled for both classes is left open: any such capability excuses.
+            let unit = if NARROW_8.iter().any(|capability| facts.has(*capability)) {
+                1
+            } else if NARROW_16.iter().any(|capability| facts.has(*capability)) {
+                2
+            } else {
+                4
+            };
+            if size % unit != 0 {
+                found.at(instruction, format!("{size} bytes are copied, which is no multiple of {unit}"));
             }
         }),
     },

@@ -1,62 +1,10 @@
-//! The rules as a document, and which rules of the text are not among them.
+//! The rules as a document.
 
 use std::fmt::Write;
 
+use super::not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_ON_DEVICES};
 use super::{GROUPS, RUN_TIME_RULES};
-
-/// Rules of the text that can be checked statically and are not: why, and which (`VUID-StandaloneSpirv-..`).
-pub static NOT_CHECKED: &[(&str, &[&str])] = &[
-    (
-        "graphics pipelines: this project runs compute",
-        &[
-            "Location-04916",
-            "Execution-10584",
-            "Execution-10585",
-            "Output-10586",
-            "Output-10587",
-            "Input-10588",
-            "Input-10604",
-            "OpEntryPoint-08721",
-            "OpEntryPoint-08722",
-            "ViewportRelativeNV-04672",
-            "ViewportRelativeNV-04673",
-            "ViewportMaskNV-04674",
-        ],
-    ),
-    (
-        "transform feedback: this project runs compute",
-        &[
-            "Offset-04687",
-            "Offset-04689",
-            "Offset-04690",
-            "Offset-04691",
-            "Offset-04692",
-            "Offset-04716",
-            "XfbBuffer-04693",
-            "Stream-04694",
-            "XfbBuffer-04696",
-            "XfbBuffer-04697",
-        ],
-    ),
-    (
-        "data flow in mesh stages: this project runs compute",
-        &["MeshEXT-07106", "MeshEXT-07107", "MeshEXT-07108", "MeshEXT-07109", "MeshEXT-07110", "MeshEXT-07111"],
-    ),
-    (
-        "volatile built-ins of ray tracing stages: this project runs compute",
-        &["VulkanMemoryModel-04678", "VulkanMemoryModel-04679"],
-    ),
-    ("tile images, which are not tile attachments", &["TileImageEXT-08723", "None-08724"]),
-    (
-        "descriptor heaps",
-        &["DescriptorHeapEXT-11482", "OpUntypedVariableKHR-11347", "Result-11336", "Result-11337", "Result-11339"],
-    ),
-    ("graphs of tensors", &["OpGraphInputARM-09931", "OpGraphSetOutputARM-09932"]),
-    ("untyped image pointers", &["OpUntypedImageTexelPointerEXT-11416"]),
-    ("vectors sized by specialization constants", &["Function-12294"]),
-    ("row-major matrices behind physical pointers", &["PhysicalStorageBuffer64-04709"]),
-    ("conversions between two micro-scaling encodings", &["OpFConvert-12467"]),
-];
+use crate::need::NEED_RULES;
 
 /// `RULES.md`: every rule by section, the run-time rules, and what is not checked.
 pub fn document() -> String {
@@ -67,16 +15,30 @@ pub fn document() -> String {
 
 fn write(out: &mut String) -> std::fmt::Result {
     let count = super::all().count();
-    writeln!(out, "# Rules of the Vulkan environment for SPIR-V\n")?;
+    let reasons = |list: &[(&str, &[&str])]| list.iter().map(|(_, rules)| rules.len()).sum::<usize>();
+    let (alone, on_devices) = (reasons(NOT_CHECKED), reasons(NOT_CHECKED_ON_DEVICES));
+    let (needs, run_time, implied) = (NEED_RULES.len(), RUN_TIME_RULES.len(), IMPLIED.len());
     writeln!(
         out,
-        "Written by `cargo run -p assay-spirv --example rules`; a test compares it. {count} rules are checked on a module alone,"
+        "# Rules of the Vulkan environment for SPIR-V
+
+Written by `cargo run -p assay-spirv --example rules`; a test compares it. The text is the appendix of Vulkan 1.4.360.
+
+| what becomes of a rule of the text | how many |
+|---|---|
+| checked on a module alone, each with a module that breaks it and a nearest one that does not (`tests/rules/`) | {count} |
+| a need of the module, held against what a device has (`src/need/`), besides the tables of 204 capabilities and 114 extensions | {needs} |
+| data for the interpreter and the runner: only running the shader, or what is bound to it, shows it | {run_time} |
+| implied by another one | {implied} |
+| not checked, for a stated reason: of `VUID-StandaloneSpirv-` | {alone} |
+| not checked, for a stated reason: of `VUID-RuntimeSpirv-` | {on_devices} |
+"
     )?;
-    writeln!(
-        out,
-        "each with a module that breaks it and a nearest one that does not in `tests/rules/`. Features, properties and"
-    )?;
-    writeln!(out, "versions that a module needs are in `src/need/`, with the rule of each.\n")?;
+    writeln!(out, "| section or extension | rules on modules alone |\n|---|---|")?;
+    for group in GROUPS {
+        writeln!(out, "| {} | {} |", capitalised(group.section), group.rules.len())?;
+    }
+    writeln!(out)?;
     for group in GROUPS {
         writeln!(out, "## {}\n\n| rule | asks for | in the text |\n|---|---|---|", capitalised(group.section))?;
         for rule in group.rules {
@@ -84,17 +46,28 @@ fn write(out: &mut String) -> std::fmt::Result {
         }
         writeln!(out)?;
     }
+    writeln!(out, "## Of a device\n\nWhat a module needs by these is part of the verdict on it.\n")?;
+    writeln!(out, "| in the text | asks for |\n|---|---|")?;
+    for rule in NEED_RULES {
+        writeln!(out, "| {} | {} |", rule.id, rule.says)?;
+    }
     writeln!(
         out,
-        "## At run time\n\nNo look at the module shows these; the interpreter and the runner enforce them.\n"
+        "\n## At run time\n\nNo look at the module shows these; the interpreter and the runner enforce them.\n"
     )?;
     writeln!(out, "| in the text | asks for |\n|---|---|")?;
     for rule in RUN_TIME_RULES {
         writeln!(out, "| {} | {} |", rule.id, rule.says)?;
     }
-    writeln!(out, "\n## Not checked\n\n| why | VUID-StandaloneSpirv- |\n|---|---|")?;
-    for (why, rules) in NOT_CHECKED {
-        writeln!(out, "| {why} | {} |", rules.join(", "))?;
+    writeln!(out, "\n## Implied\n\n| VUID-RuntimeSpirv- | by |\n|---|---|")?;
+    for (rule, by) in IMPLIED {
+        writeln!(out, "| {rule} | {by} |")?;
+    }
+    for (prefix, list) in [("VUID-StandaloneSpirv-", NOT_CHECKED), ("VUID-RuntimeSpirv-", NOT_CHECKED_ON_DEVICES)] {
+        writeln!(out, "\n## Not checked: {prefix}\n\n| why | which |\n|---|---|")?;
+        for (why, rules) in list {
+            writeln!(out, "| {why} | {} |", rules.join(", "))?;
+        }
     }
     writeln!(
         out,

@@ -12,6 +12,7 @@ mod facts;
 mod images;
 mod indexing;
 mod layout;
+mod not_checked;
 mod run_time;
 mod scopes;
 mod semantics;
@@ -26,8 +27,9 @@ mod tile_shading;
 
 use std::sync::LazyLock;
 
-pub use document::{NOT_CHECKED, document};
+pub use document::document;
 pub use facts::Facts;
+pub use not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_ON_DEVICES};
 pub use run_time::{RUN_TIME_RULES, RunTimeRule};
 
 use crate::module::{Decorated, Index, Instruction, Module};

@@ -133,10 +133,6 @@ pub static RUN_TIME_RULES: &[RunTimeRule] = &[
         says: "a cooperative multiply-add has operands that the device lists together",
     },
     RunTimeRule {
-        id: "VUID-RuntimeSpirv-cooperativeMatrixWorkgroupScope-10164",
-        says: "cooperative matrices of scope Workgroup need cooperativeMatrixWorkgroupScope",
-    },
-    RunTimeRule {
         id: "VUID-RuntimeSpirv-cooperativeMatrixFlexibleDimensions-10165",
         says: "a flexible cooperative matrix has a size that the device lists",
     },
@@ -147,10 +143,6 @@ pub static RUN_TIME_RULES: &[RunTimeRule] = &[
     RunTimeRule {
         id: "VUID-RuntimeSpirv-cooperativeMatrixFlexibleDimensionsMaxDimension-10167",
         says: "cooperative matrices are no larger than the device's maximum",
-    },
-    RunTimeRule {
-        id: "VUID-RuntimeSpirv-cooperativeMatrixSupportedStages-08985",
-        says: "cooperative matrices only in the stages that the device lists",
     },
     RunTimeRule {
         id: "VUID-RuntimeSpirv-OpTypeCooperativeMatrixKHR-10770",
@@ -165,20 +157,12 @@ pub static RUN_TIME_RULES: &[RunTimeRule] = &[
         says: "a cooperative vector multiplication has types that the device lists together",
     },
     RunTimeRule {
-        id: "VUID-RuntimeSpirv-cooperativeVectorSupportedStages-10091",
-        says: "cooperative vectors only in the stages that the device lists",
-    },
-    RunTimeRule {
         id: "VUID-RuntimeSpirv-OpCooperativeVectorReduceSumAccumulateNV-10092",
         says: "a cooperative sum has a type and storage class that the device supports",
     },
     RunTimeRule {
         id: "VUID-RuntimeSpirv-OpCooperativeVectorOuterProductAccumulateNV-10093",
         says: "a cooperative outer product has types, layout and storage class that the device supports",
-    },
-    RunTimeRule {
-        id: "VUID-RuntimeSpirv-maxCooperativeVectorComponents-10094",
-        says: "cooperative vectors have at most maxCooperativeVectorComponents components",
     },
     RunTimeRule {
         id: "VUID-RuntimeSpirv-OpTypeCooperativeVector-10095",
@@ -239,6 +223,123 @@ pub static RUN_TIME_RULES: &[RunTimeRule] = &[
     RunTimeRule {
         id: "VUID-RuntimeSpirv-Offset-06347",
         says: "InterpolateAtOffset y is at most maxInterpolationOffset",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-subgroupSize-10141",
+        says: "with subgroups of 1, a uniform buffer is chosen uniformly in the invocation group unless its NonUniformIndexing capability is declared",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-subgroupSize-10142",
+        says: "with subgroups of 1, a sampled image or sampler is chosen uniformly in the invocation group unless its NonUniformIndexing capability is declared",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-subgroupSize-10143",
+        says: "with subgroups of 1, a storage buffer is chosen uniformly in the invocation group unless its NonUniformIndexing capability is declared",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-subgroupSize-10144",
+        says: "with subgroups of 1, a storage image is chosen uniformly in the invocation group unless its NonUniformIndexing capability is declared",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-subgroupSize-10145",
+        says: "with subgroups of 1, an input attachment is chosen uniformly in the invocation group unless its NonUniformIndexing capability is declared",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-subgroupSize-10146",
+        says: "with subgroups of 1, a uniform texel buffer is chosen uniformly in the invocation group unless its NonUniformIndexing capability is declared",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-subgroupSize-10147",
+        says: "with subgroups of 1, a storage texel buffer is chosen uniformly in the invocation group unless its NonUniformIndexing capability is declared",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpTypeUntypedPointerKHR-11166",
+        says: "an access through an untyped pointer is aligned as offsets and strides are",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-samples-08725",
+        says: "an image with MS 0 is bound to an image of one sample",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-samples-08726",
+        says: "an image with MS 1 is bound to an image of several samples",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpControlBarrierArriveEXT-13558",
+        says: "a split barrier of scope Workgroup is in uniform control flow",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpControlBarrierWaitEXT-13559",
+        says: "a wait follows an arrival of the same scope",
+    },
+    RunTimeRule { id: "VUID-RuntimeSpirv-OpControlBarrierWaitEXT-13560", says: "an arrival is waited for once" },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpControlBarrierArriveEXT-13561",
+        says: "an arrival follows the wait for the last one",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpControlBarrierArriveEXT-13562",
+        says: "with split barriers workgroup memory leaves splitBarrierReservedSharedMemory bytes of maxComputeSharedMemorySize",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-maxComputeSharedMemorySize-10168",
+        says: "with cooperative matrices of scope Workgroup workgroup memory leaves cooperativeMatrixWorkgroupScopeReservedSharedMemory bytes of maxComputeSharedMemorySize",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpCooperativeVectorMatrixMulNV-10090",
+        says: "a cooperative vector matrix of float8 has an optimal layout",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpTypeSampler-12203",
+        says: "a sampler variable is not bound to a sampler that converts Y'CbCr",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpTypeImage-12204",
+        says: "an image variable is not bound to a view that converts Y'CbCr",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-None-12205",
+        says: "a view or sampler that converts Y'CbCr is chosen by constants",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpTypeSampledImage-12206",
+        says: "a sampled image that converts Y'CbCr is only sampled",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpTypeImage-12207",
+        says: "an image that converts Y'CbCr is only asked for levels and sizes",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpTypeSampledImage-12208",
+        says: "a view and sampler that convert Y'CbCr were made with the same conversion",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-NSize-12352",
+        says: "the array that OpExtractSubArrayQCOM takes from is as long as an NSize that the device lists",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-KSize-12353",
+        says: "the array that OpExtractSubArrayQCOM makes is as long as a KSize that the device lists",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpExtractSubArrayQCOM-12354",
+        says: "OpExtractSubArrayQCOM starts at a multiple of its result's length",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-cooperativeMatrixProperties2-13382",
+        says: "with cooperativeMatrixProperties2 a cooperative matrix has a size and type of either list of the device",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-cooperativeMatrixProperties2-13383",
+        says: "with cooperativeMatrixProperties2 a multiply-add has operands of either list of the device",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpCooperativeMatrixLoadTensorNV-12429",
+        says: "a decoding tensor load has blocks of a multiple of what its function returns",
+    },
+    RunTimeRule {
+        id: "VUID-RuntimeSpirv-OpCooperativeMatrix-12379",
+        says: "cooperative matrix instructions access no null descriptor",
     },
     RunTimeRule {
         id: "vulkan-environment-for-spirv, Precision: OpSRem and OpSMod",

@@ -3,7 +3,7 @@
 use super::facts::{Facts, Variable};
 use super::{Findings, On, Rule};
 use crate::module::{Type, TypeId};
-use crate::tables::{Capability, Decoration, Op, StorageClass};
+use crate::tables::{Capability, Decoration, Dim, Op, StorageClass};
 
 fn is_descriptor(ty: &Type) -> bool {
     let other = matches!(ty, Type::Other(Op::TypeAccelerationStructureKHR | Op::TypeTensorARM));
@@ -279,6 +279,31 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Variables(|facts, variable, found| {
             use crate::tables::FPEncoding::{Float8E4M3EXT, Float8E5M2EXT};
             narrow_float_interface(facts, variable, found, &[Float8E4M3EXT, Float8E5M2EXT]);
+        }),
+    },
+    Rule {
+        name: "byte-interface",
+        id: "VUID-RuntimeSpirv-None-10980",
+        says: "Input and Output variables hold no 8-bit integers",
+        on: On::Variables(|facts, variable, found| {
+            let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
+            if interface && facts.contains(variable.ty, &|ty| matches!(ty, Type::Int { width: 8, .. })) {
+                variable.breaks(found, format!("{} holds 8-bit integers", facts.name(variable.word)));
+            }
+        }),
+    },
+    Rule {
+        name: "input-attachment-array",
+        id: "VUID-RuntimeSpirv-OpTypeImage-09644",
+        says: "arrays of input attachments have InputAttachmentIndex",
+        on: On::Variables(|facts, variable, found| {
+            let attachment =
+                matches!(facts.module.ty(variable.element), Type::Image(image) if image.dim == Some(Dim::SubpassData));
+            let sized = matches!(facts.module.ty(variable.ty), Type::Array { .. });
+            if attachment && sized && !facts.has_decoration(variable.word, Decoration::InputAttachmentIndex) {
+                let name = facts.name(variable.word);
+                variable.breaks(found, format!("{name} is an array of input attachments without InputAttachmentIndex"));
+            }
         }),
     },
     Rule {

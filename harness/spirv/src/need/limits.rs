@@ -1,0 +1,127 @@
+//! Needs of types, stages and instructions that a limit or a feature of their own decides.
+
+use super::derive::{Derive, feature, property, stage_bit};
+use super::{Expression, Test};
+use crate::module::{Instruction, Section, Type};
+use crate::reflect::{self, Usage};
+use crate::tables::{Capability, Decoration, Op, Scope, StorageClass};
+
+/// The instructions of an extension that has its own list of stages: how their names begin, that list, and its rule.
+const STAGES: [(&str, &str, &str); 2] = [
+    (
+        "OpCooperativeMatrix",
+        "cooperativeMatrixSupportedStages",
+        "VUID-RuntimeSpirv-cooperativeMatrixSupportedStages-08985",
+    ),
+    (
+        "OpCooperativeVector",
+        "cooperativeVectorSupportedStages",
+        "VUID-RuntimeSpirv-cooperativeVectorSupportedStages-10091",
+    ),
+];
+
+/// The longest vectors that every device has.
+const EVERY_VECTOR: u32 = 4;
+
+impl Derive<'_> {
+    pub(super) fn declares(&self, capability: Capability) -> bool {
+        self.module.section(Section::Capabilities).any(|i| i.operand(0) == Some(capability.word()))
+    }
+
+    /// Sizes and scopes of types.
+    pub(super) fn type_limits(&mut self, instruction: Instruction) {
+        let module = self.module;
+        let count = match instruction.op {
+            Some(Op::TypeCooperativeMatrixKHR) => {
+                if self.scope(instruction.operand(1)) == Some(Scope::Workgroup) {
+                    let rule = Some("VUID-RuntimeSpirv-cooperativeMatrixWorkgroupScope-10164");
+                    let because = "a cooperative matrix of scope Workgroup".to_owned();
+                    self.push(instruction.at, because, rule, feature("cooperativeMatrixWorkgroupScope"));
+                }
+                return;
+            }
+            Some(Op::TypeVector) => instruction.operand(1),
+            Some(Op::TypeVectorIdEXT) => {
+                instruction.operand(1).and_then(|word| u32::try_from(module.constant_int(word)?).ok())
+            }
+            _ => return,
+        };
+        let Some(count) = count.filter(|count| *count > EVERY_VECTOR) else { return };
+        let (limit, rule) = if self.declares(Capability::LongVectorEXT) {
+            ("maxVectorComponents", "VUID-RuntimeSpirv-longVector-12296")
+        } else {
+            ("maxCooperativeVectorComponents", "VUID-RuntimeSpirv-maxCooperativeVectorComponents-10094")
+        };
+        let needs = property(limit, Test::AtLeast(u64::from(count)));
+        self.push(instruction.at, format!("a vector of {count} components"), Some(rule), needs);
+    }
+
+    /// Uniform blocks that end in a run-time array.
+    pub(super) fn unsized_uniform(&mut self, instruction: Instruction) {
+        let module = self.module;
+        let Some(word) = instruction.result() else { return };
+        let Some((StorageClass::Uniform, ty)) = reflect::variable(module, word) else { return };
+        let (block, _) = reflect::elements(module, ty);
+        let declared = module.type_definition(block).result().unwrap_or_default();
+        let unsized_last =
+            module.members(block).last().is_some_and(|last| matches!(module.ty(*last), Type::RuntimeArray { .. }));
+        if unsized_last && reflect::has_decoration(module, declared, Decoration::Block) {
+            let rule = Some("VUID-RuntimeSpirv-shaderUniformBufferUnsizedArray-11806");
+            let because = format!("uniform buffer {} that ends in a run-time array", module.names().display(word));
+            self.push(instruction.at, because, rule, feature("shaderUniformBufferUnsizedArray"));
+        }
+    }
+
+    /// Stages that an extension's property lists.
+    pub(super) fn extension_stages(&mut self, usage: &Usage) {
+        let module = self.module;
+        let Some((model, (bit, name))) = usage.model.and_then(|model| Some((model, stage_bit(model)?))) else { return };
+        for (prefix, stages, rule) in STAGES {
+            let functions = usage.functions.iter().map(|f| &module.functions()[*f]);
+            let mut body = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
+            // Those of the NV extension that the KHR one follows have a list of their own.
+            let belongs =
+                |op: Op| op.name().starts_with(prefix) && (op.name().ends_with("KHR") || prefix.ends_with("Vector"));
+            if let Some(first) = body.find(|i| i.op.is_some_and(belongs)) {
+                let because = format!("{prefix}.. in {model}");
+                self.push(first.at, because, Some(rule), property(stages, Test::Bits(bit, name)));
+            }
+        }
+    }
+
+    /// Instructions whose operands a feature widens.
+    pub(super) fn widened(&mut self, instruction: Instruction, op: Op) {
+        let module = self.module;
+        match op {
+            Op::GroupNonUniformRotateKHR if instruction.operand(3).is_some() => {
+                let rule = Some("VUID-RuntimeSpirv-shaderSubgroupRotateClustered-09566");
+                let because = "ClusterSize of OpGroupNonUniformRotateKHR".to_owned();
+                self.push(instruction.at, because, rule, feature("shaderSubgroupRotateClustered"));
+            }
+            Op::BitCount | Op::BitReverse | Op::BitFieldInsert | Op::BitFieldSExtract | Op::BitFieldUExtract => {
+                let base = instruction.operand(0).and_then(|word| self.number_width(module.type_of(word)?));
+                if let Some(width) = base.filter(|width| *width != 32) {
+                    let rule = Some("VUID-RuntimeSpirv-None-10824");
+                    self.push(instruction.at, format!("{width}-bit {op}"), rule, feature("maintenance9"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What 8 and 16-bit values in explicitly laid out workgroup memory need. With untyped pointers they may also be
+    /// accessed as wider values, which no look at the type shows: then nothing is asked.
+    pub(super) fn narrow_workgroup(&self, width: u32) -> Option<(Expression, &'static str)> {
+        if self.declares(Capability::UntypedPointersKHR) {
+            return None;
+        }
+        let bytes = "workgroupMemoryExplicitLayout8BitAccess";
+        Some(match width {
+            8 => (feature(bytes), "VUID-RuntimeSpirv-workgroupMemoryExplicitLayout8BitAccess-10756"),
+            _ => (
+                Expression::Any(vec![feature("workgroupMemoryExplicitLayout16BitAccess"), feature(bytes)]),
+                "VUID-RuntimeSpirv-workgroupMemoryExplicitLayout16BitAccess-10757",
+            ),
+        })
+    }
+}
