@@ -41,6 +41,12 @@ pub(crate) enum Command {
         after_long_help = format!("{FILTERS}\n\n{RUN}")
     )]
     Run(RunArgs),
+    /// Checks a shader of your own: every result against what the specification permits
+    #[command(
+        after_help = "See `assay check --help` for files, inputs and examples.",
+        after_long_help = crate::check::HELP
+    )]
+    Check(Box<crate::check::CheckArgs>),
     /// Derives what one operation may return, step by step
     #[command(
         after_help = "See `assay explain --help` for how operands are written.",
@@ -162,7 +168,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-fn positive_seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
         _ => Err("expected a number of seconds above 0".to_owned()),
@@ -186,6 +192,8 @@ Filters:
       one case, and its likes with .constant and .specconstant for operands
   'precision.*.exp2.*'
       a pattern for whole names; * stands for anything, dots too
+  family.toml
+      a case file of your own, in the form of those under cases/precision
   A case is chosen if any filter matches it.";
 
 const RUN: &str = "\

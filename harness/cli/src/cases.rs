@@ -2,16 +2,38 @@
 
 use crate::{
     args::ListArgs,
-    exit::{self, Failure, WithCode},
+    exit::{self, Failure, WithCode, usage},
     print,
 };
 use assay_case::{Case, Filter};
 use assay_runner::PlanError;
-use std::fmt::Write;
+use std::{fmt::Write, path::Path};
 
 /// The built-in cases.
 pub(crate) fn load() -> Result<Vec<Case>, Failure> {
     assay_case::load().code(exit::USAGE)
+}
+
+/// The cases that arguments choose from: those that are built in and those of case files, which arguments may name;
+/// and the arguments with each file replaced by what matches its cases.
+pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Case>, Vec<String>), Failure> {
+    let (mut all, mut patterns) = (load()?, Vec::new());
+    for argument in arguments {
+        let path = Path::new(argument);
+        if path.extension().is_none_or(|e| e != "toml") {
+            patterns.push(argument.clone());
+            continue;
+        }
+        let own = assay_case::load_file(path).code(exit::USAGE)?;
+        for case in own {
+            if all.iter().any(|other| other.name == case.name) {
+                return Err(usage(format!("{argument}: there is a case `{}` already; rename the file", case.name)));
+            }
+            patterns.push(case.name.clone());
+            all.push(case);
+        }
+    }
+    Ok((all, patterns))
 }
 
 /// The filters, each of which must match a case: known without a device.
@@ -28,8 +50,8 @@ pub(crate) fn filters(patterns: &[String], cases: &[Case]) -> Result<Vec<Filter>
 
 /// `assay list`.
 pub(crate) fn list(args: &ListArgs) -> Result<u8, Failure> {
-    let cases = load()?;
-    let filters = filters(&args.filters, &cases)?;
+    let (cases, patterns) = load_with(&args.filters)?;
+    let filters = filters(&patterns, &cases)?;
     let mut text = String::new();
     for case in &cases {
         if filters.is_empty() || filters.iter().any(|filter| filter.matches(&case.name)) {

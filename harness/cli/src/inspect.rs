@@ -2,7 +2,7 @@
 
 use crate::{
     exit::{self, Failure, WithCode, usage},
-    note, print, wgsl,
+    note, print,
 };
 use assay_spirv::{
     inspect::{Report, Source},
@@ -60,14 +60,7 @@ struct DeviceJson {
 /// Says what a module declares, needs and violates.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let bytes = std::fs::read(&args.file).map_err(|error| usage(format!("cannot read {name}: {error}")))?;
-    let source = if args.file.extension().is_some_and(|e| e == "wgsl") {
-        let text = std::str::from_utf8(&bytes).map_err(|error| usage(format!("{name}: {error}")))?;
-        Source::compiled(wgsl::compile(text, &name)?, text)
-    } else {
-        Source::read(&bytes)
-    };
-    let source = source.map_err(|error| usage(format!("{name}: {error}")))?;
+    let source = assay_check::Subject::load(&args.file)?.source;
     if let Some(path) = &args.emit {
         emit(&source, path)?;
     }

@@ -2,12 +2,12 @@
 
 mod args;
 mod cases;
+mod check;
 mod devices;
 mod exit;
 mod explain;
 mod inspect;
 mod run;
-mod wgsl;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -44,6 +44,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Devices(args) => devices::devices(&args),
         Command::List(args) => cases::list(&args),
         Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::check(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Completions { shell } => {

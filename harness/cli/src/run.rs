@@ -23,8 +23,8 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Runs the cases that the filters choose.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
-    let all = cases::load()?;
-    let filters = cases::filters(&args.filters, &all)?;
+    let (all, patterns) = cases::load_with(&args.filters)?;
+    let filters = cases::filters(&patterns, &all)?;
     let executor = VulkanExecutor::open(&VulkanOptions {
         device: args.device.clone(),
         validation: args.validation,

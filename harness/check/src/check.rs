@@ -1,0 +1,235 @@
+//! The check itself: rounds in the oracle and on the device.
+
+use crate::device::{Job, Target, TargetError};
+use crate::setup::{Setup, spec_values};
+use crate::verdict::{Comparison, compare, expect};
+use crate::{CheckError, Expectation, Options, Subject};
+use assay_oracle::{Cause, Dispatch, Limits, Outcome, Program};
+use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
+use assay_spirv::need::Need;
+use assay_spirv::tables::Op;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A shader that is legal, understood and made ready.
+#[derive(Debug)]
+pub struct Check<'a> {
+    /// The shader.
+    pub subject: &'a Subject,
+    /// What it is run with.
+    pub setup: Setup,
+    program: Program,
+    limits: Limits,
+    expectations: Vec<Expectation>,
+}
+
+/// Faults of the shader that are listed.
+const FAULTS: usize = 5;
+
+impl<'a> Check<'a> {
+    /// Makes a shader ready to be checked.
+    ///
+    /// # Errors
+    /// It breaks rules, the options do not fit it, or the oracle cannot interpret it: each with its place.
+    pub fn new(subject: &'a Subject, options: &Options) -> Result<Check<'a>, CheckError> {
+        subject.must_be_legal()?;
+        let setup = Setup::new(subject, options)?;
+        let program = Program::new(&subject.source.module, &setup.entry, &spec_values(&setup.specs));
+        let program = program.map_err(|error| oracle(subject, error))?;
+        Ok(Check { subject, setup, program, limits: options.limits, expectations: options.expectations.clone() })
+    }
+
+    /// What a round is given on a device with those abilities.
+    ///
+    /// # Errors
+    /// As [`Setup::dispatch`].
+    pub fn dispatch(&self, round: u32, target: &dyn Target) -> Result<Dispatch, CheckError> {
+        let have = target.have();
+        let mut dispatch = self.setup.dispatch(round)?;
+        let size = have.properties.get("subgroupSize").copied().unwrap_or(1);
+        dispatch.subgroup_size = u32::try_from(size).unwrap_or(1).max(1);
+        dispatch.maintenance8 = have.features.contains("maintenance8");
+        Ok(dispatch)
+    }
+
+    /// What the specification permits for a dispatch.
+    ///
+    /// # Errors
+    /// The dispatch exceeds the limits.
+    pub fn permitted(&self, dispatch: &Dispatch) -> Result<Outcome, CheckError> {
+        self.program.run(dispatch, &self.limits).map_err(|error| oracle(self.subject, error))
+    }
+
+    /// Checks the shader on a target. A round in which the shader's behaviour is undefined is not run; if that is so in
+    /// all of them, it is an error.
+    ///
+    /// # Errors
+    /// Only mistakes in the input: what goes wrong on the target is a status.
+    pub fn run(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
+        let started = Instant::now();
+        let mut result = self.blank();
+        let module = &self.subject.source.module;
+        let need = Need::of(module).check(target.have());
+        if !need.may_run() {
+            let missing: Vec<String> = need.missing.iter().map(ToString::to_string).collect();
+            return Ok(CheckResult { status: Status::NotSupported, reason: Some(missing.join("; ")), ..result });
+        }
+        let mut sum = Comparison::default();
+        let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
+        let mut faults = Vec::new();
+        let mut trouble = None;
+        for round in 0..self.setup.rounds {
+            let dispatch = self.dispatch(round, target)?;
+            let before = Instant::now();
+            let outcome = self.permitted(&dispatch)?;
+            result.times.check += before.elapsed().as_secs_f64();
+            result.instructions += outcome.instructions;
+            if outcome.fault_count > 0 {
+                let list = self.faults(&outcome);
+                result.notes.push(format!(
+                    "round {round} was not run, the shader's behaviour is undefined with its inputs: {}",
+                    list.first().map_or("", |first| first.trim())
+                ));
+                if faults.is_empty() {
+                    faults = list;
+                }
+                continue;
+            }
+            let job = Job {
+                words: module.words(),
+                entry: &self.setup.entry,
+                specs: &self.setup.specs,
+                descriptors: &self.setup.descriptors,
+                dispatch: &dispatch,
+            };
+            match target.run(&job) {
+                Ok(left) => {
+                    result.times.device += left.taken.as_secs_f64();
+                    result.rounds_checked += 1;
+                    let mut found = compare(&outcome, &dispatch, &self.setup.descriptors, &left.memory, round);
+                    for expectation in &self.expectations {
+                        expect(expectation, &dispatch, &self.setup.descriptors, &left.memory, round, &mut found)?;
+                    }
+                    for (cause, elements) in &found.undetermined {
+                        let cause = cause.and_then(|cause| outcome.causes.get(cause as usize));
+                        *causes.entry(self.cause(cause)).or_default() += elements;
+                        result.elements_undetermined += elements;
+                    }
+                    sum.add(found);
+                }
+                Err(TargetError::Lacks(what)) => {
+                    return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..result });
+                }
+                Err(TargetError::Failed(error)) => {
+                    trouble = Some(error);
+                    break;
+                }
+            }
+        }
+        if result.rounds_checked == 0 && trouble.is_none() {
+            faults.push(
+                "  give it inputs that it is meant for with --input, --elements, --push or --workgroups".to_owned(),
+            );
+            return Err(CheckError::Undefined { name: self.subject.name.clone(), list: faults });
+        }
+        result.elements_checked = sum.checked;
+        result.elements_failing = sum.failing;
+        result.elements_warning = sum.warning;
+        result.mismatches = sum.mismatches;
+        result.undetermined =
+            causes.into_iter().map(|((cause, place), elements)| Undetermined { cause, place, elements }).collect();
+        (result.status, result.reason) = status(&result, trouble);
+        result.times.wall = started.elapsed().as_secs_f64();
+        Ok(result)
+    }
+
+    fn blank(&self) -> CheckResult {
+        CheckResult {
+            name: self.subject.name.clone(),
+            status: Status::Undetermined,
+            reason: None,
+            entry: self.setup.entry.clone(),
+            workgroups: self.setup.groups,
+            workgroup_size: self.setup.local,
+            rounds: self.setup.rounds,
+            rounds_checked: 0,
+            seed: self.setup.seed(),
+            elements_checked: 0,
+            elements_undetermined: 0,
+            elements_failing: 0,
+            elements_warning: 0,
+            mismatches: Vec::new(),
+            undetermined: Vec::new(),
+            blamed: Vec::new(),
+            notes: Vec::new(),
+            instructions: 0,
+            times: Times::default(),
+        }
+    }
+
+    /// The first faults, a line each.
+    fn faults(&self, outcome: &Outcome) -> Vec<String> {
+        let mut lines: Vec<String> = outcome
+            .faults
+            .iter()
+            .take(FAULTS)
+            .map(|fault| {
+                let [x, y, z] = fault.invocation;
+                let place = self.subject.place(fault.at);
+                format!("  {place}\n    {}: {} (invocation {x}, {y}, {z})", fault.kind, fault.detail)
+            })
+            .collect();
+        if let Some(more) = outcome.fault_count.checked_sub(lines.len() as u64).filter(|&more| more > 0) {
+            lines.push(format!("  and {more} more"));
+        }
+        lines
+    }
+
+    fn cause(&self, cause: Option<&Cause>) -> (String, String) {
+        match cause {
+            Some(cause) => {
+                let op = self.op_name(cause);
+                (cause.kind.to_string(), format!("{op}, {}", self.subject.place(cause.at)))
+            }
+            None => ("the specification requires nothing of this result".into(), "several places".into()),
+        }
+    }
+
+    fn op_name(&self, cause: &Cause) -> &'static str {
+        let module = &self.subject.source.module;
+        let inside = (cause.at.instruction.0 as usize) < module.len();
+        let op = if inside { module.instruction(cause.at.instruction).op } else { None };
+        op.map_or("?", Op::name)
+    }
+}
+
+fn oracle(subject: &Subject, error: impl ToString) -> CheckError {
+    CheckError::Oracle { name: subject.name.clone(), what: error.to_string() }
+}
+
+fn status(result: &CheckResult, trouble: Option<Trouble>) -> (Status, Option<String>) {
+    let checked = result.elements_checked;
+    match trouble {
+        Some(Trouble::DeviceLost(what)) => return (Status::DeviceLost, Some(what)),
+        Some(Trouble::Timeout(what)) => return (Status::Timeout, Some(what)),
+        Some(Trouble::Internal(what)) => return (Status::InternalError, Some(what)),
+        // A driver that refuses a legal shader does not do what it should.
+        Some(Trouble::Pipeline(what)) => return (Status::Fail, Some(what)),
+        Some(Trouble::OutOfMemory(what)) => return (Status::Undetermined, Some(what)),
+        None => {}
+    }
+    if result.elements_failing > 0 {
+        let what = format!("{} of {checked} elements are not permitted", result.elements_failing);
+        (Status::Fail, Some(what))
+    } else if result.elements_warning > 0 {
+        let what = format!("{} of {checked} elements only a lenient reading permits", result.elements_warning);
+        (Status::QualityWarning, Some(what))
+    } else if checked == 0 {
+        (Status::Undetermined, Some("nothing could be said of any element, so none was checked".into()))
+    } else {
+        (Status::Pass, None)
+    }
+}
+
+/// How long a device may take over one dispatch unless something else is said.
+pub const TIME_LIMIT: Duration = Duration::from_secs(60);

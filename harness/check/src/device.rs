@@ -1,0 +1,171 @@
+//! What computes the results that are checked: a Vulkan device, or in tests anything else.
+
+use crate::setup::{Descriptor, Spec};
+use assay_oracle::{Dispatch, Resource as Given, Slot};
+use assay_runner::{DeviceInfo, Trouble, device_info};
+use assay_spirv::need::Have;
+use assay_spirv::reflect::DescriptorKind;
+use assay_vulkan::{
+    BindingLayout, Bindings, BufferSpec, Device, DeviceOptions, Error, PhysicalDevice, PipelineDesc, Resource,
+    ResourceSpec, Severity, SpecConstant,
+};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// One dispatch of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The module.
+    pub words: &'a [u32],
+    /// The entry point.
+    pub entry: &'a str,
+    /// Values of specialisation constants.
+    pub specs: &'a [Spec],
+    /// What it uses.
+    pub descriptors: &'a [Descriptor],
+    /// What that holds, and how much is dispatched.
+    pub dispatch: &'a Dispatch,
+}
+
+/// What a dispatch left.
+#[derive(Clone, Debug, Default)]
+pub struct Left {
+    /// Every storage buffer.
+    pub memory: BTreeMap<Slot, Vec<u8>>,
+    /// How long the device took, copies included.
+    pub taken: Duration,
+}
+
+/// Why there are no results.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// The device has not what the dispatch needs: in words.
+    #[error("{0}")]
+    Lacks(String),
+    /// It failed.
+    #[error(transparent)]
+    Failed(#[from] Trouble),
+}
+
+/// Computes results.
+pub trait Target {
+    /// What it is.
+    fn info(&self) -> &DeviceInfo;
+
+    /// What it has, for negotiation.
+    fn have(&self) -> &Have;
+
+    /// Runs a dispatch. The module is legal, and within what the target has.
+    ///
+    /// # Errors
+    /// The device failed, is lost, or took longer than the time limit.
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError>;
+}
+
+/// A Vulkan device.
+pub struct VulkanTarget {
+    physical: PhysicalDevice,
+    info: DeviceInfo,
+    have: Have,
+    time_limit: Duration,
+    validation: bool,
+}
+
+impl VulkanTarget {
+    /// Takes a device, which is opened anew for every dispatch: one that is lost spoils no other.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn new(physical: &PhysicalDevice, time_limit: Duration, validation: bool) -> Result<VulkanTarget, Error> {
+        let device = Device::open(physical, &DeviceOptions::default())?;
+        let (info, have) = (device_info(physical), device.capabilities().have());
+        Ok(VulkanTarget { physical: physical.clone(), info, have, time_limit, validation })
+    }
+
+    fn compute(&self, job: &Job<'_>) -> Result<Left, (Error, &'static str)> {
+        let device =
+            Device::open(&self.physical, &DeviceOptions::default()).map_err(|error| (error, "opening the device"))?;
+        let (mut resources, mut contents) = (Vec::new(), Vec::new());
+        for descriptor in job.descriptors {
+            let Some(Given::Buffer(buffer)) = job.dispatch.bindings.get(&descriptor.slot) else { continue };
+            let bytes = buffer.data.len();
+            let resource = match descriptor.kind {
+                DescriptorKind::UniformBuffer => Resource::UniformBuffer { bytes },
+                _ => Resource::StorageBuffer(BufferSpec::in_out(bytes)),
+            };
+            let Slot { set, binding, element } = descriptor.slot;
+            resources.push(ResourceSpec { set, binding, element, resource });
+            contents.push(buffer);
+        }
+        let layout = BindingLayout::of(&resources).map_err(|error| (error, "laying out bindings"))?;
+        let specialization: Vec<SpecConstant> = job.specs.iter().map(spec_constant).collect();
+        let description = PipelineDesc {
+            entry: job.entry,
+            bindings: Bindings::Listed(&layout),
+            push_constants: job.dispatch.push_constants.len() as u32,
+            specialization: &specialization,
+            ..PipelineDesc::new(job.words, 0)
+        };
+        let pipeline = device.pipeline(&description).map_err(|error| (error, PIPELINE))?;
+        let running = |error| (error, "running the shader");
+        let mut slot = device.slot_of(&resources).map_err(|error| (error, "making buffers"))?;
+        for (i, buffer) in contents.iter().enumerate() {
+            slot.write::<u8>(i).map_err(running)?.copy_from_slice(&buffer.data);
+        }
+        let dispatch = assay_vulkan::Dispatch {
+            groups: job.dispatch.groups,
+            push_constants: &job.dispatch.push_constants,
+            clear: None,
+        };
+        slot.submit(&pipeline, &dispatch).map_err(running)?;
+        let timing = slot.wait(self.time_limit).map_err(running)?;
+        let mut left = Left { memory: BTreeMap::new(), taken: timing.wall };
+        for (i, spec) in resources.iter().enumerate() {
+            if matches!(spec.resource, Resource::StorageBuffer(_)) {
+                let ResourceSpec { set, binding, element, .. } = *spec;
+                let memory = slot.read::<u8>(i).map_err(running)?.to_vec();
+                left.memory.insert(Slot { set, binding, element }, memory);
+            }
+        }
+        if self.validation
+            && let Some(message) =
+                device.take_validation_messages().iter().find(|message| message.severity == Severity::Error)
+        {
+            let what = format!("the validation layer objects: {message}");
+            return Err((Error::Invalid { what }, "running the shader"));
+        }
+        Ok(left)
+    }
+}
+
+const PIPELINE: &str = "building the pipeline";
+
+impl Target for VulkanTarget {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn have(&self) -> &Have {
+        &self.have
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        self.compute(job).map_err(|(error, during)| match error {
+            Error::NotSupported { .. } => TargetError::Lacks(error.to_string()),
+            error => TargetError::Failed(match Trouble::new(error, during) {
+                // A driver that refuses a legal module does not do what it should.
+                Trouble::Internal(what) if during == PIPELINE => Trouble::Pipeline(what),
+                other => other,
+            }),
+        })
+    }
+}
+
+fn spec_constant(spec: &Spec) -> SpecConstant {
+    match spec.width {
+        8 => SpecConstant::bits8(spec.id, spec.bits as u8),
+        16 => SpecConstant::bits16(spec.id, spec.bits as u16),
+        64 => SpecConstant::bits64(spec.id, spec.bits),
+        _ => SpecConstant::bits32(spec.id, spec.bits as u32),
+    }
+}

@@ -1,0 +1,210 @@
+//! The scalars that a buffer's contents are made of, each with its place and a path that names it.
+
+use assay_float::{BF16, F16, F32, F64, Format};
+use assay_precision::Scalar;
+use assay_spirv::reflect::Shape;
+use std::fmt::Write;
+
+/// A step from a value to a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A member of a structure: its number and its name, if it has one.
+    Member(usize, Option<&'a str>),
+    /// An element of an array, a column of a matrix, a component of a vector.
+    Index(u64),
+}
+
+/// A scalar in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Offset in bytes.
+    pub offset: u64,
+    /// What it is; of a type that has no rules here (8-bit floats), an integer as wide.
+    pub scalar: Scalar,
+}
+
+impl Element {
+    /// Bytes that it takes.
+    pub fn bytes(self) -> u64 {
+        u64::from(self.scalar.width() / 8)
+    }
+
+    /// Its bits in memory, right-aligned; `None` beyond the end.
+    pub fn read(self, memory: &[u8]) -> Option<u64> {
+        read_bits(memory, self.offset, self.scalar.width())
+    }
+}
+
+/// `width` bits at an offset, right-aligned.
+pub(crate) fn read_bits(memory: &[u8], offset: u64, width: u32) -> Option<u64> {
+    let start = usize::try_from(offset).ok()?;
+    let bytes = memory.get(start..start.checked_add(width as usize / 8)?)?;
+    Some(bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
+}
+
+/// Visits every scalar of a value of that shape in `size` bytes, in the order of memory, with the path to it. A run-time
+/// array has as many elements as fit. The only member of a block, if it has no name, is no step of the path.
+pub fn walk<'a>(shape: &'a Shape, size: u64, visit: &mut dyn FnMut(Element, &[Step<'a>])) {
+    let mut path = Vec::new();
+    match shape {
+        // A translator's wrapper around what the source declares.
+        Shape::Struct { members, .. } if members.len() == 1 && members[0].name.is_none() => {
+            let start = members[0].offset.map_or(0, u64::from);
+            within(&members[0].shape, start, size, &mut path, visit);
+        }
+        other => within(other, 0, size, &mut path, visit),
+    }
+}
+
+fn within<'a>(
+    shape: &'a Shape,
+    at: u64,
+    end: u64,
+    path: &mut Vec<Step<'a>>,
+    visit: &mut dyn FnMut(Element, &[Step<'a>]),
+) {
+    let mut scalar = |scalar: Scalar, path: &[Step<'a>]| {
+        let element = Element { offset: at, scalar };
+        if at + element.bytes() <= end {
+            visit(element, path);
+        }
+    };
+    match shape {
+        Shape::Bool => scalar(Scalar::Int { width: 32, signed: false }, path),
+        Shape::Int { width, signed } => scalar(Scalar::Int { width: *width, signed: *signed }, path),
+        Shape::Float { width, encoding } => {
+            let format: Option<Format> = match (width, encoding) {
+                (16, None) => Some(F16),
+                (32, None) => Some(F32),
+                (64, None) => Some(F64),
+                (16, Some(assay_spirv::tables::FPEncoding::BFloat16KHR)) => Some(BF16),
+                _ => None,
+            };
+            let other = Scalar::Int { width: *width, signed: false };
+            scalar(format.map_or(other, Scalar::Float), path);
+        }
+        Shape::Vector { component, count } => {
+            for i in 0..u64::from(*count) {
+                part(component, at + i * component.size(), end, Step::Index(i), path, visit);
+            }
+        }
+        Shape::Matrix { component, columns, rows, stride, row_major } => {
+            for column in 0..u64::from(*columns) {
+                for row in 0..u64::from(*rows) {
+                    let (line, place, length) = if *row_major { (row, column, *columns) } else { (column, row, *rows) };
+                    let stride = stride.map_or(component.size() * u64::from(length), u64::from);
+                    let offset = at + line * stride + place * component.size();
+                    path.push(Step::Index(column));
+                    part(component, offset, end, Step::Index(row), path, visit);
+                    path.pop();
+                }
+            }
+        }
+        Shape::Array { element, count, stride } => {
+            let stride = stride.map_or(element.size(), u64::from);
+            let fit = end.saturating_sub(at).checked_div(stride).unwrap_or(0);
+            for i in 0..count.unwrap_or(fit) {
+                part(element, at + i * stride, end, Step::Index(i), path, visit);
+            }
+        }
+        Shape::Struct { members, .. } => {
+            let mut next = at;
+            for (i, member) in members.iter().enumerate() {
+                let start = member.offset.map_or(next, |offset| at + u64::from(offset));
+                next = start + member.shape.size();
+                part(&member.shape, start, end, Step::Member(i, member.name.as_deref()), path, visit);
+            }
+        }
+        Shape::Pointer { .. } => scalar(Scalar::Int { width: 64, signed: false }, path),
+        Shape::Opaque => {}
+    }
+}
+
+fn part<'a>(
+    shape: &'a Shape,
+    at: u64,
+    end: u64,
+    step: Step<'a>,
+    path: &mut Vec<Step<'a>>,
+    visit: &mut dyn FnMut(Element, &[Step<'a>]),
+) {
+    path.push(step);
+    within(shape, at, end, path, visit);
+    path.pop();
+}
+
+/// A path as text: `.lights[3].colour[0]`.
+pub fn path_text(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        _ = match step {
+            Step::Member(_, Some(name)) => write!(text, ".{name}"),
+            Step::Member(i, None) => write!(text, ".{i}"),
+            Step::Index(i) => write!(text, "[{i}]"),
+        };
+    }
+    text
+}
+
+/// Bytes of a value whose run-time array, if it has one, has that many elements.
+pub fn size_with(shape: &Shape, elements: u64) -> u64 {
+    match shape {
+        Shape::Struct { members, .. } => {
+            let mut end = 0u64;
+            for member in members {
+                let start = member.offset.map_or(end, u64::from);
+                end = end.max(start.saturating_add(size_with(&member.shape, elements)));
+            }
+            end
+        }
+        Shape::Array { element, count: None, stride } => {
+            stride.map_or(element.size(), u64::from).saturating_mul(elements)
+        }
+        other => other.size(),
+    }
+}
+
+/// Bytes of one element of the run-time array that a block ends in, if it does.
+pub fn runtime_stride(shape: &Shape) -> Option<u64> {
+    match shape {
+        Shape::Struct { members, .. } => members.last().and_then(|last| runtime_stride(&last.shape)),
+        Shape::Array { element, count: None, stride } => Some(stride.map_or(element.size(), u64::from)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_spirv::reflect::Member;
+    use std::sync::Arc;
+
+    #[test]
+    fn scalars_are_found_where_the_layout_puts_them() {
+        let f32 = Arc::new(Shape::Float { width: 32, encoding: None });
+        let u16 = Arc::new(Shape::Int { width: 16, signed: false });
+        let matrix = Shape::Matrix { component: f32.clone(), columns: 2, rows: 3, stride: Some(8), row_major: true };
+        let vec2 = Shape::Vector { component: f32, count: 2 };
+        let array = Shape::Array { element: Arc::new(vec2), count: None, stride: Some(16) };
+        let member = |name: &str, offset, shape| Member { name: Some(name.into()), offset: Some(offset), shape };
+        let members = vec![member("h", 0, u16), member("m", 8, Arc::new(matrix)), member("v", 32, Arc::new(array))];
+        let block = Shape::Struct { name: None, members };
+        let mut found = Vec::new();
+        walk(&block, 60, &mut |element, path| found.push((element.offset, path_text(path))));
+        let expected = [
+            (0, ".h"),
+            (8, ".m[0][0]"),
+            (16, ".m[0][1]"),
+            (24, ".m[0][2]"),
+            (12, ".m[1][0]"),
+            (20, ".m[1][1]"),
+            (28, ".m[1][2]"),
+            (32, ".v[0][0]"),
+            (36, ".v[0][1]"),
+        ];
+        assert_eq!(found, expected.map(|(at, path)| (at, path.to_owned())));
+        assert_eq!((size_with(&block, 3), runtime_stride(&block)), (80, Some(16)));
+        assert_eq!(read_bits(&[1, 2, 3, 4], 1, 16), Some(0x0302));
+        assert_eq!(read_bits(&[1, 2], 1, 16), None);
+    }
+}

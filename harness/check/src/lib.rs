@@ -1,0 +1,26 @@
+//! Checks a shader: the same dispatch on a device and in the oracle, and what differs.
+//!
+//! * [`Subject`]: the shader, from WGSL, SPIR-V text or words.
+//! * [`Options`]: what it is to be run with; [`Setup`] makes that fit the shader's interface.
+//! * [`Check`]: rounds on a [`Target`], a Vulkan device or in tests anything else, held against the oracle element by
+//!   element.
+
+mod case_file;
+mod check;
+mod device;
+mod elements;
+mod error;
+mod options;
+mod setup;
+mod subject;
+mod verdict;
+
+pub use case_file::CaseFile;
+pub use check::{Check, TIME_LIMIT};
+pub use device::{Job, Left, Target, TargetError, VulkanTarget};
+pub use elements::{Element, Step, path_text, runtime_stride, size_with, walk};
+pub use error::CheckError;
+pub use options::{BindingName, Expectation, Options, Source, assignment, groups};
+pub use setup::{Descriptor, Setup, Spec};
+pub use subject::{Subject, compile_wgsl};
+pub use verdict::{Comparison, KEPT};

@@ -1,0 +1,408 @@
+//! A shader made ready: its entry point, its interface, and what every round of it is given.
+
+use crate::elements::{Element, read_bits, runtime_stride, size_with, walk};
+use crate::options::{Options, Source};
+use crate::{CheckError, Subject};
+use assay_case::{Mixture, Values};
+use assay_oracle::{Buffer, Dispatch, Resource, Slot, SpecValues};
+use assay_precision::Scalar;
+use assay_spirv::Module;
+use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape};
+use assay_spirv::tables::{ExecutionModel, Op};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A specialisation constant that has been given a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Its `SpecId`.
+    pub id: u32,
+    /// Its width in bits; 32 for booleans.
+    pub width: u32,
+    /// Its bits.
+    pub bits: u64,
+}
+
+/// A descriptor of the shader's interface.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    /// Where.
+    pub slot: Slot,
+    /// The variable's name.
+    pub name: Option<String>,
+    /// What kind.
+    pub kind: DescriptorKind,
+    /// The layout of a buffer's contents.
+    pub block: Option<Arc<Shape>>,
+    /// Bytes of a buffer.
+    pub bytes: u64,
+}
+
+impl Descriptor {
+    /// `set 0 binding 1 (sums)`.
+    pub fn label(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{} ({name})", self.slot),
+            None => self.slot.to_string(),
+        }
+    }
+}
+
+/// A shader made ready.
+#[derive(Debug)]
+pub struct Setup {
+    /// The entry point's name.
+    pub entry: String,
+    /// Invocations of a workgroup along x, y and z.
+    pub local: [u32; 3],
+    /// Workgroups.
+    pub groups: [u32; 3],
+    /// The constants that were given a value.
+    pub specs: Vec<Spec>,
+    /// What the entry point uses, by slot.
+    pub descriptors: Vec<Descriptor>,
+    /// The layout of the push constants, if it uses any.
+    pub push: Option<Arc<Shape>>,
+    /// Rounds with different inputs.
+    pub rounds: u32,
+    inputs: BTreeMap<Slot, Source>,
+    push_source: Option<Source>,
+    seed: u64,
+}
+
+/// What the rounds generate, in turn, for what nothing else is said of.
+const ROUNDS: [Mixture; 2] = [Mixture::Usual, Mixture::Hard];
+
+/// Descriptors of a binding that has as many as the layout says.
+const RUNTIME_DESCRIPTORS: u64 = 4;
+
+/// A buffer may have so many bytes.
+const MAX_BYTES: u64 = 1 << 31;
+
+impl Setup {
+    /// Makes a shader ready.
+    ///
+    /// # Errors
+    /// The options do not fit the shader: what was asked for, and what there is.
+    pub fn new(subject: &Subject, options: &Options) -> Result<Setup, CheckError> {
+        let module = &subject.source.module;
+        let specs = specs(&Reflection::new(module), &options.specs)?;
+        // Sizes may depend on them.
+        let specialised = specialised(module, &specs);
+        let reflection = Reflection::new(specialised.as_ref().unwrap_or(module));
+        let entry = choose(&reflection, options.entry.as_deref())?;
+        let local = entry.workgroup_size.map_or([1; 3], |size| size.size);
+        let groups = options.groups.unwrap_or_else(|| default_groups(local));
+        let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
+        let mut setup = Setup {
+            entry: entry.name.clone(),
+            local,
+            groups,
+            specs,
+            descriptors: Vec::new(),
+            push: entry.push_constants.clone(),
+            rounds: options.rounds.max(1),
+            inputs: BTreeMap::new(),
+            push_source: options.push.clone(),
+            seed: options.seed,
+        };
+        for binding in &entry.bindings {
+            setup.add(binding, options, invocations)?;
+        }
+        setup.take_inputs(options)?;
+        Ok(setup)
+    }
+
+    fn add(&mut self, binding: &Binding, options: &Options, invocations: u64) -> Result<(), CheckError> {
+        let Some(kind) = binding.kind else {
+            let (set, at) = (binding.set, binding.binding);
+            return Err(CheckError::option(format!(
+                "set {set} binding {at} is of a type that Vulkan has no descriptor for"
+            )));
+        };
+        let count = match binding.count {
+            Count::Fixed(count) => count,
+            Count::Runtime => RUNTIME_DESCRIPTORS,
+        };
+        for element in 0..u32::try_from(count).unwrap_or(u32::MAX) {
+            let slot = Slot { set: binding.set, binding: binding.binding, element };
+            let name = binding.name.clone();
+            let wanted = |(to, elements): &(Option<crate::BindingName>, u64)| {
+                to.as_ref().is_none_or(|to| to.names(slot, name.as_deref())).then_some(*elements)
+            };
+            // A binding's own number outranks one for all.
+            let own = options.elements.iter().filter(|(to, _)| to.is_some()).find_map(wanted);
+            let elements = own.or_else(|| options.elements.iter().find_map(wanted)).unwrap_or(invocations);
+            let bytes =
+                binding.block.as_ref().map_or(0, |block| self.size(slot, name.as_deref(), block, elements, options));
+            if bytes > MAX_BYTES {
+                return Err(CheckError::option(format!(
+                    "{slot} would have {bytes} bytes; dispatch less, or give its array fewer elements with --elements"
+                )));
+            }
+            // Two variables may share a descriptor: the larger one counts.
+            match self.descriptors.iter_mut().find(|d| d.slot == slot) {
+                Some(known) if bytes > known.bytes => {
+                    (known.bytes, known.block, known.name) = (bytes, binding.block.clone(), name);
+                }
+                Some(_) => {}
+                None => {
+                    let block = binding.block.clone();
+                    self.descriptors.push(Descriptor { slot, name, kind, block, bytes });
+                }
+            }
+        }
+        self.descriptors.sort_by_key(|d| d.slot);
+        Ok(())
+    }
+
+    /// Bytes of a buffer: those of the file that it is filled from, or as its block and array say.
+    fn size(&self, slot: Slot, name: Option<&str>, block: &Shape, elements: u64, options: &Options) -> u64 {
+        let of = options.inputs.iter().rev().find(|(to, _)| to.names(slot, name));
+        let given = match of.map(|(_, source)| source) {
+            Some(Source::File(path)) => std::fs::metadata(path).map(|m| m.len()).ok(),
+            Some(Source::Bytes(bytes)) => Some(bytes.len() as u64),
+            _ => None,
+        };
+        match given {
+            Some(bytes) if runtime_stride(block).is_some() => bytes.max(4),
+            _ => size_with(block, elements.max(1)).max(4),
+        }
+    }
+
+    fn take_inputs(&mut self, options: &Options) -> Result<(), CheckError> {
+        for (to, source) in &options.inputs {
+            let meant: Vec<Slot> =
+                self.descriptors.iter().filter(|d| to.names(d.slot, d.name.as_deref())).map(|d| d.slot).collect();
+            if meant.is_empty() {
+                let there: Vec<String> = self.descriptors.iter().map(Descriptor::label).collect();
+                let there = if there.is_empty() { "no bindings".to_owned() } else { there.join(", ") };
+                return Err(CheckError::option(format!("no binding `{to}`; the entry point uses {there}")));
+            }
+            self.inputs.extend(meant.into_iter().map(|slot| (slot, source.clone())));
+        }
+        Ok(())
+    }
+
+    /// The seed of what is generated.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What a round is given.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is of the wrong size, a number or range that is none of a scalar's type.
+    pub fn dispatch(&self, round: u32) -> Result<Dispatch, CheckError> {
+        let mut dispatch = Dispatch { groups: self.groups, ..Dispatch::default() };
+        for descriptor in &self.descriptors {
+            let Some(block) = &descriptor.block else { continue };
+            let data =
+                self.fill(&descriptor.label(), block, descriptor.bytes, self.inputs.get(&descriptor.slot), round)?;
+            dispatch.bindings.insert(descriptor.slot, Resource::Buffer(Buffer { data, address: None }));
+        }
+        if let Some(push) = &self.push {
+            let bytes = push.size().next_multiple_of(4);
+            dispatch.push_constants = self.fill("push constants", push, bytes, self.push_source.as_ref(), round)?;
+        }
+        Ok(dispatch)
+    }
+
+    fn fill(
+        &self,
+        name: &str,
+        shape: &Shape,
+        bytes: u64,
+        source: Option<&Source>,
+        round: u32,
+    ) -> Result<Vec<u8>, CheckError> {
+        let sized = |data: Vec<u8>, from: &str| match data.len() as u64 {
+            len if len == bytes => Ok(data),
+            len => Err(CheckError::option(format!("{name} takes {bytes} bytes, {from} has {len}"))),
+        };
+        let default = Source::Mixture(ROUNDS[round as usize % ROUNDS.len()].clone());
+        match source.unwrap_or(&default) {
+            Source::File(path) => {
+                let data =
+                    std::fs::read(path).map_err(|source| CheckError::Unreadable { path: path.clone(), source })?;
+                sized(data, &path.display().to_string())
+            }
+            Source::Bytes(data) => sized(data.clone(), "what was given"),
+            Source::Index => Ok(scalars(shape, bytes, |_, scalar, index| number_bits(scalar, index))),
+            Source::Number(text) => {
+                let mut wrong = None;
+                let data = scalars(shape, bytes, |_, scalar, _| match scalar_from_text(scalar, text) {
+                    Some(bits) => bits,
+                    None => {
+                        wrong.get_or_insert(scalar);
+                        0
+                    }
+                });
+                match wrong {
+                    Some(scalar) => Err(CheckError::option(format!("{name}: `{text}` is no number of type {scalar}"))),
+                    None => Ok(data),
+                }
+            }
+            Source::Mixture(mixture) => {
+                let seed = self.seed.wrapping_add(u64::from(round) << 32);
+                let mut streams: BTreeMap<String, Values> = BTreeMap::new();
+                let mut wrong = None;
+                // Integers are often indices: below the number of scalars, most of the time inside.
+                let below = bytes / 4;
+                let data = scalars(shape, bytes, |_, scalar, index| {
+                    let key = scalar.to_string();
+                    if !streams.contains_key(&key) {
+                        match Values::new(scalar, mixture, &format!("{name} {key}"), seed, below) {
+                            Ok(values) => _ = streams.insert(key.clone(), values),
+                            Err(error) => _ = wrong.get_or_insert(error),
+                        }
+                    }
+                    streams.get(&key).map_or(0, |values| values.bits(index))
+                });
+                wrong.map_or(Ok(data), |error| Err(CheckError::option(format!("{name}: {error}"))))
+            }
+        }
+    }
+}
+
+/// Memory of that shape, every scalar from its number; padding is zero.
+fn scalars(shape: &Shape, bytes: u64, mut bits: impl FnMut(Element, Scalar, u64) -> u64) -> Vec<u8> {
+    let mut data = vec![0u8; bytes as usize];
+    let mut index = 0;
+    walk(shape, bytes, &mut |element, _| {
+        let value = bits(element, element.scalar, index);
+        index += 1;
+        write_bits(&mut data, element.offset, element.scalar.width(), value);
+    });
+    data
+}
+
+/// Writes `width` bits at an offset, as far as the memory reaches.
+pub(crate) fn write_bits(memory: &mut [u8], offset: u64, width: u32, bits: u64) {
+    let bytes = bits.to_le_bytes();
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    if let Some(target) = memory.get_mut(start..start.saturating_add(width as usize / 8)) {
+        target.copy_from_slice(&bytes[..width as usize / 8]);
+    }
+    debug_assert!(read_bits(memory, offset, width).is_some());
+}
+
+/// A small whole number as bits of a type.
+fn number_bits(scalar: Scalar, number: u64) -> u64 {
+    match scalar {
+        Scalar::Float(format) => format.parse(&number.to_string()).map_or(0, |n| n.bits),
+        Scalar::Int { width, .. } => number & (u64::MAX >> (64 - width)),
+        Scalar::Bool => number & 1,
+    }
+}
+
+/// A number of a type: bits (`0x..`), or a number as its type writes it; `None` if it is none.
+pub(crate) fn scalar_from_text(scalar: Scalar, text: &str) -> Option<u64> {
+    match scalar {
+        Scalar::Float(format) => format.parse(text).ok().map(|number| number.bits),
+        Scalar::Bool => match text {
+            "true" | "1" => Some(1),
+            "false" | "0" => Some(0),
+            _ => None,
+        },
+        Scalar::Int { width, signed } => {
+            let mask = u64::MAX >> (64 - width);
+            let text = text.replace('\u{2212}', "-");
+            if let Some(hex) = text.strip_prefix("0x") {
+                return u64::from_str_radix(hex, 16).ok().filter(|bits| bits & !mask == 0);
+            }
+            let value: i128 = text.parse().ok()?;
+            let (lo, hi) = if signed { (-1i128 << (width - 1), mask as i128 >> 1) } else { (0, i128::from(mask)) };
+            (lo..=hi).contains(&value).then_some(value as u64 & mask)
+        }
+    }
+}
+
+/// A few workgroups along every axis that the workgroup extends along.
+fn default_groups(local: [u32; 3]) -> [u32; 3] {
+    match local {
+        [_, 1, 1] => [4, 1, 1],
+        [_, _, 1] => [2, 2, 1],
+        _ => [2, 2, 2],
+    }
+}
+
+fn choose<'a>(reflection: &'a Reflection, wanted: Option<&str>) -> Result<&'a EntryPoint, CheckError> {
+    let compute: Vec<&EntryPoint> =
+        reflection.entry_points.iter().filter(|e| e.model == Some(ExecutionModel::GLCompute)).collect();
+    let names = || compute.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
+    match (wanted, &compute[..]) {
+        (_, []) => Err(CheckError::option("the module has no entry point for compute (GLCompute)")),
+        (None, [only]) => Ok(only),
+        (None, _) => Err(CheckError::option(format!(
+            "the module has several entry points: choose one of {} with --entry",
+            names()
+        ))),
+        (Some(wanted), all) => all.iter().find(|e| e.name == wanted).copied().ok_or_else(|| {
+            CheckError::option(format!("there is no entry point `{wanted}` for compute; there is {}", names()))
+        }),
+    }
+}
+
+/// The constants that were given, with the bits of their values.
+fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec>, CheckError> {
+    let mut specs: Vec<Spec> = Vec::new();
+    for (key, text) in given {
+        let constant = reflection
+            .spec_constants
+            .iter()
+            .find(|c| c.spec_id.to_string() == *key || c.name.as_deref() == Some(key.as_str()));
+        let Some(constant) = constant else {
+            let there: Vec<String> = reflection.spec_constants.iter().map(|c| c.spec_id.to_string()).collect();
+            let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+            return Err(CheckError::option(format!("no specialisation constant `{key}`; the module has {there}")));
+        };
+        let mut scalar = Scalar::Int { width: 32, signed: false };
+        walk(&constant.shape, constant.shape.size(), &mut |element, _| scalar = element.scalar);
+        if matches!(*constant.shape, Shape::Bool) {
+            scalar = Scalar::Bool;
+        }
+        let Some(bits) = scalar_from_text(scalar, text) else {
+            return Err(CheckError::option(format!("specialisation constant {key}: `{text}` is no {scalar}")));
+        };
+        let width = if scalar == Scalar::Bool { 32 } else { scalar.width() };
+        specs.retain(|s| s.id != constant.spec_id);
+        specs.push(Spec { id: constant.spec_id, width, bits });
+    }
+    Ok(specs)
+}
+
+/// The values as the oracle takes them.
+pub(crate) fn spec_values(specs: &[Spec]) -> SpecValues {
+    specs.iter().map(|spec| (spec.id, spec.bits)).collect()
+}
+
+/// The module with the values as the constants' defaults, for reflection; `None` if none was given.
+fn specialised(module: &Module, specs: &[Spec]) -> Option<Module> {
+    if specs.is_empty() {
+        return None;
+    }
+    let mut words = module.words().to_vec();
+    for constant in Reflection::new(module).spec_constants {
+        let Some(spec) = specs.iter().find(|s| s.id == constant.spec_id) else { continue };
+        let definition = module.definition_of_word(constant.id)?;
+        match definition.op? {
+            Op::SpecConstantTrue | Op::SpecConstantFalse => {
+                let op = if spec.bits == 0 { Op::SpecConstantFalse } else { Op::SpecConstantTrue };
+                words[definition.at] = words[definition.at] & 0xffff_0000 | op as u32;
+            }
+            _ => {
+                let first = definition.at + 3;
+                // A narrow signed literal is stored with its sign.
+                let shift = 32u32.saturating_sub(spec.width);
+                let signed = matches!(*constant.shape, Shape::Int { signed: true, .. });
+                let low = spec.bits as u32;
+                words[first] = if signed && shift > 0 { ((low << shift) as i32 >> shift) as u32 } else { low };
+                if spec.width > 32 {
+                    *words.get_mut(first + 1)? = (spec.bits >> 32) as u32;
+                }
+            }
+        }
+    }
+    Module::parse(words).ok()
+}

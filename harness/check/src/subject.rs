@@ -1,0 +1,107 @@
+//! The shader that is checked: a file, its module, and how to name places in it.
+
+use crate::CheckError;
+use assay_oracle::Place;
+use assay_spirv::inspect::{Report, Source};
+use naga::back::spv;
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use std::path::Path;
+
+/// A shader.
+#[derive(Debug)]
+pub struct Subject {
+    /// What messages call it: the path as given.
+    pub name: String,
+    /// The module, and its text where it has one.
+    pub source: Source,
+}
+
+impl Subject {
+    /// Reads a file: WGSL if its name ends in `.wgsl`, SPIR-V words if it starts with the magic number, else text as
+    /// spirv-as reads it.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no shader: with the place in its text.
+    pub fn load(path: &Path) -> Result<Subject, CheckError> {
+        let bytes = std::fs::read(path).map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
+        Subject::read(&path.display().to_string(), &bytes)
+    }
+
+    /// Takes a file's bytes; the ending of `name` tells WGSL from SPIR-V.
+    ///
+    /// # Errors
+    /// As [`Subject::load`].
+    pub fn read(name: &str, bytes: &[u8]) -> Result<Subject, CheckError> {
+        let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
+        let source = if name.ends_with(".wgsl") {
+            let text = std::str::from_utf8(bytes).map_err(|error| refused(error.to_string()))?;
+            Source::compiled(compile_wgsl(text, name)?, text)
+        } else {
+            Source::read(bytes)
+        };
+        Ok(Subject { name: name.to_owned(), source: source.map_err(|error| refused(error.to_string()))? })
+    }
+
+    /// An error that lists the rules that the module breaks, if it breaks any.
+    ///
+    /// # Errors
+    /// [`CheckError::Illegal`].
+    pub fn must_be_legal(&self) -> Result<(), CheckError> {
+        let report = Report::new(&self.source);
+        if report.is_legal() {
+            return Ok(());
+        }
+        let list = report.violations.iter().map(|v| {
+            let place = place_text(&self.name, &v.place);
+            format!("  {place}: {} ({})", v.message, v.rule)
+        });
+        Err(CheckError::Illegal { name: self.name.clone(), list: list.collect() })
+    }
+
+    /// Where something is, for messages: `shader.wgsl:3:5: let x = ..` as far as it is known.
+    pub fn place(&self, place: Place) -> String {
+        let module = &self.source.module;
+        if place.instruction.0 as usize >= module.len() {
+            return place.to_string();
+        }
+        let at = module.instruction(place.instruction).at;
+        place_text(&self.name, &self.source.place(at))
+    }
+}
+
+/// A place in a file.
+fn place_text(name: &str, place: &assay_spirv::inspect::Place) -> String {
+    let line = match (place.line, place.column) {
+        (Some(line), Some(column)) => format!("{name}:{line}:{column}"),
+        _ => format!("{name}, word {}", place.word),
+    };
+    match place.text.as_deref().map(|text| text.lines().next().unwrap_or_default().trim()) {
+        Some(text) if !text.is_empty() => format!("{line}: {text}"),
+        _ => line,
+    }
+}
+
+/// The words that naga makes of WGSL, with the lines that they come from; `name` is what messages call it.
+///
+/// # Errors
+/// naga's message, which shows the place.
+pub fn compile_wgsl(text: &str, name: &str) -> Result<Vec<u32>, CheckError> {
+    // naga's message without the heading that ours has already.
+    let refused = |message: String| {
+        let what = message.trim().trim_start_matches("error: ").to_owned();
+        CheckError::Shader { name: name.to_owned(), what }
+    };
+    let parsed = naga::front::wgsl::parse_str(text);
+    let module = parsed.map_err(|error| refused(error.emit_to_string_with_path(text, name)))?;
+    let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
+    let info = validated.map_err(|error| refused(error.emit_to_string_with_path(text, name)))?;
+    let mut options = spv::Options {
+        lang_version: (1, 3),
+        debug_info: Some(spv::DebugInfo { source_code: text, file_name: name, language: spv::SourceLanguage::WGSL }),
+        // The shader is to be seen as it is written.
+        force_loop_bounding: false,
+        ..spv::Options::default()
+    };
+    options.flags |= spv::WriterFlags::DEBUG;
+    spv::write_vec(&module, &info, &options, None).map_err(|error| refused(error.to_string()))
+}

@@ -1,0 +1,289 @@
+//! Holding what a device left against what the oracle permits, element by element.
+
+use crate::CheckError;
+use crate::elements::{Element, path_text, read_bits, walk};
+use crate::options::{BindingName, Expectation};
+use crate::setup::{Descriptor, scalar_from_text};
+use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot};
+use assay_precision::{FailureClass, Scalar};
+use assay_runner::{Mismatch, Status};
+use assay_spirv::reflect::DescriptorKind;
+use std::collections::BTreeMap;
+
+/// Mismatches that are kept; more are counted only.
+pub const KEPT: usize = 64;
+
+/// What a comparison came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// Elements held against something.
+    pub checked: u64,
+    /// Elements outside every reading.
+    pub failing: u64,
+    /// Elements that only a lenient reading permits.
+    pub warning: u64,
+    /// Elements of which nothing can be said, by index of [`Outcome::causes`]; `None` where nothing is required.
+    pub undetermined: BTreeMap<Option<u32>, u64>,
+    /// The first that are wrong.
+    pub mismatches: Vec<Mismatch>,
+}
+
+impl Comparison {
+    /// Takes in another round's.
+    pub fn add(&mut self, other: Comparison) {
+        self.checked += other.checked;
+        self.failing += other.failing;
+        self.warning += other.warning;
+        let room = KEPT.saturating_sub(self.mismatches.len());
+        self.mismatches.extend(other.mismatches.into_iter().take(room));
+    }
+}
+
+/// The verdict on one element.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    /// Permitted.
+    Within,
+    /// Only a lenient reading permits it.
+    Lenient,
+    /// Not permitted.
+    Outside,
+    /// Nothing can be said.
+    Open(Option<u32>),
+}
+
+/// What is permitted for an element: by its cell, or exactly what memory holds.
+pub(crate) struct Permitted<'a> {
+    pub(crate) expected: Expected,
+    pub(crate) lenient: Option<&'a Expected>,
+}
+
+impl<'a> Permitted<'a> {
+    /// For `width` bits at an offset; `None` if a cell covers other bits than just these.
+    pub(crate) fn of(memory: &'a Memory, offset: u64, width: u32) -> Option<Permitted<'a>> {
+        match memory.cell_at(offset).or_else(|| memory.cell_at(offset + u64::from(width / 8) - 1)) {
+            Some(cell) if (cell.offset, cell.width) == (offset, width) => {
+                Some(Permitted { expected: cell.expected.clone(), lenient: cell.lenient.as_deref() })
+            }
+            Some(_) => None,
+            None => {
+                let bits = read_bits(memory.bytes(), offset, width)?;
+                Some(Permitted { expected: Expected::Exact(bits), lenient: None })
+            }
+        }
+    }
+
+    pub(crate) fn judge(&self, got: u64) -> Verdict {
+        let usual = match (&self.expected, self.expected.permits(got)) {
+            (_, Some(true)) => return Verdict::Within,
+            (Expected::Undetermined(cause), _) => return Verdict::Open(Some(*cause)),
+            (_, None) => return Verdict::Open(None),
+            (_, Some(false)) => Verdict::Outside,
+        };
+        match self.lenient.map(|lenient| lenient.permits(got)) {
+            Some(Some(true)) => Verdict::Lenient,
+            Some(None) => Verdict::Open(None),
+            Some(Some(false)) | None => usual,
+        }
+    }
+}
+
+/// Compares every storage buffer of a round.
+pub(crate) fn compare(
+    outcome: &Outcome,
+    dispatch: &Dispatch,
+    descriptors: &[Descriptor],
+    got: &BTreeMap<Slot, Vec<u8>>,
+    round: u32,
+) -> Comparison {
+    let mut result = Comparison::default();
+    // Only these can be written; what the device does to others cannot be seen.
+    for descriptor in descriptors.iter().filter(|d| d.kind == DescriptorKind::StorageBuffer) {
+        let (Some(memory), Some(got)) = (outcome.memory.get(&descriptor.slot), got.get(&descriptor.slot)) else {
+            continue;
+        };
+        let Some(block) = &descriptor.block else { continue };
+        let before = match dispatch.bindings.get(&descriptor.slot) {
+            Some(Resource::Buffer(buffer)) => &buffer.data[..],
+            _ => &[],
+        };
+        walk(block, got.len() as u64, &mut |element, path| {
+            // A value that was written as another type than the block has is held against its own pieces.
+            for piece in pieces(memory, element) {
+                let Some(permitted) = Permitted::of(memory, piece.offset, piece.scalar.width()) else {
+                    *result.undetermined.entry(None).or_default() += 1;
+                    continue;
+                };
+                let Some(bits) = piece.read(got) else { continue };
+                let verdict = permitted.judge(bits);
+                let status = match verdict {
+                    Verdict::Within => {
+                        result.checked += 1;
+                        continue;
+                    }
+                    Verdict::Open(cause) => {
+                        *result.undetermined.entry(cause).or_default() += 1;
+                        continue;
+                    }
+                    Verdict::Lenient => {
+                        result.warning += 1;
+                        Status::QualityWarning
+                    }
+                    Verdict::Outside => {
+                        result.failing += 1;
+                        Status::Fail
+                    }
+                };
+                result.checked += 1;
+                if result.mismatches.len() < KEPT {
+                    let old = piece.read(before).unwrap_or(0);
+                    result.mismatches.push(Mismatch {
+                        status,
+                        round,
+                        buffer: descriptor.label(),
+                        element: path_text(path),
+                        offset: piece.offset,
+                        scalar: piece.scalar.to_string(),
+                        before: hex(piece.scalar, old),
+                        got: hex(piece.scalar, bits),
+                        permitted: ranges(piece.scalar, &permitted.expected),
+                        class: class(&permitted.expected, bits, old),
+                        by: "specification".into(),
+                    });
+                }
+            }
+        });
+    }
+    result
+}
+
+/// Holds an element against an expectation of the case.
+///
+/// # Errors
+/// There is no such element, or the value is none of its type.
+pub(crate) fn expect(
+    expectation: &Expectation,
+    dispatch: &Dispatch,
+    descriptors: &[Descriptor],
+    got: &BTreeMap<Slot, Vec<u8>>,
+    round: u32,
+    result: &mut Comparison,
+) -> Result<(), CheckError> {
+    let name: BindingName = expectation.binding.parse()?;
+    let what = format!("expectation of {} {}", expectation.binding, expectation.element);
+    let wrong = |why: &str| CheckError::option(format!("{what}: {why}"));
+    let descriptor = descriptors.iter().find(|d| name.names(d.slot, d.name.as_deref()));
+    let descriptor = descriptor.ok_or_else(|| wrong("the shader has no such binding"))?;
+    let (Some(block), Some(memory)) = (&descriptor.block, got.get(&descriptor.slot)) else {
+        return Err(wrong("it is no storage buffer"));
+    };
+    let mut found = None;
+    walk(block, memory.len() as u64, &mut |element, path| {
+        if found.is_none() && path_text(path) == expectation.element {
+            found = Some(element);
+        }
+    });
+    let element = found.ok_or_else(|| wrong("it has no such element; one is written like `.data[3]`"))?;
+    let bits = element.read(memory).unwrap_or(0);
+    let value = |text: &str| {
+        scalar_from_text(element.scalar, text.trim())
+            .ok_or_else(|| wrong(&format!("`{text}` is no number of type {}", element.scalar)))
+    };
+    let (lo, hi) = match expectation.value.split_once("..") {
+        Some((lo, hi)) => (value(lo)?, value(hi)?),
+        None => (value(&expectation.value)?, value(&expectation.value)?),
+    };
+    let place = |bits: u64| assay_case::position(bits, element.scalar);
+    let within = match (place(lo), place(hi), place(bits)) {
+        (Some(lo), Some(hi), Some(at)) => (lo..=hi).contains(&at),
+        // NaNs have no place: only the very bits, or any NaN for a NaN.
+        (None, None, at) => at.is_none(),
+        _ => false,
+    };
+    result.checked += 1;
+    if !within {
+        result.failing += 1;
+        let before = match dispatch.bindings.get(&descriptor.slot) {
+            Some(Resource::Buffer(buffer)) => element.read(&buffer.data).unwrap_or(0),
+            _ => 0,
+        };
+        let ends = [hex(element.scalar, lo), hex(element.scalar, hi)];
+        if result.mismatches.len() < KEPT {
+            result.mismatches.push(Mismatch {
+                status: Status::Fail,
+                round,
+                buffer: descriptor.label(),
+                element: expectation.element.clone(),
+                offset: element.offset,
+                scalar: element.scalar.to_string(),
+                before: hex(element.scalar, before),
+                got: hex(element.scalar, bits),
+                permitted: vec![ends],
+                class: "Expectation".into(),
+                by: "case".into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The element, or where cells cut it otherwise its bytes' cells.
+fn pieces(memory: &Memory, element: Element) -> Vec<Element> {
+    if Permitted::of(memory, element.offset, element.scalar.width()).is_some() {
+        return vec![element];
+    }
+    let mut pieces = Vec::new();
+    let mut at = element.offset;
+    let end = element.offset + element.bytes();
+    while at < end {
+        let byte = Element { offset: at, scalar: Scalar::Int { width: 8, signed: false } };
+        let piece = match memory.cell_at(at) {
+            Some(cell) if cell.offset == at => {
+                Element { offset: at, scalar: Scalar::Int { width: cell.width, signed: false } }
+            }
+            // The rest of a wider value, which the element before it has counted.
+            Some(cell) => {
+                at = cell.offset + u64::from(cell.width / 8);
+                continue;
+            }
+            None => byte,
+        };
+        at += piece.bytes();
+        pieces.push(piece);
+    }
+    pieces
+}
+
+/// How a result that is not permitted is wrong.
+fn class(expected: &Expected, got: u64, before: u64) -> String {
+    if got == before {
+        return "Unwritten".into();
+    }
+    match expected {
+        Expected::Float { format, set } => format!("{:?}", FailureClass::of(*format, set, got)),
+        Expected::Exact(_) | Expected::OneOf(_) | Expected::Undetermined(_) => format!("{:?}", FailureClass::Wild),
+    }
+}
+
+/// Bits in hexadecimal, all digits of the type.
+pub(crate) fn hex(scalar: Scalar, bits: u64) -> String {
+    format!("0x{bits:0digits$x}", digits = (scalar.width() / 4).max(1) as usize)
+}
+
+/// A set as ranges of bit patterns, lowest value first.
+pub(crate) fn ranges(scalar: Scalar, expected: &Expected) -> Vec<[String; 2]> {
+    let point = |bits: &u64| [hex(scalar, *bits), hex(scalar, *bits)];
+    match expected {
+        Expected::Exact(bits) => vec![point(bits)],
+        Expected::OneOf(patterns) => patterns.iter().map(point).collect(),
+        Expected::Float { format, set } => {
+            let mut ranges: Vec<[String; 2]> =
+                set.ranges().iter().map(|r| [r.lo, r.hi].map(|rank| hex(scalar, format.bits(rank)))).collect();
+            if set.has_nan() {
+                ranges.push(["nan".into(), "nan".into()]);
+            }
+            ranges
+        }
+        Expected::Undetermined(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,4 @@
+//! Checks of shaders, on synthetic targets and on the software drivers.
+
+mod rounds;
+mod support;

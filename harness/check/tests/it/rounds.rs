@@ -1,0 +1,138 @@
+//! Rounds: what passes, what is found, what is refused.
+
+use crate::support::{on_each_driver, spoilt, wgsl};
+use assay_check::{Check, CheckError, Expectation, Options, Subject};
+use assay_oracle::Slot;
+use assay_runner::Status;
+
+const HASH: &str = "
+@group(0) @binding(0) var<storage, read_write> hashes: array<u32>;
+@group(0) @binding(1) var<storage, read> table: array<u32>;
+struct Sizes { multiplier: u32, shift: u32 }
+@group(1) @binding(2) var<uniform> sizes: Sizes;
+override rounds: u32 = 3u;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var h = hashes[id.x] ^ table[id.x];
+    for (var i = 0u; i < 5u; i++) {
+        h = (h ^ (h >> (sizes.shift & 31u))) * sizes.multiplier;
+    }
+    hashes[id.x] = h;
+}";
+
+fn hash() -> String {
+    HASH.replace("override rounds: u32 = 3u;\n", "")
+}
+
+#[test]
+fn an_integer_shader_is_within_on_the_drivers() {
+    let text = hash();
+    let subject = wgsl(&text);
+    let check = Check::new(&subject, &Options { rounds: 3, ..Options::default() }).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None));
+        assert_eq!((result.rounds_checked, result.elements_checked), (3, 3 * 2 * 256));
+    });
+}
+
+#[test]
+fn one_wrong_bit_is_found_and_named() {
+    let result = spoilt(&hash(), &Options::default(), |left| {
+        if let Some(memory) = left.memory.get_mut(&Slot::new(0, 0)) {
+            memory[4 * 77 + 2] ^= 0x40;
+        }
+    });
+    assert_eq!((result.status, result.elements_failing, result.elements_checked), (Status::Fail, 2, 1024));
+    let first = &result.mismatches[0];
+    assert_eq!((first.buffer.as_str(), first.element.as_str()), ("set 0 binding 0 (hashes)", "[77]"));
+    assert_eq!((first.offset, first.scalar.as_str(), first.class.as_str()), (308, "u32", "Wild"));
+    let bits = |text: &str| u32::from_str_radix(&text[2..], 16).unwrap();
+    assert_eq!(bits(&first.got) ^ bits(&first.permitted[0][0]), 0x0040_0000);
+    assert_eq!(result.mismatches[1].round, 1);
+    // An input that the device changed is as wrong as an output.
+    let result = spoilt(&hash(), &Options::default(), |left| {
+        left.memory.get_mut(&Slot::new(0, 1)).unwrap()[0] ^= 1;
+    });
+    assert_eq!((result.status, result.elements_failing), (Status::Fail, 2));
+}
+
+#[test]
+fn undefined_behaviour_is_the_shaders_and_named_with_its_line() {
+    let text = hash().replace("hashes[id.x] = h;", "hashes[id.x + 1u] = h;");
+    let subject = wgsl(&text);
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    on_each_driver(|target| match check.run(target) {
+        Err(error @ CheckError::Undefined { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains("test.wgsl:11:") && text.contains("data race"), "{text}");
+        }
+        other => panic!("expected a refusal: {other:?}"),
+    });
+}
+
+#[test]
+fn a_module_that_breaks_rules_is_refused() {
+    let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+                %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%main = OpFunction %void None %fn\n\
+                %entry = OpLabel\nOpReturn\nOpFunctionEnd\n";
+    let subject = Subject::read("no_size.spvasm", text.as_bytes()).unwrap();
+    let error = Check::new(&subject, &Options::default()).unwrap_err();
+    assert!(matches!(error, CheckError::Illegal { .. }) && error.to_string().contains("no_size.spvasm"), "{error}");
+}
+
+#[test]
+fn options_that_do_not_fit_are_named() {
+    let text = hash();
+    let subject = wgsl(&text);
+    let input = |to: &str, what: &str| Options {
+        inputs: vec![(to.parse().unwrap(), what.parse().unwrap())],
+        ..Options::default()
+    };
+    let error = |options: &Options| {
+        let made = Check::new(&subject, options).and_then(|check| check.setup.dispatch(0).map(|_| ()));
+        made.unwrap_err().to_string()
+    };
+    assert!(error(&input("3.0", "zeros")).contains("the entry point uses set 0 binding 0 (hashes)"));
+    assert!(error(&input("table", "/nonexistent")).contains("/nonexistent"));
+    assert!(error(&input("table", "=1.5")).contains("`1.5` is no number of type u32"));
+    assert!(error(&input("table", "-1..5")).contains("no number of type u32"));
+    let entry = Options { entry: Some("other".into()), ..Options::default() };
+    assert!(error(&entry).contains("there is main"));
+    let spec = Options { specs: vec![("7".into(), "1".into())], ..Options::default() };
+    assert!(error(&spec).contains("the module has none"));
+}
+
+#[test]
+fn inputs_files_and_sizes_go_where_they_are_told() {
+    let text = "@group(0) @binding(0) var<storage, read_write> sum: u32;
+                @group(0) @binding(1) var<storage, read> table: array<u32>;
+                @compute @workgroup_size(1) fn main() {
+                    for (var i = 0u; i < arrayLength(&table); i++) { sum += table[i]; }
+                }";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.bin");
+    std::fs::write(&path, (0..100u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>()).unwrap();
+    let expect = |value: &str| Expectation { binding: "sum".into(), element: String::new(), value: value.into() };
+    let options = |expected: &str| Options {
+        groups: Some([1, 1, 1]),
+        inputs: vec![
+            ("sum".parse().unwrap(), "zeros".parse().unwrap()),
+            ("0.1".parse().unwrap(), path.to_str().unwrap().parse().unwrap()),
+        ],
+        expectations: vec![expect(expected)],
+        ..Options::default()
+    };
+    let subject = wgsl(text);
+    on_each_driver(|target| {
+        for (expected, status) in [("4950", Status::Pass), ("4949", Status::Fail), ("4900..5000", Status::Pass)] {
+            let result = Check::new(&subject, &options(expected)).unwrap().run(target).unwrap();
+            assert_eq!(result.status, status, "{result:?}");
+            if status == Status::Fail {
+                assert_eq!(
+                    (result.mismatches[0].by.as_str(), result.mismatches[0].got.as_str()),
+                    ("case", "0x00001356")
+                );
+            }
+        }
+    });
+}

@@ -1,0 +1,103 @@
+//! Shaders, and targets to run them on.
+
+use assay_check::{Check, Job, Left, Options, Subject, Target, TargetError, VulkanTarget};
+use assay_oracle::{Limits, Program};
+use assay_runner::{CheckResult, DeviceInfo};
+use assay_spirv::Module;
+use assay_spirv::need::{ApiVersion, Have};
+use assay_vulkan::Instance;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A target that does what the oracle says, and then something to the memory.
+pub(crate) struct Synthetic<F> {
+    info: DeviceInfo,
+    have: Have,
+    spoil: F,
+}
+
+impl<F: Fn(&mut Left)> Synthetic<F> {
+    pub(crate) fn new(spoil: F) -> Self {
+        let info = DeviceInfo {
+            name: "synthetic".into(),
+            kind: "cpu".into(),
+            vendor_id: 0,
+            device_id: 0,
+            uuid: String::new(),
+            driver_name: String::new(),
+            driver_info: String::new(),
+            driver_version: 0,
+            api_version: "1.3.0".into(),
+            conformance_version: String::new(),
+            features: Vec::new(),
+            extensions: Vec::new(),
+            properties: BTreeMap::new(),
+            environment: BTreeMap::new(),
+            host_cpu: String::new(),
+        };
+        let mut have = Have { api_version: ApiVersion::v1(3), ..Have::default() };
+        for axis in ["X", "Y", "Z"] {
+            have.properties.insert(format!("maxComputeWorkGroupSize{axis}"), 1024);
+        }
+        have.properties.insert("maxComputeWorkGroupInvocations".into(), 1024);
+        have.properties.insert("maxComputeSharedMemorySize".into(), 1 << 15);
+        have.properties.insert("subgroupSize".into(), 8);
+        Self { info, have, spoil }
+    }
+}
+
+impl<F: Fn(&mut Left)> Target for Synthetic<F> {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn have(&self) -> &Have {
+        &self.have
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let module = Module::parse(job.words.to_vec()).expect("what is sent is a module");
+        let specs = job.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
+        let program = Program::new(&module, job.entry, &specs).expect("what is sent is understood");
+        let outcome = program.run(job.dispatch, &Limits::default()).expect("it was run before");
+        let memory = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
+        let mut left = Left { memory, taken: Duration::ZERO };
+        (self.spoil)(&mut left);
+        Ok(left)
+    }
+}
+
+/// Reads WGSL.
+pub(crate) fn wgsl(text: &str) -> Subject {
+    Subject::read("test.wgsl", text.as_bytes()).expect("the shaders of these tests compile")
+}
+
+/// Checks on a target that leaves other memory than it should.
+pub(crate) fn spoilt(text: &str, options: &Options, spoil: impl Fn(&mut Left)) -> CheckResult {
+    let subject = wgsl(text);
+    Check::new(&subject, options).unwrap().run(&Synthetic::new(spoil)).unwrap()
+}
+
+/// Runs `test` on every software driver.
+pub(crate) fn on_each_driver(test: impl Fn(&VulkanTarget)) {
+    let strict = std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_some_and(|v| v == "1");
+    let skip = |what: &str| {
+        assert!(!strict, "{what}");
+        skipped(what);
+    };
+    let devices = match Instance::new(true).or_else(|_| Instance::new(false)).and_then(|i| i.devices()) {
+        Ok(devices) => devices,
+        Err(error) => return skip(&error.to_string()),
+    };
+    for name in ["llvmpipe", "SwiftShader"] {
+        match devices.iter().find(|d| d.identity().name.contains(name)) {
+            Some(device) => test(&VulkanTarget::new(device, Duration::from_secs(60), true).unwrap()),
+            None => skip(&format!("no {name} among the devices")),
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped part of a test must be seen")]
+fn skipped(what: &str) {
+    eprintln!("SKIPPED: {what}");
+}

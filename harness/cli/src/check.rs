@@ -1,0 +1,261 @@
+//! `assay check`.
+
+use crate::{
+    args::RunArgs,
+    exit::{self, Failure, WithCode, usage},
+    note, print, run,
+};
+use assay_check::{BindingName, CaseFile, Check, CheckError, Options, Source, Subject, VulkanTarget, assignment};
+use assay_reports::{Console, ConsoleOptions, Shared, Tally};
+use assay_runner::{CheckResult, Event, Reporter, RunInfo, SCHEMA, SPECIFICATION, Status};
+use assay_vulkan::{Instance, PhysicalDevice};
+use clap::Args;
+use jiff::Timestamp;
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+/// What `assay check --help` says at its end.
+pub(crate) const HELP: &str = "\
+The file:
+  WGSL if its name ends in .wgsl, a case file if in .toml, SPIR-V words if it
+  starts with the magic number, else SPIR-V text. A case file names a shader and
+  fixes what the options below say; one of precision cases is run as such.
+
+Inputs:
+  Bindings are written SET.BINDING, BINDING (of set 0) or by their variable's
+  name, with [N] for one of an array. What they hold:
+    usual        floats of moderate size, small integers (the first round)
+    hard         special values, their neighbours, any bits (the second round)
+    1.5..2       any number of a range
+    =NUMBER      that number everywhere; also zeros and ones
+    index        0, 1, 2, ..
+    PATH         the bytes of a file
+  Run-time arrays have an element for each invocation unless --elements says
+  otherwise.
+
+What is checked:
+  Every scalar of every storage buffer, against the set of values that the
+  specification permits. A shader that breaks a rule, or whose behaviour is
+  undefined with its inputs, is refused and no device is given it.
+
+Examples:
+  assay check shader.wgsl
+  assay check blur.spv --workgroups 8,8 --input 0.0=image.raw --spec 3=16
+  assay check sort.wgsl --elements 65536 --device all";
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The shader, or a case file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    given: GivenArgs,
+
+    #[command(flatten)]
+    on: OnArgs,
+}
+
+/// What the shader is given.
+#[derive(Debug, Args)]
+struct GivenArgs {
+    /// The entry point, where there are several
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+
+    /// Workgroups along x, y and z
+    #[arg(long, value_name = "X,Y,Z", value_parser = assay_check::groups)]
+    workgroups: Option<[u32; 3]>,
+
+    /// A specialisation constant by its id or name
+    #[arg(long, value_name = "ID=VALUE", value_parser = assignment)]
+    spec: Vec<(String, String)>,
+
+    /// The push constants: as for --input
+    #[arg(long, value_name = "WHAT")]
+    push: Option<String>,
+
+    /// What a binding holds before the dispatch
+    #[arg(long, value_name = "BINDING=WHAT", value_parser = assignment)]
+    input: Vec<(String, String)>,
+
+    /// Elements of run-time arrays: of all, or of one binding's
+    #[arg(long, value_name = "[BINDING=]N")]
+    elements: Vec<String>,
+
+    /// Rounds, each with other inputs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+
+    /// The seed of the inputs; the same seed gives the same inputs on every machine
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+/// Where it is run.
+#[derive(Debug, Args)]
+struct OnArgs {
+    /// The device: its index in `assay devices`, a part of its name, its UUID, `lavapipe`, or `all`
+    #[arg(long, visible_alias = "devices", value_name = "DEVICE")]
+    device: Option<String>,
+
+    /// How long the device may take over one round, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = crate::args::positive_seconds)]
+    timeout: f64,
+
+    /// Run under the Vulkan validation layer; what it objects to is an InternalError
+    #[arg(long)]
+    validation: bool,
+}
+
+impl From<CheckError> for Failure {
+    fn from(error: CheckError) -> Failure {
+        Failure { code: exit::USAGE, error: error.into() }
+    }
+}
+
+/// Checks a shader.
+pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
+    let (shader, mut options) = match is_toml(&args.file) {
+        true => {
+            if !names_a_shader(&args.file)? {
+                return run::run(&args.on.of_family(args));
+            }
+            let case = CaseFile::load(&args.file)?;
+            if let Some(why) = &case.why {
+                note(why);
+            }
+            (case.shader, case.options)
+        }
+        false => (args.file.clone(), Options::default()),
+    };
+    args.given.apply(&mut options)?;
+    let subject = Subject::load(&shader)?;
+    let check = Check::new(&subject, &options)?;
+    let mut results = Vec::new();
+    for physical in args.on.devices()? {
+        let limit = Duration::from_secs_f64(args.on.timeout);
+        let target = VulkanTarget::new(&physical, limit, args.on.validation)?;
+        results.push(on_device(&check, &target)?);
+    }
+    if results.len() > 1 {
+        print(side_by_side(&results).as_bytes())?;
+    }
+    // The worst of all devices; one that lacks what the shader needs says nothing about the others.
+    let codes = || results.iter().map(|(_, _, code)| *code);
+    let best = codes().filter(|&code| code != exit::OK && code != exit::NOTHING).max();
+    Ok(best.unwrap_or_else(|| if codes().any(|code| code == exit::OK) { exit::OK } else { exit::NOTHING }))
+}
+
+/// Whether a file's name is that of a case file.
+pub(crate) fn is_toml(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "toml")
+}
+
+/// Whether a case file is about a shader, rather than a family of precision cases.
+fn names_a_shader(path: &Path) -> Result<bool, Failure> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
+    // What is no TOML at all is reported by the reader of the commoner form.
+    Ok(CaseFile::is_one(&text) || text.parse::<toml::Table>().is_err())
+}
+
+/// One device: its name, what was found, and the exit code that calls for.
+fn on_device(check: &Check<'_>, target: &VulkanTarget) -> Result<(String, CheckResult, u8), Failure> {
+    use assay_check::Target;
+    let tally = Shared::new(Tally::new());
+    let shown = ConsoleOptions { verbose: false, threads: 1, folder: None };
+    let mut reporters: Vec<Box<dyn Reporter>> =
+        vec![Box::new(tally.clone()), Box::new(Console::new(anstream::stdout(), shown))];
+    let mut tell = |event: &Event| -> Result<(), Failure> {
+        reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
+    };
+    let started = Instant::now();
+    // A mistake in the input is said before anything is said of a device.
+    let result = check.run(target)?;
+    tell(&Event::RunStarted(Box::new(RunInfo {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        specification: SPECIFICATION.to_owned(),
+        device: target.info().clone(),
+        budget: "check".to_owned(),
+        seed: result.seed,
+        cases: 1,
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        started: Timestamp::now().to_string(),
+    })))?;
+    tell(&Event::CheckFinished(Box::new(result.clone())))?;
+    tell(&Event::RunFinished { interrupted: false, wall: started.elapsed().as_secs_f64() })?;
+    let code = tally.with(|tally| exit::of_outcome(tally.outcome(), false));
+    Ok((target.info().name.clone(), result, code))
+}
+
+/// A line for each device.
+fn side_by_side(results: &[(String, CheckResult, u8)]) -> String {
+    let mut text = String::from("\n");
+    for (device, result, _) in results {
+        let status = format!("{:?}", result.status);
+        let what = match result.status {
+            Status::Pass => format!("{} elements checked", result.elements_checked),
+            _ => result.reason.clone().unwrap_or_default(),
+        };
+        _ = writeln!(text, "{status:<14} {device}: {what}");
+    }
+    text
+}
+
+impl GivenArgs {
+    fn apply(&self, options: &mut Options) -> Result<(), Failure> {
+        options.entry = self.entry.clone().or(options.entry.take());
+        options.groups = self.workgroups.or(options.groups);
+        options.rounds = self.rounds.unwrap_or(options.rounds);
+        options.seed = self.seed.unwrap_or(options.seed);
+        options.specs.extend(self.spec.iter().cloned());
+        if let Some(push) = &self.push {
+            options.push = Some(push.parse::<Source>()?);
+        }
+        for (binding, what) in &self.input {
+            options.inputs.push((binding.parse::<BindingName>()?, what.parse::<Source>()?));
+        }
+        for text in &self.elements {
+            let (to, number) = match text.split_once('=') {
+                Some((to, number)) => (Some(to.parse::<BindingName>()?), number),
+                None => (None, text.as_str()),
+            };
+            let elements = number.trim().parse().ok().filter(|&n: &u64| n > 0);
+            let elements =
+                elements.ok_or_else(|| usage(format!("--elements {text}: expected [BINDING=]N, N above 0")))?;
+            options.elements.push((to, elements));
+        }
+        Ok(())
+    }
+}
+
+impl OnArgs {
+    /// What runs a family of precision cases with the same options.
+    fn of_family(&self, args: &CheckArgs) -> RunArgs {
+        RunArgs {
+            filters: vec![args.file.display().to_string()],
+            budget: assay_case::Budget::Quick,
+            device: self.device.clone(),
+            out: None,
+            jobs: None,
+            timeout: self.timeout,
+            seed: args.given.seed.unwrap_or(0),
+            range: None,
+            validation: self.validation,
+            verbose: false,
+        }
+    }
+
+    fn devices(&self) -> Result<Vec<PhysicalDevice>, Failure> {
+        let instance = Instance::new(self.validation)?;
+        match self.device.as_deref() {
+            Some("all") => Ok(instance.devices()?),
+            selector => Ok(vec![instance.select(selector)?]),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `assay check`, on lavapipe.
+
+mod common;
+
+use common::{Output, assay, assay_with};
+
+const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  data[id.x] = data[id.x] * 2u;
+}
+";
+
+/// Runs `assay check` on a file of that name and text.
+fn check(name: &str, text: &str, arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    let mut all = vec!["check", path.to_str().unwrap()];
+    all.extend(arguments);
+    assay(&all)
+}
+
+/// Whether there is a device to check on; says so if there is none.
+fn no_device() -> bool {
+    let none = assay(&["devices"]).code != 0;
+    if none {
+        skipped();
+    }
+    none
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+fn skipped() {
+    eprintln!("SKIPPED: no Vulkan device");
+}
+
+#[test]
+fn a_shader_passes_and_a_case_of_it_that_expects_something_else_fails() {
+    if no_device() {
+        return;
+    }
+    let output = check("a.wgsl", SHADER, &[]);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.contains("512 elements checked, 0 not permitted"), "{output:?}");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.wgsl"), SHADER).unwrap();
+    let case = "shader = 'a.wgsl'\nworkgroups = [1]\n[input]\ndata = 'index'\n\
+                [[expect]]\nbinding = 'data'\nelement = '[3]'\nvalue = '7'\n";
+    let path = folder.path().join("a.toml");
+    std::fs::write(&path, case).unwrap();
+    let output = assay(&["check", path.to_str().unwrap()]);
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stdout.contains("set 0 binding 0 (data)[3]"), "{output:?}");
+    assert!(output.stdout.contains("by        the case"), "{output:?}");
+}
+
+#[test]
+fn mistakes_get_one_message_and_code_2() {
+    for (name, text, arguments, expected) in [
+        ("a.wgsl", SHADER.replace("2u", "2.5"), &[][..], "a.wgsl:3:"),
+        ("a.wgsl", SHADER.into(), &["--input", "7=zeros"], "no binding `7`"),
+        ("a.wgsl", SHADER.into(), &["--workgroups", "0"], "workgroups"),
+        ("a.wgsl", SHADER.into(), &["--elements", "none"], "--elements none"),
+        ("a.wgsl", SHADER.into(), &["--elements", "1"], "out of bounds"),
+        ("a.toml", "shader = 'nowhere.wgsl'".into(), &[], "nowhere.wgsl"),
+        ("a.toml", "shader = 1".into(), &[], "a.toml:1:"),
+    ] {
+        if expected == "out of bounds" && no_device() {
+            continue;
+        }
+        let output = check(name, &text, arguments);
+        assert_eq!(output.code, 2, "{output:?}");
+        assert!(output.stderr.contains(expected), "expected {expected}: {output:?}");
+    }
+    assert_eq!(assay(&["check", "/nonexistent.wgsl"]).code, 2);
+}
+
+#[test]
+fn without_a_driver_there_is_nothing_to_check_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wgsl");
+    std::fs::write(&path, SHADER).unwrap();
+    let output = assay_with(&["check", path.to_str().unwrap()], &[("VK_DRIVER_FILES", "/nonexistent")]);
+    assert_eq!(output.code, 4, "{output:?}");
+}
+
+#[test]
+fn a_family_of_ones_own_is_run_by_name_of_its_file() {
+    if no_device() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let family = "why = 'negation changes one bit'\n[[cases]]\ninstructions = ['OpFNegate']\nscalars = ['f32']\n\
+                  shapes = ['scalar']\nmodes = ['default']\nsources = ['buffer']\n";
+    std::fs::write(&path, family).unwrap();
+    let out = folder.path().join("out");
+    for arguments in
+        [&["run", path.to_str().unwrap(), "--out", out.to_str().unwrap()][..], &["list", path.to_str().unwrap()]]
+    {
+        let output = assay(arguments);
+        assert_eq!(output.code, 0, "{output:?}");
+        assert!(
+            output.stdout.contains(if arguments[0] == "run" { "1 of 1" } else { "mine.f32.fnegate" }),
+            "{output:?}"
+        );
+    }
+    std::fs::write(&path, family.replace("OpFNegate", "OpFNegat")).unwrap();
+    let output = assay(&["check", path.to_str().unwrap()]);
+    assert_eq!(output.code, 2, "{output:?}");
+    assert!(output.stderr.contains("mine.toml:3:"), "{output:?}");
+}
