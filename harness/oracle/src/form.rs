@@ -1,30 +1,148 @@
 //! How a float came about, as far as its operations may be rearranged.
 
-/// The exact value that a chain of additions and multiplications has in real arithmetic, and what rearranging it may cost.
+/// The exact value that a chain of sums and products has in real arithmetic, and how large its parts are.
 ///
-/// See the crate's documentation: the permitted results of a chain are those of its operations one after another, and all
-/// values within `error` of the exact value.
+/// Without `NoContraction` the operations of a chain may be fused, reordered, distributed and factored. A result of any such
+/// arrangement differs from the exact value `x` by at most `E = gamma(k) * s + k * e * p`: every summand is multiplied by at
+/// most `k` rounding errors on its way (`k` = summands - 1 + factors of a summand - 1), `gamma(k) = k u / (1 - k u)`, `s` is
+/// the sum of the summands' magnitudes, and each of the operations may lose `e` to underflow or a flush, multiplied at most
+/// by the product `p` of the other factors' magnitudes (those above 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Form {
-    /// Which value it is: two lanes' values with the same number are one value. 0: no form.
+    /// Which value it is: values of one lane with the same number are one value. 0: no form.
     pub(crate) id: u32,
-    /// Operations in the chain; 0: not the result of one (a leaf).
-    pub(crate) operations: u16,
-    /// Summands, as far as they are counted.
-    pub(crate) terms: u16,
-    /// Factors of a summand.
-    pub(crate) degree: u16,
+    /// Summands of the chain when it is multiplied out.
+    pub(crate) terms: u32,
+    /// Factors of a summand, at most.
+    pub(crate) degree: u32,
     /// The exact value lies between these.
     pub(crate) lo: f64,
     pub(crate) hi: f64,
     /// At least the sum of the summands' magnitudes.
     pub(crate) sum: f64,
-    /// What flushing may add to the error.
-    pub(crate) slack: f64,
+    /// At least the same with factors below 1 counted as 1.
+    pub(crate) peak: f64,
 }
+
+/// A product of sums is multiplied out if that gives at most so many summands; else its factors are taken as they are
+/// computed. A limit there must be: an iteration like `z * z + c` has a summand for each of exponentially many paths, and no
+/// implementation multiplies it out, though the text would let it.
+const TERMS: u32 = 8;
+/// A summand has at most so many factors.
+const DEGREE: u32 = 64;
 
 impl Form {
     /// No form: the register's bits are an exact value that no operation made.
-    pub(crate) const NONE: Form =
-        Form { id: 0, operations: 0, terms: 1, degree: 1, lo: 0.0, hi: 0.0, sum: 0.0, slack: 0.0 };
+    pub(crate) const NONE: Form = Form { id: 0, terms: 1, degree: 1, lo: 0.0, hi: 0.0, sum: 0.0, peak: 1.0 };
+
+    /// A value that is not rearranged, between these.
+    pub(crate) fn leaf(lo: f64, hi: f64) -> Form {
+        let sum = lo.abs().max(hi.abs());
+        Form { id: 0, terms: 1, degree: 1, lo, hi, sum, peak: sum.max(1.0) }
+    }
+
+    /// Whether it is the result of no sum or product.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.terms == 1 && self.degree == 1
+    }
+
+    pub(crate) fn neg(self) -> Form {
+        Form { id: 0, lo: -self.hi, hi: -self.lo, ..self }
+    }
+
+    /// The sum; `same`: both are one value.
+    pub(crate) fn add(self, other: Form, negative: bool) -> Form {
+        let same = self.id != 0 && self.id == other.id;
+        let other = if negative { other.neg() } else { other };
+        let (mut lo, mut hi) = (down(self.lo + other.lo), up(self.hi + other.hi));
+        if same && negative {
+            (lo, hi) = (0.0, 0.0);
+        }
+        Form {
+            id: 0,
+            terms: self.terms.saturating_add(other.terms),
+            degree: self.degree.max(other.degree),
+            lo,
+            hi,
+            sum: up(self.sum + other.sum),
+            peak: up(self.peak + other.peak),
+        }
+    }
+
+    /// The product.
+    pub(crate) fn mul(self, other: Form) -> Form {
+        let corners = [self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi];
+        let (mut lo, hi) = corners.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), c| {
+            // Zero times infinity is zero: the bound is that of numbers.
+            let c = if c.is_nan() { 0.0 } else { *c };
+            (lo.min(c), hi.max(c))
+        });
+        if self.id != 0 && self.id == other.id {
+            lo = lo.max(0.0);
+        }
+        Form {
+            id: 0,
+            terms: self.terms.saturating_mul(other.terms),
+            degree: self.degree.saturating_add(other.degree),
+            lo: down(lo),
+            hi: up(hi),
+            sum: up(self.sum * other.sum),
+            peak: up(self.peak * other.peak),
+        }
+    }
+
+    /// Whether a product with another one would be too long to be multiplied out.
+    pub(crate) fn too_long_with(&self, other: &Form) -> bool {
+        let terms = u64::from(self.terms) * u64::from(other.terms);
+        let distributes = self.terms > 1 || other.terms > 1;
+        (distributes && terms > u64::from(TERMS)) || self.degree + other.degree > DEGREE
+    }
+
+    /// The error of any arrangement: `unit` is the relative error of one operation, `lost` what an operation may lose to
+    /// underflow.
+    pub(crate) fn error(&self, unit: f64, lost: f64) -> f64 {
+        let k = f64::from(self.terms - 1) + f64::from(self.degree - 1);
+        let ku = k * unit;
+        if ku >= 0.5 {
+            return f64::INFINITY;
+        }
+        up(up(ku / (1.0 - ku)) * self.sum) + up(k * lost * self.peak)
+    }
+}
+
+/// A little more than a result of `f64` arithmetic.
+fn up(x: f64) -> f64 {
+    x.next_up()
+}
+
+/// A little less.
+fn down(x: f64) -> f64 {
+    x.next_down()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_less_itself_is_zero() {
+        let x = Form { id: 7, ..Form::leaf(1.0, 2.0) };
+        let difference = x.add(x, true);
+        assert_eq!((difference.lo, difference.hi), (0.0, 0.0));
+        // What comes after may still take it apart.
+        assert!(difference.sum >= 4.0);
+        let square = Form { id: 7, ..Form::leaf(-1.0, 2.0) };
+        assert!(square.mul(square).lo >= -f64::MIN_POSITIVE);
+    }
+
+    #[test]
+    fn errors_grow_with_the_chain() {
+        let x = Form::leaf(1.0, 1.0);
+        let two = x.add(x, false);
+        let three = two.add(x, false);
+        let unit = f64::from(f32::EPSILON);
+        assert!(two.error(unit, 0.0) >= 2.0 * unit && two.error(unit, 0.0) < 2.001 * unit);
+        assert!(three.error(unit, 0.0) >= 6.0 * unit && three.error(unit, 0.0) < 6.001 * unit);
+        assert!(two.mul(two).too_long_with(&Form { terms: 3, ..x }));
+    }
 }

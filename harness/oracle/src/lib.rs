@@ -1,10 +1,56 @@
 //! A reference interpreter of SPIR-V compute shaders over permitted sets.
 //!
-//! * [`Dispatch`]: what a shader is run with; [`Limits`]: what that may cost.
+//! * [`Program`]: an entry point, specialised and translated. What is legal but not implemented is
+//!   [`ProgramError::Unsupported`], by name and place.
+//! * [`Dispatch`]: what it is run with; [`Limits`]: what that may cost.
 //! * [`Outcome`]: memory after the dispatch. Each value is exact bits, or a set of permitted ones, or not determined with
 //!   its cause; and the undefined behaviour of the shader, which is no driver's fault.
+//!
+//! # Values
+//!
+//! A value is split into scalars, each a register with a column of lanes: the invocations of a workgroup run together. A lane of
+//! a register is bits; beside them it may have a few alternatives (at most 8 patterns), a set of floats, or "anything" with its
+//! cause. Where no lane of a register has any of these there is nothing beside the bits, and integer code does not pay.
+//!
+//! # Floats
+//!
+//! Sums, products, comparisons, minima and conversions of ordinary 16- and 32-bit operands are done in `f64` with directed
+//! rounding; everything else goes to the precision table (`assay_precision`), sets over sets included. Ranges that an operation
+//! returns are kept as ranges: what an implementation returns lies in them, not all of them need be attainable.
+//!
+//! *One value used twice* is known by number: `x - x` is zero, `x * x` no product of two independent values. This is about
+//! the results of instructions, copied or kept in variables; the same expression computed twice is two values.
+//!
+//! *Contraction and rearrangement.* Without `NoContraction` (or with the flags of float_controls2 that allow it) a chain of sums
+//! and products may be fused, reordered, distributed and factored. Fusing one product with a sum stays within either neighbour at
+//! every step. For longer chains every value also carries the enclosure `x` of what the chain is in real arithmetic and the
+//! sum of its summands' magnitudes, from which follows the error `E` that any arrangement may have; permitted is what the
+//! operations give one after another, and `[x - E, x + E]`. Its limits, all of them on the side of sets that are too small:
+//!
+//! * a product of sums is multiplied out if that gives at most 8 summands; longer ones are taken as they are computed;
+//! * quotients, roots, selections and the inherited instructions of GLSL.std.450 but `Fma` end a chain;
+//! * what goes through memory other than variables of the invocation ends a chain.
+//!
+//! *Two readings.* Where the text can be read in two ways the dispatch is run twice, once in each, and what differs is in
+//! [`Cell::lenient`].
+//!
+//! # Decisions
+//!
+//! A branch on a set that spans the decision is followed both ways: the invocation goes on as two lanes that are joined (the union
+//! of all registers) as soon as they wait at the same block. What such lanes write is written perhaps. Beyond
+//! [`Limits::forks`] and [`Limits::undecided_blocks`] the workgroup is given up: all that the shader may write is undetermined.
+//!
+//! # Memory, order and undefined behaviour
+//!
+//! Workgroups run one after another, invocations in lockstep; that order must not show. Conflicting accesses that nothing orders
+//! are data races, found by epochs that control barriers end. Where atomics or fences with acquire or release semantics might
+//! order them, the values are undetermined instead. What an atomic operation returns is exact only if no other invocation
+//! changes the location without order; what several leave behind is exact if their operations commute.
+//!
+//! A value that nothing has written is a fault once it decides a branch or an address, or is left in memory.
 
 mod decode;
+mod direct;
 mod dispatch;
 mod error;
 mod form;
@@ -13,6 +59,7 @@ mod integer;
 mod memory;
 mod outcome;
 mod program;
+mod round;
 mod run;
 mod site;
 mod ty;

@@ -165,8 +165,11 @@ pub struct Cause {
 /// Kinds of reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CauseKind {
-    /// The specification requires nothing of this result: poison, an undefined value, or no stated precision.
+    /// The value is undefined by the rules of the instruction: a shift too far, a bit field beyond its word, poison.
     Unspecified,
+    /// The specification requires nothing of this floating-point result, for all or some of the permitted operands: no
+    /// stated precision, outside the domain, a NaN or an infinity that is assumed not to occur.
+    NoRequirement,
     /// `OpUndef`, or memory that nothing has written.
     Uninitialized,
     /// It depends on the order of invocations, as the results of atomics may.
@@ -188,7 +191,8 @@ pub enum CauseKind {
 impl std::fmt::Display for CauseKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            CauseKind::Unspecified => "the specification requires nothing of this result",
+            CauseKind::Unspecified => "an undefined value",
+            CauseKind::NoRequirement => "the specification requires nothing of this result",
             CauseKind::Uninitialized => "nothing has written this value",
             CauseKind::Order => "depends on the order of invocations",
             CauseKind::SubgroupLayout => "depends on the layout of subgroups",

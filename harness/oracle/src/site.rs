@@ -1,7 +1,8 @@
 //! Floating-point instructions as the precision table calls them.
 
+use crate::direct::Direct;
 use crate::ty::{Fmt, Kind};
-use assay_precision::{Call, Reference, Scalar};
+use assay_precision::{Call, Op, Reference, Scalar};
 
 /// Which reading of the text a run follows where there are two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +25,48 @@ pub(crate) struct Site {
     pub(crate) operands: Vec<Kind>,
     /// What the results are, of the call.
     pub(crate) results: Vec<Kind>,
+    /// Whether it may be contracted and rearranged with others.
+    pub(crate) free: bool,
+    /// How it is done without the table, if it can be.
+    pub(crate) direct: Option<Direct>,
 }
+
+/// A sum of products of operands: the places of one or two factors, and whether it is subtracted.
+pub(crate) type Chain = Vec<(usize, Option<usize>, bool)>;
 
 impl Site {
     /// The format of its float results or, if it has none, operands.
     pub(crate) fn fmt(&self) -> Option<Fmt> {
         let float = |kind: &Kind| if let Kind::Float(fmt) = kind { Some(*fmt) } else { None };
         self.results.iter().chain(&self.operands).find_map(float)
+    }
+
+    /// Whether it converts to an integer, where not every value has one.
+    pub(crate) fn converts_to_integer(&self) -> bool {
+        matches!(self.call.op, Op::ConvertFToU | Op::ConvertFToS)
+    }
+
+    /// The sum of products that a result is, if it is one.
+    pub(crate) fn chain(&self, slot: usize) -> Option<Chain> {
+        let wide = |i: usize| self.widths[i] as usize;
+        Some(match self.call.op {
+            Op::FAdd => vec![(0, None, false), (1, None, false)],
+            Op::FSub => vec![(0, None, false), (1, None, true)],
+            Op::FNegate => vec![(0, None, true)],
+            Op::FMul => vec![(0, Some(1), false)],
+            Op::FmaKHR | Op::Fma => vec![(0, Some(1), false), (2, None, false)],
+            Op::Dot => (0..wide(0)).map(|i| (i, Some(wide(0) + i), false)).collect(),
+            Op::OuterProduct => vec![(slot % wide(0), Some(wide(0) + slot / wide(0)), false)],
+            Op::MatrixTimesVector => {
+                let (columns, rows) = (wide(1), wide(0) / wide(1));
+                (0..columns).map(|c| (c * rows + slot, Some(wide(0) + c), false)).collect()
+            }
+            Op::VectorTimesMatrix => {
+                let n = wide(0);
+                (0..n).map(|i| (i, Some(n + slot * n + i), false)).collect()
+            }
+            _ => return None,
+        })
     }
 }
 
@@ -61,12 +97,34 @@ impl Sites {
         }
         let operands = call.operand_slots().map(kind).collect::<Option<Vec<_>>>()?;
         let results = call.result_slots().map(kind).collect::<Option<Vec<_>>>()?;
+        let modes = call.modes;
+        let allowed = modes.fast_math.is_none_or(|f| f.allow_contract || f.allow_reassoc || f.allow_transform);
+        let free = !modes.no_contraction && allowed && is_ring(call.op);
         let widths = call.operands.iter().map(|t| t.len() as u32).collect();
-        self.all.push(Site { reference: call.reference(), components, widths, operands, results, call });
+        let reference = call.reference();
+        let direct = Direct::new(&call, reference.environment(0), &operands, &results);
+        self.all.push(Site { reference, components, widths, operands, results, free, direct, call });
         Some(self.all.len() as u32 - 1)
     }
 
     pub(crate) fn finish(self) -> Vec<Site> {
         self.all
     }
+}
+
+/// Sums and products.
+fn is_ring(op: Op) -> bool {
+    matches!(
+        op,
+        Op::FAdd
+            | Op::FSub
+            | Op::FMul
+            | Op::FNegate
+            | Op::FmaKHR
+            | Op::Fma
+            | Op::OuterProduct
+            | Op::Dot
+            | Op::MatrixTimesVector
+            | Op::VectorTimesMatrix
+    )
 }

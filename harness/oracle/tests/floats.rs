@@ -24,3 +24,74 @@ fn one_operation_has_its_neighbours_only() {
     assert!(!permits(&outcome, 1, 1, f32::from_bits(above.to_bits() + 1)));
     assert!(permits(&outcome, 1, 2, 1.1));
 }
+
+#[test]
+fn a_value_less_itself_is_zero() {
+    let outcome = unary("(x * 0.1) - (x * 0.1)", &[3.0]);
+    assert!(permits(&outcome, 1, 0, 0.0));
+    let outcome = unary("sqrt(x) - sqrt(x)", &[2.0]);
+    // Two instructions: each may be rounded on its own.
+    assert!(permits(&outcome, 1, 0, 2f32.powi(-23)) && permits(&outcome, 1, 0, 0.0));
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @compute @workgroup_size(1) fn main() { let y = sqrt(d[0]); d[1] = y - y; d[2] = y * y; d[3] = y / y; }";
+    let outcome = run(&wgsl(text), [1; 3], vec![floats(&[2.0, 1.0, 1.0, 1.0])]);
+    assert!(permits(&outcome, 0, 1, 0.0) && !permits(&outcome, 0, 1, 1e-10));
+    assert!(permits(&outcome, 0, 2, 2.0) && !permits(&outcome, 0, 2, 2.1));
+}
+
+#[test]
+fn a_sum_may_be_reordered() {
+    let text = |expression: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+            @compute @workgroup_size(1) fn main() {{ d[0] = {expression}; }}"
+        )
+    };
+    let values = || vec![floats(&[1e8, 1.0, -1e8])];
+    let outcome = run(&wgsl(&text("(d[0] + d[1]) + d[2]")), [1; 3], values());
+    // As written 0 or 8; reordered 1.
+    assert!(permits(&outcome, 0, 0, 0.0) && permits(&outcome, 0, 0, 1.0) && permits(&outcome, 0, 0, 8.0));
+    assert!(!permits(&outcome, 0, 0, 1e3));
+}
+
+#[test]
+fn an_undecided_branch_goes_both_ways() {
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> n: array<u32>;
+        @compute @workgroup_size(2) fn main(@builtin(local_invocation_index) i: u32) {
+            let x = d[i] * 0.1;
+            var r = 5u;
+            if x >= 0.3 { r = 7u; d[i] = 100.0; } else { r = 8u; }
+            n[i] = r;
+        }";
+    let outcome = run(&wgsl(text), [1; 3], vec![floats(&[3.0, 9.0]), words(&[0, 0])]);
+    // 3 * 0.1 lies next to 0.3.
+    assert_eq!(word(&outcome, 1, 0), assay_oracle::Expected::OneOf(vec![7, 8]));
+    assert!(permits(&outcome, 0, 0, 100.0) && permits(&outcome, 0, 0, 3.0) && !permits(&outcome, 0, 0, 50.0));
+    assert_eq!(word(&outcome, 1, 1), assay_oracle::Expected::Exact(7));
+    assert_eq!(outcome.forks, 1);
+}
+
+#[test]
+fn conversions_to_integers() {
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> n: array<u32>;
+        @compute @workgroup_size(2) fn main(@builtin(local_invocation_index) i: u32) { n[i] = u32(d[i] * 0.1 * 10.0); }";
+    let outcome = run(&wgsl(text), [1; 3], vec![floats(&[7.0, 2.5]), words(&[0, 0])]);
+    assert_eq!(word(&outcome, 1, 0), assay_oracle::Expected::OneOf(vec![6, 7]));
+    assert_eq!(word(&outcome, 1, 1), assay_oracle::Expected::Exact(2));
+}
+
+#[test]
+fn doubles_have_two_readings() {
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f64>;
+        @compute @workgroup_size(1) fn main() { d[0] = d[0] * d[1]; }";
+    let doubles =
+        |v: &[f64]| words(&v.iter().flat_map(|v| [v.to_bits() as u32, (v.to_bits() >> 32) as u32]).collect::<Vec<_>>());
+    let outcome = run(&wgsl(text), [1; 3], vec![doubles(&[0.1, 3.0])]);
+    let cell = outcome.memory[&assay_oracle::Slot::new(0, 0)].cell_at(0).expect("a set").clone();
+    let single = f64::from(0.3f32).to_bits();
+    assert_eq!(cell.expected.permits((0.1f64 * 3.0).to_bits()), Some(true));
+    assert_eq!(cell.expected.permits(single), Some(false));
+    assert_eq!(cell.lenient.expect("another reading").permits(single), Some(true));
+}

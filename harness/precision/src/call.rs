@@ -1,7 +1,7 @@
 //! One instruction on concrete types in a concrete environment.
 
 use crate::{
-    Modes, Op, Scalar, Type,
+    Environment, Modes, Op, Scalar, Type,
     classify::classify,
     domain,
     evaluate::{self, Slot},
@@ -280,6 +280,11 @@ pub struct Reference {
 }
 
 impl Reference {
+    /// What the modes and the row's lists allow where this result slot is evaluated (the usual reading).
+    pub fn environment(&self, slot: usize) -> Environment {
+        self.slots[slot].env
+    }
+
     /// What may be returned in a result slot for these operands.
     ///
     /// # Panics

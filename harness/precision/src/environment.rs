@@ -5,35 +5,38 @@ use assay_float::{F16, F32, F64, Format, Specials};
 
 /// Whether denormals of some place are flushed to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Flush {
+pub enum Flush {
+    /// They are kept.
     Never,
+    /// Each may be kept or flushed.
     May,
+    /// Each must be zero.
     Must,
 }
 
 /// What holds for one evaluation of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Environment {
+pub struct Environment {
     /// The format of float results and of all intermediates.
-    pub(crate) format: Format,
+    pub format: Format,
     /// The format whose ulp and column the bounds are counted in: `format`, but for lenient 64-bit and relaxed precision.
-    pub(crate) rule: Format,
+    pub rule: Format,
     /// Effective for correctly rounded operations.
-    pub(crate) rounding: Rounding,
+    pub rounding: Rounding,
     /// Whether denormal operands may be read as zero.
-    pub(crate) flush_operands: bool,
+    pub flush_operands: bool,
     /// What happens to a denormal result.
-    pub(crate) flush_results: Flush,
+    pub flush_results: Flush,
     /// Whether intermediates of a formula may be flushed.
-    pub(crate) flush_inside: bool,
+    pub flush_inside: bool,
     /// The sign of a zero is free.
-    pub(crate) nsz: bool,
+    pub nsz: bool,
     /// Infinite operands and results are assumed not to occur.
-    pub(crate) not_inf: bool,
+    pub not_inf: bool,
     /// NaN operands and results are assumed not to occur.
-    pub(crate) not_nan: bool,
+    pub not_nan: bool,
     /// The lenient reading of `Sqrt(0)`: its formula divides by zero, so that nothing is required.
-    pub(crate) zero_unspecified: bool,
+    pub zero_unspecified: bool,
 }
 
 impl Environment {

@@ -50,6 +50,7 @@ pub use call::{
     Call, CallError, Explanation, FailureClass, Judgement, Lenient, Permitted, Reference, Shape, Step, Verdict,
 };
 pub use census::{Census, Checker, Column, Sample};
+pub use environment::{Environment, Flush};
 pub use modes::{Denormals, FastMath, Modes, Rounding};
 pub use op::{Op, UnknownOp, nearest};
 pub use over::{Operand, Over, Tightness};

@@ -1,29 +1,34 @@
-//! Floating-point instructions on lanes.
+//! Floating-point instructions on lanes: directly where operands are ordinary, else by the precision table.
 
 use super::Run;
-use super::lanes::Lanes;
+use super::lanes::{Column, Lanes};
+use crate::direct::{self, Action, Direct, Range};
+use crate::form::Form;
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
-use crate::site::{Reading, Site};
-use crate::ty::Kind;
+use crate::round::{Real, value};
+use crate::site::{Chain, Reading, Site};
+use crate::ty::{Fmt, Kind};
 use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_float::Set;
-use assay_precision::{Lenient, Permitted};
+use assay_precision::{Lenient, Operand, Permitted};
+use smallvec::SmallVec;
 
-/// How many combinations of operands are tried one by one.
-const COMBINATIONS: usize = 16;
+/// A result: value, bits, and how it came about.
+type Made = (Value, u64, Form);
 
 impl Run<'_> {
     pub(super) fn float(&mut self, site: u32, dst: Reg, args: &[Reg], lanes: Lanes) {
-        let site = &self.program.sites[site as usize];
+        let program = self.program;
+        let site = &program.sites[site as usize];
         match site.components {
             Some((n, same)) => {
-                let mut regs: Vec<Reg> = args.to_vec();
+                let mut regs: SmallVec<[Reg; 4]> = args.into();
                 for i in 0..n {
                     for (k, reg) in regs.iter_mut().enumerate() {
                         *reg = args[k] + if same >> k & 1 == 1 { 0 } else { i };
                     }
-                    // Results of several parts (Modf) do not come component by component.
+                    // Instructions with several results do not come component by component.
                     self.float_slot(site, 0, dst + i, &regs, lanes);
                 }
             }
@@ -38,51 +43,198 @@ impl Run<'_> {
     }
 
     fn float_slot(&mut self, site: &Site, slot: usize, dst: Reg, operands: &[Reg], lanes: Lanes) {
+        self.last_id = self.last_id.wrapping_add(1).max(1);
+        let id = self.last_id;
         let mut d = self.take(dst);
         for l in lanes.iter() {
-            let (value, bits) = self.float_lane(site, slot, operands, l);
+            let made = site.direct.and_then(|direct| self.directly(site, direct, operands, l));
+            let (value, bits, form) = match made {
+                Some(made) => made,
+                None => self.by_table(site, slot, operands, l),
+            };
+            let keep = matches!(value, Value::Float(_)) || !form.is_leaf();
             d.set(l, bits, value);
+            if keep {
+                d.set_form(l, Form { id, ..form });
+            }
         }
         self.give(dst, d);
     }
 
-    fn float_lane(&mut self, site: &Site, slot: usize, operands: &[Reg], lane: usize) -> (Value, u64) {
-        let mut lists: Vec<Vec<u64>> = Vec::with_capacity(operands.len());
-        let mut count = 1usize;
+    /// The result of an ordinary instruction on ordinary operands.
+    #[inline]
+    fn directly(&mut self, site: &Site, direct: Direct, operands: &[Reg], lane: usize) -> Option<Made> {
+        let mut ranges: SmallVec<[Range; 3]> = SmallVec::new();
         for reg in operands {
-            let column = &self.columns[*reg as usize];
-            match column.value(lane).patterns(column.bits[lane]) {
-                Ok(all) => {
-                    count = count.saturating_mul(all.len());
-                    lists.push(all);
+            ranges.push(range(&self.columns[*reg as usize], lane, direct.from)?);
+        }
+        let same = match operands {
+            [a, b] if a == b => true,
+            [a, b] => {
+                let [a, b] = [a, b].map(|reg| self.columns[*reg as usize].form(lane));
+                a.zip(b).is_some_and(|(a, b)| a.id == b.id)
+            }
+            _ => false,
+        };
+        if let [a, b] = ranges[..]
+            && let Some((no, yes)) = direct.compare(a, b, same)
+        {
+            return Some(match (no, yes) {
+                (true, true) => (Value::Few([0, 1].as_slice().into()), 0, Form::NONE),
+                (_, yes) => (Value::Bits, u64::from(yes), Form::NONE),
+            });
+        }
+        let found = direct.apply(&ranges, same)?;
+        if found.overflows {
+            self.readings_differ = true;
+            if self.reading == Reading::Lenient {
+                return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
+            }
+        }
+        let mut floats = Floats { zeros: found.zeros, ..Floats::range(direct.to, found.range.0, found.range.1) };
+        let mut form = Form::leaf(value(direct.to, found.range.0), value(direct.to, found.range.1));
+        if site.free {
+            let x: SmallVec<[Form; 2]> = operands.iter().map(|reg| self.form(*reg, lane, direct.from)).collect();
+            let (made, widens) = match (direct.action, &x[..]) {
+                // Two products may be fused with their sum, which either neighbour at every step covers unless both are one.
+                (Action::Add, [a, b]) => (a.add(*b, false), a.terms > 1 || b.terms > 1 || (same && !a.is_leaf())),
+                (Action::Sub, [a, b]) => (a.add(*b, true), a.terms > 1 || b.terms > 1 || (same && !a.is_leaf())),
+                (Action::Mul, [a, b]) => {
+                    let long = a.too_long_with(b);
+                    let whole = |k: usize| self.leaf(operands[k], lane, direct.from);
+                    let (a, b) = if long { (whole(0), whole(1)) } else { (*a, *b) };
+                    (a.mul(b), !a.is_leaf() || !b.is_leaf())
                 }
-                Err(Some(cause)) => return (Value::Any(cause), 0),
-                Err(None) => return (Value::Any(self.cause(CauseKind::Precision)), 0),
-            }
-        }
-        if count > COMBINATIONS {
-            return (Value::Any(self.cause(CauseKind::Precision)), 0);
-        }
-        let mut union = Set::empty();
-        for index in 0..count {
-            let mut rest = index;
-            let choose = |list: &Vec<u64>| {
-                let chosen = list[rest % list.len()];
-                rest /= list.len();
-                chosen
+                (Action::Neg, [a]) => (a.neg(), false),
+                _ => (form, false),
             };
-            let bits: Vec<u64> = lists.iter().map(choose).collect();
-            if !site.call.is_defined(&bits) {
-                return (Value::Any(self.undefined_conversion(site, &bits, lane, count == 1)), 0);
+            form = made;
+            let widens = widens || (direct.fusing_matters() && x.iter().any(|form| !form.is_leaf()));
+            if widens {
+                match rearranged(form, direct.to, direct.errors()) {
+                    Some(all) => floats = self.widened(floats, all, direct),
+                    None => return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE)),
+                }
             }
-            let permitted = site.reference.permitted(slot, &bits);
-            union.union_with(&self.reading(permitted));
         }
-        self.value_of_set(site.results[slot], &union)
+        let (value, bits) = Value::of_floats(floats);
+        Some((value, bits, form))
+    }
+
+    /// The form of an operand.
+    fn form(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
+        let column = &self.columns[reg as usize];
+        if let Some(form) = column.form(lane) {
+            return *form;
+        }
+        self.leaf(reg, lane, fmt)
+    }
+
+    /// An operand taken as it is computed.
+    fn leaf(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
+        let column = &self.columns[reg as usize];
+        let ends = range(column, lane, fmt)
+            .map_or((f64::NEG_INFINITY, f64::INFINITY), |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
+        Form { id: column.form(lane).map_or(0, |form| form.id), ..Form::leaf(ends.0, ends.1) }
+    }
+
+    /// What is computed, and what rearranging may make of it.
+    fn widened(&mut self, floats: Floats, all: Range, direct: Direct) -> Floats {
+        match direct.finish(all) {
+            Some(more) => {
+                self.readings_differ |= more.overflows;
+                let more = Floats { zeros: more.zeros, ..Floats::range(floats.fmt, more.range.0, more.range.1) };
+                floats.union(&more)
+            }
+            None => floats.union(&Floats { zeros: true, ..Floats::range(floats.fmt, all.0, all.1) }),
+        }
+    }
+
+    /// The result by the precision table.
+    fn by_table(&mut self, site: &Site, slot: usize, operands: &[Reg], lane: usize) -> Made {
+        let mut given: SmallVec<[Operand; 4]> = SmallVec::new();
+        for (reg, kind) in operands.iter().zip(&site.operands) {
+            let column = &self.columns[*reg as usize];
+            let bits = column.bits[lane];
+            given.push(match column.value(lane) {
+                Value::Bits => Operand::Bits(bits),
+                Value::Any(cause) => return (Value::Any(*cause), 0, Form::NONE),
+                Value::Few(all) => Operand::Set(set_of(*kind, all)),
+                Value::Float(floats) if *kind == Kind::Float(floats.fmt) => Operand::Set(floats.set()),
+                Value::Float(floats) => match floats.few() {
+                    Some(all) => Operand::Set(set_of(*kind, &all)),
+                    None => return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE),
+                },
+            });
+        }
+        if let Some(cause) = self.undefined_conversion(site, &given, lane) {
+            return (Value::Any(cause), 0, Form::NONE);
+        }
+        let over = site.reference.permitted_over(slot, &given);
+        let set = self.reading(over.permitted);
+        if set.is_anything() && over.tightness == assay_precision::Tightness::Enclosure {
+            return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE);
+        }
+        let (value, bits) = self.value_of_set(site.results[slot], &set);
+        self.as_chain(site, slot, operands, lane, (value, bits))
+    }
+
+    /// Adds to a sum of products what rearranging it with its operands may make of it.
+    fn as_chain(&mut self, site: &Site, slot: usize, operands: &[Reg], lane: usize, made: (Value, u64)) -> Made {
+        let (value, bits) = made;
+        let Kind::Float(fmt) = site.results[slot] else { return (value, bits, Form::NONE) };
+        let Ok(floats) = value.floats(bits, fmt) else { return (value, bits, Form::NONE) };
+        let leaf = floats
+            .hull()
+            .map_or(Form::NONE, |(lo, hi)| Form::leaf(crate::round::value(fmt, lo), crate::round::value(fmt, hi)));
+        let chain = site.chain(slot).filter(|_| site.free);
+        let Some(chain) = chain else { return (value, bits, leaf) };
+        let (form, deep) = self.summed(&chain, operands, lane, fmt);
+        // Only what the operands are themselves computed of can be rearranged with it.
+        if !deep {
+            return (value, bits, form);
+        }
+        let env = site.reference.environment(slot);
+        let all = rearranged(form, fmt, direct::errors(fmt, &env));
+        match all {
+            Some((lo, hi)) => {
+                let more = Floats { zeros: true, ..Floats::range(fmt, lo, hi) };
+                let near_zero = direct::meets_denormals(fmt, (lo, hi)) || (lo <= 0 && hi >= -1);
+                let more = if near_zero { more } else { Floats { zeros: false, ..more } };
+                let (value, bits) = Value::of_floats(floats.union(&more));
+                (value, bits, form)
+            }
+            None => (Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE),
+        }
+    }
+
+    /// The form of a sum of products, and whether any factor is computed itself.
+    fn summed(&self, chain: &Chain, operands: &[Reg], lane: usize, fmt: Fmt) -> (Form, bool) {
+        let mut deep = false;
+        let mut sum: Option<Form> = None;
+        for (a, b, negative) in chain {
+            let mut product = self.form(operands[*a], lane, fmt);
+            deep |= !product.is_leaf();
+            if let Some(b) = b {
+                let mut other = self.form(operands[*b], lane, fmt);
+                deep |= !other.is_leaf();
+                if product.too_long_with(&other) {
+                    product = self.leaf(operands[*a], lane, fmt);
+                    other = self.leaf(operands[*b], lane, fmt);
+                }
+                product = product.mul(other);
+            }
+            sum = Some(match sum {
+                None if *negative => product.neg(),
+                None => product,
+                Some(sum) => sum.add(product, *negative),
+            });
+        }
+        (sum.unwrap_or(Form::NONE), deep)
     }
 
     /// The set of the reading that this run follows.
-    pub(super) fn reading(&mut self, permitted: Permitted) -> Set {
+    fn reading(&mut self, permitted: Permitted) -> Set {
         match (self.reading, permitted.lenient) {
             (_, None) => permitted.usual,
             (Reading::Usual, Some(_)) => {
@@ -93,19 +245,38 @@ impl Run<'_> {
         }
     }
 
-    /// A conversion to an integer that the value does not fit.
-    pub(super) fn undefined_conversion(&mut self, site: &Site, bits: &[u64], lane: usize, sure: bool) -> u32 {
-        if !sure {
-            return self.cause(CauseKind::Precision);
+    /// The cause, if a conversion to an integer has, or may have, undefined behaviour.
+    fn undefined_conversion(&mut self, site: &Site, given: &[Operand], lane: usize) -> Option<u32> {
+        if !site.converts_to_integer() {
+            return None;
         }
-        let shown = site.fmt().map_or(0.0, |fmt| fmt.format().to_f64(bits[0]));
-        self.fault(FaultKind::Conversion, lane, || format!("{shown} by {}", site.call.op))
+        let fmt = site.fmt()?;
+        let format = fmt.format();
+        let (ends, sure) = match &given[0] {
+            Operand::Bits(bits) => ([*bits, *bits], true),
+            Operand::Set(set) => {
+                let hull = set.hull()?;
+                ([format.bits(hull.lo), format.bits(hull.hi)], !set.has_nan())
+            }
+        };
+        let [lo, hi] = ends.map(|bits| site.call.is_defined(&[bits]));
+        if lo && hi && sure {
+            return None;
+        }
+        // All members are beyond the same end, or there is only one.
+        let all =
+            sure && !lo && !hi && (ends[0] == ends[1] || format.is_negative(ends[0]) == format.is_negative(ends[1]));
+        if !all {
+            return Some(self.cause(CauseKind::Precision));
+        }
+        let shown = format.to_f64(ends[0]);
+        Some(self.fault(FaultKind::Conversion, lane, || format!("{shown} by {}", site.call.op)))
     }
 
     /// A set of the table as a value.
-    pub(super) fn value_of_set(&mut self, kind: Kind, set: &Set) -> (Value, u64) {
+    fn value_of_set(&mut self, kind: Kind, set: &Set) -> (Value, u64) {
         if set.is_anything() || set.is_empty() {
-            return (Value::Any(self.cause(CauseKind::Unspecified)), 0);
+            return (Value::Any(self.cause(CauseKind::NoRequirement)), 0);
         }
         if let Kind::Float(fmt) = kind {
             return Value::of_floats(Floats::from_set(fmt, set));
@@ -115,4 +286,47 @@ impl Run<'_> {
         let found = if few { Value::of_patterns(all.collect()) } else { None };
         found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0))
     }
+}
+
+/// The least range of ranks around an operand; `None` with NaNs.
+#[inline]
+fn range(column: &Column, lane: usize, fmt: Fmt) -> Option<Range> {
+    match column.value(lane) {
+        Value::Bits => {
+            let (format, bits) = (fmt.format(), column.bits[lane]);
+            (!format.is_nan(bits)).then(|| (format.rank(bits), format.rank(bits)))
+        }
+        Value::Float(floats) if floats.fmt == fmt && !floats.nan && floats.holes.is_none() => floats.hull(),
+        Value::Few(_) | Value::Float(_) | Value::Any(_) => None,
+    }
+}
+
+/// Patterns as a set of the table.
+fn set_of(kind: Kind, patterns: &[u64]) -> Set {
+    let mut set = Set::empty();
+    for bits in patterns {
+        match kind {
+            Kind::Float(fmt) if fmt.format().is_nan(*bits) => set.insert_nan(),
+            Kind::Float(fmt) => set.insert(assay_float::RankRange::point(fmt.format().rank(*bits))),
+            Kind::Bool | Kind::Int { .. } | Kind::Pointer | Kind::Handle => {
+                set.insert(assay_float::RankRange::point(bits.cast_signed()));
+            }
+        }
+    }
+    set
+}
+
+/// The values within a chain's error of its exact value; `None` if some arrangement may overflow on the way.
+fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Option<Range> {
+    let error = form.error(unit, lost);
+    let format = fmt.format();
+    let max = value(fmt, format.max_finite());
+    let worst = (form.sum + error).max(if form.degree > 2 { form.peak } else { 0.0 });
+    if worst.is_nan() || worst >= max {
+        return None;
+    }
+    let (lo, hi) = ((form.lo - error).next_down(), (form.hi + error).next_up());
+    // The least value that is not below, the greatest that is not above.
+    let (lo, hi) = (Real::exact(lo).neighbours(fmt).1, Real::exact(hi).neighbours(fmt).0);
+    Some((lo.min(hi), hi.max(lo)))
 }

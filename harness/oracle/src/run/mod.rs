@@ -94,6 +94,8 @@ pub(crate) struct Run<'a> {
     pub(crate) blocks: u64,
     pub(crate) undecided_blocks: u64,
     pub(crate) instructions: u64,
+    /// The last number given to a value.
+    pub(crate) last_id: u32,
 }
 
 impl Run<'_> {

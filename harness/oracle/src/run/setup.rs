@@ -85,6 +85,7 @@ impl<'a> Run<'a> {
             blocks: 0,
             undecided_blocks: 0,
             instructions: 0,
+            last_id: 0,
         };
         run.bind()?;
         let every: Vec<u32> = (0..capacity as u32).collect();

@@ -1,0 +1,212 @@
+//! Random straight-line float programs against an independent evaluation: one that does what an implementation may do (either
+//! neighbour at every step, fusing, reordering, distributing), again and again. Whatever it comes to lies in the computed set.
+
+mod support;
+
+use assay_oracle::{Expected, Program, SpecValues};
+use support::*;
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+    fn below(&mut self, n: usize) -> usize {
+        self.next() as usize % n
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Input(usize),
+    Add(usize, usize),
+    Sub(usize, usize),
+    Mul(usize, usize),
+    Neg(usize),
+    Max(usize, usize),
+    Min(usize, usize),
+    Abs(usize),
+    Div(usize, usize),
+    Sqrt(usize),
+}
+
+const INPUTS: usize = 3;
+
+fn program(random: &mut Random, direct: bool) -> Vec<Step> {
+    let mut steps: Vec<Step> = (0..INPUTS).map(Step::Input).collect();
+    // Products of longer sums are not multiplied out, which the sampling would do.
+    let mut terms = vec![1; INPUTS];
+    for _ in 0..8 {
+        let n = steps.len();
+        // Prefer what was just computed, so that chains get long.
+        let pick = |random: &mut Random| if random.below(2) == 0 { n - 1 } else { random.below(n) };
+        let (a, b) = (pick(random), pick(random));
+        steps.push(match random.below(if direct { 11 } else { 14 }) {
+            0..3 => Step::Add(a, b),
+            3..5 => Step::Sub(a, b),
+            5..8 if terms[a] * terms[b] <= 8 => Step::Mul(a, b),
+            5..8 => Step::Sub(b, a),
+            8 => Step::Neg(a),
+            9 => Step::Max(a, b),
+            10 => {
+                if direct {
+                    Step::Min(a, b)
+                } else {
+                    Step::Abs(a)
+                }
+            }
+            11 | 12 => Step::Div(a, b),
+            _ => Step::Sqrt(a),
+        });
+        terms.push(match steps[n] {
+            Step::Add(a, b) | Step::Sub(a, b) => terms[a] + terms[b],
+            Step::Mul(a, b) => terms[a] * terms[b],
+            Step::Neg(a) => terms[a],
+            _ => 1,
+        });
+    }
+    steps
+}
+
+fn text(steps: &[Step], lanes: usize) -> String {
+    let lines = steps.iter().enumerate().map(|(i, step)| {
+        let expression = match step {
+            Step::Input(k) => format!("a[i * {INPUTS}u + {k}u]"),
+            Step::Add(a, b) => format!("v{a} + v{b}"),
+            Step::Sub(a, b) => format!("v{a} - v{b}"),
+            Step::Mul(a, b) => format!("v{a} * v{b}"),
+            Step::Neg(a) => format!("-v{a}"),
+            Step::Max(a, b) => format!("max(v{a}, v{b})"),
+            Step::Min(a, b) => format!("min(v{a}, v{b})"),
+            Step::Abs(a) => format!("abs(v{a})"),
+            Step::Div(a, b) => format!("v{a} / v{b}"),
+            Step::Sqrt(a) => format!("sqrt(v{a})"),
+        };
+        format!("let v{i} = {expression};\n")
+    });
+    format!(
+        "@group(0) @binding(0) var<storage, read> a: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size({lanes})
+        fn main(@builtin(local_invocation_index) i: u32) {{ {} out[i] = v{}; }}",
+        lines.collect::<String>(),
+        steps.len() - 1
+    )
+}
+
+/// Either neighbour of a number.
+fn either(x: f64, random: &mut Random) -> f32 {
+    let near = x as f32;
+    let wide = f64::from(near);
+    let up = random.below(2) == 0;
+    match wide.partial_cmp(&x) {
+        Some(std::cmp::Ordering::Less) if up => near.next_up(),
+        Some(std::cmp::Ordering::Greater) if !up => near.next_down(),
+        _ => near,
+    }
+}
+
+/// One execution as an implementation may do it; `free`: with contraction and rearrangement.
+fn sample(steps: &[Step], inputs: &[f32], random: &mut Random, free: bool) -> Option<f32> {
+    let mut v: Vec<f32> = Vec::new();
+    for step in steps {
+        let f = |k: usize| f64::from(v[k]);
+        let choice = if free { random.below(3) } else { 0 };
+        let result = match *step {
+            Step::Input(k) => inputs[k],
+            Step::Add(a, b) => match (steps[a], choice) {
+                // Fused.
+                (Step::Mul(x, y), 1) => either(f64::mul_add(f(x), f(y), f(b)), random),
+                // (x + y) + b as x + (y + b).
+                (Step::Add(x, y), 1) => {
+                    let inner = either(f(y) + f(b), random);
+                    either(f(x) + f64::from(inner), random)
+                }
+                (Step::Sub(x, y), 1) => {
+                    let inner = either(f(b) - f(y), random);
+                    either(f(x) + f64::from(inner), random)
+                }
+                _ => either(f(a) + f(b), random),
+            },
+            Step::Sub(a, b) => match (steps[b], choice) {
+                (Step::Mul(x, y), 1) => either(f64::mul_add(-f(x), f(y), f(a)), random),
+                // a - (x + y) as (a - x) - y.
+                (Step::Add(x, y), 1) => {
+                    let inner = either(f(a) - f(x), random);
+                    either(f64::from(inner) - f(y), random)
+                }
+                _ => either(f(a) - f(b), random),
+            },
+            Step::Mul(a, b) => match (steps[a], choice) {
+                // (x + y) * b as x * b + y * b, the last fused.
+                (Step::Add(x, y), 1) => {
+                    let first = either(f(x) * f(b), random);
+                    either(f64::mul_add(f(y), f(b), f64::from(first)), random)
+                }
+                // (x * y) * b as x * (y * b).
+                (Step::Mul(x, y), 1) => {
+                    let inner = either(f(y) * f(b), random);
+                    either(f(x) * f64::from(inner), random)
+                }
+                _ => either(f(a) * f(b), random),
+            },
+            Step::Neg(a) => -v[a],
+            Step::Max(a, b) => v[a].max(v[b]),
+            Step::Min(a, b) => v[a].min(v[b]),
+            Step::Abs(a) => v[a].abs(),
+            Step::Div(a, b) => either(f(a) / f(b), random),
+            Step::Sqrt(a) => either(f(a).sqrt(), random),
+        };
+        if !result.is_finite() {
+            return None;
+        }
+        v.push(result);
+    }
+    v.last().copied()
+}
+
+fn compare(programs: usize, samples: usize, seed: u64, direct: bool) -> (usize, usize, usize) {
+    const LANES: usize = 4;
+    let random = &mut Random(seed);
+    let (mut inside, mut undetermined, mut lanes) = (0, 0, 0);
+    for _ in 0..programs {
+        let steps = program(random, direct);
+        let values = [0.5f32, 1.0, -1.0, 3.0, 1e-3, -7.25, 0.1, 1.000_000_1, 1234.5, -0.3, 16_777_216.0];
+        let inputs: Vec<f32> = (0..LANES * INPUTS).map(|_| values[random.below(values.len())]).collect();
+        let text = text(&steps, LANES);
+        let program = Program::new(&wgsl(&text), "main", &SpecValues::new()).expect("a program");
+        let outcome = run_program(&program, [1; 3], vec![floats(&inputs), floats(&[0.0; LANES])]);
+        assert_eq!(outcome.faults, []);
+        for lane in 0..LANES {
+            lanes += 1;
+            let expected = word(&outcome, 1, lane);
+            if matches!(expected, Expected::Undetermined(_)) {
+                undetermined += 1;
+                continue;
+            }
+            let inputs = &inputs[lane * INPUTS..][..INPUTS];
+            for k in 0..samples {
+                let Some(value) = sample(&steps, inputs, random, k % 2 == 1) else { continue };
+                let permitted = expected.permits(u64::from(value.to_bits()));
+                assert_eq!(permitted, Some(true), "{value:e} of {inputs:?} by {text}: {expected:?}");
+                inside += 1;
+            }
+        }
+    }
+    (inside, undetermined, lanes)
+}
+
+#[test]
+fn every_sample_of_sums_and_products_lies_in_the_set() {
+    let (inside, undetermined, lanes) = compare(800, 250, 1, true);
+    assert!(inside > 600_000, "{inside} samples");
+    assert!(undetermined * 20 < lanes, "{undetermined} of {lanes} undetermined");
+}
+
+#[test]
+fn every_sample_with_quotients_and_roots_lies_in_the_set() {
+    let (inside, _, _) = compare(400, 250, 2, false);
+    assert!(inside > 150_000, "{inside} samples");
+}
