@@ -273,7 +273,7 @@ impl<'a> Run<'a> {
             }
             self.doubt.set(Some(doubt));
         }
-        let found = decide(&Asked { run: self, x, env: self.reading(), mark: self.trace.mark() });
+        let found = self.ask(x);
         Ok((self.with_named(self.signed(found.range?, x), x), found.tiny))
     }
 
@@ -296,8 +296,7 @@ impl<'a> Run<'a> {
             }
             self.doubt.set(Some(doubt));
         }
-        let mark = self.trace.mark();
-        let Found { range, tiny, exact, margin } = decide(&Asked { run: self, x, env: self.reading(), mark });
+        let Found { range, tiny, exact, margin } = self.ask(x);
         let span = match range {
             Ok(span) => span,
             Err(Stop::AnyNumber(reason)) => {
@@ -322,6 +321,27 @@ impl<'a> Run<'a> {
             _ => m,
         });
         (set, margin)
+    }
+
+    /// Asks what real arithmetic makes of operands with exactly these bits.
+    fn ask(&self, x: &[u64]) -> Found {
+        let env = self.reading();
+        let formulas = match &self.slot.kernel {
+            Kernel::Formula(formula) => {
+                let format = env.format;
+                let operands: SmallVec<[Span; 8]> = x.iter().map(|&bits| Span::point(format.rank(bits))).collect();
+                let found = match x.iter().all(|&bits| format.is_finite(bits)) {
+                    true => formula.found(&operands, &env, self.trace),
+                    false => Err(formula.overflown(&operands, &env)),
+                };
+                match found {
+                    Ok(found) => Some((formula, found)),
+                    Err(stop) => return Found { range: Err(stop), tiny: false, exact: None, margin: None },
+                }
+            }
+            Kernel::Exact(_) | Kernel::Real(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => None,
+        };
+        decide(&Asked { run: self, x, env, formulas, mark: self.trace.mark() })
     }
 
     fn anything(&self, reason: &str) -> (Set, Option<f64>) {
@@ -461,6 +481,8 @@ struct Asked<'a> {
     run: &'a Run<'a>,
     x: &'a [u64],
     env: Environment,
+    /// The formula, and what it and its equivalents give.
+    formulas: Option<(&'a Formula, Span)>,
     mark: (usize, usize),
 }
 
@@ -492,15 +514,10 @@ impl Asked<'_> {
         let slot = run.slot;
         let constant = |value| R::exact(value, precision);
         let values = || -> SmallVec<[R; 8]> { (0..x.len()).map(|i| constant(slot.value(x, i))).collect() };
+        if let Some((formula, found)) = self.formulas {
+            return formula.around(&values(), found, env, precision, run.trace);
+        }
         match &slot.kernel {
-            Kernel::Formula(formula) => {
-                let format = env.format;
-                let operands: SmallVec<[Span; 8]> = x.iter().map(|&bits| Span::point(format.rank(bits))).collect();
-                if x.iter().any(|&bits| !format.is_finite(bits)) {
-                    return Err(formula.overflown::<R>(&operands, env, precision));
-                }
-                formula.point(&values(), &operands, env, precision, run.trace)
-            }
             Kernel::Unpack { signed, width } => {
                 let k = Dyadic::int((1i64 << (width - u32::from(*signed))) - 1);
                 let bits = slot.part(x[0], *width);
@@ -519,7 +536,7 @@ impl Asked<'_> {
                 Real::Convert.point(&[constant(value)], env, precision)
             }
             Kernel::Real(real) => real.point(&values(), env, precision),
-            Kernel::Exact(_) | Kernel::Measured => unreachable!("not judged by distance"),
+            Kernel::Exact(_) | Kernel::Formula(_) | Kernel::Measured => unreachable!("not judged by distance"),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     environment::Environment,
+    extremes::{Ask, briefly, surely},
     real::{Point, Real, overflow},
     show,
     span::{Span, Stop},
@@ -78,24 +79,35 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
-    /// Everything that may be returned for operands with exactly these values, given also as spans of one rank each.
-    pub(crate) fn point<R: Enclosure>(
-        &self,
-        x: &[R],
-        operands: &[Span],
-        env: &Environment,
-        precision: R::Precision,
-        trace: &Trace,
-    ) -> Result<Point<R>, Stop> {
-        let algebra = Spans::<R> { env, precision, trace };
+    /// What the equivalent formulas may give for operands in these spans, infinities included.
+    fn hull(&self, operands: &[Span], env: &Environment, trace: &Trace) -> Result<Span, Stop> {
+        let algebra = Spans { env, trace };
         let uses: SmallVec<[Reading; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
-        let found = self.range(&algebra, &uses)?.hull();
+        Ok(self.range(&algebra, &uses)?.hull())
+    }
+
+    /// `F`: what the equivalent formulas may give for operands in these spans, all finite.
+    pub(crate) fn found(&self, operands: &[Span], env: &Environment, trace: &Trace) -> Result<Span, Stop> {
+        let found = self.hull(operands, env, trace)?;
         if found.has_infinity(env.format) {
             return Err(match env.not_inf {
                 true => Stop::Anything("a formula may overflow, and infinities are assumed not to occur"),
                 false => Stop::AnyNumber("a formula may give an infinity"),
             });
         }
+        trace.note(|| format!("{}: F = {}", self.words, show::span(found, env.format)));
+        Ok(found)
+    }
+
+    /// Everything that may be returned for operands with exactly these values, `found` being what the formulas give for them.
+    pub(crate) fn around<R: Enclosure>(
+        &self,
+        x: &[R],
+        found: Span,
+        env: &Environment,
+        precision: R::Precision,
+        trace: &Trace,
+    ) -> Result<Point<R>, Stop> {
         let exact = self.exact(x, env, precision)?;
         let value = |rank: Rank| R::exact(env.format.value_of_rank(rank), precision);
         let (least, greatest) = (value(found.lo), value(found.hi));
@@ -118,44 +130,30 @@ impl Formula {
         let (lo, hi) = (if lo == 0 { -1 } else { lo }, if hi == -1 { 0 } else { hi });
         let span = overflow(lo, hi, &least, &greatest, env)?;
         let bound = below.max(&above);
-        trace.note(|| format!("{}: F = {}", self.words, show::span(found, env.format)));
         trace.note(|| format!("E = max(|x - Fmin|, |x - Fmax|) = {}; any value in [x - E, x + E]", bound.decimal(6)));
         Ok(Point { span, bound, exact })
     }
 
+    /// Everything that may be returned for operands that are spans of one rank each.
+    pub(crate) fn span(&self, operands: &[Span], env: &Environment) -> Result<Span, Stop> {
+        let found = self.found(operands, env, &Trace::off())?;
+        surely(&Around { formula: self, operands, found, env, cover: false })
+    }
+
     /// A range that covers what may be returned for any operands in these spans.
-    pub(crate) fn cover<R: Enclosure>(
-        &self,
-        operands: &[Span],
-        env: &Environment,
-        precision: R::Precision,
-    ) -> Result<Span, Stop> {
-        let format = env.format;
-        let algebra = Spans::<R> { env, precision, trace: &Trace::off() };
-        let uses: SmallVec<[Reading; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
-        let found = self.range(&algebra, &uses)?.hull();
-        if found.has_infinity(format) {
+    pub(crate) fn cover(&self, operands: &[Span], env: &Environment, finely: bool) -> Result<Span, Stop> {
+        let found = self.hull(operands, env, &Trace::off())?;
+        if found.has_infinity(env.format) {
             // Only single values tell whether it does.
-            return Ok(Span::all(format));
+            return Ok(Span::all(env.format));
         }
-        let x: SmallVec<[R; 8]> = operands.iter().map(|s| s.reals(format, precision)).collect();
-        let exact = self.exact(&x, env, precision)?;
-        let f: R = found.reals(format, precision);
-        let error = exact.upper().sub(&f.lower()).abs().max(&f.upper().sub(&exact.lower()).abs()).upper();
-        let least = exact.lower().sub(&error).lower();
-        let greatest = exact.upper().add(&error).upper();
-        Ok(overflow(least.ceil_rank(format)?, greatest.floor_rank(format)?, &least, &greatest, env)?)
+        briefly(&Around { formula: self, operands, found, env, cover: true }, finely)
     }
 
     /// What holds for infinite operands, which are not assumed away.
-    pub(crate) fn overflown<R: Enclosure>(
-        &self,
-        operands: &[Span],
-        env: &Environment,
-        precision: R::Precision,
-    ) -> Stop {
+    pub(crate) fn overflown(&self, operands: &[Span], env: &Environment) -> Stop {
         let operands: SmallVec<[Reading; 8]> = operands.iter().map(|&span| span.into()).collect();
-        match self.range(&Spans::<R> { env, precision, trace: &Trace::off() }, &operands) {
+        match self.range(&Spans { env, trace: &Trace::off() }, &operands) {
             Ok(range) if range.hull().has_infinity(env.format) => Stop::AnyNumber("a formula may give an infinity"),
             Ok(_) => Stop::Anything("an operand is infinite"),
             Err(stop) => stop,
@@ -214,6 +212,35 @@ impl Formula {
             Node::Either(formulas) => node(formulas[0])?,
             Node::Floor(_) | Node::Trunc(_) => unreachable!("remainders have a truth of their own"),
         })
+    }
+}
+
+/// What may be returned around the exact result, `found` being what the formulas may give.
+struct Around<'a> {
+    formula: &'a Formula,
+    operands: &'a [Span],
+    found: Span,
+    env: &'a Environment,
+    /// Whether the operands are more than single values.
+    cover: bool,
+}
+
+impl Ask for Around<'_> {
+    type Answer = Span;
+
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Span, Stop> {
+        let Around { formula, found, env, .. } = *self;
+        let format = env.format;
+        let x: SmallVec<[R; 8]> = self.operands.iter().map(|s| s.reals(format, precision)).collect();
+        if !self.cover {
+            return Ok(formula.around(&x, found, env, precision, &Trace::off())?.span);
+        }
+        let exact = formula.exact(&x, env, precision)?;
+        let f: R = found.reals(format, precision);
+        let error = exact.upper().sub(&f.lower()).abs().max(&f.upper().sub(&exact.lower()).abs()).upper();
+        let least = exact.lower().sub(&error).lower();
+        let greatest = exact.upper().add(&error).upper();
+        Ok(overflow(least.ceil_rank(format)?, greatest.floor_rank(format)?, &least, &greatest, env)?)
     }
 }
 

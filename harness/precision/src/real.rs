@@ -197,40 +197,56 @@ impl Real {
     pub(crate) fn cover<R: Enclosure>(self, x: &[R], env: &Environment, precision: R::Precision) -> Result<Span, Stop> {
         let exact = self.exact(x, env, precision)?;
         let constant = |value| R::exact(value, precision);
-        let ulps = match self.bound(env.half_column()) {
-            Bound::Rounded | Bound::Either => constant(Dyadic::ONE),
-            Bound::Ulps { half_ulps } => constant(Dyadic::new(false, half_ulps.into(), -1)),
+        let (none, bound) = (constant(Dyadic::ZERO), self.bound(env.half_column()));
+        // So many ulp, or an absolute error: where both may be stated, the greater.
+        let (ulps, absolute) = match bound {
+            Bound::Rounded | Bound::Either => (constant(Dyadic::ONE), none.clone()),
+            Bound::Ulps { half_ulps } => (constant(Dyadic::new(false, half_ulps.into(), -1)), none.clone()),
             Bound::UlpsPlusTwiceX { base } => {
                 let twice = x[0].abs().upper().mul(&constant(Dyadic::int(2)));
-                constant(Dyadic::int(base.into())).add(&twice).upper()
+                (constant(Dyadic::int(base.into())).add(&twice).upper(), none.clone())
             }
-            Bound::Logarithm { .. } => constant(Dyadic::int(3)),
-            Bound::Trigonometric { .. } => constant(Dyadic::ZERO),
-        };
-        let absolute = match self.bound(env.half_column()) {
-            Bound::Logarithm { exponent } | Bound::Trigonometric { exponent } => constant(Dyadic::pow2(exponent)),
-            _ => constant(Dyadic::ZERO),
+            Bound::Logarithm { exponent } => {
+                let (half, two) = (constant(Dyadic::pow2(-1)), constant(Dyadic::int(2)));
+                let (lower, upper) = (x[0].lower(), x[0].upper());
+                let outside = upper.compare(&half)? == Ordering::Less || lower.compare(&two)? == Ordering::Greater;
+                let inside = lower.compare(&half)? != Ordering::Less && upper.compare(&two)? != Ordering::Greater;
+                let ulps = if inside { none.clone() } else { constant(Dyadic::int(3)) };
+                (ulps, if outside { none.clone() } else { constant(Dyadic::pow2(exponent)) })
+            }
+            Bound::Trigonometric { exponent } => (none.clone(), constant(Dyadic::pow2(exponent))),
         };
         let widest_ulp =
             |v: &R| -> Result<R, Stop> { Ok(ulp(v, env.rule, precision)?.max(&ulp(v, env.format, precision)?)) };
-        let largest = widest_ulp(&exact.abs().upper())?;
+        let largest = exact.abs().upper();
+        let epsilon = constant(Dyadic::pow2(-(env.rule.fraction_bits as i32)));
+        let grows = ulps.mul(&epsilon).compare(&constant(Dyadic::ONE))? == Ordering::Less;
         // The reach of the bound below `end`, all members being at or above it.
         let reach = |end: &R| -> Result<R, Stop> {
-            let zero = constant(Dyadic::ZERO);
-            let by_ulps = if end.compare(&zero)? == Ordering::Less {
-                ulps.mul(&widest_ulp(end)?)
+            let at_end = ulps.mul(&widest_ulp(end)?);
+            let by_ulps = if end.compare(&none)? == Ordering::Less {
+                at_end
+            } else if grows {
+                // v less n ulp(v) grows with v but where the ulp doubles, just above a power of two; of these drops the first counts.
+                let tiny = end.compare(&constant(Dyadic::pow2(env.rule.min_normal_exponent())))? != Ordering::Greater;
+                let binade = if tiny { env.rule.min_normal_exponent() } else { end.binade()? };
+                let power = constant(Dyadic::pow2(binade + 1));
+                if largest.compare(&power)? == Ordering::Greater {
+                    let drop = end.sub(&power).add(&ulps.mul(&widest_ulp(&constant(Dyadic::pow2(binade + 2)))?));
+                    at_end.max(&drop)
+                } else {
+                    at_end
+                }
             } else {
-                let epsilon = constant(Dyadic::pow2(-(env.rule.fraction_bits as i32)));
-                // ulp(v) <= max(quantum, v * epsilon), so that v less n of these only grows with v, if n is not huge.
-                let spacing = end.mul(&epsilon).max(&constant(Dyadic::pow2(env.rule.quantum())));
-                let grows = ulps.mul(&epsilon).compare(&constant(Dyadic::ONE))? == Ordering::Less;
-                ulps.mul(&if grows { spacing.min(&largest) } else { largest.clone() })
+                ulps.mul(&widest_ulp(&largest)?)
             };
             Ok(by_ulps.max(&absolute).upper())
         };
-        let least = exact.lower().sub(&reach(&exact.lower())?).lower();
-        let greatest = exact.upper().add(&reach(&exact.upper().neg())?).upper();
-        let (lo, hi) = (least.ceil_rank(env.format)?, greatest.floor_rank(env.format)?);
+        // What lies strictly between the ends of the enclosure stays so: next to an end that is no member a value may be excluded.
+        let down = exact.sub(&reach(&exact.lower())?);
+        let up = exact.add(&reach(&exact.upper().neg())?);
+        let (lo, hi) = (down.member_ranks(env.format).0, up.member_ranks(env.format).1);
+        let (least, greatest) = (down.lower(), up.upper());
         Ok(overflow(lo, hi, &least, &greatest, env)?)
     }
 }

@@ -3,9 +3,9 @@
 use crate::{
     algebra::Algebra,
     environment::Environment,
-    extremes::{Operation, corners, extremes},
+    extremes::{Ask, BUDGET, COARSE_BUDGET, Operation, briefly, corners, extremes, surely},
     formula::{Formula, Node, NodeId},
-    real::{Real, round},
+    real::{Real, neighbours, round},
     show,
     span::{Span, Stop},
     trace::Trace,
@@ -79,20 +79,64 @@ fn over_parts(operands: &[&Reading], range: impl Fn(&[Span]) -> Result<Span, Sto
 const OVERFLOW: Stop = Stop::Anything("an intermediate may overflow, and infinities are assumed not to occur");
 
 /// Evaluates formulas in spans: exactly the least and the greatest value that each operation may give.
-pub(crate) struct Spans<'a, R: Enclosure> {
+pub(crate) struct Spans<'a> {
     pub(crate) env: &'a Environment,
-    pub(crate) precision: R::Precision,
     pub(crate) trace: &'a Trace,
 }
 
-impl<R: Enclosure> Spans<'_, R> {
-    fn value(&self, rank: Rank) -> R {
-        R::exact(self.env.format.value_of_rank(rank), self.precision)
-    }
+/// An operation that is correctly rounded wherever it stands.
+#[derive(Clone, Copy, Debug)]
+enum Elementary {
+    Add,
+    Mul,
+}
 
-    /// The neighbours of a real number.
-    fn neighbours(&self, value: &R) -> Result<Span, Stop> {
+/// An elementary operation on two values: what it may give, and whether the exact result is non-zero and below the smallest normal.
+struct Rounded<'a> {
+    operation: Elementary,
+    values: [Dyadic; 2],
+    env: &'a Environment,
+}
+
+impl Ask for Rounded<'_> {
+    type Answer = (Span, bool);
+
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<(Span, bool), Stop> {
+        let [a, b] = self.values.map(|value| R::exact(value, precision));
+        let exact = match self.operation {
+            Elementary::Add => a.add(&b),
+            Elementary::Mul => a.mul(&b),
+        };
+        let span = round(&exact, self.env, self.env.rounding, precision)?;
+        let edge = self.env.format.min_normal();
+        let tiny = self.env.flush_inside && (span.lo == edge || span.hi == -1 - edge) && {
+            let normal = R::exact(Dyadic::pow2(self.env.format.min_normal_exponent()), precision);
+            exact.abs().compare(&normal)? == Ordering::Less
+        };
+        Ok((span, tiny))
+    }
+}
+
+/// The neighbours of pi/180, or of its inverse.
+struct Degree<'a> {
+    inverse: bool,
+    env: &'a Environment,
+}
+
+impl Ask for Degree<'_> {
+    type Answer = Span;
+
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Span, Stop> {
+        let (pi, degrees) = (R::pi(precision), R::exact(Dyadic::int(180), precision));
+        let value = if self.inverse { degrees.div(&pi)? } else { pi.div(&degrees)? };
         Ok(Span { lo: value.floor_rank(self.env.format)?, hi: value.ceil_rank(self.env.format)? })
+    }
+}
+
+impl Spans<'_> {
+    /// How many boxes are looked into for the extremes of an operation.
+    fn budget(&self) -> usize {
+        if self.env.rule == self.env.format { BUDGET } else { COARSE_BUDGET }
     }
 
     /// 1 or -1 for an infinity, 0 for a finite rank.
@@ -106,11 +150,10 @@ impl<R: Enclosure> Spans<'_, R> {
         &self,
         a: &Reading,
         b: &Reading,
-        operation: impl Fn(&R, &R) -> R,
+        operation: Elementary,
         infinite: impl Fn(Rank, Rank) -> Result<i32, Stop>,
     ) -> Result<Reading, Stop> {
         let format = self.env.format;
-        let edge = format.min_normal();
         // A result below the smallest normal counts as denormal though it is rounded up to that; the corner nearest to zero shows it.
         let rounded_up = Cell::new(false);
         let range = |spans: &[Span]| {
@@ -119,12 +162,9 @@ impl<R: Enclosure> Spans<'_, R> {
                     let sign = infinite(ranks[0], ranks[1])?;
                     return Ok(Span::point(if sign < 0 { format.neg_infinity() } else { format.infinity() }));
                 }
-                let exact = operation(&self.value(ranks[0]), &self.value(ranks[1]));
-                let span = round(&exact, self.env, self.env.rounding, self.precision)?;
-                if self.env.flush_inside && (span.lo == edge || span.hi == -1 - edge) {
-                    let normal = R::exact(Dyadic::pow2(format.min_normal_exponent()), self.precision);
-                    rounded_up.set(rounded_up.get() || exact.abs().compare(&normal)? == Ordering::Less);
-                }
+                let values = [ranks[0], ranks[1]].map(|rank| format.value_of_rank(rank));
+                let (span, tiny) = surely(&Rounded { operation, values, env: self.env })?;
+                rounded_up.set(rounded_up.get() || tiny);
                 Ok(span)
             })
         };
@@ -163,31 +203,26 @@ impl<R: Enclosure> Spans<'_, R> {
     }
 }
 
-impl<R: Enclosure> Algebra for Spans<'_, R> {
+impl Algebra for Spans<'_> {
     type Range = Reading;
 
     fn constant(&self, value: Dyadic) -> Result<Reading, Stop> {
-        self.neighbours(&R::exact(value, self.precision)).map(Reading::from)
+        Ok(neighbours(value, self.env.format).into())
     }
 
     fn radians_per_degree(&self) -> Result<Reading, Stop> {
-        self.neighbours(&R::pi(self.precision).div(&R::exact(Dyadic::int(180), self.precision))?).map(Reading::from)
+        surely(&Degree { inverse: false, env: self.env }).map(Reading::from)
     }
 
     fn degrees_per_radian(&self) -> Result<Reading, Stop> {
-        self.neighbours(&R::exact(Dyadic::int(180), self.precision).div(&R::pi(self.precision))?).map(Reading::from)
+        surely(&Degree { inverse: true, env: self.env }).map(Reading::from)
     }
 
     fn add(&self, a: &Reading, b: &Reading) -> Result<Reading, Stop> {
-        self.rounded(
-            a,
-            b,
-            |x, y| x.add(y),
-            |a, b| match (self.infinite(a), self.infinite(b)) {
-                (1, -1) | (-1, 1) => Err(Stop::Anything("infinities of opposite sign may meet, which makes a NaN")),
-                (p, q) => Ok(p + q),
-            },
-        )
+        self.rounded(a, b, Elementary::Add, |a, b| match (self.infinite(a), self.infinite(b)) {
+            (1, -1) | (-1, 1) => Err(Stop::Anything("infinities of opposite sign may meet, which makes a NaN")),
+            (p, q) => Ok(p + q),
+        })
     }
 
     fn mul(&self, a: &Reading, b: &Reading) -> Result<Reading, Stop> {
@@ -198,7 +233,7 @@ impl<R: Enclosure> Algebra for Spans<'_, R> {
             return Err(Stop::Anything("an infinity may meet a zero, which makes a NaN"));
         }
         let sign = |rank: Rank| if rank < 0 { -1 } else { 1 };
-        self.rounded(a, b, |x, y| x.mul(y), |a, b| Ok(sign(a) * sign(b)))
+        self.rounded(a, b, Elementary::Mul, |a, b| Ok(sign(a) * sign(b)))
     }
 
     fn neg(&self, a: &Reading) -> Reading {
@@ -211,16 +246,18 @@ impl<R: Enclosure> Algebra for Spans<'_, R> {
 
     fn real(&self, real: Real, operands: &[Reading]) -> Result<Reading, Stop> {
         self.finite(operands)?;
-        let operation = RealOperation::<R> { real, env: self.env, precision: self.precision };
-        over_parts(&operands.iter().collect::<SmallVec<[&Reading; 8]>>(), |spans| extremes(&operation, spans))
+        let operation = RealOperation { real, env: self.env };
+        over_parts(&operands.iter().collect::<SmallVec<[&Reading; 8]>>(), |spans| {
+            extremes(&operation, spans, self.budget())
+        })
     }
 
     fn inherited(&self, formula: &Formula, operands: &[Reading]) -> Result<Reading, Stop> {
         self.finite(operands)?;
-        let operation = InheritedOperation::<R> { formula, env: self.env, precision: self.precision };
+        let operation = InheritedOperation { formula, env: self.env };
         let range = |spans: &[Span]| {
             if !formula.zero_is_zero || !spans[0].has_zero() {
-                return extremes(&operation, spans);
+                return extremes(&operation, spans, self.budget());
             }
             if self.env.zero_unspecified {
                 return Err(Stop::Anything("the formula of the square root divides by zero"));
@@ -230,7 +267,11 @@ impl<R: Enclosure> Algebra for Spans<'_, R> {
                 return Err(Stop::Anything("the operand may be below zero, where the function is not defined"));
             }
             // Zero apart, where the formula leads through an infinity.
-            if hi <= 0 { Ok(Span::ZERO) } else { Ok(Span::ZERO.hull(extremes(&operation, &[Span { lo: 1, hi }])?)) }
+            if hi <= 0 {
+                Ok(Span::ZERO)
+            } else {
+                Ok(Span::ZERO.hull(extremes(&operation, &[Span { lo: 1, hi }], self.budget())?))
+            }
         };
         over_parts(&operands.iter().collect::<SmallVec<[&Reading; 8]>>(), range)
     }
@@ -241,7 +282,7 @@ impl<R: Enclosure> Algebra for Spans<'_, R> {
         over_parts(&[operand], |spans| {
             corners(spans, |ranks| {
                 let value = format.value_of_rank(ranks[0]);
-                self.neighbours(&R::exact(if toward_zero { value.trunc() } else { value.floor() }, self.precision))
+                Ok(neighbours(if toward_zero { value.trunc() } else { value.floor() }, format))
             })
         })
     }
@@ -287,46 +328,56 @@ impl<R: Enclosure> Algebra for Spans<'_, R> {
 }
 
 /// An operation with a bound of its own, within a formula.
-struct RealOperation<'a, R: Enclosure> {
+struct RealOperation<'a> {
     real: Real,
     env: &'a Environment,
-    precision: R::Precision,
 }
 
-impl<R: Enclosure> Operation for RealOperation<'_, R> {
+/// What an operation may give for operands in spans: exactly, for spans of one value, or a cover.
+struct RealAsked<'a> {
+    operation: &'a RealOperation<'a>,
+    spans: &'a [Span],
+    cover: bool,
+}
+
+impl Ask for RealAsked<'_> {
+    type Answer = Span;
+
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Span, Stop> {
+        let RealOperation { real, env } = *self.operation;
+        let x: SmallVec<[R; 3]> = self.spans.iter().map(|s| s.reals(env.format, precision)).collect();
+        if self.cover { real.cover(&x, env, precision) } else { Ok(real.point(&x, env, precision)?.span) }
+    }
+}
+
+impl Operation for RealOperation<'_> {
     fn point(&self, operands: &[Rank]) -> Result<Span, Stop> {
-        let x: SmallVec<[R; 3]> =
-            operands.iter().map(|&r| R::exact(self.env.format.value_of_rank(r), self.precision)).collect();
-        Ok(self.real.point(&x, self.env, self.precision)?.span)
+        let spans: SmallVec<[Span; 3]> = operands.iter().map(|&rank| Span::point(rank)).collect();
+        surely(&RealAsked { operation: self, spans: &spans, cover: false })
     }
 
-    fn cover(&self, operands: &[Span]) -> Result<Span, Stop> {
-        let x: SmallVec<[R; 3]> = operands.iter().map(|s| s.reals(self.env.format, self.precision)).collect();
-        self.real.cover(&x, self.env, self.precision)
+    fn cover(&self, operands: &[Span], finely: bool) -> Result<Span, Stop> {
+        briefly(&RealAsked { operation: self, spans: operands, cover: true }, finely)
     }
 }
 
 /// An operation whose bound is inherited, within another formula.
-struct InheritedOperation<'a, R: Enclosure> {
+struct InheritedOperation<'a> {
     formula: &'a Formula,
     env: &'a Environment,
-    precision: R::Precision,
 }
 
-impl<R: Enclosure> Operation for InheritedOperation<'_, R> {
+impl Operation for InheritedOperation<'_> {
     fn point(&self, operands: &[Rank]) -> Result<Span, Stop> {
-        let Self { env, precision, .. } = *self;
-        let x: SmallVec<[R; 8]> = operands.iter().map(|&r| R::exact(env.format.value_of_rank(r), precision)).collect();
         let spans: SmallVec<[Span; 8]> = operands.iter().map(|&r| Span::point(r)).collect();
-        match self.formula.point(&x, &spans, env, precision, &Trace::off()) {
-            Ok(point) => Ok(point.span),
+        match self.formula.span(&spans, self.env) {
             // An operand like any other for the next operation, which may make a NaN of it.
-            Err(Stop::AnyNumber(_)) => Ok(Span::all(env.format)),
-            Err(stop) => Err(stop),
+            Err(Stop::AnyNumber(_)) => Ok(Span::all(self.env.format)),
+            found => found,
         }
     }
 
-    fn cover(&self, operands: &[Span]) -> Result<Span, Stop> {
-        self.formula.cover::<R>(operands, self.env, self.precision)
+    fn cover(&self, operands: &[Span], finely: bool) -> Result<Span, Stop> {
+        self.formula.cover(operands, self.env, finely)
     }
 }

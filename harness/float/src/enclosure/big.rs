@@ -10,7 +10,7 @@ use super::{
     decimal::decimal,
     image::{Landmarks, image},
     interval::{End, Interval, Number},
-    rank::{Place, common_rank},
+    rank::{Place, common_rank, member_ranks},
 };
 use crate::{Dyadic, Enclosure, Format, Function, Rank, Undecided};
 use num::{LIMIT, Num, Rounded};
@@ -229,6 +229,10 @@ impl Enclosure for Big {
 
     fn floor_rank(&self, format: Format) -> Result<Rank, Undecided> {
         common_rank(&self.range, |x| Place::of_num(x, format), Place::floor)
+    }
+
+    fn member_ranks(&self, format: Format) -> (Rank, Rank) {
+        member_ranks(&self.range, |x| Place::of_num(x, format))
     }
 
     fn nearest_rank(&self, format: Format) -> Result<Rank, Undecided> {

@@ -9,7 +9,7 @@ use super::{
     decimal::decimal,
     image::{Landmarks, image},
     interval::{End, Interval, Number},
-    rank::{Place, common_rank},
+    rank::{Place, common_rank, member_ranks},
 };
 use crate::{Dyadic, Enclosure, Format, Function, Rank, Undecided};
 use arith::Ends;
@@ -233,6 +233,11 @@ impl Enclosure for Fast {
     #[inline]
     fn floor_rank(&self, format: Format) -> Result<Rank, Undecided> {
         common_rank(&self.range, |&x| Place::of_f64(x, format), Place::floor)
+    }
+
+    #[inline]
+    fn member_ranks(&self, format: Format) -> (Rank, Rank) {
+        member_ranks(&self.range, |&x| Place::of_f64(x, format))
     }
 
     #[inline]

@@ -113,6 +113,9 @@ pub trait Enclosure: Clone + Debug {
     fn ceil_rank(&self, format: Format) -> Result<Rank, Undecided>;
     /// The greatest rank whose value is at most the number: `+0` for zero, `-inf` below the least finite value.
     fn floor_rank(&self, format: Format) -> Result<Rank, Undecided>;
+    /// The least and the greatest rank whose value may lie in the interval (an end that is no member counts as excluded); the
+    /// first may be above the second if no value of the format lies in it.
+    fn member_ranks(&self, format: Format) -> (Rank, Rank);
     /// The rank that `roundTiesToEven` gives, a zero taking the sign of the number (`+0` for zero itself),
     /// an infinity from the largest finite value plus half its ulp on.
     fn nearest_rank(&self, format: Format) -> Result<Rank, Undecided>;

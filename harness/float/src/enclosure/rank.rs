@@ -1,6 +1,9 @@
 //! Where a number lies among the values of a format.
 
-use super::{big::num::Num, interval::Interval};
+use super::{
+    big::num::Num,
+    interval::{End, Interval},
+};
 use crate::{Format, Rank, Undecided};
 
 /// What a magnitude has beyond the format's value below it, in halves of the distance to the next.
@@ -27,6 +30,13 @@ pub(crate) fn common_rank<T: PartialEq>(
     let low = rank(if x.lo.open { low.beside(true) } else { low });
     let high = rank(if x.hi.open { high.beside(false) } else { high });
     if low == high { Ok(low) } else { Err(Undecided) }
+}
+
+/// The least and the greatest rank whose value may lie in an interval.
+#[inline]
+pub(crate) fn member_ranks<T>(x: &Interval<T>, place: impl Fn(&T) -> Place) -> (Rank, Rank) {
+    let end = |end: &End<T>, above: bool| if end.open { place(&end.value).beside(above) } else { place(&end.value) };
+    (end(&x.lo, true).ceil(), end(&x.hi, false).floor())
 }
 
 /// A number to be placed: zero, or a sign and a magnitude.

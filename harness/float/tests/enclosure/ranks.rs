@@ -182,3 +182,19 @@ fn wide_intervals_are_undecided() {
     let zero = fast(0.0).hull(&fast(-1e-300));
     assert!(zero.nearest_rank(F32).is_err() && zero.ceil_rank(F32) == Ok(-1) && zero.floor_rank(F32).is_err());
 }
+
+#[test]
+fn the_members_of_an_interval_leave_out_open_ends() {
+    // Just above one, by less than either precision shows: one itself is no member.
+    fn check<R: Enclosure>(precision: R::Precision) {
+        let exact = |value| R::exact(value, precision);
+        let above = exact(Dyadic::ONE).add(&exact(Dyadic::pow2(-10_000)));
+        let one = F32.rank_of_one();
+        assert_eq!(above.member_ranks(F32), (one + 1, one));
+        let wide = above.hull(&exact(Dyadic::int(2)));
+        assert_eq!(wide.member_ranks(F32), (one + 1, F32.rank(2f32.to_bits().into())));
+        assert_eq!(exact(Dyadic::ZERO).member_ranks(F32), (-1, 0));
+    }
+    check::<Fast>(());
+    check::<Big>(96);
+}

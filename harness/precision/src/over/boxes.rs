@@ -3,12 +3,12 @@
 use super::{Part, Tightness, Walk, parts};
 use crate::{
     evaluate::Kernel,
-    extremes::corners,
+    extremes::{Ask, briefly, corners},
     formula::Formula,
     real::Real,
     span::{Span, Stop},
 };
-use assay_float::{Big, Enclosure, Fast, Rank, RankRange, Set};
+use assay_float::{Enclosure, Rank, RankRange, Set};
 use smallvec::SmallVec;
 use std::{cell::Cell, collections::VecDeque};
 
@@ -20,9 +20,6 @@ const REAL_BUDGET: usize = 160;
 const FORMULA_BUDGET: usize = 32;
 /// For more ranges than this no corners are visited: there are too many.
 const CORNERS: usize = 3;
-/// Working precisions of covers, in bits, after `f64`. More helps no cover: what stays undecided then is a matter of a box being
-/// too large.
-const PRECISIONS: [u32; 2] = [96, 400];
 
 impl Walk<'_> {
     /// A function with a bound of its own over one part of each operand.
@@ -194,11 +191,7 @@ impl Walk<'_> {
 
     /// What a function may give over a box, certainly.
     fn real_cover(&self, real: Real, spans: &[Span]) -> Result<Span, Stop> {
-        let env = self.run.reading();
-        let covered = certain(
-            || real.cover::<Fast>(&self.reals(spans, ()), &env, ()),
-            |bits| real.cover::<Big>(&self.reals(spans, bits), &env, bits),
-        )?;
+        let covered = briefly(&Covered { walk: self, real, spans }, false)?;
         // A function of Atan2's kind may lie on either side of its cut.
         match real {
             Real::Atan2 => Ok(self.both_sides(spans, covered)),
@@ -228,7 +221,7 @@ impl Walk<'_> {
     /// What a formula may give over a box, certainly.
     fn formula_cover(&self, formula: &Formula, spans: &[Span]) -> Result<Span, Stop> {
         let env = self.run.reading();
-        let span = certain(|| formula.cover::<Fast>(spans, &env, ()), |bits| formula.cover::<Big>(spans, &env, bits))?;
+        let span = formula.cover(spans, &env, false)?;
         if span.has_infinity(env.format) {
             // Whether a formula overflows, and what that permits, single values tell.
             return Err(Stop::Anything("a formula may overflow for some members"));
@@ -243,16 +236,19 @@ impl Walk<'_> {
     }
 }
 
-/// Asks with `f64`, then with more bits.
-fn certain(fast: impl FnOnce() -> Result<Span, Stop>, big: impl Fn(u32) -> Result<Span, Stop>) -> Result<Span, Stop> {
-    let mut answer = fast();
-    for bits in PRECISIONS {
-        if answer != Err(Stop::Undecided) {
-            break;
-        }
-        answer = big(bits);
+/// What a function may give over a box.
+struct Covered<'a> {
+    walk: &'a Walk<'a>,
+    real: Real,
+    spans: &'a [Span],
+}
+
+impl Ask for Covered<'_> {
+    type Answer = Span;
+
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Span, Stop> {
+        self.real.cover(&self.walk.reals::<R>(self.spans, precision), &self.walk.run.reading(), precision)
     }
-    answer
 }
 
 fn spans(choice: &[Part]) -> Box {

@@ -77,12 +77,11 @@ impl Reference {
         if let Some(bits) = exact_bits(part, operands) {
             return Over { permitted: self.permitted(slot, &bits), tightness: Tightness::Union };
         }
-        let sets: Members = part.inputs.iter().map(|&(i, scalar)| members(&operands[i], scalar)).collect();
-        let (usual, tightness, _) = over(part, &sets, false);
+        let (usual, tightness, _) = word(part, operands, false);
         if !(part.may_differ() || part.env.not_inf && may_be_infinite(part, &usual)) {
             return Over { permitted: Permitted { usual, lenient: None }, tightness };
         }
-        let (set, loosest, doubt) = over(part, &sets, true);
+        let (set, loosest, doubt) = word(part, operands, true);
         let lenient = doubt.filter(|_| set != usual).map(|doubt| Lenient { set, doubt });
         Over { permitted: Permitted { usual, lenient }, tightness: tightness.max(loosest) }
     }
@@ -94,7 +93,7 @@ type Members = SmallVec<[Set; 4]>;
 /// The bits of all operands, if each is one pattern; of operands that the slot does not depend on, zero.
 fn exact_bits(slot: &Slot, operands: &[Operand]) -> Option<Vec<u64>> {
     let mut bits = vec![0; operands.len()];
-    for &(i, scalar) in &slot.inputs {
+    for &(i, scalar) in slot.packed_with.iter().chain([slot]).flat_map(|part| &part.inputs) {
         bits[i] = match &operands[i] {
             Operand::Bits(bits) => *bits,
             Operand::Set(set) => match set.ranges() {
@@ -120,7 +119,7 @@ impl Slot {
         let rows = matches!(self.op, Op::Log | Op::Sqrt | Op::Length | Op::Distance | Op::Asin | Op::Acos)
             || matches!(self.kernel, Kernel::Formula(_))
             || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf));
-        rows || self.env.format == F64
+        rows || self.env.format == F64 || !self.packed_with.is_empty()
     }
 }
 
@@ -129,6 +128,21 @@ pub(super) struct Walk<'a> {
     run: Run<'a>,
     slot: &'a Slot,
     tightness: Cell<Tightness>,
+}
+
+/// One reading of a slot, and of the parts of its word: if nothing is required of one, nothing is of any.
+fn word(slot: &Slot, operands: &[Operand], lenient: bool) -> (Set, Tightness, Option<&'static str>) {
+    let one = |part: &Slot| {
+        let sets: Members = part.inputs.iter().map(|&(i, scalar)| members(&operands[i], scalar)).collect();
+        over(part, &sets, lenient)
+    };
+    let found = one(slot);
+    let others = slot.packed_with.iter().map(one);
+    others.filter(|(set, ..)| set.is_anything()).fold(found, |(set, tightness, doubt), other| match set.is_anything() {
+        // Of two reasons one that is certain is enough.
+        true => (set, tightness.min(other.1), doubt),
+        false => (other.0, other.1, doubt.or(other.2)),
+    })
 }
 
 /// The set, how close it is, and the doubt if the reading used one.
