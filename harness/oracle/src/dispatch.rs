@@ -65,10 +65,11 @@ pub enum Robustness {
 pub struct Dispatch {
     /// Workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// Invocations of a subgroup: a power of two, 1 to 128. Invocation `i` of the workgroup (by its local index) is
-    /// number `i % size` of subgroup `i / size`: the layout that full subgroups of one dimension have; results that depend
-    /// on it are marked.
+    /// Invocations of a subgroup: a power of two, 1 to 128.
     pub subgroup_size: u32,
+    /// Whether the device is known to lay invocations out in their order: invocation `i` of the workgroup (by its local
+    /// index) is number `i % subgroup_size` of subgroup `i / subgroup_size`. If not, what depends on it is undetermined.
+    pub linear_subgroups: bool,
     /// The push constants, from offset 0.
     pub push_constants: Vec<u8>,
     /// What the descriptors bind.
@@ -84,6 +85,7 @@ impl Default for Dispatch {
         Dispatch {
             groups: [1; 3],
             subgroup_size: 32,
+            linear_subgroups: false,
             push_constants: Vec::new(),
             bindings: BTreeMap::new(),
             robustness: Robustness::None,

@@ -108,6 +108,61 @@ pub(crate) struct Order {
     pub(crate) workgroup: bool,
 }
 
+/// Which other invocations of a subgroup count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    All,
+    /// Those before it, and itself or not.
+    Before {
+        own: bool,
+    },
+    /// Those of its cluster of so many.
+    Cluster(u32),
+}
+
+/// What values of a subgroup are folded with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fold {
+    Add,
+    Mul,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    And,
+    Or,
+    Xor,
+    FMin,
+    FMax,
+    /// No precision is stated.
+    Measured,
+}
+
+/// What a subgroup does together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SubgroupOp {
+    Elect,
+    All,
+    Any,
+    AllEqual,
+    Broadcast,
+    BroadcastFirst,
+    Ballot,
+    InverseBallot,
+    BallotBitExtract,
+    BallotBitCount { reach: Reach },
+    BallotFindLsb,
+    BallotFindMsb,
+    Shuffle,
+    ShuffleXor,
+    ShuffleUp,
+    ShuffleDown,
+    Rotate { cluster: u32 },
+    QuadBroadcast,
+    QuadSwap { direction: u32 },
+    Fold { fold: Fold, reach: Reach },
+}
+
 /// An instruction. `n` counts scalars; registers of one value follow each other.
 #[derive(Clone, Debug)]
 pub(crate) enum Inst {
@@ -230,6 +285,14 @@ pub(crate) enum Inst {
     Call {
         function: u32,
         args: Box<[(Reg, Reg, u32)]>,
+    },
+    /// `value` has `n` scalars; `second` is an index or distance.
+    Subgroup {
+        op: SubgroupOp,
+        dst: Reg,
+        value: Reg,
+        n: u32,
+        second: Reg,
     },
     /// A floating-point operation: see [`crate::site::Site`].
     Float {

@@ -34,6 +34,8 @@ pub struct Program {
     pub(crate) zeroed: Vec<(u64, u64)>,
     pub(crate) builtins: Vec<(BuiltIn, Reg, u32)>,
     pub(crate) sites: Vec<Site>,
+    /// `MaximallyReconvergesKHR`: who runs a subgroup instruction together follows from the structure.
+    pub(crate) reconverges: bool,
 }
 
 /// Memory that a program names, by the numbers that pointers count it with.

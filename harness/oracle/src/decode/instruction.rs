@@ -20,7 +20,8 @@ impl Decoder<'_> {
             Group::Extended => self.extended(i),
             Group::Control if op == Op::FunctionCall => self.call(i),
             Group::Outside | Group::Control => self.invalid(format!("{op} does not stand here")),
-            Group::Subgroup | Group::Image | Group::Unsupported => self.unsupported(op.name()),
+            Group::Subgroup => self.subgroup(i, op),
+            Group::Image | Group::Unsupported => self.unsupported(op.name()),
         }
     }
 

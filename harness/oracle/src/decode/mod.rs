@@ -7,6 +7,7 @@ mod glsl;
 mod instruction;
 mod integers;
 mod memory;
+mod subgroups;
 mod support;
 
 use crate::dispatch::SpecValues;
@@ -17,7 +18,7 @@ use crate::site::Sites;
 use crate::ty::{Kind, Layout, Layouts, Mode};
 use assay_spirv::module::{Index, Instruction, Module, Type, TypeId};
 use assay_spirv::reflect::{self, Usage};
-use assay_spirv::tables::{BuiltIn, Decoration, ExecutionModel, Op, StorageClass};
+use assay_spirv::tables::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -139,6 +140,7 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
     decoder.globals()?;
     let entry = decoder.all_functions()?;
     let size = decoder.workgroup_size()?;
+    let reconverges = decoder.has_mode(ExecutionMode::MaximallyReconvergesKHR);
     Ok(Program {
         name: usage.name.clone(),
         size,
@@ -156,6 +158,7 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         fresh: decoder.fresh,
         builtins: decoder.builtins,
         sites: decoder.sites.finish(),
+        reconverges,
     })
 }
 
@@ -341,6 +344,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    fn has_mode(&self, wanted: ExecutionMode) -> bool {
+        let mut modes = self.module.section(assay_spirv::module::Section::ExecutionModes);
+        modes.any(|i| i.operand(0) == Some(self.usage.function) && i.operand(1) == Some(wanted.word()))
+    }
+
     fn workgroup_size(&mut self) -> Result<[u32; 3]> {
         let mut size = [1u32; 3];
         let module = self.module;
@@ -362,7 +370,6 @@ impl<'a> Decoder<'a> {
         }
         let modes = module.section(assay_spirv::module::Section::ExecutionModes);
         for mode in modes.filter(|i| i.operand(0) == Some(self.usage.function)) {
-            use assay_spirv::tables::ExecutionMode;
             match (mode.operand(1).and_then(ExecutionMode::from_word), mode.operands()) {
                 (Some(ExecutionMode::LocalSize), [_, _, x, y, z]) => size = [*x, *y, *z],
                 (Some(ExecutionMode::LocalSizeId), [_, _, ids @ ..]) => {

@@ -11,6 +11,7 @@ pub(crate) mod lanes;
 mod log;
 mod races;
 mod setup;
+mod subgroups;
 
 use crate::decode::OBJECT;
 use crate::dispatch::{Dispatch, Limits, Slot};
@@ -148,6 +149,7 @@ impl Run<'_> {
                 }
                 self.call(*function, lanes)?;
             }
+            Inst::Subgroup { op, dst, value, n, second } => self.subgroup(*op, *dst, (*value, *n), *second, lanes),
             Inst::Float { site, dst, args } => self.float(*site, *dst, args, lanes),
         }
         Ok(())

@@ -220,6 +220,22 @@ impl<'a> Run<'a> {
                     BuiltIn::SubgroupLtMask => bits(|bit, own| bit < own),
                     _ => [0; 4],
                 };
+                let laid_out = !matches!(
+                    builtin,
+                    BuiltIn::SubgroupSize
+                        | BuiltIn::NumWorkgroups
+                        | BuiltIn::WorkgroupSize
+                        | BuiltIn::WorkgroupId
+                        | BuiltIn::LocalInvocationId
+                        | BuiltIn::GlobalInvocationId
+                        | BuiltIn::LocalInvocationIndex
+                        | BuiltIn::DeviceIndex
+                );
+                if laid_out && !self.dispatch.linear_subgroups {
+                    let cause = self.cause(CauseKind::SubgroupLayout);
+                    (0..n).for_each(|i| self.columns[(reg + i) as usize].set(lane as usize, 0, Value::Any(cause)));
+                    continue;
+                }
                 for i in 0..n.min(4) {
                     let column = &mut self.columns[(reg + i) as usize];
                     column.wide = None;
@@ -295,8 +311,11 @@ fn left(object: Object, cause_offset: u32) -> Memory {
     let (mut bytes, cells, lost) = object.into_parts();
     if let Some(cause) = lost {
         let expected = Expected::Undetermined(cause + cause_offset);
-        let cell = |offset| Cell { offset: offset as u64, width: 8, expected: expected.clone(), lenient: None };
-        let cells = (0..bytes.len()).map(cell).collect();
+        let cell =
+            |offset, size| Cell { offset: offset as u64, width: size, expected: expected.clone(), lenient: None };
+        let words = bytes.len() / 4 * 4;
+        let cells = (0..words).step_by(4).map(|offset| cell(offset, 32));
+        let cells = cells.chain((words..bytes.len()).map(|offset| cell(offset, 8))).collect();
         bytes.fill(0);
         return Memory { bytes, cells };
     }

@@ -1,0 +1,257 @@
+//! Subgroup instructions.
+//!
+//! Their results are exact where the layout of subgroups is known, and who takes part is: all invocations of the subgroup, or
+//! whoever the structure says where the shader asks for maximal reconvergence. Elsewhere only what any layout gives is
+//! determined.
+
+use super::Run;
+use super::lanes::Lanes;
+use crate::inst::{Fold, IntOp, Reach, Reg, SubgroupOp};
+use crate::outcome::CauseKind;
+use crate::ty::{Kind, mask};
+use crate::value::Value;
+
+/// What an instruction gives one lane.
+enum Given {
+    /// Bits of one scalar after another.
+    Bits([u64; 4]),
+    /// The value of another lane.
+    Of(usize),
+    Nothing(CauseKind),
+}
+
+impl Run<'_> {
+    pub(super) fn subgroup(&mut self, op: SubgroupOp, dst: Reg, (value, n): (Reg, u32), second: Reg, lanes: Lanes) {
+        let size = self.dispatch.subgroup_size as usize;
+        let number = |run: &Self, l: usize| run.forks.original(l);
+        let weak = lanes.iter().any(|l| self.forks.is_weak(l));
+        let list: Vec<usize> = lanes.iter().collect();
+        let mut results: Vec<(usize, Vec<(Value, u64)>)> = Vec::new();
+        let count = self.result_scalars(op, n);
+        for group in 0..self.lanes.div_ceil(size) {
+            let members: Vec<usize> = list.iter().copied().filter(|l| number(self, *l) / size == group).collect();
+            let there = size.min(self.lanes - group * size);
+            let known = self.dispatch.linear_subgroups && (members.len() == there || self.program.reconverges);
+            for &l in &members {
+                let mut out = Vec::new();
+                for i in 0..count {
+                    let given = if weak {
+                        Given::Nothing(CauseKind::Budget)
+                    } else if known {
+                        self.together(op, (value, n, i), second, &members, l)
+                    } else {
+                        self.any_layout(op, value + i, &list)
+                    };
+                    out.push(match given {
+                        Given::Bits(bits) => (Value::Bits, bits[if op == SubgroupOp::Ballot { i as usize } else { 0 }]),
+                        Given::Of(from) => {
+                            let column = &self.columns[(value + i) as usize];
+                            (column.value(from).clone(), column.bits[from])
+                        }
+                        Given::Nothing(kind) => (Value::Any(self.cause(kind)), 0),
+                    });
+                }
+                results.push((l, out));
+            }
+        }
+        for (l, out) in results {
+            for (i, (value, bits)) in out.into_iter().enumerate() {
+                self.columns[dst as usize + i].set(l, bits, value);
+            }
+        }
+    }
+
+    fn result_scalars(&self, op: SubgroupOp, n: u32) -> u32 {
+        match op {
+            SubgroupOp::Elect | SubgroupOp::All | SubgroupOp::Any | SubgroupOp::AllEqual => 1,
+            SubgroupOp::InverseBallot | SubgroupOp::BallotBitExtract | SubgroupOp::BallotBitCount { .. } => 1,
+            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => 1,
+            SubgroupOp::Ballot => 4,
+            SubgroupOp::Broadcast
+            | SubgroupOp::BroadcastFirst
+            | SubgroupOp::Shuffle
+            | SubgroupOp::ShuffleXor
+            | SubgroupOp::ShuffleUp
+            | SubgroupOp::ShuffleDown
+            | SubgroupOp::Rotate { .. }
+            | SubgroupOp::QuadBroadcast
+            | SubgroupOp::QuadSwap { .. }
+            | SubgroupOp::Fold { .. } => n,
+        }
+    }
+
+    /// The exact bits of a lane's register.
+    fn exact(&self, reg: Reg, lane: usize) -> Option<u64> {
+        let column = &self.columns[reg as usize];
+        (*column.value(lane) == Value::Bits).then(|| column.bits[lane])
+    }
+
+    /// What the instruction gives a lane whatever the layout: the value that all have.
+    fn any_layout(&self, op: SubgroupOp, reg: Reg, all: &[usize]) -> Given {
+        let uniform = || {
+            let first = self.exact(reg, all[0])?;
+            all.iter().all(|l| self.exact(reg, *l) == Some(first)).then_some(first)
+        };
+        let keeps = matches!(
+            op,
+            SubgroupOp::All
+                | SubgroupOp::Any
+                | SubgroupOp::BroadcastFirst
+                | SubgroupOp::Fold {
+                    fold: Fold::And | Fold::Or | Fold::SMin | Fold::SMax | Fold::UMin | Fold::UMax,
+                    reach: Reach::All | Reach::Cluster(_) | Reach::Before { own: true },
+                }
+        );
+        match uniform().filter(|_| keeps) {
+            Some(bits) => Given::Bits([bits; 4]),
+            None => Given::Nothing(CauseKind::SubgroupLayout),
+        }
+    }
+
+    /// What the instruction gives a lane of a subgroup whose members are known. `i`: which scalar of the value.
+    fn together(
+        &self,
+        op: SubgroupOp,
+        (value, n, i): (Reg, u32, u32),
+        second: Reg,
+        members: &[usize],
+        lane: usize,
+    ) -> Given {
+        let size = self.dispatch.subgroup_size as usize;
+        let within = |l: usize| self.forks.original(l) % size;
+        let own = within(lane);
+        let at = |place: usize| members.iter().copied().find(|l| within(*l) == place);
+        let from = |place: Option<usize>| match place.and_then(at) {
+            Some(lane) => Given::Of(lane),
+            // An inactive invocation, or none: the value is undefined.
+            None => Given::Nothing(CauseKind::Unspecified),
+        };
+        let index = || self.exact(second, lane).map(|bits| bits as usize);
+        let one = |bits: u64| Given::Bits([bits; 4]);
+        let all_exact = |reg: Reg| members.iter().map(|l| self.exact(reg, *l)).collect::<Option<Vec<u64>>>();
+        let unknown = || Given::Nothing(CauseKind::Precision);
+        let ballot = |l: usize| -> Option<[u64; 4]> {
+            let words = (0..n.min(4)).map(|w| self.exact(value + w, l)).collect::<Option<Vec<u64>>>()?;
+            Some(std::array::from_fn(|w| words.get(w).copied().unwrap_or(0)))
+        };
+        let bit = |words: &[u64; 4], place: usize| place < size && words[place / 32] >> (place % 32) & 1 == 1;
+        match op {
+            SubgroupOp::Elect => one(u64::from(members[0] == lane)),
+            SubgroupOp::All | SubgroupOp::Any => match all_exact(value) {
+                Some(all) if op == SubgroupOp::All => one(u64::from(all.iter().all(|b| *b != 0))),
+                Some(all) => one(u64::from(all.iter().any(|b| *b != 0))),
+                None => unknown(),
+            },
+            SubgroupOp::AllEqual => {
+                let float = matches!(self.program.kinds[value as usize], Kind::Float(_));
+                let columns = (0..n).map(|k| all_exact(value + k)).collect::<Option<Vec<_>>>();
+                match columns {
+                    // Equal bits are equal numbers unless they are NaNs; different bits may be both zeros.
+                    Some(columns) => {
+                        let same = columns.iter().all(|column| column.iter().all(|bits| *bits == column[0]));
+                        if float && (!same || self.has_odd_floats(value, &columns)) {
+                            return unknown();
+                        }
+                        one(u64::from(same))
+                    }
+                    None => unknown(),
+                }
+            }
+            SubgroupOp::Broadcast | SubgroupOp::Shuffle => from(index()),
+            SubgroupOp::BroadcastFirst => Given::Of(members[0]),
+            SubgroupOp::ShuffleXor => from(index().map(|mask| own ^ mask)),
+            SubgroupOp::ShuffleUp => from(index().and_then(|by| own.checked_sub(by))),
+            SubgroupOp::ShuffleDown => from(index().and_then(|by| own.checked_add(by)).filter(|p| *p < size)),
+            SubgroupOp::Rotate { cluster } => {
+                let cluster = if cluster == 0 { size } else { cluster as usize };
+                from(index().map(|by| own / cluster * cluster + (own % cluster + by % cluster) % cluster))
+            }
+            SubgroupOp::QuadBroadcast => from(index().filter(|k| *k < 4).map(|k| own / 4 * 4 + k)),
+            // 0: horizontal, 1: vertical, 2: diagonal.
+            SubgroupOp::QuadSwap { direction } => from(Some(own ^ (direction as usize + 1))),
+            SubgroupOp::Ballot => {
+                let Some(all) = all_exact(value) else { return unknown() };
+                let mut words = [0u64; 4];
+                for (l, bits) in members.iter().zip(all) {
+                    let place = within(*l);
+                    words[place / 32] |= u64::from(bits != 0) << (place % 32);
+                }
+                Given::Bits(words)
+            }
+            SubgroupOp::InverseBallot => ballot(lane).map_or_else(unknown, |words| one(u64::from(bit(&words, own)))),
+            SubgroupOp::BallotBitExtract => match (ballot(lane), index()) {
+                (Some(_), Some(place)) if place >= size => Given::Nothing(CauseKind::Unspecified),
+                (Some(words), Some(place)) => one(u64::from(bit(&words, place))),
+                _ => unknown(),
+            },
+            SubgroupOp::BallotBitCount { reach } => match ballot(lane) {
+                Some(words) => one((0..size).filter(|p| reaches(reach, own, *p) && bit(&words, *p)).count() as u64),
+                None => unknown(),
+            },
+            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => match ballot(lane) {
+                Some(words) => {
+                    let mut set = (0..size).filter(|p| bit(&words, *p));
+                    let found = if op == SubgroupOp::BallotFindLsb { set.next() } else { set.next_back() };
+                    // Of no bit the value is undefined.
+                    found.map_or(Given::Nothing(CauseKind::Unspecified), |place| one(place as u64))
+                }
+                None => unknown(),
+            },
+            SubgroupOp::Fold { fold: Fold::Measured, .. } => Given::Nothing(CauseKind::NoRequirement),
+            SubgroupOp::Fold { fold, reach } => {
+                let reg = value + i;
+                let kind = self.program.kinds[reg as usize];
+                let taking = members.iter().filter(|l| reaches(reach, own, within(**l)));
+                let values = taking.map(|l| self.exact(reg, *l)).collect::<Option<Vec<u64>>>();
+                let Some(values) = values else { return unknown() };
+                folded(fold, kind, &values).map_or_else(unknown, one)
+            }
+        }
+    }
+
+    /// Whether NaNs are among the values.
+    fn has_odd_floats(&self, reg: Reg, columns: &[Vec<u64>]) -> bool {
+        let Kind::Float(fmt) = self.program.kinds[reg as usize] else { return false };
+        columns.iter().flatten().any(|bits| fmt.format().is_nan(*bits))
+    }
+}
+
+fn reaches(reach: Reach, own: usize, other: usize) -> bool {
+    match reach {
+        Reach::All => true,
+        Reach::Before { own: true } => other <= own,
+        Reach::Before { own: false } => other < own,
+        Reach::Cluster(size) => other / (size.max(1) as usize) == own / (size.max(1) as usize),
+    }
+}
+
+/// The values folded, from the identity on; `None` where floats are not ordinary.
+fn folded(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
+    let width = kind.width();
+    let (op, identity) = match fold {
+        Fold::Add => (IntOp::Add, 0),
+        Fold::Mul => (IntOp::Mul, 1),
+        Fold::SMin => (IntOp::SMin, mask(width) >> 1),
+        Fold::UMin => (IntOp::UMin, mask(width)),
+        Fold::SMax => (IntOp::SMax, 1 << (width - 1)),
+        Fold::UMax => (IntOp::UMax, 0),
+        Fold::And => (IntOp::And, mask(width)),
+        Fold::Or => (IntOp::Or, 0),
+        Fold::Xor => (IntOp::Xor, 0),
+        Fold::FMin | Fold::FMax => return extreme(fold, kind, values),
+        Fold::Measured => return None,
+    };
+    let step = |all, bits: &u64| op.eval(width, [all, *bits, 0, 0], false).map_or(0, |bits| bits & mask(width));
+    Some(values.iter().fold(identity, step))
+}
+
+fn extreme(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
+    let Kind::Float(fmt) = kind else { return None };
+    let format = fmt.format();
+    let ordinary = |bits: &u64| format.is_finite(*bits) && !format.is_denormal(*bits) && !format.is_zero(*bits);
+    if values.is_empty() || !values.iter().all(ordinary) {
+        return None;
+    }
+    let rank = |bits: &&u64| format.rank(**bits);
+    if fold == Fold::FMin { values.iter().min_by_key(rank).copied() } else { values.iter().max_by_key(rank).copied() }
+}

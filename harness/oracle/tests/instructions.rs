@@ -1,0 +1,205 @@
+//! Instructions one by one against the host: the right value is permitted, and one beside it is not.
+
+mod support;
+
+use support::*;
+
+/// Runs an expression over `x`, `y` and `z` for one invocation; the words it gives.
+fn evaluate(expression: &str, inputs: [f32; 3]) -> assay_oracle::Outcome {
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read> a: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(1) fn main() {{
+            let x = a[0]; let y = a[1]; let z = a[2];
+            {expression}
+        }}"
+    );
+    let outcome = run(&wgsl(&text), [1; 3], vec![floats(&inputs), floats(&[0.0; 16])]);
+    assert_eq!(outcome.faults, [], "{expression}");
+    outcome
+}
+
+/// The value is permitted, its surroundings at a distance of `slack` are not.
+fn close(expression: &str, inputs: [f32; 3], expected: f32, slack: f32) {
+    let outcome = evaluate(&format!("out[0] = {expression};"), inputs);
+    let found = word(&outcome, 1, 0);
+    assert!(permits(&outcome, 1, 0, expected), "{expression} of {inputs:?}: {expected} not in {found:?}");
+    for wrong in [expected + slack, expected - slack] {
+        assert!(!permits(&outcome, 1, 0, wrong), "{expression} of {inputs:?}: {wrong} in {found:?}");
+    }
+}
+
+#[test]
+fn functions_of_one_and_more_operands() {
+    let v = [0.7f32, 2.5, -1.25];
+    let [x, y, z] = v;
+    close("sqrt(y)", v, y.sqrt(), 1e-4);
+    close("inverseSqrt(y)", v, 1.0 / y.sqrt(), 1e-4);
+    close("exp(x)", v, x.exp(), 1e-4);
+    close("exp2(z)", v, z.exp2(), 1e-4);
+    close("log(y)", v, y.ln(), 1e-4);
+    close("log2(y)", v, y.log2(), 1e-4);
+    close("sin(x)", v, x.sin(), 0.01);
+    close("cos(x)", v, x.cos(), 0.01);
+    close("atan(z)", v, z.atan(), 0.01);
+    close("atan2(z, y)", v, z.atan2(y), 0.01);
+    close("tanh(x)", v, x.tanh(), 0.01);
+    close("pow(y, x)", v, y.powf(x), 0.01);
+    close("floor(z)", v, z.floor(), 1e-4);
+    close("ceil(z)", v, z.ceil(), 1e-4);
+    close("trunc(z)", v, z.trunc(), 1e-4);
+    close("fract(z)", v, z - z.floor(), 1e-4);
+    close("sign(z)", v, -1.0, 1e-4);
+    close("abs(z)", v, 1.25, 1e-4);
+    close("min(x, z)", v, z, 1e-4);
+    close("clamp(y, z, x)", v, x, 1e-4);
+    close("mix(x, y, 0.25)", v, x * 0.75 + y * 0.25, 1e-4);
+    close("fma(x, y, z)", v, x.mul_add(y, z), 1e-4);
+    close(
+        "smoothstep(z, y, x)",
+        v,
+        {
+            let t = (x - z) / (y - z);
+            t * t * (3.0 - 2.0 * t)
+        },
+        1e-4,
+    );
+    close("step(x, y)", v, 1.0, 0.5);
+    close("x / y", v, x / y, 1e-4);
+    close("x % y", v, x % y, 1e-4);
+    close("ldexp(x, 3)", v, x * 8.0, 1e-4);
+    close("quantizeToF16(y)", v, 2.5, 0.01);
+    close("radians(y)", v, y.to_radians(), 1e-4);
+}
+
+#[test]
+fn vectors_and_matrices() {
+    let v = [0.7f32, 2.5, -1.25];
+    let [x, y, z] = v;
+    close("dot(vec3(x, y, z), vec3(y, z, x))", v, x * y + y * z + z * x, 1e-3);
+    close("length(vec3(x, y, z))", v, (x * x + y * y + z * z).sqrt(), 1e-3);
+    close("distance(vec2(x, y), vec2(y, z))", v, ((x - y) * (x - y) + (y - z) * (y - z)).sqrt(), 1e-3);
+    close("cross(vec3(x, y, z), vec3(1.0, 2.0, 3.0)).y", v, z - x * 3.0, 1e-3);
+    close("normalize(vec3(x, y, z)).z", v, z / (x * x + y * y + z * z).sqrt(), 1e-3);
+    close("reflect(vec2(x, y), vec2(0.0, 1.0)).y", v, -y, 1e-3);
+    close("(mat2x3(x, y, z, 1.0, 2.0, 3.0) * vec2(y, x)).z", v, z * y + 3.0 * x, 1e-3);
+    close("(vec2(x, y) * mat2x2(x, y, z, 1.0)).y", v, x * z + y, 1e-3);
+    close("(mat2x2(x, y, z, 1.0) * mat2x2(1.0, x, y, z))[1].x", v, x * y + z * z, 1e-3);
+    close("(transpose(mat2x3(x, y, z, 1.0, 2.0, 3.0)))[2].y", v, 3.0, 1e-3);
+    close("(y * vec3(x, y, z)).z", v, y * z, 1e-3);
+}
+
+#[test]
+fn parts_and_packing() {
+    let outcome = evaluate(
+        "let f = frexp(y); out[0] = f.fract; out[1] = f32(f.exp); let m = modf(z); out[2] = m.fract; out[3] = m.whole;
+        out[4] = bitcast<f32>(pack2x16float(vec2(x, z))); let u = unpack2x16float(pack2x16float(vec2(y, z))); out[5] = u.x;
+        out[6] = bitcast<f32>(pack4x8unorm(vec4(0.0, 1.0, 2.0, -1.0))); out[7] = unpack4x8snorm(0x7f81u).y;",
+        [0.5, 2.5, -1.25],
+    );
+    for (i, expected) in [0.625, 2.0, -0.25, -1.0].into_iter().enumerate() {
+        assert!(permits(&outcome, 1, i, expected), "{i}: {:?}", word(&outcome, 1, i));
+    }
+    assert_eq!(word(&outcome, 1, 4), assay_oracle::Expected::Exact(0xbd00_3800));
+    assert!(permits(&outcome, 1, 5, 2.5));
+    assert_eq!(word(&outcome, 1, 6), assay_oracle::Expected::Exact(0x00ff_ff00));
+    assert!(permits(&outcome, 1, 7, 1.0) && !permits(&outcome, 1, 7, 0.5));
+}
+
+const POINTERS: &str = r#"
+    OpCapability Shader
+    OpCapability PhysicalStorageBufferAddresses
+    OpCapability Int64
+    OpExtension "SPV_KHR_physical_storage_buffer"
+    OpMemoryModel PhysicalStorageBuffer64 GLSL450
+    OpEntryPoint GLCompute %main "main"
+    OpExecutionMode %main LocalSize 1 1 1
+    OpDecorate %args Block
+    OpMemberDecorate %args 0 Offset 0
+    OpMemberDecorate %args 1 Offset 8
+    OpDecorate %list Block
+    OpMemberDecorate %list 0 Offset 0
+    OpMemberDecorate %list 1 Offset 8
+    %void = OpTypeVoid
+    %fn = OpTypeFunction %void
+    %u32 = OpTypeInt 32 0
+    %u64 = OpTypeInt 64 0
+    OpTypeForwardPointer %p_list PhysicalStorageBuffer
+    %list = OpTypeStruct %p_list %u32
+    %p_list = OpTypePointer PhysicalStorageBuffer %list
+    %args = OpTypeStruct %p_list %u32
+    %p_args = OpTypePointer PushConstant %args
+    %pp_list = OpTypePointer PushConstant %p_list
+    %ps_list = OpTypePointer PhysicalStorageBuffer %p_list
+    %p_u32 = OpTypePointer PhysicalStorageBuffer %u32
+    %zero = OpConstant %u32 0
+    %one = OpConstant %u32 1
+    %push = OpVariable %p_args PushConstant
+    %main = OpFunction %void None %fn
+    %entry = OpLabel
+    %at = OpAccessChain %pp_list %push %zero
+    %first = OpLoad %p_list %at
+    %next_at = OpAccessChain %ps_list %first %zero
+    %second = OpLoad %p_list %next_at Aligned 8
+    %value_at = OpAccessChain %p_u32 %second %one
+    %value = OpLoad %u32 %value_at Aligned 4
+    %more = OpIAdd %u32 %value %one
+    %to = OpAccessChain %p_u32 %first %one
+    OpStore %to %more Aligned 4
+    OpReturn
+    OpFunctionEnd"#;
+
+#[test]
+fn physical_pointers_reach_buffers_by_address() {
+    use assay_oracle::{Buffer, Dispatch, FaultKind, Limits, Program, Resource, Slot, SpecValues};
+    let program = Program::new(&spirv(POINTERS), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let run = |next: u64| {
+        let first = [next.to_le_bytes(), 0u64.to_le_bytes()].concat();
+        let second = [0u64.to_le_bytes(), 41u64.to_le_bytes()].concat();
+        let buffer = |data, address| Resource::Buffer(Buffer { data, address: Some(address) });
+        let bindings = [(Slot::new(0, 0), buffer(first, 0x1000)), (Slot::new(0, 1), buffer(second, 0x2000))].into();
+        let push_constants = [0x1000u64.to_le_bytes(), [0; 8]].concat();
+        let dispatch = Dispatch { bindings, push_constants, ..Dispatch::default() };
+        program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let outcome = run(0x2000);
+    assert_eq!(outcome.faults, []);
+    assert_eq!(word(&outcome, 0, 2), assay_oracle::Expected::Exact(42));
+    let kinds = |outcome: assay_oracle::Outcome| outcome.faults.iter().map(|f| f.kind).collect::<Vec<_>>();
+    assert_eq!(kinds(run(0x3000)), [FaultKind::Pointer]);
+    assert_eq!(kinds(run(0x2001)), [FaultKind::Pointer]);
+}
+
+#[test]
+fn small_and_large_integers() {
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<u64, 4>;
+        @compute @workgroup_size(1) fn main() {
+            d[2] = (d[0] * d[1]) >> 7u;
+            d[3] = u64(countOneBits(u32(d[0]))) + u64(extractBits(0xabcdu, 4u, 8u)) + u64(firstLeadingBit(300u));
+        }";
+    let words64 = |v: &[u64]| words(&v.iter().flat_map(|v| [*v as u32, (*v >> 32) as u32]).collect::<Vec<_>>());
+    let (a, b) = (0x1234_5678_9abc_def1u64, 0xfedc_ba98_7654_3210u64);
+    let outcome = run(&wgsl(text), [1; 3], vec![words64(&[a, b, 0, 0])]);
+    let found = exact(&outcome, 0);
+    let at = |i: usize| u64::from(found[i * 2]) | u64::from(found[i * 2 + 1]) << 32;
+    assert_eq!(at(2), a.wrapping_mul(b) >> 7);
+    assert_eq!(at(3), u64::from((a as u32).count_ones()) + 0xbc + 8);
+}
+
+#[test]
+fn robustness_decides_what_lies_beyond_a_buffer() {
+    use assay_oracle::{CauseKind, Dispatch, Limits, Program, Robustness, Slot, SpecValues};
+    let text = "@group(0) @binding(0) var<storage, read> d: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1) fn main() { out[0] = d[9]; out[77] = 5u; }";
+    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let run = |robustness| {
+        let bindings = [(Slot::new(0, 0), words(&[1, 2])), (Slot::new(0, 1), words(&[8, 9]))].into();
+        let dispatch = Dispatch { bindings, robustness, ..Dispatch::default() };
+        program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+    };
+    assert_eq!(exact(&run(Robustness::Access2), 1), [0, 9]);
+    let open = run(Robustness::Access);
+    assert_eq!((open.faults.len(), cause(&open, 1, 1)), (0, CauseKind::Robustness));
+    assert_eq!(run(Robustness::None).faults.len(), 2);
+}

@@ -1,0 +1,57 @@
+//! Subgroup instructions with a known layout, and what is left of them without.
+
+mod support;
+
+use assay_oracle::{CauseKind, Dispatch, Limits, Outcome, Program, Slot, SpecValues};
+use support::*;
+
+fn subgroup(body: &str, linear: bool) -> Outcome {
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(16)
+        fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_invocation_id) s: u32) {{ {body} }}"
+    );
+    let program = Program::new(&wgsl(&text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let bindings = [(Slot::new(0, 0), words(&[0; 16]))].into();
+    let dispatch = Dispatch { bindings, subgroup_size: 8, linear_subgroups: linear, ..Dispatch::default() };
+    program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn linear(body: &str) -> Vec<u32> {
+    exact(&subgroup(body, true), 0)
+}
+
+fn each(f: impl Fn(u32) -> u32) -> Vec<u32> {
+    (0..16).map(f).collect()
+}
+
+#[test]
+fn sums_scans_and_shuffles() {
+    assert_eq!(linear("out[i] = subgroupAdd(i);"), each(|i| if i < 8 { 28 } else { 92 }));
+    assert_eq!(linear("out[i] = subgroupInclusiveAdd(i);"), each(|i| (i / 8 * 8..=i).sum()));
+    assert_eq!(linear("out[i] = subgroupExclusiveMul(s + 1u);"), each(|i| (1..=i % 8).product()));
+    assert_eq!(linear("out[i] = subgroupMax(i ^ 5u);"), each(|i| if i < 8 { 7 } else { 15 }));
+    assert_eq!(linear("out[i] = subgroupShuffleXor(i * 10u, 3u);"), each(|i| (i ^ 3) * 10));
+    assert_eq!(linear("out[i] = subgroupBroadcast(i, 2u);"), each(|i| i / 8 * 8 + 2));
+    assert_eq!(linear("out[i] = subgroupBallot((i & 1u) == 1u).x;"), each(|_| 0xaa));
+    assert_eq!(
+        linear("out[i] = select(0u, 1u, subgroupAll(i < 8u)) + select(0u, 2u, subgroupAny(i == 9u));"),
+        each(|i| if i < 8 { 1 } else { 2 })
+    );
+    assert_eq!(linear("out[i] = quadSwapX(i) * 100u + quadBroadcast(i, 3u);"), each(|i| (i ^ 1) * 100 + i / 4 * 4 + 3));
+}
+
+#[test]
+fn an_unknown_layout_leaves_only_what_all_have() {
+    let outcome = subgroup("out[i] = subgroupAdd(1u);", false);
+    assert_eq!(cause(&outcome, 0, 3), CauseKind::SubgroupLayout);
+    assert_eq!(exact(&subgroup("out[i] = subgroupMax(7u);", false), 0), [7; 16]);
+    assert_eq!(cause(&subgroup("out[i] = s;", false), 0, 0), CauseKind::SubgroupLayout);
+}
+
+#[test]
+fn divergence_leaves_open_who_takes_part() {
+    let outcome = subgroup("var r = 0u; if i < 4u { r = subgroupAdd(1u); } out[i] = r;", true);
+    assert_eq!(cause(&outcome, 0, 3), CauseKind::SubgroupLayout);
+    assert_eq!(word(&outcome, 0, 5), assay_oracle::Expected::Exact(0));
+}
