@@ -2,10 +2,12 @@
 
 use crate::device::{Job, Target, TargetError};
 use crate::setup::{Setup, spec_values};
+use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, expect};
 use crate::{CheckError, Expectation, Options, Subject};
-use assay_oracle::{Cause, Dispatch, Limits, Outcome, Program};
-use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
+use assay_oracle::{Cause, Dispatch, Limits, Outcome, Place, Program};
+use assay_runner::{Blame, CheckResult, Status, Times, Trouble, Undetermined};
+use assay_spirv::module::Index;
 use assay_spirv::need::Need;
 use assay_spirv::tables::Op;
 use std::collections::BTreeMap;
@@ -58,6 +60,48 @@ impl<'a> Check<'a> {
     /// The dispatch exceeds the limits.
     pub fn permitted(&self, dispatch: &Dispatch) -> Result<Outcome, CheckError> {
         self.program.run(dispatch, &self.limits).map_err(|error| oracle(self.subject, error))
+    }
+
+    /// Asks a target for its intermediate results in a round, and returns the instructions that are wrong by themselves, the
+    /// first in the module first; and whether anything was wrong with the memory that the traced variant left.
+    ///
+    /// # Errors
+    /// In words, why there is no trace.
+    pub fn trace(&self, round: u32, target: &dyn Target) -> Result<(Vec<Blame>, bool), String> {
+        let module = &self.subject.source.module;
+        let traced = instrument(module, &self.setup).map_err(|error| error.to_string())?;
+        let given = self.dispatch(round, target).map_err(|error| error.to_string())?;
+        let dispatch = traced.dispatch(&given);
+        let mut descriptors = self.setup.descriptors.clone();
+        descriptors.push(traced.descriptor.clone());
+        let job = Job {
+            words: &traced.words,
+            entry: &self.setup.entry,
+            specs: &self.setup.specs,
+            descriptors: &descriptors,
+            dispatch: &dispatch,
+        };
+        let left = target.run(&job).map_err(|error| format!("the traced variant did not run: {error}"))?;
+        let recorded = left.memory.get(&traced.descriptor.slot).ok_or("the device left no records")?;
+        let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
+        let blamed = traced.judge(module, &self.setup, &given, recorded, &place);
+        let outcome = self.permitted(&given).map_err(|error| error.to_string())?;
+        let found = compare(&outcome, &given, &self.setup.descriptors, &left.memory, round);
+        Ok((blamed, found.failing > 0))
+    }
+
+    /// Traces the round of the first element that is not permitted, and puts what that shows into the result.
+    pub fn explain(&self, result: &mut CheckResult, target: &dyn Target) {
+        let Some(round) = result.mismatches.iter().find(|m| m.by == "specification").map(|m| m.round) else { return };
+        match self.trace(round, target) {
+            Ok((blamed, _)) if !blamed.is_empty() => result.blamed = blamed,
+            Ok((_, still)) => result.notes.push(format!(
+                "the trace shows no instruction whose result its own operands do not permit, and the traced variant's \
+                 results are {}: look at loads, stores, atomics, barriers, and at what the driver does across instructions",
+                if still { "wrong as well" } else { "permitted" }
+            )),
+            Err(why) => result.notes.push(why),
+        }
     }
 
     /// Checks the shader on a target. A round in which the shader's behaviour is undefined is not run; if that is so in

@@ -8,11 +8,14 @@
 mod case_file;
 mod check;
 mod device;
+mod edit;
 mod elements;
 mod error;
+mod mutate;
 mod options;
 mod setup;
 mod subject;
+mod trace;
 mod verdict;
 
 pub use case_file::CaseFile;
@@ -20,7 +23,9 @@ pub use check::{Check, TIME_LIMIT};
 pub use device::{Job, Left, Target, TargetError, VulkanTarget};
 pub use elements::{Element, Step, path_text, runtime_stride, size_with, walk};
 pub use error::CheckError;
+pub use mutate::{Mutating, Mutation, MutationKind, Planted};
 pub use options::{BindingName, Expectation, Options, Source, assignment, groups};
 pub use setup::{Descriptor, Setup, Spec};
 pub use subject::{Subject, compile_wgsl};
+pub use trace::{TraceError, Traced, instrument};
 pub use verdict::{Comparison, KEPT};

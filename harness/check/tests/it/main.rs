@@ -1,4 +1,5 @@
 //! Checks of shaders, on synthetic targets and on the software drivers.
 
+mod planted;
 mod rounds;
 mod support;

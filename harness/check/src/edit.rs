@@ -1,0 +1,307 @@
+//! Changes to a module's words: what a planted error and a trace need. Ids stay what they are, so that an instruction
+//! can be found again by its result in every variant of a module.
+
+use assay_spirv::Module;
+use assay_spirv::module::{Instruction, Section, Type, TypeId};
+use assay_spirv::tables::{Decoration, Op, StorageClass};
+use std::collections::BTreeMap;
+
+/// The words of an instruction.
+pub(crate) fn instruction(op: Op, operands: &[u32]) -> Vec<u32> {
+    let mut words = vec![(operands.len() as u32 + 1) << 16 | op as u32];
+    words.extend_from_slice(operands);
+    words
+}
+
+/// Collects changes to a module.
+pub(crate) struct Editor<'a> {
+    module: &'a Module,
+    next: u32,
+    annotations: Vec<u32>,
+    globals: Vec<u32>,
+    /// By the first word of an instruction: what stands in its place, and what follows it.
+    replaced: BTreeMap<usize, Vec<u32>>,
+    after: BTreeMap<usize, Vec<u32>>,
+    /// What was made already, by its words without the result.
+    made: BTreeMap<Vec<u32>, u32>,
+}
+
+impl<'a> Editor<'a> {
+    pub(crate) fn new(module: &'a Module) -> Self {
+        Self {
+            module,
+            next: module.words().get(3).copied().unwrap_or(1),
+            annotations: Vec::new(),
+            globals: Vec::new(),
+            replaced: BTreeMap::new(),
+            after: BTreeMap::new(),
+            made: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn module(&self) -> &'a Module {
+        self.module
+    }
+
+    /// A new id.
+    pub(crate) fn id(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// The word of the first type that fits.
+    fn declared(&self, fits: impl Fn(&Type) -> bool) -> Option<u32> {
+        let (ty, _) = self.module.types().find(|(_, ty)| fits(ty))?;
+        self.module.type_definition(ty).result()
+    }
+
+    /// A declaration with a result and no result type; the same again gives the same id.
+    fn declare(&mut self, op: Op, operands: &[u32]) -> u32 {
+        let key = instruction(op, operands);
+        if let Some(known) = self.made.get(&key) {
+            return *known;
+        }
+        let id = self.id();
+        let mut all = vec![id];
+        all.extend_from_slice(operands);
+        self.globals.extend(instruction(op, &all));
+        self.made.insert(key, id);
+        id
+    }
+
+    /// An unsigned integer type.
+    pub(crate) fn uint(&mut self, width: u32) -> u32 {
+        let known = self.declared(|ty| *ty == Type::Int { width, signed: false });
+        known.unwrap_or_else(|| self.declare(Op::TypeInt, &[width, 0]))
+    }
+
+    /// `OpTypeBool`.
+    pub(crate) fn bool(&mut self) -> u32 {
+        self.declared(|ty| *ty == Type::Bool).unwrap_or_else(|| self.declare(Op::TypeBool, &[]))
+    }
+
+    /// A vector type; the component itself for a count of 1.
+    pub(crate) fn vector(&mut self, component: u32, count: u32) -> u32 {
+        if count == 1 {
+            return component;
+        }
+        let known = self.module.type_declared(component).and_then(|of| {
+            self.declared(|ty| matches!(*ty, Type::Vector { component, count: n } if (component, n) == (of, count)))
+        });
+        known.unwrap_or_else(|| self.declare(Op::TypeVector, &[component, count]))
+    }
+
+    /// A pointer type of its own: pointers of equal declarations are different types.
+    pub(crate) fn pointer(&mut self, class: StorageClass, pointee: u32) -> u32 {
+        let known = self
+            .module
+            .type_declared(pointee)
+            .and_then(|of| self.declared(|ty| *ty == Type::Pointer { class, pointee: Some(of) }));
+        known.unwrap_or_else(|| self.declare(Op::TypePointer, &[class.word(), pointee]))
+    }
+
+    /// A constant of a type of that width (at most 64 bits) with those bits.
+    pub(crate) fn constant(&mut self, ty: u32, width: u32, bits: u64) -> u32 {
+        let mut operands = vec![ty, bits as u32];
+        if width > 32 {
+            operands.push((bits >> 32) as u32);
+        }
+        let key = instruction(Op::Constant, &operands);
+        if let Some(known) = self.made.get(&key) {
+            return *known;
+        }
+        let id = self.id();
+        operands.insert(1, id);
+        self.globals.extend(instruction(Op::Constant, &operands));
+        self.made.insert(key, id);
+        id
+    }
+
+    /// A constant vector of one value; the value itself for a count of 1.
+    pub(crate) fn splat(&mut self, vector: u32, value: u32, count: u32) -> u32 {
+        if count == 1 {
+            return value;
+        }
+        let id = self.id();
+        let mut operands = vec![vector, id];
+        operands.extend(vec![value; count as usize]);
+        self.globals.extend(instruction(Op::ConstantComposite, &operands));
+        id
+    }
+
+    /// A module-scope variable.
+    pub(crate) fn variable(&mut self, pointer: u32, class: StorageClass) -> u32 {
+        let id = self.id();
+        self.globals.extend(instruction(Op::Variable, &[pointer, id, class.word()]));
+        id
+    }
+
+    /// A storage buffer `{ element[] }`, at a set and binding.
+    pub(crate) fn storage_array(&mut self, element: u32, stride: u32, set: u32, binding: u32) -> u32 {
+        let array = self.id();
+        self.globals.extend(instruction(Op::TypeRuntimeArray, &[array, element]));
+        let block = self.id();
+        self.globals.extend(instruction(Op::TypeStruct, &[block, array]));
+        self.annotate(Op::Decorate, &[array, Decoration::ArrayStride.word(), stride]);
+        self.annotate(Op::Decorate, &[block, Decoration::Block.word()]);
+        self.annotate(Op::MemberDecorate, &[block, 0, Decoration::Offset.word(), 0]);
+        let pointer = self.id();
+        self.globals.extend(instruction(Op::TypePointer, &[pointer, StorageClass::StorageBuffer.word(), block]));
+        let variable = self.variable(pointer, StorageClass::StorageBuffer);
+        self.annotate(Op::Decorate, &[variable, Decoration::DescriptorSet.word(), set]);
+        self.annotate(Op::Decorate, &[variable, Decoration::Binding.word(), binding]);
+        variable
+    }
+
+    /// A decoration.
+    pub(crate) fn annotate(&mut self, op: Op, operands: &[u32]) {
+        self.annotations.extend(instruction(op, operands));
+    }
+
+    /// Gives one id the decorations of another.
+    pub(crate) fn decorate_alike(&mut self, from: u32, to: u32) {
+        let module = self.module;
+        for decorated in module.decorations(from).filter(|d| d.member.is_none()) {
+            let Some(decoration) = decorated.decoration else { continue };
+            let mut operands = vec![to, decoration.word()];
+            operands.extend_from_slice(decorated.operands);
+            self.annotate(Op::Decorate, &operands);
+        }
+    }
+
+    /// Puts something in an instruction's place; nothing, to remove it.
+    pub(crate) fn replace(&mut self, at: usize, words: Vec<u32>) {
+        self.replaced.insert(at, words);
+    }
+
+    /// Puts something behind an instruction and what was put there before.
+    pub(crate) fn after(&mut self, at: usize, words: &[u32]) {
+        self.after.entry(at).or_default().extend_from_slice(words);
+    }
+
+    /// Declares global variables in an entry point's interface, as far as the version of SPIR-V wants them there.
+    pub(crate) fn add_to_interface(&mut self, function: u32, inputs: &[u32], others: &[u32]) {
+        let module = self.module;
+        let header = module.version();
+        let all = header >= assay_spirv::grammar::Version { major: 1, minor: 4 };
+        let entry = module.section(Section::EntryPoints).find(|i| i.operand(1) == Some(function));
+        let Some(entry) = entry else { return };
+        let mut words = entry.words.to_vec();
+        let wanted = inputs.iter().chain(if all { others } else { &[] });
+        for id in wanted {
+            if !entry.operands().get(2..).is_some_and(|rest| rest.contains(id)) {
+                words.push(*id);
+            }
+        }
+        words[0] = (words.len() as u32) << 16 | Op::EntryPoint as u32;
+        self.replace(entry.at, words);
+    }
+
+    /// The module's words with all changes.
+    pub(crate) fn finish(self) -> Vec<u32> {
+        self.rebuild(|_| true)
+    }
+
+    /// The same, without the functions, names and sources of the module, and without instructions that `keep` refuses;
+    /// `functions` stands in place of its functions.
+    pub(crate) fn finish_with(mut self, functions: &[u32], keep: impl Fn(&Instruction<'_>) -> bool) -> Vec<u32> {
+        let module = self.module;
+        let first = module.functions().first().map_or(u32::MAX, |f| f.instructions.start);
+        self.after.clear();
+        let mut words = self.rebuild(|i| i.index.0 < first && keep(i));
+        words.extend_from_slice(functions);
+        words
+    }
+
+    fn rebuild(mut self, keep: impl Fn(&Instruction<'_>) -> bool) -> Vec<u32> {
+        let module = self.module;
+        let start = |section: Section| module.section(section).next().map(|i| i.at);
+        let end = module.words().len();
+        // Where the section is empty, its contents stand where the next begins.
+        let functions = module
+            .functions()
+            .first()
+            .and_then(|f| module.instructions_in(f.instructions.clone()).next().map(|i| i.at));
+        let globals = start(Section::Globals).or(functions).unwrap_or(end);
+        let functions = functions.unwrap_or(end);
+        let mut words = module.words().get(..5).unwrap_or_default().to_vec();
+        if let Some(bound) = words.get_mut(3) {
+            *bound = self.next;
+        }
+        let (annotations, made) = (std::mem::take(&mut self.annotations), std::mem::take(&mut self.globals));
+        let (mut annotated, mut declared) = (false, false);
+        for instruction in module.instructions() {
+            if instruction.at >= globals && !annotated {
+                words.extend_from_slice(&annotations);
+                annotated = true;
+            }
+            if instruction.at >= functions && !declared {
+                words.extend_from_slice(&made);
+                declared = true;
+            }
+            if !keep(&instruction) {
+                continue;
+            }
+            match self.replaced.get(&instruction.at) {
+                Some(replaced) => words.extend_from_slice(replaced),
+                None => words.extend_from_slice(instruction.words),
+            }
+            if let Some(after) = self.after.get(&instruction.at) {
+                words.extend_from_slice(after);
+            }
+        }
+        if !annotated {
+            words.extend_from_slice(&annotations);
+        }
+        if !declared {
+            words.extend_from_slice(&made);
+        }
+        words
+    }
+}
+
+/// A numeric or boolean scalar or vector: its component and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plain {
+    /// The type's own word.
+    pub(crate) ty: u32,
+    /// The component type's word.
+    pub(crate) component: u32,
+    /// What a component is.
+    pub(crate) kind: PlainKind,
+    /// Bits of a component; 1 for booleans.
+    pub(crate) width: u32,
+    /// Components.
+    pub(crate) count: u32,
+}
+
+/// What a component is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlainKind {
+    Bool,
+    Int { signed: bool },
+    Float,
+}
+
+impl Plain {
+    /// Of a type; `None` for other types and encodings.
+    pub(crate) fn of(module: &Module, ty: TypeId) -> Option<Plain> {
+        let word = |ty: TypeId| module.type_definition(ty).result();
+        let (component, count) = match *module.ty(ty) {
+            Type::Vector { component, count } => (component, count),
+            _ => (ty, 1),
+        };
+        let (kind, width) = match *module.ty(component) {
+            Type::Bool => (PlainKind::Bool, 1),
+            Type::Int { width, signed } => (PlainKind::Int { signed }, width),
+            Type::Float { width, encoding: None } => (PlainKind::Float, width),
+            _ => return None,
+        };
+        Some(Plain { ty: word(ty)?, component: word(component)?, kind, width, count })
+    }
+
+    /// Of the value with that id.
+    pub(crate) fn of_value(module: &Module, word: u32) -> Option<Plain> {
+        Plain::of(module, module.type_of(word)?)
+    }
+}

@@ -1,0 +1,378 @@
+//! Planted errors: the module that a device is given is not the one that is checked, so that a check, a trace and a
+//! reduction can be seen to find what they are for.
+
+use crate::CheckError;
+use crate::device::{Job, Left, Target, TargetError};
+use crate::edit::{Editor, Plain, PlainKind, instruction};
+use assay_runner::{DeviceInfo, Trouble};
+use assay_spirv::Module;
+use assay_spirv::module::Instruction;
+use assay_spirv::need::Have;
+use assay_spirv::reflect::usages;
+use assay_spirv::tables::Op;
+use std::fmt;
+use std::str::FromStr;
+
+/// What is done to an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MutationKind {
+    /// The bits of a float result, plus this: off by so many representable values.
+    Ulp(i32),
+    /// A zero result of a float instruction gets the other sign.
+    SignOfZero,
+    /// An integer result is one too large.
+    OffByOne,
+    /// A signed instruction is done as the unsigned one, or the other way round.
+    Signedness,
+    /// An atomic reads, but its change is lost.
+    LostAtomic,
+    /// A barrier is left out.
+    MissingBarrier,
+}
+
+/// A planted error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutation {
+    /// What is done.
+    pub kind: MutationKind,
+    /// To which instruction: `%ID`, a number (its place in the module), a name (the first of that name), or `last`; the
+    /// first that it can be done to if nothing is said.
+    pub at: Option<String>,
+}
+
+impl FromStr for Mutation {
+    type Err = CheckError;
+
+    fn from_str(text: &str) -> Result<Mutation, CheckError> {
+        let (kind, at) = match text.split_once('@') {
+            Some((kind, at)) => (kind, Some(at.to_owned())),
+            None => (text, None),
+        };
+        let kind = match kind.split_once(':') {
+            Some(("ulp", steps)) => steps.parse().ok().map(MutationKind::Ulp),
+            Some(_) => None,
+            None => match kind {
+                "ulp" => Some(MutationKind::Ulp(1)),
+                "rounding" => Some(MutationKind::Ulp(-1)),
+                "sign-of-zero" => Some(MutationKind::SignOfZero),
+                "off-by-one" => Some(MutationKind::OffByOne),
+                "signedness" => Some(MutationKind::Signedness),
+                "lost-atomic" => Some(MutationKind::LostAtomic),
+                "missing-barrier" => Some(MutationKind::MissingBarrier),
+                _ => None,
+            },
+        };
+        let kind = kind.ok_or_else(|| {
+            CheckError::option(format!(
+                "`{text}`: expected KIND or KIND@INSTRUCTION, KIND one of ulp, ulp:N, rounding, sign-of-zero, \
+                 off-by-one, signedness, lost-atomic, missing-barrier"
+            ))
+        })?;
+        Ok(Mutation { kind, at })
+    }
+}
+
+/// Names the last instruction that an error can be planted in.
+const LAST: &str = "last";
+
+/// An instruction with an error planted in it, found again in any variant of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planted {
+    kind: MutationKind,
+    site: Site,
+    /// Its place in the module that it was planted in.
+    pub instruction: u32,
+}
+
+/// What an instruction is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Site {
+    /// Its result.
+    Result(u32),
+    /// Its number among the barriers.
+    Barrier(usize),
+}
+
+impl Mutation {
+    /// Finds the instruction.
+    ///
+    /// # Errors
+    /// There is none that this can be done to.
+    pub fn plant(&self, module: &Module, entry: &str) -> Result<Planted, CheckError> {
+        let wanted = |i: &Instruction<'_>| match self.at.as_deref() {
+            None | Some(LAST) => true,
+            Some(at) => {
+                let by_id =
+                    at.strip_prefix('%').and_then(|id| id.parse().ok()).is_some_and(|id: u32| i.result() == Some(id));
+                by_id
+                    || at.parse() == Ok(i.index.0)
+                    || i.op.is_some_and(|op| op.name() == at)
+                    || crate::trace::name(i) == at
+            }
+        };
+        let usage = usages(module).into_iter().find(|usage| usage.name == entry);
+        let mut found = None;
+        let functions: Vec<u32> = usage.map(|u| u.functions).into_iter().flatten().map(|f| f as u32).collect();
+        for function in functions {
+            let Some(function) = module.functions().get(function as usize) else { continue };
+            for i in module.instructions_in(function.instructions.clone()).filter(wanted) {
+                let Some(site) = site(module, &i) else { continue };
+                let planted = Planted { kind: self.kind, site, instruction: i.index.0 };
+                if planted.change(module).is_some() {
+                    if self.at.as_deref() != Some(LAST) {
+                        return Ok(planted);
+                    }
+                    found = Some(planted);
+                }
+            }
+        }
+        if let Some(planted) = found {
+            return Ok(planted);
+        }
+        let at = self.at.as_ref().map_or_else(String::new, |at| format!(" at `{at}`"));
+        Err(CheckError::option(format!("there is no instruction{at} that {self} can be done to")))
+    }
+}
+
+impl fmt::Display for Mutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            MutationKind::Ulp(-1) => f.write_str("rounding"),
+            MutationKind::Ulp(steps) => write!(f, "ulp:{steps}"),
+            MutationKind::SignOfZero => f.write_str("sign-of-zero"),
+            MutationKind::OffByOne => f.write_str("off-by-one"),
+            MutationKind::Signedness => f.write_str("signedness"),
+            MutationKind::LostAtomic => f.write_str("lost-atomic"),
+            MutationKind::MissingBarrier => f.write_str("missing-barrier"),
+        }?;
+        self.at.as_ref().map_or(Ok(()), |at| write!(f, "@{at}"))
+    }
+}
+
+fn site(module: &Module, i: &Instruction<'_>) -> Option<Site> {
+    match i.result() {
+        Some(result) => Some(Site::Result(result)),
+        None if i.op == Some(Op::ControlBarrier) => {
+            let before = module.instructions().take_while(|other| other.index < i.index);
+            Some(Site::Barrier(before.filter(|other| other.op == Some(Op::ControlBarrier)).count()))
+        }
+        None => None,
+    }
+}
+
+impl Planted {
+    /// The words of a variant of the module with the error in it; `None` where the instruction is not there.
+    fn change(&self, module: &Module) -> Option<Vec<u32>> {
+        let i = match self.site {
+            Site::Result(result) => module.definition_of_word(result)?,
+            Site::Barrier(number) => module.instructions().filter(|i| i.op == Some(Op::ControlBarrier)).nth(number)?,
+        };
+        let mut editor = Editor::new(module);
+        match self.kind {
+            MutationKind::Ulp(steps) => add_to_bits(&mut editor, &i, PlainKind::Float, i64::from(steps))?,
+            MutationKind::OffByOne => add_to_bits(&mut editor, &i, PlainKind::Int { signed: false }, 1)?,
+            MutationKind::SignOfZero => sign_of_zero(&mut editor, &i)?,
+            MutationKind::Signedness => {
+                let mut words = i.words.to_vec();
+                words[0] = words[0] & 0xffff_0000 | other_signedness(i.op?)? as u32;
+                editor.replace(i.at, words);
+            }
+            MutationKind::LostAtomic => {
+                let (ty, result) = (i.result_type()?, i.result()?);
+                let [pointer, scope, ..] = *i.operands() else { return None };
+                if !is_update(i.op?) {
+                    return None;
+                }
+                let uint = editor.uint(32);
+                let relaxed = editor.constant(uint, 32, 0);
+                editor.replace(i.at, instruction(Op::AtomicLoad, &[ty, result, pointer, scope, relaxed]));
+            }
+            MutationKind::MissingBarrier => {
+                if i.op != Some(Op::ControlBarrier) {
+                    return None;
+                }
+                editor.replace(i.at, Vec::new());
+            }
+        }
+        Some(editor.finish())
+    }
+}
+
+/// Lets an instruction make a new id, and returns that, the result that it had, and its type; `None` for instructions
+/// behind which nothing may stand or that compute nothing.
+fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<(u32, u32, Plain)> {
+    let op = i.op?;
+    let plain = Plain::of(editor.module(), editor.module().type_declared(i.result_type()?)?)?;
+    if matches!(op, Op::Phi | Op::FunctionParameter | Op::Undef | Op::Variable) || !in_function(editor.module(), i) {
+        return None;
+    }
+    let result = i.result()?;
+    let new = editor.id();
+    let mut words = i.words.to_vec();
+    *words.get_mut(2)? = new;
+    editor.replace(i.at, words);
+    editor.decorate_alike(result, new);
+    Some((new, result, plain))
+}
+
+fn in_function(module: &Module, i: &Instruction<'_>) -> bool {
+    module.function_at(i.index).is_some()
+}
+
+/// `result = (bits of the instruction's result) + number`, component by component.
+fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: PlainKind, number: i64) -> Option<()> {
+    let (new, result, plain) = divert(editor, i)?;
+    let Plain { ty, kind, width, count, .. } = plain;
+    let fits =
+        matches!((kind, wanted), (PlainKind::Float, PlainKind::Float) | (PlainKind::Int { .. }, PlainKind::Int { .. }));
+    let declared = width == 32
+        || editor
+            .module()
+            .types()
+            .any(|(_, ty)| matches!(ty, assay_spirv::module::Type::Int { width: w, .. } if *w == width));
+    if !fits || !declared {
+        return None;
+    }
+    let uint = editor.uint(width);
+    let uints = editor.vector(uint, count);
+    let mask = if width >= 64 { u64::MAX } else { (1u64 << width.max(32)) - 1 };
+    let one = editor.constant(uint, width, number as u64 & mask);
+    let addend = editor.splat(uints, one, count);
+    let sum = editor.id();
+    let mut words = Vec::new();
+    if ty == uints {
+        words.extend(instruction(Op::IAdd, &[ty, result, new, addend]));
+    } else {
+        let bits = editor.id();
+        words.extend(instruction(Op::Bitcast, &[uints, bits, new]));
+        words.extend(instruction(Op::IAdd, &[uints, sum, bits, addend]));
+        words.extend(instruction(Op::Bitcast, &[ty, result, sum]));
+    }
+    editor.after(i.at, &words);
+    Some(())
+}
+
+/// `result = x == 0 ? -x : x`, on the bits, which no driver may simplify.
+fn sign_of_zero(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<()> {
+    let (new, result, plain) = divert(editor, i)?;
+    let Plain { ty, kind: PlainKind::Float, width: 32, count, .. } = plain else { return None };
+    let (uint, bool) = (editor.uint(32), editor.bool());
+    let (uints, bools) = (editor.vector(uint, count), editor.vector(bool, count));
+    let constant = |editor: &mut Editor<'_>, bits: u64| {
+        let value = editor.constant(uint, 32, bits);
+        editor.splat(uints, value, count)
+    };
+    let (zero, magnitude, sign) = (constant(editor, 0), constant(editor, 0x7fff_ffff), constant(editor, 0x8000_0000));
+    let [bits, size, is_zero, flipped, chosen] = std::array::from_fn(|_| editor.id());
+    let words = [
+        instruction(Op::Bitcast, &[uints, bits, new]),
+        instruction(Op::BitwiseAnd, &[uints, size, bits, magnitude]),
+        instruction(Op::IEqual, &[bools, is_zero, size, zero]),
+        instruction(Op::BitwiseXor, &[uints, flipped, bits, sign]),
+        instruction(Op::Select, &[uints, chosen, is_zero, flipped, bits]),
+        instruction(Op::Bitcast, &[ty, result, chosen]),
+    ];
+    editor.after(i.at, &words.concat());
+    Some(())
+}
+
+/// The same for operands of the other signedness.
+fn other_signedness(op: Op) -> Option<Op> {
+    const PAIRS: [(Op, Op); 10] = [
+        (Op::SConvert, Op::UConvert),
+        (Op::ShiftRightArithmetic, Op::ShiftRightLogical),
+        (Op::SDiv, Op::UDiv),
+        (Op::BitFieldSExtract, Op::BitFieldUExtract),
+        (Op::ConvertSToF, Op::ConvertUToF),
+        (Op::SLessThan, Op::ULessThan),
+        (Op::SGreaterThan, Op::UGreaterThan),
+        (Op::SLessThanEqual, Op::ULessThanEqual),
+        (Op::SGreaterThanEqual, Op::UGreaterThanEqual),
+        (Op::AtomicSMax, Op::AtomicUMax),
+    ];
+    PAIRS.iter().find_map(|&(signed, unsigned)| match op {
+        _ if op == signed => Some(unsigned),
+        _ if op == unsigned => Some(signed),
+        _ => None,
+    })
+}
+
+/// Whether it reads, changes and writes, with pointer, scope and semantics first.
+fn is_update(op: Op) -> bool {
+    matches!(
+        op,
+        Op::AtomicExchange
+            | Op::AtomicIIncrement
+            | Op::AtomicIDecrement
+            | Op::AtomicIAdd
+            | Op::AtomicISub
+            | Op::AtomicSMin
+            | Op::AtomicUMin
+            | Op::AtomicSMax
+            | Op::AtomicUMax
+            | Op::AtomicAnd
+            | Op::AtomicOr
+            | Op::AtomicXor
+    )
+}
+
+/// A target that is given modules with the error in them.
+pub struct Mutating<T> {
+    inner: T,
+    planted: Planted,
+}
+
+impl<T: Target> Mutating<T> {
+    /// Plants the error in every module that the target is given.
+    pub fn new(inner: T, planted: Planted) -> Self {
+        Self { inner, planted }
+    }
+}
+
+impl<T: Target> Target for Mutating<T> {
+    fn info(&self) -> &DeviceInfo {
+        self.inner.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.inner.have()
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let module = Module::parse(job.words.to_vec())
+            .map_err(|error| Trouble::Internal(format!("the module that an error was to be planted in: {error}")))?;
+        match self.planted.change(&module) {
+            Some(words) => self.inner.run(&Job { words: &words, ..*job }),
+            None => Err(Trouble::Internal("the instruction that an error was planted in is gone".into()).into()),
+        }
+    }
+}
+
+impl<T: Target + ?Sized> Target for &T {
+    fn info(&self) -> &DeviceInfo {
+        (**self).info()
+    }
+
+    fn have(&self) -> &Have {
+        (**self).have()
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        (**self).run(job)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mutations_read_as_they_are_written() {
+        for text in ["ulp:4@OpFMul", "rounding", "sign-of-zero@%12", "lost-atomic", "missing-barrier@3"] {
+            assert_eq!(text.parse::<Mutation>().unwrap().to_string(), text);
+        }
+        for text in ["", "ulp:x", "typo", "typo:3"] {
+            assert!(text.parse::<Mutation>().is_err(), "{text}");
+        }
+    }
+}
