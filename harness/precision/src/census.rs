@@ -1,6 +1,10 @@
 //! Checking many results at once, and counting what comes out.
 
-use crate::{Call, FailureClass, Judgement, Reference, Verdict, lanes::arithmetic::LANES, screen::Screen};
+use crate::{
+    Call, FailureClass, Judgement, Reference, Verdict,
+    lanes::arithmetic::LANES,
+    screen::{Group, Screen},
+};
 use smallvec::SmallVec;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -54,6 +58,8 @@ pub struct Sample {
 pub struct Census {
     /// Invocations checked.
     pub inputs: u64,
+    /// Result scalars that the quick way left to the certain one: a matter of speed, not of results.
+    pub certain: u64,
     /// Result scalars by verdict.
     pub verdicts: BTreeMap<Verdict, u64>,
     /// Inputs (not scalars) with at least one failing scalar.
@@ -75,6 +81,7 @@ impl Census {
     /// Adds what another part of the same case found.
     pub fn merge(&mut self, other: &Census) {
         self.inputs += other.inputs;
+        self.certain += other.certain;
         self.failing_inputs += other.failing_inputs;
         self.warning_inputs += other.warning_inputs;
         for (&verdict, count) in &other.verdicts {
@@ -137,8 +144,8 @@ impl Census {
 /// Checks results of one call in bulk. Cheap to share between threads.
 ///
 /// Most results are decided quickly, in groups; what the quick way cannot decide for certain goes to
-/// [`Reference::judge`]. The verdicts are the same; margins of results that pass are exact for the worst, and
-/// [`Census::worst`] is the worst to within 2^-18.
+/// [`Reference::judge`]. The verdicts are the same, and the margin of [`Census::worst`] is that result's own; none that passes
+/// has one greater by more than 2^-18 or, below an eighth, than a 32nd of it.
 #[derive(Clone, Debug)]
 pub struct Checker {
     call: Call,
@@ -146,8 +153,11 @@ pub struct Checker {
     screens: Arc<[Option<Screen>]>,
 }
 
-/// By how much a quick margin may exceed the certain one.
-const MARGIN_SLACK: f64 = 1.0 / (1 << 18) as f64;
+/// What a quick margin may be while the worst is this: it may itself be a little too large.
+fn tolerated(worst: f64) -> f64 {
+    let least = 1.0 / (1 << 18) as f64;
+    if worst < 0.125 { worst + (worst / 32.0).max(least) } else { worst + least }
+}
 
 impl Checker {
     /// A checker for one call.
@@ -171,29 +181,55 @@ impl Checker {
         assert_eq!(results.len(), self.call.result_slots().count(), "a column per result slot");
         let len = results[0].len();
         assert!(operands.iter().chain(results).all(|c| c.len() == len), "columns of one length");
+        let columns = Columns { operands, results, len };
+        let mut worst = Worst { margin: census.worst_margin(), ..Worst::default() };
         for start in (0..len).step_by(LANES) {
-            self.check_group(operands, results, start, LANES.min(len - start), census);
+            let found = self.check_group(&columns, start, &mut worst, census);
+            worst.groups.push(found);
         }
+        self.find_worst(&columns, &worst, census);
     }
 
-    /// Checks `count` invocations from `start` on.
-    fn check_group(
-        &self,
-        operands: &[Column<'_>],
-        results: &[Column<'_>],
-        start: usize,
-        count: usize,
-        census: &mut Census,
-    ) {
-        let mut worst = [Verdict::Unchecked; LANES];
-        let (mut passed, mut unchecked) = (0, 0);
-        for (slot, &column) in results.iter().enumerate() {
-            let screened = self.screens[slot].as_ref().and_then(|s| s.judge(operands, column, start, count));
-            for (lane, worst) in worst[..count].iter_mut().enumerate() {
+    /// Checks a group of invocations; says the greatest quick margin among those that passed.
+    fn check_group(&self, columns: &Columns<'_>, start: usize, worst: &mut Worst, census: &mut Census) -> f64 {
+        let count = columns.count(start);
+        census.inputs += count as u64;
+        let mut verdicts = [Verdict::Unchecked; LANES];
+        let (mut passed, mut unchecked, mut greatest) = (0, 0, -1f64);
+        for slot in 0..columns.results.len() {
+            let group = self.screens[slot].as_ref().map(|s| (s, columns.group(s, slot, start)));
+            // Most groups are settled at a glance, almost all others by the whole rule.
+            let glanced = group.as_ref().and_then(|(screen, group)| {
+                let screened = screen.glance(group)?;
+                Some((screened.settled(count)?, screened))
+            });
+            let (settled, screened) = match (glanced, &group) {
+                (Some((settled, screened)), _) => (Some(settled), Some(screened)),
+                (None, Some((screen, group))) => {
+                    let screened = screen.judge(group);
+                    (screened.as_ref().and_then(|s| s.settled(count)), screened)
+                }
+                (None, None) => (None, None),
+            };
+            if let (Some(settled), Some(screened)) = (settled, &screened) {
+                passed += settled.passed;
+                unchecked += settled.unchecked;
+                greatest = settled.worst.max(greatest);
+                if settled.worst > worst.margin {
+                    let lane = (0..count).find(|&i| screened.margins[i] == settled.worst);
+                    worst.raise(settled.worst, slot, start + lane.unwrap_or_default());
+                }
+                continue;
+            }
+            for (lane, verdict) in verdicts[..count].iter_mut().enumerate() {
                 if let Some(screened) = &screened {
-                    if screened.passes(lane) && screened.margins[lane] <= census.worst_margin() + MARGIN_SLACK {
+                    if screened.passes(lane) {
                         passed += 1;
-                        *worst = (*worst).max(Verdict::Pass);
+                        let margin = screened.margins[lane];
+                        greatest = margin.max(greatest);
+                        if margin > worst.margin {
+                            worst.raise(margin, slot, start + lane);
+                        }
                         continue;
                     }
                     if screened.is_unchecked(lane) {
@@ -201,29 +237,92 @@ impl Checker {
                         continue;
                     }
                 }
-                *worst = (*worst).max(self.check_one(operands, column, slot, start + lane, census));
+                *verdict = (*verdict).max(self.check_one(columns, slot, start + lane, census));
             }
+            worst.margin = worst.margin.max(census.worst_margin());
         }
         census.add(Verdict::Pass, passed);
         census.add(Verdict::Unchecked, unchecked);
-        census.inputs += count as u64;
-        census.failing_inputs += worst[..count].iter().filter(|v| **v == Verdict::Fail).count() as u64;
-        census.warning_inputs += worst[..count].iter().filter(|v| **v == Verdict::QualityWarning).count() as u64;
+        census.failing_inputs += verdicts[..count].iter().filter(|v| **v == Verdict::Fail).count() as u64;
+        census.warning_inputs += verdicts[..count].iter().filter(|v| **v == Verdict::QualityWarning).count() as u64;
+        greatest
     }
 
     /// Checks one result by the certain way.
-    fn check_one(
-        &self,
-        operands: &[Column<'_>],
-        column: Column<'_>,
-        slot: usize,
-        index: usize,
-        census: &mut Census,
-    ) -> Verdict {
-        let x: SmallVec<[u64; 8]> = operands.iter().map(|c| c.get(index)).collect();
-        let got = column.get(index);
+    fn check_one(&self, columns: &Columns<'_>, slot: usize, index: usize, census: &mut Census) -> Verdict {
+        let (x, got) = columns.row(slot, index);
         let judgement = self.reference.judge(slot, &x, got);
+        census.certain += 1;
         census.count(judgement, || Sample { operands: x.to_vec(), slot, got, margin: judgement.margin });
         judgement.verdict
+    }
+
+    /// The worst of those that passed quickly, by the certain way.
+    fn find_worst(&self, columns: &Columns<'_>, worst: &Worst, census: &mut Census) {
+        let Some((slot, index)) = worst.at.filter(|_| worst.margin > census.worst_margin()) else { return };
+        self.weigh(columns, slot, index, census);
+        // Where its quick margin was right, which is at least the certain one, nothing comes near it; now and then it is not.
+        for (group, &margin) in worst.groups.iter().enumerate() {
+            if margin <= tolerated(census.worst_margin()) {
+                continue;
+            }
+            let start = group * LANES;
+            for slot in 0..columns.results.len() {
+                let screen = self.screens[slot].as_ref();
+                let Some(screened) = screen.and_then(|s| s.judge(&columns.group(s, slot, start))) else { continue };
+                for lane in (0..columns.count(start)).filter(|&lane| screened.passes(lane)) {
+                    if screened.margins[lane] > tolerated(census.worst_margin()) {
+                        self.weigh(columns, slot, start + lane, census);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The margin of a result that passed, by the certain way.
+    fn weigh(&self, columns: &Columns<'_>, slot: usize, index: usize, census: &mut Census) {
+        let (x, got) = columns.row(slot, index);
+        let margin = self.reference.judge(slot, &x, got).margin;
+        census.certain += 1;
+        census.keep_worst(margin, || Sample { operands: x.to_vec(), slot, got, margin });
+    }
+}
+
+/// What is checked in one go.
+struct Columns<'a> {
+    operands: &'a [Column<'a>],
+    results: &'a [Column<'a>],
+    len: usize,
+}
+
+impl Columns<'_> {
+    /// How many invocations the group has that starts there.
+    fn count(&self, start: usize) -> usize {
+        LANES.min(self.len - start)
+    }
+
+    fn group(&self, screen: &Screen, slot: usize, start: usize) -> Group {
+        screen.group(self.operands, self.results[slot], start, self.count(start))
+    }
+
+    /// The operands of an invocation, and one result.
+    fn row(&self, slot: usize, index: usize) -> (SmallVec<[u64; 8]>, u64) {
+        (self.operands.iter().map(|c| c.get(index)).collect(), self.results[slot].get(index))
+    }
+}
+
+/// The greatest margin so far, for a while by the quick way only.
+#[derive(Default)]
+struct Worst {
+    margin: f64,
+    /// The result slot and the invocation that have it, if it is a quick one.
+    at: Option<(usize, usize)>,
+    /// The greatest quick margin in each group.
+    groups: Vec<f64>,
+}
+
+impl Worst {
+    fn raise(&mut self, margin: f64, slot: usize, index: usize) {
+        (self.margin, self.at) = (margin, Some((slot, index)));
     }
 }

@@ -1,15 +1,14 @@
 //! Deciding the bulk of many results quickly, and saying which are left.
 
-#![expect(clippy::needless_range_loop, reason = "indexed loops over several lanes at once vectorise")]
-
 use crate::{
     Column, Op, Rounding, Scalar,
     environment::{Environment, Flush},
     evaluate::{Kernel, Slot},
     exact::{Exact, Relation},
     lanes::{
-        Lanes,
-        arithmetic::{Grid, LANES, Lane, SLACK, flag, lane, vectorised},
+        Lanes, Point,
+        arithmetic::{Grid, LANES, Lane, SLACK, flag, lanes, vectorised},
+        inner,
     },
     real::Bound,
 };
@@ -29,12 +28,29 @@ pub(crate) struct Screen {
     result: Scalar,
 }
 
+/// Invocations that are screened together.
+pub(crate) struct Group {
+    /// The operands that the slot depends on.
+    x: Vec<Lane>,
+    got: Lane,
+    /// Whether an operand is denormal somewhere.
+    denormals: bool,
+}
+
 /// What the screen says about each lane.
 pub(crate) struct Screened {
     /// Error over bound, at least the certain one and hardly more; a NaN where the screen cannot tell.
     pub(crate) margins: Lane,
     /// 1.0 where nothing is required.
     pub(crate) any: Lane,
+}
+
+/// What the screen says about a group of lanes in which it leaves nothing to the certain evaluation.
+pub(crate) struct Settled {
+    pub(crate) passed: u64,
+    pub(crate) unchecked: u64,
+    /// The greatest margin of those that passed; negative if none did.
+    pub(crate) worst: f64,
 }
 
 impl Screened {
@@ -46,6 +62,30 @@ impl Screened {
     /// Whether nothing is required of the lane.
     pub(crate) fn is_unchecked(&self, lane: usize) -> bool {
         self.any[lane] > 0.0
+    }
+
+    /// The first lanes, if each of them passes or is unchecked.
+    pub(crate) fn settled(&self, count: usize) -> Option<Settled> {
+        let (margins, any) = (self.margins, self.any);
+        // Counts and the maximum as integers, which vectorise: a margin that passes is not negative, and ordered as its bits are.
+        let (passed, unchecked, worst) = vectorised(
+            #[inline(always)]
+            move || {
+                let (mut passed, mut unchecked, mut worst) = (0u64, 0u64, -1i64);
+                for i in 0..LANES {
+                    let inside = i < count;
+                    let passes = inside & (margins[i] <= CERTAIN);
+                    let open = inside & (any[i] > 0.0) & !passes;
+                    let bits = if passes { margins[i].to_bits().cast_signed() } else { -1 };
+                    passed += u64::from(passes);
+                    unchecked += u64::from(open);
+                    worst = if bits > worst { bits } else { worst };
+                }
+                (passed, unchecked, worst)
+            },
+        );
+        let worst = if worst < 0 { -1.0 } else { f64::from_bits(worst.cast_unsigned()) };
+        (passed + unchecked == count as u64).then_some(Settled { passed, unchecked, worst })
     }
 }
 
@@ -59,7 +99,7 @@ impl Screen {
         };
         let types = slot.inputs.iter().all(|&(_, scalar)| narrow(scalar)) && narrow(slot.result);
         let known = match &slot.kernel {
-            Kernel::Exact(exact) => discrete(*exact, &[1.0; 3]).is_some(),
+            Kernel::Exact(exact) => discrete(*exact, &[[1.0; LANES]; 3]).is_some(),
             Kernel::Real(_) => slot.env.rounding != Rounding::Rtz,
             // Several operands and a declared mode, or infinities that count, are left to the certain evaluation altogether.
             Kernel::Formula(_) if slot.inputs.len() > 1 => {
@@ -77,21 +117,32 @@ impl Screen {
         })
     }
 
-    /// Screens up to [`LANES`] invocations from `start` on. `None` if these operands are none for it.
-    pub(crate) fn judge(
-        &self,
-        operands: &[Column<'_>],
-        result: Column<'_>,
-        start: usize,
-        count: usize,
-    ) -> Option<Screened> {
-        let x: SmallVec<[Lane; 4]> =
-            self.operands.iter().map(|&(i, scalar)| decode(operands[i], scalar, start, count)).collect();
-        let got = decode(result, self.result, start, count);
-        let mut screened = self.alternative(&x, &got)?;
-        if self.env.flush_operands && x.iter().enumerate().any(|(k, x)| self.has_denormal(k, x)) {
+    /// Operands and results of up to [`LANES`] invocations from `start` on, for [`Screen::judge`] and [`Screen::glance`].
+    pub(crate) fn group(&self, operands: &[Column<'_>], result: Column<'_>, start: usize, count: usize) -> Group {
+        let x: Vec<Lane> = self.operands.iter().map(|&(i, scalar)| decode(operands[i], scalar, start, count)).collect();
+        let denormals = x.iter().enumerate().any(|(k, x)| self.has_denormal(k, x));
+        Group { got: decode(result, self.result, start, count), x, denormals }
+    }
+
+    /// Screens a group by less than the whole rule: margins may be too large by more than a little, and more lanes are left open.
+    /// `None` if there is no such way.
+    pub(crate) fn glance(&self, group: &Group) -> Option<Screened> {
+        let lanes = Lanes::new(&self.env);
+        if group.denormals || !inner::serves(self.op, &lanes) {
+            return None;
+        }
+        let mut screened = self.measured(&inner::point(self.op, &group.x[0], &lanes)?, &group.got);
+        self.refuse_what_is_special(&group.x, &group.got, &mut screened);
+        Some(screened)
+    }
+
+    /// Screens a group. `None` if these operands are none for it.
+    pub(crate) fn judge(&self, group: &Group) -> Option<Screened> {
+        let Group { x, got, denormals } = group;
+        let mut screened = self.alternative(x, got)?;
+        if self.env.flush_operands && *denormals {
             // The alternative that all denormal operands are read as zero.
-            let flushed: SmallVec<[Lane; 4]> = x
+            let flushed: Vec<Lane> = x
                 .iter()
                 .enumerate()
                 .map(|(k, x)| {
@@ -99,14 +150,14 @@ impl Screen {
                     x.map(|v| if v.abs() < edge { 0.0 } else { v })
                 })
                 .collect();
-            let other = self.alternative(&flushed, &got)?;
+            let other = self.alternative(&flushed, got)?;
             for i in 0..LANES {
                 let (a, b) = (screened.margins[i], other.margins[i]);
                 screened.margins[i] = if b < a || a.is_nan() { b } else { a };
                 screened.any[i] = screened.any[i].max(other.any[i]);
             }
         }
-        self.refuse_what_is_special(&x, &got, &mut screened);
+        self.refuse_what_is_special(x, got, &mut screened);
         Some(screened)
     }
 
@@ -117,7 +168,7 @@ impl Screen {
 
     fn has_denormal(&self, operand: usize, x: &Lane) -> bool {
         let edge = self.min_normal(operand);
-        vectorised(|| x.iter().fold(0.0, |found, &v| found + flag(v != 0.0 && v.abs() < edge)) > 0.0)
+        holds(x, move |v| (v != 0.0) & (v.abs() < edge))
     }
 
     /// Margins for operands with these values.
@@ -136,36 +187,49 @@ impl Screen {
             Kernel::Formula(formula) => lanes.formula_point(formula, &references)?,
             Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => return None,
         };
+        Some(self.measured(&point, got))
+    }
+
+    /// Margins of results by their distance.
+    fn measured(&self, point: &Point, got: &Lane) -> Screened {
+        let grid = Grid::new(self.env.format);
         let (v, e, bound) = (&point.exact.value, &point.exact.error, &point.bound);
-        let flushed = self.env.flush_results != Flush::Never;
-        let edge = lanes.grid.min_normal * (1.0 - SLACK);
+        let may_flush = self.env.flush_results != Flush::Never;
+        let edge = grid.min_normal * (1.0 - SLACK);
         // An infinity is permitted where the range reaches beyond the largest finite value.
-        let max = lanes.grid.max * (1.0 + SLACK);
-        let margins = vectorised(|| {
-            lane(|i| {
-                let error = (got[i] - v[i]).abs() + e[i];
-                let margin = if error == 0.0 { 0.0 } else { error / bound[i] };
-                // A bound that is not positive bounds nothing here.
-                let margin = if error == 0.0 || bound[i] > 0.0 { margin } else { f64::NAN };
-                let tiny = v[i].abs() + e[i] < edge && v[i].abs() > e[i];
-                let flushed = flushed && tiny && got[i] == 0.0;
-                let overflown = got[i].is_infinite() && got[i].signum() * v[i] - e[i] > max;
-                if flushed || overflown { 0.0 } else { margin }
-            })
+        let max = grid.max * (1.0 + SLACK);
+        let margins = lanes!([v, e, bound, got], |i| {
+            let error = (got[i] - v[i]).abs() + e[i];
+            let quotient = error / bound[i];
+            let margin = if error == 0.0 { 0.0 } else { quotient };
+            // A bound that is not positive bounds nothing here.
+            let margin = if (error == 0.0) | (bound[i] > 0.0) { margin } else { f64::NAN };
+            let tiny = (v[i].abs() + e[i] < edge) & (v[i].abs() > e[i]);
+            let flushed = may_flush & tiny & (got[i] == 0.0);
+            let overflown = (got[i].abs() == f64::INFINITY) & (v[i].copysign(v[i] * got[i]) - e[i] > max);
+            if flushed | overflown { 0.0 } else { margin }
         });
         let mut screened = Screened { margins, any: point.any };
         if let Some(rounding) = self.rounds() {
+            let evaluation = Lanes::new(&self.env);
             // Next to a power of two more than the neighbours lie within an ulp.
-            vectorised(|| {
-                for i in 0..LANES {
-                    let (lo, hi) = lanes.rounded(v[i], rounding);
-                    let neighbour = lo <= got[i] && got[i] <= hi;
-                    let flushed = screened.margins[i] == 0.0 && got[i] == 0.0;
-                    screened.margins[i] = if neighbour || flushed { screened.margins[i] } else { f64::NAN };
-                }
-            });
+            let margins = &screened.margins;
+            screened.margins = match rounding {
+                Rounding::Undeclared => lanes!([v, got, margins], |i| {
+                    let (lo, hi) = evaluation.rounded(v[i], Rounding::Undeclared);
+                    let neighbour = (lo <= got[i]) & (got[i] <= hi);
+                    let flushed = (margins[i] == 0.0) & (got[i] == 0.0);
+                    if neighbour | flushed { margins[i] } else { f64::NAN }
+                }),
+                Rounding::Rte | Rounding::Rtz => lanes!([v, got, margins], |i| {
+                    let (lo, hi) = evaluation.rounded(v[i], rounding);
+                    let neighbour = (lo <= got[i]) & (got[i] <= hi);
+                    let flushed = (margins[i] == 0.0) & (got[i] == 0.0);
+                    if neighbour | flushed { margins[i] } else { f64::NAN }
+                }),
+            };
         }
-        Some(screened)
+        screened
     }
 
     /// The rounding mode, for what is correctly rounded.
@@ -183,17 +247,12 @@ impl Screen {
 
     fn discrete(&self, exact: Exact, x: &[Lane], got: &Lane) -> Option<Screened> {
         let edge = self.result.format().map_or(0.0, |f| Grid::new(f).min_normal);
-        let flushed = self.env.flush_results != Flush::Never;
-        let mut margins = [f64::NAN; LANES];
-        for (i, margin) in margins.iter_mut().enumerate() {
-            let mut operands = [0.0; 3];
-            operands.iter_mut().zip(x).for_each(|(operand, x)| *operand = x[i]);
-            let expected = discrete(exact, &operands)?;
-            let is_flushed = flushed && got[i] == 0.0 && expected.abs() < edge;
-            if got[i] == expected || is_flushed {
-                *margin = 0.0;
-            }
-        }
+        let may_flush = self.env.flush_results != Flush::Never;
+        let expected = &discrete(exact, x)?;
+        let margins = lanes!([expected, got], |i| {
+            let flushed = may_flush & (got[i] == 0.0) & (expected[i].abs() < edge);
+            if (got[i] == expected[i]) | flushed { 0.0 } else { f64::NAN }
+        });
         Some(Screened { margins, any: [0.0; LANES] })
     }
 
@@ -205,25 +264,23 @@ impl Screen {
         let is_float = self.result.format().is_some();
         let edge = self.result.format().map_or(0.0, |f| Grid::new(f).min_normal);
         let (zero_is_special, denormal_is_special) = (is_float && !env.nsz, env.flush_results == Flush::Must);
-        vectorised(|| {
-            for i in 0..LANES {
-                let special =
-                    zero_is_special && got[i] == 0.0 || denormal_is_special && got[i] != 0.0 && got[i].abs() < edge;
-                screened.margins[i] = if special { f64::NAN } else { screened.margins[i] };
-                // What is not required does not count as passed; without the assumptions the certain evaluation says which.
-                let unchecked = screened.any[i] > 0.0;
-                screened.margins[i] = if unchecked { f64::NAN } else { screened.margins[i] };
-                screened.any[i] = flag(unchecked && assumed_away);
-            }
+        // What is not required does not count as passed; without the assumptions the certain evaluation says which.
+        let (margins, any) = (&screened.margins, &screened.any);
+        screened.margins = lanes!([margins, any, got], |i| {
+            let zero = zero_is_special & (got[i] == 0.0);
+            let denormal = denormal_is_special & (got[i] != 0.0) & (got[i].abs() < edge);
+            if zero | denormal | (any[i] > 0.0) { f64::NAN } else { margins[i] }
         });
+        if !assumed_away {
+            screened.any = [0.0; LANES];
+        }
         for x in x {
-            vectorised(|| {
-                for i in 0..LANES {
-                    let finite = x[i].is_finite();
-                    screened.any[i] = if finite { screened.any[i] } else { flag(assumed_away) };
-                    screened.margins[i] = if finite { screened.margins[i] } else { f64::NAN };
-                }
-            });
+            if !holds(x, |v: f64| !v.is_finite()) {
+                continue;
+            }
+            for i in (0..LANES).filter(|&i| !x[i].is_finite()) {
+                (screened.margins[i], screened.any[i]) = (f64::NAN, flag(assumed_away));
+            }
         }
     }
 }
@@ -231,62 +288,66 @@ impl Screen {
 impl Screen {
     /// Leaves to the certain evaluation the operands for which the instruction set names a result, or names none.
     fn refuse_what_is_named(&self, x: &[Lane], screened: &mut Screened) {
-        let named = |i: usize| match self.op {
-            Op::Log => x[0][i] == 1.0,
-            Op::Sqrt => x[0][i] == 0.0,
-            Op::SmoothStep => x[0][i] >= x[1][i],
-            _ => false,
+        let mut refuse = |named: &dyn Fn(usize) -> bool| {
+            for i in (0..LANES).filter(|&i| named(i)) {
+                (screened.margins[i], screened.any[i]) = (f64::NAN, 0.0);
+            }
         };
-        if !matches!(self.op, Op::Log | Op::Sqrt | Op::SmoothStep) {
-            return;
-        }
-        for i in (0..LANES).filter(|&i| named(i)) {
-            (screened.margins[i], screened.any[i]) = (f64::NAN, 0.0);
+        // Most groups hold none of these.
+        match self.op {
+            Op::Log if holds(&x[0], |v| v == 1.0) => refuse(&|i| x[0][i] == 1.0),
+            Op::Sqrt if holds(&x[0], |v| v == 0.0) => refuse(&|i| x[0][i] == 0.0),
+            Op::SmoothStep => refuse(&|i| x[0][i] >= x[1][i]),
+            _ => {}
         }
     }
 }
 
-/// One permitted result of a discrete operation on finite operands, for those that are simple; a NaN where there is none.
+/// Whether some lane is like that.
 #[inline(always)]
-fn discrete(exact: Exact, x: &[f64; 3]) -> Option<f64> {
-    let [a, b, c] = *x;
+fn holds(x: &Lane, test: impl Fn(f64) -> bool) -> bool {
+    let x = *x;
+    vectorised(
+        #[inline(always)]
+        move || x.iter().fold(0u64, |found, &v| found | u64::from(test(v))) != 0,
+    )
+}
+
+/// One permitted result of a discrete operation on finite operands, for those that are simple; a NaN where there is none.
+fn discrete(exact: Exact, x: &[Lane]) -> Option<Lane> {
+    let first = &x[0];
+    let (a, b, c) = (first, x.get(1).unwrap_or(first), x.get(2).unwrap_or(first));
     Some(match exact {
-        Exact::Negate => -a,
-        Exact::Abs => a.abs(),
-        Exact::Sign if a == 0.0 => 0.0,
-        Exact::Sign => a.signum(),
-        Exact::Round | Exact::RoundEven => a.round_ties_even(),
-        Exact::Trunc | Exact::ToInt => a.trunc(),
-        Exact::Floor => a.floor(),
-        Exact::Ceil => a.ceil(),
-        Exact::Fraction => a - a.trunc(),
-        Exact::Copy => a,
+        Exact::Negate => lanes!([a], |i| -a[i]),
+        Exact::Abs => lanes!([a], |i| a[i].abs()),
+        Exact::Sign => lanes!([a], |i| flag(a[i] > 0.0) - flag(a[i] < 0.0)),
+        Exact::Round | Exact::RoundEven => lanes!([a], |i| a[i].round_ties_even()),
+        Exact::Trunc | Exact::ToInt => lanes!([a], |i| a[i].trunc()),
+        Exact::Floor => lanes!([a], |i| a[i].floor()),
+        Exact::Ceil => lanes!([a], |i| a[i].ceil()),
+        Exact::Fraction => lanes!([a], |i| a[i] - a[i].trunc()),
+        Exact::Copy => *a,
         Exact::Min | Exact::NMin | Exact::AtomicMin | Exact::GroupMin => {
-            if b < a {
-                b
-            } else {
-                a
-            }
+            lanes!([a, b], |i| if b[i] < a[i] { b[i] } else { a[i] })
         }
         Exact::Max | Exact::NMax | Exact::AtomicMax | Exact::GroupMax => {
-            if a < b {
-                b
-            } else {
-                a
-            }
+            lanes!([a, b], |i| if a[i] < b[i] { b[i] } else { a[i] })
         }
-        Exact::Clamp | Exact::NClamp if b > c => f64::NAN,
-        Exact::Clamp | Exact::NClamp => a.max(b).min(c),
-        Exact::Step => flag(b >= a),
-        Exact::IsNan | Exact::IsInf => 0.0,
-        Exact::Compare(relation, _) => flag(match relation {
-            Relation::Equal => a == b,
-            Relation::NotEqual => a != b,
-            Relation::Less => a < b,
-            Relation::Greater => a > b,
-            Relation::LessEqual => a <= b,
-            Relation::GreaterEqual => a >= b,
+        Exact::Clamp | Exact::NClamp => lanes!([a, b, c], |i| {
+            let raised = if a[i] < b[i] { b[i] } else { a[i] };
+            let clamped = if raised > c[i] { c[i] } else { raised };
+            if b[i] > c[i] { f64::NAN } else { clamped }
         }),
+        Exact::Step => lanes!([a, b], |i| flag(b[i] >= a[i])),
+        Exact::IsNan | Exact::IsInf => [0.0; LANES],
+        Exact::Compare(relation, _) => match relation {
+            Relation::Equal => lanes!([a, b], |i| flag(a[i] == b[i])),
+            Relation::NotEqual => lanes!([a, b], |i| flag(a[i] != b[i])),
+            Relation::Less => lanes!([a, b], |i| flag(a[i] < b[i])),
+            Relation::Greater => lanes!([a, b], |i| flag(a[i] > b[i])),
+            Relation::LessEqual => lanes!([a, b], |i| flag(a[i] <= b[i])),
+            Relation::GreaterEqual => lanes!([a, b], |i| flag(a[i] >= b[i])),
+        },
         Exact::AllEqual
         | Exact::Significand
         | Exact::Exponent
@@ -310,25 +371,42 @@ fn discrete(exact: Exact, x: &[f64; 3]) -> Option<f64> {
     })
 }
 
+/// A lane of words, each turned into a number by a function.
+macro_rules! words {
+    ($bits:ident, $number:expr) => {{
+        let $bits: [u32; LANES] = *$bits;
+        vectorised(
+            #[inline(always)]
+            move || {
+                let mut out = [0.0; LANES];
+                for i in 0..LANES {
+                    out[i] = f64::from($number($bits[i]));
+                }
+                out
+            },
+        )
+    }};
+}
+
 /// The values of a column as numbers, infinities and NaNs as such; past the end, one.
 fn decode(column: Column<'_>, scalar: Scalar, start: usize, count: usize) -> Lane {
-    let mut out = [1.0; LANES];
     let Column::Words(words) = column else { return [f64::NAN; LANES] };
-    let words = &words[start..start + count];
-    vectorised(|| match scalar {
-        Scalar::Float(format) if format == F32 => {
-            out.iter_mut().zip(words).for_each(|(v, &bits)| *v = f64::from(f32::from_bits(bits)));
-        }
-        Scalar::Float(format) => out.iter_mut().zip(words).for_each(|(v, &bits)| *v = value(format, bits.into())),
+    let one = match scalar {
+        Scalar::Float(format) => format.rank_of_one() as u32,
+        Scalar::Int { .. } | Scalar::Bool => 1,
+    };
+    let mut bits = [one; LANES];
+    bits[..count].copy_from_slice(&words[start..start + count]);
+    let bits = &bits;
+    match scalar {
+        Scalar::Float(format) if format == F32 => words!(bits, f32::from_bits),
+        Scalar::Float(format) => words!(bits, |bits: u32| value(format, bits.into())),
         Scalar::Int { width, signed: true } => {
             let shift = 32 - width;
-            out.iter_mut().zip(words).for_each(|(v, &w)| *v = f64::from((w << shift).cast_signed() >> shift));
+            words!(bits, |bits: u32| (bits << shift).cast_signed() >> shift)
         }
-        Scalar::Int { signed: false, .. } | Scalar::Bool => {
-            out.iter_mut().zip(words).for_each(|(v, &bits)| *v = f64::from(bits));
-        }
-    });
-    out
+        Scalar::Int { signed: false, .. } | Scalar::Bool => words!(bits, |bits: u32| bits),
+    }
 }
 
 /// The value of a pattern of a narrow format, by the same exponent field in `f64` and a scale.

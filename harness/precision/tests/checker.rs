@@ -91,7 +91,9 @@ fn compare(call: Call, count: usize, random: &mut Random) {
     assert_eq!(census.verdicts, expected.verdicts, "{name}");
     assert_eq!((census.failing_inputs, census.warning_inputs), (failing, warning), "{name}");
     let found = census.worst.and_then(|w| w.margin).unwrap_or(-1.0);
-    assert!(found == worst || (found - worst).abs() <= 4e-6 * worst.max(1.0), "{name}: worst {found}, not {worst}");
+    // Of small margins less is promised.
+    let tolerance = if worst < 0.125 { worst / 32.0 } else { 4e-6 * worst.max(1.0) };
+    assert!(found == worst || (found - worst).abs() <= tolerance, "{name}: worst {found}, not {worst}");
 }
 
 const MODES: [&[&str]; 9] = [
@@ -143,6 +145,82 @@ fn conversions_to_integers_are_the_same_both_ways() {
             let int = Scalar::Int { width: 32, signed };
             let call = Call::new(op, int, Shape::Scalar, Some(Scalar::Float(from)), Modes::default());
             compare(call.expect("a legal call"), 2_000, &mut random);
+        }
+    }
+}
+
+/// Operands next to which the inherited functions change: of their domains, of what overflows, of how they are evaluated.
+const EDGES: [f32; 20] = [
+    1e-37,
+    1e-20,
+    1e-7,
+    2e-4,
+    0.5,
+    0.99,
+    1.0,
+    1.01,
+    std::f32::consts::FRAC_PI_2,
+    2.0,
+    std::f32::consts::PI,
+    80.0,
+    88.03,
+    88.7,
+    512.0,
+    1024.0,
+    4096.0,
+    1.8e19,
+    1.8446744e19,
+    5.9e36,
+];
+
+#[test]
+fn single_results_at_the_ends_of_inherited_bounds_are_judged_the_same_both_ways() {
+    // One at a time: among others one that is left open would take all of them to the whole rule.
+    let ops = [
+        Op::Sqrt,
+        Op::Tan,
+        Op::Asin,
+        Op::Acos,
+        Op::Sinh,
+        Op::Cosh,
+        Op::Tanh,
+        Op::Asinh,
+        Op::Acosh,
+        Op::Atanh,
+        Op::Radians,
+        Op::Degrees,
+    ];
+    let mut random = Random(4);
+    for op in ops {
+        for names in [&[][..], &["DenormPreserve"], &["DenormFlushToZero"], &["RoundingModeRTE"], &["NotNaN", "NotInf"]]
+        {
+            let modes = names.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"));
+            let call = Call::new(op, Scalar::Float(F32), Shape::Scalar, None, modes).expect("a legal call");
+            let (reference, checker) = (call.reference(), Checker::new(call));
+            for k in 0..100 {
+                let near = EDGES[k % EDGES.len()].to_bits().wrapping_add(random.below(512) as u32).wrapping_sub(256);
+                let any = random.next() as u32;
+                let sign = if random.below(2) == 0 { 0 } else { 1 << 31 };
+                let x = if k % 2 == 0 { near ^ sign } else { any };
+                let set = reference.permitted(0, &[x.into()]).usual;
+                let ranges = set.ranges().iter().flat_map(|r| [r.lo - 1, r.lo, r.lo + 1, r.hi - 1, r.hi, r.hi + 1]);
+                for rank in ranges.filter(|&rank| F32.neg_infinity() <= rank && rank <= F32.infinity()) {
+                    let got = F32.bits(rank);
+                    let expected = reference.judge(0, &[x.into()], got).verdict;
+                    let mut census = Census::default();
+                    checker.check(&[Column::Words(&[x])], &[Column::Words(&[got as u32])], &mut census);
+                    assert_eq!(
+                        census.verdicts.into_iter().collect::<Vec<_>>(),
+                        [(expected, 1)],
+                        "{op} {x:#x} {got:#x}"
+                    );
+                }
+                if set.is_anything() {
+                    let mut census = Census::default();
+                    checker.check(&[Column::Words(&[x])], &[Column::Words(&[any])], &mut census);
+                    assert_eq!(census.verdicts.into_keys().collect::<Vec<_>>(), [Verdict::Unchecked], "{op} {x:#x}");
+                }
+            }
         }
     }
 }

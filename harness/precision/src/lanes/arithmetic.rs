@@ -5,8 +5,9 @@
 
 use assay_float::Format;
 
-/// How many inputs are evaluated together: enough to amortise what happens per group, few enough to stay in the first-level cache.
-pub(crate) const LANES: usize = 256;
+/// How many inputs are evaluated together: enough to amortise what happens per group, few enough to stay in the first-level cache and
+/// to be copied quickly.
+pub(crate) const LANES: usize = 128;
 
 /// One `f64` of each.
 pub(crate) type Lane = [f64; LANES];
@@ -54,7 +55,10 @@ impl Grid {
     #[inline(always)]
     pub(crate) fn floor(self, v: f64) -> f64 {
         let spacing = self.spacing(v);
-        (v * reciprocal(spacing)).floor() * spacing
+        let nearest = rounded(v, spacing);
+        // By a mask rather than a choice, of which a compiler may make a branch.
+        let above = u64::from(nearest > v).wrapping_neg();
+        nearest - f64::from_bits(spacing.to_bits() & above)
     }
 
     /// The least value of the format that is not below `v`.
@@ -66,15 +70,16 @@ impl Grid {
     /// The nearest value of the format, ties to even.
     #[inline(always)]
     pub(crate) fn nearest(self, v: f64) -> f64 {
-        let spacing = self.spacing(v);
-        (v * reciprocal(spacing)).round_ties_even() * spacing
+        rounded(v, self.spacing(v))
     }
 }
 
-/// The reciprocal of a power of two in the normal range; zero of infinity, which makes a NaN, a value not known, of it.
+/// The nearest multiple of a power of two, ties to even: what is left of the bits of `v` once a number is added whose last bit is worth just
+/// that. A NaN, a value not known, of an infinity and of what is near the largest `f64`.
 #[inline(always)]
-fn reciprocal(power: f64) -> f64 {
-    f64::from_bits((2046u64 << 52).saturating_sub(power.to_bits()))
+fn rounded(v: f64, spacing: f64) -> f64 {
+    let shifter = spacing * 6_755_399_441_055_744.0;
+    (v + shifter) - shifter
 }
 
 /// Runs a loop over lanes with the widest vectors that the processor has.
@@ -82,6 +87,27 @@ fn reciprocal(power: f64) -> f64 {
 pub(crate) fn vectorised<T>(f: impl FnOnce() -> T) -> T {
     pulp::Arch::new().dispatch(f)
 }
+
+/// A lane by an expression of the index, over copies of the lanes named: `lanes!([a, b], |i| a[i] + b[i])`. Lanes are given as variables that
+/// are references, and whatever else the expression names must be a variable of its own.
+///
+/// Only of memory that is a loop's own do compilers know that nothing else writes to it, and vectorise.
+macro_rules! lanes {
+    ([$($lane:ident),*], |$i:ident| $value:expr) => {{
+        $(let $lane: Lane = *$lane;)*
+        vectorised(
+            #[inline(always)]
+            move || {
+                let mut out = [0.0; LANES];
+                for $i in 0..LANES {
+                    out[$i] = $value;
+                }
+                out
+            },
+        )
+    }};
+}
+pub(crate) use lanes;
 
 /// A lane filled by a function of the index.
 #[inline(always)]

@@ -10,6 +10,7 @@
 //! Tables, bounds and formulas are the same; only the arithmetic differs.
 
 pub(crate) mod arithmetic;
+pub(crate) mod inner;
 mod truth;
 
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
     real::{Bound, Real},
     span::Stop,
 };
-use arithmetic::{Grid, LANES, Lane, SLACK, flag, greatest, lane, least, vectorised};
+use arithmetic::{Grid, LANES, Lane, SLACK, flag, greatest, lane, lanes, least, vectorised};
 use assay_float::Dyadic;
 use std::rc::Rc;
 pub(crate) use truth::Exact;
@@ -71,23 +72,27 @@ impl<'a> Lanes<'a> {
         let (exact, any) = truth::real(real, x, self)?;
         let grid = self.grid;
         let f = &exact.value;
-        let bound = vectorised(|| match real.bound(self.env.half_column()) {
-            Bound::Rounded if self.env.rounding == Rounding::Rte => lane(|i| 0.5 * grid.ulp(f[i])),
-            Bound::Rounded | Bound::Either => lane(|i| grid.ulp(f[i])),
+        let first = x[0];
+        let bound = match real.bound(self.env.half_column()) {
+            Bound::Rounded if self.env.rounding == Rounding::Rte => lanes!([f], |i| 0.5 * grid.ulp(f[i])),
+            Bound::Rounded | Bound::Either => lanes!([f], |i| grid.ulp(f[i])),
             Bound::Ulps { half_ulps } => {
                 let n = 0.5 * f64::from(half_ulps);
-                lane(|i| n * grid.ulp(f[i]))
+                lanes!([f], |i| n * grid.ulp(f[i]))
             }
             Bound::UlpsPlusTwiceX { base } => {
                 let base = f64::from(base);
-                lane(|i| (base + 2.0 * x[0][i].abs()) * grid.ulp(f[i]))
+                lanes!([f, first], |i| (base + 2.0 * first[i].abs()) * grid.ulp(truth::above_one(first[i], f[i])))
             }
             Bound::Logarithm { exponent } => {
                 let inner = 2f64.powi(exponent);
-                lane(|i| if x[0][i] >= 0.5 && x[0][i] <= 2.0 { inner } else { 3.0 * grid.ulp(f[i]) })
+                lanes!([f, first], |i| {
+                    let ulps = 3.0 * grid.ulp(f[i]);
+                    if (first[i] >= 0.5) & (first[i] <= 2.0) { inner } else { ulps }
+                })
             }
             Bound::Trigonometric { exponent } => [2f64.powi(exponent); LANES],
-        });
+        };
         Some(Point { exact, bound, any })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Lanes,
-    arithmetic::{LANES, Lane, SLACK, flag, lane, vectorised},
+    arithmetic::{LANES, Lane, SLACK, flag, lane, lanes, vectorised},
 };
 use crate::{
     formula::{Formula, Node, NodeId, Truth},
@@ -29,7 +29,8 @@ impl Exact {
 
     /// Values within the slack, relatively.
     fn within_slack(value: Lane) -> Exact {
-        let error = vectorised(|| lane(|i| SLACK / 4.0 * value[i].abs()));
+        let of = &value;
+        let error = lanes!([of], |i| SLACK / 4.0 * of[i].abs());
         Exact { value, error }
     }
 }
@@ -39,47 +40,52 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
     let half = lanes.env.half_column();
     let none = [0.0; LANES];
     let rounding = |value: Lane| {
-        let error = vectorised(|| lane(|i| ROUNDING * value[i].abs()));
+        let of = &value;
+        let error = lanes!([of], |i| ROUNDING * of[i].abs());
         Exact { value, error }
     };
-    let map = |f: &dyn Fn(f64) -> f64| lane(|i| f(x[0][i]));
+    let (a, b) = (x[0], x.get(1).copied().unwrap_or(x[0]));
     Some(match real {
-        Real::Add => (rounding(vectorised(|| lane(|i| x[0][i] + x[1][i]))), none),
-        Real::Sub => (rounding(vectorised(|| lane(|i| x[0][i] - x[1][i]))), none),
-        Real::Mul => (rounding(vectorised(|| lane(|i| x[0][i] * x[1][i]))), none),
-        Real::Difference => (rounding(vectorised(|| lane(|i| x[1][i] - x[0][i]))), none),
+        Real::Add => (rounding(lanes!([a, b], |i| a[i] + b[i])), none),
+        Real::Sub => (rounding(lanes!([a, b], |i| a[i] - b[i])), none),
+        Real::Mul => (rounding(lanes!([a, b], |i| a[i] * b[i])), none),
+        Real::Difference => (rounding(lanes!([a, b], |i| b[i] - a[i])), none),
         Real::FromInt | Real::Convert | Real::PackHalf => (Exact::certain(*x[0]), none),
-        Real::Fract => (rounding(vectorised(|| lane(|i| x[0][i] - x[0][i].floor()))), none),
+        Real::Fract => (rounding(lanes!([a], |i| a[i] - a[i].floor())), none),
         Real::Div => {
             let e = if half { 2f64.powi(14) } else { 2f64.powi(126) };
-            let outside = |y: f64| y < 1.0 / e || y > e;
-            let any = vectorised(|| lane(|i| flag(outside(x[1][i].abs()))));
-            let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { x[0][i] / x[1][i] }));
+            let any = lanes!([b], |i| flag((b[i].abs() < 1.0 / e) | (b[i].abs() > e)));
+            let outside = &any;
+            let value = lanes!([a, b, outside], |i| {
+                let quotient = a[i] / b[i];
+                if outside[i] > 0.0 { 0.0 } else { quotient }
+            });
             (rounding(value), any)
         }
-        Real::Exp => (Exact::within_slack(vectorised(|| lane(|i| kernels::exp(bounded(x[0][i]))))), none),
-        Real::Exp2 => (Exact::within_slack(vectorised(|| lane(|i| kernels::exp2(bounded(x[0][i]))))), none),
+        Real::Exp => (Exact::within_slack(lanes!([a], |i| kernels::exp_moderate(bounded(a[i])))), none),
+        Real::Exp2 => (Exact::within_slack(lanes!([a], |i| kernels::exp2_moderate(bounded(a[i])))), none),
         Real::Log | Real::Log2 | Real::InverseSqrt => {
             let (values, any) = positive(x[0]);
             // The logarithms take a NaN apart like a number; the product keeps it one.
-            let value = vectorised(|| match real {
-                Real::Log => lane(|i| kernels::ln(values[i]) + 0.0 * values[i]),
-                Real::Log2 => lane(|i| kernels::log2(values[i]) + 0.0 * values[i]),
-                _ => lane(|i| 1.0 / values[i].sqrt()),
-            });
+            let values = &values;
+            let value = match real {
+                Real::Log => lanes!([values], |i| kernels::ln(values[i]) + 0.0 * values[i]),
+                Real::Log2 => lanes!([values], |i| kernels::log2(values[i]) + 0.0 * values[i]),
+                _ => lanes!([values], |i| 1.0 / values[i].sqrt()),
+            };
             (Exact::within_slack(value), any)
         }
         Real::Sin | Real::Cos => {
             // No value of a narrow format is as near to pi as pi is to its f64.
-            let any = vectorised(|| lane(|i| flag(x[0][i].abs() > PI)));
-            let values = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { x[0][i] }));
-            let value = vectorised(|| match real {
-                Real::Sin => lane(|i| kernels::sin(values[i])),
-                _ => lane(|i| kernels::cos(values[i])),
-            });
+            let any = lanes!([a], |i| flag(a[i].abs() > PI));
+            let inside = |x: f64| if x.abs() > PI { 0.0 } else { x };
+            let value = match real {
+                Real::Sin => lanes!([a], |i| kernels::sin(inside(a[i]))),
+                _ => lanes!([a], |i| kernels::cos(inside(a[i]))),
+            };
             (Exact::within_slack(value), any)
         }
-        Real::Atan => (Exact::within_slack(vectorised(|| map(&kernels::atan))), none),
+        Real::Atan => (Exact::within_slack(lanes!([a], |i| kernels::atan(a[i]))), none),
         Real::Atan2 => {
             let any = vectorised(|| lane(|i| flag(x[0][i] == 0.0 && x[1][i] == 0.0)));
             let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { kernels::atan2(x[0][i], x[1][i]) }));
@@ -93,14 +99,21 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
 /// Within the domain of the exponentials, beyond which the format overflows or underflows anyway.
 #[inline(always)]
 fn bounded(x: f64) -> f64 {
-    let x = if x > 700.0 { 700.0 } else { x };
-    if x < -700.0 { -700.0 } else { x }
+    let x = if x > 300.0 { 300.0 } else { x };
+    if x < -300.0 { -300.0 } else { x }
+}
+
+/// An exponential of `x` for taking its ulp: above one where it is, though by less than `f64` shows.
+#[inline(always)]
+pub(super) fn above_one(x: f64, exponential: f64) -> f64 {
+    const ABOVE: f64 = 1.0 + 1.0 / (1u64 << 40) as f64;
+    if (x > 0.0) & (exponential < ABOVE) { ABOVE } else { exponential }
 }
 
 /// Operands with 1 in place of those that are not positive, and where that is so. A NaN, which stands for a value not known,
 /// stays one.
 fn positive(x: &Lane) -> (Lane, Lane) {
-    vectorised(|| (lane(|i| if x[i] <= 0.0 { 1.0 } else { x[i] }), lane(|i| flag(x[i] <= 0.0))))
+    (lanes!([x], |i| if x[i] <= 0.0 { 1.0 } else { x[i] }), lanes!([x], |i| flag(x[i] <= 0.0)))
 }
 
 /// The exact result of a formula.
@@ -145,7 +158,7 @@ pub(crate) fn formula(formula: &Formula, x: &[&Lane]) -> Option<Exact> {
         Truth::Pow => {
             let (base, _) = positive(x[0]);
             let exponent = vectorised(|| lane(|i| x[1][i] * kernels::log2(base[i])));
-            let value = vectorised(|| lane(|i| kernels::exp2(bounded(exponent[i]))));
+            let value = vectorised(|| lane(|i| kernels::exp2_moderate(bounded(exponent[i]))));
             let error = vectorised(|| lane(|i| SLACK / 4.0 * (1.0 + exponent[i].abs()) * value[i]));
             Exact { value, error }
         }

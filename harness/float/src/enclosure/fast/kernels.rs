@@ -117,6 +117,13 @@ fn nearest_integer(x: f64) -> (f64, i64) {
     (shifted - ROUNDER, shifted.to_bits().wrapping_sub(ROUNDER.to_bits()) as i64)
 }
 
+/// `value * 2^k` for -1022 <= k <= 1023 and a value near one.
+#[inline(always)]
+fn scale_normal(value: f64, k: i64) -> f64 {
+    // Wraps for what comes of a NaN, whose product is one whatever it is scaled by.
+    value * f64::from_bits((k.wrapping_add(1023) as u64) << 52)
+}
+
 /// `value * 2^k` for -2044 <= k <= 2046, one rounding where the result is normal.
 #[inline(always)]
 fn scale(value: f64, k: i64) -> f64 {
@@ -140,6 +147,20 @@ pub fn exp(x: f64) -> f64 {
     scale(exp_reduced((x - k * LN2_HI) - k * LN2_LO), shift)
 }
 
+/// The exponential where neither it nor its reciprocal is extreme; domain [-700, 700]. The same bits as [`exp`].
+#[inline(always)]
+pub fn exp_moderate(x: f64) -> f64 {
+    let (k, shift) = nearest_integer(x * LOG2_E);
+    scale_normal(exp_reduced((x - k * LN2_HI) - k * LN2_LO), shift)
+}
+
+/// Two to the power where neither it nor its reciprocal is extreme; domain [-1000, 1000]. The same bits as [`exp2`].
+#[inline(always)]
+pub fn exp2_moderate(x: f64) -> f64 {
+    let (k, shift) = nearest_integer(x);
+    scale_normal(exp_reduced((x - k) * LN2), shift)
+}
+
 /// Two to the power; domain [-1022, 1023.9].
 #[inline(always)]
 pub fn exp2(x: f64) -> f64 {
@@ -152,8 +173,9 @@ pub fn exp2(x: f64) -> f64 {
 fn split(x: f64) -> (f64, f64) {
     const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
     let bits = x.to_bits().wrapping_add(0x3ff0_0000_0000_0000 - ROOT_HALF);
-    let k = (bits >> 52) as i64 - 1023;
-    (f64::from_bits((bits & 0x000f_ffff_ffff_ffff) + ROOT_HALF) - 1.0, k as f64)
+    // The exponent field as a number, by the low bits of 2^52: vectors have no conversion from integers of 64 bits.
+    let k = f64::from_bits(0x4330_0000_0000_0000 | bits >> 52) - (4_503_599_627_370_496.0 + 1023.0);
+    (f64::from_bits((bits & 0x000f_ffff_ffff_ffff) + ROOT_HALF) - 1.0, k)
 }
 
 /// `k ln 2 + ln(1 + f)`, by `ln(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + R(s)))` with s = f / (2 + f). What is
@@ -209,12 +231,11 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     let w = 1.0 - half;
     let sin = r + (z * r * horner(&SIN, z) + r_low * w);
     let cos = w + (((1.0 - w) - half) + (z * z * horner(&COS, z) - r * r_low));
-    match quadrant & 3 {
-        0 => (sin, cos),
-        1 => (cos, -sin),
-        2 => (-sin, -cos),
-        _ => (-cos, sin),
-    }
+    // By quadrant: (sin, cos), (cos, -sin), (-sin, -cos), (-cos, sin); without branches, for vectors.
+    let quadrant = quadrant as u64;
+    let (first, second) = if quadrant & 1 == 0 { (sin, cos) } else { (cos, sin) };
+    let signed = |value: f64, negative: u64| f64::from_bits(value.to_bits() ^ (negative & 2) << 62);
+    (signed(first, quadrant), signed(second, quadrant.wrapping_add(1)))
 }
 
 /// The sine; domain [-4, 4].
@@ -240,21 +261,30 @@ pub fn tan(x: f64) -> f64 {
 /// within 3 u where it adds to pi / 4, within 1 u elsewhere, and the polynomial and the sums add 2 u.
 #[inline(always)]
 pub fn atan2(y: f64, x: f64) -> f64 {
-    let (mut ay, mut ax) = (y.abs(), x.abs());
-    // So that the sum neither overflows nor the quotient meets denormals on account of both being extreme.
-    let large = ay.max(ax);
-    if !(1e-290..=1e290).contains(&large) {
-        let factor: f64 = if large > 1.0 { 1e-200 } else { 1e200 };
-        let power = f64::from_bits(factor.to_bits() & 0x7ff0_0000_0000_0000);
-        (ay, ax) = (ay * power, ax * power);
-    }
-    let (numerator, denominator, base, base_low) = if ay <= TAN_EIGHTH * ax {
-        (ay, ax, 0.0, 0.0)
-    } else if ay <= COT_EIGHTH * ax {
-        (ay - ax, ay + ax, std::f64::consts::FRAC_PI_4, QUARTER_PI_LO)
+    let (ay, ax) = (y.abs(), x.abs());
+    // A power of two, so that the sum neither overflows nor the quotient meets denormals on account of both being extreme.
+    let large = if ay > ax { ay } else { ax };
+    let power = if large > 1e290 {
+        f64::from_bits((1023 - 664) << 52)
+    } else if large < 1e-290 {
+        f64::from_bits((1023 + 664) << 52)
     } else {
-        (-ax, ay, std::f64::consts::FRAC_PI_2, HALF_PI_LO)
+        1.0
     };
+    let (ay, ax) = (ay * power, ax * power);
+    let (small, middle) = (ay <= TAN_EIGHTH * ax, ay <= COT_EIGHTH * ax);
+    let pick = |a: f64, b: f64, c: f64| {
+        if small {
+            a
+        } else if middle {
+            b
+        } else {
+            c
+        }
+    };
+    let (numerator, denominator) = (pick(ay, ay - ax, -ax), pick(ax, ay + ax, ay));
+    let base = pick(0.0, std::f64::consts::FRAC_PI_4, std::f64::consts::FRAC_PI_2);
+    let base_low = pick(0.0, QUARTER_PI_LO, HALF_PI_LO);
     let u = numerator / denominator;
     let z = u * u;
     let angle = base + (u + (u * z * horner(&ATAN, z) + base_low));

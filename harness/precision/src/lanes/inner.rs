@@ -1,0 +1,403 @@
+//! Inherited bounds from a single way through the formula, fused into one loop.
+//!
+//! `E` is the distance of the farthest value that any formula may give, so the distance of *one* value that one formula may
+//! give is never more than `E`. [`point`] takes each operation to one end of what it permits, the end that leads away from
+//! the exact result: a result within that distance is permitted. It is nearly all of `E`, at the price of one or two evaluations of an
+//! elementary function; what it does not decide goes to the whole formula ([`Lanes::formula_point`]).
+//!
+//! Everything here is in single precision, holds in every rounding mode, and moves inward by [`SLACK`] wherever the arithmetic in `f64`
+//! may be off. Operands must not be denormal: a flush may lead where nothing is required. Where it is not clear that something is
+//! required, or that nothing is, the bound is a NaN, which decides nothing.
+
+use super::{
+    Lanes, Point,
+    arithmetic::{Grid, LANES, Lane, SLACK, flag, greatest, vectorised},
+    truth::{Exact, above_one},
+};
+use crate::{Op, Rounding};
+use assay_float::{F32, kernels};
+
+/// What one lane comes to.
+struct Found {
+    value: f64,
+    /// By how much `value` may be off, absolutely.
+    error: f64,
+    /// At most `E`; a NaN where this way does not tell.
+    bound: f64,
+    /// 1.0 where nothing is required.
+    any: f64,
+}
+
+/// One way through a formula. `EITHER`: correctly rounded operations may return either neighbour.
+#[derive(Clone, Copy)]
+struct Way<const EITHER: bool> {
+    grid: Grid,
+}
+
+/// `2^-48`: far above the absolute error of a logarithm of a quotient or sum near one, far below any bound of one.
+const LOG_ERROR: f64 = 1.0 / (1u64 << 48) as f64;
+
+/// Between this and `2^64` it is not clear whether a square overflows.
+const SQUARE_FITS: f64 = 1.8e19;
+const SQUARE_OVERFLOWS: f64 = 18_446_744_073_709_551_616.0;
+
+impl<const EITHER: bool> Way<EITHER> {
+    /// A value that rounding `v` may give, as great as is certain.
+    #[inline(always)]
+    fn up(self, v: f64) -> f64 {
+        let v = v - SLACK / 64.0 * v.abs();
+        if EITHER { self.grid.ceil(v) } else { self.grid.floor(v) }
+    }
+
+    /// A value that rounding `v` may give, as small as is certain.
+    #[inline(always)]
+    fn down(self, v: f64) -> f64 {
+        -self.up(-v)
+    }
+
+    /// The greatest value that is certain to lie within `bound` of `v`.
+    #[inline(always)]
+    fn above(self, v: f64, bound: f64) -> f64 {
+        self.grid.floor(v + bound - SLACK * (v.abs() + bound))
+    }
+
+    /// The least value that is certain to lie within `bound` of `v`.
+    #[inline(always)]
+    fn below(self, v: f64, bound: f64) -> f64 {
+        -self.above(-v, bound)
+    }
+
+    /// What `OpFDiv` may give, at most and at least, for these ends of what its exact result may be.
+    #[inline(always)]
+    fn quotients(self, low: f64, high: f64) -> (f64, f64) {
+        (self.below(low, 2.5 * self.grid.ulp(low)), self.above(high, 2.5 * self.grid.ulp(high)))
+    }
+
+    /// A little less than the distance of the farther end from a value that is off by at most `error`: so much less that the approximate
+    /// value may stand for the exact one in the range around it, too.
+    #[inline(always)]
+    fn reach(self, value: f64, error: f64, low: f64, high: f64) -> f64 {
+        let farthest = greatest(value - low, high - value);
+        farthest - 2.0 * error - SLACK * farthest.abs()
+    }
+
+    /// The ends of what `Exp` may give for `x`, whose exponential is `v`.
+    #[inline(always)]
+    fn exponentials(self, x: f64, v: f64) -> (f64, f64) {
+        let bound = (3.0 + 2.0 * x.abs()) * self.grid.ulp(above_one(x, v));
+        (self.below(v, bound), self.above(v, bound))
+    }
+
+    /// The ends of what `Sqrt` may give for a normal operand, by `1.0 / InverseSqrt(x)`, and the exact root.
+    #[inline(always)]
+    fn roots(self, x: f64) -> (f64, f64, f64) {
+        let root = x.sqrt();
+        let inverse = 1.0 / root;
+        let bound = 2.0 * self.grid.ulp(inverse);
+        let (low, high) = self.quotients(1.0 / self.above(inverse, bound), 1.0 / self.below(inverse, bound));
+        let reach = self.reach(root, SLACK / 4.0 * root, low, high);
+        (self.below(root, reach), self.above(root, reach), reach)
+    }
+
+    /// The least that `Log` may give for a positive operand.
+    #[inline(always)]
+    fn least_log(self, x: f64) -> f64 {
+        let log = kernels::ln(x);
+        self.below(log, self.log_bound(x, log))
+    }
+
+    #[inline(always)]
+    fn log_bound(self, x: f64, log: f64) -> f64 {
+        let (ulps, inside) = (3.0 * self.grid.ulp(log), (x - 1.25).abs() <= 0.75);
+        if inside { 1.0 / f64::from(1 << 21) } else { ulps }
+    }
+
+    #[inline(always)]
+    fn sqrt(self, x: f64) -> Found {
+        let known = if x > 0.0 { x } else { 1.0 };
+        let (_, _, reach) = self.roots(known);
+        let value = known.sqrt();
+        // Of zero the instruction set names the result.
+        let bound = if x == 0.0 { f64::NAN } else { reach };
+        Found { value, error: SLACK / 4.0 * value, bound, any: flag(x < 0.0) }
+    }
+
+    #[inline(always)]
+    fn tan(self, x: f64) -> Found {
+        const ERROR: f64 = 1.0 / 2048.0;
+        let outside = x.abs() > std::f64::consts::PI;
+        let x = if outside { 0.0 } else { x };
+        let (sin, cos) = kernels::sin_cos(x);
+        let value = sin / cos;
+        let magnitude = cos.abs();
+        let high = self.above(sin.abs(), ERROR) / self.below(magnitude, ERROR);
+        let (_, high) = self.quotients(high, high);
+        let reach = self.reach(value.abs(), SLACK / 4.0 * value.abs(), value.abs(), high);
+        // The cosine may be zero, and a divisor that may be zero opens everything.
+        let zero = magnitude < ERROR * (1.0 - 1e-6);
+        let clear = magnitude > ERROR * (1.0 + 1e-6);
+        let bound = if clear { reach } else { f64::NAN };
+        Found { value, error: SLACK / 4.0 * value.abs(), bound, any: flag(outside | zero) }
+    }
+
+    /// Asin and Acos: 4096 ULP of the angle, less what the roots' own errors may turn it.
+    ///
+    /// For |x| <= 0.99 the complement `1.0 - x * x`, at least 2^-5.7, is within 2^-23 of the exact one however it is rounded, and `Sqrt`
+    /// permits a value within an ulp of its root: relatively 2^-18.3 in all, which turns the angle by no more than that, relatively: 53 of
+    /// its 4096 ulp with the one that its own end may be away from a value of the format; 2^-6 of them are 64.
+    #[inline(always)]
+    fn angle(self, x: f64, arc: impl Fn(f64, f64) -> f64) -> Found {
+        let outside = x.abs() > 1.0;
+        let known = if outside { 0.0 } else { x };
+        let value = arc(known, ((1.0 - known) * (1.0 + known)).sqrt());
+        let ulp = self.grid.ulp(value * (1.0 - 1.0 / f64::from(1 << 17)));
+        let bound = if known.abs() <= 0.99 { 4096.0 * (1.0 - 1.0 / 64.0) * ulp } else { f64::NAN };
+        Found { value, error: SLACK / 4.0 * value.abs(), bound, any: flag(outside) }
+    }
+
+    /// Sinh and Cosh of a magnitude: exact value, error and bound of each, and the exponential.
+    #[inline(always)]
+    fn hyperbolic(self, a: f64) -> (Found, Found, f64) {
+        let up = kernels::exp_moderate(a);
+        let down = 1.0 / up;
+        let (up_low, up_high) = self.exponentials(a, up);
+        let (down_low, down_high) = self.exponentials(-a, down);
+        let error = SLACK / 16.0 * up;
+        let found = |value: f64, low: f64, high: f64| Found {
+            value,
+            error,
+            bound: self.reach(value, error, 0.5 * self.down(low), 0.5 * self.up(high)),
+            any: 0.0,
+        };
+        let sinh = found(0.5 * (up - down), up_low - down_high, up_high - down_low);
+        let cosh = found(0.5 * (up + down), up_low + down_low, up_high + down_high);
+        (sinh, cosh, up)
+    }
+
+    /// Where the exponential certainly fits, all being well; else nothing is required, or it is not clear.
+    #[inline(always)]
+    fn unless_overflown(self, x: f64, exponential: f64, found: Found) -> Found {
+        let fits = exponential < self.grid.max * (1.0 - 1.0 / 32_768.0);
+        let any = flag(exponential > self.grid.max * (1.0 + SLACK));
+        let bound = if fits { found.bound } else { f64::NAN };
+        Found { value: if x < 0.0 { -found.value } else { found.value }, bound, any, ..found }
+    }
+
+    #[inline(always)]
+    fn sinh(self, x: f64) -> Found {
+        let (sinh, _, exponential) = self.hyperbolic(bounded(x.abs()));
+        self.unless_overflown(x, exponential, sinh)
+    }
+
+    #[inline(always)]
+    fn cosh(self, x: f64) -> Found {
+        let (_, cosh, exponential) = self.hyperbolic(bounded(x.abs()));
+        self.unless_overflown(1.0, exponential, cosh)
+    }
+
+    #[inline(always)]
+    fn tanh(self, x: f64) -> Found {
+        // The largest divisor for which OpFDiv states a precision: 2^126.
+        const MOST: f64 = 85_070_591_730_234_615_865_843_651_857_942_052_864.0;
+        let (sinh, cosh, _) = self.hyperbolic(bounded(x.abs()));
+        let (s_low, s_high) = (self.below(sinh.value, sinh.bound), self.above(sinh.value, sinh.bound));
+        let (c_low, c_high) = (self.below(cosh.value, cosh.bound), self.above(cosh.value, cosh.bound));
+        let (low, high) = self.quotients(s_low / c_high, s_high / c_low);
+        let value = sinh.value / cosh.value;
+        let error = SLACK / 8.0;
+        let fits = cosh.value < MOST * (1.0 - 1.0 / 16_384.0);
+        let any = flag(cosh.value > MOST * (1.0 + 1.0 / 1_048_576.0));
+        let bound = if fits { self.reach(value, error, low, high) } else { f64::NAN };
+        Found { value: if x < 0.0 { -value } else { value }, error, bound, any }
+    }
+
+    /// Asinh and Acosh: `Log(x + Sqrt(x * x + one))`, at the least that it may give.
+    #[inline(always)]
+    fn inverse_hyperbolic(self, x: f64, one: f64, usable: bool, any: bool) -> Found {
+        let a = x.abs();
+        let overflows = a >= SQUARE_OVERFLOWS;
+        let clear = usable & (a < SQUARE_FITS);
+        let (x, a) = if clear { (x, a) } else { (2.0, 2.0) };
+        let exact = kernels::ln(a + (a * a + one).sqrt());
+        let value = if x < 0.0 { -exact } else { exact };
+        let (root, _, _) = self.roots(self.down(self.down(a * a) + one));
+        let sum = self.down(root + x);
+        // Of a negative operand little is left of the sum; where it may be zero, nothing is required.
+        let positive = sum > 8.0 * self.grid.ulp(root);
+        let least = self.least_log(if positive { sum } else { 1.0 });
+        let error = SLACK / 4.0 * exact + LOG_ERROR;
+        let bound = if clear & positive { self.reach(value, error, least, value) } else { f64::NAN };
+        Found { value, error, bound, any: flag(any | overflows) }
+    }
+
+    #[inline(always)]
+    fn asinh(self, x: f64) -> Found {
+        // Below -2^11.5 the root may be off by more than it exceeds the operand's magnitude.
+        self.inverse_hyperbolic(x, 1.0, x > -4096.0, x <= -4096.0)
+    }
+
+    #[inline(always)]
+    fn acosh(self, x: f64) -> Found {
+        self.inverse_hyperbolic(x, -1.0, x > 1.01, x < 1.0)
+    }
+
+    #[inline(always)]
+    fn atanh(self, x: f64) -> Found {
+        let outside = x.abs() > 1.0;
+        let clear = x.abs() < 1.0;
+        let x = if clear { x } else { 0.0 };
+        let exact = 0.5 * kernels::ln((1.0 + x) / (1.0 - x));
+        let sign = if x < 0.0 { -1.0 } else { 1.0 };
+        // Away from zero: the greater ends for positive operands, the smaller ones for negative.
+        let (numerator, divisor) = (sign * self.up(sign * (1.0 + x)), sign * self.down(sign * (1.0 - x)));
+        let quotient = numerator / divisor;
+        let (low, high) = self.quotients(quotient, quotient);
+        let quotient = if x < 0.0 { low } else { high };
+        let log = kernels::ln(quotient);
+        let far = 0.5 * self.above(sign * log, self.log_bound(quotient, log));
+        let value = sign * exact;
+        let error = SLACK / 4.0 * value.abs() + LOG_ERROR;
+        let bound = if clear & (quotient > 0.0) { self.reach(value, error, value, far) } else { f64::NAN };
+        Found { value: exact, error, bound, any: flag(outside) }
+    }
+
+    /// Radians and Degrees, the constant's neighbours and the constant given.
+    #[inline(always)]
+    fn scaled(self, x: f64, (low, constant, high): (f64, f64, f64)) -> Found {
+        let a = x.abs();
+        let value = a * constant;
+        let error = SLACK / 16.0 * value;
+        let bound = self.reach(value, error, self.down(a * low), self.up(a * high));
+        let fits = value < self.grid.max * (1.0 - 1.0 / 1_048_576.0);
+        let any = flag(value > self.grid.max * (1.0 + 1.0 / 1_048_576.0));
+        Found { value: if x < 0.0 { -value } else { value }, error, bound: if fits { bound } else { f64::NAN }, any }
+    }
+}
+
+/// Beyond what the format holds, and far from what `f64` does not.
+#[inline(always)]
+fn bounded(magnitude: f64) -> f64 {
+    if magnitude < 300.0 { magnitude } else { 300.0 }
+}
+
+/// Whether this way is one for the instruction in the environment: in single precision, infinities and NaNs assumed not to occur.
+pub(crate) fn serves(op: Op, lanes: &Lanes<'_>) -> bool {
+    let env = lanes.env;
+    let scaled = matches!(op, Op::Radians | Op::Degrees);
+    let function = matches!(
+        op,
+        Op::Sqrt | Op::Tan | Op::Asin | Op::Acos | Op::Sinh | Op::Cosh | Op::Tanh | Op::Asinh | Op::Acosh | Op::Atanh
+    );
+    // A product that is rounded to nearest has hardly any bound but that.
+    let usable = function || scaled && env.rounding == Rounding::Undeclared;
+    usable && env.format == F32 && env.rule == F32 && env.not_inf && env.not_nan
+}
+
+/// What is permitted, at least, for operands none of which is denormal; `None` for instructions that [`serves`] does not name.
+pub(crate) fn point(op: Op, x: &Lane, lanes: &Lanes<'_>) -> Option<Point> {
+    if lanes.env.rounding == Rounding::Undeclared {
+        by_way(op, x, Way::<true> { grid: lanes.grid })
+    } else {
+        by_way(op, x, Way::<false> { grid: lanes.grid })
+    }
+}
+
+fn by_way<const EITHER: bool>(op: Op, x: &Lane, way: Way<EITHER>) -> Option<Point> {
+    let around = |constant: f64| (way.grid.floor(constant), constant, way.grid.ceil(constant));
+    Some(match op {
+        Op::Sqrt => filled(
+            x,
+            #[inline(always)]
+            move |x| way.sqrt(x),
+        ),
+        Op::Tan => filled(
+            x,
+            #[inline(always)]
+            move |x| way.tan(x),
+        ),
+        Op::Asin => filled(
+            x,
+            #[inline(always)]
+            move |x| way.angle(x, kernels::atan2),
+        ),
+        Op::Acos => filled(
+            x,
+            #[inline(always)]
+            move |x| {
+                way.angle(
+                    x,
+                    #[inline(always)]
+                    |x, y| kernels::atan2(y, x),
+                )
+            },
+        ),
+        Op::Sinh => filled(
+            x,
+            #[inline(always)]
+            move |x| way.sinh(x),
+        ),
+        Op::Cosh => filled(
+            x,
+            #[inline(always)]
+            move |x| way.cosh(x),
+        ),
+        Op::Tanh => filled(
+            x,
+            #[inline(always)]
+            move |x| way.tanh(x),
+        ),
+        Op::Asinh => filled(
+            x,
+            #[inline(always)]
+            move |x| way.asinh(x),
+        ),
+        Op::Acosh => filled(
+            x,
+            #[inline(always)]
+            move |x| way.acosh(x),
+        ),
+        Op::Atanh => filled(
+            x,
+            #[inline(always)]
+            move |x| way.atanh(x),
+        ),
+        Op::Radians => {
+            let constant = around(std::f64::consts::PI / 180.0);
+            filled(
+                x,
+                #[inline(always)]
+                move |x| way.scaled(x, constant),
+            )
+        }
+        Op::Degrees => {
+            let constant = around(180.0 / std::f64::consts::PI);
+            filled(
+                x,
+                #[inline(always)]
+                move |x| way.scaled(x, constant),
+            )
+        }
+        _ => return None,
+    })
+}
+
+#[inline(always)]
+fn filled(x: &Lane, f: impl Fn(f64) -> Found) -> Point {
+    // A copy, of which compilers know that nothing else writes to it.
+    let x = *x;
+    vectorised(
+        #[inline(always)]
+        move || {
+            let none = [0.0; LANES];
+            let mut point = Point { exact: Exact { value: none, error: none }, bound: none, any: none };
+            for (i, &x) in x.iter().enumerate() {
+                let found = f(x);
+                point.exact.value[i] = found.value;
+                point.exact.error[i] = found.error;
+                point.bound[i] = found.bound;
+                point.any[i] = found.any;
+            }
+            point
+        },
+    )
+}
