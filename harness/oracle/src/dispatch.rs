@@ -1,5 +1,6 @@
 //! What a program is run with.
 
+use assay_spirv::tables::{Dim, ImageFormat};
 use std::collections::BTreeMap;
 
 /// Values of specialisation constants by `SpecId`: their bits, right-aligned; 0 or 1 for booleans.
@@ -40,12 +41,46 @@ pub struct Buffer {
     pub address: Option<u64>,
 }
 
+/// An image that a descriptor binds, or a buffer seen as texels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Dimensionality of the view; `Dim::Buffer` for a texel buffer.
+    pub dim: Dim,
+    /// Texels of the first level along x, y, z; 1 where the image does not extend.
+    pub extent: [u32; 3],
+    /// Layers: 1 unless arrayed, six for each cube.
+    pub layers: u32,
+    /// Mip levels, each half as large as the one before.
+    pub levels: u32,
+    /// How a texel is stored; not `Unknown`.
+    pub format: ImageFormat,
+    /// Its texels before the dispatch: level by level, in each layer by layer, in each row by row, without padding.
+    pub data: Vec<u8>,
+}
+
+impl Image {
+    /// Texels of a level along x, y, z.
+    pub fn extent_of(&self, level: u32) -> [u32; 3] {
+        self.extent.map(|n| n.checked_shr(level).unwrap_or(0).max(1))
+    }
+
+    /// How many texels come before a level.
+    pub(crate) fn texels_before(&self, level: u32) -> u64 {
+        let of = |level| {
+            self.extent_of(level).iter().fold(u64::from(self.layers), |n, side| n.saturating_mul(u64::from(*side)))
+        };
+        (0..level).fold(0, |all, level| u64::saturating_add(all, of(level)))
+    }
+}
+
 /// What a descriptor binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resource {
     /// A uniform or storage buffer.
     Buffer(Buffer),
+    /// A storage image, a sampled image or a texel buffer.
+    Image(Image),
 }
 
 /// What the device promises for accesses beyond a buffer's end.

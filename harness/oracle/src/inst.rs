@@ -163,6 +163,18 @@ pub(crate) enum SubgroupOp {
     Fold { fold: Fold, reach: Reach },
 }
 
+/// What is asked of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ImageQuery {
+    /// Its size at a level, or at the first one.
+    Size {
+        lod: Option<Reg>,
+        arrayed: bool,
+    },
+    Levels,
+    Samples,
+}
+
 /// An instruction. `n` counts scalars; registers of one value follow each other.
 #[derive(Clone, Debug)]
 pub(crate) enum Inst {
@@ -285,6 +297,31 @@ pub(crate) enum Inst {
     Call {
         function: u32,
         args: Box<[(Reg, Reg, u32)]>,
+    },
+    /// A texel: `n` scalars. `coordinates` has so many integers, the layer last; `level` where it is not the first.
+    ImageRead {
+        dst: Reg,
+        n: u32,
+        image: Reg,
+        coordinates: (Reg, u32),
+        level: Option<Reg>,
+    },
+    ImageWrite {
+        image: Reg,
+        coordinates: (Reg, u32),
+        texel: (Reg, u32),
+    },
+    ImageQuery {
+        dst: Reg,
+        n: u32,
+        image: Reg,
+        query: ImageQuery,
+    },
+    /// A pointer to a texel.
+    TexelPointer {
+        dst: Reg,
+        image: Reg,
+        coordinates: (Reg, u32),
     },
     /// `value` has `n` scalars; `second` is an index or distance.
     Subgroup {

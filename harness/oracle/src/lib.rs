@@ -62,10 +62,11 @@ mod program;
 mod round;
 mod run;
 mod site;
+mod texel;
 mod ty;
 mod value;
 
-pub use dispatch::{Buffer, Dispatch, Limits, Resource, Robustness, Slot, SpecValues};
+pub use dispatch::{Buffer, Dispatch, Image, Limits, Resource, Robustness, Slot, SpecValues};
 pub use error::{Place, ProgramError, RunError};
 pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
 pub use program::Program;

@@ -21,7 +21,8 @@ impl Decoder<'_> {
             Group::Control if op == Op::FunctionCall => self.call(i),
             Group::Outside | Group::Control => self.invalid(format!("{op} does not stand here")),
             Group::Subgroup => self.subgroup(i, op),
-            Group::Image | Group::Unsupported => self.unsupported(op.name()),
+            Group::Image => self.image(i, op),
+            Group::Unsupported => self.unsupported(op.name()),
         }
     }
 

@@ -41,7 +41,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn pointer(&mut self, i: Instruction, operand: usize) -> Result<(Val, Pointee)> {
+    pub(super) fn pointer(&mut self, i: Instruction, operand: usize) -> Result<(Val, Pointee)> {
         let val = self.operand(i, operand)?;
         match val.pointee.clone() {
             Some(pointee) => Ok((val, pointee)),
@@ -213,9 +213,6 @@ impl Decoder<'_> {
 
     pub(super) fn atomic(&mut self, i: Instruction, op: Op) -> Result {
         let (pointer, pointee) = self.pointer(i, 0)?;
-        if pointee.class == StorageClass::Image {
-            return self.unsupported("an atomic operation on an image");
-        }
         let Layout::Scalar(kind) = *pointee.layout else { return self.invalid("an atomic operation on a composite") };
         let (scope, semantics) = (self.word(i, 1)?, self.word(i, 2)?);
         let order = self.order(scope, semantics)?;

@@ -4,6 +4,7 @@ mod constants;
 mod control;
 mod floats;
 mod glsl;
+mod images;
 mod instruction;
 mod integers;
 mod memory;

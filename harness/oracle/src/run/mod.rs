@@ -6,6 +6,7 @@ mod data;
 mod float;
 mod flow;
 mod forks;
+mod images;
 mod integer;
 pub(crate) mod lanes;
 mod log;
@@ -14,7 +15,7 @@ mod setup;
 mod subgroups;
 
 use crate::decode::OBJECT;
-use crate::dispatch::{Dispatch, Limits, Slot};
+use crate::dispatch::{Dispatch, Image, Limits, Slot};
 use crate::error::{Place, RunError};
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
@@ -82,6 +83,8 @@ pub(crate) struct Run<'a> {
     pub(crate) objects: Vec<Object>,
     /// Places in `objects` by number; `u32::MAX` where nothing is bound.
     pub(crate) numbers: Vec<u32>,
+    /// What the objects are that are images.
+    pub(crate) images: Vec<Option<&'a Image>>,
     /// Device addresses: first, bytes, number.
     pub(crate) addresses: Vec<(u64, u64, u64)>,
     /// Buffers that only addresses name: their slots and numbers.
@@ -149,6 +152,12 @@ impl Run<'_> {
                 }
                 self.call(*function, lanes)?;
             }
+            Inst::ImageRead { dst, n, image, coordinates, level } => {
+                self.image_read((*dst, *n), *image, *coordinates, *level, lanes);
+            }
+            Inst::ImageWrite { image, coordinates, texel } => self.image_write(*image, *coordinates, *texel, lanes),
+            Inst::ImageQuery { dst, n, image, query } => self.image_query((*dst, *n), *image, *query, lanes),
+            Inst::TexelPointer { dst, image, coordinates } => self.texel_pointer(*dst, *image, *coordinates, lanes),
             Inst::Subgroup { op, dst, value, n, second } => self.subgroup(*op, *dst, (*value, *n), *second, lanes),
             Inst::Float { site, dst, args } => self.float(*site, *dst, args, lanes),
         }

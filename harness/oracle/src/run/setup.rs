@@ -7,12 +7,13 @@ use super::log::Log;
 use super::races::Races;
 use super::{Run, UNREAD};
 use crate::decode::OBJECTS;
-use crate::dispatch::{Dispatch, Limits, Resource};
+use crate::dispatch::{Buffer, Dispatch, Limits, Resource};
 use crate::error::{Place, RunError};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
 use crate::program::{ObjectKind, Program};
 use crate::site::Reading;
+use crate::texel::Texel;
 use crate::value::Value;
 use assay_spirv::module::Index;
 use assay_spirv::tables::BuiltIn;
@@ -75,6 +76,7 @@ impl<'a> Run<'a> {
             forks: Forks::new(lanes, capacity),
             objects: Vec::new(),
             numbers: Vec::new(),
+            images: Vec::new(),
             addresses: Vec::new(),
             pointed: Vec::new(),
             log: Log::default(),
@@ -110,16 +112,29 @@ impl<'a> Run<'a> {
                     let here = bound.filter(|(at, _)| (at.set, at.binding) == (slot.set, slot.binding));
                     for (at, resource) in here.filter(|(at, _)| u64::from(at.element) < declared.count) {
                         let number = declared.first + u64::from(at.element);
+                        // Two variables may name one binding.
+                        let twin = self.program.objects.iter().find(|o| o.kind == declared.kind);
+                        if let Some(twin) = twin.filter(|o| o.first < declared.first) {
+                            let place = self.numbers[(twin.first + u64::from(at.element)) as usize];
+                            self.numbers[number as usize] = place;
+                            continue;
+                        }
                         match resource {
-                            Resource::Buffer(buffer) => {
-                                // Two variables may name one binding.
-                                let twin = self.program.objects.iter().find(|o| o.kind == declared.kind);
-                                let twin = twin.filter(|o| o.first < declared.first);
-                                if let Some(twin) = twin {
-                                    let place = self.numbers[(twin.first + u64::from(at.element)) as usize];
-                                    self.numbers[number as usize] = place;
-                                    continue;
+                            Resource::Image(image) => {
+                                let texel = Texel::of(image.format);
+                                let expected = texel.map(|t| image.texels_before(image.levels) * u64::from(t.bytes));
+                                let found = image.data.len() as u64;
+                                if expected != Some(found) {
+                                    return Err(RunError::Dispatch(format!(
+                                        "{at} has an image of {found} bytes; its format and size take {}",
+                                        expected.map_or_else(|| "a format that is known".into(), |n| n.to_string())
+                                    )));
                                 }
+                                self.add(number, Object::new(image.data.clone()));
+                                self.images.resize(self.objects.len(), None);
+                                self.images[self.objects.len() - 1] = Some(image);
+                            }
+                            Resource::Buffer(buffer) => {
                                 if let Some(address) = buffer.address {
                                     self.addresses.push((address, buffer.data.len() as u64, number));
                                 }
@@ -133,16 +148,16 @@ impl<'a> Run<'a> {
         // Buffers that no descriptor of the shader names may still be pointed at.
         let mut number = end;
         for (slot, resource) in &self.dispatch.bindings {
-            let Resource::Buffer(buffer) = resource;
-            let Some(address) = buffer.address else { continue };
+            let Resource::Buffer(Buffer { address: Some(address), data }) = resource else { continue };
+            let address = *address;
             let named = self.program.objects.iter().any(|o| {
                 matches!(o.kind, ObjectKind::Binding(s) if (s.set, s.binding) == (slot.set, slot.binding))
                     && u64::from(slot.element) < o.count
             });
             if !named && number < OBJECTS {
                 self.numbers.push(u32::MAX);
-                self.addresses.push((address, buffer.data.len() as u64, number));
-                self.add(number, Object::new(buffer.data.clone()));
+                self.addresses.push((address, data.len() as u64, number));
+                self.add(number, Object::new(data.clone()));
                 self.pointed.push((*slot, number));
                 number += 1;
             }

@@ -1,0 +1,287 @@
+//! Images read and written texel by texel.
+
+use super::Run;
+use super::lanes::Lanes;
+use crate::decode::{OBJECT, OUTSIDE};
+use crate::dispatch::{Image, Robustness};
+use crate::inst::{ImageQuery, Reg};
+use crate::memory::Found;
+use crate::outcome::{CauseKind, FaultKind};
+use crate::site::Reading;
+use crate::texel::{Coding, Texel};
+use crate::ty::{Fmt, Kind, mask};
+use crate::value::Value;
+use assay_spirv::tables::Dim;
+
+/// A texel of an image: the object, and where in it.
+struct Place {
+    object: usize,
+    offset: usize,
+    texel: Texel,
+}
+
+impl<'a> Run<'a> {
+    /// The exact bits of a lane's register, or the cause for what depends on it.
+    fn decided(&mut self, reg: Reg, lane: usize) -> Result<u64, u32> {
+        let column = &self.columns[reg as usize];
+        match column.value(lane).clone() {
+            Value::Bits => Ok(column.bits[lane]),
+            Value::Any(cause) if self.is_undefined(cause) => Err(self.decided_by(cause, lane)),
+            Value::Any(cause) => Err(cause),
+            Value::Few(_) | Value::Float(_) => Err(self.cause(CauseKind::Precision)),
+        }
+    }
+
+    fn image_of(&mut self, image: Reg, lane: usize) -> Result<(usize, &'a Image), u32> {
+        let handle = self.decided(image, lane)?;
+        let object = self.object_of(handle);
+        let found = object.and_then(|object| Some((object, (*self.images.get(object)?)?)));
+        match found {
+            Some(found) => Ok(found),
+            None => Err(self.fault(FaultKind::OutOfBounds, lane, || "a descriptor that no image is bound to".into())),
+        }
+    }
+
+    /// The texel at a lane's coordinates; `Err` is the cause for what a read gives, beyond the edge too.
+    fn place(&mut self, image: Reg, (reg, n): (Reg, u32), level: Option<Reg>, lane: usize) -> Result<Place, u32> {
+        let (object, image) = self.image_of(image, lane)?;
+        let mut at = [0i64; 4];
+        for k in 0..n {
+            let width = self.program.kinds[(reg + k) as usize].width();
+            at[k as usize] = crate::integer::signed(width, self.decided(reg + k, lane)?);
+        }
+        let level = match level {
+            Some(level) => self.decided(level, lane)?,
+            None => 0,
+        };
+        let texel = Texel::of(image.format);
+        let inside = u32::try_from(level).is_ok_and(|level| level < image.levels);
+        let index = if inside { index(image, at, level as u32) } else { None };
+        match (index, texel) {
+            (Some(index), Some(texel)) => {
+                let offset = index as usize * texel.bytes as usize;
+                Ok(Place { object, offset, texel })
+            }
+            _ => {
+                if self.dispatch.robustness != Robustness::None {
+                    return Err(self.cause(CauseKind::Robustness));
+                }
+                let extent = image.extent;
+                let detail = || format!("texel {:?}, level {level}, of an image of {extent:?}", &at[..n as usize]);
+                Err(self.fault(FaultKind::OutOfBounds, lane, detail))
+            }
+        }
+    }
+
+    pub(super) fn image_read(
+        &mut self,
+        (dst, n): (Reg, u32),
+        image: Reg,
+        coordinates: (Reg, u32),
+        level: Option<Reg>,
+        lanes: Lanes,
+    ) {
+        for l in lanes.iter() {
+            let place = self.place(image, coordinates, level, l);
+            for i in 0..n {
+                let (value, bits) = match &place {
+                    Ok(place) => self.channel(place, i as usize, l),
+                    Err(cause) => (Value::Any(*cause), 0),
+                };
+                let width = self.program.kinds[(dst + i) as usize].width();
+                self.columns[(dst + i) as usize].set(l, bits & mask(width), value);
+            }
+        }
+    }
+
+    /// A channel of a texel as a scalar of the shader.
+    fn channel(&mut self, place: &Place, channel: usize, lane: usize) -> (Value, u64) {
+        let Place { object, offset, texel } = *place;
+        let integer = matches!(texel.coding, Coding::Uint | Coding::Sint);
+        let Some(&(first, width)) = texel.channels.get(channel) else {
+            // What a format lacks is 0, and 1 for alpha.
+            let one = if integer { 1 } else { u64::from(1f32.to_bits()) };
+            return (Value::Bits, if channel == 3 { one } else { 0 });
+        };
+        let (at, size, shift) = if texel.is_bytewise() {
+            (offset + first as usize / 8, width as usize / 8, 0)
+        } else {
+            (offset, texel.bytes as usize, first)
+        };
+        if let Some(cause) = self.note_read(object, at, size, lane) {
+            return (Value::Any(cause), 0);
+        }
+        let stored = self.objects[object].bits(at, size);
+        let patterns = match self.objects[object].read(at, size) {
+            Found::Value(Value::Bits) => vec![stored],
+            Found::Value(Value::Few(all)) => all.to_vec(),
+            Found::Value(Value::Any(cause)) => return (Value::Any(cause), 0),
+            Found::Value(value @ Value::Float(_)) if texel.coding == Coding::Float && width == 32 => {
+                return (value, stored);
+            }
+            Found::Value(value @ Value::Float(_)) => match value.patterns(stored) {
+                Ok(all) => all,
+                Err(_) => return (Value::Any(self.cause(CauseKind::Precision)), 0),
+            },
+            Found::Unwritten => return (Value::Any(self.cause(CauseKind::Uninitialized)), 0),
+            Found::Parts => return (Value::Any(self.cause(CauseKind::Precision)), 0),
+        };
+        let lenient = self.reading == Reading::Lenient;
+        let kind = if integer { Kind::Int { width: 64, signed: false } } else { Kind::Float(Fmt::F32) };
+        let mut union: Option<(Value, u64)> = None;
+        for bits in patterns {
+            let (value, bits, doubt) = texel.read(channel, bits >> shift & mask(width), lenient);
+            self.readings_differ |= doubt;
+            union = Some(match union {
+                None => (value, bits),
+                Some(before) => self.union(kind, (&before.0, before.1), (&value, bits)),
+            });
+        }
+        let (value, bits) = union.unwrap_or_default();
+        // Special values in texels are not dependable.
+        let f32 = assay_float::F32;
+        let special = !integer && value == Value::Bits && (!f32.is_finite(bits) || f32.is_denormal(bits));
+        if special { (Value::Any(self.cause(CauseKind::NoRequirement)), 0) } else { (value, bits) }
+    }
+
+    pub(super) fn image_write(&mut self, image: Reg, coordinates: (Reg, u32), (reg, n): (Reg, u32), lanes: Lanes) {
+        for l in lanes.iter() {
+            let place = match self.place(image, coordinates, None, l) {
+                Ok(place) => place,
+                // Beyond the edge nothing is written.
+                Err(cause) if self.log.kind(cause) == CauseKind::Robustness => continue,
+                Err(cause) => {
+                    if let Ok((object, _)) = self.image_of(image, l) {
+                        self.objects[object].lost.get_or_insert(cause);
+                    }
+                    continue;
+                }
+            };
+            let weak = self.forks.is_weak(l);
+            let mut word = Some(vec![0u64]);
+            for (channel, &(first, width)) in place.texel.channels.iter().enumerate() {
+                let (value, bits) = if (channel as u32) < n {
+                    self.coded(&place, channel, reg + channel as Reg, l)
+                } else {
+                    (Value::Any(self.cause(CauseKind::Unspecified)), 0)
+                };
+                if place.texel.is_bytewise() {
+                    let kind = stored_kind(&place.texel, width);
+                    let at = place.offset + first as usize / 8;
+                    self.put(place.object, at, kind, (&value, bits), weak, l);
+                    continue;
+                }
+                // Channels inside bytes: the texel is one value.
+                word = word.zip(value.patterns(bits).ok()).and_then(|(words, channel)| {
+                    let all = words.iter().flat_map(|w| channel.iter().map(move |c| w | c << first));
+                    Some(all.collect::<Vec<_>>()).filter(|all| all.len() <= 64)
+                });
+            }
+            if !place.texel.is_bytewise() {
+                let found = word.and_then(Value::of_patterns);
+                let (value, bits) = found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+                let kind = Kind::Int { width: place.texel.bytes as u8 * 8, signed: false };
+                self.put(place.object, place.offset, kind, (&value, bits), weak, l);
+            }
+        }
+    }
+
+    /// A scalar of the shader as a channel's bits.
+    fn coded(&mut self, place: &Place, channel: usize, reg: Reg, lane: usize) -> (Value, u64) {
+        let column = &self.columns[reg as usize];
+        let (value, bits) = (column.value(lane).clone(), column.bits[lane]);
+        let width = place.texel.channels[channel].1;
+        if let Value::Any(cause) = value {
+            return (Value::Any(cause), 0);
+        }
+        if matches!(place.texel.coding, Coding::Uint | Coding::Sint) {
+            let cut = value.patterns(bits).ok().map(|all| all.iter().map(|bits| bits & mask(width)).collect());
+            return cut
+                .and_then(Value::of_patterns)
+                .unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        }
+        if place.texel.coding == Coding::Float && width == 32 {
+            let f32 = assay_float::F32;
+            let special = value == Value::Bits && (!f32.is_finite(bits) || f32.is_denormal(bits) || f32.is_zero(bits));
+            if special && !f32.is_zero(bits) {
+                return (Value::Any(self.cause(CauseKind::NoRequirement)), 0);
+            }
+            if special {
+                // The sign of a zero is free.
+                return (Value::Few([0, f32.sign_mask()].as_slice().into()), 0);
+            }
+            return (value, bits);
+        }
+        let floats = value.floats(bits, Fmt::F32).ok();
+        let nan = floats.as_ref().is_some_and(|floats| floats.nan);
+        let found = floats.and_then(|floats| place.texel.written(channel, &floats));
+        match found.and_then(Value::of_patterns) {
+            Some(found) => found,
+            None if nan => (Value::Any(self.cause(CauseKind::NoRequirement)), 0),
+            None => (Value::Any(self.cause(CauseKind::Precision)), 0),
+        }
+    }
+
+    pub(super) fn texel_pointer(&mut self, dst: Reg, image: Reg, coordinates: (Reg, u32), lanes: Lanes) {
+        for l in lanes.iter() {
+            let handle = self.columns[image as usize].bits[l];
+            let (value, bits) = match self.place(image, coordinates, None, l) {
+                Ok(place) => (Value::Bits, handle / OBJECT * OBJECT + place.offset as u64),
+                Err(cause) if self.log.kind(cause) == CauseKind::Fault => (Value::Any(cause), OUTSIDE),
+                Err(cause) => (Value::Any(cause), 0),
+            };
+            self.columns[dst as usize].set(l, bits, value);
+        }
+    }
+
+    pub(super) fn image_query(&mut self, (dst, n): (Reg, u32), image: Reg, query: ImageQuery, lanes: Lanes) {
+        for l in lanes.iter() {
+            let answer = self.image_of(image, l).and_then(|(_, image)| {
+                Ok(match query {
+                    ImageQuery::Levels => [image.levels, 0, 0, 0],
+                    ImageQuery::Samples => [1, 0, 0, 0],
+                    ImageQuery::Size { lod, arrayed } => {
+                        let level = lod.map_or(Ok(0), |lod| self.decided(lod, l))?;
+                        let [x, y, z] = image.extent_of(level.min(31) as u32);
+                        let cubes = image.layers / if image.dim == Dim::Cube { 6 } else { 1 };
+                        let layers = if arrayed { cubes } else { 0 };
+                        match image.dim {
+                            Dim::Dim1D | Dim::Buffer => [x, layers, 0, 0],
+                            Dim::Dim3D => [x, y, z, 0],
+                            _ => [x, y, layers, 0],
+                        }
+                    }
+                })
+            });
+            for i in 0..n.min(4) {
+                let column = &mut self.columns[(dst + i) as usize];
+                match answer {
+                    Ok(words) => column.set(l, u64::from(words[i as usize]), Value::Bits),
+                    Err(cause) => column.set(l, 0, Value::Any(cause)),
+                }
+            }
+        }
+    }
+}
+
+/// What a channel of whole bytes is in memory.
+fn stored_kind(texel: &Texel, width: u32) -> Kind {
+    match (texel.coding, width) {
+        (Coding::Float, 32) => Kind::Float(Fmt::F32),
+        (Coding::Float, 16) => Kind::Float(Fmt::F16),
+        _ => Kind::Int { width: width as u8, signed: false },
+    }
+}
+
+/// The number of a texel in an image; `None` beyond its edge.
+fn index(image: &Image, at: [i64; 4], level: u32) -> Option<u64> {
+    let [w, h, d] = image.extent_of(level).map(u64::from);
+    let [a, b, c, _] = at.map(|n| u64::try_from(n).ok());
+    let (x, y, z, layer) = match image.dim {
+        Dim::Dim1D | Dim::Buffer => (a?, 0, 0, b?),
+        Dim::Dim3D => (a?, b?, c?, 0),
+        _ => (a?, b?, 0, c?),
+    };
+    let inside = x < w && y < h && z < d && layer < u64::from(image.layers);
+    inside.then(|| image.texels_before(level) + x + w * (y + h * (z + d * layer)))
+}

@@ -1,0 +1,209 @@
+//! Texel formats: where channels are, and what numbers they hold.
+
+use crate::round::Real;
+use crate::ty::{Fmt, mask};
+use crate::value::{ALTERNATIVES, Floats, Value};
+use assay_spirv::tables::ImageFormat;
+
+/// How a channel's bits are a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coding {
+    Unorm,
+    Snorm,
+    Float,
+    /// A float without sign, of 5 bits of exponent: its fraction's bits.
+    Small(u32),
+    Uint,
+    Sint,
+}
+
+/// A format: bytes of a texel, and its channels in order of r, g, b, a: first bit and bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Texel {
+    pub(crate) bytes: u32,
+    pub(crate) coding: Coding,
+    pub(crate) channels: &'static [(u32, u32)],
+}
+
+const ONE: [&[(u32, u32)]; 4] = [&[(0, 8)], &[(0, 16)], &[(0, 32)], &[(0, 64)]];
+const TWO: [&[(u32, u32)]; 3] = [&[(0, 8), (8, 8)], &[(0, 16), (16, 16)], &[(0, 32), (32, 32)]];
+const FOUR: [&[(u32, u32)]; 3] = [
+    &[(0, 8), (8, 8), (16, 8), (24, 8)],
+    &[(0, 16), (16, 16), (32, 16), (48, 16)],
+    &[(0, 32), (32, 32), (64, 32), (96, 32)],
+];
+
+const TENS: &[(u32, u32)] = &[(0, 10), (10, 10), (20, 10), (30, 2)];
+const ELEVENS: &[(u32, u32)] = &[(0, 11), (11, 11), (22, 10)];
+
+impl Texel {
+    /// The texels of a format; `None` for `Unknown`.
+    pub(crate) fn of(format: ImageFormat) -> Option<Texel> {
+        use ImageFormat as F;
+        let (coding, channels) = match format {
+            F::Unknown => return None,
+            F::R8 => (Coding::Unorm, ONE[0]),
+            F::Rg8 => (Coding::Unorm, TWO[0]),
+            F::Rgba8 => (Coding::Unorm, FOUR[0]),
+            F::R16 => (Coding::Unorm, ONE[1]),
+            F::Rg16 => (Coding::Unorm, TWO[1]),
+            F::Rgba16 => (Coding::Unorm, FOUR[1]),
+            F::Rgb10A2 => (Coding::Unorm, TENS),
+            F::R8Snorm => (Coding::Snorm, ONE[0]),
+            F::Rg8Snorm => (Coding::Snorm, TWO[0]),
+            F::Rgba8Snorm => (Coding::Snorm, FOUR[0]),
+            F::R16Snorm => (Coding::Snorm, ONE[1]),
+            F::Rg16Snorm => (Coding::Snorm, TWO[1]),
+            F::Rgba16Snorm => (Coding::Snorm, FOUR[1]),
+            F::R16f => (Coding::Float, ONE[1]),
+            F::Rg16f => (Coding::Float, TWO[1]),
+            F::Rgba16f => (Coding::Float, FOUR[1]),
+            F::R32f => (Coding::Float, ONE[2]),
+            F::Rg32f => (Coding::Float, TWO[2]),
+            F::Rgba32f => (Coding::Float, FOUR[2]),
+            // Its channels have fractions of 6, 6 and 5 bits.
+            F::R11fG11fB10f => (Coding::Small(6), ELEVENS),
+            F::R8ui => (Coding::Uint, ONE[0]),
+            F::Rg8ui => (Coding::Uint, TWO[0]),
+            F::Rgba8ui => (Coding::Uint, FOUR[0]),
+            F::R16ui => (Coding::Uint, ONE[1]),
+            F::Rg16ui => (Coding::Uint, TWO[1]),
+            F::Rgba16ui => (Coding::Uint, FOUR[1]),
+            F::R32ui => (Coding::Uint, ONE[2]),
+            F::Rg32ui => (Coding::Uint, TWO[2]),
+            F::Rgba32ui => (Coding::Uint, FOUR[2]),
+            F::Rgb10a2ui => (Coding::Uint, TENS),
+            F::R64ui => (Coding::Uint, ONE[3]),
+            F::R8i => (Coding::Sint, ONE[0]),
+            F::Rg8i => (Coding::Sint, TWO[0]),
+            F::Rgba8i => (Coding::Sint, FOUR[0]),
+            F::R16i => (Coding::Sint, ONE[1]),
+            F::Rg16i => (Coding::Sint, TWO[1]),
+            F::Rgba16i => (Coding::Sint, FOUR[1]),
+            F::R32i => (Coding::Sint, ONE[2]),
+            F::Rg32i => (Coding::Sint, TWO[2]),
+            F::Rgba32i => (Coding::Sint, FOUR[2]),
+            F::R64i => (Coding::Sint, ONE[3]),
+        };
+        let bits: u32 = channels.iter().map(|(_, bits)| bits).sum();
+        Some(Texel { bytes: bits / 8, coding, channels })
+    }
+
+    /// Whether channels are whole bytes, so that each is a value of its own in memory.
+    pub(crate) fn is_bytewise(&self) -> bool {
+        self.channels.iter().all(|(first, bits)| first % 8 == 0 && bits % 8 == 0)
+    }
+
+    /// What a channel's bits are as a scalar of a shader: exact bits, or either neighbour. `lenient`: a relative error of 1e-5
+    /// beside that. Also whether that makes a difference.
+    pub(crate) fn read(&self, channel: usize, bits: u64, lenient: bool) -> (Value, u64, bool) {
+        let (_, width) = self.channels[channel];
+        let float = |x: f64, exact: bool| {
+            let (lo, hi) = Real::exact(x).neighbours(Fmt::F32);
+            if exact {
+                return (Value::Bits, assay_float::F32.bits(lo), false);
+            }
+            let (lo, hi) = if lenient {
+                let error = x.abs() * 1e-5;
+                (Real::exact(x - error).neighbours(Fmt::F32).1, Real::exact(x + error).neighbours(Fmt::F32).0)
+            } else {
+                (lo, hi)
+            };
+            let (value, bits) = Value::of_floats(Floats::range(Fmt::F32, lo, hi));
+            (value, bits, true)
+        };
+        let signed = crate::integer::signed(width, bits);
+        match self.coding {
+            Coding::Unorm => {
+                let top = mask(width) as f64;
+                let x = bits as f64 / top;
+                float(x, bits == 0 || bits == mask(width))
+            }
+            Coding::Snorm => {
+                let top = mask(width - 1) as f64;
+                let x = (signed as f64 / top).max(-1.0);
+                float(x, signed == 0 || x.abs() == 1.0)
+            }
+            Coding::Float if width == 32 => (Value::Bits, bits, false),
+            Coding::Float => half(bits),
+            // As a half without sign, its fraction shorter.
+            Coding::Small(fraction) => half(bits << (10 - fraction + u32::from(channel == 2))),
+            Coding::Uint => (Value::Bits, bits, false),
+            Coding::Sint => (Value::Bits, signed.cast_unsigned(), false),
+        }
+    }
+
+    /// What a channel may hold after a float of that range is written: `None` if that is not followed.
+    pub(crate) fn written(&self, channel: usize, floats: &Floats) -> Option<Vec<u64>> {
+        let (_, width) = self.channels[channel];
+        let (lo, hi) = floats.hull().filter(|_| !floats.nan)?;
+        let value = |rank| crate::round::value(floats.fmt, rank);
+        let few = |lo: i64, hi: i64, cut: u64| {
+            let all = (lo..=hi).take(ALTERNATIVES + 1).map(|n| n.cast_unsigned() & cut).collect::<Vec<_>>();
+            (all.len() <= ALTERNATIVES).then_some(all)
+        };
+        match self.coding {
+            Coding::Unorm => {
+                let top = mask(width) as f64;
+                let scale = |x: f64| x.clamp(0.0, 1.0) * top;
+                few(scale(value(lo)).floor() as i64, scale(value(hi)).ceil() as i64, mask(width))
+            }
+            Coding::Snorm => {
+                let top = mask(width - 1) as f64;
+                let scale = |x: f64| x.clamp(-1.0, 1.0) * top;
+                few(scale(value(lo)).floor() as i64, scale(value(hi)).ceil() as i64, mask(width))
+            }
+            Coding::Float if width == 16 => {
+                let (lo, _) = Real::exact(value(lo)).neighbours(Fmt::F16);
+                let (_, hi) = Real::exact(value(hi)).neighbours(Fmt::F16);
+                let mut range = Floats::range(Fmt::F16, lo, hi);
+                // A denormal may be flushed, and the sign of a zero is free.
+                range.zeros = crate::direct::meets_denormals(Fmt::F16, (lo, hi)) || (lo <= 0 && hi >= -1);
+                range.few()
+            }
+            Coding::Float | Coding::Small(_) | Coding::Uint | Coding::Sint => None,
+        }
+    }
+}
+
+/// A half as a single.
+fn half(bits: u64) -> (Value, u64, bool) {
+    let format = assay_float::F16;
+    if format.is_nan(bits) {
+        return (Value::Bits, assay_float::F32.nan(), false);
+    }
+    (Value::Bits, u64::from((format.to_f64(bits) as f32).to_bits()), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_agree_with_the_sum_of_channels() {
+        assert_eq!(Texel::of(ImageFormat::Rgba8).map(|t| t.bytes), Some(4));
+        assert_eq!(Texel::of(ImageFormat::Rgb10A2).map(|t| (t.bytes, t.is_bytewise())), Some((4, false)));
+        assert_eq!(Texel::of(ImageFormat::R11fG11fB10f).map(|t| t.bytes), Some(4));
+        assert_eq!(Texel::of(ImageFormat::Rgba32f).map(|t| t.bytes), Some(16));
+        assert_eq!(Texel::of(ImageFormat::Unknown), None);
+    }
+
+    #[test]
+    fn normalised_channels_convert_both_ways() {
+        let rgba = Texel::of(ImageFormat::Rgba8).expect("known");
+        assert_eq!(rgba.read(0, 255, false), (Value::Bits, 0x3f80_0000, false));
+        let (value, _, doubt) = rgba.read(0, 51, false);
+        let floats = value.floats(0, Fmt::F32).expect("a set");
+        assert!(doubt && floats.set().contains(assay_float::F32, u64::from(0.2f32.to_bits())));
+        assert_eq!(floats.hi - floats.lo, 1);
+        for bits in 0..=255u64 {
+            let (value, exact, _) = rgba.read(1, bits, false);
+            let floats = value.floats(exact, Fmt::F32).expect("a set");
+            let back = rgba.written(1, &floats).expect("few");
+            assert!(back.contains(&bits), "{bits}: {back:?}");
+        }
+        let small = Texel::of(ImageFormat::R11fG11fB10f).expect("known");
+        assert_eq!(small.read(0, 0b01111 << 6, false).1, u64::from(1f32.to_bits()));
+        assert_eq!(small.read(2, 0b10000 << 5, false).1, u64::from(2f32.to_bits()));
+    }
+}

@@ -1,0 +1,73 @@
+//! Storage images, fetches and queries.
+
+mod support;
+
+use assay_oracle::{
+    Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Robustness, Slot, SpecValues,
+};
+use assay_spirv::tables::{Dim, ImageFormat};
+use support::*;
+
+fn image(format: ImageFormat, extent: [u32; 3], data: Vec<u8>) -> Resource {
+    Resource::Image(Image { dim: Dim::Dim2D, extent, layers: 1, levels: 1, format, data })
+}
+
+fn dispatch(text: &str, bindings: Vec<Resource>, robustness: Robustness) -> Outcome {
+    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let bindings = bindings.into_iter().zip(0..).map(|(b, i)| (Slot::new(0, i), b)).collect();
+    let dispatch = Dispatch { groups: [1; 3], bindings, robustness, ..Dispatch::default() };
+    program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+const COPY: &str = "@group(0) @binding(0) var source: texture_2d<f32>;
+    @group(0) @binding(1) var to: texture_storage_2d<rgba8unorm, write>;
+    @group(0) @binding(2) var<storage, read_write> out: array<f32>;
+    @compute @workgroup_size(2, 2)
+    fn main(@builtin(local_invocation_id) id: vec3<u32>) {
+        let size = textureDimensions(source);
+        let texel = textureLoad(source, vec2<i32>(id.xy), 0);
+        textureStore(to, vec2<i32>(vec2<u32>(size.x - 1u - id.x, id.y)), texel);
+        out[id.y * 2u + id.x] = texel.y;
+    }";
+
+#[test]
+fn texels_are_fetched_converted_and_stored() {
+    let texels: Vec<u8> = (0..16).map(|i| [0, 51, 255, 128][i % 4]).collect();
+    let source = image(ImageFormat::Rgba8, [2, 2, 1], texels.clone());
+    let target = image(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]);
+    let outcome = dispatch(COPY, vec![source, target, floats(&[0.0; 4])], Robustness::None);
+    assert_eq!(outcome.faults, []);
+    assert!(permits(&outcome, 2, 3, 0.2) && !permits(&outcome, 2, 3, 0.200_01));
+    let left = &outcome.memory[&Slot::new(0, 1)];
+    for (i, texel) in texels.iter().enumerate() {
+        // The byte itself may come back; its neighbours only where rounding may go there.
+        let expected =
+            left.cell_at(i as u64).map_or(Expected::Exact(u64::from(left.bytes()[i])), |c| c.expected.clone());
+        assert_eq!(expected.permits(u64::from(*texel)), Some(true), "{i}: {expected:?}");
+        assert_eq!(expected.permits(u64::from(texel ^ 0x40)), Some(false), "{i}: {expected:?}");
+    }
+}
+
+#[test]
+fn beyond_the_edge() {
+    let text = COPY.replace("id.xy), 0)", "id.xy) + vec2(5, 0), 0)");
+    let bindings = || {
+        let texels = || image(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]);
+        vec![texels(), texels(), floats(&[0.0; 4])]
+    };
+    let outcome = dispatch(&text, bindings(), Robustness::None);
+    assert_eq!(outcome.faults.first().map(|f| f.kind), Some(FaultKind::OutOfBounds));
+    let robust = dispatch(&text, bindings(), Robustness::Access);
+    assert_eq!(robust.faults, []);
+    assert_eq!(cause(&robust, 2, 0), assay_oracle::CauseKind::Robustness);
+}
+
+#[test]
+fn atomics_on_texels_commute() {
+    let text = "@group(0) @binding(0) var counts: texture_storage_2d<r32uint, atomic>;
+        @compute @workgroup_size(8)
+        fn main(@builtin(local_invocation_index) i: u32) { textureAtomicAdd(counts, vec2(i % 2u, 0u), i); }";
+    let counts = image(ImageFormat::R32ui, [2, 1, 1], [7u32, 100].iter().flat_map(|n| n.to_le_bytes()).collect());
+    let outcome = dispatch(text, vec![counts], Robustness::None);
+    assert_eq!(exact(&outcome, 0), [7 + 12, 100 + 16]);
+}
