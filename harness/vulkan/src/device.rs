@@ -253,6 +253,31 @@ impl Device {
         Slot::new(&self.shared, resources)
     }
 
+    /// What the validation layer says of a module when one is made of `code`; nothing else is done with it. The module
+    /// may be anything that starts with a header, so give it to drivers that only keep words: what another one does
+    /// with an invalid module is undefined.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for less than a header, what the driver reports for a module that it refuses.
+    pub fn validate(&self, code: &[u32]) -> Result<Vec<ValidationMessage>, Error> {
+        const HEADER: usize = 5;
+        if code.len() < HEADER {
+            return Err(Error::invalid(format!("{} words are less than the header of a module", code.len())));
+        }
+        let _earlier = self.take_validation_messages();
+        let info = vk::ShaderModuleCreateInfo::default().code(code);
+        // SAFETY: the device is alive; the words live until the call returns; a module that is made is destroyed once.
+        let made = unsafe { self.shared.raw.create_shader_module(&info, None) };
+        let messages = self.take_validation_messages();
+        if let Ok(module) = made {
+            // SAFETY: as above.
+            unsafe { self.shared.raw.destroy_shader_module(module, None) };
+        } else if messages.is_empty() {
+            self.shared.check(made, "vkCreateShaderModule")?;
+        }
+        Ok(messages)
+    }
+
     /// What the validation layer said since the last call, of this device and of the others of its instance; empty
     /// without validation.
     #[must_use]

@@ -178,15 +178,17 @@ fn string(text: &str) -> Vec<u32> {
     bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
 }
 
+/// The examples of `shaders/inspect`.
+pub(crate) const EXAMPLES: [&str; 4] = [
+    include_str!("../../../../shaders/inspect/gather_qcom.spvasm"),
+    include_str!("../../../../shaders/inspect/tile_shading_qcom.spvasm"),
+    include_str!("../../../../shaders/inspect/bindless_kernel_intel.spvasm"),
+    include_str!("../../../../shaders/inspect/storage_8bit.spvasm"),
+];
+
 /// Modules to start mutations from: the cases of the rules and the examples, as text and as words.
 pub(crate) fn seeds() -> Vec<(String, Vec<u32>)> {
-    let examples = [
-        include_str!("../../../../shaders/inspect/gather_qcom.spvasm"),
-        include_str!("../../../../shaders/inspect/tile_shading_qcom.spvasm"),
-        include_str!("../../../../shaders/inspect/bindless_kernel_intel.spvasm"),
-        include_str!("../../../../shaders/inspect/storage_8bit.spvasm"),
-    ];
     let cases = cases::cases().into_iter().flat_map(|case| [case.text(true), case.text(false)]);
-    let texts = examples.into_iter().map(str::to_owned).chain(cases);
+    let texts = EXAMPLES.iter().map(|text| (*text).to_owned()).chain(cases);
     texts.map(|text| (text.clone(), assay_spirv::assemble(&text).expect("a seed assembles"))).collect()
 }

@@ -66,49 +66,54 @@ fn starts(words: &[u32]) -> Vec<usize> {
     starts
 }
 
-/// A module with one to four changes: instructions swapped, deleted, doubled or grown, words replaced.
+/// A module with one to four changes.
 pub(crate) fn mutate_words(seed: &[u32], random: &mut Random) -> Vec<u32> {
     let mut words = seed.to_vec();
     for _ in 0..=random.below(4) {
-        let starts = starts(&words);
-        let count = starts.len() - 1;
-        if count == 0 {
-            return words;
-        }
-        let i = random.below(count);
-        let (at, end) = (starts[i], starts[i + 1]);
-        match random.below(8) {
-            0 => drop(words.drain(at..end)),
-            1 => {
-                let copy = words[at..end].to_vec();
-                let to = starts[random.below(count)];
-                words.splice(to..to, copy);
-            }
-            2 => {
-                let cut: Vec<u32> = words.drain(at..end).collect();
-                let to = if random.below(2) == 0 { at.saturating_sub(cut.len()).max(5) } else { words.len() };
-                words.splice(to..to, cut);
-            }
-            3 => words[random.below(4) + 1] = random.next() as u32,
-            4 => {
-                let extra = random.next() as u32 % 64;
-                words.insert(end, extra);
-                words[at] = words[at].wrapping_add(1 << 16);
-            }
-            _ => {
-                let place = at + random.below(end - at);
-                words[place] = match random.below(6) {
-                    0 => random.next() as u32,
-                    1 => random.below(40) as u32,
-                    2 => words[place].wrapping_add(1),
-                    3 => 1 << random.below(32),
-                    4 => words[random.below(words.len())],
-                    _ => 4400 + random.below(200) as u32,
-                };
-            }
-        }
+        change(&mut words, random);
     }
     words
+}
+
+/// One change: an instruction swapped, deleted, doubled or grown, a word replaced.
+pub(crate) fn change(words: &mut Vec<u32>, random: &mut Random) {
+    let starts = starts(words);
+    let count = starts.len() - 1;
+    if count == 0 {
+        return;
+    }
+    let i = random.below(count);
+    let (at, end) = (starts[i], starts[i + 1]);
+    match random.below(8) {
+        0 => drop(words.drain(at..end)),
+        1 => {
+            let copy = words[at..end].to_vec();
+            let to = starts[random.below(count)];
+            words.splice(to..to, copy);
+        }
+        2 => {
+            let cut: Vec<u32> = words.drain(at..end).collect();
+            let to = if random.below(2) == 0 { at.saturating_sub(cut.len()).max(5) } else { words.len() };
+            words.splice(to..to, cut);
+        }
+        3 => words[random.below(4) + 1] = random.next() as u32,
+        4 => {
+            let extra = random.next() as u32 % 64;
+            words.insert(end, extra);
+            words[at] = words[at].wrapping_add(1 << 16);
+        }
+        _ => {
+            let place = at + random.below(end - at);
+            words[place] = match random.below(6) {
+                0 => random.next() as u32,
+                1 => random.below(40) as u32,
+                2 => words[place].wrapping_add(1),
+                3 => 1 << random.below(32),
+                4 => words[random.below(words.len())],
+                _ => 4400 + random.below(200) as u32,
+            };
+        }
+    }
 }
 
 /// A text with one to four changes: bytes replaced, parts cut out, lines doubled.

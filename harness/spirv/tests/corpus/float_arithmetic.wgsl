@@ -1,0 +1,9 @@
+// Each float operator once.
+@group(0) @binding(0) var<storage, read_write> out: array<f32>;
+@group(0) @binding(1) var<storage, read> input: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let a = input[id.x];
+    let b = input[id.y];
+    out[id.x] = (a + b) * (a - b) / (a % b) + -a;
+}

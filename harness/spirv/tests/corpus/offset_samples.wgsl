@@ -1,0 +1,9 @@
+// Samples with constant offsets, from arrays of layers.
+@group(0) @binding(1) var image: texture_2d_array<f32>;
+@group(0) @binding(2) var taps: sampler;
+@group(0) @binding(0) var<storage, read_write> out: array<vec4<f32>>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let uv = vec2<f32>(id.xy) / 16.0;
+    out[id.x] = textureSampleLevel(image, taps, uv, id.z, 0.0, vec2(1, -1)) + textureGather(0, image, taps, uv, id.z, vec2(-2, 3));
+}

@@ -1,0 +1,287 @@
+//! Our parser, assembler and rules beside spirv-as, spirv-val and the validator inside the validation layer.
+//!
+//! `cargo run -p assay-vulkan --example agreement -- [MUTATIONS [SEED]]` with the environment of `scripts/test` and
+//! `VK_DRIVER_FILES="$ASSAY_MOCK_ICD"`: the mock driver advertises every extension and does nothing with a module.
+//!
+//! The modules are the cases of the rules, the examples of `shaders/inspect`, what naga emits for the corpus, and mutations of
+//! all of them, one change each. Whoever accepts what another refuses is counted by the reason that is given.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use assay_spirv::rules::{self, Environment};
+use assay_spirv::{Module, Style, assemble, disassemble};
+use assay_vulkan::{Device, DeviceOptions, Instance};
+
+#[path = "../../spirv/tests/support/corpus.rs"]
+mod corpus;
+#[path = "../../spirv/tests/support/mod.rs"]
+mod support;
+
+use support::mutate::{Random, change};
+
+/// What the layer says where its validator refuses a module.
+const REFUSED: &str = "(spirv-val produced an error)";
+
+/// Output of a tool that reads standard input, or what it complains about.
+fn run(tool: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, String> {
+    let seconds = PATIENCE.as_secs().to_string();
+    let child = Command::new("timeout")
+        .args([&seconds, tool])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.map_err(|error| format!("{tool}: {error}")).expect("spirv-tools are installed");
+    if let Some(mut stdin) = child.stdin.take() {
+        // A tool that stops reading early has its reasons, which it says below.
+        let _closed = stdin.write_all(input);
+    }
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout))
+}
+
+/// What one of several judges says of a module.
+#[derive(Debug)]
+enum Verdict {
+    Accepted,
+    /// Names of rules, or the complaint.
+    Refused(Vec<String>),
+}
+
+/// Our own verdict.
+fn ours(words: &[u32]) -> Verdict {
+    let module = match Module::parse(words.to_vec()) {
+        Ok(module) => module,
+        Err(error) => return Verdict::Refused(vec![format!("no module: {}", kind(&error.to_string()))]),
+    };
+    let mut names: Vec<String> =
+        rules::violations(&module, Environment::Vulkan).iter().map(|v| v.rule.name.to_owned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if module.unknown_instructions() > 0 {
+        names.push("newer than the tables".to_owned());
+    }
+    if names.is_empty() { Verdict::Accepted } else { Verdict::Refused(names) }
+}
+
+/// A complaint without what is special about the one module: its VUID, or its first words.
+fn kind(complaint: &str) -> String {
+    if let Some(at) = complaint.find("VUID-StandaloneSpirv").or_else(|| complaint.find("VUID-RuntimeSpirv")) {
+        return complaint[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    }
+    let message = complaint.split_once("error: ").map_or(complaint, |(_, rest)| rest);
+    let message = message.rsplit_once("produced an error):").map_or(message, |(_, rest)| rest.trim());
+    let words =
+        message.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit() || "'%<[".contains(c)));
+    words.take(9).collect::<Vec<_>>().join(" ")
+}
+
+/// How often two judges agreed, and what they differed over.
+#[derive(Default)]
+struct Tally {
+    legal: u64,
+    illegal: u64,
+    /// Rules that we find broken in modules that the other accepts; the first such module's name.
+    ours_only: BTreeMap<String, (u64, String)>,
+    /// Complaints of the other about modules that we accept.
+    theirs_only: BTreeMap<String, (u64, String)>,
+}
+
+impl Tally {
+    fn add(&mut self, name: &str, ours: &Verdict, theirs: &Verdict) {
+        let note = |list: &mut BTreeMap<String, (u64, String)>, reason: &str| {
+            list.entry(reason.to_owned()).or_insert_with(|| (0, name.to_owned())).0 += 1;
+        };
+        match (ours, theirs) {
+            (Verdict::Accepted, Verdict::Accepted) => self.legal += 1,
+            (Verdict::Refused(_), Verdict::Refused(_)) => self.illegal += 1,
+            (Verdict::Refused(rules), Verdict::Accepted) => note(&mut self.ours_only, &rules.join(" + ")),
+            (Verdict::Accepted, Verdict::Refused(complaints)) => note(&mut self.theirs_only, &complaints.join(" + ")),
+        }
+    }
+
+    fn print(&self, judge: &str) {
+        let sum = |list: &BTreeMap<String, (u64, String)>| list.values().map(|(count, _)| count).sum::<u64>();
+        let (only, others) = (sum(&self.ours_only), sum(&self.theirs_only));
+        println!(
+            "\n{judge}: {} compared; {} legal and {} illegal to both, {only} illegal to us alone, {others} to it alone",
+            self.legal + self.illegal + only + others,
+            self.legal,
+            self.illegal
+        );
+        for (who, list) in [("ours", &self.ours_only), ("its", &self.theirs_only)] {
+            for (reason, (count, first)) in list {
+                println!("  {who:>5} {count:>6}  {reason}   e.g. {first}");
+            }
+        }
+    }
+}
+
+/// The validation layer, in a process of its own: there are modules that it
+/// ends its process over, or never ends to judge.
+struct Layer {
+    child: Child,
+    answers: Receiver<String>,
+    ended_over: Vec<String>,
+}
+
+/// Words of a module's header.
+const HEADER: usize = 5;
+
+/// How long a judge may think about one module.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The argument that makes this program the process behind [`Layer`].
+const WORKER: &str = "--layer";
+
+impl Layer {
+    fn start() -> Layer {
+        let program = std::env::current_exe().expect("this program has a path");
+        let mut command = Command::new(program);
+        let mut child = command
+            .arg(WORKER)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("this program starts again");
+        let output = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (send, answers) = channel();
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        Layer { child, answers, ended_over: Vec::new() }
+    }
+
+    /// `None` if the layer ended its process, or gave no answer in time.
+    fn judge(&mut self, name: &str, words: &[u32]) -> Option<Verdict> {
+        let mut message = (words.len() as u32).to_le_bytes().to_vec();
+        message.extend(bytes(words));
+        let input = self.child.stdin.as_mut().expect("it is piped");
+        let sent = input.write_all(&message).and_then(|()| input.flush());
+        let Some(answer) = sent.ok().and_then(|()| self.answers.recv_timeout(PATIENCE).ok()) else {
+            let _gone = self.child.kill().and_then(|()| self.child.wait());
+            let mut ended_over = std::mem::take(&mut self.ended_over);
+            ended_over.push(name.to_owned());
+            *self = Layer { ended_over, ..Layer::start() };
+            return None;
+        };
+        Some(match answer.trim() {
+            "" => Verdict::Accepted,
+            complaint => Verdict::Refused(vec![complaint.to_owned()]),
+        })
+    }
+}
+
+/// Answers for each module on standard input what the layer's validator complains of, in a line.
+fn worker() {
+    let instance = Instance::new(true).expect("the validation layer is set up");
+    let physical = instance.select(None).expect("a device");
+    let device = Device::open(&physical, &DeviceOptions::default()).expect("it opens");
+    let mut input = std::io::stdin().lock();
+    let mut count = [0; 4];
+    while input.read_exact(&mut count).is_ok() {
+        let mut module = vec![0; u32::from_le_bytes(count) as usize * 4];
+        input.read_exact(&mut module).expect("a whole module");
+        let words: Vec<u32> = module.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
+        let messages = device.validate(&words).expect("the mock driver takes all");
+        // The rest is about what the device lacks.
+        let refused = messages.iter().find(|message| message.text.contains(REFUSED));
+        let complaint = refused.map(|m| if m.id.contains("Spirv-") { m.id.clone() } else { kind(&m.text) });
+        let complaint = complaint.unwrap_or_default();
+        println!("{complaint}");
+    }
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Whether an environment of spirv-val takes modules of this version.
+fn takes(minor: u32, words: &[u32]) -> bool {
+    let version = words.get(1).copied().unwrap_or_default();
+    let newest = [0x0001_0000, 0x0001_0300, 0x0001_0500, 0x0001_0600][minor as usize];
+    version <= newest
+}
+
+fn main() {
+    if std::env::args().nth(1).is_some_and(|argument| argument == WORKER) {
+        return worker();
+    }
+    let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse::<u64>().ok());
+    let (count, seed) = (arguments.next().unwrap_or(2_000), arguments.next().unwrap_or(1));
+    let only = std::env::var("ASSAY_AGREEMENT_ONLY").ok();
+    let mut layer = Layer::start();
+
+    let cases = support::cases::cases();
+    let vulkan = cases.iter().filter(|case| case.vulkan);
+    let cases =
+        vulkan.flat_map(|case| [true, false].map(|broken| (format!("{} {broken}", case.rule), case.text(broken))));
+    let examples = support::EXAMPLES.iter().enumerate().map(|(i, text)| (format!("example {i}"), (*text).to_owned()));
+    let assembled = cases.chain(examples).map(|(name, text)| (name, assemble(&text).expect("a seed assembles")));
+    let seeds: Vec<(String, Vec<u32>)> = assembled.chain(corpus::modules()).collect();
+    let mutations = (0..count).map(|number| {
+        let mut random = Random(seed.wrapping_mul(0x1_0000_0000).wrapping_add(number));
+        let (name, words) = &seeds[random.below(seeds.len())];
+        let mut words = words.clone();
+        let header = words[..HEADER].to_vec();
+        change(&mut words, &mut random);
+        // A bound of billions is no rule's concern, and the layer makes tables of that size.
+        words[..HEADER].copy_from_slice(&header);
+        (format!("mutation {number} of {name}"), words)
+    });
+    let modules: Vec<(String, Vec<u32>)> = seeds.iter().cloned().chain(mutations).collect();
+
+    let mut by_val: Vec<Tally> = (0..4).map(|_| Tally::default()).collect();
+    let (mut by_layer, mut text, mut unread) = (Tally::default(), (0u64, 0u64), 0u64);
+    for (name, words) in &modules {
+        if only.as_ref().is_some_and(|only| !name.starts_with(only.as_str())) {
+            continue;
+        }
+        let ours = ours(words);
+        // Text: what spirv-as makes of ours.
+        if let Ok(shown) = disassemble(words, Style::Plain) {
+            match run("spirv-as", &["--preserve-numeric-ids", "-o", "-", "-"], shown.as_bytes()) {
+                Ok(theirs) if theirs.get(20..) == bytes(words).get(20..) => text.0 += 1,
+                Ok(_) => {
+                    text.1 += 1;
+                    println!("spirv-as reads otherwise: {name}");
+                }
+                Err(_) => unread += 1,
+            }
+        }
+        for minor in (0..4u32).filter(|minor| takes(*minor, words)) {
+            let environment = format!("vulkan1.{minor}");
+            let theirs = match run("spirv-val", &["--target-env", &environment, "-"], &bytes(words)) {
+                Ok(_) => Verdict::Accepted,
+                Err(complaint) => Verdict::Refused(vec![kind(&complaint)]),
+            };
+            by_val[minor as usize].add(name, &ours, &theirs);
+        }
+        let theirs = layer.judge(name, words);
+        if only.is_some() {
+            eprintln!("{name}\n{}", disassemble(words, Style::Indented).unwrap_or_default());
+            eprintln!("ours: {ours:?}\nthe layer: {theirs:?}");
+        }
+        let Some(theirs) = theirs else { continue };
+        by_layer.add(name, &ours, &theirs);
+    }
+    println!("{} modules, {} of them mutations", modules.len(), count);
+    println!("spirv-as: {} texts read as we do, {} otherwise, {unread} not read by it", text.0, text.1);
+    for (minor, tally) in by_val.iter().enumerate() {
+        tally.print(&format!("spirv-val, vulkan1.{minor}"));
+    }
+    by_layer.print("the validation layer");
+    println!(
+        "  it ended its process or gave no answer over {}: {}",
+        layer.ended_over.len(),
+        layer.ended_over.join("; ")
+    );
+}
