@@ -56,24 +56,95 @@ fn text_and_words_convert_without_loss() {
     assert_eq!(std::fs::read_to_string(text).unwrap(), shown);
 }
 
+/// Words in little-endian order.
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A module of these instructions behind `OpCapability Shader` and `OpMemoryModel Logical GLSL450`; they start at word 10.
+fn module(bound: u32, instructions: &[u32]) -> Vec<u8> {
+    let mut all = vec![0x0723_0203, 0x0001_0600, 0, bound, 0, 0x0002_0011, 1, 0x0003_000e, 0, 1];
+    all.extend(instructions);
+    words(&all)
+}
+
 #[test]
 fn what_cannot_be_read_gets_one_message_and_code_2() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.spv");
-    for (bytes, expected) in [
-        (&b"\x03\x02\x23\x07\x00\x06"[..], "6 bytes are not a whole number of words"),
+    let cases: [(&str, Vec<u8>, &str); 20] = [
+        ("a.spv", b"".to_vec(), "the file is empty"),
+        ("a.spv", b"\x03\x02\x23\x07\x00\x06".to_vec(), "6 bytes are not a whole number of words"),
+        ("a.spv", words(&[0x0723_0203, 0x0001_0600, 0]), "word 0: 3 words are too few for a header of 5"),
+        ("a.spv", words(&[0x0723_0204, 0x0001_0600, 0, 1, 0]), "starts with 0x07230204, not with the magic number"),
         (
-            b"OpCapability Shadr",
-            "line 1, column 14: expected Capability, found \"Shadr\"; the nearest known name is Shader",
+            "a.spv",
+            module(10, &[0x0005_0013, 1]),
+            "word 10: the instruction at word 10 has 5 words, but only 2 are left",
         ),
-        (b"\xff\xfe", "byte 0 is not UTF-8"),
-    ] {
+        ("a.spv", module(10, &[0x0000_0013]), "word 10: the instruction at word 10 has 0 words"),
+        ("a.spv", module(u32::MAX, &[]), "word 3: id bound 4294967295, expected 1 to 4194303"),
+        ("a.spv", module(10, &[0x0002_0013, 500]), "word 10: id 500 is not below the bound 10"),
+        (
+            "a.spv",
+            module(10, &[0x0003_001e, 1, 1]),
+            "word 10: OpTypeStruct is built of id 1, which is no type declared",
+        ),
+        ("a.spv", module(10, &[0x0003_001d, 1, 1]), "word 10: OpTypeRuntimeArray is built of id 1"),
+        ("a.spvasm", b"\xff\xfe".to_vec(), "byte 0 is not UTF-8"),
+        ("a.spvasm", b"OpExtension \"abc".to_vec(), "line 1, column 13: string literal has no closing quote"),
+        ("a.spvasm", b"OpMemoryModel Logical".to_vec(), "line 1, column 22: expected MemoryModel, found the end"),
+        ("a.spvasm", b"OpCapability Shader 1".to_vec(), "line 1, column 21: OpCapability takes no more operands"),
+        ("a.spvasm", b"%i = OpTypeInt 99999999999 0".to_vec(), "99999999999 does not fit into 32 bits"),
+        (
+            "a.spvasm",
+            b"OpCapability Shadr".to_vec(),
+            "expected Capability, found \"Shadr\"; the nearest known name is Shader",
+        ),
+        (
+            "a.spvasm",
+            b"OpCapabilty Shader".to_vec(),
+            "line 1, column 1: expected an instruction, found \"OpCapabilty\"; the nearest known name is OpCapability",
+        ),
+        ("a.wgsl", b"fn main() {}\n// \xff".to_vec(), "line 2: byte 16 is not UTF-8"),
+        ("a.wgsl", b"@compute fn main( { }".to_vec(), "a.wgsl:1:19"),
+        ("a.wgsl", [&b"fn f() -> i32 { return "[..], &[b'('; 3000]].concat(), "recursion limit exceeded"),
+    ];
+    for (name, bytes, expected) in cases {
+        let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let output = inspect(&[path.to_str().unwrap()]);
-        assert_eq!(output.code, 2, "{output:?}");
-        assert!(output.stderr.contains(expected), "{output:?}");
+        assert_eq!(output.code, 2, "{expected}: {output:?}");
+        assert!(output.stderr.contains(expected) && output.stdout.is_empty(), "{expected}: {output:?}");
+        assert_eq!(output.stderr.matches("error: ").count(), 1, "one message: {output:?}");
     }
     assert_eq!(assay(&["inspect", "/nonexistent.spv"]).code, 2);
+}
+
+#[test]
+fn a_swapped_extended_instruction_is_guessed_and_either_byte_order_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.spvasm");
+    let text = "%g = OpExtInstImport \"GLSL.std.450\"\n%r = OpExtInst %f %g Sqtr %one\n";
+    std::fs::write(&path, text).unwrap();
+    let output = inspect(&[path.to_str().unwrap()]);
+    assert!(output.stderr.contains("the nearest known name is Sqrt"), "{output:?}");
+
+    let little = folder.path().join("little.spv");
+    assert_eq!(inspect(&[&shader("gather_qcom"), "--emit", little.to_str().unwrap()]).code, 0);
+    let mut bytes = std::fs::read(&little).unwrap();
+    bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
+    let big = folder.path().join("big.spv");
+    std::fs::write(&big, bytes).unwrap();
+    let shown = |path: &std::path::Path| inspect(&["--disassemble", path.to_str().unwrap()]).stdout;
+    assert!(!shown(&big).is_empty());
+    assert_eq!(shown(&little), shown(&big));
+}
+
+#[test]
+fn a_device_that_is_not_there_is_an_error_only_when_it_is_asked_for() {
+    assert_eq!(inspect(&[&shader("storage_8bit")]).code, 0);
+    let output = inspect(&[&shader("storage_8bit"), "--device", "lavapipe"]);
+    assert_eq!(output.code, 4, "{output:?}");
 }
 
 #[test]

@@ -46,6 +46,14 @@ fn throughput(c: &mut Criterion) {
     let mut group = c.benchmark_group("words");
     group.sample_size(10).throughput(Throughput::Bytes(bytes));
     group.bench_function("parse", |b| b.iter(|| Module::parse(words.clone())));
+    let raw: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    group.bench_function("rspirv parse", |b| {
+        b.iter(|| {
+            let mut loader = rspirv::dr::Loader::new();
+            rspirv::binary::parse_bytes(&raw, &mut loader).expect("rspirv reads it");
+            loader.module()
+        })
+    });
     group.bench_function("disassemble", |b| b.iter(|| disassemble(&words, Style::Plain)));
     group.bench_function("rules", |b| b.iter(|| rules::violations(&module, Environment::Vulkan)));
     group.bench_function("need", |b| b.iter(|| Need::of(&module)));

@@ -46,6 +46,17 @@ pub enum InspectError {
     /// Its bytes are no words.
     #[error(transparent)]
     Words(#[from] WordsError),
+    /// It holds nothing.
+    #[error("the file is empty: expected SPIR-V words or text")]
+    Empty,
+    /// It is binary, and starts with another word than the magic number.
+    #[error(
+        "the file starts with {found:#010x}, not with the magic number {MAGIC:#010x}: expected SPIR-V words or text"
+    )]
+    Magic {
+        /// The first word, read as little-endian.
+        found: u32,
+    },
     /// It is neither text nor does it start with the magic number.
     #[error(
         "byte {at} is not UTF-8, and the file does not start with the magic number 0x07230203: expected SPIR-V words or text"
@@ -64,9 +75,16 @@ impl Source {
             let module = Module::parse(words_from_bytes(bytes)?)?;
             return Ok(Source { module, text: None, origin: None });
         }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Source::from_text(text),
-            Err(error) => Err(InspectError::Neither { at: error.valid_up_to() }),
+        if bytes.is_empty() {
+            return Err(InspectError::Empty);
+        }
+        match (std::str::from_utf8(bytes), bytes) {
+            // No text has NULs.
+            (Ok(text), &[a, b, c, d, ..]) if text.contains('\0') => {
+                Err(InspectError::Magic { found: u32::from_le_bytes([a, b, c, d]) })
+            }
+            (Ok(text), _) => Source::from_text(text),
+            (Err(error), _) => Err(InspectError::Neither { at: error.valid_up_to() }),
         }
     }
 
