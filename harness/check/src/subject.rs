@@ -34,7 +34,11 @@ impl Subject {
     pub fn read(name: &str, bytes: &[u8]) -> Result<Subject, CheckError> {
         let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
         let source = if name.ends_with(".wgsl") {
-            let text = std::str::from_utf8(bytes).map_err(|error| refused(error.to_string()))?;
+            let text = std::str::from_utf8(bytes).map_err(|error| {
+                let at = error.valid_up_to();
+                let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
+                refused(format!("line {line}: byte {at} is not UTF-8, which WGSL is written in"))
+            })?;
             Source::compiled(compile_wgsl(text, name)?, text)
         } else {
             Source::read(bytes)
