@@ -23,7 +23,7 @@ const REASONS: usize = 12;
 pub struct ConsoleOptions {
     /// Every case as it ends, with its times, and a row for every mode in the table.
     pub verbose: bool,
-    /// How many threads check results, for what is said about overlap.
+    /// How many threads check results, for what is said about times.
     pub threads: usize,
     /// The output folder, named at the end.
     pub folder: Option<PathBuf>,
@@ -141,7 +141,7 @@ impl Console {
             seconds(times.device),
             seconds(times.check),
             threads(self.options.threads),
-            seconds(overlap(times, self.options.threads)),
+            seconds(times.overlap),
             rate(tally.scalars_checked(), times.check)
         )?;
         if let Some(folder) = &self.options.folder {
@@ -237,12 +237,6 @@ fn threads(n: usize) -> String {
     plural_count(n.max(1) as u64, "core")
 }
 
-/// Seconds in which the device and the checking cores worked at the same time.
-fn overlap(times: assay_runner::Times, threads: usize) -> f64 {
-    let check = times.check / threads.max(1) as f64;
-    (times.build + times.device + check - times.wall).clamp(0.0, times.device.min(check))
-}
-
 fn rate(scalars: u64, check: f64) -> String {
     if check <= 0.0 || scalars == 0 {
         return String::new();
@@ -286,7 +280,7 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
             seconds(times.device),
             seconds(times.check),
             threads(options.threads),
-            seconds(overlap(times, options.threads)),
+            seconds(times.overlap),
             rate(case.scalars_checked, times.check)
         );
     }

@@ -139,11 +139,12 @@ impl Tally {
             let reason = reason.unwrap_or(NO_REASON).to_owned();
             *self.reasons.entry((status, reason)).or_default() += 1;
         }
-        let Times { wall, build, device, check } = times;
+        let Times { wall, build, device, check, overlap } = times;
         self.times.wall += wall;
         self.times.build += build;
         self.times.device += device;
         self.times.check += check;
+        self.times.overlap += overlap;
     }
 }
 

@@ -75,6 +75,9 @@ pub struct Times {
     pub device: f64,
     /// Checking, summed over threads.
     pub check: f64,
+    /// Of the seconds of the device, those in which results were being checked, of this case or another.
+    #[serde(default)]
+    pub overlap: f64,
 }
 
 /// Everything a verdict carries.

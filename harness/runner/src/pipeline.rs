@@ -56,6 +56,7 @@ pub(crate) fn run(
         interrupted,
         stopped: AtomicBool::new(false),
         generation: AtomicUsize::new(0),
+        checking: Mutex::new(Meter { active: 0, since: Instant::now(), total: Duration::ZERO }),
         work: Mutex::new(Work { next: 0, at: 0, built: BTreeMap::new(), checks: VecDeque::new(), over: false }),
         changed: Condvar::new(),
     };
@@ -80,9 +81,39 @@ struct Machine<'a> {
     stopped: AtomicBool,
     /// How often the device was opened anew: kernels of an earlier one are not run.
     generation: AtomicUsize,
+    /// How long something was being checked.
+    checking: Mutex<Meter>,
     work: Mutex<Work>,
     /// Told whenever `work` or a case's columns change.
     changed: Condvar,
+}
+
+/// The time in which at least one of several threads is at something.
+struct Meter {
+    active: usize,
+    /// When the first of those that are active began.
+    since: Instant,
+    total: Duration,
+}
+
+impl Meter {
+    fn begin(&mut self) {
+        if self.active == 0 {
+            self.since = Instant::now();
+        }
+        self.active += 1;
+    }
+
+    fn end(&mut self) {
+        self.active -= 1;
+        if self.active == 0 {
+            self.total += self.since.elapsed();
+        }
+    }
+
+    fn read(&self) -> Duration {
+        if self.active == 0 { self.total } else { self.total + self.since.elapsed() }
+    }
 }
 
 /// What there is to do.
@@ -297,12 +328,18 @@ impl Machine<'_> {
                 lock(&running.state).free.push((operands, results));
                 continue;
             }
+            let before = lock(&self.checking).read();
             let ran = match &mut kernel {
                 Ok(kernel) => kernel.run(&operands, &mut results),
                 Err(trouble) => Err(trouble.clone()),
             };
+            let checked = (lock(&self.checking).read() - before).as_secs_f64();
             match ran {
-                Ok(took) => times.device += took.as_secs_f64(),
+                Ok(took) => {
+                    times.device += took.as_secs_f64();
+                    // The device may say that it took less than the wait for it.
+                    times.overlap += checked.min(took.as_secs_f64());
+                }
                 Err(error) => {
                     trouble = Some(error);
                     break;
@@ -317,6 +354,7 @@ impl Machine<'_> {
         }
         state.times.build = times.build;
         state.times.device = times.device;
+        state.times.overlap = times.overlap;
         if state.checking == 0 {
             self.finish(&running, &mut state, sender);
         }
@@ -363,6 +401,7 @@ impl Machine<'_> {
         if checker.as_ref().is_none_or(|(index, _)| *index != running.index) {
             *checker = Some((running.index, Checker::new(self.case(running.index).call.clone())));
         }
+        lock(&self.checking).begin();
         // A panic is a defect of the reference: it costs this case, not the run.
         let checked = catch_unwind(AssertUnwindSafe(|| {
             let mut census = Census::default();
@@ -371,6 +410,7 @@ impl Machine<'_> {
             }
             census
         }));
+        lock(&self.checking).end();
         let took = started.elapsed().as_secs_f64();
         let freed = Arc::into_inner(chunk);
         let mut state = lock(&running.state);

@@ -25,6 +25,8 @@ pub struct Summary {
     pub device: f64,
     /// Seconds of checking, summed over threads.
     pub check: f64,
+    /// Of the device's seconds, those in which results were being checked.
+    pub overlap: f64,
 }
 
 impl Summary {
@@ -35,6 +37,7 @@ impl Summary {
         self.build += result.times.build;
         self.device += result.times.device;
         self.check += result.times.check;
+        self.overlap += result.times.overlap;
     }
 
     /// Result scalars that one core checks in a second; `None` if nothing was checked.

@@ -197,6 +197,9 @@ fn all_inputs_are_run_in_chunks() {
     assert_eq!(results.len(), 3);
     assert_eq!(results[1].inputs_tested, 1_024);
     assert_eq!(summary.inputs, 65_536 + 2 * 1_024);
+    // Only what the device took can overlap with checking.
+    assert!(results.iter().all(|result| (0.0..=result.times.device).contains(&result.times.overlap)));
+    assert!(summary.device > 0.0 && summary.overlap <= summary.device);
 }
 
 #[test]
