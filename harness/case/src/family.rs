@@ -3,7 +3,7 @@
 use crate::CaseError;
 use crate::case::{Case, Source, shape_from_name};
 use crate::shader::{takes_source, why_without};
-use assay_precision::{Call, Modes, Op, Scalar, Shape, nearest};
+use assay_precision::{Call, Modes, ModesError, Op, Scalar, Shape, nearest};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -94,29 +94,15 @@ impl ModeLists {
 
     /// `default`, or SPIR-V names joined by `+`, none contradicting another.
     fn one(&self, at: &Place<'_>, name: &Text) -> Result<Modes, CaseError> {
-        let mut modes = Modes::default();
-        if name.get_ref() == "default" {
-            return Ok(modes);
-        }
-        let parts: Vec<&str> = name.get_ref().split('+').map(str::trim).collect();
-        for part in &parts {
-            modes = modes.with(part).ok_or_else(|| {
+        Modes::from_names(name.get_ref().split('+').map(str::trim)).map_err(|error| match &error {
+            ModesError::Unknown { name: part, .. } => {
                 let valid = Modes::NAMES.into_iter().chain(["default"]).chain(self.0.keys().map(String::as_str));
                 at.unknown(name, "mode", part, valid)
-            })?;
-        }
-        // A part that contradicts another has replaced it.
-        let lost = parts.iter().find(|part| {
-            !modes.names().iter().any(|n| n.eq_ignore_ascii_case(part)) && modes.with(part) != Some(modes)
-        });
-        let both = modes.fast_math.is_some() && (modes.preserve_special || modes.no_contraction);
-        if lost.is_some() || both {
-            return Err(at.error(
-                &name.span(),
-                format!("`{}` combines modes that exclude each other: of DenormPreserve and DenormFlushToZero, of RoundingModeRTE and RoundingModeRTZ one, and flags of FPFastMathMode without SignedZeroInfNanPreserve and NoContraction", name.get_ref()),
-            ));
-        }
-        Ok(modes)
+            }
+            ModesError::Exclusive { .. } => {
+                at.error(&name.span(), format!("`{}` combines modes: {error}", name.get_ref()))
+            }
+        })
     }
 }
 

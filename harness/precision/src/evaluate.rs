@@ -1,7 +1,7 @@
 //! The permitted set of one result scalar: the row's rule, with the environment applied around it.
 
 use crate::{
-    Call, Op, Scalar, domain,
+    Call, Op, Rounding, Scalar, domain,
     environment::{Environment, Flush},
     exact::{Exact, Site, nearest_halves},
     formula::Formula,
@@ -65,6 +65,7 @@ pub(crate) struct Outcome {
 const OVERFLOW: &str =
     "a permitted result overflows while NotInf is assumed: the text may leave the whole result undefined";
 const DOUBLE: &str = "of 64-bit operations the text requires only the precision of single";
+const ROUNDED_INSIDE: &str = "of an inherited formula the text says how its denormals follow the declared modes, but not whether its roundings do";
 const QUANTIZED: &str =
     "the instruction set demands zero for a denormal half, the table of Vulkan says correctly rounded";
 const CLASSIFIED: &str = "without SignedZeroInfNanPreserve the operand is assumed not to be a NaN or an infinity";
@@ -110,7 +111,7 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             let env = Environment::new(&call.modes, row.lists, format);
             // Of a comparison it is the operands that are of 32 bits.
             let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
-            let relaxed = call.modes.relaxed && decorated.width() == 32;
+            let relaxed = call.modes.relaxed && decorated.width() == 32 && decorated != Scalar::Bool;
             Slot { op: call.op, kernel, inputs, result, component, env, relaxed, packed_with: Vec::new() }
         })
         .collect();
@@ -416,6 +417,11 @@ impl<'a> Run<'a> {
         if env.format == F64 {
             self.doubt.set(Some(DOUBLE));
             env = env.with_rule(F32);
+        }
+        // "Inherited From" extends DenormPreserve and the flushes to the formula and is silent about the rounding modes.
+        if matches!(slot.kernel, Kernel::Formula(_)) && env.rounding != Rounding::Undeclared {
+            self.doubt.set(self.doubt.get().or(Some(ROUNDED_INSIDE)));
+            env.rounding = Rounding::Undeclared;
         }
         env.zero_unspecified = true;
         env

@@ -110,6 +110,8 @@ impl Exact {
         match site.operand {
             Scalar::Float(format) => self.float(x, format, site),
             Scalar::Int { width, .. } => self.integer(x, width, site.result),
+            // The one instruction on truths: whether those of all invocations are the same.
+            Scalar::Bool if self == Exact::AllEqual => Set::point((x[0] == x[1]).into()),
             Scalar::Bool => Set::anything(),
         }
     }

@@ -56,7 +56,7 @@ pub(crate) trait Operation {
 pub(crate) const BUDGET: usize = 256;
 /// The same where bounds count the ulp of a narrower format than that of the values (the lenient reading of 64 bits): spans are
 /// then some 2^29 values wide, and a search that goes down to single ones takes minutes where formulas are nested.
-pub(crate) const COARSE_BUDGET: usize = 8;
+pub(crate) const COARSE_BUDGET: usize = 2;
 
 type Box = SmallVec<[Span; 4]>;
 

@@ -51,7 +51,7 @@ pub use call::{
 };
 pub use census::{Census, Checker, Column, Sample};
 pub use environment::{Environment, Flush};
-pub use modes::{Denormals, FastMath, Modes, Rounding};
+pub use modes::{Denormals, FastMath, Modes, ModesError, Rounding};
 pub use op::{Op, UnknownOp, nearest};
 pub use over::{Operand, Over, Tightness};
 pub use types::{Scalar, Type};

@@ -26,6 +26,27 @@ pub enum Rounding {
     Rtz,
 }
 
+/// Why names do not make an environment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModesError {
+    /// No mode has that name.
+    #[error("unknown mode `{name}`; the nearest are {}", nearest.join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The names nearest to it, best first.
+        nearest: Vec<&'static str>,
+    },
+    /// Two of them cannot be declared together.
+    #[error("{first} and {second} exclude each other in a module; name one of them")]
+    Exclusive {
+        /// One.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+}
+
 /// Flags of `FPFastMathMode`, as declared by a decoration or by `FPFastMathDefault`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "seven independent flags of one SPIR-V mask")]
@@ -89,6 +110,42 @@ impl Modes {
         "AllowReassoc",
         "AllowTransform",
     ];
+
+    /// The environment that all these names declare together (matched without case; `default` declares nothing).
+    ///
+    /// # Errors
+    /// A name is unknown, or two exclude each other: `DenormPreserve` and `DenormFlushToZero`, `RoundingModeRTE` and
+    /// `RoundingModeRTZ`, flags of `FPFastMathMode` with `SignedZeroInfNanPreserve` or `NoContraction`, `None` with another flag.
+    pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Modes, ModesError> {
+        const FLAGS: std::ops::Range<usize> = 7..Modes::NAMES.len();
+        let mut modes = Modes::default();
+        let mut given = Vec::new();
+        for name in names.into_iter().filter(|name| !name.eq_ignore_ascii_case("default")) {
+            let index = Self::NAMES.iter().position(|n| n.eq_ignore_ascii_case(name));
+            let added = modes.with(name).zip(index);
+            let (next, index) = added.ok_or_else(|| ModesError::Unknown {
+                name: name.to_owned(),
+                nearest: crate::nearest(name, Self::NAMES.into_iter()),
+            })?;
+            (modes, _) = (next, given.push(index));
+        }
+        let flag = given.iter().copied().find(|i| FLAGS.contains(i) && Self::NAMES[*i] != "None");
+        let any = given.iter().copied().find(|i| FLAGS.contains(i));
+        let named = |name: &str| given.iter().copied().find(|&i| Self::NAMES[i] == name);
+        let pairs = [
+            (named("DenormPreserve"), named("DenormFlushToZero")),
+            (named("RoundingModeRTE"), named("RoundingModeRTZ")),
+            (named("SignedZeroInfNanPreserve"), any),
+            (named("NoContraction"), any),
+            (named("None"), flag),
+        ];
+        match pairs.into_iter().find_map(|(first, second)| first.zip(second)) {
+            Some((first, second)) => {
+                Err(ModesError::Exclusive { first: Self::NAMES[first], second: Self::NAMES[second] })
+            }
+            None => Ok(modes),
+        }
+    }
 
     /// Adds the mode of that name (matched without case); `None` if there is no such mode.
     ///
@@ -157,6 +214,28 @@ impl Modes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modes_that_exclude_each_other_make_no_environment() {
+        assert_eq!(Modes::from_names([]), Ok(Modes::default()));
+        assert_eq!(Modes::from_names(["default"]), Ok(Modes::default()));
+        let both = Modes::from_names(["denormpreserve", "RoundingModeRTE"]).expect("compatible");
+        assert_eq!(both.names(), ["DenormPreserve", "RoundingModeRTE"]);
+        assert!(Modes::from_names(["AllowTransform", "AllowContract", "NSZ"]).is_ok());
+        for (first, second) in [
+            ("DenormPreserve", "DenormFlushToZero"),
+            ("RoundingModeRTE", "RoundingModeRTZ"),
+            ("SignedZeroInfNanPreserve", "NSZ"),
+            ("NoContraction", "None"),
+            ("None", "NotNaN"),
+        ] {
+            for names in [[first, second], [second, first]] {
+                assert_eq!(Modes::from_names(names), Err(ModesError::Exclusive { first, second }));
+            }
+        }
+        let unknown = Modes::from_names(["DenormsPreserve"]).expect_err("unknown");
+        assert!(unknown.to_string().contains("DenormPreserve"));
+    }
 
     #[test]
     fn names_round_trip() {

@@ -14,6 +14,8 @@ pub(crate) enum Signature {
     Compare,
     /// One floating-point operand, a boolean result.
     Predicate,
+    /// The booleans of two invocations, a boolean result.
+    Vote,
     /// A conversion, component by component.
     Convert,
     VectorTimesScalar,
@@ -109,6 +111,7 @@ impl Call {
             Signature::Map(n) | Signature::IntMap(n) | Signature::Derivative(n) => (vec![full; n], vec![full]),
             Signature::Compare => (vec![full; 2], vec![like(Scalar::Bool)]),
             Signature::Predicate => (vec![full], vec![like(Scalar::Bool)]),
+            Signature::Vote => (vec![one; 2], vec![one]),
             Signature::Convert => (vec![like(from)], vec![full]),
             Signature::VectorTimesScalar | Signature::MatrixTimesScalar => (vec![full, one], vec![full]),
             Signature::VectorTimesMatrix => {
@@ -162,7 +165,8 @@ impl Call {
             | Signature::OuterProduct => MATRICES,
             Signature::Determinant | Signature::MatrixInverse => SQUARES,
             Signature::Cross => &[Shape::Vector(3)],
-            Signature::Atomic(_)
+            Signature::Vote
+            | Signature::Atomic(_)
             | Signature::Pack
             | Signature::PackDouble
             | Signature::Unpack
@@ -218,6 +222,7 @@ impl Call {
             | Op::FwidthCoarse => SINGLE,
             _ => match table::of(op).signature {
                 Signature::Pack | Signature::Unpack => SINGLE,
+                Signature::Vote => &[Scalar::Bool],
                 _ => FLOATS,
             },
         }
@@ -271,7 +276,8 @@ impl Call {
             }
             Signature::OuterProduct => vec![slot % len(0), len(0) + slot / len(0)],
             Signature::Modf | Signature::Frexp => vec![slot % len(0)],
-            Signature::Dot
+            Signature::Vote
+            | Signature::Dot
             | Signature::Determinant
             | Signature::MatrixInverse
             | Signature::Atomic(_)

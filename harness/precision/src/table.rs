@@ -148,9 +148,7 @@ pub(crate) fn of(op: Op) -> Row {
         Op::DPdyCoarse => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
         Op::FwidthCoarse => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
         Op::GroupNonUniformAllEqual => row(Signature::Compare, E(Exact::AllEqual), Lists::PRESERVE_SPECIAL),
-        Op::SubgroupAllEqualKHR => {
-            row(Signature::Compare, E(Exact::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL)
-        }
+        Op::SubgroupAllEqualKHR => row(Signature::Vote, E(Exact::AllEqual), Lists::PRESERVE_SPECIAL),
         Op::GroupNonUniformFMin => row(Signature::Map(2), E(Exact::GroupMin), Lists::ALL),
         Op::GroupNonUniformFMax => row(Signature::Map(2), E(Exact::GroupMax), Lists::ALL),
         Op::GroupNonUniformFAdd => row(Signature::Map(2), Measured, Lists::NONE),

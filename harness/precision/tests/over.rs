@@ -23,7 +23,7 @@ fn modes(names: &[&str]) -> Modes {
 fn random_set(scalar: Scalar, most: u64, random: &mut Random) -> Set {
     let mut set = Set::empty();
     let Some(f) = scalar.format() else {
-        let all = u64::MAX >> (64 - scalar.width());
+        let all = if scalar == Scalar::Bool { 1 } else { u64::MAX >> (64 - scalar.width()) };
         let center = [0, all, all >> 1, random.bits(), 3][random.below(5) as usize] & all;
         for bits in (center..=all).take(1 + random.below(most) as usize) {
             set.insert(RankRange::point(bits.cast_signed()));

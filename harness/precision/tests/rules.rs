@@ -228,3 +228,62 @@ fn a_packed_word_is_one_result() {
     assert!(parts.iter().all(|part| part.lenient.as_ref().unwrap().set.is_anything()));
     assert!(call.permitted(&[one, one]).iter().all(|part| part.usual.len() == Some(1) && part.lenient.is_none()));
 }
+
+#[test]
+fn whether_a_formula_rounds_as_declared_is_a_doubt_and_no_accusation() {
+    // "Inherited From" extends the denormal modes to the formula and says nothing of the rounding modes.
+    for (op, x) in [(Op::Acos, 0x3bfd), (Op::Acos, 0x3bff), (Op::Asin, 0x3bff), (Op::Fma, 0x3a01)] {
+        let call = call(op, F16, &["RoundingModeRTE"]);
+        let operands = [x, 0x3555, 0x3c01];
+        let operands = &operands[..call.operands.len()];
+        let both = call.permitted(operands).remove(0);
+        let lenient = both.lenient.expect("a second reading");
+        assert!(lenient.doubt.contains("rounding"), "{op}: {}", lenient.doubt);
+        let free = permitted(op, F16, &[], operands).usual;
+        assert_eq!(lenient.set, free, "{op}");
+        let hull = free.hull().expect("a range");
+        let strict = both.usual.hull().expect("a range");
+        assert!(strict.lo > hull.lo || strict.hi < hull.hi, "{op}: the readings differ");
+        let end = if strict.lo > hull.lo { hull.lo } else { hull.hi };
+        assert_eq!(call.judge(operands, &[F16.bits(end)])[0].verdict, Verdict::QualityWarning, "{op}");
+        assert_eq!(call.judge(operands, &[F16.bits(hull.hi + 1)])[0].verdict, Verdict::Fail, "{op}");
+    }
+    // A single operation that is correctly rounded has no such doubt.
+    let x = [0x3c00, 0x0c00];
+    assert_eq!(permitted(Op::FAdd, F16, &["RoundingModeRTE", "SignedZeroInfNanPreserve"], &x).lenient, None);
+}
+
+#[test]
+fn the_subgroup_vote_is_on_truths() {
+    let call = Call::new(Op::SubgroupAllEqualKHR, Scalar::Bool, Shape::Scalar, None, Modes::default()).expect("a call");
+    assert_eq!(call.operand_slots().collect::<Vec<_>>(), [Scalar::Bool; 2]);
+    for (x, equal) in [([0, 0], 1), ([1, 1], 1), ([0, 1], 0), ([1, 0], 0)] {
+        assert_eq!(call.permitted(&x).remove(0).usual, Set::point(equal));
+    }
+    assert!(Call::new(Op::SubgroupAllEqualKHR, Scalar::Float(F32), Shape::Scalar, None, Modes::default()).is_err());
+}
+
+#[test]
+fn distances_of_all_kinds_of_operands_are_decided() {
+    // Sums of very large and very small values, differences that vanish, squares beyond either end of the format: the exact result
+    // of the formula is then far from what any intermediate can hold, and must be told from its neighbours all the same.
+    for f in [F16, F32, F64] {
+        let (one, edge, max) = (f.rank_of_one() as u64, f.min_normal() as u64, f.max_finite() as u64);
+        let half = f.rank_of_one() as u64 - (1 << f.fraction_bits);
+        let magnitudes = [0, 1, edge - 1, edge, edge + 1, half - 1, half, one - 1, one, one + 1, max - 1, max];
+        for names in [&["RoundingModeRTE"][..], &["RoundingModeRTE", "SignedZeroInfNanPreserve"], &["RoundingModeRTZ"]]
+        {
+            let reference = call(Op::Distance, f, names).reference();
+            for (i, a) in magnitudes.into_iter().enumerate() {
+                for b in magnitudes.into_iter().skip(i % 3).step_by(3) {
+                    for (x, y) in [(a, b), (a, b | f.sign_mask())] {
+                        let both = reference.permitted(0, &[x, y]);
+                        assert!(!both.usual.is_empty());
+                        // The exact distance of equal operands is zero, which must be a member.
+                        assert!(x != y || both.usual.contains(f, 0), "{} {x:x}", f.name);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -80,38 +80,8 @@ fn scalar(name: &str) -> Result<Scalar, Failure> {
 
 /// The modes of those names, each of which may be several joined by `+`.
 fn modes(names: &[String]) -> Result<Modes, Failure> {
-    let names: Vec<&str> = names.iter().flat_map(|name| name.split('+')).map(str::trim).collect();
-    let mut modes = Modes::default();
-    for name in names.iter().filter(|name| !name.eq_ignore_ascii_case("default")) {
-        modes = modes.with(name).ok_or_else(|| {
-            let near = nearest(name, Modes::NAMES.into_iter());
-            usage(format!("unknown mode `{name}`; the nearest are {}", near.join(", ")))
-        })?;
-    }
-    let given = |name: &str| names.iter().any(|given| given.eq_ignore_ascii_case(name));
-    for (one, other) in [("DenormPreserve", "DenormFlushToZero"), ("RoundingModeRTE", "RoundingModeRTZ")] {
-        if given(one) && given(other) {
-            return Err(usage(format!(
-                "a module cannot declare both {one} and {other} for one width; name one of them"
-            )));
-        }
-    }
-    if modes.fast_math.is_some() {
-        if given("None") && !modes.names().contains(&"None") {
-            return Err(usage("`None` declares that no flag of FPFastMathMode is set; leave it out beside others"));
-        }
-        for (excluded, set) in
-            [("SignedZeroInfNanPreserve", modes.preserve_special), ("NoContraction", modes.no_contraction)]
-        {
-            if set {
-                return Err(usage(format!(
-                    "{excluded} and the flags of FPFastMathMode exclude each other in a module; with flags, leave out \
-                     those that allow what it forbids"
-                )));
-            }
-        }
-    }
-    Ok(modes)
+    let names = names.iter().flat_map(|name| name.split('+')).map(str::trim);
+    Modes::from_names(names).map_err(|error| usage(error.to_string()))
 }
 
 /// The shape of that name, which the instruction takes.
