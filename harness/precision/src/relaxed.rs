@@ -27,7 +27,9 @@ pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
         // A conversion, or an exponent, of another width: nothing is said of its operand.
         Kernel::Exact(_) if slot.inputs.iter().any(|(_, s)| s.format().is_some_and(|f| f != F32)) => Set::anything(),
         Kernel::Exact(exact) => exact_results(*exact, slot, &spans),
-        // Of an inherited bound, or of a fraction, over operands that are ranges themselves there is nothing worth saying.
+        // Of an inherited bound nothing is checked: every intermediate is an operation of relaxed precision too, for which the text
+        // promises nothing once it is below 2^-14 (denormal to a half) or from 2^14 on, nor says whether it is truncated again where
+        // it is used; `1 - x * x`, `Exp(x) - Exp(-x)` and any difference pass through there.
         Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => Set::anything(),
         Kernel::Real(real) => function(*real, slot, &spans),
     }

@@ -178,3 +178,47 @@ fn a_flushed_operand_opens_an_undefined_domain() {
     assert!(usual(Op::Pow, &[], &[f32::from_bits(5), -1.0]).is_anything());
     assert!(usual(Op::InverseSqrt, &["DenormPreserve"], &[f32::from_bits(5)]).is_anything());
 }
+
+#[test]
+fn radians_and_degrees_admit_either_neighbour_of_their_constant() {
+    for (op, constant) in [(Op::Radians, std::f64::consts::PI / 180.0), (Op::Degrees, 180.0 / std::f64::consts::PI)] {
+        let one = [F16.rank_of_one() as u64];
+        let set = call(op, F16, &["RoundingModeRTE"]).permitted(&one).remove(0).usual;
+        let value = |rank: i64| F16.to_f64(F16.bits(rank));
+        let below = (0..F16.infinity()).rev().find(|&rank| value(rank) <= constant).expect("a neighbour");
+        // The mistake: only the nearer neighbour is the correctly rounded constant, and one times it is all that is permitted.
+        let nearer = if constant - value(below) < value(below + 1) - constant { below } else { below + 1 };
+        assert_ne!(set, Set::point(nearer), "{op}");
+        assert!(set.contains_rank(below) && set.contains_rank(below + 1), "{op}: {set:?}");
+    }
+}
+
+#[test]
+fn a_divisor_that_may_be_flushed_opens_everything() {
+    for names in [&[][..], &["DenormPreserve"], &["SignedZeroInfNanPreserve"]] {
+        for op in [Op::FMod, Op::FRem, Op::FDiv] {
+            assert!(usual(op, names, &[1.0, f32::from_bits(5)]).is_anything(), "{op} {names:?}");
+            assert!(!usual(op, names, &[1.0, 0.75]).is_anything(), "{op} {names:?}");
+        }
+        // A width between the edges that vanishes when it is flushed.
+        let edges = [f32::MIN_POSITIVE, f32::MIN_POSITIVE * 1.5, 0.0];
+        assert!(usual(Op::SmoothStep, names, &edges).is_anything(), "{names:?}");
+    }
+}
+
+#[test]
+fn a_union_over_sets_does_not_forget_a_flushed_member_nor_a_turning_point() {
+    use assay_precision::Operand;
+    let over = |op: Op, names: &[&str], lo: f32, hi: f32| {
+        let (lo, hi) = (F32.rank(bits(lo)), F32.rank(bits(hi)));
+        call(op, F32, names).reference().permitted_over(0, &[Operand::Set(Set::range(lo, hi))]).permitted.usual
+    };
+    // The mistakes: the ends of the operand alone, and of the result alone.
+    let crest = over(Op::Sin, &[], 1.5, 1.65);
+    let ends = [1.5f32, 1.65].map(|x| usual(Op::Sin, &[], &[x]).hull().expect("a range").hi);
+    assert!(crest.hull().expect("a range").hi > ends[0].max(ends[1]));
+    let small = over(Op::FAbs, &[], f32::from_bits(5), 1.0);
+    assert!(small.contains(F32, 0) && !over(Op::FAbs, &["DenormPreserve"], f32::from_bits(5), 1.0).contains(F32, 0));
+    assert!(over(Op::Log, &[], f32::from_bits(5), 1.0).is_anything());
+    assert!(!over(Op::Log, &[], 0.25, 1.0).is_anything());
+}
