@@ -2,7 +2,7 @@
 
 use crate::direct::Direct;
 use crate::ty::{Fmt, Kind};
-use assay_precision::{Call, Op, Reference, Scalar};
+use assay_precision::{Call, Op, Reference, Scalar, Shape};
 
 /// Which reading of the text a run follows where there are two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub(crate) struct Site {
     pub(crate) free: bool,
     /// How it is done without the table, if it can be.
     pub(crate) direct: Option<Direct>,
+    /// The root that a length is formed with.
+    pub(crate) root: Option<Reference>,
 }
 
 /// A sum of products of operands: the places of one or two factors, and whether it is subtracted.
@@ -103,7 +105,14 @@ impl Sites {
         let widths = call.operands.iter().map(|t| t.len() as u32).collect();
         let reference = call.reference();
         let direct = Direct::new(&call, reference.environment(0), &operands, &results);
-        self.all.push(Site { reference, components, widths, operands, results, free, direct, call });
+        let root = match call.op {
+            Op::Length | Op::Distance => Some(Op::Sqrt),
+            Op::Normalize => Some(Op::InverseSqrt),
+            _ => None,
+        };
+        let root = root.and_then(|op| Call::new(op, call.results[0].scalar, Shape::Scalar, None, call.modes).ok());
+        let root = root.map(|call| call.reference());
+        self.all.push(Site { root, reference, components, widths, operands, results, free, direct, call });
         Some(self.all.len() as u32 - 1)
     }
 

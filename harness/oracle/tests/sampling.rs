@@ -210,3 +210,46 @@ fn every_sample_with_quotients_and_roots_lies_in_the_set() {
     let (inside, _, _) = compare(400, 250, 2, false);
     assert!(inside > 150_000, "{inside} samples");
 }
+
+/// Lengths, dot products and the like of vectors that are sets: what a plain evaluation with either neighbour gives lies inside,
+/// and what is far from it does not.
+#[test]
+fn vectors_of_sets() {
+    let text = "@group(0) @binding(0) var<storage, read> a: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(1) fn main() {
+            let v = vec3(a[0], a[1], a[2]) * 0.1;
+            let w = vec3(a[2], a[0], a[1]) * 0.3;
+            out[0] = length(v); out[1] = distance(v, w); out[2] = normalize(v).x; out[3] = cross(v, w).y;
+            out[4] = dot(v, w); out[5] = reflect(v, w).z; out[6] = fma(v.x, w.y, v.z);
+        }";
+    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).expect("a program");
+    let random = &mut Random(5);
+    for _ in 0..40 {
+        let inputs: Vec<f32> = (0..3).map(|_| random.below(2000) as f32 * 0.0123 - 10.0).collect();
+        let outcome = run_program(&program, [1; 3], vec![floats(&inputs), floats(&[0.0; 7])]);
+        for _ in 0..50 {
+            let mut scaled = |k: usize, by: f32| f64::from(either(f64::from(inputs[k]) * f64::from(by), random));
+            let v = [scaled(0, 0.1), scaled(1, 0.1), scaled(2, 0.1)];
+            let w = [scaled(2, 0.3), scaled(0, 0.3), scaled(1, 0.3)];
+            let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+            let apart = [v[0] - w[0], v[1] - w[1], v[2] - w[2]];
+            let results = [
+                dot(v, v).sqrt(),
+                dot(apart, apart).sqrt(),
+                v[0] / dot(v, v).sqrt(),
+                v[2] * w[0] - v[0] * w[2],
+                dot(v, w),
+                v[2] - 2.0 * dot(w, v) * w[2],
+                v[0] * w[1] + v[2],
+            ];
+            for (i, result) in results.into_iter().enumerate() {
+                let value = either(result, random);
+                let size = dot(v, v) + dot(w, w) + 1.0;
+                assert!(permits(&outcome, 1, i, value), "{i} of {inputs:?}: {value} not in {:?}", word(&outcome, 1, i));
+                let far = (result + 1e-3 * size * size) as f32;
+                assert!(!permits(&outcome, 1, i, far), "{i} of {inputs:?}: {far} in {:?}", word(&outcome, 1, i));
+            }
+        }
+    }
+}

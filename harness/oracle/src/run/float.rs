@@ -131,7 +131,7 @@ impl Run<'_> {
     }
 
     /// An operand taken as it is computed.
-    fn leaf(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
+    pub(super) fn leaf(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
         let column = &self.columns[reg as usize];
         let ends = range(column, lane, fmt)
             .map_or((f64::NEG_INFINITY, f64::INFINITY), |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
@@ -169,6 +169,9 @@ impl Run<'_> {
         }
         if let Some(cause) = self.undefined_conversion(site, &given, lane) {
             return (Value::Any(cause), 0, Form::NONE);
+        }
+        if let Some(made) = self.inherited(site, slot, operands, lane) {
+            return self.as_chain(site, slot, operands, lane, made);
         }
         let over = site.reference.permitted_over(slot, &given);
         let set = self.reading(over.permitted);
@@ -317,7 +320,7 @@ fn set_of(kind: Kind, patterns: &[u64]) -> Set {
 }
 
 /// The values within a chain's error of its exact value; `None` if some arrangement may overflow on the way.
-fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Option<Range> {
+pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Option<Range> {
     let error = form.error(unit, lost);
     let format = fmt.format();
     let max = value(fmt, format.max_finite());

@@ -7,6 +7,7 @@ mod float;
 mod flow;
 mod forks;
 mod images;
+mod inherited;
 mod integer;
 pub(crate) mod lanes;
 mod log;
