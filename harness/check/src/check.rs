@@ -4,13 +4,14 @@ use crate::device::{Job, Target, TargetError};
 use crate::setup::{Setup, spec_values};
 use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, expect};
-use crate::{CheckError, Expectation, Options, Subject};
+use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{Cause, Dispatch, Limits, Outcome, Place, Program};
 use assay_runner::{Blame, CheckResult, Status, Times, Trouble, Undetermined};
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
 use assay_spirv::tables::Op;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A shader that is legal, understood and made ready.
@@ -23,6 +24,17 @@ pub struct Check<'a> {
     program: Program,
     limits: Limits,
     expectations: Vec<Expectation>,
+}
+
+/// Where a bundle goes, and what it says of its origin.
+#[derive(Clone, Copy, Debug)]
+pub struct BundleTo<'a> {
+    /// The folder.
+    pub folder: &'a Path,
+    /// The command line.
+    pub command: &'a [String],
+    /// The error that was planted, if one was.
+    pub mutation: Option<&'a Mutation>,
 }
 
 /// Faults of the shader that are listed.
@@ -90,6 +102,43 @@ impl<'a> Check<'a> {
         Ok((blamed, found.failing > 0))
     }
 
+    /// Writes a bundle of the round of the first element that is not as it should be, or of the first round: it is run
+    /// again, which also tells whether it happens every time.
+    ///
+    /// # Errors
+    /// The device fails, or the folder cannot be written.
+    pub fn bundle(&self, to: &BundleTo<'_>, result: &CheckResult, target: &dyn Target) -> Result<(), CheckError> {
+        let round = result.mismatches.first().map_or(0, |m| m.round);
+        let dispatch = self.dispatch(round, target)?;
+        let outcome = self.permitted(&dispatch)?;
+        let job = self.job(&dispatch);
+        let left = target.run(&job).map_err(|error| CheckError::Bundle {
+            path: to.folder.to_owned(),
+            what: format!("the failing round did not run again: {error}"),
+        })?;
+        let contents = bundle::Contents {
+            check: self,
+            result,
+            device: target.info(),
+            dispatch: &dispatch,
+            outcome: &outcome,
+            left: &left.memory,
+            command: to.command,
+            mutation: to.mutation,
+        };
+        bundle::write(to.folder, &contents)
+    }
+
+    fn job<'b>(&'b self, dispatch: &'b Dispatch) -> Job<'b> {
+        Job {
+            words: self.subject.source.module.words(),
+            entry: &self.setup.entry,
+            specs: &self.setup.specs,
+            descriptors: &self.setup.descriptors,
+            dispatch,
+        }
+    }
+
     /// Traces the round of the first element that is not permitted, and puts what that shows into the result.
     pub fn explain(&self, result: &mut CheckResult, target: &dyn Target) {
         let Some(round) = result.mismatches.iter().find(|m| m.by == "specification").map(|m| m.round) else { return };
@@ -139,14 +188,7 @@ impl<'a> Check<'a> {
                 }
                 continue;
             }
-            let job = Job {
-                words: module.words(),
-                entry: &self.setup.entry,
-                specs: &self.setup.specs,
-                descriptors: &self.setup.descriptors,
-                dispatch: &dispatch,
-            };
-            match target.run(&job) {
+            match target.run(&self.job(&dispatch)) {
                 Ok(left) => {
                     result.times.device += left.taken.as_secs_f64();
                     result.rounds_checked += 1;

@@ -5,6 +5,7 @@
 //! * [`Check`]: rounds on a [`Target`], a Vulkan device or in tests anything else, held against the oracle element by
 //!   element.
 
+pub mod bundle;
 mod case_file;
 mod check;
 mod device;
@@ -19,7 +20,7 @@ mod trace;
 mod verdict;
 
 pub use case_file::CaseFile;
-pub use check::{Check, TIME_LIMIT};
+pub use check::{BundleTo, Check, TIME_LIMIT};
 pub use device::{Job, Left, Target, TargetError, VulkanTarget};
 pub use elements::{Element, Step, path_text, runtime_stride, size_with, walk};
 pub use error::CheckError;

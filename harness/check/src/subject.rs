@@ -14,6 +14,8 @@ pub struct Subject {
     pub name: String,
     /// The module, and its text where it has one.
     pub source: Source,
+    /// The file's text, where it is text.
+    pub text: Option<String>,
 }
 
 impl Subject {
@@ -43,7 +45,13 @@ impl Subject {
         } else {
             Source::read(bytes)
         };
-        Ok(Subject { name: name.to_owned(), source: source.map_err(|error| refused(error.to_string()))? })
+        let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
+        Ok(Subject { name: name.to_owned(), source: source.map_err(|error| refused(error.to_string()))?, text })
+    }
+
+    /// The ending of the file's name, for a copy of it.
+    pub fn ending(&self) -> &str {
+        Path::new(&self.name).extension().and_then(|e| e.to_str()).unwrap_or("txt")
     }
 
     /// An error that lists the rules that the module breaks, if it breaks any.

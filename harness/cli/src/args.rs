@@ -47,6 +47,8 @@ pub(crate) enum Command {
         after_long_help = crate::check::HELP
     )]
     Check(Box<crate::check::CheckArgs>),
+    /// Runs a bundle of `assay check --out` here, and says whether it happens on this machine
+    Repro(crate::check::ReproArgs),
     /// Derives what one operation may return, step by step
     #[command(
         after_help = "See `assay explain --help` for how operands are written.",

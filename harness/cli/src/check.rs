@@ -1,13 +1,18 @@
-//! `assay check`.
+//! `assay check` and `assay repro`.
 
 use crate::{
     args::RunArgs,
     exit::{self, Failure, WithCode, usage},
     note, print, run,
 };
-use assay_check::{BindingName, CaseFile, Check, CheckError, Options, Source, Subject, VulkanTarget, assignment};
-use assay_reports::{Console, ConsoleOptions, Shared, Tally};
+use assay_check::{
+    BindingName, BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Source, Subject, Target,
+    VulkanTarget, assignment, bundle,
+};
+use assay_oracle::Place;
+use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
 use assay_runner::{CheckResult, Event, Reporter, RunInfo, SCHEMA, SPECIFICATION, Status};
+use assay_spirv::module::Index;
 use assay_vulkan::{Instance, PhysicalDevice};
 use clap::Args;
 use jiff::Timestamp;
@@ -40,11 +45,15 @@ What is checked:
   Every scalar of every storage buffer, against the set of values that the
   specification permits. A shader that breaks a rule, or whose behaviour is
   undefined with its inputs, is refused and no device is given it.
+  Of a device that fails, a variant of the shader stores intermediate results:
+  the first instruction is named whose result its own operands do not permit.
 
 Examples:
   assay check shader.wgsl
   assay check blur.spv --workgroups 8,8 --input 0.0=image.raw --spec 3=16
-  assay check sort.wgsl --elements 65536 --device all";
+  assay check sort.wgsl --elements 65536 --device all
+  assay check shader.wgsl --mutate ulp:4@OpFMul --out found
+  assay repro found/bundle";
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -57,6 +66,21 @@ pub(crate) struct CheckArgs {
 
     #[command(flatten)]
     on: OnArgs,
+
+    /// Write a reproduction bundle for a device that fails into this folder, and the verdict
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Do not ask a device that fails for its intermediate results
+    #[arg(long)]
+    no_trace: bool,
+
+    /// Plant an error in what the device is given, to see the tool find it
+    ///
+    /// KIND or KIND@INSTRUCTION; KIND is one of ulp:N, rounding, sign-of-zero, off-by-one, signedness, lost-atomic,
+    /// missing-barrier; INSTRUCTION a name (OpFMul, Sqrt), a result (%12), a place in the module, or `last`.
+    #[arg(long, value_name = "KIND[@INSTRUCTION]", value_parser = str::parse::<Mutation>)]
+    mutate: Option<Mutation>,
 }
 
 /// What the shader is given.
@@ -135,19 +159,64 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     args.given.apply(&mut options)?;
     let subject = Subject::load(&shader)?;
     let check = Check::new(&subject, &options)?;
+    let plan = Plan { check: &check, trace: !args.no_trace, out: args.out.as_deref(), mutation: args.mutate.as_ref() };
+    let devices = args.on.devices()?;
+    let several = devices.len() > 1;
     let mut results = Vec::new();
-    for physical in args.on.devices()? {
-        let limit = Duration::from_secs_f64(args.on.timeout);
-        let target = VulkanTarget::new(&physical, limit, args.on.validation)?;
-        results.push(on_device(&check, &target)?);
+    for physical in devices {
+        let folder =
+            plan.out.map(|out| if several { out.join(physical.identity().index.to_string()) } else { out.into() });
+        results.push(plan.on(&args.on.target(&physical)?, folder.as_deref())?);
     }
-    if results.len() > 1 {
+    if several {
         print(side_by_side(&results).as_bytes())?;
     }
-    // The worst of all devices; one that lacks what the shader needs says nothing about the others.
+    Ok(code(&results))
+}
+
+/// The worst of all devices; one that lacks what the shader needs says nothing about the others.
+fn code(results: &[(String, CheckResult, u8)]) -> u8 {
     let codes = || results.iter().map(|(_, _, code)| *code);
-    let best = codes().filter(|&code| code != exit::OK && code != exit::NOTHING).max();
-    Ok(best.unwrap_or_else(|| if codes().any(|code| code == exit::OK) { exit::OK } else { exit::NOTHING }))
+    let worst = codes().filter(|&code| code != exit::OK && code != exit::NOTHING).max();
+    worst.unwrap_or_else(|| if codes().any(|code| code == exit::OK) { exit::OK } else { exit::NOTHING })
+}
+
+/// `assay repro`: runs a bundle here.
+pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
+    let bundle = bundle::read(&args.folder)?;
+    let check = Check::new(&bundle.subject, &bundle.options)?;
+    let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
+    let plan = Plan { check: &check, trace: true, out: None, mutation: mutation.as_ref() };
+    let mut results = Vec::new();
+    for physical in args.on.devices()? {
+        results.push(plan.on(&args.on.target(&physical)?, None)?);
+    }
+    let was = &bundle.result;
+    let mut text = format!("\nin the bundle: {:?} on {}\n", was.status, bundle.device.name);
+    for (device, result, _) in &results {
+        // The bundle has one round: that of its first element.
+        let round = was.mismatches.first().map(|m| m.round);
+        let then = was.mismatches.iter().filter(|m| Some(m.round) == round).map(|m| (m.offset, &m.buffer, &m.got));
+        let now = result.mismatches.iter().map(|m| (m.offset, &m.buffer, &m.got));
+        let what = match (result.status == was.status, then.eq(now)) {
+            (true, true) => "it happens here, bit by bit",
+            (true, false) => "it happens here, with other values",
+            (false, _) => "it does not happen here",
+        };
+        _ = writeln!(text, "here:          {:?} on {device}: {what}", result.status);
+    }
+    print(text.as_bytes())?;
+    Ok(code(&results))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproArgs {
+    /// The bundle's folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    on: OnArgs,
 }
 
 /// Whether a file's name is that of a case file.
@@ -163,34 +232,72 @@ fn names_a_shader(path: &Path) -> Result<bool, Failure> {
     Ok(CaseFile::is_one(&text) || text.parse::<toml::Table>().is_err())
 }
 
-/// One device: its name, what was found, and the exit code that calls for.
-fn on_device(check: &Check<'_>, target: &VulkanTarget) -> Result<(String, CheckResult, u8), Failure> {
-    use assay_check::Target;
-    let tally = Shared::new(Tally::new());
-    let shown = ConsoleOptions { verbose: false, threads: 1, folder: None };
-    let mut reporters: Vec<Box<dyn Reporter>> =
-        vec![Box::new(tally.clone()), Box::new(Console::new(anstream::stdout(), shown))];
-    let mut tell = |event: &Event| -> Result<(), Failure> {
-        reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
-    };
-    let started = Instant::now();
-    // A mistake in the input is said before anything is said of a device.
-    let result = check.run(target)?;
-    tell(&Event::RunStarted(Box::new(RunInfo {
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        specification: SPECIFICATION.to_owned(),
-        device: target.info().clone(),
-        budget: "check".to_owned(),
-        seed: result.seed,
-        cases: 1,
-        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        started: Timestamp::now().to_string(),
-    })))?;
-    tell(&Event::CheckFinished(Box::new(result.clone())))?;
-    tell(&Event::RunFinished { interrupted: false, wall: started.elapsed().as_secs_f64() })?;
-    let code = tally.with(|tally| exit::of_outcome(tally.outcome(), false));
-    Ok((target.info().name.clone(), result, code))
+/// What is done on each device.
+struct Plan<'a> {
+    check: &'a Check<'a>,
+    trace: bool,
+    out: Option<&'a Path>,
+    mutation: Option<&'a Mutation>,
+}
+
+impl Plan<'_> {
+    /// One device: its name, what was found, and the exit code that calls for.
+    fn on(&self, target: &VulkanTarget, folder: Option<&Path>) -> Result<(String, CheckResult, u8), Failure> {
+        match self.mutation {
+            Some(mutation) => {
+                let module = &self.check.subject.source.module;
+                let planted = mutation.plant(module, &self.check.setup.entry)?;
+                let place = Place { instruction: Index(planted.instruction), line: None };
+                note(&format!(
+                    "planted {mutation} in what the device is given, at {}",
+                    self.check.subject.place(place)
+                ));
+                self.run(&Mutating::new(target, planted), folder)
+            }
+            None => self.run(target, folder),
+        }
+    }
+
+    fn run(&self, target: &dyn Target, folder: Option<&Path>) -> Result<(String, CheckResult, u8), Failure> {
+        let started = Instant::now();
+        // A mistake in the input is said before anything is said of a device.
+        let mut result = self.check.run(target)?;
+        if self.trace && result.status == Status::Fail {
+            self.check.explain(&mut result, target);
+        }
+        let command: Vec<String> =
+            std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+        let tally = Shared::new(Tally::new());
+        let mut reporters: Vec<Box<dyn Reporter>> = vec![Box::new(tally.clone())];
+        if let Some(folder) = folder {
+            if matches!(result.status, Status::Fail | Status::QualityWarning) && !result.mismatches.is_empty() {
+                let to = BundleTo { folder: &folder.join("bundle"), command: &command, mutation: self.mutation };
+                self.check.bundle(&to, &result, target)?;
+                result.notes.push(format!("bundle in {}: assay repro shows it again", to.folder.display()));
+            }
+            reporters.push(Box::new(Folder::create(folder).code(exit::USAGE)?));
+        }
+        let shown = ConsoleOptions { verbose: false, threads: 1, folder: folder.map(Path::to_owned) };
+        reporters.push(Box::new(Console::new(anstream::stdout(), shown)));
+        let mut tell = |event: &Event| -> Result<(), Failure> {
+            reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
+        };
+        tell(&Event::RunStarted(Box::new(RunInfo {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            specification: SPECIFICATION.to_owned(),
+            device: target.info().clone(),
+            budget: "check".to_owned(),
+            seed: result.seed,
+            cases: 1,
+            command,
+            started: Timestamp::now().to_string(),
+        })))?;
+        tell(&Event::CheckFinished(Box::new(result.clone())))?;
+        tell(&Event::RunFinished { interrupted: false, wall: started.elapsed().as_secs_f64() })?;
+        let code = tally.with(|tally| exit::of_outcome(tally.outcome(), false));
+        Ok((target.info().name.clone(), result, code))
+    }
 }
 
 /// A line for each device.
@@ -249,6 +356,10 @@ impl OnArgs {
             validation: self.validation,
             verbose: false,
         }
+    }
+
+    fn target(&self, physical: &PhysicalDevice) -> Result<VulkanTarget, Failure> {
+        Ok(VulkanTarget::new(physical, Duration::from_secs_f64(self.timeout), self.validation)?)
     }
 
     fn devices(&self) -> Result<Vec<PhysicalDevice>, Failure> {

@@ -45,6 +45,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::List(args) => cases::list(&args),
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::check(&args),
+        Command::Repro(args) => check::repro(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Completions { shell } => {

@@ -110,3 +110,31 @@ fn a_family_of_ones_own_is_run_by_name_of_its_file() {
     assert_eq!(output.code, 2, "{output:?}");
     assert!(output.stderr.contains("mine.toml:3:"), "{output:?}");
 }
+
+#[test]
+fn a_planted_error_is_traced_bundled_and_shown_again() {
+    if no_device() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let output = check("a.wgsl", SHADER, &["--mutate", "off-by-one@OpIMul", "--out", out.to_str().unwrap()]);
+    assert_eq!(output.code, 1, "{output:?}");
+    for part in ["traced to OpIMul at ", "a.wgsl:3:16", "256 of 256 recorded executions", "got       0x"] {
+        assert!(output.stdout.contains(part), "{part}: {output:?}");
+    }
+    assert!(out.join("results.jsonl").exists() && out.join("device.json").exists());
+    let bundle = out.join("bundle");
+    let output = assay(&["repro", bundle.to_str().unwrap()]);
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stdout.contains("it happens here, bit by bit"), "{output:?}");
+    // Without the error that is planted, it is not there.
+    let manifest = bundle.join("bundle.json");
+    let text = std::fs::read_to_string(&manifest).unwrap().replace("\"off-by-one@OpIMul\"", "null");
+    std::fs::write(&manifest, text).unwrap();
+    let output = assay(&["repro", bundle.to_str().unwrap()]);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.contains("it does not happen here"), "{output:?}");
+    assert_eq!(assay(&["repro", "/nonexistent"]).code, 2);
+    assert_eq!(check("a.wgsl", SHADER, &["--mutate", "ulp@OpFMul"]).code, 2);
+}

@@ -1,0 +1,329 @@
+//! Reproduction bundles: a folder of small plain files that shows a failure anywhere.
+//!
+//! | file | what |
+//! |---|---|
+//! | `README.txt` | what this is, for people |
+//! | `bundle.json` | how the shader is run, and by what it was found ([`Manifest`]) |
+//! | `shader.spvasm` | the module, as text of the very words |
+//! | `original.*` | the text that it was compiled from, if there is one |
+//! | `input-SET.BINDING.ELEMENT.hex`, `push.hex` | memory before the dispatch, as 32-bit words of little-endian memory |
+//! | `expected.txt` | what is permitted for every element, and what the device left |
+//! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
+//! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
+
+use crate::elements::{path_text, walk};
+use crate::options::{BindingName, Options, Source};
+use crate::verdict::{Permitted, hex, ranges};
+use crate::{Check, CheckError, Mutation, Subject};
+use assay_oracle::{Dispatch, Outcome, Resource, Slot};
+use assay_runner::{CheckResult, DeviceInfo};
+use assay_spirv::reflect::DescriptorKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Version of the form; raised when a reader of the old form would misread the new one.
+pub const SCHEMA: u32 = 1;
+
+const MANIFEST: &str = "bundle.json";
+const SHADER: &str = "shader.spvasm";
+const EXPECTED: &str = "expected.txt";
+const RESULT: &str = "result.json";
+const DEVICE: &str = "device.json";
+const README: &str = "README.txt";
+const PUSH: &str = "push.hex";
+
+/// Elements of a buffer that `expected.txt` lists.
+const LISTED: u64 = 1 << 14;
+
+/// How the shader is run, and by what it was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of Assay.
+    pub version: String,
+    /// The specification whose rules were held against the device.
+    pub specification: String,
+    /// The command that found it.
+    pub command: Vec<String>,
+    /// The shader's file.
+    pub name: String,
+    /// The entry point.
+    pub entry: String,
+    /// Workgroups.
+    pub workgroups: [u32; 3],
+    /// Bits of specialisation constants, in hexadecimal, by `SpecId`.
+    pub specialization: BTreeMap<u32, String>,
+    /// The files of bindings.
+    pub inputs: BTreeMap<String, String>,
+    /// The file of the push constants.
+    pub push: Option<String>,
+    /// The error that was planted, if one was.
+    pub mutation: Option<String>,
+}
+
+/// A bundle that has been read.
+#[derive(Debug)]
+pub struct Bundle {
+    /// How it is run.
+    pub manifest: Manifest,
+    /// The shader.
+    pub subject: Subject,
+    /// What it is run with.
+    pub options: Options,
+    /// What was found.
+    pub result: CheckResult,
+    /// On which device.
+    pub device: DeviceInfo,
+}
+
+/// What a bundle is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// The check.
+    pub check: &'a Check<'a>,
+    /// What it came to.
+    pub result: &'a CheckResult,
+    /// On which device.
+    pub device: &'a DeviceInfo,
+    /// What the round was given.
+    pub dispatch: &'a Dispatch,
+    /// What is permitted.
+    pub outcome: &'a Outcome,
+    /// What the device left.
+    pub left: &'a BTreeMap<Slot, Vec<u8>>,
+    /// The command line.
+    pub command: &'a [String],
+    /// The error that was planted, if one was.
+    pub mutation: Option<&'a Mutation>,
+}
+
+/// Writes a bundle into a folder, which is made if need be. The manifest comes last: a folder that has it is whole.
+///
+/// # Errors
+/// [`CheckError::Bundle`].
+pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
+    let Contents { check, result, device, dispatch, command, mutation, .. } = *contents;
+    let failed = |path: &Path, error: &dyn std::fmt::Display| CheckError::Bundle {
+        path: path.to_owned(),
+        what: format!("cannot be written: {error}"),
+    };
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    let save = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| failed(&path, &error))
+    };
+    let text = check.subject.source.disassemble().map_err(|error| failed(&folder.join(SHADER), &error))?;
+    save(SHADER, &text)?;
+    let original = check.subject.text.as_ref().map(|text| (format!("original.{}", check.subject.ending()), text));
+    if let Some((name, text)) = &original {
+        save(name, text)?;
+    }
+    let mut inputs = BTreeMap::new();
+    for (slot, resource) in &dispatch.bindings {
+        let Resource::Buffer(buffer) = resource else { continue };
+        let Slot { set, binding, element } = *slot;
+        let name = format!("input-{set}.{binding}.{element}.hex");
+        save(&name, &to_hex(&buffer.data))?;
+        inputs.insert(format!("{set}.{binding}[{element}]"), name);
+    }
+    let push = (!dispatch.push_constants.is_empty()).then(|| PUSH.to_owned());
+    if push.is_some() {
+        save(PUSH, &to_hex(&dispatch.push_constants))?;
+    }
+    save(EXPECTED, &expected(contents))?;
+    let json = |name: &str, value: Result<String, serde_json::Error>| match value {
+        Ok(text) => save(name, &(text + "\n")),
+        Err(error) => Err(failed(&folder.join(name), &error)),
+    };
+    json(RESULT, serde_json::to_string_pretty(result))?;
+    json(DEVICE, serde_json::to_string_pretty(device))?;
+    let manifest = Manifest {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").into(),
+        specification: assay_runner::SPECIFICATION.into(),
+        command: command.to_vec(),
+        name: check.subject.name.clone(),
+        entry: check.setup.entry.clone(),
+        workgroups: check.setup.groups,
+        specialization: check.setup.specs.iter().map(|spec| (spec.id, format!("0x{:x}", spec.bits))).collect(),
+        inputs,
+        push,
+        mutation: mutation.map(ToString::to_string),
+    };
+    save(README, &readme(&manifest, result, device))?;
+    json(MANIFEST, serde_json::to_string_pretty(&manifest))
+}
+
+/// Reads a bundle.
+///
+/// # Errors
+/// [`CheckError::Bundle`]: a file is missing or malformed, or the bundle is of a newer version.
+pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
+    let load = |name: &str| -> Result<(PathBuf, String), CheckError> {
+        let path = folder.join(name);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok((path, text)),
+            Err(error) => Err(CheckError::Bundle { what: format!("cannot be read: {error}"), path }),
+        }
+    };
+    let (path, text) = load(MANIFEST)?;
+    let wrong = |path: &Path, what: String| CheckError::Bundle { path: path.to_owned(), what };
+    let schema: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is not JSON: {error}")))?;
+    match schema.get("schema").and_then(serde_json::Value::as_u64) {
+        Some(schema) if schema > u64::from(SCHEMA) => {
+            let what = format!("is of form {schema}, this version of Assay reads up to {SCHEMA}: use a newer one");
+            return Err(wrong(&path, what));
+        }
+        Some(_) => {}
+        None => return Err(wrong(&path, "does not say its `schema`".into())),
+    }
+    let manifest: Manifest =
+        serde_json::from_value(schema).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
+    let (path, text) = load(SHADER)?;
+    let subject = Subject::read(&path.display().to_string(), text.as_bytes())?;
+    let mut options = Options {
+        entry: Some(manifest.entry.clone()),
+        groups: Some(manifest.workgroups),
+        specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),
+        rounds: 1,
+        ..Options::default()
+    };
+    let words = |name: &str| -> Result<Source, CheckError> {
+        // A name with a path in it could lead anywhere.
+        if Path::new(name).components().count() != 1 {
+            return Err(wrong(&folder.join(MANIFEST), format!("names `{name}`, which is no file of the bundle")));
+        }
+        let (path, text) = load(name)?;
+        from_hex(&text)
+            .map(Source::Bytes)
+            .map_err(|line| wrong(&path, format!("line {line}: expected 32-bit words in hexadecimal")))
+    };
+    for (to, name) in &manifest.inputs {
+        options.inputs.push((to.parse::<BindingName>()?, words(name)?));
+    }
+    options.push = manifest.push.as_deref().map(words).transpose()?;
+    let (path, text) = load(RESULT)?;
+    let result = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
+    let (path, text) = load(DEVICE)?;
+    let device = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
+    Ok(Bundle { manifest, subject, options, result, device })
+}
+
+/// Memory as words, eight a line; a last word that is not whole has fewer digits.
+fn to_hex(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for (i, word) in bytes.chunks(4).enumerate() {
+        if i > 0 {
+            text.push(if i % 8 == 0 { '\n' } else { ' ' });
+        }
+        for byte in word.iter().rev() {
+            _ = write!(text, "{byte:02x}");
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// The other way; the number of a line that is wrong.
+fn from_hex(text: &str) -> Result<Vec<u8>, usize> {
+    let mut bytes = Vec::new();
+    for (line, words) in text.lines().enumerate() {
+        for word in words.split_whitespace() {
+            let whole = word.len().is_multiple_of(2) && word.len() <= 8;
+            let value = u32::from_str_radix(word, 16).ok().filter(|_| whole).ok_or(line + 1)?;
+            bytes.extend_from_slice(&value.to_le_bytes()[..word.len() / 2]);
+        }
+    }
+    Ok(bytes)
+}
+
+/// A line for every element: what is permitted, and what the device left.
+fn expected(contents: &Contents<'_>) -> String {
+    let mut text = String::from("# element, type: permitted | what the device left (! if it is not permitted)\n");
+    for descriptor in contents.check.setup.descriptors.iter().filter(|d| d.kind == DescriptorKind::StorageBuffer) {
+        let memory = contents.outcome.memory.get(&descriptor.slot);
+        let (Some(memory), Some(left), Some(block)) = (memory, contents.left.get(&descriptor.slot), &descriptor.block)
+        else {
+            continue;
+        };
+        _ = writeln!(text, "{}", descriptor.label());
+        let mut count = 0;
+        walk(block, left.len() as u64, &mut |element, path| {
+            count += 1;
+            if count > LISTED {
+                return;
+            }
+            let got = element.read(left).unwrap_or(0);
+            let scalar = element.scalar;
+            let (sets, mark) = match Permitted::of(memory, element.offset, scalar.width()) {
+                Some(permitted) => {
+                    let sets: Vec<String> = ranges(scalar, &permitted.expected)
+                        .into_iter()
+                        .map(|[lo, hi]| if lo == hi { lo } else { format!("{lo}..{hi}") })
+                        .collect();
+                    let wrong = permitted.expected.permits(got) == Some(false);
+                    let sets = if sets.is_empty() { "undetermined".to_owned() } else { sets.join(" ") };
+                    (sets, if wrong { " !" } else { "" })
+                }
+                None => ("undetermined".to_owned(), ""),
+            };
+            _ = writeln!(text, "  {} {scalar}: {sets} | {}{mark}", path_text(path), hex(scalar, got));
+        });
+        if count > LISTED {
+            _ = writeln!(text, "  and {} more", count - LISTED);
+        }
+    }
+    text
+}
+
+fn readme(manifest: &Manifest, result: &CheckResult, device: &DeviceInfo) -> String {
+    let mut text = format!(
+        "{}: {:?} on {} ({} {})\n{}\n\n",
+        manifest.name,
+        result.status,
+        device.name,
+        device.driver_name,
+        device.driver_info,
+        result.reason.as_deref().unwrap_or_default()
+    );
+    for blame in &result.blamed {
+        _ = writeln!(text, "traced to {} at {}", blame.name, blame.place);
+    }
+    if let Some(mutation) = &manifest.mutation {
+        _ = writeln!(text, "An error was planted on purpose: {mutation}. The device is not at fault.");
+    }
+    let [x, y, z] = manifest.workgroups;
+    _ = writeln!(
+        text,
+        "\nTo see whether it happens on another machine: assay repro THIS-FOLDER\n\n\
+         Without Assay: run shader.spvasm (spirv-as makes words of it), entry point {}, with {x} x {y} x {z} workgroups;\n\
+         the .hex files are the memory of the bindings before the dispatch, 32-bit words, little endian. expected.txt\n\
+         says what may stand there afterwards by {}, and what the device left.\n\n\
+         Found by Assay {} with: {}",
+        manifest.entry,
+        manifest.specification,
+        manifest.version,
+        manifest.command.join(" ")
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_survives_as_text() {
+        for len in [0usize, 1, 4, 7, 32, 33, 100] {
+            let bytes: Vec<u8> = (0..len).map(|i| (i * 37) as u8).collect();
+            assert_eq!(from_hex(&to_hex(&bytes)), Ok(bytes));
+        }
+        assert_eq!(from_hex("00000000\n0000000g"), Err(2));
+        assert_eq!(from_hex("000"), Err(1));
+        assert_eq!(from_hex("0000000000"), Err(1));
+    }
+}

@@ -1,0 +1,70 @@
+//! Bundles: what they hold, and that they show the failure again.
+
+use crate::support::{Synthetic, wgsl};
+use assay_check::{BundleTo, Check, CheckError, Mutating, Mutation, Options, bundle};
+use assay_runner::Status;
+
+const SHADER: &str = "
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@group(1) @binding(3) var<uniform> factor: vec4<u32>;
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    data[id.x] = data[id.x] * factor.x + factor.y;
+}";
+
+#[test]
+fn a_bundle_shows_the_failure_again() {
+    let subject = wgsl(SHADER);
+    let check = Check::new(&subject, &Options { seed: 3, ..Options::default() }).unwrap();
+    let mutation: Mutation = "off-by-one@OpIMul".parse().unwrap();
+    let planted = mutation.plant(&subject.source.module, "main").unwrap();
+    let target = Mutating::new(Synthetic::new(|_| {}), planted.clone());
+    let result = check.run(&target).unwrap();
+    assert_eq!(result.status, Status::Fail);
+    let folder = tempfile::tempdir().unwrap();
+    let command = ["assay".to_owned(), "check".to_owned(), "test.wgsl".to_owned()];
+    let to = BundleTo { folder: folder.path(), command: &command, mutation: Some(&mutation) };
+    check.bundle(&to, &result, &target).unwrap();
+
+    let read = bundle::read(folder.path()).unwrap();
+    assert_eq!((read.result.clone(), read.device.name.as_str()), (result.clone(), "synthetic"));
+    assert_eq!(read.manifest.mutation.as_deref(), Some("off-by-one@OpIMul"));
+    assert_eq!(read.subject.source.module.words(), subject.source.module.words(), "the very words");
+    let again = Check::new(&read.subject, &read.options).unwrap();
+    let found = again.run(&target).unwrap();
+    assert_eq!(found.status, Status::Fail);
+    // The round of the first mismatch, bit by bit.
+    let of_round = result.mismatches.iter().filter(|m| m.round == result.mismatches[0].round);
+    let same = of_round.map(|m| (&m.offset, &m.got)).eq(found.mismatches.iter().map(|m| (&m.offset, &m.got)));
+    assert!(same, "{found:?}");
+    assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass, "not on a device without the error");
+    let expected = std::fs::read_to_string(folder.path().join("expected.txt")).unwrap();
+    assert_eq!(expected.lines().filter(|line| line.ends_with(" !")).count(), 128, "{expected}");
+}
+
+#[test]
+fn a_bundle_that_cannot_be_read_says_why() {
+    let subject = wgsl(SHADER);
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let target = Synthetic::new(|_| {});
+    let result = check.run(&target).unwrap();
+    for (file, from, to, expected) in [
+        ("bundle.json", "\"schema\": 1", "\"schema\": 2", "use a newer one"),
+        ("bundle.json", "\"schema\": 1,", "", "does not say its `schema`"),
+        ("bundle.json", "\"entry\"", "\"entrance\"", "malformed"),
+        ("bundle.json", "\"input-0.0.0.hex\"", "\"../input-0.0.0.hex\"", "no file of the bundle"),
+        ("bundle.json", "\"input-0.0.0.hex\"", "\"input-9.hex\"", "cannot be read"),
+        ("input-0.0.0.hex", "0", "x", "line 1"),
+        ("shader.spvasm", "OpCapability Shader", "OpCapability Shadr", "Shadr"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+        let path = folder.path().join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file}: {text}");
+        std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        let error = bundle::read(folder.path()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{file}, {to}: {error}");
+        assert!(matches!(error, CheckError::Bundle { .. } | CheckError::Shader { .. }), "{error:?}");
+    }
+    assert!(bundle::read(std::path::Path::new("/nonexistent")).is_err());
+}
