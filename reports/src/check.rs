@@ -13,7 +13,7 @@ use std::fmt::Write;
 const SHOWN: usize = 5;
 
 /// A block of lines: what was run, what is wrong, what is not known, and which instruction is to blame.
-pub(crate) fn text(check: &CheckResult) -> String {
+pub fn text(check: &CheckResult) -> String {
     let mut out = String::new();
     let style = style(check.status);
     let [x, y, z] = check.workgroups;

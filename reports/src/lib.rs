@@ -18,6 +18,7 @@ mod shared;
 mod table;
 mod tally;
 
+pub use check::text as check_text;
 pub use console::{Console, ConsoleOptions};
 pub use folder::{Folder, FolderError};
 pub use operands::{Slot, describe, slots};

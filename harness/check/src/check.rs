@@ -229,7 +229,7 @@ impl<'a> Check<'a> {
         Ok(result)
     }
 
-    fn blank(&self) -> CheckResult {
+    pub(crate) fn blank(&self) -> CheckResult {
         CheckResult {
             name: self.subject.name.clone(),
             status: Status::Undetermined,

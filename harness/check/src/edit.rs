@@ -4,7 +4,7 @@
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Section, Type, TypeId};
 use assay_spirv::tables::{Decoration, Op, StorageClass};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The words of an instruction.
 pub(crate) fn instruction(op: Op, operands: &[u32]) -> Vec<u32> {
@@ -127,6 +127,43 @@ impl<'a> Editor<'a> {
         operands.extend(vec![value; count as usize]);
         self.globals.extend(instruction(Op::ConstantComposite, &operands));
         id
+    }
+
+    /// `OpConstantTrue` or `OpConstantFalse`.
+    pub(crate) fn boolean(&mut self, ty: u32, value: bool) -> u32 {
+        let op = if value { Op::ConstantTrue } else { Op::ConstantFalse };
+        let id = self.id();
+        self.globals.extend(instruction(op, &[ty, id]));
+        id
+    }
+
+    /// A constant of components.
+    pub(crate) fn composite(&mut self, ty: u32, components: &[u32]) -> u32 {
+        let id = self.id();
+        let mut operands = vec![ty, id];
+        operands.extend_from_slice(components);
+        self.globals.extend(instruction(Op::ConstantComposite, &operands));
+        id
+    }
+
+    /// Drops names and decorations of ids that are gone, and takes them out of interfaces.
+    pub(crate) fn forget(&mut self, gone: &BTreeSet<u32>) {
+        let module = self.module;
+        for section in [Section::Names, Section::Annotations] {
+            for i in module.section(section).filter(|i| i.operand(0).is_some_and(|id| gone.contains(&id))) {
+                self.replace(i.at, Vec::new());
+            }
+        }
+        for i in module.section(Section::EntryPoints) {
+            // The name ends with the first word that has a zero byte.
+            let ends = |word: &u32| word.to_le_bytes().contains(&0);
+            let Some(name) = i.words.iter().skip(3).position(ends) else { continue };
+            let fixed = 3 + name + 1;
+            let mut words = i.words.get(..fixed).unwrap_or_default().to_vec();
+            words.extend(i.words.get(fixed..).unwrap_or_default().iter().filter(|id| !gone.contains(id)));
+            words[0] = (words.len() as u32) << 16 | Op::EntryPoint as u32;
+            self.replace(i.at, words);
+        }
     }
 
     /// A module-scope variable.

@@ -5,6 +5,7 @@
 //! * [`Check`]: rounds on a [`Target`], a Vulkan device or in tests anything else, held against the oracle element by
 //!   element.
 
+mod against;
 pub mod bundle;
 mod case_file;
 mod check;
@@ -14,11 +15,14 @@ mod elements;
 mod error;
 mod mutate;
 mod options;
+mod reduce;
 mod setup;
+mod straighten;
 mod subject;
 mod trace;
 mod verdict;
 
+pub use against::against;
 pub use case_file::CaseFile;
 pub use check::{BundleTo, Check, TIME_LIMIT};
 pub use device::{Job, Left, Target, TargetError, VulkanTarget};
@@ -26,6 +30,7 @@ pub use elements::{Element, Step, path_text, runtime_stride, size_with, walk};
 pub use error::CheckError;
 pub use mutate::{Mutating, Mutation, MutationKind, Planted};
 pub use options::{BindingName, Expectation, Options, Source, assignment, groups};
+pub use reduce::{Reduced, reduce};
 pub use setup::{Descriptor, Setup, Spec};
 pub use subject::{Subject, compile_wgsl};
 pub use trace::{TraceError, Traced, instrument};

@@ -7,7 +7,7 @@ use crate::{
 };
 use assay_check::{
     BindingName, BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Source, Subject, Target,
-    VulkanTarget, assignment, bundle,
+    VulkanTarget, against, assignment, bundle, reduce,
 };
 use assay_oracle::Place;
 use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
@@ -17,8 +17,10 @@ use assay_vulkan::{Instance, PhysicalDevice};
 use clap::Args;
 use jiff::Timestamp;
 use std::{
-    fmt::Write,
+    fmt::Write as _,
+    io::Write as _,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -74,6 +76,14 @@ pub(crate) struct CheckArgs {
     /// Do not ask a device that fails for its intermediate results
     #[arg(long)]
     no_trace: bool,
+
+    /// Make a failure smaller before it is bundled: a shader that still shows the same instruction and the same class
+    #[arg(long)]
+    reduce: bool,
+
+    /// Check another translation of the shader instead of a device: a file, or `spirv-opt` (run with -O)
+    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "reduce"])]
+    against: Option<PathBuf>,
 
     /// Plant an error in what the device is given, to see the tool find it
     ///
@@ -159,7 +169,16 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     args.given.apply(&mut options)?;
     let subject = Subject::load(&shader)?;
     let check = Check::new(&subject, &options)?;
-    let plan = Plan { check: &check, trace: !args.no_trace, out: args.out.as_deref(), mutation: args.mutate.as_ref() };
+    if let Some(other) = &args.against {
+        return translation(&check, other, &options, args);
+    }
+    let plan = Plan {
+        check: &check,
+        trace: !args.no_trace,
+        reduce: args.reduce,
+        out: args.out.as_deref(),
+        mutation: args.mutate.as_ref(),
+    };
     let devices = args.on.devices()?;
     let several = devices.len() > 1;
     let mut results = Vec::new();
@@ -186,7 +205,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
     let bundle = bundle::read(&args.folder)?;
     let check = Check::new(&bundle.subject, &bundle.options)?;
     let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
-    let plan = Plan { check: &check, trace: true, out: None, mutation: mutation.as_ref() };
+    let plan = Plan { check: &check, trace: true, reduce: false, out: None, mutation: mutation.as_ref() };
     let mut results = Vec::new();
     for physical in args.on.devices()? {
         results.push(plan.on(&args.on.target(&physical)?, None)?);
@@ -236,6 +255,7 @@ fn names_a_shader(path: &Path) -> Result<bool, Failure> {
 struct Plan<'a> {
     check: &'a Check<'a>,
     trace: bool,
+    reduce: bool,
     out: Option<&'a Path>,
     mutation: Option<&'a Mutation>,
 }
@@ -269,6 +289,9 @@ impl Plan<'_> {
             std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
         let tally = Shared::new(Tally::new());
         let mut reporters: Vec<Box<dyn Reporter>> = vec![Box::new(tally.clone())];
+        if self.reduce && result.status == Status::Fail {
+            self.reduced(&mut result, target, folder, &command)?;
+        }
         if let Some(folder) = folder {
             if matches!(result.status, Status::Fail | Status::QualityWarning) && !result.mismatches.is_empty() {
                 let to = BundleTo { folder: &folder.join("bundle"), command: &command, mutation: self.mutation };
@@ -298,6 +321,93 @@ impl Plan<'_> {
         let code = tally.with(|tally| exit::of_outcome(tally.outcome(), false));
         Ok((target.info().name.clone(), result, code))
     }
+}
+
+impl Plan<'_> {
+    /// Makes the failure smaller, and writes the smaller one beside the bundle of the whole.
+    fn reduced(
+        &self,
+        result: &mut CheckResult,
+        target: &dyn Target,
+        folder: Option<&Path>,
+        command: &[String],
+    ) -> Result<(), Failure> {
+        let reduced = match reduce(self.check, result, target, CANDIDATES) {
+            Ok(reduced) => reduced,
+            // A failure that cannot be made smaller is still a failure, and is reported as one.
+            Err(error) => {
+                result.notes.push(format!("not reduced: {error}"));
+                return Ok(());
+            }
+        };
+        let [before, after] = reduced.instructions;
+        let [x, y, z] = reduced.result.workgroups;
+        let mut note = format!(
+            "reduced from {before} to {after} instructions and {x} x {y} x {z} workgroups, {} candidates tried",
+            reduced.tried
+        );
+        if let Some(folder) = folder {
+            let small = Check::new(&reduced.subject, &reduced.options)?;
+            // A planted error is known by the result of its instruction, which the smaller module has kept.
+            let own = reduced.result.blamed.first().map(|b| b.instruction.to_string());
+            let mutation = self.mutation.map(|mutation| Mutation { at: own, ..mutation.clone() });
+            let to = BundleTo { folder: &folder.join("reduced"), command, mutation: mutation.as_ref() };
+            small.bundle(&to, &reduced.result, target)?;
+            note += &format!("; bundle in {}", to.folder.display());
+        } else {
+            note += "; give --out to have it";
+        }
+        result.notes.push(note);
+        Ok(())
+    }
+}
+
+/// Candidates that a reduction runs.
+const CANDIDATES: usize = 500;
+
+/// `--against`: what another translation may become, held against what this one permits.
+fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
+    let module = &check.subject.source.module;
+    let other = match other.to_str() {
+        Some("spirv-opt") => Subject::read("spirv-opt -O", &spirv_opt(module.words())?)?,
+        _ => Subject::load(other)?,
+    };
+    // Names of bindings and entry points need not have survived.
+    let theirs = Options { inputs: Vec::new(), push: None, elements: Vec::new(), ..options.clone() };
+    let theirs = Check::new(&other, &Options { expectations: Vec::new(), ..theirs })?;
+    let physical = args.on.devices()?.into_iter().next();
+    let physical = physical.ok_or_else(|| usage("no device to take the subgroup's size from"))?;
+    let result = against(check, &theirs, &args.on.target(&physical)?)?;
+    let status = result.status;
+    print(assay_reports::check_text(&result).as_bytes())?;
+    Ok(match status {
+        Status::Pass => exit::OK,
+        Status::Undetermined => exit::NOTHING,
+        _ => exit::FAILURES,
+    })
+}
+
+/// What `spirv-opt -O` makes of a module.
+fn spirv_opt(words: &[u32]) -> Result<Vec<u8>, Failure> {
+    let failed = |what: String| usage(format!("spirv-opt (of SPIRV-Tools, apt: spirv-tools): {what}"));
+    let mut child = Command::new("spirv-opt")
+        .args(["-O", "-", "-o", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(error.to_string()))?;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let stdin = child.stdin.take();
+    // From a thread of its own: a pipe that is full both ways would wait for ever.
+    let writer = std::thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&bytes)));
+    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+    let written = writer.join().map_err(|_| failed("it could not be given the module".into()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    written.map_err(|error| failed(error.to_string()))?;
+    Ok(output.stdout)
 }
 
 /// A line for each device.

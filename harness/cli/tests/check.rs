@@ -130,11 +130,39 @@ fn a_planted_error_is_traced_bundled_and_shown_again() {
     assert!(output.stdout.contains("it happens here, bit by bit"), "{output:?}");
     // Without the error that is planted, it is not there.
     let manifest = bundle.join("bundle.json");
-    let text = std::fs::read_to_string(&manifest).unwrap().replace("\"off-by-one@OpIMul\"", "null");
+    let text = std::fs::read_to_string(&manifest)
+        .unwrap()
+        .replace("\"mutation\": \"off-by-one@OpIMul\"", "\"mutation\": null");
     std::fs::write(&manifest, text).unwrap();
     let output = assay(&["repro", bundle.to_str().unwrap()]);
     assert_eq!(output.code, 0, "{output:?}");
     assert!(output.stdout.contains("it does not happen here"), "{output:?}");
     assert_eq!(assay(&["repro", "/nonexistent"]).code, 2);
     assert_eq!(check("a.wgsl", SHADER, &["--mutate", "ulp@OpFMul"]).code, 2);
+}
+
+#[test]
+fn a_failure_is_reduced_and_another_translation_is_compared() {
+    if no_device() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let arguments = ["--mutate", "off-by-one@OpIMul", "--reduce", "--out", out.to_str().unwrap()];
+    let output = check("a.wgsl", SHADER, &arguments);
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stdout.contains("note: reduced from "), "{output:?}");
+    assert!(out.join("reduced/bundle.json").exists() && out.join("bundle/bundle.json").exists());
+    let output = assay(&["repro", out.join("reduced").to_str().unwrap()]);
+    assert!(output.code == 1 && output.stdout.contains("it happens here, bit by bit"), "{output:?}");
+
+    let other = folder.path().join("b.wgsl");
+    let other = |text: String| {
+        std::fs::write(&other, text).unwrap();
+        check("a.wgsl", SHADER, &["--against", other.to_str().unwrap()])
+    };
+    let same = other(SHADER.replace("* 2u", "<< 1u"));
+    assert_eq!(same.code, 0, "{same:?}");
+    let changed = other(SHADER.replace("* 2u", "* 3u"));
+    assert!(changed.code == 1 && changed.stdout.contains("Wider"), "{changed:?}");
 }

@@ -1,6 +1,8 @@
 //! Checks of shaders, on synthetic targets and on the software drivers.
 
 mod bundles;
+mod equivalence;
 mod planted;
+mod reduced;
 mod rounds;
 mod support;

@@ -1,0 +1,157 @@
+//! Equivalence: is another translation of a shader within what this one permits?
+//!
+//! No device takes part. The oracle computes what each of the two modules permits for the same dispatch; every set of the
+//! other must lie inside the set of this one. So a compiler that changes an exact result, or an optimiser that widens
+//! what a driver may do, is found, and one that narrows it is not accused.
+
+use crate::check::Check;
+use crate::device::Target;
+use crate::elements::{Element, path_text, read_bits, walk};
+use crate::verdict::{KEPT, Permitted, Verdict, hex, ranges};
+use crate::{CheckError, Descriptor};
+use assay_oracle::{Dispatch, Expected, Outcome, Resource};
+use assay_precision::Scalar;
+use assay_runner::{CheckResult, Mismatch, Status, Undetermined};
+use assay_spirv::reflect::DescriptorKind;
+use std::time::Instant;
+
+/// Holds what `other` permits against what `this` permits, in every round. The target only says how wide subgroups are.
+///
+/// # Errors
+/// A round cannot be interpreted, or the behaviour of one of the two is undefined in all rounds.
+pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Result<CheckResult, CheckError> {
+    let started = Instant::now();
+    let mut result = this.blank();
+    result.name = format!("{} against {}", other.subject.name, this.subject.name);
+    let mut open = 0;
+    for round in 0..this.setup.rounds {
+        let dispatch = this.dispatch(round, target)?;
+        let permitted = this.permitted(&dispatch)?;
+        let mut theirs = dispatch.clone();
+        theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));
+        let found = other.permitted(&theirs)?;
+        result.instructions += permitted.instructions + found.instructions;
+        for (check, outcome) in [(this, &permitted), (other, &found)] {
+            if outcome.fault_count > 0 {
+                let name = &check.subject.name;
+                result.notes.push(format!("round {round} is left out: the behaviour of {name} is undefined in it"));
+            }
+        }
+        if permitted.fault_count + found.fault_count > 0 {
+            continue;
+        }
+        result.rounds_checked += 1;
+        for descriptor in this.setup.descriptors.iter().filter(|d| d.kind == DescriptorKind::StorageBuffer) {
+            open += compare(descriptor, &dispatch, &permitted, &found, round, &mut result);
+        }
+    }
+    if open > 0 {
+        let place = "one of the two modules".to_owned();
+        result.undetermined.push(Undetermined { cause: "not determined".into(), place, elements: open });
+        result.elements_undetermined = open;
+    }
+    (result.status, result.reason) = match (result.elements_failing, result.elements_checked) {
+        (0, 0) => (Status::Undetermined, Some("nothing could be compared".into())),
+        (0, _) => (Status::Pass, None),
+        (n, of) => {
+            let what = format!("{n} of {of} elements may become what {} does not permit", this.subject.name);
+            (Status::Fail, Some(what))
+        }
+    };
+    result.times.check = started.elapsed().as_secs_f64();
+    result.times.wall = result.times.check;
+    Ok(result)
+}
+
+/// Compares a buffer; how many elements are not determined.
+fn compare(
+    descriptor: &Descriptor,
+    dispatch: &Dispatch,
+    permitted: &Outcome,
+    found: &Outcome,
+    round: u32,
+    result: &mut CheckResult,
+) -> u64 {
+    let (Some(memory), Some(block)) = (permitted.memory.get(&descriptor.slot), &descriptor.block) else { return 0 };
+    let Some(Resource::Buffer(before)) = dispatch.bindings.get(&descriptor.slot) else { return 0 };
+    let mut open = 0;
+    walk(block, descriptor.bytes, &mut |element: Element, path| {
+        let (at, scalar) = (element.offset, element.scalar);
+        let Some(usual) = Permitted::of(memory, at, scalar.width()) else { return open += 1 };
+        // What the other does not bind stays as it was.
+        let theirs = match found.memory.get(&descriptor.slot) {
+            Some(memory) => Permitted::of(memory, at, scalar.width()).map(|p| p.expected),
+            None => read_bits(&before.data, at, scalar.width()).map(Expected::Exact),
+        };
+        let Some(theirs) = theirs else { return open += 1 };
+        match outside(&usual, &theirs, scalar) {
+            Inside::Yes => result.elements_checked += 1,
+            Inside::Open => open += 1,
+            Inside::No(got) => {
+                result.elements_checked += 1;
+                result.elements_failing += 1;
+                if result.mismatches.len() < KEPT {
+                    result.mismatches.push(Mismatch {
+                        status: Status::Fail,
+                        round,
+                        buffer: descriptor.label(),
+                        element: path_text(path),
+                        offset: at,
+                        scalar: scalar.to_string(),
+                        before: hex(scalar, element.read(&before.data).unwrap_or(0)),
+                        got,
+                        permitted: ranges(scalar, &usual.expected),
+                        class: "Wider".into(),
+                        by: "specification".into(),
+                    });
+                }
+            }
+        }
+    });
+    open
+}
+
+enum Inside {
+    Yes,
+    /// A value, in hexadecimal, that only the other permits.
+    No(String),
+    Open,
+}
+
+/// Whether everything that one permits, the other does.
+fn outside(usual: &Permitted<'_>, theirs: &Expected, scalar: Scalar) -> Inside {
+    let judge = |bits: u64| match usual.judge(bits) {
+        Verdict::Within | Verdict::Lenient => Inside::Yes,
+        Verdict::Outside => Inside::No(hex(scalar, bits)),
+        Verdict::Open(_) => Inside::Open,
+    };
+    match theirs {
+        Expected::Exact(bits) => judge(*bits),
+        Expected::OneOf(patterns) => patterns
+            .iter()
+            .map(|bits| judge(*bits))
+            .find(|inside| !matches!(inside, Inside::Yes))
+            .unwrap_or(Inside::Yes),
+        Expected::Undetermined(_) => Inside::Open,
+        Expected::Float { set, .. } if set.is_anything() => Inside::Open,
+        Expected::Float { format, set } => {
+            let Expected::Float { set: wide, .. } = &usual.expected else {
+                // Exact here, a set there: the ends tell.
+                let ends = set.ranges().iter().flat_map(|r| [r.lo, r.hi]).map(|rank| judge(format.bits(rank)));
+                return ends.into_iter().find(|inside| !matches!(inside, Inside::Yes)).unwrap_or(Inside::Yes);
+            };
+            if wide.is_anything() {
+                return Inside::Open;
+            }
+            let covers = |lo, hi| wide.ranges().iter().any(|r| r.lo <= lo && hi <= r.hi);
+            match set.ranges().iter().find(|r| !covers(r.lo, r.hi)) {
+                Some(r) => {
+                    let end = if covers(r.lo, r.lo) { r.hi } else { r.lo };
+                    Inside::No(hex(scalar, format.bits(end)))
+                }
+                None if set.has_nan() && !wide.has_nan() => Inside::No("nan".into()),
+                None => Inside::Yes,
+            }
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! Making a failure small: a shader and a dispatch that still show the same instruction, the same way.
+//!
+//! Steps: the dispatch shrinks; stores, atomics and barriers go; instructions give way to constants, those that feed the
+//! wrong one to the very values that it had; branches go one way only; what nothing uses any more goes. After every step
+//! the candidate must be legal, understood by the oracle, without undefined behaviour, and fail as before: the same
+//! instruction is to blame and an element is wrong in the same way. So a reduction never slides to another failure.
+
+use crate::check::Check;
+use crate::device::Target;
+use crate::edit::{Editor, Plain, PlainKind};
+use crate::options::{Options, Source};
+use crate::{CheckError, Subject, straighten};
+use assay_oracle::{Limits, Resource};
+use assay_runner::{CheckResult, Status};
+use assay_spirv::Module;
+use assay_spirv::module::{Index, Instruction};
+use assay_spirv::tables::{Decoration, Kind, Op};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a reduction came to.
+#[derive(Debug)]
+pub struct Reduced {
+    /// The smaller shader.
+    pub subject: Subject,
+    /// What it is run with: one round, with fixed inputs.
+    pub options: Options,
+    /// Its verdict.
+    pub result: CheckResult,
+    /// Instructions in functions, before and after.
+    pub instructions: [usize; 2],
+    /// Candidates that were run.
+    pub tried: usize,
+}
+
+/// What must stay the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Signature {
+    /// The id that the first instruction to blame makes, where a trace names one.
+    blamed: Option<u32>,
+    /// How the first element is wrong.
+    class: String,
+}
+
+impl Signature {
+    fn of(module: &Module, result: &CheckResult) -> Option<Signature> {
+        let first = result.mismatches.iter().find(|m| m.by == "specification")?;
+        let blamed = result.blamed.first().and_then(|b| module.instruction(Index(b.instruction)).result());
+        Some(Signature { blamed, class: first.class.clone() })
+    }
+
+    /// Whether a smaller shader fails in the same way: the instruction is among those to blame, the class among the
+    /// elements'.
+    fn holds(&self, module: &Module, result: &CheckResult) -> bool {
+        let blamed =
+            |id: u32| result.blamed.iter().any(|b| module.instruction(Index(b.instruction)).result() == Some(id));
+        result.status == Status::Fail
+            && self.blamed.is_none_or(blamed)
+            && result.mismatches.iter().any(|m| m.class == self.class)
+    }
+}
+
+struct Reducer<'a> {
+    target: &'a dyn Target,
+    signature: Signature,
+    name: String,
+    best: Candidate,
+    tried: usize,
+    limit: usize,
+}
+
+struct Candidate {
+    subject: Subject,
+    options: Options,
+    result: CheckResult,
+}
+
+/// Makes a failure smaller; at most `limit` candidates are run.
+///
+/// # Errors
+/// There is no element that the specification does not permit, or the failing round does not fail again.
+pub fn reduce(
+    check: &Check<'_>,
+    result: &CheckResult,
+    target: &dyn Target,
+    limit: usize,
+) -> Result<Reduced, CheckError> {
+    let module = &check.subject.source.module;
+    let signature = Signature::of(module, result)
+        .ok_or_else(|| CheckError::option("nothing to reduce: no element is outside what the specification permits"))?;
+    let options = fixed(check, result, target)?;
+    let name = format!("{}-reduced.spv", check.subject.name);
+    let gone = || CheckError::option("nothing to reduce: the failing round does not fail again in the same way");
+    let first =
+        run(&name, module.words(), &options, target).filter(|c| signature.holds(&c.subject.source.module, &c.result));
+    let before = size(module);
+    let mut reducer = Reducer { target, signature, name, best: first.ok_or_else(gone)?, tried: 1, limit };
+    reducer.shrink_dispatch();
+    loop {
+        let size_before = size(reducer.module());
+        reducer.fix_operands();
+        reducer.sweep(effects);
+        reducer.sweep(values);
+        reducer.straighten();
+        reducer.clean();
+        if size(reducer.module()) >= size_before || reducer.tried >= reducer.limit {
+            break;
+        }
+    }
+    let Candidate { subject, options, result } = reducer.best;
+    let instructions = [before, size(&subject.source.module)];
+    Ok(Reduced { subject, options, result, instructions, tried: reducer.tried })
+}
+
+/// The failing round as options: one round with the very bytes.
+fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result<Options, CheckError> {
+    let round = result.mismatches.first().map_or(0, |m| m.round);
+    let dispatch = check.dispatch(round, target)?;
+    let mut options = Options {
+        entry: Some(check.setup.entry.clone()),
+        groups: Some(check.setup.groups),
+        specs: check.setup.specs.iter().map(|s| (s.id.to_string(), format!("0x{:x}", s.bits))).collect(),
+        rounds: 1,
+        limits: limits(result),
+        ..Options::default()
+    };
+    for (slot, resource) in &dispatch.bindings {
+        let Resource::Buffer(buffer) = resource else { continue };
+        let to = format!("{}.{}[{}]", slot.set, slot.binding, slot.element);
+        options.inputs.push((to.parse()?, Source::Bytes(buffer.data.clone())));
+    }
+    if !dispatch.push_constants.is_empty() {
+        options.push = Some(Source::Bytes(dispatch.push_constants));
+    }
+    Ok(options)
+}
+
+/// What a candidate may cost: a few times what the whole did, for what is left out may be what ended a loop.
+fn limits(result: &CheckResult) -> Limits {
+    let most = result.instructions / u64::from(result.rounds_checked.max(1)) * 2 + 1024;
+    let limits = Limits::default();
+    Limits { blocks_per_group: limits.blocks_per_group.min(most), ..limits }
+}
+
+/// A candidate that fails, with its trace; `None` for one that may not be run or does not fail.
+fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target) -> Option<Candidate> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let subject = Subject::read(name, &bytes).ok()?;
+    let options = fitting(&subject, options)?;
+    let result = {
+        let check = Check::new(&subject, &options).ok()?;
+        let mut result = check.run(target).ok()?;
+        if result.status != Status::Fail {
+            return None;
+        }
+        check.explain(&mut result, target);
+        result
+    };
+    Some(Candidate { subject, options, result })
+}
+
+/// The options without inputs of bindings that are gone.
+fn fitting(subject: &Subject, options: &Options) -> Option<Options> {
+    let free = Options { inputs: Vec::new(), push: None, ..options.clone() };
+    let setup = crate::Setup::new(subject, &free).ok()?;
+    let mut fitting = options.clone();
+    fitting.inputs.retain(|(to, _)| setup.descriptors.iter().any(|d| to.names(d.slot, d.name.as_deref())));
+    if setup.push.is_none() {
+        fitting.push = None;
+    }
+    Some(fitting)
+}
+
+/// Instructions in functions.
+fn size(module: &Module) -> usize {
+    module.functions().iter().map(|f| f.instructions.len()).sum()
+}
+
+impl Reducer<'_> {
+    fn module(&self) -> &Module {
+        &self.best.subject.source.module
+    }
+
+    /// Takes a candidate if it fails as before.
+    fn take(&mut self, words: &[u32], options: &Options) -> bool {
+        if self.tried >= self.limit {
+            return false;
+        }
+        self.tried += 1;
+        let found = run(&self.name, words, options, self.target)
+            .filter(|c| self.signature.holds(&c.subject.source.module, &c.result));
+        let better = found.is_some();
+        if let Some(candidate) = found {
+            self.best = candidate;
+        }
+        better
+    }
+
+    /// Fewer workgroups: one, or along each axis half as many as long as that fails too.
+    fn shrink_dispatch(&mut self) {
+        let words = self.module().words().to_vec();
+        let groups = self.best.options.groups.unwrap_or([1; 3]);
+        let with = |options: &Options, groups| Options { groups: Some(groups), ..options.clone() };
+        if groups != [1; 3] && self.take(&words, &with(&self.best.options.clone(), [1; 3])) {
+            return;
+        }
+        for axis in 0..3 {
+            loop {
+                let mut fewer = self.best.options.groups.unwrap_or([1; 3]);
+                fewer[axis] /= 2;
+                if fewer[axis] == 0 || !self.take(&words, &with(&self.best.options.clone(), fewer)) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Gives the wrong instruction the operands that it had in the example, as constants.
+    fn fix_operands(&mut self) {
+        let Some(blame) = self.best.result.blamed.first().cloned() else { return };
+        let module = self.module();
+        let i = module.instruction(Index(blame.instruction));
+        let mut operands: Vec<u32> = Vec::new();
+        let _newer = module.operands(i, |operand| {
+            let word = i.words[operand.at];
+            let inside = module.definition_of_word(word).is_some_and(|d| module.function_at(d.index).is_some());
+            if operand.kind == Kind::IdRef && inside && !operands.contains(&word) {
+                operands.push(word);
+            }
+        });
+        let mut editor = Editor::new(module);
+        let mut with = BTreeMap::new();
+        for (operand, bits) in operands.iter().zip(&blame.example.operands) {
+            let Some(plain) = Plain::of_value(module, *operand) else { return };
+            let bits: Option<Vec<u64>> =
+                bits.iter().map(|b| u64::from_str_radix(b.trim_start_matches("0x"), 16).ok()).collect();
+            let Some(constant) = bits.and_then(|bits| constant(&mut editor, &plain, &bits)) else { return };
+            with.insert(*operand, constant);
+        }
+        let words = i.words.to_vec();
+        editor.replace(i.at, substituted(module, &i, words, &with));
+        let words = editor.finish();
+        let options = self.best.options.clone();
+        self.take(&words, &options);
+    }
+
+    /// Tries to do without instructions: many at once, then fewer. `choose` says which, and what stands for a result.
+    fn sweep(&mut self, choose: fn(&Module, &Instruction<'_>) -> Option<Option<Plain>>) {
+        let mut kept: BTreeSet<u32> = BTreeSet::new();
+        let mut chunk = usize::MAX;
+        while self.tried < self.limit {
+            let module = self.module();
+            // Known by their number among the like: indices move.
+            let all: Vec<(u32, Option<Plain>)> = functions(module)
+                .filter(|i| self.signature.blamed.is_none_or(|id| i.result() != Some(id)))
+                .filter_map(|i| Some((i.index.0, choose(module, &i)?)))
+                .collect();
+            let open: Vec<&(u32, Option<Plain>)> = all.iter().filter(|(index, _)| !kept.contains(index)).collect();
+            chunk = chunk.min(open.len());
+            if chunk == 0 {
+                break;
+            }
+            // From the end: what comes late is used by little.
+            let some: Vec<_> = open.iter().rev().take(chunk).map(|one| **one).collect();
+            let words = without(module, &some);
+            let options = self.best.options.clone();
+            match words {
+                Some(words) if self.take(&words, &options) => {
+                    kept.clear();
+                    chunk = chunk.saturating_mul(2);
+                }
+                _ if chunk == 1 => kept.extend(some.iter().map(|(index, _)| *index)),
+                _ => chunk = chunk.div_ceil(2),
+            }
+        }
+    }
+
+    /// Lets branches go one way only, as long as there is one that can.
+    fn straighten(&mut self) {
+        let mut tried = BTreeSet::new();
+        loop {
+            let module = self.module();
+            let Some(choice) = straighten::choices(module).into_iter().find(|choice| tried.insert(*choice)) else {
+                break;
+            };
+            let (words, options) = (straighten::go(module, choice.0, choice.1), self.best.options.clone());
+            if let Some(words) = words {
+                self.take(&words, &options);
+            }
+            if self.tried >= self.limit {
+                break;
+            }
+        }
+    }
+
+    /// Removes what nothing uses: instructions without effects, functions, variables, constants, names, lines.
+    fn clean(&mut self) {
+        loop {
+            let module = self.module();
+            let words = without_unused(module);
+            let (same, options) = (words.len() == module.words().len(), self.best.options.clone());
+            if same || !self.take(&words, &options) {
+                break;
+            }
+        }
+    }
+}
+
+fn functions(module: &Module) -> impl Iterator<Item = Instruction<'_>> {
+    module.functions().iter().flat_map(|f| module.instructions_in(f.instructions.clone()))
+}
+
+/// Instructions with effects and no result that anything needs.
+fn effects(_: &Module, i: &Instruction<'_>) -> Option<Option<Plain>> {
+    matches!(i.op?, Op::Store | Op::CopyMemory | Op::ControlBarrier | Op::MemoryBarrier | Op::AtomicStore)
+        .then_some(None)
+}
+
+/// Instructions whose result a constant can stand for.
+fn values(module: &Module, i: &Instruction<'_>) -> Option<Option<Plain>> {
+    if matches!(i.op?, Op::Phi | Op::FunctionParameter | Op::Variable | Op::Label | Op::Function) {
+        return None;
+    }
+    Plain::of_value(module, i.result()?).map(Some)
+}
+
+/// The module without some instructions, zero standing for their results.
+fn without(module: &Module, some: &[(u32, Option<Plain>)]) -> Option<Vec<u32>> {
+    let mut editor = Editor::new(module);
+    let mut with = BTreeMap::new();
+    let mut gone = BTreeSet::new();
+    for (index, plain) in some {
+        let i = module.instruction(Index(*index));
+        gone.insert(*index);
+        if let (Some(plain), Some(result)) = (plain, i.result()) {
+            let zeros = vec![0; plain.count as usize];
+            with.insert(result, constant(&mut editor, plain, &zeros)?);
+        }
+    }
+    for i in functions(module) {
+        if gone.contains(&i.index.0) {
+            editor.replace(i.at, Vec::new());
+        } else if !with.is_empty() {
+            let words = substituted(module, &i, i.words.to_vec(), &with);
+            if words != i.words {
+                editor.replace(i.at, words);
+            }
+        }
+    }
+    editor.forget(&with.keys().copied().collect());
+    Some(editor.finish())
+}
+
+/// The words of an instruction with other ids for some.
+fn substituted(module: &Module, i: &Instruction<'_>, mut words: Vec<u32>, with: &BTreeMap<u32, u32>) -> Vec<u32> {
+    let _newer = module.operands(*i, |operand| {
+        if operand.kind == Kind::IdRef
+            && let Some(new) = with.get(&i.words[operand.at])
+        {
+            words[operand.at] = *new;
+        }
+    });
+    words
+}
+
+/// A constant of a type with those bits, component by component; `None` for booleans in vectors of them and the like.
+fn constant(editor: &mut Editor<'_>, plain: &Plain, bits: &[u64]) -> Option<u32> {
+    let mut components = Vec::new();
+    for bits in bits {
+        components.push(match plain.kind {
+            PlainKind::Bool => editor.boolean(plain.component, *bits != 0),
+            PlainKind::Int { signed: true } if plain.width < 32 => {
+                let shift = 64 - plain.width;
+                editor.constant(plain.component, 32, ((*bits << shift) as i64 >> shift) as u64)
+            }
+            PlainKind::Int { .. } | PlainKind::Float => editor.constant(plain.component, plain.width, *bits),
+        });
+    }
+    match (plain.count, &components[..]) {
+        (1, [only]) => Some(*only),
+        (count, all) if all.len() == count as usize => Some(editor.composite(plain.ty, all)),
+        _ => None,
+    }
+}
+
+/// The module without what nothing uses.
+fn without_unused(module: &Module) -> Vec<u32> {
+    // What instructions name, but for names and decorations.
+    let mut used: BTreeMap<u32, usize> = BTreeMap::new();
+    for i in module.instructions() {
+        let about = matches!(
+            i.op,
+            Some(Op::Name | Op::MemberName | Op::Decorate | Op::MemberDecorate | Op::DecorateId | Op::EntryPoint)
+        );
+        if about || i.op == Some(Op::FunctionEnd) {
+            continue;
+        }
+        let result = i.result();
+        let _newer = module.operands(i, |operand| {
+            let word = i.words[operand.at];
+            let names =
+                matches!(operand.kind, Kind::IdRef | Kind::IdScope | Kind::IdMemorySemantics | Kind::IdResultType);
+            if names && Some(word) != result {
+                *used.entry(word).or_default() += 1;
+            }
+        });
+    }
+    let entries: BTreeSet<u32> =
+        module.section(assay_spirv::module::Section::EntryPoints).filter_map(|i| i.operand(1)).collect();
+    let is_used = |id: u32| used.contains_key(&id) || entries.contains(&id);
+    // The size of a workgroup is a constant that no instruction need name.
+    let is_builtin = |id: u32| {
+        module.definition_of_word(id).is_some_and(|d| d.op != Some(Op::Variable))
+            && module.decorations(id).any(|d| d.decoration == Some(Decoration::BuiltIn))
+    };
+    let mut gone: BTreeSet<u32> = BTreeSet::new();
+    let mut editor = Editor::new(module);
+    let mut drop = |editor: &mut Editor<'_>, i: &Instruction<'_>| {
+        gone.extend(i.result());
+        editor.replace(i.at, Vec::new());
+    };
+    for function in module.functions() {
+        let unused = !is_used(function.id);
+        for i in module.instructions_in(function.instructions.clone()) {
+            let pure = i.op.is_some_and(has_no_effect);
+            if unused
+                || matches!(i.op, Some(Op::Line | Op::NoLine))
+                || pure && i.result().is_some_and(|id| !is_used(id))
+            {
+                drop(&mut editor, &i);
+            }
+        }
+    }
+    for i in module.section(assay_spirv::module::Section::Globals) {
+        if matches!(i.op, Some(Op::Line | Op::NoLine)) || i.result().is_some_and(|id| !is_used(id) && !is_builtin(id)) {
+            drop(&mut editor, &i);
+        }
+    }
+    editor.forget(&gone);
+    editor.finish()
+}
+
+/// Whether an instruction that nothing uses can go.
+fn has_no_effect(op: Op) -> bool {
+    let name = op.name();
+    let effects = ["OpAtomic", "OpFunction", "OpLabel", "OpGroup", "OpSubgroup", "OpImageWrite", "OpExtInst"];
+    op == Op::ExtInst || !effects.iter().any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nothing_uses_goes_and_the_rest_stays_legal() {
+        let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            fn unused(x: u32) -> u32 { return x * 3u; }
+            @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                let y = data[id.x] + 1u;
+                data[id.x] = 7u;
+            }";
+        let subject = Subject::read("a.wgsl", text.as_bytes()).unwrap();
+        let mut module = Module::parse(subject.source.module.words().to_vec()).unwrap();
+        let before = (size(&module), module.words().len());
+        for _ in 0..10 {
+            module = Module::parse(without_unused(&module)).unwrap();
+        }
+        assert!(size(&module) < before.0 && module.words().len() < before.1);
+        let bytes: Vec<u8> = module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+        let small = Subject::read("a.spv", &bytes).unwrap();
+        small.must_be_legal().unwrap();
+        assert!(Check::new(&small, &Options::default()).is_ok());
+        assert!(!module.functions().is_empty() && functions(&module).any(|i| i.op == Some(Op::Store)));
+    }
+}

@@ -1,0 +1,131 @@
+//! Control flow made simpler: a branch that goes one way only, and no blocks that nothing reaches.
+//!
+//! Edges are only taken away, never added, so that what dominated a use still does.
+
+use crate::edit::{Editor, instruction};
+use assay_spirv::Module;
+use assay_spirv::module::{Block, Function, Index, Merge};
+use assay_spirv::tables::{Kind, Op};
+use std::collections::BTreeSet;
+
+/// Every choice that there is: a block's label, and one of the several labels that it may branch to.
+pub(crate) fn choices(module: &Module) -> Vec<(u32, u32)> {
+    let mut choices = Vec::new();
+    for block in module.blocks() {
+        let next = successors(module, block);
+        if next.len() > 1 {
+            choices.extend(next.into_iter().map(|target| (block.label, target)));
+        }
+    }
+    choices
+}
+
+/// The labels that a block may branch to, each once.
+fn successors(module: &Module, block: &Block) -> Vec<u32> {
+    let end = module.instruction(block.terminator());
+    let mut labels = Vec::new();
+    let _newer = module.operands(end, |operand| {
+        let word = end.words[operand.at];
+        let is_label = module.definition_of_word(word).is_some_and(|d| d.op == Some(Op::Label));
+        if operand.kind == Kind::IdRef && is_label && !labels.contains(&word) {
+            labels.push(word);
+        }
+    });
+    labels
+}
+
+/// The module in which the block with that label goes to the target only; `None` where a phi or a use stands in the way.
+pub(crate) fn go(module: &Module, label: u32, target: u32) -> Option<Vec<u32>> {
+    let block = module.block(module.block_of(label)?);
+    let function = module.functions().iter().find(|f| f.instructions.contains(&block.instructions.start))?;
+    let mut editor = Editor::new(module);
+    let is_selection = matches!(block.merge, Some(Merge::Selection { .. }));
+    if is_selection {
+        editor.replace(module.instruction(Index(block.instructions.end - 2)).at, Vec::new());
+    }
+    editor.replace(module.instruction(block.terminator()).at, instruction(Op::Branch, &[target]));
+    let next = |block: &Block| if block.label == label { vec![target] } else { successors(module, block) };
+    let reached = reach(module, function, next)?;
+    // What a header that is left merges to or continues at must be there, if only as a shell.
+    let (mut merges, mut continues) = (BTreeSet::new(), Vec::new());
+    for block in blocks(module, function).filter(|b| reached.contains(&b.label)) {
+        match block.merge {
+            Some(Merge::Selection { merge }) if block.label != label || !is_selection => {
+                merges.insert(module.block(merge).label);
+            }
+            Some(Merge::Loop { merge, continue_target, .. }) => {
+                merges.insert(module.block(merge).label);
+                continues.push((module.block(continue_target).label, block.label));
+            }
+            Some(Merge::Selection { .. }) | None => {}
+        }
+    }
+    let mut gone = BTreeSet::new();
+    for block in blocks(module, function).filter(|b| !reached.contains(&b.label)) {
+        let continues_at = continues.iter().find(|(label, _)| *label == block.label);
+        let shell = continues_at.is_some() || merges.contains(&block.label);
+        for i in module.instructions_in(block.instructions.clone()) {
+            let last = i.index == block.terminator();
+            let words = match (i.op, continues_at) {
+                (Some(Op::Label), _) if shell => continue,
+                (_, Some((_, header))) if last => instruction(Op::Branch, &[*header]),
+                (_, None) if last && shell => instruction(Op::Unreachable, &[]),
+                _ => Vec::new(),
+            };
+            gone.extend(i.result());
+            editor.replace(i.at, words);
+        }
+    }
+    // A phi wants every predecessor and no other.
+    for block in blocks(module, function).filter(|b| reached.contains(&b.label)) {
+        for i in module.instructions_in(block.instructions.clone()).filter(|i| i.op == Some(Op::Phi)) {
+            let stale = i.operands().chunks(2).any(|pair| {
+                let [_, parent] = pair else { return true };
+                let from = module.block_of(*parent).map(|parent| module.block(parent));
+                let shell = continues.iter().any(|(label, _)| label == parent);
+                !shell && from.is_none_or(|from| !reached.contains(parent) || !next(from).contains(&block.label))
+            });
+            if stale {
+                return None;
+            }
+        }
+    }
+    // A use of what is gone could only stand in a phi or in what is itself gone.
+    let mut dangling = false;
+    for block in blocks(module, function).filter(|b| reached.contains(&b.label)) {
+        for i in module.instructions_in(block.instructions.clone()).filter(|i| !is_branch(i.op)) {
+            let _newer =
+                module.operands(i, |operand| dangling |= gone.contains(&i.words[operand.at]) && is_id(operand.kind));
+        }
+    }
+    if dangling {
+        return None;
+    }
+    editor.forget(&gone);
+    Some(editor.finish())
+}
+
+fn is_id(kind: Kind) -> bool {
+    matches!(kind, Kind::IdRef | Kind::IdScope | Kind::IdMemorySemantics)
+}
+
+/// Whether an instruction names labels that go or stay with it.
+fn is_branch(op: Option<Op>) -> bool {
+    matches!(op, Some(Op::Branch | Op::BranchConditional | Op::Switch | Op::SelectionMerge | Op::LoopMerge))
+}
+
+fn blocks<'a>(module: &'a Module, function: &Function) -> impl Iterator<Item = &'a Block> {
+    module.blocks().get(function.blocks.start as usize..function.blocks.end as usize).unwrap_or_default().iter()
+}
+
+/// The labels of the blocks that are reached from a function's first.
+fn reach(module: &Module, function: &Function, next: impl Fn(&Block) -> Vec<u32>) -> Option<BTreeSet<u32>> {
+    let first = blocks(module, function).next()?.label;
+    let (mut reached, mut waiting) = (BTreeSet::new(), vec![first]);
+    while let Some(label) = waiting.pop() {
+        if reached.insert(label) {
+            waiting.extend(next(module.block(module.block_of(label)?)));
+        }
+    }
+    Some(reached)
+}

@@ -1,0 +1,53 @@
+//! Failures made small.
+
+use crate::support::{Synthetic, wgsl};
+use assay_check::{Check, Mutating, Mutation, Options, Subject, reduce};
+use assay_runner::Status;
+
+const SHADER: &str = "
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@group(0) @binding(1) var<storage, read_write> other: array<u32>;
+@group(0) @binding(2) var<storage, read> table: array<u32>;
+fn mix(a: u32, b: u32) -> u32 { return (a ^ b) * 2654435761u; }
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var h = table[id.x];
+    for (var i = 0u; i < 4u; i++) {
+        h = mix(h, i) + (h >> 3u);
+        other[id.x] = h | 5u;
+    }
+    let sum = h - table[id.x] / 3u;
+    data[id.x] = sum;
+    if (sum > 100u) { other[id.x] = sum & 0xffu; }
+}";
+
+#[test]
+fn a_failure_becomes_small_and_stays_the_same() {
+    let subject = wgsl(SHADER);
+    let mutation: Mutation = "off-by-one@OpISub".parse().unwrap();
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let planted = mutation.plant(&subject.source.module, "main").unwrap();
+    let target = Mutating::new(Synthetic::new(|_| {}), planted);
+    let mut result = check.run(&target).unwrap();
+    check.explain(&mut result, &target);
+    let reduced = reduce(&check, &result, &target, 300).unwrap();
+    let [before, after] = reduced.instructions;
+    assert!(after * 4 < before, "{before} to {after}: {}", reduced.subject.source.disassemble().unwrap());
+    assert_eq!(reduced.options.groups, Some([1, 1, 1]));
+    assert_eq!((reduced.result.status, reduced.result.blamed[0].name.as_str()), (Status::Fail, "OpISub"));
+    // What is left fails once more, and only with the error.
+    let bytes: Vec<u8> = reduced.subject.source.module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+    let again = Subject::read("again.spv", &bytes).unwrap();
+    let again = Check::new(&again, &reduced.options).unwrap();
+    assert_eq!(again.run(&target).unwrap().status, Status::Fail);
+    assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass);
+}
+
+#[test]
+fn what_does_not_fail_is_not_reduced() {
+    let subject = wgsl(SHADER);
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let target = Synthetic::new(|_| {});
+    let result = check.run(&target).unwrap();
+    let error = reduce(&check, &result, &target, 50).unwrap_err().to_string();
+    assert!(error.contains("nothing to reduce"), "{error}");
+}
