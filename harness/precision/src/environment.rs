@@ -37,6 +37,8 @@ pub struct Environment {
     pub not_nan: bool,
     /// The lenient reading of `Sqrt(0)`: its formula divides by zero, so that nothing is required.
     pub zero_unspecified: bool,
+    /// Whether the ranges of a formula's operations may be covers rather than searched to the last value.
+    pub coarse: bool,
 }
 
 impl Environment {
@@ -66,6 +68,7 @@ impl Environment {
             not_inf,
             not_nan,
             zero_unspecified: false,
+            coarse: false,
         }
     }
 

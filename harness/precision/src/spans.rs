@@ -136,7 +136,7 @@ impl Ask for Degree<'_> {
 impl Spans<'_> {
     /// How many boxes are looked into for the extremes of an operation.
     fn budget(&self) -> usize {
-        if self.env.rule == self.env.format { BUDGET } else { COARSE_BUDGET }
+        if self.env.coarse || self.env.rule != self.env.format { COARSE_BUDGET } else { BUDGET }
     }
 
     /// 1 or -1 for an infinity, 0 for a finite rank.

@@ -2,6 +2,7 @@
 
 use super::{Part, Tightness, Walk, parts};
 use crate::{
+    environment::Environment,
     evaluate::Kernel,
     extremes::{Ask, briefly, corners},
     formula::Formula,
@@ -220,7 +221,8 @@ impl Walk<'_> {
 
     /// What a formula may give over a box, certainly.
     fn formula_cover(&self, formula: &Formula, spans: &[Span]) -> Result<Span, Stop> {
-        let env = self.run.reading();
+        // The box is halved anyway if its cover is too wide.
+        let env = Environment { coarse: true, ..self.run.reading() };
         let span = formula.cover(spans, &env, false)?;
         if span.has_infinity(env.format) {
             // Whether a formula overflows, and what that permits, single values tell.
