@@ -1,4 +1,4 @@
-//! Ideal devices for instructions of one operand in single precision.
+//! Ideal devices for instructions of one operand in single precision, and the obvious loop that checks what they return.
 
 use assay_precision::Op;
 use std::f64::consts::PI;
@@ -63,4 +63,61 @@ pub(crate) fn block(device: &Device, index: u32, count: u32) -> (Vec<u32>, Vec<u
     });
     let results = results.collect();
     (operands, results)
+}
+
+/// What the obvious loop allows, in ulp, for an operand.
+fn ulps(op: Op, x: f64) -> f64 {
+    match op {
+        Op::Exp | Op::Exp2 => 3.0 + 2.0 * x.abs(),
+        Op::Log | Op::Log2 => 3.0,
+        Op::InverseSqrt => 2.0,
+        Op::Sin | Op::Cos | Op::Atan => 4096.0,
+        _ => 16.0,
+    }
+}
+
+/// The correctly rounded functions in double precision that the loop measures against.
+pub(crate) fn reference(op: Op) -> Option<fn(f64) -> f64> {
+    Some(match op {
+        Op::Exp => core_math::exp,
+        Op::Exp2 => core_math::exp2,
+        Op::Log => core_math::log,
+        Op::Log2 => core_math::log2,
+        Op::InverseSqrt => core_math::rsqrt,
+        Op::Sin => core_math::sin,
+        Op::Cos => core_math::cos,
+        Op::Atan => core_math::atan,
+        Op::Tan => core_math::tan,
+        Op::Asin => core_math::asin,
+        Op::Sinh => core_math::sinh,
+        Op::Tanh => core_math::tanh,
+        Op::Atanh => core_math::atanh,
+        Op::FNegate => |x| -x,
+        Op::Sqrt => f64::sqrt,
+        Op::Acos => core_math::acos,
+        Op::Cosh => core_math::cosh,
+        Op::Asinh => core_math::asinh,
+        Op::Acosh => core_math::acosh,
+        _ => return None,
+    })
+}
+
+/// The obvious loop: a correctly rounded reference from CORE-MATH, the error in `f64` over the bound, compared with one. It knows nothing of
+/// denormals, infinities, domains and inherited bounds; where the rule is inherited it is given a constant number of ulp.
+///
+/// Returns how many results are off by more than is allowed, and the worst ratio.
+pub(crate) fn obvious(op: Op, function: fn(f64) -> f64, operands: &[u32], results: &[u32]) -> (u64, f64) {
+    let (mut failing, mut worst) = (0, 0f64);
+    for (&x, &got) in operands.iter().zip(results) {
+        let (x, got) = (f64::from(f32::from_bits(x)), f64::from(f32::from_bits(got)));
+        let exact = function(x);
+        if !exact.is_finite() || !got.is_finite() {
+            continue;
+        }
+        let ulp = f64::from_bits(exact.abs().max(2f64.powi(-126)).to_bits() & 0x7ff0_0000_0000_0000) * 2f64.powi(-23);
+        let margin = (got - exact).abs() / (ulps(op, x) * ulp);
+        failing += u64::from(margin > 1.0);
+        worst = worst.max(margin);
+    }
+    (failing, worst)
 }
