@@ -13,6 +13,7 @@ pub(crate) enum Action {
     Add,
     Sub,
     Mul,
+    Div,
     Neg,
     Abs,
     Min,
@@ -56,6 +57,7 @@ impl Direct {
             Op::FAdd => Action::Add,
             Op::FSub => Action::Sub,
             Op::FMul => Action::Mul,
+            Op::FDiv => Action::Div,
             Op::FNegate => Action::Neg,
             Op::FAbs => Action::Abs,
             Op::FMin | Op::NMin => Action::Min,
@@ -143,6 +145,7 @@ impl Direct {
                 }
                 self.rounded(Real::product(lo, 1.0), Real::product(hi, 1.0))
             }
+            (Action::Div, [a, b]) => self.quotient(*a, *b)?,
             (Action::Neg, [a]) => (-1 - a.1, -1 - a.0),
             (Action::Abs, [a]) if a.0 >= 0 => *a,
             (Action::Abs, [a]) if a.1 < 0 => (-1 - a.1, -1 - a.0),
@@ -154,6 +157,43 @@ impl Direct {
             _ => return None,
         };
         self.finish(range)
+    }
+
+    /// All values within 2.5 ULP of a quotient, where that is plain: within one binade of normal numbers, and with ends that
+    /// `f64` tells apart from values of the format. The bound is that of `assay_precision`, with which the tests compare it.
+    fn quotient(&self, a: Range, b: Range) -> Option<Range> {
+        let number = |rank| value(self.from, rank);
+        let (al, ah, bl, bh) = (number(a.0), number(a.1), number(b.0), number(b.1));
+        // The divisors that the bound is stated for, of both columns; and no zero among them.
+        let limit = if self.to == Fmt::F16 { 2f64.powi(14) } else { 2f64.powi(126) };
+        let inside = |x: f64| (limit.recip()..=limit).contains(&x.abs());
+        if !inside(bl) || !inside(bh) || bl.is_sign_negative() != bh.is_sign_negative() || al == 0.0 || ah == 0.0 {
+            return None;
+        }
+        let corners = [al / bl, al / bh, ah / bl, ah / bh];
+        let lo = corners.iter().copied().fold(f64::INFINITY, f64::min);
+        let hi = corners.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let exponent = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+        let format = self.to.format();
+        let binade = exponent(lo);
+        let normal = format.min_normal_exponent() + 2..format.max_exponent() - 1;
+        let one_sign = lo.is_sign_negative() == hi.is_sign_negative();
+        // At a power of two the unit is that of the binade below.
+        let powers = [lo, hi].iter().any(|x| x.to_bits() << 12 == 0);
+        if !one_sign || binade != exponent(hi) || !normal.contains(&binade) || powers {
+            return None;
+        }
+        let unit = 2f64.powi(format.ulp_exponent(binade));
+        let (low, high) = (lo - 2.5 * unit, hi + 2.5 * unit);
+        // The ends in units, of the smaller binade's where one reaches below.
+        let clear = |x: f64| {
+            let places = x / (unit / 2.0);
+            (places - places.round()).abs() > 1e-6
+        };
+        if !clear(low) || !clear(high) {
+            return None;
+        }
+        Some((Real::exact(low).neighbours(self.to).1, Real::exact(high).neighbours(self.to).0))
     }
 
     /// The permitted values of a result between two real numbers.
@@ -257,4 +297,91 @@ fn toward_zero((below, above): Range) -> Rank {
 pub(crate) fn meets_denormals(fmt: Fmt, (lo, hi): Range) -> bool {
     let edge = fmt.format().min_normal();
     (lo < edge && hi >= 1) || (hi > -1 - edge && lo <= -2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_precision::{Modes, Operand, Shape};
+
+    /// What is done directly is what the table permits, bit by bit.
+    #[test]
+    fn agrees_with_the_table() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 32
+        };
+        let modes = ["default", "RoundingModeRTE", "RoundingModeRTZ", "DenormPreserve", "DenormFlushToZero"];
+        let modes = modes.map(|name| Modes::default().with(name).unwrap_or_default());
+        let ops = [Op::FAdd, Op::FSub, Op::FMul, Op::FDiv, Op::FMin, Op::FMax, Op::FAbs, Op::FNegate, Op::FClamp];
+        let mut compared = 0;
+        for fmt in [Fmt::F32, Fmt::F16] {
+            for (op, modes) in ops.iter().flat_map(|op| modes.iter().map(move |modes| (*op, *modes))) {
+                let format = fmt.format();
+                let call = Call::new(op, Scalar::Float(format), Shape::Scalar, None, modes).expect("a call");
+                let reference = call.reference();
+                let n = call.operands.len();
+                let kinds = vec![Kind::Float(fmt); n];
+                let direct = Direct::new(&call, reference.environment(0), &kinds, &kinds[..1]).expect("direct");
+                for _ in 0..400 {
+                    // Often near each other and near one, sometimes anything.
+                    let mut bits = || {
+                        let near = format.rank_of_one() as u64 + random() % (8 << format.fraction_bits);
+                        let any = if random().is_multiple_of(4) { random() & format.mask() } else { near };
+                        any ^ if random().is_multiple_of(2) { format.sign_mask() } else { 0 }
+                    };
+                    let x: Vec<u64> = (0..n).map(|_| bits()).collect();
+                    if x.iter().any(|bits| format.is_nan(*bits)) {
+                        continue;
+                    }
+                    let ranges: Vec<Range> = x.iter().map(|b| (format.rank(*b), format.rank(*b))).collect();
+                    let Some(found) = direct.apply(&ranges, false) else { continue };
+                    let expected = reference.permitted(0, &x);
+                    let mut set = assay_float::Set::range(found.range.0, found.range.1);
+                    if found.zeros {
+                        set.insert(assay_float::RankRange::new(-1, 0));
+                    }
+                    assert_eq!(set, expected.usual, "{op} of {x:x?} in {modes}");
+                    assert_eq!(
+                        found.overflows,
+                        expected.lenient.is_some_and(|l| l.set.is_anything()),
+                        "{op} of {x:x?}"
+                    );
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 20_000, "{compared}");
+    }
+
+    /// Of ranges it contains what the table permits of sets.
+    #[test]
+    fn ranges_contain_what_the_table_permits() {
+        let mut state = 9u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        };
+        let format = assay_float::F32;
+        for op in [Op::FAdd, Op::FSub, Op::FMul, Op::FDiv, Op::FMin] {
+            let call = Call::new(op, Scalar::Float(format), Shape::Scalar, None, Modes::default()).expect("a call");
+            let reference = call.reference();
+            let kinds = [Kind::Float(Fmt::F32); 2];
+            let direct = Direct::new(&call, reference.environment(0), &kinds, &kinds[..1]).expect("direct");
+            for _ in 0..200 {
+                let mut range = || {
+                    let lo = format.rank_of_one() + (random() % (1 << 26)) as i64;
+                    let range = (lo, lo + (random() % 300) as i64);
+                    if random().is_multiple_of(2) { (-1 - range.1, -1 - range.0) } else { range }
+                };
+                let x = [range(), range()];
+                let Some(found) = direct.apply(&x, false) else { continue };
+                let sets = x.map(|(lo, hi)| Operand::Set(assay_float::Set::range(lo, hi)));
+                let expected = reference.permitted_over(0, &sets).permitted.usual.hull().expect("numbers");
+                let within = found.range.0 <= expected.lo && expected.hi <= found.range.1;
+                assert!(within || found.zeros, "{op} of {x:?}: {found:?}, {expected:?}");
+            }
+        }
+    }
 }
