@@ -139,6 +139,7 @@ const UNCHECKED: &[&str] = &[
     "access-signedness",
     "binding",
     "built-in-class",
+    "built-in-model",
     "byte-interface",
     "capability-listed",
     "extension-listed",

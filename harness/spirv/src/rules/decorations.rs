@@ -455,7 +455,6 @@ pub(super) static RULES: &[Rule] = &[
                 && fragment
                 && !struct_member
                 && facts.contains(variable.ty, &exact)
-                && facts.built_in(variable.word).is_none()
                 && !flat
             {
                 variable
