@@ -36,6 +36,7 @@ pub fn text(check: &CheckResult) -> String {
     if let Some(more) = wrong.checked_sub(SHOWN.min(check.mismatches.len()) as u64).filter(|&more| more > 0) {
         _ = writeln!(out, "  and {} more", count(more));
     }
+    derivation(&mut out, check);
     for blame in &check.blamed {
         blamed(&mut out, blame);
     }
@@ -65,8 +66,35 @@ fn element(out: &mut String, m: &Mismatch) {
     _ = writeln!(out, "    got       {}", value(slot, &m.got));
     ranges(out, slot, &m.permitted, "    ");
     _ = writeln!(out, "    before    {}", value(slot, &m.before));
+    if let Some(invocation) = m.invocation {
+        _ = writeln!(out, "    by        invocation {invocation}");
+    }
     if m.by != "specification" {
         _ = writeln!(out, "    by        the {}", m.by);
+    }
+}
+
+/// How the first element came about, an instruction a line.
+fn derivation(out: &mut String, check: &CheckResult) {
+    if check.derivation.is_empty() {
+        return;
+    }
+    _ = writeln!(out, "  how the first of these came about, as far as it was recorded:");
+    for step in &check.derivation {
+        let slot = slot_of(&step.scalar);
+        let mark = match step.within {
+            Some(true) => " ",
+            Some(false) => "!",
+            None => "?",
+        };
+        let operands: Vec<String> = step.operands.iter().map(|operand| operand.join(" ")).collect();
+        _ = writeln!(out, "  {mark} {}({}) at {}", step.name, operands.join(", "), step.place);
+        for (result, permitted) in step.result.iter().zip(&step.permitted) {
+            _ = writeln!(out, "      got       {}", value(slot, result));
+            if step.within != Some(true) || permitted.iter().any(|[lo, hi]| lo != hi) {
+                ranges(out, slot, permitted, "      ");
+            }
+        }
     }
 }
 

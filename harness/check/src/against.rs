@@ -12,7 +12,11 @@ use crate::{CheckError, Descriptor};
 use assay_oracle::{Dispatch, Expected, Outcome, Resource};
 use assay_precision::Scalar;
 use assay_runner::{CheckResult, Mismatch, Status, Undetermined};
+use assay_spirv::Module;
+use assay_spirv::module::{Instruction, Section};
 use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::tables::Op;
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Holds what `other` permits against what `this` permits, in every round. The target only says how wide subgroups are.
@@ -98,6 +102,7 @@ fn compare(
                         element: path_text(path),
                         offset: at,
                         scalar: scalar.to_string(),
+                        invocation: None,
                         before: hex(scalar, element.read(&before.data).unwrap_or(0)),
                         got,
                         permitted: ranges(scalar, &usual.expected),
@@ -109,6 +114,19 @@ fn compare(
         }
     });
     open
+}
+
+/// A module without what it says of its source, which older tools need not understand.
+pub fn without_source(module: &Module) -> Vec<u32> {
+    let sources: BTreeSet<u32> = module.section(Section::Sources).map(|i| i.index.0).collect();
+    let mut words = module.words().get(..5).unwrap_or_default().to_vec();
+    let kept = |i: &Instruction<'_>| {
+        !sources.contains(&i.index.0) && !matches!(i.op, Some(Op::Line | Op::NoLine | Op::ModuleProcessed))
+    };
+    for i in module.instructions().filter(kept) {
+        words.extend_from_slice(i.words);
+    }
+    words
 }
 
 enum Inside {

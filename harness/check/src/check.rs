@@ -6,7 +6,7 @@ use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{Cause, Dispatch, Limits, Outcome, Place, Program};
-use assay_runner::{Blame, CheckResult, Status, Times, Trouble, Undetermined};
+use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
 use assay_spirv::tables::Op;
@@ -74,32 +74,50 @@ impl<'a> Check<'a> {
         self.program.run(dispatch, &self.limits).map_err(|error| oracle(self.subject, error))
     }
 
-    /// Asks a target for its intermediate results in a round, and returns the instructions that are wrong by themselves, the
-    /// first in the module first; and whether anything was wrong with the memory that the traced variant left.
-    ///
-    /// # Errors
-    /// In words, why there is no trace.
-    pub fn trace(&self, round: u32, target: &dyn Target) -> Result<(Vec<Blame>, bool), String> {
+    /// Asks a target for its intermediate results in the round of the first element that is not permitted, and puts what
+    /// they show into the result: which instructions are wrong by themselves, which invocations wrote the elements, and with
+    /// `derive` how the first of these came about. Why there is no trace is a note.
+    pub fn explain(&self, result: &mut CheckResult, target: &dyn Target, derive: bool) {
+        if let Err(why) = self.trace(result, target, derive) {
+            result.notes.push(why);
+        }
+    }
+
+    fn trace(&self, result: &mut CheckResult, target: &dyn Target, derive: bool) -> Result<(), String> {
+        let Some(round) = result.mismatches.iter().find(|m| m.by == "specification").map(|m| m.round) else {
+            return Ok(());
+        };
         let module = &self.subject.source.module;
         let traced = instrument(module, &self.setup).map_err(|error| error.to_string())?;
         let given = self.dispatch(round, target).map_err(|error| error.to_string())?;
         let dispatch = traced.dispatch(&given);
         let mut descriptors = self.setup.descriptors.clone();
         descriptors.push(traced.descriptor.clone());
-        let job = Job {
-            words: &traced.words,
-            entry: &self.setup.entry,
-            specs: &self.setup.specs,
-            descriptors: &descriptors,
-            dispatch: &dispatch,
-        };
+        let job = Job { words: &traced.words, descriptors: &descriptors, ..self.job(&dispatch) };
         let left = target.run(&job).map_err(|error| format!("the traced variant did not run: {error}"))?;
         let recorded = left.memory.get(&traced.descriptor.slot).ok_or("the device left no records")?;
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
-        let blamed = traced.judge(module, &self.setup, &given, recorded, &place);
-        let outcome = self.permitted(&given).map_err(|error| error.to_string())?;
-        let found = compare(&outcome, &given, &self.setup.descriptors, &left.memory, round);
-        Ok((blamed, found.failing > 0))
+        result.blamed = traced.judge(module, &self.setup, &given, recorded, &place);
+        let mut first = None;
+        for mismatch in result.mismatches.iter_mut().filter(|m| m.round == round) {
+            let slot = self.setup.descriptors.iter().find(|d| d.label() == mismatch.buffer).map(|d| d.slot);
+            let writer = slot.and_then(|slot| traced.writer(&self.setup.descriptors, recorded, slot, mismatch.offset));
+            mismatch.invocation = writer.map(|writer| writer.invocation);
+            first = first.or(writer);
+        }
+        if let (true, Some(writer)) = (derive, first) {
+            result.derivation = traced.derive(module, &self.setup, &given, recorded, &writer, &place);
+        }
+        if result.blamed.is_empty() {
+            let outcome = self.permitted(&given).map_err(|error| error.to_string())?;
+            let still = compare(&outcome, &given, &self.setup.descriptors, &left.memory, round).failing > 0;
+            result.notes.push(format!(
+                "the trace shows no instruction whose result its own operands do not permit, and the traced variant's \
+                 results are {}: look at loads, stores, atomics, barriers, and at what the driver does across instructions",
+                if still { "wrong as well" } else { "permitted" }
+            ));
+        }
+        Ok(())
     }
 
     /// Writes a bundle of the round of the first element that is not as it should be, or of the first round: it is run
@@ -136,20 +154,6 @@ impl<'a> Check<'a> {
             specs: &self.setup.specs,
             descriptors: &self.setup.descriptors,
             dispatch,
-        }
-    }
-
-    /// Traces the round of the first element that is not permitted, and puts what that shows into the result.
-    pub fn explain(&self, result: &mut CheckResult, target: &dyn Target) {
-        let Some(round) = result.mismatches.iter().find(|m| m.by == "specification").map(|m| m.round) else { return };
-        match self.trace(round, target) {
-            Ok((blamed, _)) if !blamed.is_empty() => result.blamed = blamed,
-            Ok((_, still)) => result.notes.push(format!(
-                "the trace shows no instruction whose result its own operands do not permit, and the traced variant's \
-                 results are {}: look at loads, stores, atomics, barriers, and at what the driver does across instructions",
-                if still { "wrong as well" } else { "permitted" }
-            )),
-            Err(why) => result.notes.push(why),
         }
     }
 
@@ -247,6 +251,7 @@ impl<'a> Check<'a> {
             mismatches: Vec::new(),
             undetermined: Vec::new(),
             blamed: Vec::new(),
+            derivation: Vec::new(),
             notes: Vec::new(),
             instructions: 0,
             times: Times::default(),

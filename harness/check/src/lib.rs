@@ -22,7 +22,7 @@ mod subject;
 mod trace;
 mod verdict;
 
-pub use against::against;
+pub use against::{against, without_source};
 pub use case_file::CaseFile;
 pub use check::{BundleTo, Check, TIME_LIMIT};
 pub use device::{Job, Left, Target, TargetError, VulkanTarget};
@@ -33,5 +33,5 @@ pub use options::{BindingName, Expectation, Options, Source, assignment, groups}
 pub use reduce::{Reduced, reduce};
 pub use setup::{Descriptor, Setup, Spec};
 pub use subject::{Subject, compile_wgsl};
-pub use trace::{TraceError, Traced, instrument};
+pub use trace::{TraceError, Traced, Writer, instrument};
 pub use verdict::{Comparison, KEPT};

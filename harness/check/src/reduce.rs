@@ -152,7 +152,7 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target) -> Opt
         if result.status != Status::Fail {
             return None;
         }
-        check.explain(&mut result, target);
+        check.explain(&mut result, target, false);
         result
     };
     Some(Candidate { subject, options, result })

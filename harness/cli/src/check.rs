@@ -7,7 +7,7 @@ use crate::{
 };
 use assay_check::{
     BindingName, BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Source, Subject, Target,
-    VulkanTarget, against, assignment, bundle, reduce,
+    VulkanTarget, against, assignment, bundle, reduce, without_source,
 };
 use assay_oracle::Place;
 use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
@@ -72,6 +72,10 @@ pub(crate) struct CheckArgs {
     /// Write a reproduction bundle for a device that fails into this folder, and the verdict
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Show how the first wrong element came about: each instruction with its operands, result and permitted set
+    #[arg(long, conflicts_with = "no_trace")]
+    explain: bool,
 
     /// Do not ask a device that fails for its intermediate results
     #[arg(long)]
@@ -174,7 +178,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     }
     let plan = Plan {
         check: &check,
-        trace: !args.no_trace,
+        trace: !args.no_trace || args.explain,
+        explain: args.explain,
         reduce: args.reduce,
         out: args.out.as_deref(),
         mutation: args.mutate.as_ref(),
@@ -205,7 +210,8 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
     let bundle = bundle::read(&args.folder)?;
     let check = Check::new(&bundle.subject, &bundle.options)?;
     let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
-    let plan = Plan { check: &check, trace: true, reduce: false, out: None, mutation: mutation.as_ref() };
+    let plan =
+        Plan { check: &check, trace: true, explain: false, reduce: false, out: None, mutation: mutation.as_ref() };
     let mut results = Vec::new();
     for physical in args.on.devices()? {
         results.push(plan.on(&args.on.target(&physical)?, None)?);
@@ -255,6 +261,7 @@ fn names_a_shader(path: &Path) -> Result<bool, Failure> {
 struct Plan<'a> {
     check: &'a Check<'a>,
     trace: bool,
+    explain: bool,
     reduce: bool,
     out: Option<&'a Path>,
     mutation: Option<&'a Mutation>,
@@ -283,7 +290,7 @@ impl Plan<'_> {
         // A mistake in the input is said before anything is said of a device.
         let mut result = self.check.run(target)?;
         if self.trace && result.status == Status::Fail {
-            self.check.explain(&mut result, target);
+            self.check.explain(&mut result, target, self.explain);
         }
         let command: Vec<String> =
             std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
@@ -369,7 +376,7 @@ const CANDIDATES: usize = 500;
 fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
     let module = &check.subject.source.module;
     let other = match other.to_str() {
-        Some("spirv-opt") => Subject::read("spirv-opt -O", &spirv_opt(module.words())?)?,
+        Some("spirv-opt") => Subject::read("spirv-opt -O", &spirv_opt(&without_source(module))?)?,
         _ => Subject::load(other)?,
     };
     // Names of bindings and entry points need not have survived.

@@ -166,3 +166,15 @@ fn a_failure_is_reduced_and_another_translation_is_compared() {
     let changed = other(SHADER.replace("* 2u", "* 3u"));
     assert!(changed.code == 1 && changed.stdout.contains("Wider"), "{changed:?}");
 }
+
+#[test]
+fn a_derivation_shows_each_step_of_the_first_wrong_element() {
+    if no_device() {
+        return;
+    }
+    let output = check("a.wgsl", SHADER, &["--mutate", "off-by-one@OpIMul", "--explain"]);
+    assert_eq!(output.code, 1, "{output:?}");
+    for part in ["how the first of these came about", "! OpIMul(0x", "by        invocation 0"] {
+        assert!(output.stdout.contains(part), "{part}: {output:?}");
+    }
+}

@@ -38,6 +38,8 @@ pub struct CheckResult {
     pub undetermined: Vec<Undetermined>,
     /// The instructions that a trace found wrong, given the device's own operands; earliest first.
     pub blamed: Vec<Blame>,
+    /// How the first element that is not permitted came about, where that was asked for.
+    pub derivation: Vec<Derived>,
     /// What else is worth knowing, such as rounds that were not run.
     pub notes: Vec<String>,
     /// Instructions that the oracle executed, counted once for each invocation.
@@ -61,6 +63,8 @@ pub struct Mismatch {
     pub offset: u64,
     /// Its type: `f32`.
     pub scalar: String,
+    /// The invocation that wrote it, counted through the dispatch, where a trace shows it.
+    pub invocation: Option<u64>,
     /// What was there before the dispatch.
     pub before: String,
     /// What the device left.
@@ -99,6 +103,26 @@ pub struct Blame {
     pub recorded: u64,
     /// One of them: the invocation's global id, operands, result and what is permitted.
     pub example: BlameExample,
+}
+
+/// An instruction that a wrong element depends on, in the invocation that wrote it; bits in hexadecimal, component by
+/// component.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Derived {
+    /// Its name.
+    pub name: String,
+    /// Where it stands in the source.
+    pub place: String,
+    /// The operands that the device had; constants are left out.
+    pub operands: Vec<Vec<String>>,
+    /// What the device computed.
+    pub result: Vec<String>,
+    /// Type of the result's components.
+    pub scalar: String,
+    /// What is permitted for these operands, by component.
+    pub permitted: Vec<Vec<[String; 2]>>,
+    /// Whether the result is permitted; `None` where nothing can be said.
+    pub within: Option<bool>,
 }
 
 /// One wrong execution; bits in hexadecimal, component by component.

@@ -13,7 +13,7 @@ mod run;
 mod verdict;
 mod vulkan;
 
-pub use check::{Blame, BlameExample, CheckResult, Mismatch, Undetermined};
+pub use check::{Blame, BlameExample, CheckResult, Derived, Mismatch, Undetermined};
 pub use event::{
     CaseResult, ClassCount, DeviceInfo, Event, Example, Reporter, RunInfo, SCHEMA, SPECIFICATION, Status, Times,
 };

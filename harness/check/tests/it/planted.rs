@@ -16,11 +16,19 @@ fn traced(text: &str, mutation: &str) {
         let target = Mutating::new(target, planted.clone());
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail, "{mutation}: {:?}", result.reason);
-        check.explain(&mut result, &target);
+        check.explain(&mut result, &target, true);
         let blamed: Vec<_> = result.blamed.iter().map(|b| (b.instruction, b.name.as_str(), b.wrong)).collect();
         assert_eq!(blamed.len(), 1, "{mutation}: only the planted one: {blamed:?}, {:?}", result.notes);
         assert_eq!(blamed[0].0, planted.instruction, "{mutation}: {blamed:?}");
         assert!(result.blamed[0].place.contains("test.wgsl:"), "{:?}", result.blamed);
+        // Each invocation writes its own elements, and the first element depends on the planted instruction.
+        for mismatch in &result.mismatches {
+            let index: u64 = mismatch.element.trim_start_matches('[').split(']').next().unwrap().parse().unwrap();
+            assert_eq!(mismatch.invocation, Some(index), "{mismatch:?}");
+        }
+        let wrong: Vec<_> = result.derivation.iter().filter(|step| step.within == Some(false)).collect();
+        assert!(wrong.iter().all(|step| step.name == blamed[0].1), "{wrong:?}");
+        assert!(result.derivation.iter().any(|step| step.name == blamed[0].1), "{:?}", result.derivation);
     });
 }
 
@@ -87,7 +95,7 @@ fn lost_atomics_and_missing_barriers_are_found() {
             let target = Mutating::new(target, planted.clone());
             let mut result = check.run(&target).unwrap();
             assert_eq!(result.status, Status::Fail, "{mutation}: {:?}", result.reason);
-            check.explain(&mut result, &target);
+            check.explain(&mut result, &target, true);
             assert!(result.blamed.is_empty(), "{:?}", result.blamed);
             assert!(result.notes[0].contains("look at loads, stores, atomics, barriers"), "{:?}", result.notes);
         });

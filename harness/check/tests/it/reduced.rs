@@ -28,7 +28,7 @@ fn a_failure_becomes_small_and_stays_the_same() {
     let planted = mutation.plant(&subject.source.module, "main").unwrap();
     let target = Mutating::new(Synthetic::new(|_| {}), planted);
     let mut result = check.run(&target).unwrap();
-    check.explain(&mut result, &target);
+    check.explain(&mut result, &target, true);
     let reduced = reduce(&check, &result, &target, 300).unwrap();
     let [before, after] = reduced.instructions;
     assert!(after * 4 < before, "{before} to {after}: {}", reduced.subject.source.disassemble().unwrap());

@@ -1,0 +1,174 @@
+//! SPIR-V that traced variants are made of: values as words and back, places of records.
+
+use crate::Setup;
+use crate::edit::{Editor, Plain, PlainKind, instruction};
+use assay_spirv::module::Section;
+use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
+
+/// Stores words into an invocation's records.
+pub(super) struct Recorder {
+    pub(super) uint: u32,
+    pub(super) buffer: u32,
+    pub(super) element: u32,
+}
+
+impl Recorder {
+    pub(super) fn word(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, from: u32, offset: u32, word: u32) {
+        let [at, pointer] = [editor.id(), editor.id()];
+        let (zero, offset) = (editor.constant(self.uint, 32, 0), editor.constant(self.uint, 32, offset.into()));
+        code.extend(instruction(Op::IAdd, &[self.uint, at, from, offset]));
+        code.extend(instruction(Op::AccessChain, &[self.element, pointer, self.buffer, zero, at]));
+        code.extend(instruction(Op::Store, &[pointer, word]));
+    }
+}
+
+/// A value's bits as 32-bit words, component by component, the lower word first.
+pub(super) fn as_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, value: u32, plain: &Plain) -> Vec<u32> {
+    let uint = editor.uint(32);
+    let mut words = Vec::new();
+    for i in 0..plain.count {
+        let component = match plain.count {
+            1 => value,
+            _ => {
+                let component = editor.id();
+                code.extend(instruction(Op::CompositeExtract, &[plain.component, component, value, i]));
+                component
+            }
+        };
+        let id = editor.id();
+        match (plain.kind, plain.width) {
+            (PlainKind::Bool, _) => {
+                let (one, zero) = (editor.constant(uint, 32, 1), editor.constant(uint, 32, 0));
+                code.extend(instruction(Op::Select, &[uint, id, component, one, zero]));
+                words.push(id);
+            }
+            (PlainKind::Int { signed: false }, 32) => words.push(component),
+            (_, 32) => {
+                code.extend(instruction(Op::Bitcast, &[uint, id, component]));
+                words.push(id);
+            }
+            (kind, 16) => {
+                let short = editor.uint(16);
+                let bits = match kind {
+                    PlainKind::Int { signed: false } => component,
+                    _ => {
+                        let bits = editor.id();
+                        code.extend(instruction(Op::Bitcast, &[short, bits, component]));
+                        bits
+                    }
+                };
+                code.extend(instruction(Op::UConvert, &[uint, id, bits]));
+                words.push(id);
+            }
+            _ => {
+                let pair = editor.vector(uint, 2);
+                code.extend(instruction(Op::Bitcast, &[pair, id, component]));
+                for half in 0..2 {
+                    let word = editor.id();
+                    code.extend(instruction(Op::CompositeExtract, &[uint, word, id, half]));
+                    words.push(word);
+                }
+            }
+        }
+    }
+    words
+}
+
+/// The other way: defines `value` from words.
+pub(super) fn from_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, words: &[u32], value: u32, plain: &Plain) {
+    let uint = editor.uint(32);
+    let each = plain.width.div_ceil(32) as usize;
+    let mut components = Vec::new();
+    for word in words.chunks(each) {
+        let id = if plain.count == 1 { value } else { editor.id() };
+        components.push(id);
+        match (plain.kind, plain.width, word) {
+            (PlainKind::Bool, _, [word, ..]) => {
+                let zero = editor.constant(uint, 32, 0);
+                code.extend(instruction(Op::INotEqual, &[plain.component, id, *word, zero]));
+            }
+            (PlainKind::Int { signed: false }, 32, [word, ..]) => {
+                // There is no plain copy that every version has; adding zero is one.
+                let zero = editor.constant(uint, 32, 0);
+                code.extend(instruction(Op::IAdd, &[uint, id, *word, zero]));
+            }
+            (_, 32, [word, ..]) => code.extend(instruction(Op::Bitcast, &[plain.component, id, *word])),
+            (kind, 16, [word, ..]) => {
+                let short = editor.uint(16);
+                let bits = if kind == (PlainKind::Int { signed: false }) { id } else { editor.id() };
+                code.extend(instruction(Op::UConvert, &[short, bits, *word]));
+                if bits != id {
+                    code.extend(instruction(Op::Bitcast, &[plain.component, id, bits]));
+                }
+            }
+            (_, _, halves) => {
+                let (pair, both) = (editor.vector(uint, 2), editor.id());
+                let mut operands = vec![pair, both];
+                operands.extend_from_slice(halves);
+                code.extend(instruction(Op::CompositeConstruct, &operands));
+                code.extend(instruction(Op::Bitcast, &[plain.component, id, both]));
+            }
+        }
+    }
+    if plain.count > 1 {
+        let mut operands = vec![plain.ty, value];
+        operands.extend(components);
+        code.extend(instruction(Op::CompositeConstruct, &operands));
+    }
+}
+
+/// Code that computes a number of an invocation.
+pub(super) struct Computed {
+    pub(super) code: Vec<u32>,
+    pub(super) result: u32,
+}
+
+/// Code for `stride` times the invocation's place in the dispatch, and the input variables that it reads.
+pub(super) fn position(editor: &mut Editor<'_>, setup: &Setup, stride: u32) -> (Computed, Vec<u32>) {
+    let uint = editor.uint(32);
+    let uint3 = editor.vector(uint, 3);
+    let index = builtin(editor, BuiltIn::LocalInvocationIndex, uint);
+    let group = builtin(editor, BuiltIn::WorkgroupId, uint3);
+    let mut code = Vec::new();
+    let [id, local] = [editor.id(), editor.id()];
+    code.extend(instruction(Op::Load, &[uint3, id, group]));
+    code.extend(instruction(Op::Load, &[uint, local, index]));
+    // The number of workgroups is that of this dispatch: a constant.
+    let weights = [1, setup.groups[0], setup.groups[0].wrapping_mul(setup.groups[1])];
+    let size = setup.local.iter().product::<u32>();
+    let mut sum = local;
+    for (axis, weight) in (0..).zip(weights) {
+        let weight = editor.constant(uint, 32, u64::from(weight.wrapping_mul(size)));
+        let [part, product, next] = std::array::from_fn(|_| editor.id());
+        code.extend(instruction(Op::CompositeExtract, &[uint, part, id, axis]));
+        code.extend(instruction(Op::IMul, &[uint, product, part, weight]));
+        code.extend(instruction(Op::IAdd, &[uint, next, sum, product]));
+        sum = next;
+    }
+    let (stride, result) = (editor.constant(uint, 32, stride.into()), editor.id());
+    code.extend(instruction(Op::IMul, &[uint, result, sum, stride]));
+    (Computed { code, result }, vec![index, group])
+}
+
+/// The input variable of a built-in: the module's own, or a new one.
+fn builtin(editor: &mut Editor<'_>, which: BuiltIn, ty: u32) -> u32 {
+    let module = editor.module();
+    let own = module.section(Section::Globals).filter(|i| i.op == Some(Op::Variable)).find_map(|i| {
+        let id = i.result()?;
+        let mut decorations = module.decorations(id);
+        let is =
+            decorations.any(|d| d.decoration == Some(Decoration::BuiltIn) && d.operands.first() == Some(&which.word()));
+        (is && i.operand(0) == Some(StorageClass::Input.word())).then_some(id)
+    });
+    own.unwrap_or_else(|| {
+        let pointer = editor.pointer(StorageClass::Input, ty);
+        let variable = editor.variable(pointer, StorageClass::Input);
+        editor.annotate(Op::Decorate, &[variable, Decoration::BuiltIn.word(), which.word()]);
+        variable
+    })
+}
+
+/// 32-bit words of a value in the records.
+pub(super) fn words_of(plain: &Plain) -> u32 {
+    plain.count * plain.width.div_ceil(32)
+}

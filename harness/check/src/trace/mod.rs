@@ -1,0 +1,400 @@
+//! Asking the device for its intermediate results.
+//!
+//! A variant of the shader stores, next to each instruction that computes numbers, its operands and its result into a
+//! buffer of its own: for each invocation, of its last execution. Each instruction is then judged alone, given the
+//! operands that the device itself had: a module that loads them, does the one instruction and stores the result goes
+//! to the oracle. So whatever is named is wrong by itself, and what merely passes a wrong value on is not.
+//!
+//! Contraction would let an instruction return what its recorded operands do not explain, so the variant forbids it
+//! (`NoContraction`). Loads, stores, atomics, barriers, control flow and operations between invocations are not judged.
+
+mod alone;
+mod code;
+mod stores;
+
+pub use stores::Writer;
+
+use alone::Judged;
+use code::{Recorder, as_words, position, words_of};
+
+use crate::edit::{Editor, Plain, PlainKind, instruction};
+use crate::elements::read_bits;
+use crate::verdict::{Permitted, Verdict, hex, ranges};
+use crate::{Descriptor, Setup};
+use assay_float::{F16, F32, F64};
+use assay_oracle::{Buffer, Dispatch, Resource, Slot};
+use assay_precision::Scalar;
+use assay_runner::{Blame, BlameExample, Derived};
+use assay_spirv::Module;
+use assay_spirv::module::{Index, Instruction, Type};
+use assay_spirv::reflect::{DescriptorKind, Shape, usages};
+use assay_spirv::tables::{Decoration, GlslStd450, Kind, Op, StorageClass};
+use std::sync::Arc;
+
+/// Bytes that the records of a dispatch may take.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// Why a shader cannot be traced: in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no trace: {0}")]
+pub struct TraceError(String);
+
+/// A variant of a module that records what it computes.
+#[derive(Debug)]
+pub struct Traced {
+    /// Its words.
+    pub words: Vec<u32>,
+    /// The buffer of the records.
+    pub descriptor: Descriptor,
+    records: Vec<Record>,
+    stores: Vec<stores::Store>,
+    /// Words of one invocation's records.
+    stride: u32,
+    invocations: u64,
+}
+
+/// Where an instruction's operands and result are recorded.
+#[derive(Clone, Debug)]
+struct Record {
+    /// Its place in the module.
+    index: u32,
+    /// Its first word there.
+    at: usize,
+    /// Word in the invocation's records: 1 if it was executed.
+    offset: u32,
+    /// What it is given that is no constant: id, type, and first word.
+    operands: Vec<(u32, Plain, u32)>,
+    result: (u32, Plain, u32),
+}
+
+/// Makes the variant.
+///
+/// # Errors
+/// There is nothing to record, or too much.
+pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> {
+    if module.version() < (assay_spirv::grammar::Version { major: 1, minor: 3 }) {
+        return Err(TraceError("the module is of a version before SPIR-V 1.3, without storage buffers".into()));
+    }
+    let usage = usages(module).into_iter().find(|u| u.name == setup.entry);
+    let usage = usage.ok_or_else(|| TraceError("the entry point is gone".into()))?;
+    let (records, next) = records(module, usage.functions.iter().copied());
+    let (stores, stride) = stores::find(module, &usage, next);
+    if records.is_empty() {
+        return Err(TraceError("no instruction computes a number from numbers".into()));
+    }
+    let local = setup.local.iter().product::<u32>();
+    let invocations = setup.groups.iter().fold(u64::from(local), |n, &side| n.saturating_mul(u64::from(side)));
+    let bytes = invocations.saturating_mul(u64::from(stride) * 4);
+    if bytes > MAX_BYTES {
+        let what = format!("its records would take {bytes} bytes of at most {MAX_BYTES}: dispatch fewer workgroups");
+        return Err(TraceError(what));
+    }
+    let slot = free_slot(&setup.descriptors, 0);
+    let mut editor = Editor::new(module);
+    let uint = editor.uint(32);
+    let buffer = editor.storage_array(uint, 4, slot.set, slot.binding);
+    let private = editor.pointer(StorageClass::Private, uint);
+    let base = editor.variable(private, StorageClass::Private);
+    let (position, inputs) = position(&mut editor, setup, stride);
+    editor.add_to_interface(usage.function, &inputs, &[buffer, base]);
+    // After the variables of the entry point's first block.
+    let function = module.function(usage.function).ok_or_else(|| TraceError("the entry point has no body".into()))?;
+    let mut place = None;
+    for i in module.instructions_in(function.instructions.clone()) {
+        match i.op {
+            Some(Op::Function | Op::FunctionParameter | Op::Line | Op::NoLine) => {}
+            Some(Op::Label | Op::Variable) => place = Some(i.at),
+            _ => break,
+        }
+    }
+    let place = place.ok_or_else(|| TraceError("the entry point has no body".into()))?;
+    let mut code = position.code;
+    code.extend(instruction(Op::Store, &[base, position.result]));
+    editor.after(place, &code);
+
+    let recorder = Recorder { uint, buffer, element: editor.pointer(StorageClass::StorageBuffer, uint) };
+    for record in &records {
+        if may_contract(module, record) {
+            editor.annotate(Op::Decorate, &[record.result.0, Decoration::NoContraction.word()]);
+        }
+        let mut code = Vec::new();
+        let from = editor.id();
+        code.extend(instruction(Op::Load, &[uint, from, base]));
+        let one = editor.constant(uint, 32, 1);
+        recorder.word(&mut editor, &mut code, from, record.offset, one);
+        for (value, plain, offset) in record.operands.iter().chain([&record.result]) {
+            let words = as_words(&mut editor, &mut code, *value, plain);
+            for (i, word) in words.into_iter().enumerate() {
+                recorder.word(&mut editor, &mut code, from, offset + i as u32, word);
+            }
+        }
+        editor.after(record.at, &code);
+    }
+    for store in &stores {
+        let from = editor.id();
+        let mut code = instruction(Op::Load, &[uint, from, base]);
+        store.record(&mut editor, &mut code, &recorder, from);
+        editor.after(store.at, &code);
+    }
+    let word = Arc::new(Shape::Int { width: 32, signed: false });
+    let array = Shape::Array { element: word, count: None, stride: Some(4) };
+    let descriptor =
+        Descriptor { slot, name: None, kind: DescriptorKind::StorageBuffer, block: Some(Arc::new(array)), bytes };
+    Ok(Traced { words: editor.finish(), descriptor, records, stores, stride, invocations })
+}
+
+impl Traced {
+    /// The dispatch with room for the records.
+    pub fn dispatch(&self, dispatch: &Dispatch) -> Dispatch {
+        let mut dispatch = dispatch.clone();
+        let data = vec![0; self.descriptor.bytes as usize];
+        dispatch.bindings.insert(self.descriptor.slot, Resource::Buffer(Buffer { data, address: None }));
+        dispatch
+    }
+
+    /// A word of an invocation's records.
+    fn word(&self, recorded: &[u8], invocation: u64, offset: u32) -> u64 {
+        read_bits(recorded, (invocation * u64::from(self.stride) + u64::from(offset)) * 4, 32).unwrap_or(0)
+    }
+
+    /// A component of a recorded value.
+    fn component(&self, recorded: &[u8], invocation: u64, plain: &Plain, offset: u32, component: u32) -> u64 {
+        let words = plain.width.div_ceil(32);
+        let low = self.word(recorded, invocation, offset + component * words);
+        if words > 1 { self.word(recorded, invocation, offset + component * words + 1) << 32 | low } else { low }
+    }
+
+    /// How a value came about in one invocation: the instructions that it depends on, as far as they are recorded, each
+    /// with the operands and the result that the device had and what is permitted for these operands.
+    pub fn derive(
+        &self,
+        module: &Module,
+        setup: &Setup,
+        dispatch: &Dispatch,
+        recorded: &[u8],
+        writer: &Writer,
+        place: &dyn Fn(u32) -> String,
+    ) -> Vec<Derived> {
+        let slice = stores::slice(module, writer.value);
+        let invocation = writer.invocation;
+        let executed =
+            |record: &&Record| slice.contains(&record.result.0) && self.word(recorded, invocation, record.offset) == 1;
+        let values = |plain: &Plain, offset: u32| -> Vec<String> {
+            let scalar = scalar_of(plain);
+            (0..plain.count).map(|c| hex(scalar, self.component(recorded, invocation, plain, offset, c))).collect()
+        };
+        let mut steps = Vec::new();
+        for record in self.records.iter().filter(executed) {
+            let (_, plain, result) = record.result;
+            let judged = alone::judge(module, setup, dispatch, self, recorded, record);
+            let mut within = Some(true);
+            let mut permitted = Vec::new();
+            for component in 0..plain.count {
+                let set = judged.as_ref().and_then(|judged| {
+                    let place = invocation * u64::from(plain.count) + u64::from(component);
+                    Permitted::of(&judged.memory, place * u64::from(judged.element / 8), judged.element)
+                });
+                let got = self.component(recorded, invocation, &plain, result, component);
+                match set.as_ref().map(|set| set.judge(got)) {
+                    Some(Verdict::Within | Verdict::Lenient) => {}
+                    Some(Verdict::Outside) => within = Some(false),
+                    Some(Verdict::Open(_)) | None => within = within.filter(|within| !within),
+                }
+                permitted.push(set.map_or_else(Vec::new, |set| ranges(scalar_of(&plain), &set.expected)));
+            }
+            steps.push(Derived {
+                name: name(&module.instruction(Index(record.index))),
+                place: place(record.index),
+                operands: record.operands.iter().map(|(_, plain, offset)| values(plain, *offset)).collect(),
+                result: values(&plain, result),
+                scalar: scalar_of(&plain).to_string(),
+                permitted,
+                within,
+            });
+        }
+        steps
+    }
+
+    /// Judges what a device recorded: instructions with results that are not permitted for their operands, in the order of
+    /// the module. `place` says where an instruction stands.
+    pub fn judge(
+        &self,
+        module: &Module,
+        setup: &Setup,
+        dispatch: &Dispatch,
+        recorded: &[u8],
+        place: &dyn Fn(u32) -> String,
+    ) -> Vec<Blame> {
+        self.records.iter().filter_map(|record| self.blame(module, setup, dispatch, recorded, record, place)).collect()
+    }
+
+    fn blame(
+        &self,
+        module: &Module,
+        setup: &Setup,
+        dispatch: &Dispatch,
+        recorded: &[u8],
+        record: &Record,
+        place: &dyn Fn(u32) -> String,
+    ) -> Option<Blame> {
+        let word = |invocation: u64, offset: u32| self.word(recorded, invocation, offset);
+        let executed: Vec<u64> = (0..self.invocations).filter(|&i| word(i, record.offset) == 1).collect();
+        if executed.is_empty() {
+            return None;
+        }
+        let (_, plain, result) = record.result;
+        let Judged { memory, element } = alone::judge(module, setup, dispatch, self, recorded, record)?;
+        let scalar = scalar_of(&plain);
+        let bits_of = |invocation: u64, plain: &Plain, offset: u32, component: u32| {
+            self.component(recorded, invocation, plain, offset, component)
+        };
+        let (mut wrong, mut example) = (0, None);
+        for &invocation in &executed {
+            let outside = (0..plain.count).find_map(|component| {
+                let at = (invocation * u64::from(plain.count) + u64::from(component)) * u64::from(element / 8);
+                let permitted = Permitted::of(&memory, at, element)?;
+                let got = bits_of(invocation, &plain, result, component);
+                (permitted.judge(got) == Verdict::Outside).then_some((component, got, permitted))
+            });
+            let Some((component, got, permitted)) = outside else { continue };
+            wrong += 1;
+            example.get_or_insert_with(|| BlameExample {
+                invocation,
+                operands: record
+                    .operands
+                    .iter()
+                    .map(|(_, plain, offset)| {
+                        let scalar = scalar_of(plain);
+                        (0..plain.count).map(|c| hex(scalar, bits_of(invocation, plain, *offset, c))).collect()
+                    })
+                    .collect(),
+                component: component as usize,
+                got: hex(scalar, got),
+                permitted: ranges(scalar, &permitted.expected),
+                scalar: scalar.to_string(),
+            });
+        }
+        Some(Blame {
+            instruction: record.index,
+            name: name(&module.instruction(Index(record.index))),
+            place: place(record.index),
+            wrong,
+            recorded: executed.len() as u64,
+            example: example?,
+        })
+    }
+}
+
+/// The instruction's name; of an extended one its own.
+pub(crate) fn name(i: &Instruction<'_>) -> String {
+    match (i.op, i.operand(1)) {
+        (Some(Op::ExtInst), Some(number)) => {
+            GlslStd450::from_word(number).map_or_else(|| "OpExtInst".into(), |op| format!("{op:?}"))
+        }
+        (op, _) => op.map_or("?", Op::name).to_owned(),
+    }
+}
+
+/// What an element is as a scalar of the rules; booleans are words.
+fn scalar_of(plain: &Plain) -> Scalar {
+    match (plain.kind, plain.width) {
+        (PlainKind::Float, 16) => Scalar::Float(F16),
+        (PlainKind::Float, 64) => Scalar::Float(F64),
+        (PlainKind::Float, _) => Scalar::Float(F32),
+        (PlainKind::Int { signed }, width) => Scalar::Int { width, signed },
+        (PlainKind::Bool, _) => Scalar::Int { width: 32, signed: false },
+    }
+}
+
+/// A descriptor that the shader does not use.
+fn free_slot(descriptors: &[Descriptor], number: u32) -> Slot {
+    let set = descriptors.first().map_or(0, |d| d.slot.set);
+    let used = descriptors.iter().filter(|d| d.slot.set == set).map(|d| d.slot.binding + 1).max();
+    Slot { set, binding: used.unwrap_or(0) + number, element: 0 }
+}
+
+/// What is recorded, and how many words that takes.
+fn records(module: &Module, functions: impl Iterator<Item = usize>) -> (Vec<Record>, u32) {
+    let mut next = 0;
+    let mut records = Vec::new();
+    for function in functions {
+        let Some(function) = module.functions().get(function) else { continue };
+        for i in module.instructions_in(function.instructions.clone()) {
+            let Some((operands, result, plain)) = recordable(module, &i) else { continue };
+            let offset = next;
+            next += 1;
+            let mut place = |plain: &Plain| {
+                next += words_of(plain);
+                next - words_of(plain)
+            };
+            let operands = operands.into_iter().map(|(id, plain)| (id, plain, place(&plain))).collect();
+            let result = (result, plain, place(&plain));
+            records.push(Record { index: i.index.0, at: i.at, offset, operands, result });
+        }
+    }
+    (records, next)
+}
+
+/// Operands that are no constants, result, and the result's type.
+type Computation = (Vec<(u32, Plain)>, u32, Plain);
+
+/// What an instruction is given and makes, if it computes numbers from numbers of its own invocation.
+fn recordable(module: &Module, i: &Instruction<'_>) -> Option<Computation> {
+    let op = i.op?;
+    let between = ["OpGroup", "OpSubgroup", "OpAtomic", "OpRead", "OpCooperative"];
+    let excluded =
+        matches!(op, Op::Phi | Op::FunctionParameter | Op::Undef | Op::Variable | Op::FunctionCall | Op::Load);
+    if excluded || between.iter().any(|start| op.name().starts_with(start)) {
+        return None;
+    }
+    let result = i.result()?;
+    let fits = |plain: &Plain| matches!(plain.width, 1 | 32 | 64) || plain.width == 16 && has_int(module, 16);
+    let plain = Plain::of_value(module, result).filter(fits)?;
+    let mut operands: Vec<(u32, Plain)> = Vec::new();
+    let mut suits = true;
+    let walked = module.operands(*i, |operand| {
+        let word = i.words[operand.at];
+        match operand.kind {
+            Kind::IdRef => {
+                let Some(definition) = module.definition_of_word(word) else { return suits = false };
+                if definition.op == Some(Op::ExtInstImport) {
+                    return;
+                }
+                match Plain::of_value(module, word).filter(fits) {
+                    // Constants are there in every variant.
+                    Some(_) if module.function_at(definition.index).is_none() => {}
+                    Some(_) if operands.iter().any(|(known, _)| *known == word) => {}
+                    Some(plain) => operands.push((word, plain)),
+                    None => suits = false,
+                }
+            }
+            Kind::IdScope | Kind::IdMemorySemantics => suits = false,
+            _ => {}
+        }
+    });
+    // Of constants alone: the driver folds it, and so does the oracle.
+    (walked.is_ok() && suits && !operands.is_empty()).then_some((operands, result, plain))
+}
+
+fn has_int(module: &Module, width: u32) -> bool {
+    module.types().any(|(_, ty)| matches!(ty, Type::Int { width: w, .. } if *w == width))
+}
+
+/// Whether an instruction can be contracted, and is not forbidden to be.
+fn may_contract(module: &Module, record: &Record) -> bool {
+    let arithmetic = matches!(
+        module.instruction(Index(record.index)).op,
+        Some(
+            Op::FAdd
+                | Op::FSub
+                | Op::FMul
+                | Op::FDiv
+                | Op::FNegate
+                | Op::FRem
+                | Op::FMod
+                | Op::VectorTimesScalar
+                | Op::Dot
+        )
+    );
+    arithmetic && !module.decorations(record.result.0).any(|d| d.decoration == Some(Decoration::NoContraction))
+}

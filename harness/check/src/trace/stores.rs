@@ -1,0 +1,178 @@
+//! Which invocation wrote an element, and what the value that it wrote depends on.
+
+use super::Traced;
+use super::code::{Recorder, as_words};
+use crate::Descriptor;
+use crate::edit::{Editor, Plain};
+use assay_oracle::Slot;
+use assay_spirv::Module;
+use assay_spirv::module::Instruction;
+use assay_spirv::reflect::{Shape, Usage};
+use assay_spirv::tables::{Decoration, Kind, Op};
+use std::collections::BTreeSet;
+
+/// A store into a buffer, of which the address is recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    /// Its first word in the module.
+    pub(super) at: usize,
+    /// Word in the invocation's records: 1 if it was executed.
+    offset: u32,
+    /// The buffer.
+    slot: Slot,
+    indices: Vec<Step>,
+    /// The id of what is stored.
+    value: u32,
+}
+
+/// An index of an access chain.
+#[derive(Clone, Debug)]
+enum Step {
+    Constant(u64),
+    /// An id, and the word where it is recorded.
+    Recorded(u32, u32),
+}
+
+/// Who wrote an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writer {
+    /// The invocation, counted through the dispatch.
+    pub invocation: u64,
+    /// The id of the value that it stored.
+    pub value: u32,
+}
+
+/// The stores of an entry point's functions into buffers, recorded from word `next` on; and the first word after them.
+pub(super) fn find(module: &Module, usage: &Usage, mut next: u32) -> (Vec<Store>, u32) {
+    let mut stores = Vec::new();
+    for function in &usage.functions {
+        let Some(function) = module.functions().get(*function) else { continue };
+        for i in module.instructions_in(function.instructions.clone()).filter(|i| i.op == Some(Op::Store)) {
+            stores.extend(store(module, &i, &mut next));
+        }
+    }
+    (stores, next)
+}
+
+fn store(module: &Module, i: &Instruction<'_>, next: &mut u32) -> Option<Store> {
+    let [pointer, value, ..] = *i.operands() else { return None };
+    let mut ids = Vec::new();
+    let mut base = pointer;
+    loop {
+        let definition = module.definition_of_word(base)?;
+        match definition.op? {
+            Op::AccessChain | Op::InBoundsAccessChain => {
+                let (first, indices) = definition.operands().split_first()?;
+                ids.splice(0..0, indices.iter().copied());
+                base = *first;
+            }
+            Op::Variable => break,
+            _ => return None,
+        }
+    }
+    let decoration = |wanted| {
+        let mut all = module.decorations(base);
+        all.find(|d| d.decoration == Some(wanted)).and_then(|d| d.operands.first().copied())
+    };
+    let slot = Slot::new(decoration(Decoration::DescriptorSet)?, decoration(Decoration::Binding)?);
+    let offset = *next;
+    let mut words = 1;
+    let mut indices = Vec::new();
+    for id in ids {
+        match module.constant_int(id).and_then(|n| u64::try_from(n).ok()) {
+            Some(number) => indices.push(Step::Constant(number)),
+            None => {
+                Plain::of_value(module, id).filter(|plain| plain.width == 32 && plain.count == 1)?;
+                indices.push(Step::Recorded(id, offset + words));
+                words += 1;
+            }
+        }
+    }
+    *next += words;
+    Some(Store { at: i.at, offset, slot, indices, value })
+}
+
+impl Store {
+    /// Code that records it.
+    pub(super) fn record(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, from: u32) {
+        let one = editor.constant(recorder.uint, 32, 1);
+        recorder.word(editor, code, from, self.offset, one);
+        for step in &self.indices {
+            let Step::Recorded(id, offset) = step else { continue };
+            let Some(plain) = Plain::of_value(editor.module(), *id) else { continue };
+            for word in as_words(editor, code, *id, &plain) {
+                recorder.word(editor, code, from, *offset, word);
+            }
+        }
+    }
+}
+
+impl Traced {
+    /// Who wrote the element at an offset of a buffer last, as far as the records say.
+    pub fn writer(&self, descriptors: &[Descriptor], recorded: &[u8], slot: Slot, offset: u64) -> Option<Writer> {
+        let block = descriptors.iter().find(|d| d.slot == slot)?.block.as_ref()?;
+        self.stores.iter().filter(|store| store.slot == slot).find_map(|store| {
+            let invocation = (0..self.invocations).find(|&invocation| {
+                let indices = store.indices.iter().map(|step| match step {
+                    Step::Constant(number) => *number,
+                    Step::Recorded(_, at) => self.word(recorded, invocation, *at),
+                });
+                self.word(recorded, invocation, store.offset) == 1
+                    && place(block, indices).is_some_and(|(start, bytes)| (start..start + bytes).contains(&offset))
+            })?;
+            Some(Writer { invocation, value: store.value })
+        })
+    }
+}
+
+/// Where a part of a value is: its offset and bytes.
+fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
+    let Some(index) = indices.next() else { return Some((0, shape.size())) };
+    let (start, part) = match shape {
+        Shape::Struct { members, .. } => {
+            let member = members.get(usize::try_from(index).ok()?)?;
+            (u64::from(member.offset?), &*member.shape)
+        }
+        Shape::Array { element, stride, .. } => {
+            (stride.map_or(element.size(), u64::from).checked_mul(index)?, &**element)
+        }
+        Shape::Vector { component, .. } => (component.size() * index, &**component),
+        // Columns of row-major matrices do not lie together.
+        Shape::Matrix { .. }
+        | Shape::Bool
+        | Shape::Int { .. }
+        | Shape::Float { .. }
+        | Shape::Pointer { .. }
+        | Shape::Opaque => return None,
+    };
+    let (inner, bytes) = place(part, indices)?;
+    Some((start + inner, bytes))
+}
+
+/// The ids that a value depends on, itself included: through results, not through memory.
+pub(super) fn slice(module: &Module, value: u32) -> BTreeSet<u32> {
+    let (mut slice, mut waiting) = (BTreeSet::new(), vec![value]);
+    while let Some(id) = waiting.pop() {
+        let Some(definition) = module.definition_of_word(id) else { continue };
+        if module.function_at(definition.index).is_none() || !slice.insert(id) {
+            continue;
+        }
+        if definition.op == Some(Op::Load) {
+            // What was stored there, by whoever stores there in this function: private and function variables.
+            let pointer = definition.operand(0);
+            let stores = module.instructions().filter(|i| i.op == Some(Op::Store) && i.operand(0) == pointer);
+            waiting.extend(stores.filter_map(|i| i.operand(1)));
+        }
+        if definition.op == Some(Op::FunctionCall) {
+            let called = definition.operand(0).and_then(|id| module.function(id));
+            let body = called.into_iter().flat_map(|f| module.instructions_in(f.instructions.clone()));
+            waiting.extend(body.filter(|i| i.op == Some(Op::ReturnValue)).filter_map(|i| i.operand(0)));
+        }
+        let _newer = module.operands(definition, |operand| {
+            if operand.kind == Kind::IdRef {
+                waiting.push(definition.words[operand.at]);
+            }
+        });
+    }
+    slice
+}
