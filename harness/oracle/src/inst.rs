@@ -163,6 +163,28 @@ pub(crate) enum SubgroupOp {
     Fold { fold: Fold, reach: Reach },
 }
 
+impl SubgroupOp {
+    /// Scalars of its result, of a value of `n`.
+    pub(crate) fn results(self, n: u32) -> u32 {
+        match self {
+            SubgroupOp::Elect | SubgroupOp::All | SubgroupOp::Any | SubgroupOp::AllEqual => 1,
+            SubgroupOp::InverseBallot | SubgroupOp::BallotBitExtract | SubgroupOp::BallotBitCount { .. } => 1,
+            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => 1,
+            SubgroupOp::Ballot => 4,
+            SubgroupOp::Broadcast
+            | SubgroupOp::BroadcastFirst
+            | SubgroupOp::Shuffle
+            | SubgroupOp::ShuffleXor
+            | SubgroupOp::ShuffleUp
+            | SubgroupOp::ShuffleDown
+            | SubgroupOp::Rotate { .. }
+            | SubgroupOp::QuadBroadcast
+            | SubgroupOp::QuadSwap { .. }
+            | SubgroupOp::Fold { .. } => n,
+        }
+    }
+}
+
 /// What is asked of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageQuery {

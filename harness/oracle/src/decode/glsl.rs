@@ -25,6 +25,9 @@ impl Decoder<'_> {
         let Some(first) = args.first().cloned() else { return self.invalid("no operands") };
         let dst = self.result(i)?;
         if let Some(integer) = integer(op) {
+            if args.len() != integer.arity() {
+                return self.invalid(format!("{op:?} of {} operands", args.len()));
+            }
             let mut regs = [0; 4];
             for (reg, arg) in regs.iter_mut().zip(&args) {
                 *reg = arg.reg;
@@ -66,7 +69,7 @@ impl Decoder<'_> {
                 let stored = self.registers(std::iter::repeat_n(second, n as usize))?;
                 self.whole(row, modes, scalar, shape, results, vec![first.reg])?;
                 self.emit(Inst::Copy { dst: dst.reg, src: results, n, load: false });
-                let pointer = args[1].clone();
+                let Some(pointer) = args.get(1).cloned() else { return self.invalid("no pointer to store to") };
                 let Some(pointee) = pointer.pointee.clone() else { return self.invalid("no pointer to store to") };
                 self.write(stored, n, &pointer, &pointee, &[])
             }

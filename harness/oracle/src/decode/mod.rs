@@ -10,6 +10,7 @@ mod integers;
 mod memory;
 mod subgroups;
 mod support;
+mod verify;
 
 use crate::dispatch::SpecValues;
 use crate::error::{Place, ProgramError};
@@ -36,6 +37,9 @@ pub(crate) const OBJECTS: u64 = 1 << 22;
 
 /// Descriptors that a binding of open length can have here.
 const RUNTIME_DESCRIPTORS: u64 = 1 << 16;
+
+/// How deep calls may nest.
+const CALLS: u32 = 256;
 
 /// A pointer to nothing: an index was outside its array.
 pub(crate) const OUTSIDE: u64 = u64::MAX;
@@ -141,6 +145,20 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
     decoder.globals()?;
     let entry = decoder.all_functions()?;
     let size = decoder.workgroup_size()?;
+    let sites = std::mem::take(&mut decoder.sites).finish();
+    let registers = decoder.kinds.len() as u64;
+    let setup = decoder.setup.iter().zip(&decoder.setup_at);
+    for (inst, at) in setup.chain(decoder.code.iter().zip(&decoder.at)) {
+        if !verify::fits(inst, &sites, registers) {
+            let what = "operands that do not fit the instruction".to_owned();
+            return Err(ProgramError::Invalid { what, at: *at });
+        }
+    }
+    for function in &decoder.functions {
+        if !verify::ends_fit(function, registers) {
+            return decoder.invalid("a function whose results do not fit their types");
+        }
+    }
     let reconverges = decoder.has_mode(ExecutionMode::MaximallyReconvergesKHR);
     Ok(Program {
         name: usage.name.clone(),
@@ -158,7 +176,7 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         zeroed: decoder.zeroed,
         fresh: decoder.fresh,
         builtins: decoder.builtins,
-        sites: decoder.sites.finish(),
+        sites,
         reconverges,
     })
 }
@@ -401,7 +419,10 @@ impl<'a> Decoder<'a> {
             self.function(number, &module.functions()[f])?;
         }
         self.refuse_recursion()?;
-        Ok(self.numbers.get(&self.usage.function).copied().unwrap_or(0))
+        match self.numbers.get(&self.usage.function) {
+            Some(entry) => Ok(*entry),
+            None => self.invalid("an entry point that is no function"),
+        }
     }
 
     fn declare_function(&mut self, number: usize, function: &assay_spirv::module::Function) -> Result {
@@ -430,8 +451,11 @@ impl<'a> Decoder<'a> {
     }
 
     fn refuse_recursion(&self) -> Result {
-        // 0: not seen, 1: being walked, 2: done.
-        fn walk(functions: &[Function], code: &[Inst], f: usize, state: &mut [u8]) -> bool {
+        // 0: not seen, 1: being walked, 2: done. Calls are executed by calls.
+        fn walk(functions: &[Function], code: &[Inst], f: usize, depth: u32, state: &mut [u8]) -> bool {
+            if depth > CALLS {
+                return false;
+            }
             if state[f] != 0 {
                 return state[f] == 2;
             }
@@ -439,7 +463,7 @@ impl<'a> Decoder<'a> {
             for block in &functions[f].blocks {
                 for inst in &code[block.code.start as usize..block.code.end as usize] {
                     if let Inst::Call { function, .. } = inst
-                        && !walk(functions, code, *function as usize, state)
+                        && !walk(functions, code, *function as usize, depth + 1, state)
                     {
                         return false;
                     }
@@ -449,7 +473,7 @@ impl<'a> Decoder<'a> {
             true
         }
         let mut state = vec![0; self.functions.len()];
-        let fine = (0..self.functions.len()).all(|f| walk(&self.functions, &self.code, f, &mut state));
-        if fine { Ok(()) } else { self.invalid("functions call each other in a circle") }
+        let fine = (0..self.functions.len()).all(|f| walk(&self.functions, &self.code, f, 0, &mut state));
+        if fine { Ok(()) } else { self.unsupported("functions that call each other in a circle, or too deep") }
     }
 }

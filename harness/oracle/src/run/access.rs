@@ -67,11 +67,12 @@ impl Run<'_> {
     }
 
     /// The registers that a pointer into lane-local storage may name; `Err` is the cause of none being known.
-    fn local_targets(&mut self, pointer: Reg, lane: usize) -> Result<Vec<Reg>, u32> {
+    fn local_targets(&mut self, pointer: Reg, n: u32, lane: usize) -> Result<Vec<Reg>, u32> {
         let column = &self.columns[pointer as usize];
         match column.value(lane).patterns(column.bits[lane]) {
             Ok(targets) => {
-                let outside = targets.iter().any(|t| *t >= self.columns.len() as u64);
+                let end = self.columns.len() as u64;
+                let outside = targets.iter().any(|t| t.saturating_add(u64::from(n)) > end);
                 match (outside, targets.len()) {
                     (false, _) => Ok(targets.into_iter().map(|t| t as Reg).collect()),
                     (true, 1) => {
@@ -89,7 +90,7 @@ impl Run<'_> {
 
     pub(super) fn local_load(&mut self, dst: Reg, pointer: Reg, n: u32, lanes: Lanes) {
         for l in lanes.iter() {
-            match self.local_targets(pointer, l) {
+            match self.local_targets(pointer, n, l) {
                 Ok(targets) => {
                     for i in 0..n {
                         self.write_register(dst + i, targets[0] + i, l, false);
@@ -113,7 +114,7 @@ impl Run<'_> {
     pub(super) fn local_store(&mut self, pointer: Reg, src: Reg, n: u32, lanes: Lanes) {
         for l in lanes.iter() {
             // Where it goes is lost only after undefined behaviour or beyond a budget: the invocation's arrays are too.
-            match self.local_targets(pointer, l) {
+            match self.local_targets(pointer, n, l) {
                 Ok(targets) => {
                     for target in &targets {
                         (0..n).for_each(|i| self.write_register(target + i, src + i, l, targets.len() > 1));
@@ -277,7 +278,8 @@ impl Run<'_> {
     pub(super) fn store(&mut self, pointer: Reg, src: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
         let pointers = self.take(pointer);
         for (reg, leaf) in (src..).zip(leaves) {
-            let s = self.take(reg);
+            // A pointer may be stored where it points.
+            let s = if reg == pointer { pointers.clone() } else { self.take(reg) };
             let size = leaf.kind.bytes() as usize;
             let simple = !pointers.is_wide(lanes) && !s.is_wide(lanes) && physical.is_none();
             for l in lanes.iter() {
@@ -296,7 +298,9 @@ impl Run<'_> {
                 }
                 self.store_any(&pointers, (s.value(l), s.bits[l]), leaf, physical, l);
             }
-            self.give(reg, s);
+            if reg != pointer {
+                self.give(reg, s);
+            }
         }
         self.give(pointer, pointers);
     }

@@ -27,7 +27,7 @@ impl Run<'_> {
         let weak = lanes.iter().any(|l| self.forks.is_weak(l));
         let list: Vec<usize> = lanes.iter().collect();
         let mut results: Vec<(usize, Vec<(Value, u64)>)> = Vec::new();
-        let count = self.result_scalars(op, n);
+        let count = op.results(n);
         for group in 0..self.lanes.div_ceil(size) {
             let members: Vec<usize> = list.iter().copied().filter(|l| number(self, *l) / size == group).collect();
             let there = size.min(self.lanes - group * size);
@@ -58,25 +58,6 @@ impl Run<'_> {
             for (i, (value, bits)) in out.into_iter().enumerate() {
                 self.columns[dst as usize + i].set(l, bits, value);
             }
-        }
-    }
-
-    fn result_scalars(&self, op: SubgroupOp, n: u32) -> u32 {
-        match op {
-            SubgroupOp::Elect | SubgroupOp::All | SubgroupOp::Any | SubgroupOp::AllEqual => 1,
-            SubgroupOp::InverseBallot | SubgroupOp::BallotBitExtract | SubgroupOp::BallotBitCount { .. } => 1,
-            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => 1,
-            SubgroupOp::Ballot => 4,
-            SubgroupOp::Broadcast
-            | SubgroupOp::BroadcastFirst
-            | SubgroupOp::Shuffle
-            | SubgroupOp::ShuffleXor
-            | SubgroupOp::ShuffleUp
-            | SubgroupOp::ShuffleDown
-            | SubgroupOp::Rotate { .. }
-            | SubgroupOp::QuadBroadcast
-            | SubgroupOp::QuadSwap { .. }
-            | SubgroupOp::Fold { .. } => n,
         }
     }
 
