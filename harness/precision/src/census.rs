@@ -226,8 +226,10 @@ impl Checker {
                     if screened.passes(lane) {
                         passed += 1;
                         let margin = screened.margins[lane];
-                        greatest = margin.max(greatest);
-                        if margin > worst.margin {
+                        if margin.is_sign_positive() {
+                            greatest = margin.max(greatest);
+                        }
+                        if margin.is_sign_positive() && margin > worst.margin {
                             worst.raise(margin, slot, start + lane);
                         }
                         continue;
@@ -263,7 +265,7 @@ impl Checker {
         self.weigh(columns, slot, index, census);
         // Where its quick margin was right, which is at least the certain one, nothing comes near it; now and then it is not.
         for (group, &margin) in worst.groups.iter().enumerate() {
-            if margin <= tolerated(census.worst_margin()) {
+            if margin <= tolerated(census.worst_margin().max(0.0)) {
                 continue;
             }
             let start = group * LANES;
@@ -271,7 +273,7 @@ impl Checker {
                 let screen = self.screens[slot].as_ref();
                 let Some(screened) = screen.and_then(|s| s.judge(&columns.group(s, slot, start))) else { continue };
                 for lane in (0..columns.count(start)).filter(|&lane| screened.passes(lane)) {
-                    if screened.margins[lane] > tolerated(census.worst_margin()) {
+                    if screened.margins[lane] > tolerated(census.worst_margin().max(0.0)) {
                         self.weigh(columns, slot, start + lane, census);
                     }
                 }

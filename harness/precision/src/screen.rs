@@ -39,7 +39,8 @@ pub(crate) struct Group {
 
 /// What the screen says about each lane.
 pub(crate) struct Screened {
-    /// Error over bound, at least the certain one and hardly more; a NaN where the screen cannot tell.
+    /// Error over bound, at least the certain one and hardly more; a NaN where the screen cannot tell; a negative zero where the result is
+    /// permitted and is no number.
     pub(crate) margins: Lane,
     /// 1.0 where nothing is required.
     pub(crate) any: Lane,
@@ -49,7 +50,7 @@ pub(crate) struct Screened {
 pub(crate) struct Settled {
     pub(crate) passed: u64,
     pub(crate) unchecked: u64,
-    /// The greatest margin of those that passed; negative if none did.
+    /// The greatest margin of those that passed; negative if none has one.
     pub(crate) worst: f64,
 }
 
@@ -67,7 +68,7 @@ impl Screened {
     /// The first lanes, if each of them passes or is unchecked.
     pub(crate) fn settled(&self, count: usize) -> Option<Settled> {
         let (margins, any) = (self.margins, self.any);
-        // Counts and the maximum as integers, which vectorise: a margin that passes is not negative, and ordered as its bits are.
+        // Counts and the maximum as integers, which vectorise: margins are ordered as their bits are, and what has none comes before.
         let (passed, unchecked, worst) = vectorised(
             #[inline(always)]
             move || {
@@ -207,7 +208,14 @@ impl Screen {
             let tiny = (v[i].abs() + e[i] < edge) & (v[i].abs() > e[i]);
             let flushed = may_flush & tiny & (got[i] == 0.0);
             let overflown = (got[i].abs() == f64::INFINITY) & (v[i].copysign(v[i] * got[i]) - e[i] > max);
-            if flushed | overflown { 0.0 } else { margin }
+            // An infinity is at no distance: permitted, and without a margin.
+            if overflown {
+                -0.0
+            } else if flushed {
+                0.0
+            } else {
+                margin
+            }
         });
         let mut screened = Screened { margins, any: point.any };
         if let Some(rounding) = self.rounds() {
