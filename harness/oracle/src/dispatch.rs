@@ -142,6 +142,9 @@ pub struct Limits {
     pub forks: u32,
     /// Blocks that undecided invocations of one workgroup may execute before what they reach is given up.
     pub undecided_blocks: u64,
+    /// Searches for the extremes of inherited formulas over sets, each counted with what it costs (about a millisecond);
+    /// after that, such results are undetermined.
+    pub searches: u64,
     /// Faults that are kept; more are counted only.
     pub faults: usize,
 }
@@ -154,6 +157,7 @@ impl Default for Limits {
             blocks_per_group: 1 << 24,
             forks: 256,
             undecided_blocks: 1 << 16,
+            searches: 10_000,
             faults: 64,
         }
     }

@@ -34,6 +34,10 @@
 //! *Two readings.* Where the text can be read in two ways the dispatch is run twice, once in each, and what differs is in
 //! [`Cell::lenient`].
 //!
+//! *Cost.* Where the table has to search for the extremes of a formula (`Tanh`, `Asin`, `SmoothStep`, .. of sets), a search may take
+//! long; [`Limits::searches`] bounds them together. Vector lengths and products of sets are enclosed instead of searched, which
+//! may give somewhat more than the union over all members.
+//!
 //! # Decisions
 //!
 //! A branch on a set that spans the decision is followed both ways: the invocation goes on as two lanes that are joined (the union
@@ -48,6 +52,14 @@
 //! changes the location without order; what several leave behind is exact if their operations commute.
 //!
 //! A value that nothing has written is a fault once it decides a branch or an address, or is left in memory.
+//!
+//! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::linear_subgroups`]) and all
+//! of the subgroup take part; else only what any layout gives is determined.
+//!
+//! # Not implemented
+//!
+//! Sampling (fetches, storage images and texel buffers are), multisampled and sparse images, untyped pointers, cooperative
+//! matrices and vectors, ray queries: all refused by name.
 
 mod decode;
 mod direct;

@@ -95,3 +95,26 @@ fn doubles_have_two_readings() {
     assert_eq!(cell.expected.permits(single), Some(false));
     assert_eq!(cell.lenient.expect("another reading").permits(single), Some(true));
 }
+
+#[test]
+fn beyond_its_budgets_nothing_is_certain_and_nobody_is_to_blame() {
+    use assay_oracle::{CauseKind, Dispatch, Limits, Program, Slot, SpecValues};
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @compute @workgroup_size(1) fn main() {
+            let x = d[0] * 0.1;
+            d[1] = tanh(x);
+            if x >= 0.3 { d[2] = 7.0; }
+        }";
+    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let run = |limits: Limits| {
+        let dispatch =
+            Dispatch { bindings: [(Slot::new(0, 0), floats(&[3.0, 1.0, 2.0]))].into(), ..Dispatch::default() };
+        program.run(&dispatch, &limits).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let plenty = run(Limits::default());
+    assert!(permits(&plenty, 0, 1, 0.3f32.tanh()) && permits(&plenty, 0, 2, 2.0) && permits(&plenty, 0, 2, 7.0));
+    let unsearched = run(Limits { searches: 0, ..Limits::default() });
+    assert_eq!(cause(&unsearched, 0, 1), CauseKind::Precision);
+    let unforked = run(Limits { forks: 0, ..Limits::default() });
+    assert_eq!((cause(&unforked, 0, 2), unforked.faults.len()), (CauseKind::Budget, 0));
+}

@@ -11,7 +11,7 @@ use crate::site::{Chain, Reading, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_float::Set;
-use assay_precision::{Lenient, Operand, Permitted};
+use assay_precision::{Lenient, Op, Operand, Permitted};
 use smallvec::SmallVec;
 
 /// A result: value, bits, and how it came about.
@@ -173,6 +173,12 @@ impl Run<'_> {
         if let Some(made) = self.inherited(site, slot, operands, lane) {
             return self.as_chain(site, slot, operands, lane, made);
         }
+        if given.iter().any(|operand| matches!(operand, Operand::Set(_))) {
+            self.searches += search_cost(site.call.op);
+            if self.searches > self.limits.searches {
+                return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE);
+            }
+        }
         let over = site.reference.permitted_over(slot, &given);
         let set = self.reading(over.permitted);
         if set.is_anything() && over.tightness == assay_precision::Tightness::Enclosure {
@@ -332,4 +338,17 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     // The least value that is not below, the greatest that is not above.
     let (lo, hi) = (Real::exact(lo).neighbours(fmt).1, Real::exact(hi).neighbours(fmt).0);
     Some((lo.min(hi), hi.max(lo)))
+}
+
+/// What the table's search over sets costs, in milliseconds as measured; nothing where it is quick.
+fn search_cost(op: Op) -> u64 {
+    match op {
+        Op::Tanh => 300,
+        Op::Asin | Op::Acos | Op::Asinh | Op::Acosh => 50,
+        Op::SmoothStep => 20,
+        Op::FMix | Op::Atanh => 6,
+        Op::Sinh | Op::Cosh | Op::Tan => 4,
+        Op::Pow | Op::Sqrt | Op::FRem | Op::FMod => 1,
+        _ => 0,
+    }
 }

@@ -99,6 +99,8 @@ pub(crate) struct Run<'a> {
     pub(crate) blocks: u64,
     pub(crate) undecided_blocks: u64,
     pub(crate) instructions: u64,
+    /// What searches over sets have cost: see [`Limits::searches`].
+    pub(crate) searches: u64,
     /// The last number given to a value.
     pub(crate) last_id: u32,
 }

@@ -87,6 +87,7 @@ impl<'a> Run<'a> {
             blocks: 0,
             undecided_blocks: 0,
             instructions: 0,
+            searches: 0,
             last_id: 0,
         };
         run.bind()?;
