@@ -127,6 +127,28 @@ fn compare_all(format: Format, count: usize, seed: u64) {
     }
 }
 
+/// A sum of products within a formula may be exact, if a factor is zero or few bits are set: its hull is one value then.
+#[test]
+fn formulas_with_exact_parts_are_judged_the_same_both_ways() {
+    let word = |column: &u64| *column as u32;
+    for mode in ["DenormPreserve", "SignedZeroInfNanPreserve"] {
+        let modes = Modes::default().with(mode).expect("a mode");
+        let call = Call::new(Op::Reflect, Scalar::Float(F32), Shape::Vector(2), None, modes).expect("a legal call");
+        // y0 may be read as zero, and the dot product is one product then.
+        let x = [0xbdf6_240d, 0x8080_0000, 0x807f_fffe, 0xc18c_624f];
+        for got in 0x0519_b750_u64..0x0519_b760 {
+            let row: Vec<[u32; 1]> = x.iter().chain(&[0, got]).map(|bits| [word(bits)]).collect();
+            let columns: Vec<Column<'_>> = row.iter().map(|word| Column::Words(word)).collect();
+            let mut census = Census::default();
+            Checker::new(call.clone()).check(&columns[..4], &columns[4..], &mut census);
+            let expected = [call.judge(&x, &[0, got])[0].verdict, call.judge(&x, &[0, got])[1].verdict];
+            assert_eq!(census.failing_inputs, u64::from(expected.contains(&Verdict::Fail)), "{mode} {got:#x}");
+            let passed = expected.iter().filter(|v| **v == Verdict::Pass).count() as u64;
+            assert_eq!(census.verdicts.get(&Verdict::Pass).copied().unwrap_or(0), passed, "{mode} {got:#x}");
+        }
+    }
+}
+
 #[test]
 fn single_precision_verdicts_are_the_same_both_ways() {
     compare_all(F32, 64, 1);

@@ -127,8 +127,11 @@ impl<'a> Lanes<'a> {
             for i in 0..LANES {
                 let inward = e[i] + SLACK * (v[i].abs() + b[i]);
                 let (least, greatest) = (v[i] - b[i] + inward, v[i] + b[i] - inward);
-                lo[i] = if least < -grid.max { f64::NEG_INFINITY } else { grid.ceil(least) };
-                hi[i] = if greatest > grid.max { f64::INFINITY } else { grid.floor(greatest) };
+                let low = if least < -grid.max { f64::NEG_INFINITY } else { grid.ceil(least) };
+                let high = if greatest > grid.max { f64::INFINITY } else { grid.floor(greatest) };
+                // Moved past each other they are no values of the set, and their hull would be more than it.
+                let known = low <= high;
+                (lo[i], hi[i]) = if known { (low, high) } else { (f64::NAN, f64::NAN) };
             }
         });
         Range { lo, hi, any, point: false }
