@@ -174,7 +174,8 @@ fn conversions_to_integers_are_the_same_both_ways() {
 /// Results at which nothing is wrong are decided quickly, whatever they are: overflows, flushed ones, exact ones.
 #[test]
 fn right_results_are_left_to_the_certain_way_only_now_and_then() {
-    let cases: [(Op, fn(f32) -> f32, &[f32]); 4] = [
+    type Device = fn(f32) -> f32;
+    let cases: [(Op, Device, &[f32]); 4] = [
         (Op::Exp2, f32::exp2, &[-1e5, -149.0, 0.3, 100.0, 128.0, 500.0, 1e30]),
         (Op::Sqrt, f32::sqrt, &[1e-30, 0.7, 5.0, 1e30]),
         (Op::FNegate, |x| -x, &[-1e30, 1e-40, 0.0, 1e30]),
