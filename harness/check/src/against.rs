@@ -1,8 +1,8 @@
 //! Equivalence: is another translation of a shader within what this one permits?
 //!
 //! No device takes part. The oracle computes what each of the two modules permits for the same dispatch; every set of the
-//! other must lie inside the set of this one. So a compiler that changes an exact result, or an optimiser that widens
-//! what a driver may do, is found, and one that narrows it is not accused.
+//! other must lie inside the set of this one. A compiler that changes a result so that none is left that both permit has
+//! failed; one that widens what a driver may do gets a warning; one that narrows it is not accused.
 
 use crate::check::Check;
 use crate::device::Target;
@@ -54,13 +54,16 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         result.undetermined.push(Undetermined { cause: "not determined".into(), place, elements: open });
         result.elements_undetermined = open;
     }
-    (result.status, result.reason) = match (result.elements_failing, result.elements_checked) {
-        (0, 0) => (Status::Undetermined, Some("nothing could be compared".into())),
-        (0, _) => (Status::Pass, None),
-        (n, of) => {
-            let what = format!("{n} of {of} elements may become what {} does not permit", this.subject.name);
-            (Status::Fail, Some(what))
+    let name = &this.subject.name;
+    let of = result.elements_checked;
+    (result.status, result.reason) = match (result.elements_failing, result.elements_warning) {
+        (0, 0) if of == 0 => (Status::Undetermined, Some("nothing could be compared".into())),
+        (0, 0) => (Status::Pass, None),
+        (0, n) => {
+            let what = format!("{n} of {of} elements may also become what {name} does not permit");
+            (Status::QualityWarning, Some(what))
         }
+        (n, _) => (Status::Fail, Some(format!("{n} of {of} elements are never what {name} permits"))),
     };
     result.times.check = started.elapsed().as_secs_f64();
     result.times.wall = result.times.check;
@@ -91,12 +94,20 @@ fn compare(
         match outside(&usual, &theirs, scalar) {
             Inside::Yes => result.elements_checked += 1,
             Inside::Open => open += 1,
-            Inside::No(got) => {
+            Inside::No { got, shared } => {
                 result.elements_checked += 1;
-                result.elements_failing += 1;
+                let ours = match &usual.expected {
+                    Expected::Exact(bits) => theirs.permits(*bits) == Some(true),
+                    Expected::OneOf(patterns) => patterns.iter().any(|bits| theirs.permits(*bits) == Some(true)),
+                    Expected::Float { .. } | Expected::Undetermined(_) => false,
+                };
+                let shared = shared || ours;
+                let (status, class) =
+                    if shared { (Status::QualityWarning, "Wider") } else { (Status::Fail, "Changed") };
+                *(if shared { &mut result.elements_warning } else { &mut result.elements_failing }) += 1;
                 if result.mismatches.len() < KEPT {
                     result.mismatches.push(Mismatch {
-                        status: Status::Fail,
+                        status,
                         round,
                         buffer: descriptor.label(),
                         element: path_text(path),
@@ -106,7 +117,7 @@ fn compare(
                         before: hex(scalar, element.read(&before.data).unwrap_or(0)),
                         got,
                         permitted: ranges(scalar, &usual.expected),
-                        class: "Wider".into(),
+                        class: class.into(),
                         by: "specification".into(),
                     });
                 }
@@ -131,8 +142,11 @@ pub fn without_source(module: &Module) -> Vec<u32> {
 
 enum Inside {
     Yes,
-    /// A value, in hexadecimal, that only the other permits.
-    No(String),
+    /// Only the other permits this value, in hexadecimal; and whether there are values that both permit.
+    No {
+        got: String,
+        shared: bool,
+    },
     Open,
 }
 
@@ -140,36 +154,49 @@ enum Inside {
 fn outside(usual: &Permitted<'_>, theirs: &Expected, scalar: Scalar) -> Inside {
     let judge = |bits: u64| match usual.judge(bits) {
         Verdict::Within | Verdict::Lenient => Inside::Yes,
-        Verdict::Outside => Inside::No(hex(scalar, bits)),
+        Verdict::Outside => Inside::No { got: hex(scalar, bits), shared: false },
         Verdict::Open(_) => Inside::Open,
     };
     match theirs {
         Expected::Exact(bits) => judge(*bits),
-        Expected::OneOf(patterns) => patterns
-            .iter()
-            .map(|bits| judge(*bits))
-            .find(|inside| !matches!(inside, Inside::Yes))
-            .unwrap_or(Inside::Yes),
+        Expected::OneOf(patterns) => all(patterns.iter().map(|bits| judge(*bits))),
         Expected::Undetermined(_) => Inside::Open,
         Expected::Float { set, .. } if set.is_anything() => Inside::Open,
         Expected::Float { format, set } => {
             let Expected::Float { set: wide, .. } = &usual.expected else {
                 // Exact here, a set there: the ends tell.
                 let ends = set.ranges().iter().flat_map(|r| [r.lo, r.hi]).map(|rank| judge(format.bits(rank)));
-                return ends.into_iter().find(|inside| !matches!(inside, Inside::Yes)).unwrap_or(Inside::Yes);
+                return all(ends);
             };
             if wide.is_anything() {
                 return Inside::Open;
             }
+            let shared = set.has_nan() && wide.has_nan() || set.ranges().iter().any(|r| wide.meets(*r));
             let covers = |lo, hi| wide.ranges().iter().any(|r| r.lo <= lo && hi <= r.hi);
             match set.ranges().iter().find(|r| !covers(r.lo, r.hi)) {
                 Some(r) => {
                     let end = if covers(r.lo, r.lo) { r.hi } else { r.lo };
-                    Inside::No(hex(scalar, format.bits(end)))
+                    Inside::No { got: hex(scalar, format.bits(end)), shared }
                 }
-                None if set.has_nan() && !wide.has_nan() => Inside::No("nan".into()),
+                None if set.has_nan() && !wide.has_nan() => Inside::No { got: "nan".into(), shared },
                 None => Inside::Yes,
             }
         }
+    }
+}
+
+/// What several values come to: the first that is outside, and whether another is inside.
+fn all(values: impl Iterator<Item = Inside>) -> Inside {
+    let (mut worst, mut inside) = (Inside::Yes, false);
+    for value in values {
+        match (&worst, value) {
+            (_, Inside::Yes) => inside = true,
+            (Inside::Yes | Inside::Open, other) => worst = other,
+            (Inside::No { .. }, _) => {}
+        }
+    }
+    match worst {
+        Inside::No { got, shared } => Inside::No { got, shared: shared || inside },
+        other => other,
     }
 }
