@@ -2,7 +2,7 @@
 
 use crate::{
     count,
-    operands::{Slot, slots},
+    operands::{Slot, slots, value},
     seconds,
     table::style,
 };
@@ -125,17 +125,6 @@ fn ranges(out: &mut String, slot: Slot, permitted: &[[String; 2]], indent: &str)
 
 fn slot_of(scalar: &str) -> Slot {
     slots(scalar).0.first().copied().unwrap_or(Slot::Plain)
-}
-
-/// Bits with what they stand for.
-fn value(slot: Slot, bits: &str) -> String {
-    match u64::from_str_radix(bits.trim_start_matches("0x"), 16) {
-        Ok(number) => {
-            let hex = slot.hex_float(number).map_or_else(String::new, |hex| format!(" = {hex}"));
-            format!("{bits} = {}{hex}", slot.decimal(number))
-        }
-        Err(_) => bits.to_owned(),
-    }
 }
 
 #[cfg(test)]

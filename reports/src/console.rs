@@ -1,11 +1,10 @@
 //! The console: failing cases as they come, a table at the end, one clear line last.
 
 use crate::{
-    Outcome, Progress, Tally, check, count, margin,
-    operands::{Slot, describe, slots},
+    Expectations, Outcome, Progress, Standing, Tally, check, count, margin,
+    operands::{Slot, describe, slots, value},
     reason_of, seconds,
     table::{self, Row, Rows, style},
-    tally::is_failure,
 };
 use anstyle::{AnsiColor, Style};
 use assay_runner::{CaseResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status};
@@ -13,7 +12,12 @@ use indicatif::ProgressBar;
 use std::{
     io::{self, Write},
     path::PathBuf,
+    rc::Rc,
 };
+
+/// The order in which standings are listed.
+const STANDINGS: [Standing; 6] =
+    [Standing::Expected, Standing::Waived, Standing::Flaky, Standing::Missing, Standing::Fixed, Standing::Regression];
 
 /// Reasons that are listed for a status.
 const REASONS: usize = 12;
@@ -52,6 +56,12 @@ impl Console {
     #[must_use]
     pub fn beside(self, progress: &Progress) -> Console {
         Console { bar: Some(progress.bar()), ..self }
+    }
+
+    /// Holds the results against what the lab expects: what it expects is not shown as a failure.
+    #[must_use]
+    pub fn expecting(self, expectations: Rc<Expectations>) -> Console {
+        Console { tally: self.tally.expecting(expectations), ..self }
     }
 
     /// Writes a block at once, the bar out of the way. A reader that has gone (`assay run | head`) is no reason to stop a
@@ -95,8 +105,17 @@ impl Console {
     }
 
     fn finished_case(&mut self, case: &CaseResult) -> io::Result<()> {
-        let shown = is_failure(case.status) || self.options.verbose;
-        let line = shown.then(|| case_line(case, &self.options));
+        let expectations = self.tally.expectations();
+        let judged = expectations.judge(case);
+        let shown = !judged.standing.is_success() || self.options.verbose;
+        let line = shown.then(|| {
+            let mut line = case_line(case, &self.options);
+            if expectations.are_any() {
+                let why = judged.why.map_or_else(String::new, |why| format!(": {why}"));
+                line.insert_str(line.len() - 1, &format!("  [{:?}{why}]", judged.standing));
+            }
+            line
+        });
         if case.status != Status::NotSupported {
             self.rows.add(case);
         }
@@ -144,8 +163,25 @@ impl Console {
             seconds(times.overlap),
             rate(tally.scalars_checked(), times.check)
         )?;
+        if tally.expectations().are_any() {
+            let standings = STANDINGS.iter().map(|&standing| (standing, tally.standing(standing)));
+            let standings = standings.filter(|&(_, cases)| cases > 0);
+            let standings: Vec<_> =
+                standings.map(|(standing, cases)| format!("{} {standing:?}", count(cases))).collect();
+            writeln!(out, "against  the lists given: {}", standings.join(", "))?;
+        }
+        if let (n, true) = (tally.expectations().skipped().len(), !tally.expectations().skipped().is_empty()) {
+            writeln!(out, "skipped  {} cases, by the list of skips", count(n))?;
+        }
+        for waiver in tally.useless_waivers() {
+            writeln!(out, "waiver   {waiver}")?;
+        }
         if let Some(folder) = &self.options.folder {
-            writeln!(out, "written  {}: results.jsonl, results.csv, failures.csv, device.json", folder.display())?;
+            writeln!(
+                out,
+                "written  {}: results.jsonl, results.csv, failures.csv, junit.xml, device.json",
+                folder.display()
+            )?;
         }
         let (style, verdict) = self.verdict();
         writeln!(out, "\n{style}{verdict}{style:#}")
@@ -165,6 +201,20 @@ impl Console {
             (false, false) => String::new(),
         };
         match tally.outcome() {
+            Outcome::Failures if tally.expectations().are_any() => {
+                let of = |standing| tally.standing(standing);
+                let (worse, better) = (of(Standing::Regression), of(Standing::Fixed));
+                let mut parts = Vec::new();
+                if worse > 0 {
+                    parts.push(format!("{} not as expected", plural_count(worse, "case")));
+                }
+                if better > 0 {
+                    let verb = plural(better, "does", "do");
+                    parts.push(format!("{} {verb} better than the baseline says", plural_count(better, "case")));
+                }
+                let red = AnsiColor::Red.on_default().bold();
+                (red, format!("FAIL: {device}: {}.{stopped}", parts.join("; ")))
+            }
             Outcome::Failures => {
                 let wrong = tally.of(Status::Fail);
                 let other = failed - wrong;
@@ -201,8 +251,12 @@ impl Console {
                 };
                 let passed = plural_count(checked, "checked case");
                 let verb = plural(checked, "is", "are");
+                let but = match failed {
+                    0 => String::new(),
+                    n => format!(" but {}, as expected", count(n)),
+                };
                 let green = AnsiColor::Green.on_default().bold();
-                (green, format!("PASS: {device}: {passed} {verb} within {specification}{warnings}."))
+                (green, format!("PASS: {device}: {passed} {verb} within {specification}{warnings}{but}."))
             }
         }
     }
@@ -313,13 +367,7 @@ fn expand(out: &mut dyn Write, row: &Row) -> io::Result<()> {
 fn write_example(out: &mut dyn Write, case: &CaseResult, worst: &Example) -> io::Result<()> {
     let (results, operands) = slots(&case.types);
     let slot = results.get(worst.slot).copied().unwrap_or(Slot::Plain);
-    let whole = |text: &str| match u64::from_str_radix(text.trim_start_matches("0x"), 16) {
-        Ok(bits) => {
-            let hex = slot.hex_float(bits).map_or_else(String::new, |hex| format!(" = {hex}"));
-            format!("{text} = {}{hex}", slot.decimal(bits))
-        }
-        Err(_) => text.to_owned(),
-    };
+    let whole = |text: &str| value(slot, text);
     let place = if results.len() > 1 { format!(", component {}", worst.slot) } else { String::new() };
     writeln!(out, "      worst at {}{place}", describe(&worst.operands, &operands))?;
     writeln!(out, "        got       {}", whole(&worst.got))?;

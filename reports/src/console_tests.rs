@@ -67,7 +67,7 @@ results  260,000 checked from 262,144 inputs; 2,144 not checked, as nothing is r
 NotSupported
         1  shaderDenormPreserveFloat32 is false
 time     12.0 s; added up over cases: build 0.50 s, device 4.5 s, check 6.5 s on 2 cores, overlap 0.75 s, 40.0 k results/s per core
-written  out: results.jsonl, results.csv, failures.csv, device.json
+written  out: results.jsonl, results.csv, failures.csv, junit.xml, device.json
 
 FAIL: test device, testpipe Mesa 22.3.6: 1 of 4 checked cases returns results that Vulkan 1.4.360 does not permit.
 ";

@@ -5,24 +5,46 @@
 //! | `device.json` | at the start | the device and what it depends on ([`assay_runner::DeviceInfo`]) |
 //! | `results.jsonl` | grows as `results.jsonl.partial`, gets its name at the end | one event a line: `run_started`, a `case_finished` for each case, `run_finished` |
 //! | `results.csv`, `failures.csv` | at the end | deqp-runner's form |
+//! | `junit.xml` | at the end | for CI systems |
+//! | `standings.jsonl` | at the end, if the lab gave lists | how each case stands to them, where it is not simply as it should be |
 //!
 //! A file under its final name is whole. The end of a run is also its end by Ctrl-C: the files then hold the cases
 //! that ended, and `run_finished` says `"interrupted":true`. A run that was killed leaves `results.jsonl.partial`, in
 //! which every line but perhaps the last is whole.
 
-use crate::deqp;
+use crate::{
+    deqp::{self, Did, Word},
+    expect::{Expectations, Judged, Standing},
+    junit,
+};
 use assay_runner::{Event, Reporter};
+use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
+    rc::Rc,
 };
 
-const DEVICE: &str = "device.json";
-const RESULTS: &str = "results.jsonl";
-const RESULTS_CSV: &str = "results.csv";
-const FAILURES_CSV: &str = "failures.csv";
-const PARTIAL: &str = ".partial";
+pub(crate) const DEVICE: &str = "device.json";
+pub(crate) const RESULTS: &str = "results.jsonl";
+pub(crate) const RESULTS_CSV: &str = "results.csv";
+pub(crate) const FAILURES_CSV: &str = "failures.csv";
+pub(crate) const JUNIT: &str = "junit.xml";
+pub(crate) const STANDINGS: &str = "standings.jsonl";
+/// The page, which is not written here but goes with the results that it is of.
+pub(crate) const PAGE: &str = "report.html";
+pub(crate) const PARTIAL: &str = ".partial";
+
+/// A line of `standings.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StandingLine {
+    pub(crate) name: String,
+    pub(crate) standing: Standing,
+    /// deqp-runner's word.
+    pub(crate) word: String,
+    pub(crate) why: Option<String>,
+}
 
 /// Why an output folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +73,10 @@ pub struct Folder {
     path: PathBuf,
     results: Option<File>,
     rows: deqp::Rows,
+    junit: Vec<junit::Row>,
+    standings: String,
+    title: String,
+    expectations: Rc<Expectations>,
 }
 
 impl Folder {
@@ -67,7 +93,21 @@ impl Folder {
         if let Err(source) = probe(&path) {
             return Err(FolderError::Write { path, source });
         }
-        Ok(Folder { path, results: None, rows: deqp::Rows::default() })
+        Ok(Folder {
+            path,
+            results: None,
+            rows: deqp::Rows::default(),
+            junit: Vec::new(),
+            standings: String::new(),
+            title: String::new(),
+            expectations: Rc::default(),
+        })
+    }
+
+    /// Holds the results against what the lab expects.
+    #[must_use]
+    pub fn expecting(self, expectations: Rc<Expectations>) -> Folder {
+        Folder { expectations, ..self }
     }
 
     /// Where it is.
@@ -82,7 +122,7 @@ impl Folder {
 
     fn start(&mut self, event: &Event) -> io::Result<()> {
         // All at once, so that files of two runs never lie side by side.
-        for name in [RESULTS, RESULTS_CSV, FAILURES_CSV, DEVICE] {
+        for name in [RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE, DEVICE] {
             for name in [name.to_owned(), format!("{name}{PARTIAL}")] {
                 match fs::remove_file(self.path.join(name)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -94,8 +134,11 @@ impl Folder {
             let mut text = serde_json::to_string_pretty(&run.device)?;
             text.push('\n');
             self.write_whole(DEVICE, &text)?;
+            self.title = format!("assay, {}", run.device.name);
         }
         self.rows = deqp::Rows::default();
+        self.junit.clear();
+        self.standings.clear();
         self.results = Some(File::create(self.path.join(format!("{RESULTS}{PARTIAL}")))?);
         self.line(event)
     }
@@ -111,26 +154,75 @@ impl Folder {
         if let Some(file) = self.results.take() {
             file.sync_all()?;
             fs::rename(self.path.join(format!("{RESULTS}{PARTIAL}")), self.path.join(RESULTS))?;
+            self.without_result()?;
             self.write_whole(RESULTS_CSV, &self.rows.results())?;
             self.write_whole(FAILURES_CSV, &self.rows.failures())?;
+            let junit = junit::text(&self.title, &self.junit).map_err(io::Error::other)?;
+            self.write_whole(JUNIT, &junit)?;
+            if self.expectations.are_any() {
+                self.write_whole(STANDINGS, &self.standings)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in how a case came out.
+    fn add(&mut self, name: &str, judged: Judged, seconds: f64, reason: Option<&str>) -> io::Result<()> {
+        self.rows.insert(name, judged.word, seconds);
+        self.stand(name, judged, seconds, reason)
+    }
+
+    fn stand(&mut self, name: &str, judged: Judged, seconds: f64, reason: Option<&str>) -> io::Result<()> {
+        let Judged { standing, word, why } = judged;
+        let reason = match (reason, &why) {
+            (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
+            (reason, why) => reason.map(str::to_owned).or(why.clone()),
+        };
+        self.junit.push(junit::Row { name: name.to_owned(), word, seconds, reason });
+        if !(word == Word::Did(Did::Pass) && standing == Standing::Expected) {
+            let line = StandingLine { name: name.to_owned(), standing, word: word.to_string(), why };
+            self.standings += &serde_json::to_string(&line)?;
+            self.standings.push('\n');
+        }
+        Ok(())
+    }
+
+    /// Takes in the cases that were to run and have no result, and those that were left out.
+    fn without_result(&mut self) -> io::Result<()> {
+        let ended: std::collections::HashSet<String> = self.junit.iter().map(|row| row.name.clone()).collect();
+        let expectations = Rc::clone(&self.expectations);
+        for name in expectations.planned().iter().filter(|name| !ended.contains(*name)) {
+            self.rows.without_result(name, Word::Missing);
+            let missing = Judged { standing: Standing::Missing, word: Word::Missing, why: None };
+            self.stand(name, missing, 0.0, Some("planned, and without a result: the run ended before it"))?;
+        }
+        for name in expectations.skipped() {
+            let judged = expectations.judge_word(name, Did::Skip);
+            self.rows.without_result(name, judged.word);
+            self.stand(name, judged, 0.0, Some("left out by the list of skips"))?;
         }
         Ok(())
     }
 
     /// Writes a file under another name, then gives it its own.
     fn write_whole(&self, name: &str, text: &str) -> io::Result<()> {
-        let partial = self.path.join(format!("{name}{PARTIAL}"));
-        let written = File::create(&partial).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        match written.and_then(|()| fs::rename(&partial, self.path.join(name))) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                // The error at hand matters more than one from cleaning up.
-                _ = fs::remove_file(&partial);
-                Err(error)
-            }
+        write_whole(&self.path, name, text)
+    }
+}
+
+/// Writes a file of a folder under another name, then gives it its own.
+pub(crate) fn write_whole(folder: &Path, name: &str, text: &str) -> io::Result<()> {
+    let partial = folder.join(format!("{name}{PARTIAL}"));
+    let written = File::create(&partial).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    match written.and_then(|()| fs::rename(&partial, folder.join(name))) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            // The error at hand matters more than one from cleaning up.
+            _ = fs::remove_file(&partial);
+            Err(error)
         }
     }
 }
@@ -140,12 +232,14 @@ impl Reporter for Folder {
         let done = match event {
             Event::RunStarted(_) => self.start(event),
             Event::CaseFinished(case) => {
-                self.rows.add(case);
-                self.line(event)
+                let judged = self.expectations.judge(case);
+                let added = self.add(&case.name, judged, case.times.wall, case.reason.as_deref());
+                added.and_then(|()| self.line(event))
             }
             Event::CheckFinished(check) => {
-                self.rows.insert(&check.name, check.status, check.times.wall);
-                self.line(event)
+                let judged = self.expectations.judge_word(&check.name, Did::of(check.status));
+                let added = self.add(&check.name, judged, check.times.wall, check.reason.as_deref());
+                added.and_then(|()| self.line(event))
             }
             Event::RunFinished { .. } => self.line(event).and_then(|()| self.finish()),
             Event::CaseStarted { .. } | Event::CaseProgress { .. } => Ok(()),
@@ -199,7 +293,7 @@ mod tests {
         for event in events() {
             folder.event(&event).unwrap();
         }
-        assert_eq!(names(folder.path()), ["device.json", "failures.csv", "results.csv", "results.jsonl"]);
+        assert_eq!(names(folder.path()), ["device.json", "failures.csv", "junit.xml", "results.csv", "results.jsonl"]);
         let text = fs::read_to_string(folder.path().join(RESULTS)).unwrap();
         let read: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let kept: Vec<Event> = events().into_iter().filter(|e| !matches!(e, Event::CaseStarted { .. })).collect();
@@ -247,6 +341,38 @@ mod tests {
         assert!(error.starts_with("cannot create the output folder") && error.contains("file/out"), "{error}");
         let error = Folder::create(&file).unwrap_err().to_string();
         assert!(error.starts_with("cannot create the output folder"), "{error}");
+    }
+
+    #[test]
+    fn results_stand_to_what_was_expected_and_nothing_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let list = dir.path().join("baseline.csv");
+        fs::write(&list, "p.b,Fail\np.a,Crash\n").unwrap();
+        let baseline = deqp::Baseline::read(&list).unwrap();
+        let expectations = Expectations::new(Some(baseline), deqp::Patterns::none(), crate::Waivers::default());
+        let planned = ["p.a", "p.b", "p.c"].map(str::to_owned).to_vec();
+        let expectations = Rc::new(expectations.of_run(planned, vec!["p.d".to_owned()]));
+        let mut folder = Folder::create(dir.path().join("out")).unwrap().expecting(expectations);
+        for event in events() {
+            folder.event(&event).unwrap();
+        }
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        let rows = "p.a,UnexpectedImprovement(Pass),1.5\np.b,ExpectedFail,1.5\np.c,Missing,0\np.d,Skip,0\n";
+        assert_eq!(read(RESULTS_CSV), rows);
+        assert_eq!(read(FAILURES_CSV), "p.a,UnexpectedImprovement(Pass)\np.c,Missing\n");
+        let standings: Vec<StandingLine> =
+            read(STANDINGS).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let standings: Vec<_> = standings.iter().map(|line| (line.name.as_str(), line.standing)).collect();
+        assert_eq!(
+            standings,
+            [
+                ("p.b", Standing::Expected),
+                ("p.a", Standing::Fixed),
+                ("p.c", Standing::Missing),
+                ("p.d", Standing::Expected)
+            ]
+        );
+        assert!(read(JUNIT).contains("left out by the list of skips"));
     }
 
     #[test]

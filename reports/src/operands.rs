@@ -96,6 +96,17 @@ pub fn describe(bits: &[String], slots: &[Slot]) -> String {
     }
 }
 
+/// Bits with what they stand for: `0x3fc00000 = 1.5 = 0x1.8p+0`.
+pub(crate) fn value(slot: Slot, bits: &str) -> String {
+    match u64::from_str_radix(bits.trim_start_matches("0x"), 16) {
+        Ok(number) => {
+            let hex = slot.hex_float(number).map_or_else(String::new, |hex| format!(" = {hex}"));
+            format!("{bits} = {}{hex}", slot.decimal(number))
+        }
+        Err(_) => bits.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

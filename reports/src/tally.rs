@@ -1,14 +1,18 @@
 //! Counting cases, and what the counts mean for the run as a whole.
 
+use crate::{
+    deqp::Did,
+    expect::{Expectations, Standing, WaiversUsed},
+};
 use assay_runner::{CaseResult, CheckResult, Event, Reporter, Status, Times};
-use std::{collections::BTreeMap, io};
+use std::{collections::BTreeMap, io, rc::Rc};
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything that was checked is permitted, if only by a lenient reading in places.
     Clean,
-    /// Something failed, crashed, hung or went wrong.
+    /// Something failed, crashed, hung or went wrong and was not expected to, or does better than the baseline says.
     Failures,
     /// No case was checked: that is not a success.
     NothingChecked,
@@ -28,6 +32,9 @@ pub struct Tally {
     scalars_checked: u64,
     scalars_unchecked: u64,
     times: Times,
+    expectations: Rc<Expectations>,
+    standings: BTreeMap<Standing, u64>,
+    waivers: WaiversUsed,
 }
 
 impl Tally {
@@ -36,9 +43,33 @@ impl Tally {
         Tally::default()
     }
 
+    /// Holds the results against what the lab expects.
+    #[must_use]
+    pub fn expecting(self, expectations: Rc<Expectations>) -> Tally {
+        Tally { expectations, ..self }
+    }
+
+    /// What the lab expects.
+    pub fn expectations(&self) -> &Expectations {
+        &self.expectations
+    }
+
+    /// Cases that stand so to what the lab expects.
+    pub fn standing(&self, standing: Standing) -> u64 {
+        match standing {
+            Standing::Missing => self.planned.saturating_sub(self.finished()),
+            _ => self.standings.get(&standing).copied().unwrap_or(0),
+        }
+    }
+
+    /// What is to be said of waivers that the run had no use for.
+    pub fn useless_waivers(&self) -> Vec<String> {
+        self.waivers.useless(&self.expectations)
+    }
+
     /// What the run came to so far.
     pub fn outcome(&self) -> Outcome {
-        if self.statuses.iter().any(|(&status, &cases)| cases > 0 && is_failure(status)) {
+        if self.standing(Standing::Regression) + self.standing(Standing::Fixed) > 0 {
             Outcome::Failures
         } else if self.interrupted || self.finished() < self.planned {
             Outcome::Incomplete
@@ -120,6 +151,8 @@ impl Tally {
     }
 
     fn add_check(&mut self, check: &CheckResult) {
+        let judged = self.expectations.judge_word(&check.name, Did::of(check.status));
+        *self.standings.entry(judged.standing).or_default() += 1;
         self.count(check.status, check.reason.as_deref(), check.times);
         self.inputs_tested += u64::from(check.rounds_checked);
         self.scalars_checked += check.elements_checked;
@@ -127,6 +160,8 @@ impl Tally {
     }
 
     fn add(&mut self, case: &CaseResult) {
+        *self.standings.entry(self.expectations.judge(case).standing).or_default() += 1;
+        self.waivers.add(&Rc::clone(&self.expectations), case);
         self.count(case.status, case.reason.as_deref(), case.times);
         self.inputs_tested += case.inputs_tested;
         self.scalars_checked += case.scalars_checked;

@@ -1,6 +1,8 @@
 //! Events for the tests of the reporters.
 
-use assay_runner::{CaseResult, ClassCount, DeviceInfo, Example, RunInfo, SCHEMA, Status, Times};
+use crate::Folder;
+use assay_runner::{CaseResult, ClassCount, DeviceInfo, Event, Example, Reporter, RunInfo, SCHEMA, Status, Times};
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(cases: usize) -> RunInfo {
     RunInfo {
@@ -29,6 +31,7 @@ pub(crate) fn run(cases: usize) -> RunInfo {
         cases,
         command: vec!["assay".to_owned(), "run".to_owned()],
         started: "2026-11-21T11:21:47Z".to_owned(),
+        part: None,
     }
 }
 
@@ -85,7 +88,24 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
             Vec::new()
         },
         worst: checked.then_some(worst),
+        profile: None,
         seed: 0,
         times: Times { wall: 1.5, build: 0.1, device: 0.9, check: 1.3, overlap: 0.15 },
     }
+}
+
+/// The output folder of a run of these cases.
+pub(crate) fn folder(path: &Path, cases: &[CaseResult]) -> PathBuf {
+    folder_of(path, run(cases.len()), cases, false)
+}
+
+/// The output folder of that run.
+pub(crate) fn folder_of(path: &Path, run: RunInfo, cases: &[CaseResult], interrupted: bool) -> PathBuf {
+    let mut folder = Folder::create(path).unwrap();
+    folder.event(&Event::RunStarted(Box::new(run))).unwrap();
+    for case in cases {
+        folder.event(&Event::CaseFinished(Box::new(case.clone()))).unwrap();
+    }
+    folder.event(&Event::RunFinished { interrupted, wall: 2.5 }).unwrap();
+    path.to_owned()
 }

@@ -10,6 +10,7 @@ mod error;
 mod family;
 mod filter;
 mod inputs;
+mod partition;
 mod shader;
 
 pub use case::{Case, Source};
@@ -17,6 +18,7 @@ pub use columns::Columns;
 pub use error::CaseError;
 pub use filter::Filter;
 pub use inputs::{Budget, InputRange, Inputs, Mixture, RangeError, UnknownBudget, Values, position};
+pub use partition::{Division, Partition, PartitionError, stable_hash};
 pub use shader::{Shader, ShaderError, Specialization};
 
 use assay_precision::Op;

@@ -1,7 +1,7 @@
 //! What can be asked for, and how it is explained.
 
 use crate::exit;
-use assay_case::{Budget, InputRange};
+use assay_case::{Budget, InputRange, Partition};
 use assay_precision::Modes;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// Runs cases on a device and reports what it got wrong
     #[command(
         after_help = "See `assay run --help` for filters, ranges, and what the output folder holds.",
-        after_long_help = format!("{FILTERS}\n\n{RUN}")
+        after_long_help = format!("{FILTERS}\n\n{}\n\n{RUN}", crate::lists::HELP)
     )]
     Run(RunArgs),
     /// Checks a shader of your own: every result against what the specification permits
@@ -58,6 +58,22 @@ pub(crate) enum Command {
     /// Says what a SPIR-V module declares, needs and violates, and on which devices it may run
     #[command(after_help = crate::inspect::HELP)]
     Inspect(crate::inspect::InspectArgs),
+    /// Writes the HTML page of one or several result folders
+    #[command(after_help = crate::folders::REPORT_HELP)]
+    Report(crate::folders::ReportArgs),
+    /// Keeps results of many runs in one file and shows how margins went
+    #[command(after_help = crate::folders::HISTORY_HELP)]
+    History {
+        /// What to do with it.
+        #[command(subcommand)]
+        command: crate::folders::HistoryCommand,
+    },
+    /// Joins the result folders of the parts of a run
+    #[command(after_help = crate::folders::MERGE_HELP)]
+    Merge(crate::folders::MergeArgs),
+    /// Says what changed from one run to another, margins included
+    #[command(after_help = crate::folders::DIFF_HELP)]
+    Diff(crate::folders::DiffArgs),
     /// Prints a completion script for a shell
     #[command(after_help = "Example: assay completions bash > ~/.local/share/bash-completion/completions/assay")]
     Completions {
@@ -119,6 +135,16 @@ pub(crate) struct RunArgs {
     /// Only this part of the first operand's values, ends included
     #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
     pub(crate) range: Option<InputRange>,
+
+    /// Only this part of the cases, for one of several machines: hash:M/N or slice:M/N, M from 1 to N
+    ///
+    /// hash keeps a case in its part when other cases come or go; slice makes parts of one size. `assay merge` joins
+    /// the folders.
+    #[arg(long, value_name = "PART")]
+    pub(crate) partition: Option<Partition>,
+
+    #[command(flatten)]
+    pub(crate) lists: crate::lists::ListsArgs,
 
     /// Run under the Vulkan validation layer; what it objects to is an InternalError
     #[arg(long)]
@@ -208,7 +234,10 @@ The output folder holds:
   results.jsonl  one JSON object a line: the run, then every case with all that
                  is known of it, last how the run ended
   results.csv    name,status,seconds     as deqp-runner writes it
-  failures.csv   name,status             as deqp-runner writes it
+  failures.csv   name,status             as deqp-runner writes it: a baseline
+  junit.xml      for CI systems
+  report.html    for people: everything in one page
+  standings.jsonl  with lists: how each case stands to them, and why
   device.json    the device, its driver and what it depends on
 
 Statuses:

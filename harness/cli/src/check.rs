@@ -322,6 +322,7 @@ impl Plan<'_> {
             cases: 1,
             command,
             started: Timestamp::now().to_string(),
+            part: None,
         })))?;
         tell(&Event::CheckFinished(Box::new(result.clone())))?;
         tell(&Event::RunFinished { interrupted: false, wall: started.elapsed().as_secs_f64() })?;
@@ -470,6 +471,8 @@ impl OnArgs {
             timeout: self.timeout,
             seed: args.given.seed.unwrap_or(0),
             range: None,
+            partition: None,
+            lists: Default::default(),
             validation: self.validation,
             verbose: false,
         }

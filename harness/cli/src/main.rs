@@ -6,7 +6,9 @@ mod check;
 mod devices;
 mod exit;
 mod explain;
+mod folders;
 mod inspect;
+mod lists;
 mod run;
 
 use args::{Cli, Command};
@@ -48,6 +50,10 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Repro(args) => check::repro(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        Command::Report(args) => folders::report(&args),
+        Command::History { command } => folders::history(&command),
+        Command::Merge(args) => folders::merge(&args),
+        Command::Diff(args) => folders::diff(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "assay", &mut script);

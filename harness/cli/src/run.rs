@@ -4,15 +4,16 @@ use crate::{
     args::RunArgs,
     cases,
     exit::{self, Failure, WithCode},
-    note,
+    folders, note,
 };
 use anyhow::Context;
 use assay_reports::{Console, ConsoleOptions, Folder, Progress, Shared, Tally};
-use assay_runner::{PlanError, Reporter, RunOptions, VulkanExecutor, VulkanOptions};
+use assay_runner::{Executor, PlanError, Reporter, RunOptions, VulkanExecutor, VulkanOptions};
 use jiff::{Timestamp, Zoned};
 use std::{
     num::NonZero,
     path::PathBuf,
+    rc::Rc,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
@@ -25,6 +26,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let (all, patterns) = cases::load_with(&args.filters)?;
     let filters = cases::filters(&patterns, &all)?;
+    let (lists, chosen) = args.lists.read(all, &filters)?;
     let executor = VulkanExecutor::open(&VulkanOptions {
         device: args.device.clone(),
         validation: args.validation,
@@ -35,11 +37,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         budget: args.budget,
         seed: args.seed,
         range: args.range.clone(),
+        partition: args.partition,
         jobs,
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         started: Timestamp::now().to_string(),
     };
-    let plan = assay_runner::plan(all, &filters, &executor, &options).map_err(|error| Failure {
+    let plan = assay_runner::plan(chosen.cases, &filters, &executor, &options).map_err(|error| Failure {
         code: match error {
             PlanError::NoMatch { .. } => exit::NOTHING,
             PlanError::Range { .. } => exit::USAGE,
@@ -47,16 +50,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         error: error.into(),
     })?;
     if plan.cases.is_empty() {
+        let partition = plan.part.as_ref().map(|part| format!("{} holds none of the {} cases", part.of[0], part.cases));
         return Err(Failure {
             code: exit::NOTHING,
-            error: anyhow::anyhow!(
-                "the quick budget leaves out all {} cases that match; name one in full, or give --budget sampled",
-                plan.thinned
-            ),
+            error: partition.filter(|_| plan.thinned == 0).map(anyhow::Error::msg).unwrap_or_else(|| {
+                anyhow::anyhow!(
+                    "the quick budget leaves out all {} cases that match; name one in full, or give --budget sampled",
+                    plan.thinned
+                )
+            }),
         });
     }
+    let planned = plan.cases.iter().map(|planned| planned.case.name.clone()).collect();
+    let expectations = Rc::new(args.lists.expect(lists, executor.info(), planned, chosen.skipped)?);
 
     let folder = Folder::create(args.out.clone().unwrap_or_else(default_folder)).code(exit::USAGE)?;
+    let path = folder.path().to_owned();
+    let folder = folder.expecting(Rc::clone(&expectations));
     if folder.holds_results() {
         note(&format!("replacing the results of an earlier run in {}", folder.path().display()));
     }
@@ -66,16 +76,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
             assay_reports::count(plan.thinned)
         ));
     }
-    let tally = Shared::new(Tally::new());
+    let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
     let progress = Progress::stderr();
     let shown = ConsoleOptions { verbose: args.verbose, threads: jobs, folder: Some(folder.path().to_owned()) };
-    let console = Console::new(anstream::stdout(), shown).beside(&progress);
+    let console = Console::new(anstream::stdout(), shown).beside(&progress).expecting(expectations);
     // The folder first: what the console says at the end is then already there.
     let mut reporters: Vec<Box<dyn Reporter>> =
         vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), Box::new(console)];
 
     catch_interrupts()?;
     assay_runner::run(&plan, &executor, &options, &mut reporters, &INTERRUPTED).code(exit::USAGE)?;
+    // The results are safe: a page that cannot be written is worth a note, not the run.
+    let page = path.join(folders::PAGE);
+    if let Err(failure) = folders::write_page(&[path], &page) {
+        note(&format!("no page was written: {failure}"));
+    }
     Ok(tally.with(|tally| exit::of_outcome(tally.outcome(), tally.interrupted())))
 }
 

@@ -1,8 +1,9 @@
 //! Checking many results at once, and counting what comes out.
 
 use crate::{
-    Call, FailureClass, Judgement, Reference, Verdict,
+    Call, FailureClass, Judgement, Profile, Reference, Scalar, Verdict,
     lanes::arithmetic::LANES,
+    profile::Lanes,
     screen::{Group, Screen},
 };
 use smallvec::SmallVec;
@@ -72,6 +73,8 @@ pub struct Census {
     pub examples: BTreeMap<(Verdict, FailureClass), Vec<Sample>>,
     /// The result with the greatest margin.
     pub worst: Option<Sample>,
+    /// Where the margins lie along the first operand.
+    pub profile: Profile,
 }
 
 impl Census {
@@ -98,6 +101,7 @@ impl Census {
         if let Some(worst) = &other.worst {
             self.keep_worst(worst.margin, || worst.clone());
         }
+        self.profile.merge(&other.profile);
     }
 
     /// Counts so many result scalars.
@@ -151,6 +155,8 @@ pub struct Checker {
     call: Call,
     reference: Arc<Reference>,
     screens: Arc<[Option<Screen>]>,
+    /// The type of the first operand, along which margins are kept.
+    first: Option<Scalar>,
 }
 
 /// What a quick margin may be while the worst is this: it may itself be a little too large.
@@ -164,7 +170,8 @@ impl Checker {
     pub fn new(call: Call) -> Checker {
         let reference = Arc::new(call.reference());
         let screens = reference.slots.iter().map(Screen::new).collect();
-        Checker { call, reference, screens }
+        let first = call.operand_slots().next();
+        Checker { call, reference, screens, first }
     }
 
     /// The call.
@@ -219,6 +226,11 @@ impl Checker {
                     let lane = (0..count).find(|&i| screened.margins[i] == settled.worst);
                     worst.raise(settled.worst, slot, start + lane.unwrap_or_default());
                 }
+                if let Some(scalar) = self.first {
+                    let margin = |lane| if screened.is_unchecked(lane) { -1.0 } else { screened.margins[lane] };
+                    let group = Lanes { operands: columns.operands[0], start, count };
+                    census.profile.add_group(scalar, group, margin, settled.worst);
+                }
                 continue;
             }
             for (lane, verdict) in verdicts[..count].iter_mut().enumerate() {
@@ -231,6 +243,9 @@ impl Checker {
                         }
                         if margin.is_sign_positive() && margin > worst.margin {
                             worst.raise(margin, slot, start + lane);
+                        }
+                        if let Some(scalar) = self.first {
+                            census.profile.add(scalar, columns.operands[0].get(start + lane), margin);
                         }
                         continue;
                     }
@@ -255,6 +270,9 @@ impl Checker {
         let (x, got) = columns.row(slot, index);
         let judgement = self.reference.judge(slot, &x, got);
         census.certain += 1;
+        if let (Some(scalar), Some(margin)) = (self.first, judgement.margin) {
+            census.profile.add(scalar, x[0], margin);
+        }
         census.count(judgement, || Sample { operands: x.to_vec(), slot, got, margin: judgement.margin });
         judgement.verdict
     }

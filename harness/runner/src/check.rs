@@ -1,10 +1,11 @@
 //! What a check of a user's shader came to: part of the schema of `results.jsonl`.
 
 use crate::{Status, Times};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that the verdict on a shader carries.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct CheckResult {
     /// The file, or the case's name.
     pub name: String,
@@ -49,7 +50,7 @@ pub struct CheckResult {
 }
 
 /// An element that is not as it should be; bits in hexadecimal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Mismatch {
     /// `QualityWarning` or `Fail`.
     pub status: Status,
@@ -78,7 +79,7 @@ pub struct Mismatch {
 }
 
 /// Why elements were not determined.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Undetermined {
     /// What kind of reason.
     pub cause: String,
@@ -89,7 +90,7 @@ pub struct Undetermined {
 }
 
 /// An instruction whose result on the device is not permitted for the operands that the device had.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Blame {
     /// The instruction, by its place in the module.
     pub instruction: u32,
@@ -107,7 +108,7 @@ pub struct Blame {
 
 /// An instruction that a wrong element depends on, in the invocation that wrote it; bits in hexadecimal, component by
 /// component.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Derived {
     /// Its name.
     pub name: String,
@@ -126,7 +127,7 @@ pub struct Derived {
 }
 
 /// One wrong execution; bits in hexadecimal, component by component.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct BlameExample {
     /// The invocation, counted through the dispatch.
     pub invocation: u64,

@@ -1,6 +1,7 @@
 //! What a run tells its reporters. The serialised form of these types is the schema of `results.jsonl`.
 
 use crate::CheckResult;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ pub const SCHEMA: u32 = 1;
 pub const SPECIFICATION: &str = "Vulkan 1.4.360";
 
 /// What the case did, in deqp's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 pub enum Status {
     /// Every checked result is permitted.
     Pass,
@@ -34,7 +35,7 @@ pub enum Status {
 }
 
 /// One result scalar with what it belongs to; bits in hexadecimal (`0x3f800000`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Example {
     /// Bits of all operand slots.
     pub operands: Vec<String>,
@@ -46,13 +47,14 @@ pub struct Example {
     pub permitted: Vec<[String; 2]>,
     /// Error over bound; infinite where no error is permitted and there is one (`"inf"` in JSON, which has no infinity).
     #[serde(with = "margin")]
+    #[schemars(with = "Option<margin::Json>")]
     pub margin: Option<f64>,
     /// The command that derives the permitted set.
     pub explain: String,
 }
 
 /// Failing and warning scalars of one class.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ClassCount {
     /// `QualityWarning` or `Fail`.
     pub status: Status,
@@ -65,7 +67,7 @@ pub struct ClassCount {
 }
 
 /// Seconds that a case took, part by part; parts overlap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Times {
     /// From start to end.
     pub wall: f64,
@@ -81,7 +83,7 @@ pub struct Times {
 }
 
 /// Everything a verdict carries.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct CaseResult {
     /// The case's name.
     pub name: String,
@@ -123,14 +125,30 @@ pub struct CaseResult {
     pub worst: Option<Example>,
     /// Failures and warnings by class.
     pub classes: Vec<ClassCount>,
+    /// Where the errors lie; `None` if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// The seed of the inputs.
     pub seed: u64,
     /// Times.
     pub times: Times,
 }
 
+/// Where the errors of a case lie.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct Profile {
+    /// The type of the first operand: `f32`.
+    pub operand: String,
+    /// The greatest error over bound in each 128th of the first operand's bit patterns, in the order of their values (of
+    /// floats: negative NaNs, -inf .. -0, +0 .. +inf, NaNs), to three digits; `null` where there is none. At most 1e9.
+    pub worst: Vec<Option<f64>>,
+    /// How many results have no error, an error over bound up to 2^-10, 2^-9, .. 2^7, and more. Of ordered sweeps one
+    /// in 128 is counted.
+    pub errors: Vec<u64>,
+}
+
 /// Identity of the device and its driver, and what the run depends on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// `deviceName`.
     pub name: String,
@@ -165,7 +183,7 @@ pub struct DeviceInfo {
 }
 
 /// What a run is, before its first case.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct RunInfo {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -185,10 +203,24 @@ pub struct RunInfo {
     pub command: Vec<String>,
     /// When it started, RFC 3339.
     pub started: String,
+    /// Which part of a larger run it is; `None` if it is a whole one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+}
+
+/// Which part of a larger run this is, so that parts can be put together again.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Part {
+    /// `hash:2/4`; several, in the order of their numbers, where some were joined already.
+    pub of: Vec<String>,
+    /// Cases of all parts together.
+    pub cases: usize,
+    /// A hash of the names of all those cases, in hexadecimal: parts belong together only if they agree in it.
+    pub selection: String,
 }
 
 /// What happens in a run, in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// First.
@@ -233,17 +265,19 @@ pub trait Reporter {
 
 /// JSON has no infinity: left to itself, serde would write `null`, which means that there is no margin.
 mod margin {
+    use schemars::JsonSchema;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[derive(Serialize, Deserialize)]
+    /// A number, or the word `inf`.
+    #[derive(JsonSchema, Serialize, Deserialize)]
     #[serde(untagged)]
-    enum Json {
+    pub(super) enum Json {
         Number(f64),
         Word(Infinite),
     }
 
-    #[derive(Serialize, Deserialize)]
-    enum Infinite {
+    #[derive(JsonSchema, Serialize, Deserialize)]
+    pub(super) enum Infinite {
         #[serde(rename = "inf")]
         Inf,
     }

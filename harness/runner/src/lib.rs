@@ -15,7 +15,8 @@ mod vulkan;
 
 pub use check::{Blame, BlameExample, CheckResult, Derived, Mismatch, Undetermined};
 pub use event::{
-    CaseResult, ClassCount, DeviceInfo, Event, Example, Reporter, RunInfo, SCHEMA, SPECIFICATION, Status, Times,
+    CaseResult, ClassCount, DeviceInfo, Event, Example, Part, Profile, Reporter, RunInfo, SCHEMA, SPECIFICATION,
+    Status, Times,
 };
 pub use executor::{Executor, Kernel, Trouble};
 pub use plan::{Plan, PlanError, Planned, RunOptions, plan};

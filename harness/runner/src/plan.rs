@@ -1,7 +1,7 @@
 //! Choosing what to run.
 
-use crate::Executor;
-use assay_case::{Budget, Case, Filter, InputRange, RangeError};
+use crate::{Executor, Part};
+use assay_case::{Budget, Case, Filter, InputRange, Partition, RangeError, stable_hash};
 
 /// What a run does with its cases.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub struct RunOptions {
     pub seed: u64,
     /// Part of the first operand's values.
     pub range: Option<InputRange>,
+    /// Which part of the cases is run, if not all of them.
+    pub partition: Option<Partition>,
     /// Threads that check and build.
     pub jobs: usize,
     /// The command line, for the record.
@@ -36,6 +38,8 @@ pub struct Plan {
     pub cases: Vec<Planned>,
     /// Cases that match the filters and that the quick budget leaves out.
     pub thinned: usize,
+    /// Which part of the cases these are, if not all of them.
+    pub part: Option<Part>,
 }
 
 /// Why there is no plan.
@@ -60,7 +64,7 @@ pub enum PlanError {
 }
 
 /// The cases that match any of the filters (all, if there are none), in the order given; for the quick budget without
-/// those that it leaves out and that no filter names exactly.
+/// those that it leaves out and that no filter names exactly; of these, those in the partition.
 ///
 /// # Errors
 /// A filter matches nothing, or the range fits none of a case's values.
@@ -78,7 +82,7 @@ pub fn plan(
             });
         }
     }
-    let mut plan = Plan { cases: Vec::new(), thinned: 0 };
+    let mut plan = Plan { cases: Vec::new(), thinned: 0, part: None };
     for case in cases {
         if !filters.is_empty() && !filters.iter().any(|filter| filter.matches(&case.name)) {
             continue;
@@ -93,6 +97,9 @@ pub fn plan(
         }
         plan.cases.push(Planned { case, missing: None });
     }
+    if let Some(partition) = options.partition {
+        plan.part = Some(divide(&mut plan.cases, partition));
+    }
     // Each case's shader is written and read for this, which adds up over a hundred thousand of them.
     let each = plan.cases.len().div_ceil(options.jobs.max(1)).max(1);
     std::thread::scope(|scope| {
@@ -101,4 +108,14 @@ pub fn plan(
         }
     });
     Ok(plan)
+}
+
+/// Keeps those in the partition; says what they are a part of.
+fn divide(cases: &mut Vec<Planned>, partition: Partition) -> Part {
+    let names: Vec<&str> = cases.iter().map(|planned| planned.case.name.as_str()).collect();
+    let selection = format!("{:016x}", stable_hash(names.join("\n").as_bytes()));
+    let part = Part { of: vec![partition.to_string()], cases: cases.len(), selection };
+    let mut place = 0..;
+    cases.retain(|planned| place.next().is_some_and(|place| partition.holds(&planned.case.name, place)));
+    part
 }

@@ -80,6 +80,7 @@ pub fn run(
         cases: plan.cases.len(),
         command: options.command.clone(),
         started: options.started.clone(),
+        part: plan.part.clone(),
     })))?;
     let mut summary = Summary::default();
     let mut ended: BTreeMap<usize, Box<CaseResult>> = BTreeMap::new();

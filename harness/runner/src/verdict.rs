@@ -1,6 +1,6 @@
 //! From a census to the result of a case.
 
-use crate::{CaseResult, ClassCount, Example, Status, Times, Trouble};
+use crate::{CaseResult, ClassCount, Example, Profile, Status, Times, Trouble};
 use assay_case::Case;
 use assay_precision::{Call, Census, Reference, Sample, Scalar, Verdict};
 
@@ -44,6 +44,7 @@ pub(crate) fn blank(case: &Case, status: Status, reason: String, seed: u64) -> C
         scalars_unchecked: 0,
         worst: None,
         classes: Vec::new(),
+        profile: None,
         seed,
         times: Times::default(),
     }
@@ -87,9 +88,26 @@ pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
         scalars_unchecked,
         worst: census.worst.as_ref().map(example),
         classes: classes.collect(),
+        profile: profile(case, census),
         times,
         ..blank(case, status, String::new(), seed)
     }
+}
+
+/// Where the errors lie, if there are any.
+fn profile(case: &Case, census: &Census) -> Option<Profile> {
+    let first = case.call.operand_slots().next().filter(|_| !census.profile.is_empty())?;
+    let digits = |margin: f32| {
+        let margin = f64::from(margin).min(1e9);
+        let short = format!("{margin:.2e}").parse().unwrap_or(margin);
+        // Never rounded onto the limit from either side.
+        if short == 1.0 { margin } else { short }
+    };
+    Some(Profile {
+        operand: first.to_string(),
+        worst: census.profile.worst().map(|margin| margin.map(digits)).collect(),
+        errors: census.profile.errors().to_vec(),
+    })
 }
 
 fn status(case: &Case, census: &Census, trouble: Option<&Trouble>, checked: u64) -> (Status, Option<String>) {

@@ -1,6 +1,6 @@
 //! The runner over devices made of closures: what becomes of right, wrong, lost, slow and interrupted ones.
 
-use assay_case::{Budget, Case, Columns, Filter};
+use assay_case::{Budget, Case, Columns, Filter, Partition};
 use assay_runner::{
     CaseResult, DeviceInfo, Event, Executor, Kernel, Plan, PlanError, Reporter, RunError, RunOptions, Status, Summary,
     Trouble, plan, run,
@@ -109,7 +109,7 @@ fn add(row: &[u64]) -> u64 {
 }
 
 fn options(budget: Budget) -> RunOptions {
-    RunOptions { budget, seed: 0, range: None, jobs: 2, command: Vec::new(), started: String::new() }
+    RunOptions { budget, seed: 0, range: None, partition: None, jobs: 2, command: Vec::new(), started: String::new() }
 }
 
 fn planned(device: &Fake, names: &[&str], options: &RunOptions) -> Plan {
@@ -321,4 +321,29 @@ fn plans_are_thinned_filtered_and_checked() {
         plan(cases, &[Filter::new("precision.f16.fnegate")], &device, &range),
         Err(PlanError::Range { .. })
     ));
+}
+
+#[test]
+fn the_parts_of_a_plan_are_the_plan() {
+    let device = Fake::computing(negate);
+    let whole = planned(&device, &["precision.f32.fnegate"], &options(Budget::Quick));
+    assert_eq!(whole.part, None);
+    for division in ["hash:1/3", "slice:1/3"] {
+        let partition: Partition = division.parse().unwrap();
+        let parts: Vec<Plan> = partition
+            .siblings()
+            .map(|part| {
+                let options = RunOptions { partition: Some(part), ..options(Budget::Quick) };
+                planned(&device, &["precision.f32.fnegate"], &options)
+            })
+            .collect();
+        let mut names: Vec<&str> = parts.iter().flat_map(|p| &p.cases).map(|p| p.case.name.as_str()).collect();
+        names.sort_unstable();
+        let mut all: Vec<&str> = whole.cases.iter().map(|p| p.case.name.as_str()).collect();
+        all.sort_unstable();
+        assert_eq!(names, all, "{division}");
+        let selections: Vec<&str> = parts.iter().map(|p| p.part.as_ref().unwrap().selection.as_str()).collect();
+        assert!(selections.iter().all(|s| s == &selections[0]), "parts know that they belong together");
+        assert!(parts.iter().all(|p| p.part.as_ref().unwrap().cases == all.len()));
+    }
 }

@@ -5,12 +5,13 @@ mod operand;
 mod text;
 
 use crate::{
-    args::ExplainArgs,
+    args::{Cli, Command, ExplainArgs},
     exit::{self, Failure, WithCode, usage},
     note, print,
 };
 use assay_float::Format;
 use assay_precision::{Call, CallError, Explanation, Modes, Op, Scalar, Shape, Verdict, nearest};
+use clap::Parser;
 
 /// What was asked for, understood.
 struct Request {
@@ -35,6 +36,15 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     };
     print(text.as_bytes())?;
     Ok(if explanations.iter().any(is_failure) { exit::FAILURES } else { exit::OK })
+}
+
+/// What the command line of an `assay explain` would print, without colours; `None` if it is none.
+pub(crate) fn derivation(command: &str) -> Option<String> {
+    let cli = Cli::try_parse_from(command.split_whitespace()).ok()?;
+    let Command::Explain(args) = cli.command else { return None };
+    let request = understand(&args).ok()?;
+    let explanations = request.call.explain(&request.inputs, request.got.as_deref());
+    Some(anstream::adapter::strip_str(&text::render(&request, &explanations)).to_string())
 }
 
 fn is_failure(explanation: &Explanation) -> bool {
@@ -179,6 +189,16 @@ fn types(call: &Call) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_line_is_derived_without_colours() {
+        let text =
+            derivation("assay explain Exp2 --format f32 --shape scalar --in 0x3f9d70a4 --got 0x40161f7c").unwrap();
+        assert!(text.contains("permitted") && text.contains("0x40161f7c") && !text.contains('\u{1b}'), "{text}");
+        for none in ["", "assay devices", "assay explain Nothing --in 1", "assay explain Exp2 --format f32"] {
+            assert_eq!(derivation(none), None, "{none}");
+        }
+    }
 
     #[test]
     fn modes_that_exclude_each_other_are_refused() {

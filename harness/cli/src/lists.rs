@@ -1,0 +1,146 @@
+//! The lists that a lab gives a run: which cases, and what is expected of them.
+
+use crate::{
+    cases,
+    exit::{self, Failure, WithCode, usage},
+    note,
+};
+use assay_case::{Case, Filter};
+use assay_reports::{
+    Expectations, Waivers, count,
+    deqp::{self, Baseline, Patterns},
+};
+use assay_runner::DeviceInfo;
+use clap::Args;
+use std::{collections::HashSet, path::PathBuf};
+
+/// What `assay run --help` says about the lists.
+pub(crate) const HELP: &str = "\
+Lists, in the form of deqp-runner:
+  --caselist  a case a line; a line ending in .txt, .txt.zst names another list
+  --skips, --flakes
+              a regular expression a line, searched for in names; a line without
+              any of * + ? ( ) [ ] { } | ^ $ \\ is taken literally
+  --baseline  name,status a line: the failures.csv of an earlier run
+  # begins a comment. What a baseline expects to fail is no failure of the run;
+  what does better than it says is one, until the baseline is brought up to
+  date.";
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct ListsArgs {
+    /// Without the cases that match, as for FILTER; may be given several times
+    #[arg(long, short, value_name = "FILTER")]
+    exclude: Vec<String>,
+
+    /// Only the cases named in this file
+    #[arg(long, value_name = "FILE")]
+    caselist: Option<PathBuf>,
+
+    /// Leaves out the cases that this file's patterns match
+    #[arg(long, value_name = "FILE")]
+    skips: Option<PathBuf>,
+
+    /// Failures of the cases that this file's patterns match do not fail the run
+    #[arg(long, value_name = "FILE")]
+    flakes: Option<PathBuf>,
+
+    /// What cases are known to do: what differs from it fails the run
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Failures that are known, each with its issue and its end: a TOML file
+    #[arg(long, value_name = "FILE", long_help = format!(
+        "Failures that are known, each with its issue and its end: a TOML file like\n{}", assay_reports::WAIVERS
+    ))]
+    waivers: Option<PathBuf>,
+}
+
+/// The cases that the lists leave, and those that the list of skips takes out of what the filters choose.
+pub(crate) struct Chosen {
+    pub(crate) cases: Vec<Case>,
+    pub(crate) skipped: Vec<String>,
+}
+
+/// The lists, read.
+pub(crate) struct Lists {
+    flakes: Patterns,
+    baseline: Option<Baseline>,
+}
+
+impl ListsArgs {
+    /// Reads the lists and applies those that say which cases: all of this is known without a device.
+    pub(crate) fn read(&self, mut all: Vec<Case>, filters: &[Filter]) -> Result<(Lists, Chosen), Failure> {
+        let patterns = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(Patterns::none()), Patterns::read);
+        let skips = patterns(&self.skips).code(exit::USAGE)?;
+        let flakes = patterns(&self.flakes).code(exit::USAGE)?;
+        let baseline = self.baseline.as_deref().map(Baseline::read).transpose().code(exit::USAGE)?;
+        if let (Some(baseline), Some(path)) = (&baseline, &self.baseline) {
+            let unknown = baseline.unknown(&all.iter().map(|case| case.name.as_str()).collect());
+            if let Some(first) = unknown.first() {
+                note(&format!("{}: {} cases are not known here, {first} first", path.display(), count(unknown.len())));
+            }
+        }
+        self.keep_listed(&mut all)?;
+        let excluded = cases::filters(&self.exclude, &all)?;
+        all.retain(|case| !excluded.iter().any(|filter| filter.matches(&case.name)));
+        let chosen = |case: &Case| filters.is_empty() || filters.iter().any(|filter| filter.matches(&case.name));
+        let mut skipped = Vec::new();
+        all.retain(|case| {
+            let skip = skips.matches(&case.name);
+            if skip && chosen(case) {
+                skipped.push(case.name.clone());
+            }
+            !skip
+        });
+        if !all.iter().any(chosen) {
+            let error = anyhow::anyhow!("the lists leave none of the cases that match");
+            return Err(Failure { code: exit::NOTHING, error });
+        }
+        Ok((Lists { flakes, baseline }, Chosen { cases: all, skipped }))
+    }
+
+    /// Keeps what the case list names. Named one by one, they are wanted whatever the budget would leave out.
+    fn keep_listed(&self, all: &mut Vec<Case>) -> Result<(), Failure> {
+        let Some(path) = &self.caselist else { return Ok(()) };
+        let list = deqp::case_list(path).code(exit::USAGE)?;
+        let listed: HashSet<&str> = list.iter().map(|line| line.text.as_str()).collect();
+        let known: HashSet<&str> = all.iter().map(|case| case.name.as_str()).collect();
+        let unknown: Vec<_> = list.iter().filter(|line| !known.contains(line.text.as_str())).collect();
+        if let Some(first) = unknown.first() {
+            let near = Filter::new(&first.text).nearest(all.iter().map(|case| case.name.as_str()));
+            let more = match unknown.len() - 1 {
+                0 => String::new(),
+                more => format!("; {} more names of the list are unknown", count(more)),
+            };
+            return Err(usage(format!(
+                "{}: there is no case `{}`; the nearest names are {}{more}",
+                first.place(),
+                first.text,
+                near.join(", ")
+            )));
+        }
+        if list.is_empty() {
+            return Err(usage(format!("{} names no case", path.display())));
+        }
+        all.retain_mut(|case| {
+            let kept = listed.contains(case.name.as_str());
+            case.quick |= kept;
+            kept
+        });
+        Ok(())
+    }
+
+    /// What the lists expect of a run of these cases on a device.
+    pub(crate) fn expect(
+        &self,
+        lists: Lists,
+        device: &DeviceInfo,
+        planned: Vec<String>,
+        skipped: Vec<String>,
+    ) -> Result<Expectations, Failure> {
+        let today = jiff::Zoned::now().date();
+        let waivers = self.waivers.as_deref().map(|path| Waivers::read(path, device, today)).transpose();
+        let waivers = waivers.code(exit::USAGE)?.unwrap_or_default();
+        Ok(Expectations::new(lists.baseline, lists.flakes, waivers).of_run(planned, skipped))
+    }
+}

@@ -1,0 +1,104 @@
+//! The recipes under `scripts/lab/`, with the variables of the schedulers set by hand.
+
+#![cfg(unix)]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+mod common;
+
+use common::assay;
+use std::{path::Path, process::Command};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The variables of all schedulers.
+const VARIABLES: [&str; 8] = [
+    "ASSAY_PART",
+    "ASSAY_PARTS",
+    "CI_NODE_INDEX",
+    "CI_NODE_TOTAL",
+    "SLURM_ARRAY_TASK_ID",
+    "SLURM_ARRAY_TASK_MIN",
+    "SLURM_ARRAY_TASK_MAX",
+    "SLURM_ARRAY_TASK_COUNT",
+];
+
+/// Runs a script with these variables and no others of schedulers: exit code, stdout, stderr.
+fn script(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
+    let mut command = Command::new(Path::new(ROOT).join("scripts/lab").join(name));
+    for variable in VARIABLES {
+        command.env_remove(variable);
+    }
+    command.args(arguments).envs(variables.iter().copied()).env("SLURM_SUBMIT_DIR", ROOT);
+    let output = command.env("ASSAY", env!("CARGO_BIN_EXE_assay")).output().expect("the script starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().expect("it exits"), text(output.stdout), text(output.stderr))
+}
+
+fn slurm(
+    id: &'static str,
+    min: &'static str,
+    max: &'static str,
+    count: &'static str,
+) -> [(&'static str, &'static str); 4] {
+    [
+        ("SLURM_ARRAY_TASK_ID", id),
+        ("SLURM_ARRAY_TASK_MIN", min),
+        ("SLURM_ARRAY_TASK_MAX", max),
+        ("SLURM_ARRAY_TASK_COUNT", count),
+    ]
+}
+
+#[test]
+fn every_scheduler_counts_from_one_here() {
+    for (variables, expected) in [
+        (&[("CI_NODE_INDEX", "1"), ("CI_NODE_TOTAL", "4")][..], "hash:1/4"),
+        (&slurm("0", "0", "7", "8"), "hash:1/8"),
+        (&slurm("107", "100", "107", "8"), "hash:8/8"),
+        (&[("ASSAY_PART", "3"), ("ASSAY_PARTS", "3")], "hash:3/3"),
+    ] {
+        let (code, out, err) = script("partition", &[], variables);
+        assert_eq!((code, out.trim_end()), (0, expected), "{variables:?}: {err}");
+    }
+    let (_, out, _) = script("partition", &["slice"], &[("ASSAY_PART", "1"), ("ASSAY_PARTS", "2")]);
+    assert_eq!(out, "slice:1/2\n");
+}
+
+#[test]
+fn a_job_that_is_no_part_is_refused() {
+    for (arguments, variables, said) in [
+        (&[][..], &[][..], "set ASSAY_PART"),
+        (&["halves"], &[], "unknown division 'halves'"),
+        (&[], &[("ASSAY_PART", "0"), ("ASSAY_PARTS", "4")], "counted from 1"),
+        (&[], &[("ASSAY_PART", "5"), ("ASSAY_PARTS", "4")], "part 5 of 4"),
+        (&[], &[("ASSAY_PART", "1")], "expected two numbers"),
+        (&[], &[("CI_NODE_INDEX", "one"), ("CI_NODE_TOTAL", "4")], "expected two numbers"),
+        (&[], &slurm("3", "1", "9", "5"), "the Slurm array has gaps"),
+        (&[], &slurm("3", "1", "", "5"), "SLURM_ARRAY_TASK_MAX is ''"),
+    ] {
+        let (code, out, err) = script("partition", arguments, variables);
+        assert_eq!((code, out.as_str()), (2, ""), "{variables:?}");
+        assert!(err.contains(said), "{said}: {err}");
+    }
+}
+
+#[test]
+fn jobs_of_a_slurm_array_make_one_run() {
+    if assay(&["devices"]).code != 0 {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
+        eprintln!("skipped: no Vulkan device");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let nightly = dir.path().join("nightly");
+    let mut parts = Vec::new();
+    for id in ["1", "2"] {
+        let filter = "precision.f32.fnegate";
+        let (code, _, err) = script("slurm", &[nightly.to_str().unwrap(), filter], &slurm(id, "1", "2", "2"));
+        assert_eq!(code, 0, "{err}");
+        parts.push(nightly.join(format!("part-{id}-of-2")).to_str().unwrap().to_owned());
+    }
+    let all = nightly.join("all");
+    let merged = assay(&["merge", &parts[0], &parts[1], "--out", all.to_str().unwrap()]);
+    assert_eq!((merged.code, merged.stderr.as_str()), (0, ""), "{merged:?}");
+    assert!(merged.stdout.contains("cases from 2 folders"), "{merged:?}");
+}

@@ -1,0 +1,139 @@
+//! The lists that a lab gives a run, and the parts of a run.
+
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+mod common;
+
+use common::assay;
+use std::{collections::BTreeSet, fs, path::Path};
+
+/// A few small cases that every device can run.
+const GROUP: &str = "precision.f32.fnegate.*default*";
+
+fn device() -> bool {
+    let found = assay(&["devices"]).code == 0;
+    if !found {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
+        eprintln!("skipped: no Vulkan device");
+    }
+    found
+}
+
+fn names() -> Vec<String> {
+    let names: Vec<String> = assay(&["list", GROUP]).stdout.lines().map(str::to_owned).collect();
+    assert!(names.len() >= 3, "{names:?}");
+    names
+}
+
+/// The first columns of `results.csv`: names and words.
+fn rows(out: &Path) -> Vec<(String, String)> {
+    let text = fs::read_to_string(out.join("results.csv")).unwrap();
+    let row = |line: &str| line.split_once(',').map(|(name, rest)| (name.to_owned(), rest.to_owned())).unwrap();
+    text.lines().map(row).map(|(name, rest)| (name, rest.split(',').next().unwrap().to_owned())).collect()
+}
+
+#[test]
+fn lists_choose_and_expect() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let names = names();
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let list = file("cases.txt", &format!("# three\n{}\n{}\n{}\n", names[0], names[1], names[2]));
+    let skips = file("skips.txt", &format!("^{}$\n", names[1].replace('.', "\\.")));
+    let baseline = file("baseline.csv", &format!("{},Fail\n", names[2]));
+    let out = dir.path().join("out");
+    let out_text = out.to_str().unwrap();
+    let arguments = ["run", "--caselist", &list, "--skips", &skips, "--baseline", &baseline, "--out", out_text];
+    let output = assay(&arguments);
+    // What the baseline expects to fail passes: the baseline is out of date, which is a failing run.
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(
+        output.stdout.contains("FAIL: ") && output.stdout.contains("does better than the baseline says"),
+        "{output:?}"
+    );
+    assert!(output.stdout.contains("skipped  1 cases"), "{output:?}");
+    let expected: BTreeSet<(String, String)> =
+        [(&names[0], "Pass"), (&names[1], "Skip"), (&names[2], "UnexpectedImprovement(Pass)")]
+            .map(|(name, word)| (name.clone(), word.to_owned()))
+            .into();
+    assert_eq!(rows(&out).into_iter().collect::<BTreeSet<_>>(), expected);
+    let failures = fs::read_to_string(out.join("failures.csv")).unwrap();
+    assert_eq!(failures, format!("{},UnexpectedImprovement(Pass)\n", names[2]));
+    assert!(fs::read_to_string(out.join("standings.jsonl")).unwrap().contains("\"Fixed\""));
+    // Without the case that differs, all is as expected.
+    let output = assay(&[&arguments[..], &["-e", &names[2]]].concat());
+    assert_eq!(output.code, 0, "{output:?}");
+    assert_eq!(rows(&out).len(), 2);
+}
+
+#[test]
+fn the_parts_of_a_run_are_the_run() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut ran = Vec::new();
+    for part in ["slice:1/2", "slice:2/2"] {
+        let out = dir.path().join(part.replace(['/', ':'], "-"));
+        let output = assay(&[
+            "run",
+            GROUP,
+            "--partition",
+            part,
+            "--budget",
+            "sampled",
+            "--range",
+            "1..1.0001",
+            "--out",
+            out.to_str().unwrap(),
+        ]);
+        assert_eq!(output.code, 0, "{output:?}");
+        ran.extend(rows(&out).into_iter().map(|(name, _)| name));
+    }
+    ran.sort();
+    let mut names = names();
+    names.sort();
+    assert_eq!(ran, names);
+}
+
+#[test]
+fn mistakes_in_lists_end_with_2_before_a_device_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("list.txt");
+    let list = path.to_str().unwrap();
+    let out = dir.path().join("out");
+    for (flag, text, said) in [
+        (
+            "--caselist",
+            "precision.f32.exp3.scalar.default\n",
+            "list.txt:1: there is no case `precision.f32.exp3.scalar.default`; the nearest names are precision.f32.exp",
+        ),
+        ("--caselist", "# nothing\n", "names no case"),
+        ("--skips", "a(\n", "list.txt:1: `a(` is no regular expression"),
+        ("--flakes", "a,Fail\n", "list.txt:1: `a,Fail` looks like a line of a baseline"),
+        ("--baseline", "a;Fail\n", "list.txt:1: `a;Fail` has no status"),
+        ("--baseline", "a,Fail\na,Fail\n", "list.txt:2: `a` stands there twice"),
+    ] {
+        fs::write(&path, text).unwrap();
+        let output = assay(&["run", flag, list, "--out", out.to_str().unwrap()]);
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{flag}: {output:?}");
+        assert!(output.stderr.contains(said), "{said}: {}", output.stderr);
+    }
+    for (arguments, code, said) in [
+        (&["--caselist", "/nowhere/list.txt"][..], 2, "cannot read /nowhere/list.txt"),
+        (&["--partition", "hash:0/4"], 2, "counted from 1"),
+        (&["-e", "precision.nothing"], 3, "no case matches `precision.nothing`"),
+        (&["-e", "precision"], 3, "the lists leave none"),
+    ] {
+        let output = assay(&[&["run", "--out", out.to_str().unwrap()], arguments].concat());
+        assert_eq!((output.code, output.stdout.as_str()), (code, ""), "{output:?}");
+        assert!(output.stderr.contains(said), "{said}: {}", output.stderr);
+    }
+    assert!(!out.exists());
+}

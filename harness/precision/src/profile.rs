@@ -1,0 +1,181 @@
+//! Where errors lie: the greatest error over bound along the values of the first operand, and how errors are distributed.
+
+use crate::{Column, Scalar};
+
+/// Error over bound by the value of the first operand, of every result that was checked.
+///
+/// Margins are the checker's quick ones where it decides quickly: at least the certain ones and hardly more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    worst: [f32; Profile::BUCKETS],
+    errors: [u64; Profile::BINS],
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile { worst: [NONE; Profile::BUCKETS], errors: [0; Profile::BINS] }
+    }
+}
+
+/// In a bucket of which nothing is known: below every margin.
+const NONE: f32 = -1.0;
+
+impl Profile {
+    /// Buckets along the first operand, each of as many bit patterns, in the order of the values: a negative NaN first,
+    /// -inf, .. -0, +0, .. +inf, NaN; of integers from the least to the greatest.
+    pub const BUCKETS: usize = 128;
+
+    /// Bins of the distribution: no error; then error over bound up to 2^-10, 2^-9, .. 2^7; then all above.
+    pub const BINS: usize = 20;
+
+    /// The greatest margin in each bucket; `None` where there is none.
+    pub fn worst(&self) -> impl Iterator<Item = Option<f32>> {
+        self.worst.iter().map(|&margin| (margin >= 0.0).then_some(margin))
+    }
+
+    /// How many results have an error in each bin. Of an ordered sweep, in which neighbours err alike, one in
+    /// 128 is counted.
+    pub fn errors(&self) -> &[u64; Profile::BINS] {
+        &self.errors
+    }
+
+    /// Whether it says nothing: no result had a margin, or none had an error.
+    pub fn is_empty(&self) -> bool {
+        self.errors[1..].iter().all(|&count| count == 0)
+    }
+
+    /// Adds that of another part of the same case.
+    pub fn merge(&mut self, other: &Profile) {
+        for (worst, &margin) in self.worst.iter_mut().zip(&other.worst) {
+            *worst = worst.max(margin);
+        }
+        for (errors, count) in self.errors.iter_mut().zip(other.errors) {
+            *errors += count;
+        }
+    }
+
+    /// Adds one result.
+    pub(crate) fn add(&mut self, scalar: Scalar, operand: u64, margin: f64) {
+        if margin.is_nan() || margin < 0.0 {
+            return;
+        }
+        let bucket = &mut self.worst[bucket(scalar, operand)];
+        *bucket = bucket.max(margin as f32);
+        self.errors[bin(margin)] += 1;
+    }
+
+    /// Adds a group of results that all pass or are not checked; a lane has the margin given, negative if it has none, and
+    /// the greatest is `worst`. A group of an ordered sweep lies in one bucket, which makes it cheap.
+    pub(crate) fn add_group(&mut self, scalar: Scalar, lanes: Lanes<'_>, margin: impl Fn(usize) -> f64, worst: f64) {
+        let Lanes { operands, start, count } = lanes;
+        if count == 0 || worst.is_nan() || worst < 0.0 {
+            return;
+        }
+        let (first, end) = (operands.get(start), operands.get(start + count - 1));
+        let sweep = count > 1 && end.wrapping_sub(first) == count as u64 - 1;
+        if sweep && bucket(scalar, first) == bucket(scalar, end) {
+            let bucket = &mut self.worst[bucket(scalar, first)];
+            *bucket = bucket.max(worst as f32);
+            // Not always the same lane: low bits of operands have patterns of their own.
+            let margin = margin((first as usize / count) % count);
+            if margin >= 0.0 {
+                self.errors[bin(margin)] += 1;
+            }
+            return;
+        }
+        for lane in 0..count {
+            self.add(scalar, operands.get(start + lane), margin(lane));
+        }
+    }
+}
+
+/// Invocations one after another, with their first operands.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<'a> {
+    pub(crate) operands: Column<'a>,
+    pub(crate) start: usize,
+    pub(crate) count: usize,
+}
+
+/// The bucket of a value.
+fn bucket(scalar: Scalar, bits: u64) -> usize {
+    let width = scalar.width();
+    let sign = 1u64 << (width - 1);
+    let ordered = match scalar {
+        Scalar::Float(_) if bits & sign != 0 => !bits & (u64::MAX >> (64 - width)),
+        Scalar::Float(_) => bits | sign,
+        Scalar::Int { signed: true, .. } => bits ^ sign,
+        Scalar::Int { signed: false, .. } | Scalar::Bool => bits,
+    };
+    let buckets = Profile::BUCKETS.trailing_zeros();
+    let index = if width >= buckets { ordered >> (width - buckets) } else { ordered << (buckets - width) };
+    (index as usize).min(Profile::BUCKETS - 1)
+}
+
+/// The bin of a margin.
+fn bin(margin: f64) -> usize {
+    if margin == 0.0 {
+        return 0;
+    }
+    // The exponent of the least power of two that is not below it.
+    let bits = margin.to_bits();
+    let exponent = ((bits >> 52) & 0x7ff) as i64 - 1023;
+    let up = exponent + i64::from(bits & ((1 << 52) - 1) != 0);
+    (up + 11).clamp(1, Profile::BINS as i64 - 1) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scalar(name: &str) -> Scalar {
+        Scalar::from_name(name).unwrap()
+    }
+
+    #[test]
+    fn buckets_follow_the_order_of_values() {
+        let f32 = scalar("f32");
+        let values = [f32::NEG_INFINITY, -1e30, -1.0, -1e-30, -0.0, 0.0, 1e-30, 1.0, 1e30, f32::INFINITY];
+        let buckets: Vec<usize> = values.iter().map(|v| bucket(f32, v.to_bits().into())).collect();
+        assert!(buckets.is_sorted(), "{buckets:?}");
+        assert_eq!((buckets[4], buckets[5]), (63, 64));
+        assert_eq!([bucket(f32, 0xffff_ffff), bucket(f32, 0x7fff_ffff)], [0, 127]);
+        assert_eq!([bucket(scalar("i8"), 0x80), bucket(scalar("i8"), 0), bucket(scalar("u8"), 0xff)], [0, 64, 127]);
+        assert_eq!(
+            [bucket(scalar("f64"), 0), bucket(scalar("u64"), u64::MAX), bucket(scalar("f16"), 0)],
+            [64, 127, 64]
+        );
+        assert!(bucket(scalar("bool"), 1) < Profile::BUCKETS);
+    }
+
+    #[test]
+    fn bins_are_powers_of_two() {
+        let bins = [0.0, 1e-9, 0.25, 0.5, 0.500_001, 1.0, 1.000_001, 128.0, 129.0, f64::INFINITY].map(bin);
+        assert_eq!(bins, [0, 1, 9, 10, 11, 11, 12, 18, 19, 19]);
+    }
+
+    #[test]
+    fn a_spike_of_one_result_is_seen_and_parts_add_up() {
+        let f32 = scalar("f32");
+        let (mut whole, mut other) = (Profile::default(), Profile::default());
+        assert!(whole.is_empty());
+        let operands: Vec<u32> = (0x3f80_0000..0x3f80_0080).collect();
+        let mut margins = vec![0.5; 128];
+        margins[77] = 3.0;
+        let lanes = |operands, count| Lanes { operands, start: 0, count };
+        whole.add_group(f32, lanes(Column::Words(&operands), 128), |lane| margins[lane], 3.0);
+        assert_eq!(whole.errors().iter().sum::<u64>(), 1, "a sweep is sampled");
+        let at = bucket(f32, 0x3f80_0000);
+        assert_eq!(whole.worst().nth(at), Some(Some(3.0)));
+        // Out of order, each operand has its own bucket and all count.
+        let operands: Vec<u32> = [1.0f32, -1.0, 0.0].iter().map(|v| v.to_bits()).collect();
+        other.add_group(f32, lanes(Column::Words(&operands), 3), |lane| [0.5, 7.0, -1.0][lane], 7.0);
+        whole.merge(&other);
+        assert_eq!(whole.worst().nth(bucket(f32, u64::from((-1f32).to_bits()))), Some(Some(7.0)));
+        assert_eq!(whole.worst().flatten().count(), 2, "a lane without a margin leaves no trace");
+        assert_eq!(whole.errors().iter().sum::<u64>(), 3);
+        assert!(!whole.is_empty());
+        whole.add(f32, 0, f64::NAN);
+        assert_eq!(whole.errors().iter().sum::<u64>(), 3);
+    }
+}

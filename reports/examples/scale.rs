@@ -1,0 +1,153 @@
+//! Measures the commands over result folders at the sizes that labs have: writes made-up runs to a folder and times them.
+//!
+//! ```text
+//! cargo run --release -p assay-reports --example scale -- FOLDER [CASES]
+//! ```
+
+#![expect(clippy::print_stdout, reason = "an example that prints what it measured")]
+
+use assay_reports::{
+    Opened,
+    diff::{Threshold, diff},
+    html::report,
+    merge::merge,
+};
+use assay_runner::{CaseResult, ClassCount, DeviceInfo, Event, Example, Part, Profile, RunInfo, SCHEMA, Status, Times};
+use std::{
+    error::Error,
+    fs,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().ok_or("name a folder to write to")?);
+    let cases: usize = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
+    let paths = ["old1", "old2", "new"].map(|name| folder.join(name));
+    timed("written", || {
+        write(&paths[0], Some(1), cases, 0.0)?;
+        write(&paths[1], Some(2), cases, 0.0)?;
+        write(&paths[2], None, cases, 0.01)
+    })?;
+    let joined = folder.join("old");
+    if joined.exists() {
+        fs::remove_dir_all(&joined)?;
+    }
+    timed("merge", || {
+        let parts = [Opened::open(&paths[0])?, Opened::open(&paths[1])?];
+        Ok(merge(&parts, &joined, false).map(|_| ())?)
+    })?;
+    timed("diff", || {
+        let diff = diff(&Opened::open(&joined)?, &Opened::open(&paths[2])?, Threshold::default())?;
+        println!("{}", diff.text(2));
+        Ok(())
+    })?;
+    let page = folder.join("report.html");
+    timed("report", || {
+        let text = report(&[Opened::open(&paths[2])?], &|_| None)?;
+        println!("{} MiB", text.len() >> 20);
+        Ok(fs::write(&page, text)?)
+    })
+}
+
+fn timed(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+    let started = Instant::now();
+    run()?;
+    println!("{what}: {:.2} s", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// A folder of made-up results; every margin a little greater than it would be.
+fn write(folder: &Path, part: Option<usize>, cases: usize, more: f64) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(folder)?;
+    let mut file = BufWriter::new(fs::File::create(folder.join("results.jsonl"))?);
+    let mine = |i: &usize| part.is_none_or(|part| i % 2 == part - 1);
+    let mut run = run((0..cases).filter(mine).count());
+    run.part = part.map(|n| Part { of: vec![format!("slice:{n}/2")], cases, selection: "0".to_owned() });
+    let mut line =
+        |event: &Event| -> Result<(), Box<dyn Error>> { Ok(writeln!(file, "{}", serde_json::to_string(event)?)?) };
+    line(&Event::RunStarted(Box::new(run)))?;
+    for i in (0..cases).filter(mine) {
+        line(&Event::CaseFinished(Box::new(case(i, more))))?;
+    }
+    line(&Event::RunFinished { interrupted: false, wall: 1.0 })
+}
+
+fn case(i: usize, more: f64) -> CaseResult {
+    let fails = i.is_multiple_of(1_000);
+    let operations = ["Exp2", "Sin", "Log", "OpFDiv", "Pow"];
+    let operation = operations[i % operations.len()];
+    let margin = (i % 997) as f64 / 1_000.0 * (1.0 + more) + if fails { 2.0 } else { 0.0 };
+    let example = Example {
+        operands: vec!["0x3f9d70a4".to_owned(), "0x40161f7c".to_owned()],
+        slot: 0,
+        got: "0x40161f99".to_owned(),
+        permitted: vec![["0x40161f70".to_owned(), "0x40161f7c".to_owned()]],
+        margin: Some(margin),
+        explain: format!("assay explain {operation} --format f32 --in 0x3f9d70a4,0x40161f7c --got 0x40161f99"),
+    };
+    let class =
+        ClassCount { status: Status::Fail, class: "FewUlp".to_owned(), count: 3, examples: vec![example.clone()] };
+    CaseResult {
+        name: format!("precision.f32.{}.scalar.variant_{i:07}.constant", operation.to_lowercase()),
+        status: if fails { Status::Fail } else { Status::Pass },
+        reason: fails.then(|| "3 of 2048 inputs have results that are not permitted".to_owned()),
+        instruction: operation.to_owned(),
+        types: "f32 <- f32, f32".to_owned(),
+        modes: "default".to_owned(),
+        source: "constant".to_owned(),
+        api: "vulkan".to_owned(),
+        path: "native".to_owned(),
+        rule: "3 + 2 * |x| ULP".to_owned(),
+        clause: "spirvenv-precision-operation".to_owned(),
+        inputs_tested: 2_048,
+        inputs_possible: "18446744073709551616".to_owned(),
+        coverage: "specials, 512 of longer lists, 1472 at random".to_owned(),
+        failing_inputs: if fails { 3 } else { 0 },
+        warning_inputs: 0,
+        scalars_checked: 2_000,
+        scalars_unchecked: 48,
+        worst: Some(example),
+        classes: if fails { vec![class] } else { Vec::new() },
+        profile: (i.is_multiple_of(4)).then(|| Profile {
+            operand: "f32".to_owned(),
+            worst: (0..128).map(|k| (k % 3 > 0).then_some(0.37)).collect(),
+            errors: vec![100; 20],
+        }),
+        seed: 0,
+        times: Times { wall: 0.01, ..Times::default() },
+    }
+}
+
+fn run(cases: usize) -> RunInfo {
+    RunInfo {
+        schema: SCHEMA,
+        version: "0.1.0".to_owned(),
+        specification: "Vulkan 1.4.360".to_owned(),
+        device: DeviceInfo {
+            name: "made up".to_owned(),
+            kind: "discrete".to_owned(),
+            vendor_id: 1,
+            device_id: 1,
+            uuid: "00".repeat(16),
+            driver_name: "none".to_owned(),
+            driver_info: "1.0".to_owned(),
+            driver_version: 1,
+            api_version: "1.4.0".to_owned(),
+            conformance_version: "1.4.0.0".to_owned(),
+            features: Vec::new(),
+            extensions: Vec::new(),
+            properties: Default::default(),
+            environment: Default::default(),
+            host_cpu: "a processor".to_owned(),
+        },
+        budget: "quick".to_owned(),
+        seed: 0,
+        cases,
+        command: vec!["assay".to_owned(), "run".to_owned()],
+        started: "2026-11-21T03:00:00Z".to_owned(),
+        part: None,
+    }
+}

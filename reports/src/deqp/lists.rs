@@ -1,0 +1,326 @@
+//! The lists of deqp-runner: cases, skips, flakes, baselines.
+
+use super::word::Word;
+use regex::RegexSet;
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// Why a list cannot be used; every text names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A line is not as it should be.
+    #[error("{}:{line}: {what}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong, and what was expected.
+        what: String,
+    },
+}
+
+/// One line of a list and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The text.
+    pub text: String,
+    /// The file.
+    pub path: PathBuf,
+    /// The line in it, from 1.
+    pub line: usize,
+}
+
+impl Line {
+    fn error(&self, what: impl Into<String>) -> ListError {
+        ListError::Line { path: self.path.clone(), line: self.line, what: what.into() }
+    }
+
+    /// `file:3`.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.path.display(), self.line)
+    }
+}
+
+/// The text of a file; where there is one of the same name with `.zst` behind it, of that, as deqp-runner has it.
+fn text(path: &Path) -> Result<String, ListError> {
+    let read = |path: &Path| -> io::Result<Vec<u8>> {
+        let bytes = fs::read(path)?;
+        if path.extension().is_none_or(|extension| extension != "zst") {
+            return Ok(bytes);
+        }
+        let damaged = |error: &dyn std::fmt::Display| io::Error::other(format!("damaged zstd data: {error}"));
+        let mut decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).map_err(|error| damaged(&error))?;
+        let mut whole = Vec::new();
+        decoder.read_to_end(&mut whole).map_err(|error| damaged(&error))?;
+        Ok(whole)
+    };
+    let mut packed = path.as_os_str().to_owned();
+    packed.push(".zst");
+    let packed = PathBuf::from(packed);
+    let path = if packed.exists() { packed } else { path.to_owned() };
+    let bytes = read(&path).map_err(|source| ListError::Read { path: path.clone(), source })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        ListError::Line { path, line, what: "not UTF-8".to_owned() }
+    })
+}
+
+/// The lines of a list, those of the lists that it includes among them: a line ending in `.txt` or `.txt.zst` names another
+/// list, relative to the file that it stands in. Blank lines and lines that begin with `#` are left out.
+fn lines(path: &Path) -> Result<Vec<Line>, ListError> {
+    fn read(path: &Path, open: &mut Vec<PathBuf>, lines: &mut Vec<Line>) -> Result<(), ListError> {
+        open.push(path.to_owned());
+        for (index, text) in text(path)?.lines().enumerate() {
+            let line = Line { text: text.trim().to_owned(), path: path.to_owned(), line: index + 1 };
+            if line.text.is_empty() || line.text.starts_with('#') {
+                continue;
+            }
+            if !line.text.ends_with(".txt") && !line.text.ends_with(".txt.zst") {
+                lines.push(line);
+                continue;
+            }
+            let included = path.parent().unwrap_or(Path::new("")).join(&line.text);
+            if open.contains(&included) {
+                return Err(line.error(format!("{} includes itself", included.display())));
+            }
+            if let Err(error) = read(&included, open, lines) {
+                return Err(match error {
+                    ListError::Read { source, .. } => {
+                        line.error(format!("cannot read the list {} named here: {source}", included.display()))
+                    }
+                    other => other,
+                });
+            }
+        }
+        open.pop();
+        Ok(())
+    }
+    let mut all = Vec::new();
+    read(path, &mut Vec::new(), &mut all)?;
+    Ok(all)
+}
+
+/// The names in a case list, each with its place.
+///
+/// # Errors
+/// A file cannot be read, includes itself, or a name stands there twice.
+pub fn case_list(path: &Path) -> Result<Vec<Line>, ListError> {
+    let names = lines(path)?;
+    let mut seen: HashMap<&str, &Line> = HashMap::new();
+    for line in &names {
+        if let Some(earlier) = seen.insert(&line.text, line) {
+            return Err(line.error(format!("`{}` stands at {} already", line.text, earlier.place())));
+        }
+    }
+    Ok(names)
+}
+
+/// A list of regular expressions over case names: skips, flakes.
+#[derive(Clone, Debug)]
+pub struct Patterns {
+    set: RegexSet,
+    lines: Vec<Line>,
+}
+
+impl Patterns {
+    /// None.
+    pub fn none() -> Patterns {
+        Patterns { set: RegexSet::empty(), lines: Vec::new() }
+    }
+
+    /// Reads a list. A line without any of `*+?()[]{}|^$\` has its dots taken literally; a match anywhere in a name counts.
+    ///
+    /// # Errors
+    /// A file cannot be read, a line is no regular expression, or looks like one of a baseline.
+    pub fn read(path: &Path) -> Result<Patterns, ListError> {
+        let lines = lines(path)?;
+        let mut patterns = Vec::with_capacity(lines.len());
+        for line in &lines {
+            if let Some((_, word)) = line.text.rsplit_once(',')
+                && word.parse::<Word>().is_ok()
+            {
+                let what =
+                    format!("`{}` looks like a line of a baseline: expected a name or a regular expression", line.text);
+                return Err(line.error(what));
+            }
+            let literal = !line.text.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '^', '$', '\\']);
+            let pattern = if literal { line.text.replace('.', "\\.") } else { line.text.clone() };
+            if let Err(error) = regex::Regex::new(&pattern) {
+                // The error of the library is of several lines, the last of which says what it is.
+                let error = error.to_string();
+                let what = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                return Err(line.error(format!("`{}` is no regular expression: {what}", line.text)));
+            }
+            patterns.push(pattern);
+        }
+        let set = RegexSet::new(patterns);
+        let set = set.map_err(|error| ListError::Read { path: path.to_owned(), source: io::Error::other(error) })?;
+        Ok(Patterns { set, lines })
+    }
+
+    /// The line that matches a name, the first of several.
+    pub fn find(&self, name: &str) -> Option<&Line> {
+        self.set.matches(name).iter().next().map(|index| &self.lines[index])
+    }
+
+    /// Whether there are any.
+    pub fn is_any(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// Whether a line matches.
+    pub fn matches(&self, name: &str) -> bool {
+        self.set.is_match(name)
+    }
+}
+
+/// What an earlier run, or the lab, says that cases do: deqp-runner's baseline, which is its `failures.csv`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    words: HashMap<String, Word>,
+}
+
+impl Baseline {
+    /// Reads one: `name,status` on a line, perhaps more behind another comma. Nothing is trimmed, as deqp-runner does not.
+    ///
+    /// # Errors
+    /// It cannot be read, a line has no or an unknown status, or a name stands there twice.
+    pub fn read(path: &Path) -> Result<Baseline, ListError> {
+        let mut words = HashMap::new();
+        for (index, text) in text(path)?.lines().enumerate() {
+            if text.starts_with('#') || text.trim().is_empty() {
+                continue;
+            }
+            let error = |what: String| ListError::Line { path: path.to_owned(), line: index + 1, what };
+            let mut parts = text.splitn(3, ',');
+            let (Some(name), Some(word)) = (parts.next(), parts.next()) else {
+                return Err(error(format!("`{text}` has no status: expected name,status")));
+            };
+            let word: Word = word.parse().map_err(|_| {
+                error(format!(
+                    "`{word}` is no status of deqp-runner's: expected Pass, Fail, Skip, Crash, Warn, Timeout, Missing, \
+                     Flake, KnownFlake, ExpectedFail or UnexpectedImprovement(..), without spaces"
+                ))
+            })?;
+            if words.insert(name.to_owned(), word).is_some() {
+                return Err(error(format!("`{name}` stands there twice")));
+            }
+        }
+        Ok(Baseline { words })
+    }
+
+    /// What it says of a case.
+    pub fn get(&self, name: &str) -> Option<Word> {
+        self.words.get(name).copied()
+    }
+
+    /// The names that it has and that are not among these, sorted.
+    pub fn unknown(&self, known: &HashSet<&str>) -> Vec<&str> {
+        let mut list: Vec<&str> = self.words.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
+        list.sort_unstable();
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::word::Did, *};
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn case_lists_include_others() {
+        let dir = folder(&[
+            ("main.txt", "# all\na.b\n\nsub/more.txt\nsub/packed.txt\n"),
+            ("sub/more.txt", " a.c \nmost.txt"),
+            ("sub/most.txt", "a.d\r\n"),
+        ]);
+        let packed = ruzstd::encoding::compress_to_vec(&b"a.e\n"[..], ruzstd::encoding::CompressionLevel::Fastest);
+        fs::write(dir.path().join("sub/packed.txt.zst"), packed).unwrap();
+        let list = case_list(&dir.path().join("main.txt")).unwrap();
+        assert_eq!(list.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["a.b", "a.c", "a.d", "a.e"]);
+        assert!(list[2].place().ends_with("sub/most.txt:1"));
+    }
+
+    #[test]
+    fn mistakes_in_lists_name_the_line() {
+        let dir = folder(&[
+            ("itself.txt", "a\nitself.txt\n"),
+            ("twice.txt", "a\nb\na\n"),
+            ("gone.txt", "a\nnot-there.txt\n"),
+            ("skips.txt", "a\\.b\na(b\n"),
+            ("pasted.txt", "# notes\na.b,Fail\n"),
+            ("damaged.txt.zst", "no zstd"),
+        ]);
+        let list = |name: &str| case_list(&dir.path().join(name)).unwrap_err().to_string();
+        let patterns = |name: &str| Patterns::read(&dir.path().join(name)).unwrap_err().to_string();
+        for (error, said) in [
+            (list("itself.txt"), "itself.txt:2: "),
+            (list("twice.txt"), "twice.txt:3: `a` stands at "),
+            (list("gone.txt"), "gone.txt:2: cannot read the list "),
+            (list("missing.txt"), "cannot read "),
+            (list("damaged.txt"), "damaged zstd data"),
+            (patterns("skips.txt"), "skips.txt:2: `a(b` is no regular expression: unclosed group"),
+            (patterns("pasted.txt"), "pasted.txt:2: `a.b,Fail` looks like a line of a baseline"),
+        ] {
+            assert!(error.contains(said), "{said}: {error}");
+        }
+        fs::write(dir.path().join("latin.txt"), b"a\n\xe9\n").unwrap();
+        assert!(list("latin.txt").contains("latin.txt:2: not UTF-8"));
+    }
+
+    #[test]
+    fn patterns_are_searched_for_and_plain_names_are_literal() {
+        let dir = folder(&[("skips.txt", "# why\n precision.f16 \n^a.*\\.constant$\n")]);
+        let skips = Patterns::read(&dir.path().join("skips.txt")).unwrap();
+        for (name, line) in
+            [("x.precision.f16.y", Some(2)), ("precisionXf16", None), ("a.b.constant", Some(3)), ("b.a.constant", None)]
+        {
+            assert_eq!(skips.find(name).map(|found| found.line), line, "{name}");
+            assert_eq!(skips.matches(name), line.is_some());
+        }
+        assert!(!Patterns::none().matches(""));
+    }
+
+    #[test]
+    fn baselines_are_read_as_deqp_runner_reads_them() {
+        let dir = folder(&[("b.csv", "# known\na.b,Fail\n\na.c,Crash,3.5,more\n a.d,Timeout\n")]);
+        let baseline = Baseline::read(&dir.path().join("b.csv")).unwrap();
+        assert_eq!(baseline.get("a.b"), Some(Word::Did(Did::Fail)));
+        assert_eq!(baseline.get("a.c"), Some(Word::Did(Did::Crash)));
+        assert_eq!((baseline.get("a.d"), baseline.get(" a.d")), (None, Some(Word::Did(Did::Timeout))), "not trimmed");
+        assert_eq!(baseline.unknown(&HashSet::from(["a.b", "a.c"])), [" a.d"]);
+        for (text, said) in [
+            ("a.b\n", "b.csv:1: `a.b` has no status"),
+            ("a.b,Failed\n", "`Failed` is no status"),
+            ("a.b,Fail \n", "`Fail ` is no status"),
+            ("a,Fail\nb,Fail\na,Crash\n", "b.csv:3: `a` stands there twice"),
+            ("a,b,Fail\n", "`b` is no status"),
+        ] {
+            fs::write(dir.path().join("b.csv"), text).unwrap();
+            let error = Baseline::read(&dir.path().join("b.csv")).unwrap_err().to_string();
+            assert!(error.contains(said), "{said}: {error}");
+        }
+    }
+}

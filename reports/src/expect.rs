@@ -1,0 +1,215 @@
+//! What a run makes of its results, against what the lab expects of them.
+//!
+//! A result has two statuses: what the case did ([`Status`]), and how that stands to the baseline, the list of flakes and
+//! the waivers ([`Standing`]). Without any of these, every failure is a [`Standing::Regression`].
+
+use crate::{
+    Waivers,
+    deqp::{Baseline, Did, Patterns, Word},
+    waiver::Waived,
+};
+use assay_runner::CaseResult;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// How a result stands to what was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Standing {
+    /// As expected: it passes, or fails as the baseline says.
+    Expected,
+    /// A failure that a waiver covers.
+    Waived,
+    /// A failure of a case that the list of flakes says fails now and then.
+    Flaky,
+    /// Better than the baseline says: the baseline has to be brought up to date.
+    Fixed,
+    /// Planned, and without a result.
+    Missing,
+    /// A failure that nothing expects.
+    Regression,
+}
+
+impl Standing {
+    /// Whether the run is a success in spite of it.
+    pub fn is_success(self) -> bool {
+        match self {
+            Standing::Expected | Standing::Waived | Standing::Flaky => true,
+            Standing::Fixed | Standing::Missing | Standing::Regression => false,
+        }
+    }
+}
+
+/// The second status of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// How it stands to what was expected.
+    pub standing: Standing,
+    /// deqp-runner's word for it. It has none for a waived failure, which is an `ExpectedFail` there.
+    pub word: Word,
+    /// What the lists say of it, if that is worth knowing.
+    pub why: Option<String>,
+}
+
+/// What the lab expects.
+#[derive(Debug)]
+pub struct Expectations {
+    baseline: Option<Baseline>,
+    flakes: Patterns,
+    waivers: Waivers,
+    planned: Vec<String>,
+    skipped: Vec<String>,
+}
+
+impl Default for Expectations {
+    fn default() -> Expectations {
+        Expectations::new(None, Patterns::none(), Waivers::default())
+    }
+}
+
+impl Expectations {
+    /// Those of these lists.
+    pub fn new(baseline: Option<Baseline>, flakes: Patterns, waivers: Waivers) -> Expectations {
+        Expectations { baseline, flakes, waivers, planned: Vec::new(), skipped: Vec::new() }
+    }
+
+    /// Names the cases that are to run, and those that the lab's list of skips leaves out.
+    #[must_use]
+    pub fn of_run(self, planned: Vec<String>, skipped: Vec<String>) -> Expectations {
+        Expectations { planned, skipped, ..self }
+    }
+
+    /// Cases that are to run.
+    pub(crate) fn planned(&self) -> &[String] {
+        &self.planned
+    }
+
+    /// Cases that the lab leaves out.
+    pub fn skipped(&self) -> &[String] {
+        &self.skipped
+    }
+
+    /// Whether anything but success is expected of any case, so that the second status says more than the first.
+    pub fn are_any(&self) -> bool {
+        self.baseline.is_some() || !self.waivers.is_empty() || self.flakes.is_any()
+    }
+
+    /// The second status of a case.
+    pub fn judge(&self, case: &CaseResult) -> Judged {
+        let Judged { standing, word, why } = self.judge_word(&case.name, Did::of(case.status));
+        if standing != Standing::Regression {
+            return Judged { standing, word, why };
+        }
+        match self.waivers.judge(case) {
+            None => Judged { standing, word, why },
+            Some(Waived::No(why)) => Judged { standing, word, why: Some(why) },
+            Some(Waived::Yes(issue)) => {
+                Judged { standing: Standing::Waived, word: Word::ExpectedFail, why: Some(issue) }
+            }
+        }
+    }
+
+    /// The second status of something that did that, waivers aside.
+    pub(crate) fn judge_word(&self, name: &str, did: Did) -> Judged {
+        let baseline = self.baseline.as_ref().and_then(|baseline| baseline.get(name));
+        let word = Word::against(did, baseline);
+        let said = baseline.map(|baseline| format!("the baseline says {baseline}"));
+        if !word.is_success() && self.flakes.matches(name) {
+            return Judged { standing: Standing::Flaky, word: Word::KnownFlake, why: said };
+        }
+        let standing = match word {
+            Word::Did(_) if word.is_success() => Standing::Expected,
+            Word::ExpectedFail | Word::Flake | Word::KnownFlake => Standing::Expected,
+            Word::UnexpectedImprovement(_) => Standing::Fixed,
+            Word::Missing => Standing::Missing,
+            Word::Did(_) => Standing::Regression,
+        };
+        Judged { standing, word, why: said }
+    }
+}
+
+/// Which waivers a run had a use for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WaiversUsed {
+    seen: BTreeSet<usize>,
+    failed: BTreeSet<usize>,
+}
+
+impl WaiversUsed {
+    /// Takes a case into account.
+    pub(crate) fn add(&mut self, expectations: &Expectations, case: &CaseResult) {
+        for index in expectations.waivers.concerning(&case.name) {
+            self.seen.insert(index);
+            if !Word::Did(Did::of(case.status)).is_success() {
+                self.failed.insert(index);
+            }
+        }
+    }
+
+    /// What is to be said of the others.
+    pub(crate) fn useless(&self, expectations: &Expectations) -> Vec<String> {
+        expectations.waivers.useless(&self.seen, &self.failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{case, run};
+    use assay_runner::Status;
+    use jiff::civil::Date;
+    use std::fs;
+
+    /// A baseline, a list of flakes and waivers.
+    fn expectations() -> Expectations {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let baseline = Baseline::read(&file("b.csv", "p.fails,Fail\np.crashes,Crash\np.gone,Missing\n")).unwrap();
+        let flakes = Patterns::read(&file("f.txt", "^p\\.flaky\n")).unwrap();
+        let waivers =
+            "[[waiver]]\ncases = [\"p.waived\"]\nclasses = [\"FewUlp\"]\nissue = \"I1\"\nexpires = 2027-01-01\n";
+        let today = Date::new(2026, 11, 21).unwrap();
+        let waivers = Waivers::read(&file("w.toml", waivers), &run(1).device, today).unwrap();
+        Expectations::new(Some(baseline), flakes, waivers)
+    }
+
+    #[test]
+    fn results_are_held_against_all_lists() {
+        let expectations = expectations();
+        for (name, status, standing, word) in [
+            ("p.new", Status::Pass, Standing::Expected, "Pass"),
+            ("p.new", Status::NotSupported, Standing::Expected, "Skip"),
+            ("p.new", Status::QualityWarning, Standing::Expected, "Warn"),
+            ("p.new", Status::Fail, Standing::Regression, "Fail"),
+            ("p.new", Status::DeviceLost, Standing::Regression, "Crash"),
+            ("p.fails", Status::Fail, Standing::Expected, "ExpectedFail"),
+            ("p.fails", Status::InternalError, Standing::Expected, "ExpectedFail"),
+            ("p.fails", Status::Crash, Standing::Regression, "Crash"),
+            ("p.fails", Status::Pass, Standing::Fixed, "UnexpectedImprovement(Pass)"),
+            ("p.crashes", Status::Fail, Standing::Fixed, "UnexpectedImprovement(Fail)"),
+            ("p.gone", Status::Pass, Standing::Fixed, "UnexpectedImprovement(Pass)"),
+            ("p.flaky.a", Status::Fail, Standing::Flaky, "KnownFlake"),
+            ("p.flaky.a", Status::Pass, Standing::Expected, "Pass"),
+            ("p.waived", Status::Fail, Standing::Waived, "ExpectedFail"),
+            ("p.waived", Status::Timeout, Standing::Regression, "Timeout"),
+        ] {
+            let judged = expectations.judge(&case(name, status));
+            assert_eq!((judged.standing, judged.word.to_string().as_str()), (standing, word), "{name} {status:?}");
+        }
+        let why = |name, status| expectations.judge(&case(name, status)).why;
+        assert_eq!(why("p.fails", Status::Pass).as_deref(), Some("the baseline says Fail"));
+        assert_eq!(why("p.waived", Status::Fail).as_deref(), Some("I1"));
+        assert!(why("p.waived", Status::Timeout).unwrap().contains("is for Fail, and this is Timeout"));
+    }
+
+    #[test]
+    fn without_lists_every_failure_is_a_regression() {
+        let none = Expectations::default();
+        assert!(!none.are_any() && expectations().are_any());
+        assert_eq!(none.judge(&case("p.a", Status::Fail)).standing, Standing::Regression);
+        assert_eq!(none.judge(&case("p.a", Status::Pass)).standing, Standing::Expected);
+    }
+}

@@ -1,0 +1,427 @@
+//! What became of margins from run to run: a database of results in one file, and lines drawn from it.
+
+use crate::{
+    load::{LoadError, Opened},
+    margin,
+};
+use assay_case::Filter;
+use assay_runner::Status;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    path::{Path, PathBuf},
+};
+
+/// Version of the tables; raised when they change.
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+    create table run (
+        id integer primary key,
+        device text not null, driver text not null, driver_version integer not null, uuid text not null,
+        version text not null, budget text not null, seed integer not null, started text not null,
+        folder text not null, cases integer not null,
+        unique (started, uuid, budget, seed, folder)
+    );
+    create table name (id integer primary key, name text not null unique);
+    create table result (
+        run integer not null references run (id) on delete cascade,
+        name integer not null references name (id),
+        status text not null, classes text not null, margin real, failing integer not null,
+        primary key (name, run)
+    ) without rowid;
+";
+
+/// Why a history cannot be used; every text names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// The results to be added cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// SQLite says why.
+    #[error("{}: {source}", path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// It is no history, or one of a later version.
+    #[error("{}: {what}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is the matter.
+        what: String,
+    },
+    /// There is no such file.
+    #[error("there is no history {}: `assay history add DIR --db FILE` makes one", .0.display())]
+    Missing(PathBuf),
+}
+
+/// A history in a file.
+#[derive(Debug)]
+pub struct History {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// A result of a case in one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// When the run started, RFC 3339.
+    pub started: String,
+    /// Name and version of the driver, in its words.
+    pub driver: String,
+    /// What the case did.
+    pub status: String,
+    /// Classes of its failures.
+    pub classes: String,
+    /// The greatest error over bound; `None` if there is none, 1e999 if it is infinite.
+    pub margin: Option<f64>,
+}
+
+/// The course of a case on a device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Course {
+    /// The case.
+    pub case: String,
+    /// The device.
+    pub device: String,
+    /// Its results, the earliest first.
+    pub points: Vec<Point>,
+}
+
+impl History {
+    /// Opens a history; with `create`, makes it where there is none.
+    ///
+    /// # Errors
+    /// There is none, it cannot be read, or is of a later version.
+    pub fn open(path: impl Into<PathBuf>, create: bool) -> Result<History, HistoryError> {
+        let path = path.into();
+        if !create && !path.exists() {
+            return Err(HistoryError::Missing(path));
+        }
+        let failed = |source| HistoryError::Database { path: path.clone(), source };
+        let connection = Connection::open(&path).map_err(failed)?;
+        let set = |name: &str, value: &str| connection.pragma_update(None, name, value);
+        set("foreign_keys", "on").map_err(failed)?;
+        let version: i64 = connection.query_row("pragma user_version", [], |row| row.get(0)).map_err(failed)?;
+        let tables: i64 =
+            connection.query_row("select count(*) from sqlite_master", [], |row| row.get(0)).map_err(failed)?;
+        match (version, tables) {
+            (0, 0) => {
+                connection.execute_batch(TABLES).map_err(failed)?;
+                set("user_version", &VERSION.to_string()).map_err(failed)?;
+            }
+            (0, _) => {
+                let what = "is a database, but no history of Assay's".to_owned();
+                return Err(HistoryError::Form { path, what });
+            }
+            (VERSION, _) => {}
+            (later, _) => {
+                let what = format!("is of version {later}, which a later Assay wrote; this one knows {VERSION}");
+                return Err(HistoryError::Form { path, what });
+            }
+        }
+        Ok(History { path, connection })
+    }
+
+    fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> HistoryError {
+        move |source| HistoryError::Database { path: path.to_owned(), source }
+    }
+
+    /// Adds the results of a run, all or none; says how many. A run that is there already is refused.
+    ///
+    /// # Errors
+    /// The results cannot be read, are there already, or cannot be written.
+    pub fn add(&mut self, run: &Opened) -> Result<usize, HistoryError> {
+        let results = run.results(|line| {
+            let brief = line.brief;
+            let status = format!("{:?}", brief.status.unwrap_or(Status::InternalError));
+            (brief.name.to_string(), status, brief.kinds().join(" "), brief.margin(), brief.failing_inputs)
+        })?;
+        let path = self.path.clone();
+        let failed = History::failed(&path);
+        let change = self.connection.transaction().map_err(&failed)?;
+        let id = add_run(&change, run, results.len()).map_err(&failed)?;
+        let Some(id) = id else {
+            let what = format!("has the run of {} that started at {} already", run.info.device.name, run.info.started);
+            return Err(HistoryError::Form { path: path.clone(), what });
+        };
+        let added = results.len();
+        let insert = || -> rusqlite::Result<()> {
+            let mut name = change.prepare("insert into name (name) values (?1) on conflict (name) do nothing")?;
+            let mut result = change.prepare(
+                "insert into result (run, name, status, classes, margin, failing)
+                 values (?1, (select id from name where name = ?2), ?3, ?4, ?5, ?6)",
+            )?;
+            for (case, status, classes, margin, failing) in results {
+                name.execute([&case])?;
+                result.execute(params![id, case, status, classes, margin, failing as i64])?;
+            }
+            Ok(())
+        };
+        insert().map_err(&failed)?;
+        change.commit().map_err(&failed)?;
+        Ok(added)
+    }
+
+    /// The courses of the cases that any of the filters matches (all, if there are none), by device and name.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn courses(&self, filters: &[Filter]) -> Result<Vec<Course>, HistoryError> {
+        let failed = History::failed(&self.path);
+        let read = || -> rusqlite::Result<BTreeMap<(String, String), Vec<Point>>> {
+            let mut names = self.connection.prepare("select id, name from name order by name")?;
+            let mut points = self.connection.prepare(
+                "select device, started, driver, status, classes, margin from result join run on run = run.id
+                 where name = ?1 order by started, run.id",
+            )?;
+            let mut courses: BTreeMap<(String, String), Vec<Point>> = BTreeMap::new();
+            let names = names.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+            for name in names {
+                let (id, name) = name?;
+                if !filters.is_empty() && !filters.iter().any(|filter| filter.matches(&name)) {
+                    continue;
+                }
+                let mut rows = points.query([id])?;
+                while let Some(row) = rows.next()? {
+                    let point = Point {
+                        started: row.get(1)?,
+                        driver: row.get(2)?,
+                        status: row.get(3)?,
+                        classes: row.get(4)?,
+                        margin: row.get(5)?,
+                    };
+                    courses.entry((name.clone(), row.get(0)?)).or_default().push(point);
+                }
+            }
+            Ok(courses)
+        };
+        let courses = read().map_err(failed)?.into_iter();
+        Ok(courses.map(|((case, device), points)| Course { case, device, points }).collect())
+    }
+}
+
+/// Adds a run; `None` if it is there already.
+fn add_run(change: &Transaction<'_>, run: &Opened, cases: usize) -> rusqlite::Result<Option<i64>> {
+    let info = &run.info;
+    let device = &info.device;
+    let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
+    // The same run is known by what it was, whatever folder it was copied to since.
+    let query = "select id from run where started = ?1 and uuid = ?2 and budget = ?3 and seed = ?4 and cases = ?5";
+    let identity = params![info.started, device.uuid, info.budget, info.seed as i64, cases as i64];
+    if change.query_row(query, identity, |row| row.get::<_, i64>(0)).optional()?.is_some() {
+        return Ok(None);
+    }
+    change.execute(
+        "insert into run (device, driver, driver_version, uuid, version, budget, seed, started, folder, cases)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        params![
+            device.name,
+            driver,
+            device.driver_version,
+            device.uuid,
+            info.version,
+            info.budget,
+            info.seed as i64,
+            info.started,
+            run.path.display().to_string(),
+            cases as i64,
+        ],
+    )?;
+    Ok(Some(change.last_insert_rowid()))
+}
+
+impl Course {
+    /// The margins as a line of blocks, each a quarter of a power of two to two of them higher than the one before: of the
+    /// eight heights the lowest is below 2^-6 and the highest above the limit, so that a failure cannot be overlooked; `x`
+    /// for a failure without a margin, a dot for nothing.
+    pub fn sparkline(&self) -> String {
+        const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+        const ENDS: [f64; 7] = [1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 0.75, 0.9, 1.0];
+        let block = |point: &Point| match point.margin {
+            Some(margin) => BLOCKS[ENDS.iter().take_while(|&&end| margin > end).count()],
+            None if matches!(point.status.as_str(), "Pass" | "QualityWarning" | "NotSupported" | "Undetermined") => '·',
+            None => 'x',
+        };
+        self.points.iter().map(block).collect()
+    }
+
+    /// Whether anything about it changed: its status, the classes of its failures, or its margin by a twentieth.
+    pub fn changed(&self) -> bool {
+        let state = |point: &Point| (point.status.clone(), point.classes.clone());
+        let factor = |a: f64, b: f64| a.max(b) > 1.05 * a.min(b) && a.max(b) > 0.01;
+        self.points.windows(2).any(|pair| {
+            let margins = pair[0].margin.zip(pair[1].margin);
+            state(&pair[0]) != state(&pair[1]) || margins.is_some_and(|(a, b)| factor(a, b))
+        })
+    }
+}
+
+/// Courses for people: a line for each, below it every change with its driver.
+pub fn text(courses: &[Course]) -> String {
+    let mut text = String::new();
+    let mut device = "";
+    let mut sorted: Vec<&Course> = courses.iter().collect();
+    sorted.sort_by(|a, b| (&a.device, &a.case).cmp(&(&b.device, &b.case)));
+    for course in sorted {
+        if course.device != device {
+            device = &course.device;
+            _ = writeln!(text, "{device}");
+        }
+        _ = writeln!(text, "  {}  {}", course.sparkline(), course.case);
+        let mut before: Option<&Point> = None;
+        for point in &course.points {
+            let same = |b: &Point| b.status == point.status && b.classes == point.classes && b.margin == point.margin;
+            if before.is_none_or(|before| !same(before)) {
+                let value = point.margin.map_or_else(String::new, |value| format!(" {}", margin(value)));
+                let classes = if point.classes.is_empty() { String::new() } else { format!(" ({})", point.classes) };
+                _ = writeln!(text, "      {}  {}{classes}{value}  {}", point.started, point.status, point.driver);
+            }
+            before = Some(point);
+        }
+    }
+    text
+}
+
+/// A course as a picture: margins over runs, the limit dashed, drivers written where they change.
+pub fn svg(courses: &[Course]) -> String {
+    const WIDTH: f64 = 900.0;
+    const ROW: f64 = 110.0;
+    const LEFT: f64 = 40.0;
+    const TOP: f64 = 30.0;
+    let height = ROW * courses.len() as f64 + 10.0;
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
+         font-size=\"10\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
+    for (row, course) in courses.iter().enumerate() {
+        let top = ROW * row as f64 + TOP;
+        let (low, high, floor) = (-8.0, 3.0, top + ROW - 45.0);
+        let y = |margin: f64| floor - (floor - top) * (margin.max(1e-9).log2().clamp(low, high) - low) / (high - low);
+        let step = (WIDTH - LEFT - 20.0) / course.points.len().max(2).saturating_sub(1) as f64;
+        let x = |i: usize| LEFT + step * i as f64;
+        _ = writeln!(
+            text,
+            "<text x=\"4\" y=\"{}\" font-size=\"12\">{} ({})</text>",
+            top - 8.0,
+            escape(&course.case),
+            escape(&course.device)
+        );
+        let limit = y(1.0);
+        _ = writeln!(
+            text,
+            "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{limit}\" y2=\"{limit}\" stroke=\"#c11f2a\" stroke-dasharray=\"4 3\"/><text x=\"4\" y=\"{}\">1</text>",
+            WIDTH - 20.0,
+            limit + 3.0
+        );
+        let points: Vec<(usize, f64)> =
+            course.points.iter().enumerate().filter_map(|(i, p)| Some((i, p.margin?))).collect();
+        let line: Vec<String> = points.iter().map(|&(i, m)| format!("{:.1},{:.1}", x(i), y(m))).collect();
+        _ = writeln!(text, "<polyline fill=\"none\" stroke=\"#0b62c4\" points=\"{}\"/>", line.join(" "));
+        for &(i, m) in &points {
+            let colour = if m > 1.0 { "#c11f2a" } else { "#0b62c4" };
+            let point = &course.points[i];
+            let title = escape(&format!("{} {} {} {}", point.started, point.driver, point.status, margin(m)));
+            _ = writeln!(
+                text,
+                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"><title>{title}</title></circle>",
+                x(i),
+                y(m)
+            );
+        }
+        let mut driver = "";
+        for (i, point) in course.points.iter().enumerate().filter(|(_, p)| !p.driver.is_empty()) {
+            if point.driver != driver {
+                driver = &point.driver;
+                _ = writeln!(
+                    text,
+                    "<text x=\"{:.1}\" y=\"{}\" fill=\"#5b6570\">{}</text>",
+                    x(i),
+                    floor + 14.0,
+                    escape(driver)
+                );
+            }
+        }
+    }
+    text + "</svg>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{case, folder_of, run};
+    use assay_runner::RunInfo;
+
+    fn add(
+        dir: &Path,
+        history: &mut History,
+        day: u32,
+        driver: &str,
+        status: Status,
+        margin: Option<f64>,
+    ) -> Result<usize, HistoryError> {
+        let mut info = RunInfo { started: format!("2026-11-{day:02}T03:00:00Z"), ..run(2) };
+        info.device.driver_info = driver.to_owned();
+        let mut one = case("p.f32.a", status);
+        if let Some(worst) = &mut one.worst {
+            worst.margin = margin;
+        }
+        let path = folder_of(&dir.join(day.to_string()), info, &[one, case("p.f16.b", Status::Pass)], false);
+        history.add(&Opened::open(path)?)
+    }
+
+    #[test]
+    fn a_margin_is_followed_over_drivers() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.sqlite");
+        assert!(matches!(History::open(&path, false), Err(HistoryError::Missing(_))));
+        let mut history = History::open(&path, true).unwrap();
+        for (day, driver, status, margin) in [
+            (3, "Mesa 25", Status::Fail, Some(f64::INFINITY)),
+            (1, "Mesa 23", Status::Pass, Some(0.01)),
+            (2, "Mesa 24", Status::Pass, Some(0.95)),
+            (4, "Mesa 26", Status::Crash, None),
+        ] {
+            assert_eq!(add(dir.path(), &mut history, day, driver, status, margin).unwrap(), 2);
+        }
+        let again = add(dir.path(), &mut history, 2, "Mesa 24", Status::Pass, None).unwrap_err().to_string();
+        assert!(again.contains("has the run of test device that started at 2026-11-02T03:00:00Z already"), "{again}");
+        drop(history);
+        let history = History::open(&path, false).unwrap();
+        let courses = history.courses(&[Filter::new("p.f32")]).unwrap();
+        assert_eq!(courses.len(), 1);
+        assert_eq!(courses[0].sparkline(), "▁▇█x");
+        assert!(courses[0].changed());
+        let text = text(&courses);
+        assert!(text.starts_with("test device\n  ▁▇█x  p.f32.a\n"), "{text}");
+        assert!(text.contains("2026-11-03T03:00:00Z  Fail (FewUlp) inf  testpipe Mesa 25"), "{text}");
+        let picture = svg(&courses);
+        assert_eq!(picture.matches("<circle").count(), 3);
+        roxmltree::Document::parse(&picture).unwrap();
+        let all = history.courses(&[]).unwrap();
+        assert_eq!(all.len(), 2);
+        assert!(!all[0].changed(), "the case that is always the same");
+    }
+
+    #[test]
+    fn a_file_that_is_no_history_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "text ".repeat(1000)).unwrap();
+        assert!(History::open(&path, true).unwrap_err().to_string().contains("file is not a database"));
+        let path = dir.path().join("other.sqlite");
+        Connection::open(&path).unwrap().execute_batch("create table t (x)").unwrap();
+        assert!(History::open(&path, true).unwrap_err().to_string().contains("no history of Assay's"));
+        let path = dir.path().join("later.sqlite");
+        drop(History::open(&path, true).unwrap());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 9).unwrap();
+        assert!(History::open(&path, true).unwrap_err().to_string().contains("is of version 9"));
+    }
+}

@@ -1,0 +1,260 @@
+'use strict';
+// The data: columns of cases, with texts that repeat given once; see reports/src/html/data.rs.
+const data = JSON.parse(document.getElementById('data').textContent);
+const $ = id => document.getElementById(id);
+const cases = data.cases, total = cases.name.length, multi = data.runs.length > 1;
+const STATUSES = data.statuses, BAD = new Set(data.failing);
+const group = n => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+function el(tag, attributes, ...children) {
+  const node = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith('on')) node.addEventListener(key.slice(2), value); else if (value !== false && value != null) node.setAttribute(key, value);
+  }
+  node.append(...children.filter(child => child != null));
+  return node;
+}
+function margin(value) {
+  if (value == null) return '';
+  if (value === 'inf') return 'inf';
+  if (value === 0) return '0';
+  if (value < 1e-3 || value >= 1e6) return value.toExponential(1);
+  const digits = value < 1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0;
+  // Never rounded onto the limit from either side.
+  for (const d of [digits, 6, 9, 16]) { const text = value.toFixed(d); if (value === 1 || Number(text) !== 1) return text; }
+  return String(value);
+}
+const number = value => value === 'inf' ? Infinity : value == null ? -1 : value;
+const statusOf = i => STATUSES[cases.status[i]];
+const colour = status => 'var(--' + status + ')';
+const label = i => cases.standing[i] ? statusOf(i) + ' · ' + data.standings[cases.standing[i]] : statusOf(i);
+
+// Verdicts and overview.
+$('subtitle').textContent = data.runs.map(run => run.device).join(' · ') + ' — ' + group(total) + ' results';
+for (const run of data.runs) {
+  $('verdicts').append(el('div', { class: 'verdict', style: '--c:' + colour(run.colour) },
+    el('strong', {}, run.verdict), el('br'), el('span', { class: 'dim' }, run.line)));
+}
+{
+  const suites = new Map();
+  for (let i = 0; i < total; i++) {
+    const suite = data.suites[cases.suite[i]];
+    if (!suites.has(suite)) suites.set(suite, data.runs.map(() => new Array(STATUSES.length).fill(0)));
+    suites.get(suite)[cases.run[i]][cases.status[i]]++;
+  }
+  const head = el('tr', {}, el('th', {}, 'suite'), ...data.runs.map(run => el('th', {}, run.device, el('br'), el('span', { class: 'dim' }, run.driver))));
+  const body = [...suites].sort((a, b) => a[0] < b[0] ? -1 : 1).map(([suite, runs]) => el('tr', {},
+    el('td', {}, el('a', { href: '#cases', onclick: () => { $('filter').value = suite + '.'; refresh(); } }, suite)),
+    ...runs.map(counts => {
+      const sum = counts.reduce((a, b) => a + b, 0);
+      const parts = counts.map((n, s) => [STATUSES[s], n]).filter(([, n]) => n);
+      return el('td', {}, el('div', { class: 'bar', 'aria-hidden': 'true' }, ...parts.map(([status, n]) => el('i', { style: 'flex:' + n + ';background:' + colour(status) }))),
+        sum ? parts.map(([status, n]) => group(n) + ' ' + status).join(', ') : '');
+    })));
+  $('suites').append(el('table', {}, el('thead', {}, head), el('tbody', {}, ...body)));
+}
+
+// The table of cases: only the rows in view are in the document.
+const ROW = 26, view = $('view'), space = $('space');
+const columns = [
+  ['status', i => cases.status[i]], ['name', i => i], ['margin', i => number(cases.margin[i]), 'n'],
+  ['failing', i => cases.failing[i], 'n'], ['inputs', i => cases.inputs[i], 'n'], ['seconds', i => cases.seconds[i], 'n'],
+  ['source', i => cases.source[i]]];
+if (multi) { columns.push(['device', i => cases.run[i]]); $('grid').classList.add('multi'); }
+let order = Int32Array.from({ length: total }, (_, i) => i), selected = -1, sort = { column: 'status', down: true };
+const on = new Set(STATUSES.keys());
+const lower = cases.name.map(name => name.toLowerCase());
+columns.forEach(([name, , n]) => {
+  const button = el('button', { class: n, type: 'button', onclick: () => {
+    sort = { column: name, down: sort.column === name ? !sort.down : n === 'n' };
+    refresh();
+  } }, name === 'failing' ? 'failing inputs' : name);
+  $('head').append(el('span', { role: 'columnheader', class: n, 'data-column': name }, button));
+});
+STATUSES.forEach((status, s) => {
+  const n = cases.status.reduce((sum, x) => sum + (x === s), 0);
+  if (!n) return;
+  const button = el('button', { type: 'button', 'aria-pressed': 'true', onclick: () => {
+    if (on.has(s)) on.delete(s); else on.add(s);
+    button.setAttribute('aria-pressed', on.has(s));
+    refresh();
+  } }, el('span', { style: 'color:' + colour(status) }, '● '), status + ' ' + group(n));
+  $('statuses').append(button, ' ');
+});
+function matcher(text) {
+  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean).map(word => {
+    if (!word.includes('*')) return name => name.includes(word);
+    const parts = word.split('*').map(part => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    const pattern = new RegExp(parts.join('.*'));
+    return name => pattern.test(name);
+  });
+  return name => words.every(word => word(name));
+}
+function refresh() {
+  const fits = matcher($('filter').value);
+  const kept = [];
+  for (let i = 0; i < total; i++) if (on.has(cases.status[i]) && fits(lower[i])) kept.push(i);
+  const key = columns.find(([name]) => name === sort.column)[1];
+  const keys = new Float64Array(total);
+  for (const i of kept) keys[i] = key(i);
+  const way = sort.down ? -1 : 1;
+  kept.sort((a, b) => way * (keys[a] - keys[b]) || a - b);
+  order = Int32Array.from(kept);
+  for (const head of $('head').children) {
+    head.setAttribute('aria-sort', head.dataset.column === sort.column ? (sort.down ? 'descending' : 'ascending') : 'none');
+    head.firstChild.textContent = head.firstChild.textContent.replace(/ [▲▼]$/, '') + (head.dataset.column === sort.column ? (sort.down ? ' ▼' : ' ▲') : '');
+  }
+  $('shown').textContent = group(order.length) + ' of ' + group(total);
+  space.style.height = order.length * ROW + 'px';
+  selected = -1;
+  view.scrollTop = 0;
+  draw();
+}
+function rowOf(at) {
+  const i = order[at];
+  const cells = [el('span', { class: 'status', style: 'color:' + colour(statusOf(i)), title: cases.reason[i] < 0 ? null : data.reasons[cases.reason[i]] }, label(i)),
+    el('span', { class: 'mono', title: cases.name[i] }, cases.name[i]), el('span', { class: 'n' }, margin(cases.margin[i])),
+    el('span', { class: 'n' }, cases.failing[i] ? group(cases.failing[i]) : ''), el('span', { class: 'n' }, group(cases.inputs[i])),
+    el('span', { class: 'n' }, cases.seconds[i].toFixed(2)), el('span', {}, data.sources[cases.source[i]])];
+  if (multi) cells.push(el('span', {}, data.runs[cases.run[i]].device));
+  cells.forEach(cell => cell.setAttribute('role', 'gridcell'));
+  const row = el('div', { class: 'row', role: 'row', 'aria-rowindex': at + 1, 'aria-selected': at === selected, style: 'top:' + at * ROW + 'px', onclick: () => { selected = at; draw(); show(i); } }, ...cells);
+  return row;
+}
+function draw() {
+  const from = Math.max(0, Math.floor(view.scrollTop / ROW) - 8);
+  const to = Math.min(order.length, Math.ceil((view.scrollTop + view.clientHeight) / ROW) + 8);
+  const rows = [];
+  for (let at = from; at < to; at++) rows.push(rowOf(at));
+  space.replaceChildren(...rows);
+}
+view.addEventListener('scroll', () => requestAnimationFrame(draw));
+addEventListener('resize', draw);
+$('filter').addEventListener('input', refresh);
+view.addEventListener('keydown', event => {
+  const page = Math.max(1, Math.floor(view.clientHeight / ROW) - 1);
+  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -order.length, End: order.length };
+  if (event.key === 'Enter' && selected >= 0) { show(order[selected]); $('detail').focus(); event.preventDefault(); return; }
+  if (!(event.key in steps) || !order.length) return;
+  event.preventDefault();
+  selected = Math.min(order.length - 1, Math.max(0, selected + steps[event.key]));
+  const top = selected * ROW;
+  if (top < view.scrollTop) view.scrollTop = top;
+  if (top + ROW > view.scrollTop + view.clientHeight) view.scrollTop = top + ROW - view.clientHeight;
+  draw();
+});
+addEventListener('keydown', event => {
+  if (event.key === '/' && !['INPUT', 'SELECT'].includes(document.activeElement.tagName)) { $('filter').focus(); event.preventDefault(); }
+});
+
+// One case.
+function facts(pairs) {
+  return el('dl', {}, ...pairs.filter(([, value]) => value !== '' && value != null).flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+}
+function example(x) {
+  return el('div', {}, facts([
+    ['operands', el('code', {}, x.operands)], ['got', el('code', {}, x.got)],
+    ['permitted', el('code', {}, x.permitted.length ? x.permitted.join(' and ') : 'nothing')],
+    ['margin', margin(x.margin)], ['derive', el('code', {}, x.explain)]]),
+    x.derivation ? el('details', {}, el('summary', {}, 'derivation'), el('pre', {}, x.derivation)) : null);
+}
+function content(i) {
+  const run = data.runs[cases.run[i]], more = data.details[i];
+  const parts = [facts([
+    ['status', el('span', { class: 'status', style: 'color:' + colour(statusOf(i)) }, label(i))],
+    ['why', cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]],
+    ['lists', more && more.why], ['device', run.device + ', ' + run.driver],
+    ['instruction', data.instructions[cases.instruction[i]] + '  ' + data.types[cases.types[i]]],
+    ['modes', data.modes[cases.modes[i]]], ['rule', more && more.rule], ['clause', more && more.clause],
+    ['inputs', group(cases.inputs[i]) + (more && more.coverage ? ' (' + more.coverage + ')' : '')],
+    ['failing inputs', cases.failing[i] ? group(cases.failing[i]) : ''], ['greatest margin', margin(cases.margin[i])],
+    ['run again', el('code', {}, 'assay run ' + cases.name[i] + ' --budget ' + run.budget + ' --seed ' + run.seed)]])];
+  for (const kind of (more ? more.classes : [])) {
+    parts.push(el('h3', {}, group(kind.count) + ' × ' + kind.class + ' (' + kind.status + ')'), ...kind.examples.map(example));
+  }
+  if (more && more.profile) parts.push(plot(more.profile, more.operand));
+  return parts;
+}
+function show(i) { $('detail').replaceChildren(el('div', { class: 'case' }, el('h3', { class: 'mono' }, cases.name[i]), ...content(i))); }
+const failing = Object.keys(data.details).map(Number).sort((a, b) => cases.status[b] - cases.status[a] || number(cases.margin[b]) - number(cases.margin[a]));
+for (const i of failing) {
+  const line = el('details', { class: 'case', ontoggle: () => { if (line.open && line.childElementCount === 1) line.append(...content(i)); } },
+    el('summary', {}, el('span', { class: 'status', style: 'color:' + colour(statusOf(i)) }, label(i) + ' '), el('span', { class: 'mono' }, cases.name[i]),
+      el('span', { class: 'dim' }, ' ' + (cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]))));
+  $('failing').append(line);
+}
+if (!failing.length) $('failing').append(el('p', {}, 'None.'));
+if (data.details_left_out) $('failing').append(el('p', { class: 'dim' }, group(data.details_left_out) + ' more are in the table above and in results.jsonl.'));
+addEventListener('beforeprint', () => { for (const line of document.querySelectorAll('#failing details.case')) line.open = true; });
+
+// Plots.
+const SVG = 'http://www.w3.org/2000/svg';
+function svg(tag, attributes, text) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  if (text != null) node.textContent = text;
+  return node;
+}
+const TICKS = { f16: [['-inf', 3.98], ['-1', 33.98], ['0', 64], ['1', 94], ['inf', 124]], f32: [['-inf', .5], ['-1', 32.5], ['0', 64], ['1', 95.5], ['inf', 127.5]], f64: [['-inf', 0], ['-1', 32], ['0', 64], ['1', 96], ['inf', 127.9]] };
+function plot(profile, operand) {
+  const W = 440, H = 150, L = 34, top = 6, bottom = 130, wide = 270, LOW = -10;
+  const worst = profile.worst, exponents = worst.filter(m => m > 0).map(m => Math.log2(m));
+  const high = Math.min(8, Math.max(1, Math.ceil(Math.max(...exponents, 0))));
+  const y = m => m <= 0 ? bottom : top + (bottom - top) * (high - Math.min(high, Math.max(LOW, Math.log2(m)))) / (high - LOW);
+  const root = svg('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': 'error over bound along the first operand, and its distribution' });
+  for (let e = LOW; e <= high; e += 2) {
+    root.append(svg('line', { class: 'axis', x1: L, x2: L + wide, y1: y(2 ** e), y2: y(2 ** e) }));
+    root.append(svg('text', { x: L - 4, y: y(2 ** e) + 3, 'text-anchor': 'end' }, e === 0 ? '1' : '2^' + e));
+  }
+  const step = wide / worst.length;
+  worst.forEach((m, k) => {
+    const x = L + k * step;
+    if (m == null) { root.append(svg('rect', { class: 'none', x, y: bottom + 1, width: step, height: 2 })); return; }
+    const bar = svg('rect', { class: m > 1 ? 'bad' : m > .9 ? 'near' : 'ok', x, y: Math.min(y(m), bottom - 1), width: Math.max(step - .3, .5), height: Math.max(1, bottom - y(m)) });
+    bar.append(svg('title', {}, 'bucket ' + k + ' of ' + worst.length + ': ' + margin(m)));
+    root.append(bar);
+  });
+  root.append(svg('line', { class: 'limit', x1: L, x2: L + wide, y1: y(1), y2: y(1) }));
+  for (const [text, at] of TICKS[operand] || [['least', 2], ['greatest', worst.length - 6]]) root.append(svg('text', { x: L + at * step, y: H - 6, 'text-anchor': 'middle' }, text));
+  const bins = profile.errors, most = Math.max(...bins, 1), X = L + wide + 20, step2 = (W - X - 4) / bins.length;
+  const height = n => n ? Math.max(1.5, (bottom - top) * Math.log2(1 + n) / Math.log2(1 + most)) : 0;
+  bins.forEach((n, k) => {
+    const bar = svg('rect', { class: k > 11 ? 'bad' : k === 11 ? 'near' : 'ok', x: X + k * step2, y: bottom - height(n), width: step2 - .6, height: height(n) });
+    bar.append(svg('title', {}, group(n) + (k === 0 ? ' without error' : k === bins.length - 1 ? ' above 2^7' : ' up to 2^' + (k - 11))));
+    root.append(bar);
+  });
+  root.append(svg('line', { class: 'limit', x1: X + 12 * step2, x2: X + 12 * step2, y1: top, y2: bottom }));
+  for (const [text, k] of [['0', .5], ['2^-6', 6], ['1', 12], ['2^7', 18.5]]) root.append(svg('text', { x: X + k * step2, y: H - 6, 'text-anchor': 'middle' }, text));
+  return root;
+}
+const watcher = new IntersectionObserver(entries => { for (const entry of entries) if (entry.isIntersecting) fill(entry.target); }, { rootMargin: '400px' });
+function fill(card) {
+  watcher.unobserve(card);
+  if (card.dataset.drawn) return;
+  card.dataset.drawn = '1';
+  const p = data.plots[card.dataset.plot];
+  card.append(plot(p, p.operand));
+}
+function plots() {
+  const fits = matcher($('plotfilter').value);
+  const kept = data.plots.map((p, k) => [p, k]).filter(([p]) => fits((p.instruction + ' ' + p.types).toLowerCase()));
+  $('plotsshown').textContent = kept.length + ' of ' + data.plots.length;
+  $('plotlist').replaceChildren(...kept.map(([p, k]) => {
+    const card = el('div', { class: 'plot', 'data-plot': k }, el('h3', {}, p.instruction + ' ', el('span', { class: 'dim' }, p.types)),
+      el('div', { class: 'dim' }, 'greatest ' + margin(p.margin) + ' in ' + p.cases + (p.cases === 1 ? ' case' : ' cases') + (multi ? ', ' + data.runs[p.run].device : '')));
+    watcher.observe(card);
+    return card;
+  }));
+}
+$('plotfilter').addEventListener('input', plots);
+addEventListener('beforeprint', () => document.querySelectorAll('.plot').forEach(fill));
+plots();
+
+// Environment.
+for (const run of data.runs) {
+  const list = entries => Object.entries(entries).map(([name, value]) => [name, el('code', {}, value)]);
+  $('runs').append(el('div', { class: 'case' }, el('h3', {}, run.device),
+    facts([...list(run.facts)]), Object.keys(run.environment).length ? el('div', {}, el('h3', {}, 'Variables'), facts(list(run.environment))) : null,
+    el('details', {}, el('summary', {}, 'properties'), facts(list(run.properties)))));
+}
+refresh();
+document.body.dataset.ready = '1';

@@ -1,0 +1,421 @@
+//! Reading result folders again: `assay report`, `diff`, `merge` and `history` begin here.
+//!
+//! A folder may hold a million cases, of which most are of little interest: lines are read block by block, by all cores,
+//! and of each only what is asked for is kept.
+
+use crate::folder::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine};
+use assay_runner::{Profile, RunInfo, SCHEMA, Status};
+use rayon::prelude::*;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// Bytes that are read before they are parsed: memory stays in bounds, and all cores have something to do.
+const BLOCK: usize = 1 << 25;
+
+/// Why a result folder cannot be used; every text names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// There are no results.
+    #[error("{} holds no results.jsonl: expected the output folder of `assay run` or `assay merge`", .0.display())]
+    NoResults(PathBuf),
+    /// The run is still going on, or was killed.
+    #[error(
+        "{} holds only results.jsonl.partial: its run is still going on, or was killed and has to be run again",
+        .0.display()
+    )]
+    Unfinished(PathBuf),
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A later version wrote it.
+    #[error(
+        "{} is of schema {schema}, which a later Assay wrote; this one knows schemas up to {}: use the later one",
+        path.display(), SCHEMA
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        schema: u32,
+    },
+    /// A case has two results.
+    #[error("{} names `{name}` twice: it was put together from results that overlap", path.display())]
+    Twice {
+        /// The file.
+        path: PathBuf,
+        /// The case.
+        name: String,
+    },
+    /// A line is not as it should be.
+    #[error("{}:{line}: {what}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// A result folder that has been opened.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The folder.
+    pub path: PathBuf,
+    /// What was run, on what.
+    pub info: RunInfo,
+    /// Cases by their places in `results.jsonl`.
+    ended: Ended,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Ended {
+    pub(crate) interrupted: bool,
+    pub(crate) wall: f64,
+}
+
+/// A line of `results.jsonl`, as far as most readers care. Texts are those of the line wherever they can be.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Brief<'a> {
+    #[serde(borrow)]
+    event: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) name: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) status: Option<Status>,
+    #[serde(borrow, default)]
+    pub(crate) reason: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) instruction: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) types: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) modes: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) source: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) inputs_tested: u64,
+    #[serde(default)]
+    pub(crate) failing_inputs: u64,
+    #[serde(default)]
+    pub(crate) scalars_checked: u64,
+    #[serde(default)]
+    pub(crate) worst: Option<Worst>,
+    #[serde(borrow, default)]
+    pub(crate) classes: Vec<Class<'a>>,
+    /// Passed over unread: only the page needs it.
+    #[serde(borrow, default)]
+    profile: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(crate) times: Times,
+    #[serde(default)]
+    interrupted: bool,
+    #[serde(default)]
+    wall: f64,
+}
+
+/// The result with the greatest margin.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Worst {
+    margin: Option<Number>,
+}
+
+/// Failures of one class.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Class<'a> {
+    pub(crate) status: Status,
+    #[serde(borrow)]
+    pub(crate) class: Cow<'a, str>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Times {
+    pub(crate) wall: f64,
+}
+
+/// A margin as it is written: a number or `inf`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Finite(f64),
+    Word(Infinite),
+}
+
+#[derive(Debug, Deserialize)]
+enum Infinite {
+    #[serde(rename = "inf")]
+    Inf,
+}
+
+impl Brief<'_> {
+    /// Where the errors lie.
+    pub(crate) fn profile(&self) -> Option<Profile> {
+        self.profile.and_then(|profile| serde_json::from_str(profile.get()).ok())
+    }
+
+    /// The greatest error over bound.
+    pub(crate) fn margin(&self) -> Option<f64> {
+        Some(match self.worst.as_ref()?.margin.as_ref()? {
+            Number::Finite(margin) => *margin,
+            Number::Word(Infinite::Inf) => f64::INFINITY,
+        })
+    }
+
+    /// The classes that fail, sorted, for comparison; of a case that only warns, those.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        let failing = self.status == Some(Status::Fail);
+        let of = self.classes.iter().filter(|class| !failing || class.status == Status::Fail);
+        let mut kinds: Vec<String> = of.map(|class| class.class.clone().into_owned()).collect();
+        kinds.sort_unstable();
+        kinds
+    }
+}
+
+/// A line that is a result, and where it lies.
+pub(crate) struct Located<'a> {
+    pub(crate) brief: Brief<'a>,
+    /// The text, without the line break.
+    pub(crate) text: &'a str,
+    /// Where the text begins in the file.
+    pub(crate) offset: u64,
+}
+
+impl Opened {
+    /// Opens a folder: reads what was run. The results follow with [`Opened::results`].
+    ///
+    /// # Errors
+    /// There is no finished run in it, or a later version wrote it.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Opened, LoadError> {
+        let path = folder.into();
+        let file = path.join(RESULTS);
+        if !file.exists() {
+            let partial = path.join(format!("{RESULTS}{PARTIAL}")).exists();
+            return Err(if partial { LoadError::Unfinished(path) } else { LoadError::NoResults(path) });
+        }
+        let mut first = Vec::new();
+        let mut reader = io::BufReader::new(open(&file)?);
+        io::BufRead::read_until(&mut reader, b'\n', &mut first)
+            .map_err(|source| LoadError::Read { path: file.clone(), source })?;
+        let wrong = |what: String| LoadError::Line { path: file.clone(), line: 1, what };
+        #[derive(Deserialize)]
+        struct Schema {
+            schema: u32,
+        }
+        let Schema { schema } = serde_json::from_slice(&first)
+            .map_err(|error| wrong(format!("expected the event run_started with its schema: {error}")))?;
+        if schema > SCHEMA {
+            return Err(LoadError::Newer { path: file, schema });
+        }
+        let info = serde_json::from_slice(&first).map_err(|error| wrong(format!("no event run_started: {error}")))?;
+        Ok(Opened { path, info, ended: ended(&file)? })
+    }
+
+    pub(crate) fn ended(&self) -> Ended {
+        self.ended
+    }
+
+    /// The file of results.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.path.join(RESULTS)
+    }
+
+    /// What `take` makes of every result, in the order of the file. Other events are passed over.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it is damaged.
+    pub(crate) fn results<T: Send>(&self, take: impl Fn(Located<'_>) -> T + Sync) -> Result<Vec<T>, LoadError> {
+        let path = self.file();
+        let mut file = open(&path)?;
+        let read = |source| LoadError::Read { path: path.clone(), source };
+        let (mut all, mut block) = (Vec::new(), Vec::new());
+        let (mut offset, mut line) = (0, 1);
+        loop {
+            let start = block.len();
+            let got = file.by_ref().take(BLOCK as u64).read_to_end(&mut block).map_err(read)?;
+            let end = match (got, block[start..].iter().rposition(|&byte| byte == b'\n')) {
+                (0, _) => block.len(),
+                (_, Some(at)) => start + at + 1,
+                (_, None) => continue,
+            };
+            let parts = parts(&block[..end], offset, line);
+            line += block[..end].iter().filter(|&&byte| byte == b'\n').count();
+            let parsed: Result<Vec<Vec<T>>, LoadError> =
+                parts.into_par_iter().map(|part| parse(&path, part, &take)).collect();
+            all.extend(parsed?.into_iter().flatten());
+            offset += end as u64;
+            block.drain(..end);
+            if got == 0 {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// How cases stand to the lists that the lab gave the run, by name; empty if it gave none.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it is damaged.
+    pub(crate) fn standings(&self) -> Result<HashMap<String, StandingLine>, LoadError> {
+        let path = self.path.join(STANDINGS);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),
+            other => other.map_err(|source| LoadError::Read { path: path.clone(), source })?,
+        };
+        let line = |(index, text): (usize, &str)| {
+            let line: Result<StandingLine, _> = serde_json::from_str(text);
+            let wrong = |error: serde_json::Error| LoadError::Line {
+                path: path.clone(),
+                line: index + 1,
+                what: format!("not a standing of a case: {error}"),
+            };
+            line.map(|line| (line.name.clone(), line)).map_err(wrong)
+        };
+        text.lines().enumerate().map(line).collect()
+    }
+
+    /// The lines of `results.csv`; `None` if there is none.
+    pub(crate) fn rows(&self) -> Result<Option<String>, LoadError> {
+        let path = self.path.join(RESULTS_CSV);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            other => other.map(Some).map_err(|source| LoadError::Read { path, source }),
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File, LoadError> {
+    File::open(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
+}
+
+/// The last line, which says how the run ended.
+fn ended(path: &Path) -> Result<Ended, LoadError> {
+    use io::{Seek, SeekFrom};
+    const TAIL: u64 = 4096;
+    let read = |source| LoadError::Read { path: path.to_owned(), source };
+    let mut file = open(path)?;
+    let length = file.metadata().map_err(read)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).map_err(read)?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail).map_err(read)?;
+    let last = tail.trim_ascii_end().rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    match serde_json::from_slice::<Brief<'_>>(last) {
+        Ok(brief) if brief.event == "run_finished" => Ok(Ended { interrupted: brief.interrupted, wall: brief.wall }),
+        _ => {
+            let what = "does not end with the event run_finished: it was cut off, or something was added to it";
+            Err(LoadError::Read { path: path.to_owned(), source: io::Error::other(what) })
+        }
+    }
+}
+
+/// Lines of a block, with where they begin in the file.
+struct Piece<'a> {
+    bytes: &'a [u8],
+    offset: u64,
+    line: usize,
+}
+
+/// Divides a block of lines among the cores.
+fn parts(block: &[u8], offset: u64, line: usize) -> Vec<Piece<'_>> {
+    let size = block.len().div_ceil(4 * rayon::current_num_threads()).max(1 << 16);
+    let (mut parts, mut start, mut first) = (Vec::new(), 0, line);
+    while start < block.len() {
+        let least = (start + size).min(block.len());
+        let end = block[least..].iter().position(|&byte| byte == b'\n').map_or(block.len(), |at| least + at + 1);
+        let bytes = &block[start..end];
+        parts.push(Piece { bytes, offset: offset + start as u64, line: first });
+        first += bytes.iter().filter(|&&byte| byte == b'\n').count();
+        start = end;
+    }
+    parts
+}
+
+fn parse<T>(path: &Path, piece: Piece<'_>, take: &impl Fn(Located<'_>) -> T) -> Result<Vec<T>, LoadError> {
+    let mut taken = Vec::new();
+    let mut offset = piece.offset;
+    for (index, bytes) in piece.bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let at = offset;
+        offset += bytes.len() as u64;
+        let wrong = |what: String| LoadError::Line { path: path.to_owned(), line: piece.line + index, what };
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong("not UTF-8".to_owned()))?.trim_end();
+        let brief: Brief<'_> =
+            serde_json::from_str(text).map_err(|error| wrong(format!("not an event of a run: {error}")))?;
+        match &*brief.event {
+            "case_finished" | "check_finished" => {
+                if brief.status.is_none() || brief.name.is_empty() {
+                    return Err(wrong("a result without a name or a status".to_owned()));
+                }
+                taken.push(take(Located { brief, text, offset: at }));
+            }
+            "run_started" | "run_finished" | "case_started" | "case_progress" => {}
+            other => return Err(wrong(format!("unknown event `{other}`"))),
+        }
+    }
+    Ok(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{case, folder as write};
+
+    fn folder(dir: &Path, cases: &[(&str, Status)]) -> PathBuf {
+        let cases: Vec<_> = cases.iter().map(|&(name, status)| case(name, status)).collect();
+        write(&dir.join("out"), &cases)
+    }
+
+    #[test]
+    fn what_was_written_is_read_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let names: Vec<String> = (0..2_000).map(|i| format!("p.\"{i}\",\n")).collect();
+        let cases: Vec<(&str, Status)> = names.iter().map(|name| (name.as_str(), Status::Fail)).collect();
+        let opened = Opened::open(folder(dir.path(), &cases)).unwrap();
+        assert_eq!((opened.info.cases, opened.ended()), (2_000, Ended { interrupted: false, wall: 2.5 }));
+        let read = opened.results(|l| (l.brief.name.to_string(), l.brief.margin(), l.brief.kinds(), l.offset)).unwrap();
+        assert!(read.iter().map(|row| &row.0).eq(&names));
+        assert!(read.iter().all(|row| row.1 == Some(3.214) && row.2 == ["FewUlp"]));
+        let text = fs::read(opened.file()).unwrap();
+        assert!(read.iter().all(|row| text[row.3 as usize..].starts_with(b"{\"event\":\"case_finished\"")));
+        assert!(opened.standings().unwrap().is_empty());
+    }
+
+    #[test]
+    fn folders_that_cannot_be_read_say_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let out = folder(dir.path(), &[("p.a", Status::Pass), ("p.b", Status::Pass)]);
+        let file = out.join(RESULTS);
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let error = |text: &str| {
+            fs::write(&file, text).unwrap();
+            let opened = Opened::open(&out);
+            opened.and_then(|opened| opened.results(|_| ())).unwrap_err().to_string()
+        };
+        for (text, said) in [
+            (text.replacen("\"schema\":1", "\"schema\":99", 1), "of schema 99, which a later Assay wrote"),
+            (lines[1..].join("\n"), "results.jsonl:1: expected the event run_started"),
+            (lines[..3].join("\n"), "does not end with the event run_finished"),
+            (text.replacen("\"status\":\"Pass\"", "\"status\":\"Fine\"", 1), "results.jsonl:2: not an event of a run"),
+            (text.replacen("case_finished", "case_ended", 1), "results.jsonl:2: unknown event `case_ended`"),
+            (String::new(), "results.jsonl:1: "),
+        ] {
+            let error = error(&text);
+            assert!(error.contains(said), "{said}: {error}");
+        }
+        fs::rename(&file, out.join("results.jsonl.partial")).unwrap();
+        assert!(Opened::open(&out).unwrap_err().to_string().contains("still going on, or was killed"));
+        assert!(Opened::open(dir.path()).unwrap_err().to_string().contains("holds no results.jsonl"));
+    }
+}

@@ -1,0 +1,454 @@
+//! Joining the result folders of the parts of a run.
+//!
+//! Joining is associative and does not mind the order: results are sorted by name, and what a part says of itself is kept in
+//! such a way that joined parts can be joined again. The bytes of a result are never changed.
+
+use crate::{
+    deqp::{Did, Word},
+    folder::{self, DEVICE, FAILURES_CSV, JUNIT, PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine},
+    junit,
+    load::{LoadError, Opened},
+};
+use assay_case::Partition;
+use assay_runner::{DeviceInfo, Event, Part, RunInfo};
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+/// Why folders cannot be joined.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// One of them cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The results cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The folder to write to is one of those to be read, or holds results already.
+    #[error("{}: {what}; name another folder with --out", path.display())]
+    Out {
+        /// The folder.
+        path: PathBuf,
+        /// What is the matter.
+        what: &'static str,
+    },
+    /// Two folders are not of one run.
+    #[error("{} and {} are not parts of one run: {what} differs ({a}, {b})", first.display(), second.display())]
+    Differ {
+        /// A folder.
+        first: PathBuf,
+        /// Another.
+        second: PathBuf,
+        /// In what they differ.
+        what: String,
+        /// What the first says.
+        a: String,
+        /// What the second says.
+        b: String,
+    },
+    /// Two folders have results of the same cases.
+    #[error(
+        "{} and {} overlap: both have a result of `{name}`{}", first.display(), second.display(),
+        if *more > 0 { format!(" and of {more} more cases") } else { String::new() }
+    )]
+    Overlap {
+        /// A folder.
+        first: PathBuf,
+        /// Another.
+        second: PathBuf,
+        /// The first such case.
+        name: String,
+        /// How many more there are.
+        more: usize,
+    },
+    /// Results are missing.
+    #[error("the parts have holes: {}; join what there is with --partial", .0.join("; "))]
+    Holes(Vec<String>),
+}
+
+/// What joining came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// Cases with a result.
+    pub cases: usize,
+    /// What is missing, in words; empty unless parts of the parts were asked for.
+    pub holes: Vec<String>,
+}
+
+/// A result: where it lies, and what the other files say of it.
+struct Entry {
+    name: String,
+    part: usize,
+    offset: u64,
+    length: usize,
+    did: Did,
+    seconds: f64,
+    reason: Option<String>,
+}
+
+/// Joins result folders into a new one. With `partial`, some may be missing.
+///
+/// # Errors
+/// The folders overlap, are not of one run, have holes, or cannot be read; the new one cannot be written. Nothing is left of
+/// it then.
+pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, MergeError> {
+    for part in parts {
+        if same(&part.path, out) {
+            return Err(MergeError::Out { path: out.to_owned(), what: "is one of the folders to be joined" });
+        }
+    }
+    if out.join(RESULTS).exists() {
+        return Err(MergeError::Out { path: out.to_owned(), what: "holds results already" });
+    }
+    for part in &parts[1..] {
+        agree(&parts[0], part)?;
+    }
+    let entries = entries(parts)?;
+    let holes = holes(parts, &entries);
+    if !holes.is_empty() && !partial {
+        return Err(MergeError::Holes(holes));
+    }
+    let existed = out.exists();
+    let written = write(parts, &entries, out);
+    if let Err(error) = written {
+        // The error at hand matters more than one from cleaning up.
+        for name in [RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, DEVICE] {
+            _ = fs::remove_file(out.join(name));
+            _ = fs::remove_file(out.join(format!("{name}{PARTIAL}")));
+        }
+        if !existed {
+            _ = fs::remove_dir(out);
+        }
+        return Err(error);
+    }
+    Ok(Merged { cases: entries.len(), holes })
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}
+
+/// That two folders are of one run: the same rules, inputs, cases, device and driver.
+fn agree(first: &Opened, second: &Opened) -> Result<(), MergeError> {
+    let (a, b) = (&first.info, &second.info);
+    let (x, y) = (&a.device, &b.device);
+    let text = |value: &dyn ToString| value.to_string();
+    let selection = |info: &RunInfo| match &info.part {
+        None => "no partition".to_owned(),
+        Some(part) => format!("{} cases, {}", part.cases, part.selection),
+    };
+    let mut pairs = vec![
+        ("the version of Assay", a.version.clone(), b.version.clone()),
+        ("the schema", text(&a.schema), text(&b.schema)),
+        ("the specification", a.specification.clone(), b.specification.clone()),
+        ("the budget", a.budget.clone(), b.budget.clone()),
+        ("the seed", text(&a.seed), text(&b.seed)),
+        ("the cases that were divided", selection(a), selection(b)),
+        ("the device", x.name.clone(), y.name.clone()),
+        ("vendorID", text(&x.vendor_id), text(&y.vendor_id)),
+        ("deviceID", text(&x.device_id), text(&y.device_id)),
+        ("the driver", x.driver_name.clone(), y.driver_name.clone()),
+        ("driverInfo", x.driver_info.clone(), y.driver_info.clone()),
+        ("driverVersion", text(&x.driver_version), text(&y.driver_version)),
+        ("apiVersion", x.api_version.clone(), y.api_version.clone()),
+        ("the environment", format!("{:?}", x.environment), format!("{:?}", y.environment)),
+        ("the list of features", x.features.join(" "), y.features.join(" ")),
+    ];
+    // What a software driver computes depends on the processor.
+    if x.kind == "cpu" {
+        pairs.push(("the host's processor", x.host_cpu.clone(), y.host_cpu.clone()));
+    }
+    let differing = pairs.into_iter().find(|(_, a, b)| a != b);
+    differing.map_or(Ok(()), |(what, a, b)| {
+        let (first, second) = (first.path.clone(), second.path.clone());
+        Err(MergeError::Differ { first, second, what: what.to_owned(), a, b })
+    })
+}
+
+/// Every result of every part, sorted by name.
+fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
+    use rayon::slice::ParallelSliceMut;
+    let mut entries = Vec::new();
+    for (part, opened) in parts.iter().enumerate() {
+        entries.extend(opened.results(|line| Entry {
+            part,
+            offset: line.offset,
+            length: line.text.len(),
+            did: line.brief.status.map_or(Did::Fail, Did::of),
+            seconds: line.brief.times.wall,
+            reason: line.brief.reason.map(|reason| reason.into_owned()),
+            name: line.brief.name.into_owned(),
+        })?);
+    }
+    entries.par_sort_by(|a, b| a.name.cmp(&b.name));
+    let mut twice = entries.windows(2).filter(|pair| pair[0].name == pair[1].name);
+    if let Some([a, b]) = twice.next() {
+        let path = |entry: &Entry| parts[entry.part].path.clone();
+        if a.part == b.part {
+            return Err(LoadError::Twice { path: parts[a.part].file(), name: a.name.clone() }.into());
+        }
+        let more = twice.count();
+        return Err(MergeError::Overlap { first: path(a), second: path(b), name: a.name.clone(), more });
+    }
+    Ok(entries)
+}
+
+/// What is missing: whole parts, and cases of parts.
+fn holes(parts: &[Opened], entries: &[Entry]) -> Vec<String> {
+    let mut holes = Vec::new();
+    for (index, opened) in parts.iter().enumerate() {
+        let (has, planned) = (entries.iter().filter(|entry| entry.part == index).count(), opened.info.cases);
+        if has < planned {
+            holes.push(format!("{} has results of {has} of its {planned} cases", opened.path.display()));
+        }
+    }
+    let given: BTreeSet<String> = of(parts).into_iter().map(|partition| partition.to_string()).collect();
+    let first = of(parts).into_iter().next();
+    let missing = first.into_iter().flat_map(Partition::siblings).filter(|part| !given.contains(&part.to_string()));
+    let missing: Vec<String> = missing.map(|part| part.to_string()).collect();
+    if !missing.is_empty() {
+        holes.push(format!("there is no {}", missing.join(", ")));
+    }
+    holes
+}
+
+/// Which partitions the parts are, in the order of their numbers.
+fn of(parts: &[Opened]) -> BTreeSet<Partition> {
+    let texts = parts.iter().filter_map(|opened| opened.info.part.as_ref()).flat_map(|part| &part.of);
+    texts.filter_map(|text| text.parse().ok()).collect()
+}
+
+/// What the whole is, from what its parts are.
+fn whole(parts: &[Opened], cases: usize) -> RunInfo {
+    // The earliest speaks for all; of those that began together, any that is the same whatever the order.
+    let first = parts.iter().min_by_key(|part| (&part.info.started, &part.info.command, &part.info.device.uuid));
+    let mut info = first.unwrap_or(&parts[0]).info.clone();
+    let given = of(parts);
+    let complete = given.first().is_some_and(|first| given.len() == first.count() as usize);
+    info.part = info
+        .part
+        .filter(|_| !complete)
+        .map(|part| Part { of: given.iter().map(ToString::to_string).collect(), ..part });
+    info.cases = parts.iter().map(|part| part.info.cases).sum::<usize>().max(cases);
+    info
+}
+
+fn write(parts: &[Opened], entries: &[Entry], out: &Path) -> Result<(), MergeError> {
+    let failed = |source| MergeError::Write { path: out.to_owned(), source };
+    let info = whole(parts, entries.len());
+    fs::create_dir_all(out).map_err(failed)?;
+    write_device(&info.device, out).map_err(failed)?;
+    let title = format!("assay, {}", info.device.name);
+    write_results(parts, entries, info, out)?;
+    write_others(parts, entries, &title, out)
+}
+
+fn write_device(device: &DeviceInfo, out: &Path) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(device)?;
+    text.push('\n');
+    folder::write_whole(out, DEVICE, &text)
+}
+
+/// `results.jsonl`: every line as it was.
+fn write_results(parts: &[Opened], entries: &[Entry], info: RunInfo, out: &Path) -> Result<(), MergeError> {
+    let failed = |source| MergeError::Write { path: out.to_owned(), source };
+    let mut sources = Vec::new();
+    for part in parts {
+        let path = part.file();
+        sources.push(File::open(&path).map_err(|source| LoadError::Read { path, source })?);
+    }
+    let partial = out.join(format!("{RESULTS}{PARTIAL}"));
+    let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial).map_err(failed)?);
+    let line = |event: &Event| -> io::Result<String> { Ok(serde_json::to_string(event)? + "\n") };
+    let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed);
+    put(line(&Event::RunStarted(Box::new(info))).map_err(failed)?.as_bytes())?;
+    let mut text = Vec::new();
+    for entry in entries {
+        text.resize(entry.length, 0);
+        let read = read_at(&mut sources[entry.part], &mut text, entry.offset);
+        read.map_err(|source| LoadError::Read { path: parts[entry.part].file(), source })?;
+        text.push(b'\n');
+        put(&text)?;
+    }
+    let interrupted = parts.iter().any(|part| part.ended().interrupted);
+    // Parts run side by side: the longest is what the whole took at least.
+    let wall = parts.iter().map(|part| part.ended().wall).fold(0.0, f64::max);
+    put(line(&Event::RunFinished { interrupted, wall }).map_err(failed)?.as_bytes())?;
+    let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.sync_all().map_err(failed)?;
+    fs::rename(&partial, out.join(RESULTS)).map_err(failed)
+}
+
+#[cfg(unix)]
+fn read_at(file: &mut File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn read_at(file: &mut File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    use io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(bytes)
+}
+
+/// The other files: their rows are those of the parts, which know what the lab expected.
+fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) -> Result<(), MergeError> {
+    let failed = |source| MergeError::Write { path: out.to_owned(), source };
+    let mut rows: Vec<String> = Vec::with_capacity(entries.len());
+    for part in parts {
+        rows.extend(part.rows()?.unwrap_or_default().lines().map(str::to_owned));
+    }
+    // By name, as deqp-runner sorts them; a comma sorts before what may follow in a longer name.
+    rows.sort_unstable_by(|a, b| a.split(',').next().cmp(&b.split(',').next()));
+    rows.dedup();
+    let failing = rows.iter().filter(|row| {
+        let word = row.split(',').nth(1).and_then(|word| word.parse::<Word>().ok());
+        word.is_some_and(|word| !word.is_success())
+    });
+    let failures: String = failing.filter_map(|row| row.rsplit_once(',')).map(|(row, _)| format!("{row}\n")).collect();
+    let results = rows.iter().fold(String::new(), |text, row| text + row + "\n");
+    folder::write_whole(out, RESULTS_CSV, &results).map_err(failed)?;
+    folder::write_whole(out, FAILURES_CSV, &failures).map_err(failed)?;
+
+    let mut standings: Vec<StandingLine> = Vec::new();
+    for part in parts {
+        standings.extend(part.standings()?.into_values());
+    }
+    standings.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    let mut junit: Vec<junit::Row> = Vec::with_capacity(entries.len());
+    for Entry { name, did, seconds, reason, .. } in entries {
+        let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
+        let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(Word::Did(*did));
+        let why = standing.and_then(|line| line.why.clone());
+        let reason = match (reason.clone(), why) {
+            (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
+            (reason, why) => reason.or(why),
+        };
+        junit.push(junit::Row { name: name.clone(), word, seconds: *seconds, reason });
+    }
+    let text = junit::text(title, &junit).map_err(|error| failed(io::Error::other(error)))?;
+    folder::write_whole(out, JUNIT, &text).map_err(failed)?;
+    if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
+        let mut text = String::new();
+        for line in &standings {
+            text += &serde_json::to_string(line).map_err(|error| failed(error.into()))?;
+            text.push('\n');
+        }
+        folder::write_whole(out, STANDINGS, &text).map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{case, folder_of, run};
+    use assay_runner::{CaseResult, Status};
+
+    /// The parts of a run of nine cases, each a folder.
+    fn parts(dir: &Path, count: u32) -> Vec<PathBuf> {
+        let statuses = [Status::Pass, Status::Fail, Status::NotSupported];
+        let all: Vec<CaseResult> = (0..9).map(|i| case(&format!("p.f32.{}", 9 - i), statuses[i % 3])).collect();
+        let partition: Partition = format!("slice:1/{count}").parse().unwrap();
+        let one = |part: Partition| {
+            let mine: Vec<CaseResult> =
+                all.iter().enumerate().filter(|(i, c)| part.holds(&c.name, *i)).map(|(_, c)| c.clone()).collect();
+            let of = vec![part.to_string()];
+            let info = RunInfo {
+                part: Some(Part { of, cases: 9, selection: "00ff".to_owned() }),
+                started: format!("2026-11-21T11:21:0{}Z", 9 - part.number()),
+                ..run(mine.len())
+            };
+            folder_of(&dir.join(format!("part{}", part.number())), info, &mine, false)
+        };
+        partition.siblings().map(one).collect()
+    }
+
+    fn open(paths: &[&Path]) -> Vec<Opened> {
+        paths.iter().map(|path| Opened::open(*path).unwrap()).collect()
+    }
+
+    fn files(path: &Path) -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+        let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+        let mut files: Vec<_> = entries.map(|path| (name(&path), fs::read(&path).unwrap())).collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn the_order_and_the_grouping_of_parts_do_not_matter() {
+        let dir = tempfile::tempdir().unwrap();
+        let parts = parts(dir.path(), 3);
+        let [a, b, c] = [&parts[0], &parts[1], &parts[2]].map(PathBuf::as_path);
+        let joined = |name: &str, of: &[&Path], partial: bool| {
+            let out = dir.path().join(name);
+            merge(&open(of), &out, partial).unwrap();
+            out
+        };
+        let whole = joined("abc", &[a, b, c], false);
+        let ab = joined("ab", &[a, b], true);
+        let bc = joined("bc", &[c, b], true);
+        for (name, of) in [("ab-c", [ab.as_path(), c]), ("a-bc", [a, bc.as_path()]), ("c-ab", [c, ab.as_path()])] {
+            let out = joined(name, &of, false);
+            assert!(files(&out) == files(&whole), "{name}");
+        }
+        let opened = Opened::open(&whole).unwrap();
+        assert_eq!((opened.info.cases, opened.info.part.as_ref()), (9, None), "a whole run again");
+        let names = opened.results(|line| line.brief.name.to_string()).unwrap();
+        assert!(names.is_sorted() && names.len() == 9);
+        let csv = fs::read_to_string(whole.join(FAILURES_CSV)).unwrap();
+        assert_eq!(csv, "p.f32.2,Fail\np.f32.5,Fail\np.f32.8,Fail\n");
+        assert_eq!(Opened::open(&ab).unwrap().info.part.unwrap().of, ["slice:1/3", "slice:2/3"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused_and_nothing_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = parts(dir.path(), 3);
+        let [a, b, c] = [&paths[0], &paths[1], &paths[2]].map(PathBuf::as_path);
+        let out = dir.path().join("out");
+        let refused = |parts: &[Opened], partial: bool| {
+            let error = merge(parts, &out, partial).unwrap_err().to_string();
+            assert!(!out.exists(), "{error}");
+            error
+        };
+        let holes = refused(&open(&[a, c]), false);
+        assert!(
+            holes.contains("the parts have holes: there is no slice:2/3; join what there is with --partial"),
+            "{holes}"
+        );
+        let overlap = refused(&open(&[a, b, a]), true);
+        assert!(overlap.contains("part1 overlap: both have a result of `p.f32.3` and of 2 more cases"), "{overlap}");
+        type Change = fn(&mut RunInfo);
+        let changes: [(Change, &str); 5] = [
+            (|info| info.version = "0.2.0".to_owned(), "the version of Assay differs (0.1.0, 0.2.0)"),
+            (|info| info.seed = 1, "the seed differs (0, 1)"),
+            (|info| info.device.driver_info = "Mesa 25".to_owned(), "driverInfo differs (Mesa 22.3.6, Mesa 25)"),
+            (|info| info.part.as_mut().unwrap().selection = "1".to_owned(), "the cases that were divided differs"),
+            (|info| info.device.host_cpu = "another".to_owned(), "the host's processor differs"),
+        ];
+        for (change, said) in changes {
+            let mut parts = open(&[a, b, c]);
+            change(&mut parts[1].info);
+            let error = refused(&parts, false);
+            assert!(error.contains(said), "{said}: {error}");
+        }
+        assert!(merge(&open(&[a, b, c]), a, false).unwrap_err().to_string().contains("is one of the folders"));
+        // A part that was interrupted has holes of its own.
+        let mut short = open(&[a, b, c]);
+        short[2].info.cases = 5;
+        assert!(refused(&short, false).contains("part3 has results of 3 of its 5 cases"));
+    }
+}

@@ -1,0 +1,326 @@
+//! Waivers: failures that a lab knows of and tolerates for a while, each with its reason, its issue and its end.
+
+use assay_case::Filter;
+use assay_runner::{CaseResult, DeviceInfo, Status};
+use jiff::civil::Date;
+use serde::Deserialize;
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// What a file of waivers looks like.
+pub const WAIVERS: &str = "\
+  [[waiver]]
+  cases = [\"precision.f32.exp2.*\"]   # filters, as for assay run
+  status = \"Fail\"                    # Fail if left out
+  classes = [\"FewUlp\"]               # which kinds of failure; any if left out
+  reason = \"*are not permitted*\"     # a pattern of the reason; any if left out
+  issue = \"https://example.org/42\"
+  expires = 2027-06-30
+  device = { driver_name = \"llvmpipe\", driver_info = \"Mesa 22.3*\" }
+                                     # also name, vendor_id, device_id, driver_version;
+                                     # any device if left out";
+
+/// Why a file of waivers cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WaiverError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is not as it should be.
+    #[error("{}: {what}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where.
+        what: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    waiver: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    cases: Vec<String>,
+    status: Option<Status>,
+    #[serde(default)]
+    classes: BTreeSet<String>,
+    reason: Option<String>,
+    issue: String,
+    expires: toml::value::Datetime,
+    #[serde(default)]
+    device: Device,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Device {
+    name: Option<String>,
+    driver_name: Option<String>,
+    driver_info: Option<String>,
+    vendor_id: Option<u32>,
+    device_id: Option<u32>,
+    driver_version: Option<u32>,
+}
+
+impl Device {
+    fn matches(&self, device: &DeviceInfo) -> bool {
+        let texts = [
+            (&self.name, &device.name),
+            (&self.driver_name, &device.driver_name),
+            (&self.driver_info, &device.driver_info),
+        ];
+        let numbers = [
+            (self.vendor_id, device.vendor_id),
+            (self.device_id, device.device_id),
+            (self.driver_version, device.driver_version),
+        ];
+        texts.into_iter().all(|(wanted, has)| wanted.as_ref().is_none_or(|wanted| like(wanted, has)))
+            && numbers.into_iter().all(|(wanted, has)| wanted.is_none_or(|wanted| wanted == has))
+    }
+}
+
+/// Whether the text is that, or fits it if it has stars; upper and lower case are the same.
+fn like(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
+    if pattern.contains('*') { Filter::new(&pattern).matches(&text) } else { pattern == text }
+}
+
+/// One waiver.
+pub(crate) struct Waiver {
+    filters: Vec<Filter>,
+    status: Status,
+    classes: BTreeSet<String>,
+    reason: Option<String>,
+    issue: String,
+    expires: Date,
+    device: Device,
+    /// `waivers.toml, waiver 2`.
+    place: String,
+}
+
+/// What a waiver makes of a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Waived {
+    /// It covers it; the issue.
+    Yes(String),
+    /// It would, but is over, or is for another kind of failure: in words.
+    No(String),
+}
+
+impl Waiver {
+    /// Whether it is about the case.
+    fn concerns(&self, name: &str) -> bool {
+        self.filters.iter().any(|filter| filter.matches(name))
+    }
+
+    fn judge(&self, case: &CaseResult, today: Date) -> Waived {
+        let Waiver { place, issue, .. } = self;
+        if today > self.expires {
+            return Waived::No(format!("{place} ({issue}) ended on {}", self.expires));
+        }
+        if case.status != self.status {
+            return Waived::No(format!("{place} ({issue}) is for {:?}, and this is {:?}", self.status, case.status));
+        }
+        let other = case.classes.iter().find(|class| {
+            class.status == Status::Fail && !self.classes.is_empty() && !self.classes.contains(&class.class)
+        });
+        if let Some(other) = other {
+            let classes = self.classes.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return Waived::No(format!("{place} ({issue}) is for {classes}, and there is {} now", other.class));
+        }
+        let said = case.reason.as_deref().unwrap_or_default();
+        if let Some(reason) = self.reason.as_ref().filter(|reason| !like(reason, said)) {
+            return Waived::No(format!("{place} ({issue}) is for the reason `{reason}`, which is now `{said}`"));
+        }
+        Waived::Yes(issue.clone())
+    }
+}
+
+/// The waivers that hold for a device on a day.
+#[derive(Default)]
+pub struct Waivers {
+    list: Vec<Waiver>,
+    today: Date,
+}
+
+impl std::fmt::Debug for Waivers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} waivers on {}", self.list.len(), self.today)
+    }
+}
+
+impl Waivers {
+    /// Reads a file; keeps the waivers for the device.
+    ///
+    /// # Errors
+    /// It cannot be read, is not in the form of [`WAIVERS`], or a waiver has no end or filter.
+    pub fn read(path: &Path, device: &DeviceInfo, today: Date) -> Result<Waivers, WaiverError> {
+        let text = fs::read_to_string(path).map_err(|source| WaiverError::Read { path: path.to_owned(), source })?;
+        let form = |what: String| WaiverError::Form { path: path.to_owned(), what };
+        let file: File = toml::from_str(&text).map_err(|error| {
+            let line = error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+            let line = line.map_or_else(String::new, |line| format!("line {line}: "));
+            form(format!("{line}{}; expected\n{WAIVERS}", error.message()))
+        })?;
+        let mut list = Vec::new();
+        for (index, entry) in file.waiver.into_iter().enumerate() {
+            let number = index + 1;
+            if entry.cases.is_empty() {
+                return Err(form(format!("waiver {number} has no cases: name at least one filter, or \"*\" for all")));
+            }
+            let date = entry.expires.date.filter(|_| entry.expires.time.is_none());
+            let date = date.and_then(|d| Date::new(d.year as i16, d.month as i8, d.day as i8).ok());
+            let Some(expires) = date else {
+                return Err(form(format!("waiver {number}: `{}` is no day; expected as in 2027-06-30", entry.expires)));
+            };
+            list.push(Waiver {
+                filters: entry.cases.iter().map(|pattern| Filter::new(pattern)).collect(),
+                status: entry.status.unwrap_or(Status::Fail),
+                classes: entry.classes,
+                reason: entry.reason,
+                issue: entry.issue,
+                expires,
+                device: entry.device,
+                place: format!("{}, waiver {number}", path.display()),
+            });
+        }
+        list.retain(|waiver| waiver.device.matches(device));
+        Ok(Waivers { list, today })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// What the waivers make of a failure; `None` if none is about the case.
+    pub(crate) fn judge(&self, case: &CaseResult) -> Option<Waived> {
+        let mut refused = None;
+        for waiver in self.list.iter().filter(|waiver| waiver.concerns(&case.name)) {
+            match waiver.judge(case, self.today) {
+                Waived::Yes(issue) => return Some(Waived::Yes(issue)),
+                no @ Waived::No(_) => refused = refused.or(Some(no)),
+            }
+        }
+        refused
+    }
+
+    /// Which waivers are about the case, by number.
+    pub(crate) fn concerning(&self, name: &str) -> impl Iterator<Item = usize> {
+        let list = self.list.iter().enumerate();
+        list.filter(move |(_, waiver)| waiver.concerns(name)).map(|(index, _)| index)
+    }
+
+    /// What is to be said of waivers that no case, or no failure, needed: `seen` and `failed` have those that were about a
+    /// case, and about one that failed.
+    pub(crate) fn useless(&self, seen: &BTreeSet<usize>, failed: &BTreeSet<usize>) -> Vec<String> {
+        let say = |(index, waiver): (usize, &Waiver)| {
+            let Waiver { place, issue, .. } = waiver;
+            if !seen.contains(&index) {
+                Some(format!("{place} ({issue}) is about none of the cases that ran"))
+            } else if !failed.contains(&index) {
+                Some(format!("{place} ({issue}) is not needed any more: none of its cases failed"))
+            } else {
+                None
+            }
+        };
+        self.list.iter().enumerate().filter_map(say).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{case, run};
+
+    fn read(text: &str) -> Result<Waivers, WaiverError> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("waivers.toml");
+        fs::write(&path, text).unwrap();
+        Waivers::read(&path, &run(1).device, Date::new(2026, 11, 21).unwrap())
+    }
+
+    const ONE: &str = "[[waiver]]\ncases = [\"p.a\"]\nclasses = [\"FewUlp\"]\nissue = \"I1\"\nexpires = 2026-11-21\n";
+
+    #[test]
+    fn a_waiver_covers_its_kind_of_failure_until_its_end() {
+        let waivers = read(ONE).unwrap();
+        assert_eq!(waivers.judge(&case("p.a.x", Status::Fail)), Some(Waived::Yes("I1".to_owned())));
+        assert_eq!(waivers.judge(&case("p.b", Status::Fail)), None);
+        let refused = |waivers: &Waivers, case: &CaseResult| match waivers.judge(case) {
+            Some(Waived::No(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert!(refused(&waivers, &case("p.a", Status::Crash)).contains("is for Fail, and this is Crash"));
+        let mut wild = case("p.a", Status::Fail);
+        wild.classes[0].class = "Wild".to_owned();
+        assert!(refused(&waivers, &wild).contains("is for FewUlp, and there is Wild now"));
+        let over = read(&ONE.replace("2026-11-21", "2026-11-20")).unwrap();
+        assert!(refused(&over, &case("p.a", Status::Fail)).contains("ended on 2026-11-20"));
+        let reason = read(&format!("{ONE}reason = \"*lost*\"\n")).unwrap();
+        assert!(refused(&reason, &case("p.a", Status::Fail)).contains("is for the reason `*lost*`"));
+    }
+
+    #[test]
+    fn a_waiver_is_for_the_devices_that_it_names() {
+        for (device, kept) in [
+            ("driver_name = \"TestPipe\"", 1),
+            ("driver_info = \"Mesa 22.3*\", vendor_id = 0x10005", 1),
+            ("driver_info = \"Mesa 22.3\"", 0),
+            ("name = \"other\"", 0),
+            ("device_id = 1", 0),
+            ("driver_version = 1", 1),
+        ] {
+            assert_eq!(read(&format!("{ONE}device = {{ {device} }}\n")).unwrap().len(), kept, "{device}");
+        }
+    }
+
+    #[test]
+    fn useless_waivers_are_named() {
+        let waivers = read(&format!("{ONE}{}", ONE.replace("p.a", "p.b"))).unwrap();
+        let said = waivers.useless(&BTreeSet::from([0]), &BTreeSet::new());
+        assert!(
+            said[0].contains("waiver 1 (I1) is not needed any more") && said[1].contains("none of the cases"),
+            "{said:?}"
+        );
+        assert!(waivers.useless(&BTreeSet::from([0, 1]), &BTreeSet::from([0, 1])).is_empty());
+        assert_eq!(waivers.concerning("p.b").collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn mistakes_name_the_line_and_show_the_form() {
+        for (text, said) in [
+            (ONE.replace("2026-11-21", "\"soon\""), "waivers.toml: line 5: "),
+            (ONE.replace("2026-11-21", "12:00:00"), "waiver 1: `12:00:00` is no day"),
+            (ONE.replace("[\"p.a\"]", "[]"), "waiver 1 has no cases"),
+            (ONE.replace("issue", "isue"), "line 4: unknown field `isue`"),
+            (ONE.replace("issue = \"I1\"\n", ""), "missing field `issue`"),
+            (format!("{ONE}status = \"Failed\"\n"), "unknown variant `Failed`"),
+            (format!("{ONE}device = {{ vendor = 1 }}\n"), "unknown field `vendor`"),
+            ("[[waver]]\n".to_owned(), "unknown field `waver`"),
+            ("[[waiver]\n".to_owned(), "line 1: "),
+        ] {
+            let error = read(&text).unwrap_err().to_string();
+            assert!(error.contains(said), "{said}: {error}");
+        }
+    }
+}
