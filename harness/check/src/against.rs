@@ -6,15 +6,14 @@
 
 use crate::check::Check;
 use crate::device::Target;
-use crate::elements::{Element, path_text, read_bits, walk};
-use crate::verdict::{KEPT, Permitted, Verdict, hex, ranges};
+use crate::elements::{Element, path_text, read_bits};
+use crate::verdict::{KEPT, Permitted, Verdict, data_of, hex, ranges};
 use crate::{CheckError, Descriptor};
-use assay_oracle::{Dispatch, Expected, Outcome, Resource};
+use assay_oracle::{Dispatch, Expected, Outcome};
 use assay_precision::Scalar;
 use assay_runner::{CheckResult, Mismatch, Status, Undetermined};
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Section};
-use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::Op;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -45,7 +44,7 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
             continue;
         }
         result.rounds_checked += 1;
-        for descriptor in this.setup.descriptors.iter().filter(|d| d.kind == DescriptorKind::StorageBuffer) {
+        for descriptor in this.setup.descriptors.iter().filter(|d| d.is_read_back()) {
             open += compare(descriptor, &dispatch, &permitted, &found, round, &mut result);
         }
     }
@@ -70,7 +69,7 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
     Ok(result)
 }
 
-/// Compares a buffer; how many elements are not determined.
+/// Compares a buffer or image; how many elements are not determined.
 fn compare(
     descriptor: &Descriptor,
     dispatch: &Dispatch,
@@ -79,16 +78,18 @@ fn compare(
     round: u32,
     result: &mut CheckResult,
 ) -> u64 {
-    let (Some(memory), Some(block)) = (permitted.memory.get(&descriptor.slot), &descriptor.block) else { return 0 };
-    let Some(Resource::Buffer(before)) = dispatch.bindings.get(&descriptor.slot) else { return 0 };
+    let (Some(memory), Some(contents)) = (permitted.memory.get(&descriptor.slot), descriptor.contents()) else {
+        return 0;
+    };
+    let Some(before) = data_of(dispatch, descriptor.slot) else { return 0 };
     let mut open = 0;
-    walk(block, descriptor.bytes, &mut |element: Element, path| {
+    contents.walk(descriptor.bytes, &mut |element: Element, path| {
         let (at, scalar) = (element.offset, element.scalar);
         let Some(usual) = Permitted::of(memory, at, scalar.width()) else { return open += 1 };
         // What the other does not bind stays as it was.
         let theirs = match found.memory.get(&descriptor.slot) {
             Some(memory) => Permitted::of(memory, at, scalar.width()).map(|p| p.expected),
-            None => read_bits(&before.data, at, scalar.width()).map(Expected::Exact),
+            None => read_bits(before, at, scalar.width()).map(Expected::Exact),
         };
         let Some(theirs) = theirs else { return open += 1 };
         match outside(&usual, &theirs, scalar) {
@@ -114,7 +115,7 @@ fn compare(
                         offset: at,
                         scalar: scalar.to_string(),
                         invocation: None,
-                        before: hex(scalar, element.read(&before.data).unwrap_or(0)),
+                        before: hex(scalar, element.read(before).unwrap_or(0)),
                         got,
                         permitted: ranges(scalar, &usual.expected),
                         class: class.into(),

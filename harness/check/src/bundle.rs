@@ -11,13 +11,12 @@
 //! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
 //! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
 
-use crate::elements::{path_text, walk};
+use crate::elements::path_text;
 use crate::options::{BindingName, Options, Source};
-use crate::verdict::{Permitted, hex, ranges};
+use crate::verdict::{Permitted, bytes_of, hex, ranges};
 use crate::{Check, CheckError, Mutation, Subject};
-use assay_oracle::{Dispatch, Outcome, Resource, Slot};
+use assay_oracle::{Dispatch, Outcome, Slot};
 use assay_runner::{CheckResult, DeviceInfo};
-use assay_spirv::reflect::DescriptorKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -123,10 +122,10 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     }
     let mut inputs = BTreeMap::new();
     for (slot, resource) in &dispatch.bindings {
-        let Resource::Buffer(buffer) = resource else { continue };
+        let Some(data) = bytes_of(resource) else { continue };
         let Slot { set, binding, element } = *slot;
         let name = format!("input-{set}.{binding}.{element}.hex");
-        save(&name, &to_hex(&buffer.data))?;
+        save(&name, &to_hex(data))?;
         inputs.insert(format!("{set}.{binding}[{element}]"), name);
     }
     let push = (!dispatch.push_constants.is_empty()).then(|| PUSH.to_owned());
@@ -244,15 +243,16 @@ fn from_hex(text: &str) -> Result<Vec<u8>, usize> {
 /// A line for every element: what is permitted, and what the device left.
 fn expected(contents: &Contents<'_>) -> String {
     let mut text = String::from("# element, type: permitted | what the device left (! if it is not permitted)\n");
-    for descriptor in contents.check.setup.descriptors.iter().filter(|d| d.kind == DescriptorKind::StorageBuffer) {
+    for descriptor in contents.check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
         let memory = contents.outcome.memory.get(&descriptor.slot);
-        let (Some(memory), Some(left), Some(block)) = (memory, contents.left.get(&descriptor.slot), &descriptor.block)
+        let (Some(memory), Some(left), Some(made_of)) =
+            (memory, contents.left.get(&descriptor.slot), descriptor.contents())
         else {
             continue;
         };
         _ = writeln!(text, "{}", descriptor.label());
         let mut count = 0;
-        walk(block, left.len() as u64, &mut |element, path| {
+        made_of.walk(left.len() as u64, &mut |element, path| {
             count += 1;
             if count > LISTED {
                 return;

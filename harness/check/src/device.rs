@@ -1,7 +1,8 @@
 //! What computes the results that are checked: a Vulkan device, or in tests anything else.
 
 use crate::setup::{Descriptor, Spec};
-use assay_oracle::{Dispatch, Resource as Given, Slot};
+use crate::verdict::data_of;
+use assay_oracle::{Dispatch, Slot};
 use assay_runner::{DeviceInfo, Trouble, device_info};
 use assay_spirv::need::Have;
 use assay_spirv::reflect::DescriptorKind;
@@ -30,7 +31,7 @@ pub struct Job<'a> {
 /// What a dispatch left.
 #[derive(Clone, Debug, Default)]
 pub struct Left {
-    /// Every storage buffer.
+    /// Every storage buffer, storage image and storage texel buffer; images as [`assay_oracle::Image::data`].
     pub memory: BTreeMap<Slot, Vec<u8>>,
     /// How long the device took, copies included.
     pub taken: Duration,
@@ -87,15 +88,16 @@ impl VulkanTarget {
             Device::open(&self.physical, &DeviceOptions::default()).map_err(|error| (error, "opening the device"))?;
         let (mut resources, mut contents) = (Vec::new(), Vec::new());
         for descriptor in job.descriptors {
-            let Some(Given::Buffer(buffer)) = job.dispatch.bindings.get(&descriptor.slot) else { continue };
-            let bytes = buffer.data.len();
-            let resource = match descriptor.kind {
-                DescriptorKind::UniformBuffer => Resource::UniformBuffer { bytes },
-                _ => Resource::StorageBuffer(BufferSpec::in_out(bytes)),
+            let Some(data) = data_of(job.dispatch, descriptor.slot) else { continue };
+            let bytes = data.len();
+            let resource = match (&descriptor.texels, descriptor.kind) {
+                (Some(texels), kind) => texels.resource(kind),
+                (None, DescriptorKind::UniformBuffer) => Resource::UniformBuffer { bytes },
+                (None, _) => Resource::StorageBuffer(BufferSpec::in_out(bytes)),
             };
             let Slot { set, binding, element } = descriptor.slot;
             resources.push(ResourceSpec { set, binding, element, resource });
-            contents.push(buffer);
+            contents.push(data);
         }
         let layout = BindingLayout::of(&resources).map_err(|error| (error, "laying out bindings"))?;
         let specialization: Vec<SpecConstant> = job.specs.iter().map(spec_constant).collect();
@@ -109,8 +111,8 @@ impl VulkanTarget {
         let pipeline = device.pipeline(&description).map_err(|error| (error, PIPELINE))?;
         let running = |error| (error, "running the shader");
         let mut slot = device.slot_of(&resources).map_err(|error| (error, "making buffers"))?;
-        for (i, buffer) in contents.iter().enumerate() {
-            slot.write::<u8>(i).map_err(running)?.copy_from_slice(&buffer.data);
+        for (i, data) in contents.iter().enumerate() {
+            slot.write::<u8>(i).map_err(running)?.copy_from_slice(data);
         }
         let dispatch = assay_vulkan::Dispatch {
             groups: job.dispatch.groups,
@@ -121,10 +123,10 @@ impl VulkanTarget {
         let timing = slot.wait(self.time_limit).map_err(running)?;
         let mut left = Left { memory: BTreeMap::new(), taken: timing.wall };
         for (i, spec) in resources.iter().enumerate() {
-            if matches!(spec.resource, Resource::StorageBuffer(_)) {
-                let ResourceSpec { set, binding, element, .. } = *spec;
+            let back = |d: &Descriptor| d.slot == slot_of(spec) && d.is_read_back();
+            if job.descriptors.iter().any(back) {
                 let memory = slot.read::<u8>(i).map_err(running)?.to_vec();
-                left.memory.insert(Slot { set, binding, element }, memory);
+                left.memory.insert(slot_of(spec), memory);
             }
         }
         if self.validation
@@ -159,6 +161,10 @@ impl Target for VulkanTarget {
             }),
         })
     }
+}
+
+fn slot_of(spec: &ResourceSpec) -> Slot {
+    Slot { set: spec.set, binding: spec.binding, element: spec.element }
 }
 
 fn spec_constant(spec: &Spec) -> SpecConstant {

@@ -1,5 +1,6 @@
 //! The scalars that a buffer's contents are made of, each with its place and a path that names it.
 
+use crate::texels::Texels;
 use assay_float::{BF16, F16, F32, F64, Format};
 use assay_precision::Scalar;
 use assay_spirv::reflect::Shape;
@@ -12,6 +13,8 @@ pub enum Step<'a> {
     Member(usize, Option<&'a str>),
     /// An element of an array, a column of a matrix, a component of a vector.
     Index(u64),
+    /// A texel of an image: its coordinates (the layer after the others) and how many count, and its level.
+    Texel([u32; 4], usize, u32),
 }
 
 /// A scalar in memory.
@@ -40,6 +43,25 @@ pub(crate) fn read_bits(memory: &[u8], offset: u64, width: u32) -> Option<u64> {
     let start = usize::try_from(offset).ok()?;
     let bytes = memory.get(start..start.checked_add(width as usize / 8)?)?;
     Some(bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
+}
+
+/// What a binding's memory is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Contents<'a> {
+    /// The block of a buffer.
+    Block(&'a Shape),
+    /// The texels of an image or texel buffer.
+    Texels(&'a Texels),
+}
+
+impl<'a> Contents<'a> {
+    /// Visits every scalar in `size` bytes, in the order of memory, with the path to it: see [`walk`].
+    pub fn walk(self, size: u64, visit: &mut dyn FnMut(Element, &[Step<'a>])) {
+        match self {
+            Contents::Block(shape) => walk(shape, size, visit),
+            Contents::Texels(texels) => texels.walk(size, visit),
+        }
+    }
 }
 
 /// Visits every scalar of a value of that shape in `size` bytes, in the order of memory, with the path to it. A run-time
@@ -141,6 +163,11 @@ pub fn path_text(path: &[Step]) -> String {
             Step::Member(_, Some(name)) => write!(text, ".{name}"),
             Step::Member(i, None) => write!(text, ".{i}"),
             Step::Index(i) => write!(text, "[{i}]"),
+            Step::Texel(at, n, level) => {
+                let at: Vec<String> = at.iter().take(*n).map(u32::to_string).collect();
+                let level = if *level > 0 { format!("level {level} ") } else { String::new() };
+                write!(text, "{level}({})", at.join(", "))
+            }
         };
     }
     text

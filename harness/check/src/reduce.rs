@@ -9,8 +9,9 @@ use crate::check::Check;
 use crate::device::Target;
 use crate::edit::{Editor, Plain, PlainKind};
 use crate::options::{Options, Source};
+use crate::verdict::bytes_of;
 use crate::{CheckError, Subject, straighten};
-use assay_oracle::{Limits, Resource};
+use assay_oracle::Limits;
 use assay_runner::{CheckResult, Status};
 use assay_spirv::Module;
 use assay_spirv::module::{Index, Instruction};
@@ -124,9 +125,9 @@ fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result
         ..Options::default()
     };
     for (slot, resource) in &dispatch.bindings {
-        let Resource::Buffer(buffer) = resource else { continue };
+        let Some(data) = bytes_of(resource) else { continue };
         let to = format!("{}.{}[{}]", slot.set, slot.binding, slot.element);
-        options.inputs.push((to.parse()?, Source::Bytes(buffer.data.clone())));
+        options.inputs.push((to.parse()?, Source::Bytes(data.to_vec())));
     }
     if !dispatch.push_constants.is_empty() {
         options.push = Some(Source::Bytes(dispatch.push_constants));

@@ -1,7 +1,8 @@
 //! A shader made ready: its entry point, its interface, and what every round of it is given.
 
-use crate::elements::{Element, read_bits, runtime_stride, size_with, walk};
+use crate::elements::{Contents, Element, read_bits, runtime_stride, size_with, walk};
 use crate::options::{Options, Source};
+use crate::texels::Texels;
 use crate::{CheckError, Subject};
 use assay_case::{Mixture, Values};
 use assay_oracle::{Buffer, Dispatch, Resource, Slot, SpecValues};
@@ -34,7 +35,9 @@ pub struct Descriptor {
     pub kind: DescriptorKind,
     /// The layout of a buffer's contents.
     pub block: Option<Arc<Shape>>,
-    /// Bytes of a buffer.
+    /// The texels of an image or texel buffer.
+    pub texels: Option<Texels>,
+    /// Bytes of a buffer or of all texels.
     pub bytes: u64,
 }
 
@@ -45,6 +48,18 @@ impl Descriptor {
             Some(name) => format!("{} ({name})", self.slot),
             None => self.slot.to_string(),
         }
+    }
+
+    /// What its memory is made of; `None` of a sampler and of what is not implemented.
+    pub fn contents(&self) -> Option<Contents<'_>> {
+        let block = self.block.as_deref().map(Contents::Block);
+        block.or_else(|| self.texels.as_ref().map(Contents::Texels))
+    }
+
+    /// Whether the shader may write it and what is left can be read back: a storage buffer, image or texel buffer.
+    pub fn is_read_back(&self) -> bool {
+        use DescriptorKind as K;
+        matches!(self.kind, K::StorageBuffer | K::StorageImage | K::StorageTexelBuffer)
     }
 }
 
@@ -89,7 +104,8 @@ impl Setup {
         let specs = specs(&Reflection::new(module), &options.specs)?;
         // Sizes may depend on them.
         let specialised = specialised(module, &specs);
-        let reflection = Reflection::new(specialised.as_ref().unwrap_or(module));
+        let module = specialised.as_ref().unwrap_or(module);
+        let reflection = Reflection::new(module);
         let entry = choose(&reflection, options.entry.as_deref())?;
         let local = entry.workgroup_size.map_or([1; 3], |size| size.size);
         let groups = options.groups.unwrap_or_else(|| default_groups(local));
@@ -107,13 +123,19 @@ impl Setup {
             seed: options.seed,
         };
         for binding in &entry.bindings {
-            setup.add(binding, options, invocations)?;
+            setup.add(module, binding, options, invocations)?;
         }
         setup.take_inputs(options)?;
         Ok(setup)
     }
 
-    fn add(&mut self, binding: &Binding, options: &Options, invocations: u64) -> Result<(), CheckError> {
+    fn add(
+        &mut self,
+        module: &Module,
+        binding: &Binding,
+        options: &Options,
+        invocations: u64,
+    ) -> Result<(), CheckError> {
         let Some(kind) = binding.kind else {
             let (set, at) = (binding.set, binding.binding);
             return Err(CheckError::option(format!(
@@ -133,8 +155,20 @@ impl Setup {
             // A binding's own number outranks one for all.
             let own = options.elements.iter().filter(|(to, _)| to.is_some()).find_map(wanted);
             let elements = own.or_else(|| options.elements.iter().find_map(wanted)).unwrap_or(invocations);
-            let bytes =
-                binding.block.as_ref().map_or(0, |block| self.size(slot, name.as_deref(), block, elements, options));
+            let given = given_bytes(slot, name.as_deref(), options);
+            let texels = match &binding.image {
+                Some(image) => {
+                    let ty = (image, module.ty(image.sampled_type));
+                    let texels = Texels::new(ty, kind, self.size(), elements, given);
+                    Some(texels.map_err(|what| CheckError::option(format!("{slot}: {what}")))?)
+                }
+                None => None,
+            };
+            let texel_bytes = texels.as_ref().map_or(0, Texels::bytes);
+            let bytes = binding.block.as_ref().map_or(texel_bytes, |block| match given {
+                Some(bytes) if runtime_stride(block).is_some() => bytes.max(4),
+                _ => size_with(block, elements.max(1)).max(4),
+            });
             if bytes > MAX_BYTES {
                 return Err(CheckError::option(format!(
                     "{slot} would have {bytes} bytes; dispatch less, or give its array fewer elements with --elements"
@@ -144,11 +178,12 @@ impl Setup {
             match self.descriptors.iter_mut().find(|d| d.slot == slot) {
                 Some(known) if bytes > known.bytes => {
                     (known.bytes, known.block, known.name) = (bytes, binding.block.clone(), name);
+                    known.texels = texels;
                 }
                 Some(_) => {}
                 None => {
                     let block = binding.block.clone();
-                    self.descriptors.push(Descriptor { slot, name, kind, block, bytes });
+                    self.descriptors.push(Descriptor { slot, name, kind, block, texels, bytes });
                 }
             }
         }
@@ -156,18 +191,9 @@ impl Setup {
         Ok(())
     }
 
-    /// Bytes of a buffer: those of the file that it is filled from, or as its block and array say.
-    fn size(&self, slot: Slot, name: Option<&str>, block: &Shape, elements: u64, options: &Options) -> u64 {
-        let of = options.inputs.iter().rev().find(|(to, _)| to.names(slot, name));
-        let given = match of.map(|(_, source)| source) {
-            Some(Source::File(path)) => std::fs::metadata(path).map(|m| m.len()).ok(),
-            Some(Source::Bytes(bytes)) => Some(bytes.len() as u64),
-            _ => None,
-        };
-        match given {
-            Some(bytes) if runtime_stride(block).is_some() => bytes.max(4),
-            _ => size_with(block, elements.max(1)).max(4),
-        }
+    /// Invocations along x, y and z.
+    fn size(&self) -> [u32; 3] {
+        std::array::from_fn(|axis| self.local[axis].saturating_mul(self.groups[axis]))
     }
 
     fn take_inputs(&mut self, options: &Options) -> Result<(), CheckError> {
@@ -196,14 +222,22 @@ impl Setup {
     pub fn dispatch(&self, round: u32) -> Result<Dispatch, CheckError> {
         let mut dispatch = Dispatch { groups: self.groups, ..Dispatch::default() };
         for descriptor in &self.descriptors {
-            let Some(block) = &descriptor.block else { continue };
-            let data =
-                self.fill(&descriptor.label(), block, descriptor.bytes, self.inputs.get(&descriptor.slot), round)?;
-            dispatch.bindings.insert(descriptor.slot, Resource::Buffer(Buffer { data, address: None }));
+            let Some(contents) = descriptor.contents() else { continue };
+            let given = self.inputs.get(&descriptor.slot);
+            let data = match (&descriptor.texels, given) {
+                (Some(texels), None) => texels.pattern(round, self.seed),
+                _ => self.fill(&descriptor.label(), contents, descriptor.bytes, given, round)?,
+            };
+            let resource = match &descriptor.texels {
+                Some(texels) => Resource::Image(texels.image(data)),
+                None => Resource::Buffer(Buffer { data, address: None }),
+            };
+            dispatch.bindings.insert(descriptor.slot, resource);
         }
         if let Some(push) = &self.push {
             let bytes = push.size().next_multiple_of(4);
-            dispatch.push_constants = self.fill("push constants", push, bytes, self.push_source.as_ref(), round)?;
+            dispatch.push_constants =
+                self.fill("push constants", Contents::Block(push), bytes, self.push_source.as_ref(), round)?;
         }
         Ok(dispatch)
     }
@@ -211,7 +245,7 @@ impl Setup {
     fn fill(
         &self,
         name: &str,
-        shape: &Shape,
+        contents: Contents<'_>,
         bytes: u64,
         source: Option<&Source>,
         round: u32,
@@ -228,10 +262,10 @@ impl Setup {
                 sized(data, &path.display().to_string())
             }
             Source::Bytes(data) => sized(data.clone(), "what was given"),
-            Source::Index => Ok(scalars(shape, bytes, |_, scalar, index| number_bits(scalar, index))),
+            Source::Index => Ok(scalars(contents, bytes, |_, scalar, index| number_bits(scalar, index))),
             Source::Number(text) => {
                 let mut wrong = None;
-                let data = scalars(shape, bytes, |_, scalar, _| match scalar_from_text(scalar, text) {
+                let data = scalars(contents, bytes, |_, scalar, _| match scalar_from_text(scalar, text) {
                     Some(bits) => bits,
                     None => {
                         wrong.get_or_insert(scalar);
@@ -249,7 +283,7 @@ impl Setup {
                 let mut wrong = None;
                 // Integers are often indices: below the number of scalars, most of the time inside.
                 let below = bytes / 4;
-                let data = scalars(shape, bytes, |_, scalar, index| {
+                let data = scalars(contents, bytes, |_, scalar, index| {
                     let key = scalar.to_string();
                     if !streams.contains_key(&key) {
                         match Values::new(scalar, mixture, &format!("{name} {key}"), seed, below) {
@@ -265,11 +299,24 @@ impl Setup {
     }
 }
 
-/// Memory of that shape, every scalar from its number; padding is zero.
-fn scalars(shape: &Shape, bytes: u64, mut bits: impl FnMut(Element, Scalar, u64) -> u64) -> Vec<u8> {
+/// Bytes of what a binding is filled from, if that has a size of its own.
+fn given_bytes(slot: Slot, name: Option<&str>, options: &Options) -> Option<u64> {
+    match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
+        Source::File(path) => std::fs::metadata(path).map(|m| m.len()).ok(),
+        Source::Bytes(bytes) => Some(bytes.len() as u64),
+        Source::Number(_) | Source::Index | Source::Mixture(_) => None,
+    }
+}
+
+/// Memory of those contents, every scalar from its number; padding is zero.
+pub(crate) fn scalars(
+    contents: Contents<'_>,
+    bytes: u64,
+    mut bits: impl FnMut(Element, Scalar, u64) -> u64,
+) -> Vec<u8> {
     let mut data = vec![0u8; bytes as usize];
     let mut index = 0;
-    walk(shape, bytes, &mut |element, _| {
+    contents.walk(bytes, &mut |element, _| {
         let value = bits(element, element.scalar, index);
         index += 1;
         write_bits(&mut data, element.offset, element.scalar.width(), value);

@@ -1,13 +1,12 @@
 //! Holding what a device left against what the oracle permits, element by element.
 
 use crate::CheckError;
-use crate::elements::{Element, path_text, read_bits, walk};
+use crate::elements::{Element, path_text, read_bits};
 use crate::options::{BindingName, Expectation};
 use crate::setup::{Descriptor, scalar_from_text};
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot};
 use assay_precision::{FailureClass, Scalar};
 use assay_runner::{Mismatch, Status};
-use assay_spirv::reflect::DescriptorKind;
 use std::collections::BTreeMap;
 
 /// Mismatches that are kept; more are counted only.
@@ -88,7 +87,7 @@ impl<'a> Permitted<'a> {
     }
 }
 
-/// Compares every storage buffer of a round.
+/// Compares all that a round may write: storage buffers, storage images, storage texel buffers.
 pub(crate) fn compare(
     outcome: &Outcome,
     dispatch: &Dispatch,
@@ -98,16 +97,13 @@ pub(crate) fn compare(
 ) -> Comparison {
     let mut result = Comparison::default();
     // Only these can be written; what the device does to others cannot be seen.
-    for descriptor in descriptors.iter().filter(|d| d.kind == DescriptorKind::StorageBuffer) {
+    for descriptor in descriptors.iter().filter(|d| d.is_read_back()) {
         let (Some(memory), Some(got)) = (outcome.memory.get(&descriptor.slot), got.get(&descriptor.slot)) else {
             continue;
         };
-        let Some(block) = &descriptor.block else { continue };
-        let before = match dispatch.bindings.get(&descriptor.slot) {
-            Some(Resource::Buffer(buffer)) => &buffer.data[..],
-            _ => &[],
-        };
-        walk(block, got.len() as u64, &mut |element, path| {
+        let Some(contents) = descriptor.contents() else { continue };
+        let before = data_of(dispatch, descriptor.slot).unwrap_or_default();
+        contents.walk(got.len() as u64, &mut |element, path| {
             // A value that was written as another type than the block has is held against its own pieces.
             for piece in pieces(memory, element) {
                 let Some(permitted) = Permitted::of(memory, piece.offset, piece.scalar.width()) else {
@@ -175,11 +171,11 @@ pub(crate) fn expect(
     let wrong = |why: &str| CheckError::option(format!("{what}: {why}"));
     let descriptor = descriptors.iter().find(|d| name.names(d.slot, d.name.as_deref()));
     let descriptor = descriptor.ok_or_else(|| wrong("the shader has no such binding"))?;
-    let (Some(block), Some(memory)) = (&descriptor.block, got.get(&descriptor.slot)) else {
-        return Err(wrong("it is no storage buffer"));
+    let (Some(contents), Some(memory)) = (descriptor.contents(), got.get(&descriptor.slot)) else {
+        return Err(wrong("it is nothing that the shader may write"));
     };
     let mut found = None;
-    walk(block, memory.len() as u64, &mut |element, path| {
+    contents.walk(memory.len() as u64, &mut |element, path| {
         if found.is_none() && path_text(path) == expectation.element {
             found = Some(element);
         }
@@ -204,10 +200,7 @@ pub(crate) fn expect(
     result.checked += 1;
     if !within {
         result.failing += 1;
-        let before = match dispatch.bindings.get(&descriptor.slot) {
-            Some(Resource::Buffer(buffer)) => element.read(&buffer.data).unwrap_or(0),
-            _ => 0,
-        };
+        let before = data_of(dispatch, descriptor.slot).and_then(|data| element.read(data)).unwrap_or(0);
         let ends = [hex(element.scalar, lo), hex(element.scalar, hi)];
         if result.mismatches.len() < KEPT {
             result.mismatches.push(Mismatch {
@@ -227,6 +220,21 @@ pub(crate) fn expect(
         }
     }
     Ok(())
+}
+
+/// The bytes of a binding before the dispatch.
+pub(crate) fn data_of(dispatch: &Dispatch, slot: Slot) -> Option<&[u8]> {
+    dispatch.bindings.get(&slot).and_then(bytes_of)
+}
+
+/// The bytes that a resource holds.
+pub(crate) fn bytes_of(resource: &Resource) -> Option<&[u8]> {
+    match resource {
+        Resource::Buffer(buffer) => Some(&buffer.data),
+        Resource::Image(image) => Some(&image.data),
+        // The list of resources may grow.
+        _ => None,
+    }
 }
 
 /// The element, or where cells cut it otherwise its bytes' cells.

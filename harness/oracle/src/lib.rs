@@ -82,3 +82,4 @@ pub use dispatch::{Buffer, Dispatch, Image, Limits, Resource, Robustness, Slot, 
 pub use error::{Place, ProgramError, RunError};
 pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
 pub use program::Program;
+pub use texel::texel_scalars;

@@ -3,6 +3,7 @@
 use crate::round::Real;
 use crate::ty::{Fmt, mask};
 use crate::value::{ALTERNATIVES, Floats, Value};
+use assay_precision::Scalar;
 use assay_spirv::tables::ImageFormat;
 
 /// How a channel's bits are a number.
@@ -23,6 +24,22 @@ pub(crate) struct Texel {
     pub(crate) bytes: u32,
     pub(crate) coding: Coding,
     pub(crate) channels: &'static [(u32, u32)],
+}
+
+/// The scalars that a texel is in memory, in order: its channels where each is whole bytes (normalised ones as integers),
+/// else one unsigned integer. `None` for `Unknown`.
+pub fn texel_scalars(format: ImageFormat) -> Option<Vec<Scalar>> {
+    let texel = Texel::of(format)?;
+    if !texel.is_bytewise() {
+        return Some(vec![Scalar::Int { width: texel.bytes * 8, signed: false }]);
+    }
+    let scalar = |width| match (texel.coding, width) {
+        (Coding::Float, 16) => Scalar::Float(assay_float::F16),
+        (Coding::Float, _) => Scalar::Float(assay_float::F32),
+        (Coding::Sint | Coding::Snorm, _) => Scalar::Int { width, signed: true },
+        (Coding::Unorm | Coding::Uint | Coding::Small(_), _) => Scalar::Int { width, signed: false },
+    };
+    Some(texel.channels.iter().map(|(_, width)| scalar(*width)).collect())
 }
 
 const ONE: [&[(u32, u32)]; 4] = [&[(0, 8)], &[(0, 16)], &[(0, 32)], &[(0, 64)]];

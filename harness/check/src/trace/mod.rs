@@ -138,8 +138,14 @@ pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> 
     }
     let word = Arc::new(Shape::Int { width: 32, signed: false });
     let array = Shape::Array { element: word, count: None, stride: Some(4) };
-    let descriptor =
-        Descriptor { slot, name: None, kind: DescriptorKind::StorageBuffer, block: Some(Arc::new(array)), bytes };
+    let descriptor = Descriptor {
+        slot,
+        name: None,
+        kind: DescriptorKind::StorageBuffer,
+        block: Some(Arc::new(array)),
+        texels: None,
+        bytes,
+    };
     Ok(Traced { words: editor.finish(), descriptor, records, stores, stride, invocations })
 }
 

@@ -2,6 +2,7 @@
 
 mod bundles;
 mod equivalence;
+mod images;
 mod planted;
 mod reduced;
 mod rounds;

@@ -1,0 +1,185 @@
+//! The texels of images and texel buffers: how many a check gives a shader, what they hold, and how they lie in memory.
+
+use crate::elements::{Contents, Element, Step};
+use crate::setup::scalars;
+use assay_oracle::{Image, texel_scalars};
+use assay_precision::Scalar;
+use assay_spirv::module::{ImageType, Type};
+use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::tables::{Dim, ImageFormat};
+use assay_vulkan::{ImageDim, ImageSpec, Resource, SamplerSpec, TexelFormat};
+
+/// Levels of an image that is fetched from, as far as its size allows.
+const LEVELS: u32 = 2;
+
+/// The least layers of an array, so that they can be told apart.
+const LAYERS: u32 = 2;
+
+/// The number of a scalar spread over 64 bits: neighbours differ in their leading bits.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// An image or texel buffer that a shader is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Texels {
+    /// Size, format and order of texels; without contents.
+    shape: Image,
+    dim: ImageDim,
+    arrayed: bool,
+    /// What a texel is in memory.
+    scalars: Vec<Scalar>,
+}
+
+impl Texels {
+    /// The texels for an image of a type and the type of its samples: as many as there are invocations along its axes (layers along the axis after),
+    /// of a texel buffer `elements`, or what `given` bytes hold. A format that the type leaves open is one of 32 bits a
+    /// channel (64 where the type is), which every device can fetch.
+    ///
+    /// # Errors
+    /// What of the type is not implemented, in words.
+    pub fn new(
+        (ty, sampled): (&ImageType, &Type),
+        kind: DescriptorKind,
+        size: [u32; 3],
+        elements: u64,
+        given: Option<u64>,
+    ) -> Result<Texels, String> {
+        let refused = |what: &str| Err(format!("{what} cannot be checked yet"));
+        if ty.multisampled {
+            return refused("a multisampled image");
+        }
+        if ty.depth == 1 {
+            return refused("a depth image");
+        }
+        let format = match ty.format {
+            None => return refused("an image of an unknown format"),
+            Some(ImageFormat::Unknown) => match sampled {
+                Type::Float { width: 32, .. } => ImageFormat::Rgba32f,
+                Type::Int { width: 32, signed: false } => ImageFormat::Rgba32ui,
+                Type::Int { width: 32, signed: true } => ImageFormat::Rgba32i,
+                Type::Int { width: 64, signed: false } => ImageFormat::R64ui,
+                Type::Int { width: 64, signed: true } => ImageFormat::R64i,
+                _ => return refused("an image of such samples"),
+            },
+            Some(format) => format,
+        };
+        let Some(scalars) = texel_scalars(format) else { return refused("an image of this format") };
+        let [x, y, z] = size.map(|n| n.max(1));
+        let cube = x.max(y);
+        let (dim, along, extent, layers) = match ty.dim {
+            Some(Dim::Buffer) => {
+                let bytes: u64 = scalars.iter().map(|s| u64::from(s.width() / 8)).sum();
+                let texels = given.map_or(elements, |given| given / bytes).max(1);
+                let Ok(texels) = u32::try_from(texels) else { return refused("a texel buffer of 2^32 texels") };
+                (Dim::Buffer, ImageDim::D1, [texels, 1, 1], 1)
+            }
+            Some(Dim::Dim1D) => (Dim::Dim1D, ImageDim::D1, [x, 1, 1], y),
+            Some(Dim::Dim2D) => (Dim::Dim2D, ImageDim::D2, [x, y, 1], z),
+            Some(Dim::Dim3D) => (Dim::Dim3D, ImageDim::D3, [x, y, z], 1),
+            Some(Dim::Cube) => (Dim::Cube, ImageDim::Cube, [cube, cube, 1], 1),
+            Some(_) | None => return refused("an image of this dimensionality"),
+        };
+        let layers = match (dim, ty.arrayed) {
+            (Dim::Cube, false) => 6,
+            (Dim::Cube, true) => 6 * LAYERS,
+            (_, true) => layers.max(LAYERS),
+            (_, false) => 1,
+        };
+        let fetched = matches!(kind, DescriptorKind::SampledImage | DescriptorKind::CombinedImageSampler);
+        // Only these have levels everywhere.
+        let levels =
+            if fetched && matches!(dim, Dim::Dim2D | Dim::Dim3D) && extent.iter().any(|&n| n > 1) { LEVELS } else { 1 };
+        let shape = Image { dim, extent, layers, levels, format, data: Vec::new() };
+        Ok(Texels { shape, dim: along, arrayed: ty.arrayed, scalars })
+    }
+
+    /// Bytes of all levels and layers; saturating.
+    pub fn bytes(&self) -> u64 {
+        let texel: u64 = self.scalars.iter().map(|s| u64::from(s.width() / 8)).sum();
+        (0..self.shape.levels).fold(0, |bytes, level| {
+            let sides = self.shape.extent_of(level).map(u64::from);
+            let texels = sides.iter().fold(u64::from(self.shape.layers), |n, side| n.saturating_mul(*side));
+            u64::saturating_add(bytes, texels.saturating_mul(texel))
+        })
+    }
+
+    /// The image with contents.
+    pub fn image(&self, data: Vec<u8>) -> Image {
+        Image { data, ..self.shape.clone() }
+    }
+
+    /// What a device binds for it.
+    pub fn resource(&self, kind: DescriptorKind) -> Resource {
+        let Image { extent, layers, levels, .. } = self.shape;
+        let format = TexelFormat::Color(self.shape.format);
+        let spec = ImageSpec { dim: self.dim, arrayed: self.arrayed, extent, layers, levels, format };
+        match kind {
+            DescriptorKind::StorageImage => Resource::StorageImage(spec),
+            DescriptorKind::CombinedImageSampler => Resource::CombinedImageSampler(spec, SamplerSpec::NEAREST),
+            _ if self.shape.dim == Dim::Buffer => {
+                let storage = kind == DescriptorKind::StorageTexelBuffer;
+                Resource::TexelBuffer { format, texels: extent[0] as usize, storage }
+            }
+            _ => Resource::SampledImage(spec),
+        }
+    }
+
+    /// Visits every scalar in `size` bytes in the order of memory: level by level, in each layer by layer, row by row.
+    pub fn walk<'a>(&self, size: u64, visit: &mut dyn FnMut(Element, &[Step<'a>])) {
+        const NAMES: [&str; 4] = ["r", "g", "b", "a"];
+        let axes = match self.dim {
+            ImageDim::D1 => 1,
+            ImageDim::D2 | ImageDim::Cube => 2,
+            ImageDim::D3 => 3,
+        };
+        let layered = self.shape.layers > 1 || self.arrayed;
+        let mut offset = 0;
+        for level in 0..self.shape.levels {
+            let [w, h, d] = self.shape.extent_of(level);
+            for texel in 0..u64::from(self.shape.layers) * u64::from(d) * u64::from(h) * u64::from(w) {
+                let (row, x) = (texel / u64::from(w), (texel % u64::from(w)) as u32);
+                let (slice, y) = (row / u64::from(h), (row % u64::from(h)) as u32);
+                let (layer, z) = ((slice / u64::from(d)) as u32, (slice % u64::from(d)) as u32);
+                let mut at = [x, y, z, 0];
+                if layered {
+                    at[axes] = layer;
+                }
+                let place = Step::Texel(at, axes + usize::from(layered), level);
+                for (i, &scalar) in self.scalars.iter().enumerate() {
+                    let element = Element { offset, scalar };
+                    offset += element.bytes();
+                    if offset > size {
+                        return;
+                    }
+                    let channel = Step::Member(i, NAMES.get(i).copied());
+                    let path = [place, channel];
+                    visit(element, if self.scalars.len() > 1 { &path } else { &path[..1] });
+                }
+            }
+        }
+    }
+
+    /// Contents that show where a texel was read: every scalar from its number, floats finite and normal.
+    pub fn pattern(&self, round: u32, seed: u64) -> Vec<u8> {
+        let first = u64::from(round).wrapping_mul(0x1_0001).wrapping_add(seed);
+        scalars(Contents::Texels(self), self.bytes(), |_, scalar, index| {
+            let number = index.wrapping_add(first);
+            let spread = number.wrapping_add(1).wrapping_mul(SPREAD);
+            match scalar {
+                // From 1 up to 2, each unlike its neighbours, and either sign.
+                Scalar::Float(format) => {
+                    let one = format.parse("1").map_or(0, |one| one.bits);
+                    let fraction: u32 = if format == assay_float::F16 { 10 } else { 23 };
+                    let sign = (spread & 1) << (scalar.width() - 1);
+                    one | spread >> (64 - fraction) | sign
+                }
+                // The two leading bits of the exponents: normal numbers.
+                Scalar::Int { width, .. } if self.shape.format == ImageFormat::R11fG11fB10f => {
+                    let (set, clear) = (1 << 10 | 1 << 21 | 1 << 31, 1 << 9 | 1 << 20 | 1 << 30);
+                    spread >> (64 - width) & !clear | set
+                }
+                Scalar::Int { width, .. } => spread >> (64 - width),
+                Scalar::Bool => spread >> 63,
+            }
+        })
+    }
+}
