@@ -2,7 +2,9 @@
 
 use crate::CheckError;
 use assay_oracle::Place;
+use assay_spirv::Module;
 use assay_spirv::inspect::{Report, Source};
+use assay_spirv::reflect::without_forbidden_layout;
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::path::Path;
@@ -93,7 +95,8 @@ fn place_text(name: &str, place: &assay_spirv::inspect::Place) -> String {
     }
 }
 
-/// The words that naga makes of WGSL, with the lines that they come from; `name` is what messages call it.
+/// The words that naga makes of WGSL, with the lines that they come from, but for the layouts that it gives workgroup
+/// memory ([`without_forbidden_layout`]); `name` is what messages call it.
 ///
 /// # Errors
 /// naga's message, which shows the place.
@@ -115,5 +118,9 @@ pub fn compile_wgsl(text: &str, name: &str) -> Result<Vec<u32>, CheckError> {
         ..spv::Options::default()
     };
     options.flags |= spv::WriterFlags::DEBUG;
-    spv::write_vec(&module, &info, &options, None).map_err(|error| refused(error.to_string()))
+    let words = spv::write_vec(&module, &info, &options, None).map_err(|error| refused(error.to_string()))?;
+    // naga decorates every array with its stride, and workgroup memory may have none. Words that are no module are told
+    // of where they are read.
+    let legal = Module::parse(words.clone()).ok().and_then(|module| without_forbidden_layout(&module));
+    Ok(legal.unwrap_or(words))
 }

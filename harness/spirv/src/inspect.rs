@@ -272,7 +272,15 @@ impl Report {
             rule: v.rule.id.to_owned(),
             says: v.rule.says.to_owned(),
             place: source.place(v.at),
-            message: v.message,
+            message: match source.origin {
+                // No translated language speaks of decorations, so their author would look for one in vain.
+                Some(_) if v.rule.name == rules::LAYOUT_NOT_ALLOWED => format!(
+                    "{}. The translation to SPIR-V put it there, as a buffer holds the same type: in the shader, give \
+                     the variable a type of its own, such as a structure",
+                    v.message
+                ),
+                _ => v.message,
+            },
         });
         Report {
             schema: SCHEMA,

@@ -6,11 +6,20 @@ mod corpus;
 use std::collections::BTreeSet;
 
 use assay_spirv::need::Need;
-use assay_spirv::rules::{self, Environment};
+use assay_spirv::reflect::without_forbidden_layout;
+use assay_spirv::rules::{self, Environment, LAYOUT_NOT_ALLOWED};
 use assay_spirv::{Module, Style, assemble, disassemble};
 
-/// Rules that naga 30 breaks: group operations came with SPIR-V 1.3.
-const NAGA: [(&str, &str); 1] = [("subgroups as SPIR-V 1.0", "version-or-extension")];
+/// Rules that naga 30 breaks: group operations came with SPIR-V 1.3, and arrays in workgroup memory have no stride.
+const NAGA: [(&str, &str); 7] = [
+    ("subgroups as SPIR-V 1.0", "version-or-extension"),
+    ("matrix_multiply as SPIR-V 1.0", LAYOUT_NOT_ALLOWED),
+    ("matrix_multiply as SPIR-V 1.3", LAYOUT_NOT_ALLOWED),
+    ("matrix_multiply as SPIR-V 1.4", LAYOUT_NOT_ALLOWED),
+    ("workgroup_memory as SPIR-V 1.0", LAYOUT_NOT_ALLOWED),
+    ("workgroup_memory as SPIR-V 1.3", LAYOUT_NOT_ALLOWED),
+    ("workgroup_memory as SPIR-V 1.4", LAYOUT_NOT_ALLOWED),
+];
 
 #[test]
 fn what_naga_emits_breaks_no_rule_and_survives_text() {
@@ -24,10 +33,47 @@ fn what_naga_emits_breaks_no_rule_and_survives_text() {
         let expected: Vec<&str> = NAGA.iter().filter(|(of, _)| *of == name).map(|(_, rule)| *rule).collect();
         let shown = || disassemble(&words, Style::Indented).unwrap();
         assert!(names.iter().eq(&expected), "{name}: {broken:?}\n{}", shown());
+        // Taking the layout away is enough, and is done to no other module.
+        let repaired = without_forbidden_layout(&module);
+        assert_eq!(repaired.is_some(), expected.contains(&LAYOUT_NOT_ALLOWED), "{name}");
+        if let Some(words) = repaired {
+            let again = rules::violations(&Module::parse(words).unwrap(), Environment::Vulkan);
+            assert!(again.is_empty(), "{name}, repaired: {again:?}");
+        }
         let text = disassemble(&words, Style::Plain).unwrap();
         let again = assemble(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(again[5..] == words[5..], "{name}: words change by way of text");
         capabilities.extend(Need::of(&module).items.into_iter().map(|item| item.because));
     }
     assert!(capabilities.contains("capability GroupNonUniformBallot"), "{capabilities:?}");
+}
+
+#[test]
+fn a_layout_that_a_buffer_needs_is_not_taken_away() {
+    let text = "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpDecorate %array ArrayStride 4
+        OpDecorate %outer ArrayStride 16
+        OpDecorate %Block Block
+        OpMemberDecorate %Block 0 Offset 0
+        %uint = OpTypeInt 32 0
+        %u4 = OpConstant %uint 4
+        %array = OpTypeArray %uint %u4
+        %outer = OpTypeArray %array %u4
+        %Block = OpTypeStruct %array
+        %buffer = OpTypePointer StorageBuffer %Block
+        %pointer = OpTypePointer Workgroup %outer
+        %memory = OpVariable %pointer Workgroup";
+    let module = Module::parse(assemble(text).unwrap()).unwrap();
+    let stripped = without_forbidden_layout(&module).unwrap();
+    let stripped = Module::parse(stripped).unwrap();
+    let strides: Vec<u32> = stripped
+        .all_decorations()
+        .filter(|(_, d)| d.decoration == Some(assay_spirv::tables::Decoration::ArrayStride))
+        .map(|(_, d)| d.operands[0])
+        .collect();
+    assert_eq!(strides, [4]);
+    let broken = rules::violations(&stripped, Environment::Vulkan);
+    assert!(broken.iter().any(|v| v.rule.name == LAYOUT_NOT_ALLOWED), "{broken:?}");
+    assert!(without_forbidden_layout(&stripped).is_none());
 }

@@ -136,3 +136,29 @@ fn inputs_files_and_sizes_go_where_they_are_told() {
         }
     });
 }
+
+#[test]
+fn arrays_in_workgroup_memory_carry_no_stride() {
+    // naga gives every array one; the type of `part` is no buffer's, so it can be taken away.
+    let part = "var<workgroup> part: array<array<u32, 4>, 8>;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32,
+                                             @builtin(global_invocation_id) id: vec3<u32>) {
+            part[i / 4u][i % 4u] = data[id.x];
+            workgroupBarrier();
+            data[id.x] = part[7u - i / 4u][3u - i % 4u];
+        }";
+    let subject = wgsl(part);
+    subject.must_be_legal().unwrap();
+    let check = Check::new(&subject, &Options { rounds: 1, ..Options::default() }).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
+    });
+    // Here a buffer needs the stride of the same type.
+    let shared = part.replace("read_write> data: array<u32>", "read_write> data: array<array<u32, 4>>");
+    let shared = shared.replace("data[id.x]", "data[id.x / 4u][id.x % 4u]");
+    let error = wgsl(&shared).must_be_legal().unwrap_err().to_string();
+    assert!(error.contains("VUID-StandaloneSpirv-None-10684"), "{error}");
+    assert!(error.contains("The translation to SPIR-V put it there"), "{error}");
+}

@@ -1,11 +1,13 @@
 //! What a harness must know to run a module: entry points, bindings, push constants, specialisation constants.
 
+pub(crate) mod explicit;
 mod layout;
 mod usage;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use explicit::without_forbidden_layout;
 pub use layout::{Layouts, Member, Shape};
 pub use usage::{Usage, usages};
 

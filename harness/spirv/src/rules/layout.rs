@@ -1,38 +1,16 @@
 //! Explicit layouts of buffers: what every device asks for, whatever alignments its features relax.
 
-use std::collections::HashSet;
-
 use super::facts::Facts;
 use super::{Findings, On, Rule};
 use crate::module::{Type, TypeId};
-use crate::reflect::{Layouts, Shape};
+use crate::reflect::{Layouts, Shape, explicit};
 use crate::tables::{Decoration, Op, StorageClass};
 
 /// The structures that are laid out explicitly: those of buffers and push constants, and what they hold.
 fn structures(facts: &Facts) -> Vec<TypeId> {
-    use StorageClass::{PhysicalStorageBuffer, PushConstant, ShaderRecordBufferKHR, StorageBuffer, Uniform};
-    let explicit =
-        |class| matches!(class, PhysicalStorageBuffer | PushConstant | ShaderRecordBufferKHR | StorageBuffer | Uniform);
-    let pointed = facts.module.types().filter_map(|(_, ty)| match ty {
-        Type::Pointer { class, pointee: Some(pointee) } if explicit(*class) => Some(*pointee),
-        _ => None,
-    });
-    let mut waiting: Vec<TypeId> = pointed.collect();
-    let mut seen = HashSet::new();
-    let mut structures = Vec::new();
-    while let Some(ty) = waiting.pop() {
-        if !seen.insert(ty) {
-            continue;
-        }
-        match *facts.module.ty(ty) {
-            Type::Struct { .. } => {
-                structures.push(ty);
-                waiting.extend(facts.module.members(ty));
-            }
-            Type::Array { element, .. } | Type::RuntimeArray { element } => waiting.push(element),
-            _ => {}
-        }
-    }
+    let held = explicit::held(facts.module, explicit::pointees(facts.module, explicit::is_explicit));
+    let is_struct = |ty: &TypeId| matches!(facts.module.ty(*ty), Type::Struct { .. });
+    let mut structures: Vec<TypeId> = held.into_iter().filter(is_struct).collect();
     structures.sort();
     structures
 }
@@ -93,7 +71,32 @@ fn matrix_problem(shape: &Shape) -> Option<String> {
     }
 }
 
+/// Name of the rule that layout decorations are only on types of the storage classes that take them.
+pub const LAYOUT_NOT_ALLOWED: &str = "layout-not-allowed";
+
 pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: LAYOUT_NOT_ALLOWED,
+        id: "VUID-StandaloneSpirv-None-10684 (no layout where none is allowed)",
+        says: "types of Workgroup variables (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, of Private and Function variables carry no Block, BufferBlock, Offset, ArrayStride or MatrixStride",
+        on: On::Instructions(&[Op::Variable], |facts, instruction, found| {
+            let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
+            if !explicit::forbids_layout(facts, class) {
+                return;
+            }
+            let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
+            let Some((_, Some(pointee))) = ty.and_then(|ty| facts.module.pointer(ty)) else { return };
+            let Some((holder, decorated)) = explicit::first_layout(facts.module, pointee) else { return };
+            let (Some(decoration), Some(variable)) = (decorated.decoration, instruction.result()) else { return };
+            let (variable, holder) = (facts.name(variable), facts.name(holder));
+            found.at(
+                instruction,
+                format!(
+                    "{variable} in {class} is of a type with {decoration} (on {holder}), which {class} does not allow"
+                ),
+            );
+        }),
+    },
     Rule {
         name: "offsets",
         id: "VUID-StandaloneSpirv-None-10684 (every member has an Offset)",
