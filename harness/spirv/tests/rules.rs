@@ -53,6 +53,16 @@ fn every_rule_has_a_case_and_a_name_of_its_own() {
 }
 
 #[test]
+fn a_module_without_a_memory_model_is_refused() {
+    let module = |text: &str| Module::parse(assemble(text).unwrap()).unwrap();
+    let names = |module: &Module| -> Vec<&str> {
+        rules::violations(module, Environment::Vulkan).iter().map(|v| v.rule.name).collect()
+    };
+    assert_eq!(names(&module("OpCapability Shader\nOpMemoryModel Logical GLSL450")), [""; 0]);
+    assert_eq!(names(&module("OpCapability Shader")), ["one-memory-model"]);
+}
+
+#[test]
 fn the_document_is_current() {
     let committed = include_str!("../RULES.md");
     assert!(committed == rules::document(), "run `cargo run -p assay-spirv --example rules`");

@@ -8,6 +8,7 @@ mod capabilities;
 mod decorations;
 mod document;
 mod entry_points;
+mod every_module;
 mod facts;
 mod images;
 mod indexing;
@@ -121,6 +122,7 @@ pub struct Group {
 /// The rules, by section.
 pub static GROUPS: &[Group] = &[
     Group { section: "capabilities, extensions and versions", of_extension: false, rules: capabilities::RULES },
+    Group { section: "the core specification", of_extension: false, rules: every_module::RULES },
     Group { section: "entry points and execution modes", of_extension: false, rules: entry_points::RULES },
     Group { section: "scopes", of_extension: false, rules: scopes::RULES },
     Group { section: "memory semantics and atomics", of_extension: false, rules: semantics::RULES },
