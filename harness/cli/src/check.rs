@@ -40,12 +40,13 @@ Inputs:
     =NUMBER      that number everywhere; also zeros and ones
     index        0, 1, 2, ..
     PATH         the bytes of a file
-  Run-time arrays have an element for each invocation unless --elements says
-  otherwise.
+  Run-time arrays and texel buffers have an element for each invocation unless
+  --elements says otherwise. Images have a texel for each invocation along each
+  axis; they hold, unless --input says otherwise, texels that show their place.
 
 What is checked:
-  Every scalar of every storage buffer, against the set of values that the
-  specification permits. A shader that breaks a rule, or whose behaviour is
+  Every scalar of every storage buffer, storage image and storage texel
+  buffer, against the set of values that the specification permits. A shader that breaks a rule, or whose behaviour is
   undefined with its inputs, is refused and no device is given it.
   Of a device that fails, a variant of the shader stores intermediate results:
   the first instruction is named whose result its own operands do not permit.
