@@ -183,3 +183,51 @@ impl Texels {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn texels(format: ImageFormat, dim: (Dim, ImageDim), extent: [u32; 3], layers: u32, levels: u32) -> Texels {
+        let shape = Image { dim: dim.0, extent, layers, levels, format, data: Vec::new() };
+        let scalars = texel_scalars(format).expect("a format of memory");
+        Texels { shape, dim: dim.1, arrayed: layers > 1, scalars }
+    }
+
+    #[test]
+    fn the_order_is_level_layer_row() {
+        let image = texels(ImageFormat::Rg16f, (Dim::Dim2D, ImageDim::D2), [3, 2, 1], 2, 2);
+        let mut found = Vec::new();
+        image.walk(image.bytes(), &mut |element, path| found.push((element.offset, crate::path_text(path))));
+        assert_eq!((found.len() as u64 * 2, image.bytes()), (56, 56));
+        let place = |n: usize| (found[n].0, found[n].1.as_str());
+        assert_eq!(place(1), (2, "(0, 0, 0).g"));
+        assert_eq!(place(2 * 4), (16, "(1, 1, 0).r"));
+        assert_eq!(place(2 * 11), (44, "(2, 1, 1).r"));
+        assert_eq!(place(2 * 13), (52, "level 1 (0, 0, 1).r"));
+    }
+
+    #[test]
+    fn patterns_are_normal_numbers_unlike_each_other() {
+        for format in [ImageFormat::Rgba32f, ImageFormat::Rgba16f, ImageFormat::R11fG11fB10f, ImageFormat::R32ui] {
+            let image = texels(format, (Dim::Dim2D, ImageDim::D2), [16, 9, 1], 1, 1);
+            let data = image.pattern(0, 0);
+            assert_ne!(data, image.pattern(1, 0), "{format:?}: rounds differ");
+            let mut seen = BTreeSet::new();
+            image.walk(image.bytes(), &mut |element, _| {
+                let bits = element.read(&data).expect("inside");
+                seen.insert(bits);
+                if let Scalar::Float(format) = element.scalar {
+                    assert!(format.is_finite(bits) && !format.is_denormal(bits) && !format.is_zero(bits), "{bits:#x}");
+                }
+                if image.shape.format == ImageFormat::R11fG11fB10f {
+                    let exponents = [bits >> 6 & 31, bits >> 17 & 31, bits >> 27 & 31];
+                    assert!(exponents.iter().all(|e| (1..31).contains(e)), "{bits:#x}");
+                }
+            });
+            let scalars = data.len() as u64 / u64::from(image.scalars[0].width() / 8);
+            assert!(seen.len() as u64 * 10 > scalars * 7, "{format:?}: {} of {scalars}", seen.len());
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Images: what is written texel by texel is held against the oracle, and named by its coordinates.
 
 use crate::support::{on_each_driver, spoilt, wgsl};
-use assay_check::{Check, Options};
+use assay_check::{Check, Mutating, Mutation, Options, Subject};
 use assay_oracle::Slot;
 use assay_runner::Status;
 
@@ -79,4 +79,58 @@ fn what_samples_an_image_is_refused_by_name() {
     );
     let error = Check::new(&subject, &Options::default()).unwrap_err().to_string();
     assert!(error.contains("ampl"), "{error}");
+}
+
+/// A storage texel buffer of which each texel becomes a copy of itself, its red channel plus a number.
+const TEXELS: &str = "
+OpCapability Shader
+OpCapability ImageBuffer
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\" %id
+OpExecutionMode %main LocalSize 7 1 1
+OpDecorate %texels DescriptorSet 0
+OpDecorate %texels Binding 4
+OpDecorate %id BuiltIn GlobalInvocationId
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%v3 = OpTypeVector %uint 3
+%v4 = OpTypeVector %uint 4
+%image = OpTypeImage %uint Buffer 0 0 0 2 Rgba32ui
+%to_image = OpTypePointer UniformConstant %image
+%to_v3 = OpTypePointer Input %v3
+%function = OpTypeFunction %void
+%zero = OpConstant %uint 0
+%five = OpConstant %uint 5
+%more = OpConstantComposite %v4 %five %zero %zero %zero
+%texels = OpVariable %to_image UniformConstant
+%id = OpVariable %to_v3 Input
+%main = OpFunction %void None %function
+%start = OpLabel
+%ids = OpLoad %v3 %id
+%x = OpCompositeExtract %uint %ids 0
+%loaded = OpLoad %image %texels
+%texel = OpImageRead %v4 %loaded %x
+%sum = OpIAdd %v4 %texel %more
+OpImageWrite %loaded %x %sum
+OpReturn
+OpFunctionEnd
+";
+
+#[test]
+fn texel_buffers_are_checked_and_errors_in_what_is_written_traced() {
+    let subject = Subject::read("texels.spvasm", TEXELS.as_bytes()).unwrap();
+    let options = Options { groups: Some([3, 1, 1]), rounds: 1, ..Options::default() };
+    let check = Check::new(&subject, &options).unwrap();
+    let planted = "off-by-one@OpIAdd".parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
+        assert_eq!(result.elements_checked, 21 * 4);
+        let target = Mutating::new(target, planted.clone());
+        let mut result = check.run(&target).unwrap();
+        assert_eq!(result.status, Status::Fail);
+        assert_eq!(result.mismatches[0].element, "(0).r");
+        check.explain(&mut result, &target, true);
+        assert!(result.blamed.iter().any(|b| b.instruction == planted.instruction), "{:?}", result.notes);
+    });
 }
