@@ -86,7 +86,7 @@ const TEXELS: &str = "
 OpCapability Shader
 OpCapability ImageBuffer
 OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main \"main\" %id
+OpEntryPoint GLCompute %main \"main\" %id %texels
 OpExecutionMode %main LocalSize 7 1 1
 OpDecorate %texels DescriptorSet 0
 OpDecorate %texels Binding 4
