@@ -10,7 +10,6 @@ pub mod bundle;
 mod case_file;
 mod check;
 mod device;
-mod edit;
 mod elements;
 mod error;
 mod mutate;

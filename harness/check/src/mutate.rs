@@ -3,9 +3,9 @@
 
 use crate::CheckError;
 use crate::device::{Job, Left, Target, TargetError};
-use crate::edit::{Editor, Plain, PlainKind, instruction};
 use assay_runner::{DeviceInfo, Trouble};
 use assay_spirv::Module;
+use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
 use assay_spirv::module::Instruction;
 use assay_spirv::need::Have;
 use assay_spirv::reflect::usages;

@@ -7,13 +7,13 @@
 
 use crate::check::Check;
 use crate::device::Target;
-use crate::edit::{Editor, Plain, PlainKind};
 use crate::options::{Options, Source};
 use crate::verdict::bytes_of;
 use crate::{CheckError, Subject, straighten};
 use assay_oracle::Limits;
 use assay_runner::{CheckResult, Status};
 use assay_spirv::Module;
+use assay_spirv::edit::{Editor, Plain, PlainKind};
 use assay_spirv::module::{Index, Instruction};
 use assay_spirv::tables::{Decoration, Kind, Op};
 use std::collections::{BTreeMap, BTreeSet};

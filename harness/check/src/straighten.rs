@@ -2,8 +2,8 @@
 //!
 //! Edges are only taken away, never added, so that what dominated a use still does.
 
-use crate::edit::{Editor, instruction};
 use assay_spirv::Module;
+use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{Block, Function, Index, Merge};
 use assay_spirv::tables::{Kind, Op};
 use std::collections::BTreeSet;

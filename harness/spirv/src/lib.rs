@@ -5,10 +5,12 @@
 //! * [`reflect`]: entry points, bindings, layouts, specialisation constants.
 //! * [`need`]: what a module needs of a device, what a device has, and what is missing.
 //! * [`rules`]: what a module may not do.
+//! * [`edit`]: changes to a module's words.
 //! * [`inspect`]: all of it about one file, as data and as text.
 //! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
 
 mod decode;
+pub mod edit;
 pub mod grammar;
 mod hash;
 mod id_table;

@@ -3,9 +3,9 @@
 use super::code::{from_words, position, words_of};
 use super::{Record, Traced, free_slot, may_contract};
 use crate::Setup;
-use crate::edit::{Editor, PlainKind, instruction};
 use assay_oracle::{Buffer, Dispatch, Limits, Memory, Program, Resource};
 use assay_spirv::Module;
+use assay_spirv::edit::{Editor, PlainKind, instruction};
 use assay_spirv::module::Index;
 use assay_spirv::reflect::usages;
 use assay_spirv::tables::{Decoration, Op, StorageClass};

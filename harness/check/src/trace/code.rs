@@ -1,7 +1,7 @@
 //! SPIR-V that traced variants are made of: values as words and back, places of records.
 
 use crate::Setup;
-use crate::edit::{Editor, Plain, PlainKind, instruction};
+use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
 use assay_spirv::module::Section;
 use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
 

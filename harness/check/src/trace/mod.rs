@@ -17,7 +17,6 @@ pub use stores::Writer;
 use alone::Judged;
 use code::{Recorder, as_words, position, words_of};
 
-use crate::edit::{Editor, Plain, PlainKind, instruction};
 use crate::elements::read_bits;
 use crate::verdict::{Permitted, Verdict, hex, ranges};
 use crate::{Descriptor, Setup};
@@ -26,6 +25,7 @@ use assay_oracle::{Buffer, Dispatch, Resource, Slot};
 use assay_precision::Scalar;
 use assay_runner::{Blame, BlameExample, Derived};
 use assay_spirv::Module;
+use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
 use assay_spirv::module::{Index, Instruction, Type};
 use assay_spirv::reflect::{DescriptorKind, Shape, usages};
 use assay_spirv::tables::{Decoration, GlslStd450, Kind, Op, StorageClass};

@@ -3,9 +3,9 @@
 use super::Traced;
 use super::code::{Recorder, as_words};
 use crate::Descriptor;
-use crate::edit::{Editor, Plain};
 use assay_oracle::Slot;
 use assay_spirv::Module;
+use assay_spirv::edit::{Editor, Plain};
 use assay_spirv::module::Instruction;
 use assay_spirv::reflect::{Shape, Usage};
 use assay_spirv::tables::{Decoration, Kind, Op};

@@ -1,20 +1,20 @@
-//! Changes to a module's words: what a planted error and a trace need. Ids stay what they are, so that an instruction
+//! Changes to a module's words: what planted errors, traces and lowering need. Ids stay what they are, so that an instruction
 //! can be found again by its result in every variant of a module.
 
-use assay_spirv::Module;
-use assay_spirv::module::{Instruction, Section, Type, TypeId};
-use assay_spirv::tables::{Decoration, Op, StorageClass};
+use crate::Module;
+use crate::module::{Instruction, Section, Type, TypeId};
+use crate::tables::{Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The words of an instruction.
-pub(crate) fn instruction(op: Op, operands: &[u32]) -> Vec<u32> {
+pub fn instruction(op: Op, operands: &[u32]) -> Vec<u32> {
     let mut words = vec![(operands.len() as u32 + 1) << 16 | op as u32];
     words.extend_from_slice(operands);
     words
 }
 
 /// Collects changes to a module.
-pub(crate) struct Editor<'a> {
+pub struct Editor<'a> {
     module: &'a Module,
     next: u32,
     annotations: Vec<u32>,
@@ -27,7 +27,8 @@ pub(crate) struct Editor<'a> {
 }
 
 impl<'a> Editor<'a> {
-    pub(crate) fn new(module: &'a Module) -> Self {
+    /// No changes yet.
+    pub fn new(module: &'a Module) -> Self {
         Self {
             module,
             next: module.words().get(3).copied().unwrap_or(1),
@@ -39,12 +40,13 @@ impl<'a> Editor<'a> {
         }
     }
 
-    pub(crate) fn module(&self) -> &'a Module {
+    /// The module that is changed.
+    pub fn module(&self) -> &'a Module {
         self.module
     }
 
     /// A new id.
-    pub(crate) fn id(&mut self) -> u32 {
+    pub fn id(&mut self) -> u32 {
         self.next += 1;
         self.next - 1
     }
@@ -70,18 +72,18 @@ impl<'a> Editor<'a> {
     }
 
     /// An unsigned integer type.
-    pub(crate) fn uint(&mut self, width: u32) -> u32 {
+    pub fn uint(&mut self, width: u32) -> u32 {
         let known = self.declared(|ty| *ty == Type::Int { width, signed: false });
         known.unwrap_or_else(|| self.declare(Op::TypeInt, &[width, 0]))
     }
 
     /// `OpTypeBool`.
-    pub(crate) fn bool(&mut self) -> u32 {
+    pub fn bool(&mut self) -> u32 {
         self.declared(|ty| *ty == Type::Bool).unwrap_or_else(|| self.declare(Op::TypeBool, &[]))
     }
 
     /// A vector type; the component itself for a count of 1.
-    pub(crate) fn vector(&mut self, component: u32, count: u32) -> u32 {
+    pub fn vector(&mut self, component: u32, count: u32) -> u32 {
         if count == 1 {
             return component;
         }
@@ -92,7 +94,7 @@ impl<'a> Editor<'a> {
     }
 
     /// A pointer type of its own: pointers of equal declarations are different types.
-    pub(crate) fn pointer(&mut self, class: StorageClass, pointee: u32) -> u32 {
+    pub fn pointer(&mut self, class: StorageClass, pointee: u32) -> u32 {
         let known = self
             .module
             .type_declared(pointee)
@@ -101,7 +103,7 @@ impl<'a> Editor<'a> {
     }
 
     /// A constant of a type of that width (at most 64 bits) with those bits.
-    pub(crate) fn constant(&mut self, ty: u32, width: u32, bits: u64) -> u32 {
+    pub fn constant(&mut self, ty: u32, width: u32, bits: u64) -> u32 {
         let mut operands = vec![ty, bits as u32];
         if width > 32 {
             operands.push((bits >> 32) as u32);
@@ -118,7 +120,7 @@ impl<'a> Editor<'a> {
     }
 
     /// A constant vector of one value; the value itself for a count of 1.
-    pub(crate) fn splat(&mut self, vector: u32, value: u32, count: u32) -> u32 {
+    pub fn splat(&mut self, vector: u32, value: u32, count: u32) -> u32 {
         if count == 1 {
             return value;
         }
@@ -130,7 +132,7 @@ impl<'a> Editor<'a> {
     }
 
     /// `OpConstantTrue` or `OpConstantFalse`.
-    pub(crate) fn boolean(&mut self, ty: u32, value: bool) -> u32 {
+    pub fn boolean(&mut self, ty: u32, value: bool) -> u32 {
         let op = if value { Op::ConstantTrue } else { Op::ConstantFalse };
         let id = self.id();
         self.globals.extend(instruction(op, &[ty, id]));
@@ -138,7 +140,7 @@ impl<'a> Editor<'a> {
     }
 
     /// A constant of components.
-    pub(crate) fn composite(&mut self, ty: u32, components: &[u32]) -> u32 {
+    pub fn composite(&mut self, ty: u32, components: &[u32]) -> u32 {
         let id = self.id();
         let mut operands = vec![ty, id];
         operands.extend_from_slice(components);
@@ -147,7 +149,7 @@ impl<'a> Editor<'a> {
     }
 
     /// Drops names and decorations of ids that are gone, and takes them out of interfaces.
-    pub(crate) fn forget(&mut self, gone: &BTreeSet<u32>) {
+    pub fn forget(&mut self, gone: &BTreeSet<u32>) {
         let module = self.module;
         for section in [Section::Names, Section::Annotations] {
             for i in module.section(section).filter(|i| i.operand(0).is_some_and(|id| gone.contains(&id))) {
@@ -167,14 +169,14 @@ impl<'a> Editor<'a> {
     }
 
     /// A module-scope variable.
-    pub(crate) fn variable(&mut self, pointer: u32, class: StorageClass) -> u32 {
+    pub fn variable(&mut self, pointer: u32, class: StorageClass) -> u32 {
         let id = self.id();
         self.globals.extend(instruction(Op::Variable, &[pointer, id, class.word()]));
         id
     }
 
     /// A storage buffer `{ element[] }`, at a set and binding.
-    pub(crate) fn storage_array(&mut self, element: u32, stride: u32, set: u32, binding: u32) -> u32 {
+    pub fn storage_array(&mut self, element: u32, stride: u32, set: u32, binding: u32) -> u32 {
         let array = self.id();
         self.globals.extend(instruction(Op::TypeRuntimeArray, &[array, element]));
         let block = self.id();
@@ -191,12 +193,12 @@ impl<'a> Editor<'a> {
     }
 
     /// A decoration.
-    pub(crate) fn annotate(&mut self, op: Op, operands: &[u32]) {
+    pub fn annotate(&mut self, op: Op, operands: &[u32]) {
         self.annotations.extend(instruction(op, operands));
     }
 
     /// Gives one id the decorations of another.
-    pub(crate) fn decorate_alike(&mut self, from: u32, to: u32) {
+    pub fn decorate_alike(&mut self, from: u32, to: u32) {
         let module = self.module;
         for decorated in module.decorations(from).filter(|d| d.member.is_none()) {
             let Some(decoration) = decorated.decoration else { continue };
@@ -207,20 +209,20 @@ impl<'a> Editor<'a> {
     }
 
     /// Puts something in an instruction's place; nothing, to remove it.
-    pub(crate) fn replace(&mut self, at: usize, words: Vec<u32>) {
+    pub fn replace(&mut self, at: usize, words: Vec<u32>) {
         self.replaced.insert(at, words);
     }
 
     /// Puts something behind an instruction and what was put there before.
-    pub(crate) fn after(&mut self, at: usize, words: &[u32]) {
+    pub fn after(&mut self, at: usize, words: &[u32]) {
         self.after.entry(at).or_default().extend_from_slice(words);
     }
 
     /// Declares global variables in an entry point's interface, as far as the version of SPIR-V wants them there.
-    pub(crate) fn add_to_interface(&mut self, function: u32, inputs: &[u32], others: &[u32]) {
+    pub fn add_to_interface(&mut self, function: u32, inputs: &[u32], others: &[u32]) {
         let module = self.module;
         let header = module.version();
-        let all = header >= assay_spirv::grammar::Version { major: 1, minor: 4 };
+        let all = header >= crate::grammar::Version { major: 1, minor: 4 };
         let entry = module.section(Section::EntryPoints).find(|i| i.operand(1) == Some(function));
         let Some(entry) = entry else { return };
         let mut words = entry.words.to_vec();
@@ -235,13 +237,13 @@ impl<'a> Editor<'a> {
     }
 
     /// The module's words with all changes.
-    pub(crate) fn finish(self) -> Vec<u32> {
+    pub fn finish(self) -> Vec<u32> {
         self.rebuild(|_| true)
     }
 
     /// The same, without the functions, names and sources of the module, and without instructions that `keep` refuses;
     /// `functions` stands in place of its functions.
-    pub(crate) fn finish_with(mut self, functions: &[u32], keep: impl Fn(&Instruction<'_>) -> bool) -> Vec<u32> {
+    pub fn finish_with(mut self, functions: &[u32], keep: impl Fn(&Instruction<'_>) -> bool) -> Vec<u32> {
         let module = self.module;
         let first = module.functions().first().map_or(u32::MAX, |f| f.instructions.start);
         self.after.clear();
@@ -299,30 +301,36 @@ impl<'a> Editor<'a> {
 
 /// A numeric or boolean scalar or vector: its component and how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plain {
+pub struct Plain {
     /// The type's own word.
-    pub(crate) ty: u32,
+    pub ty: u32,
     /// The component type's word.
-    pub(crate) component: u32,
+    pub component: u32,
     /// What a component is.
-    pub(crate) kind: PlainKind,
+    pub kind: PlainKind,
     /// Bits of a component; 1 for booleans.
-    pub(crate) width: u32,
+    pub width: u32,
     /// Components.
-    pub(crate) count: u32,
+    pub count: u32,
 }
 
 /// What a component is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PlainKind {
+pub enum PlainKind {
+    /// A boolean.
     Bool,
-    Int { signed: bool },
+    /// An integer.
+    Int {
+        /// Whether its type is signed.
+        signed: bool,
+    },
+    /// A float.
     Float,
 }
 
 impl Plain {
     /// Of a type; `None` for other types and encodings.
-    pub(crate) fn of(module: &Module, ty: TypeId) -> Option<Plain> {
+    pub fn of(module: &Module, ty: TypeId) -> Option<Plain> {
         let word = |ty: TypeId| module.type_definition(ty).result();
         let (component, count) = match *module.ty(ty) {
             Type::Vector { component, count } => (component, count),
@@ -338,7 +346,7 @@ impl Plain {
     }
 
     /// Of the value with that id.
-    pub(crate) fn of_value(module: &Module, word: u32) -> Option<Plain> {
+    pub fn of_value(module: &Module, word: u32) -> Option<Plain> {
         Plain::of(module, module.type_of(word)?)
     }
 }
