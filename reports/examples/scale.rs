@@ -117,6 +117,8 @@ fn case(i: usize, more: f64) -> CaseResult {
             errors: vec![100; 20],
         }),
         seed: 0,
+        partial: false,
+        repeat: None,
         times: Times { wall: 0.01, ..Times::default() },
     }
 }
@@ -148,6 +150,7 @@ fn run(cases: usize) -> RunInfo {
         cases,
         command: vec!["assay".to_owned(), "run".to_owned()],
         started: "2026-11-21T03:00:00Z".to_owned(),
+        selection: String::new(),
         part: None,
     }
 }

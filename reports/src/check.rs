@@ -166,6 +166,8 @@ mod tests {
             derivation: Vec::new(),
             notes: vec!["round 0 was not run".into()],
             instructions: 100,
+            partial: false,
+            repeat: None,
             times: Times::default(),
         }
     }

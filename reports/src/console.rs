@@ -16,8 +16,15 @@ use std::{
 };
 
 /// The order in which standings are listed.
-const STANDINGS: [Standing; 6] =
-    [Standing::Expected, Standing::Waived, Standing::Flaky, Standing::Missing, Standing::Fixed, Standing::Regression];
+const STANDINGS: [Standing; 7] = [
+    Standing::Expected,
+    Standing::Waived,
+    Standing::KnownFlake,
+    Standing::Missing,
+    Standing::Fixed,
+    Standing::Flaky,
+    Standing::Regression,
+];
 
 /// Reasons that are listed for a status.
 const REASONS: usize = 12;
@@ -203,7 +210,7 @@ impl Console {
         match tally.outcome() {
             Outcome::Failures if tally.expectations().are_any() => {
                 let of = |standing| tally.standing(standing);
-                let (worse, better) = (of(Standing::Regression), of(Standing::Fixed));
+                let (worse, better) = (of(Standing::Regression) + of(Standing::Flaky), of(Standing::Fixed));
                 let mut parts = Vec::new();
                 if worse > 0 {
                     parts.push(format!("{} not as expected", plural_count(worse, "case")));

@@ -4,7 +4,6 @@ use crate::{
     count,
     load::{LoadError, Opened},
     margin, suite,
-    tally::is_failure,
 };
 use assay_runner::{RunInfo, Status};
 use serde::Serialize;
@@ -198,14 +197,14 @@ fn kind(old: Option<&State>, new: Option<&State>, threshold: Threshold) -> Optio
     let (old, new) = match (old, new) {
         (Some(old), Some(new)) => (old, new),
         (Some(_), None) => return Some(Kind::Vanished),
-        (None, Some(new)) if is_failure(new.status) => return Some(Kind::NewFailure),
+        (None, Some(new)) if new.status.is_failure() => return Some(Kind::NewFailure),
         (None, _) => return Some(Kind::Appeared),
     };
     let moved = match (old.margin, new.margin) {
         (Some(a), Some(b)) => threshold.is_passed(a, b),
         _ => false,
     };
-    match (is_failure(old.status), is_failure(new.status)) {
+    match (old.status.is_failure(), new.status.is_failure()) {
         (false, true) => Some(Kind::NewFailure),
         (true, true) if old.status != new.status || old.classes != new.classes => Some(Kind::ChangedFailure),
         (true, false) if matches!(new.status, Status::Pass | Status::QualityWarning) => Some(Kind::Fixed),

@@ -8,7 +8,7 @@ use crate::{
     deqp::{Baseline, Did, Patterns, Word},
     waiver::Waived,
 };
-use assay_runner::CaseResult;
+use assay_runner::{CaseResult, Repeated};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -20,11 +20,13 @@ pub enum Standing {
     /// A failure that a waiver covers.
     Waived,
     /// A failure of a case that the list of flakes says fails now and then.
-    Flaky,
+    KnownFlake,
     /// Better than the baseline says: the baseline has to be brought up to date.
     Fixed,
     /// Planned, and without a result.
     Missing,
+    /// It fails in one run and does something else in another, and nothing expects that.
+    Flaky,
     /// A failure that nothing expects.
     Regression,
 }
@@ -33,8 +35,8 @@ impl Standing {
     /// Whether the run is a success in spite of it.
     pub fn is_success(self) -> bool {
         match self {
-            Standing::Expected | Standing::Waived | Standing::Flaky => true,
-            Standing::Fixed | Standing::Missing | Standing::Regression => false,
+            Standing::Expected | Standing::Waived | Standing::KnownFlake => true,
+            Standing::Fixed | Standing::Missing | Standing::Flaky | Standing::Regression => false,
         }
     }
 }
@@ -99,6 +101,10 @@ impl Expectations {
         if standing != Standing::Regression {
             return Judged { standing, word, why };
         }
+        if case.repeat.as_ref().is_some_and(|repeat| repeat.verdict == Repeated::Flaky) {
+            // deqp-runner's word for it, which that counts as a success: its files say no more, the run does.
+            return Judged { standing: Standing::Flaky, word: Word::Flake, why };
+        }
         match self.waivers.judge(case) {
             None => Judged { standing, word, why },
             Some(Waived::No(why)) => Judged { standing, word, why: Some(why) },
@@ -114,7 +120,7 @@ impl Expectations {
         let word = Word::against(did, baseline);
         let said = baseline.map(|baseline| format!("the baseline says {baseline}"));
         if !word.is_success() && self.flakes.matches(name) {
-            return Judged { standing: Standing::Flaky, word: Word::KnownFlake, why: said };
+            return Judged { standing: Standing::KnownFlake, word: Word::KnownFlake, why: said };
         }
         let standing = match word {
             Word::Did(_) if word.is_success() => Standing::Expected,
@@ -155,7 +161,7 @@ impl WaiversUsed {
 mod tests {
     use super::*;
     use crate::testing::{case, run};
-    use assay_runner::Status;
+    use assay_runner::{Repeat, Status};
     use jiff::civil::Date;
     use std::fs;
 
@@ -191,7 +197,7 @@ mod tests {
             ("p.fails", Status::Pass, Standing::Fixed, "UnexpectedImprovement(Pass)"),
             ("p.crashes", Status::Fail, Standing::Fixed, "UnexpectedImprovement(Fail)"),
             ("p.gone", Status::Pass, Standing::Fixed, "UnexpectedImprovement(Pass)"),
-            ("p.flaky.a", Status::Fail, Standing::Flaky, "KnownFlake"),
+            ("p.flaky.a", Status::Fail, Standing::KnownFlake, "KnownFlake"),
             ("p.flaky.a", Status::Pass, Standing::Expected, "Pass"),
             ("p.waived", Status::Fail, Standing::Waived, "ExpectedFail"),
             ("p.waived", Status::Timeout, Standing::Regression, "Timeout"),
@@ -203,6 +209,19 @@ mod tests {
         assert_eq!(why("p.fails", Status::Pass).as_deref(), Some("the baseline says Fail"));
         assert_eq!(why("p.waived", Status::Fail).as_deref(), Some("I1"));
         assert!(why("p.waived", Status::Timeout).unwrap().contains("is for Fail, and this is Timeout"));
+    }
+
+    #[test]
+    fn what_differs_from_run_to_run_is_a_failure_unless_it_is_known_to() {
+        let flaky = |name: &str| {
+            let repeat = Repeat { verdict: Repeated::Flaky, runs: Vec::new(), after: Vec::new() };
+            let judged =
+                expectations().judge(&CaseResult { repeat: Some(Box::new(repeat)), ..case(name, Status::Fail) });
+            (judged.standing, judged.word.to_string(), judged.standing.is_success())
+        };
+        assert_eq!(flaky("p.new"), (Standing::Flaky, "Flake".to_owned(), false));
+        assert_eq!(flaky("p.waived"), (Standing::Flaky, "Flake".to_owned(), false));
+        assert_eq!(flaky("p.flaky.a"), (Standing::KnownFlake, "KnownFlake".to_owned(), true));
     }
 
     #[test]

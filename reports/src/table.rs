@@ -3,7 +3,7 @@
 use crate::{
     Inputs, count, margin,
     operands::{describe, slots, width},
-    tally::{is_failure, severity},
+    tally::severity,
 };
 use anstyle::Style;
 use assay_runner::{CaseResult, Example, Status};
@@ -123,7 +123,7 @@ impl Row {
                 self.worst = Some((worst.clone(), case.types.clone()));
             }
         }
-        if is_failure(case.status) {
+        if case.status.is_failure() {
             let place = self.failures.partition_point(|known| known.name < case.name);
             if place < EXPANDED {
                 let mut kept = case.clone();
@@ -241,7 +241,7 @@ pub(crate) fn write(
         let mut styles = [Style::new(); COLUMNS];
         styles[VERDICT] = style(row.status);
         out.write_all(line(std::array::from_fn(|i| cells[i].as_str()), styles).as_bytes())?;
-        if is_failure(row.status) {
+        if row.status.is_failure() {
             expand(out, row)?;
         }
     }

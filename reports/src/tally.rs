@@ -69,7 +69,7 @@ impl Tally {
 
     /// What the run came to so far.
     pub fn outcome(&self) -> Outcome {
-        if self.standing(Standing::Regression) + self.standing(Standing::Fixed) > 0 {
+        if [Standing::Regression, Standing::Flaky, Standing::Fixed].map(|s| self.standing(s)) != [0; 3] {
             Outcome::Failures
         } else if self.interrupted || self.finished() < self.planned {
             Outcome::Incomplete
@@ -102,7 +102,7 @@ impl Tally {
 
     /// Cases that failed, crashed, hung or went wrong.
     pub fn failed(&self) -> u64 {
-        self.statuses.iter().filter(|&(&status, _)| is_failure(status)).map(|(_, cases)| cases).sum()
+        self.statuses.iter().filter(|&(&status, _)| status.is_failure()).map(|(_, cases)| cases).sum()
     }
 
     /// Cases by status, in order of severity, none left out that occurred.
@@ -201,14 +201,6 @@ const NO_REASON: &str = "no reason given";
 /// Why a case has its status, in words.
 pub fn reason_of(case: &CaseResult) -> &str {
     case.reason.as_deref().unwrap_or(NO_REASON)
-}
-
-/// Whether the run has failed if a case has this status.
-pub(crate) fn is_failure(status: Status) -> bool {
-    match status {
-        Status::Fail | Status::Crash | Status::Timeout | Status::DeviceLost | Status::InternalError => true,
-        Status::Pass | Status::QualityWarning | Status::NotSupported | Status::Undetermined => false,
-    }
 }
 
 /// Order in which statuses are listed: the worst last, nearest to the end of the output.

@@ -31,6 +31,7 @@ pub(crate) fn run(cases: usize) -> RunInfo {
         cases,
         command: vec!["assay".to_owned(), "run".to_owned()],
         started: "2026-11-21T11:21:47Z".to_owned(),
+        selection: String::new(),
         part: None,
     }
 }
@@ -90,6 +91,8 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
         worst: checked.then_some(worst),
         profile: None,
         seed: 0,
+        partial: false,
+        repeat: None,
         times: Times { wall: 1.5, build: 0.1, device: 0.9, check: 1.3, overlap: 0.15 },
     }
 }

@@ -254,6 +254,8 @@ impl<'a> Check<'a> {
             derivation: Vec::new(),
             notes: Vec::new(),
             instructions: 0,
+            partial: false,
+            repeat: None,
             times: Times::default(),
         }
     }

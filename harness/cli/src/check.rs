@@ -323,6 +323,7 @@ impl Plan<'_> {
             cases: 1,
             command,
             started: Timestamp::now().to_string(),
+            selection: String::new(),
             part: None,
         })))?;
         tell(&Event::CheckFinished(Box::new(result.clone())))?;

@@ -1,6 +1,6 @@
 //! What a check of a user's shader came to: part of the schema of `results.jsonl`.
 
-use crate::{Status, Times};
+use crate::{Repeat, Status, Times};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,12 @@ pub struct CheckResult {
     pub notes: Vec<String>,
     /// Instructions that the oracle executed, counted once for each invocation.
     pub instructions: u64,
+    /// Whether an interruption ended it, or the runs that were to confirm it: a resumed run runs it again.
+    #[serde(default, skip_serializing_if = "crate::event::is_false")]
+    pub partial: bool,
+    /// What came of running it again, if it failed and was; `None` if it was run once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Box<Repeat>>,
     /// Times; `check` is the oracle's.
     pub times: Times,
 }

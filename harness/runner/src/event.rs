@@ -130,8 +130,54 @@ pub struct CaseResult {
     pub profile: Option<Profile>,
     /// The seed of the inputs.
     pub seed: u64,
+    /// Whether an interruption ended it, or the runs that were to confirm it: a resumed run runs it again.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub partial: bool,
+    /// What came of running it again, if it failed and was; `None` if it was run once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Box<Repeat>>,
     /// Times.
     pub times: Times,
+}
+
+/// For serde, which asks with a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+pub(crate) fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// What came of running a failing case again, in processes of its own.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Repeat {
+    /// What the runs say together.
+    pub verdict: Repeated,
+    /// The runs in the order in which they took place; the first was in the company of other cases.
+    pub runs: Vec<OneRun>,
+    /// For [`Repeated::InCompany`]: the cases that have to run before it in the same process, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+}
+
+/// What runs of the same case say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub enum Repeated {
+    /// It fails alone as it does in company.
+    Same,
+    /// Runs differ, and nothing tells why.
+    Flaky,
+    /// It fails after certain other cases, and alone it does not.
+    InCompany,
+}
+
+/// How a case came out once.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct OneRun {
+    /// Cases that had begun in the same process before it.
+    pub after: u64,
+    /// What it did.
+    pub status: Status,
+    /// Why.
+    pub reason: Option<String>,
 }
 
 /// Where the errors of a case lie.
@@ -203,6 +249,10 @@ pub struct RunInfo {
     pub command: Vec<String>,
     /// When it started, RFC 3339.
     pub started: String,
+    /// A hash of the names of the planned cases and of what else decides their results, in hexadecimal: what was begun
+    /// with one is not continued with another.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub selection: String,
     /// Which part of a larger run it is; `None` if it is a whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
@@ -252,6 +302,72 @@ pub enum Event {
         /// Seconds from start to end.
         wall: f64,
     },
+}
+
+impl Event {
+    /// The name, the status and the reason of a case or check that ended; `None` for other events.
+    pub fn ended(&self) -> Option<(&str, Status, Option<&str>)> {
+        match self {
+            Event::CaseFinished(case) => Some((&case.name, case.status, case.reason.as_deref())),
+            Event::CheckFinished(check) => Some((&check.name, check.status, check.reason.as_deref())),
+            Event::RunStarted(_)
+            | Event::CaseStarted { .. }
+            | Event::CaseProgress { .. }
+            | Event::RunFinished { .. } => None,
+        }
+    }
+
+    /// Whether it is the end of a case that a resumed run has to run again.
+    pub fn is_partial(&self) -> bool {
+        match self {
+            Event::CaseFinished(case) => case.partial,
+            Event::CheckFinished(check) => check.partial,
+            Event::RunStarted(_)
+            | Event::CaseStarted { .. }
+            | Event::CaseProgress { .. }
+            | Event::RunFinished { .. } => false,
+        }
+    }
+
+    /// Says of a case that ended that a resumed run has to run it again.
+    pub fn set_partial(&mut self) {
+        match self {
+            Event::CaseFinished(case) => case.partial = true,
+            Event::CheckFinished(check) => check.partial = true,
+            Event::RunStarted(_)
+            | Event::CaseStarted { .. }
+            | Event::CaseProgress { .. }
+            | Event::RunFinished { .. } => {}
+        }
+    }
+
+    /// Says of a case that ended what came of running it again, and why it has its status.
+    pub fn set_repeat(&mut self, of: Repeat, why: Option<String>) {
+        let (reason, repeat) = match self {
+            Event::CaseFinished(case) => (&mut case.reason, &mut case.repeat),
+            Event::CheckFinished(check) => (&mut check.reason, &mut check.repeat),
+            Event::RunStarted(_)
+            | Event::CaseStarted { .. }
+            | Event::CaseProgress { .. }
+            | Event::RunFinished { .. } => {
+                return;
+            }
+        };
+        *repeat = Some(Box::new(of));
+        if why.is_some() {
+            *reason = why;
+        }
+    }
+}
+
+impl Status {
+    /// Whether the run has failed if a case has this status and nothing expects it.
+    pub fn is_failure(self) -> bool {
+        match self {
+            Status::Fail | Status::Crash | Status::Timeout | Status::DeviceLost | Status::InternalError => true,
+            Status::Pass | Status::QualityWarning | Status::NotSupported | Status::Undetermined => false,
+        }
+    }
 }
 
 /// Takes events as they come. Reporters implement this.

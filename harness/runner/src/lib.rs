@@ -15,10 +15,11 @@ mod vulkan;
 
 pub use check::{Blame, BlameExample, CheckResult, Derived, Mismatch, Undetermined};
 pub use event::{
-    CaseResult, ClassCount, DeviceInfo, Event, Example, Part, Profile, Reporter, RunInfo, SCHEMA, SPECIFICATION,
-    Status, Times,
+    CaseResult, ClassCount, DeviceInfo, Event, Example, OneRun, Part, Profile, Repeat, Repeated, Reporter, RunInfo,
+    SCHEMA, SPECIFICATION, Status, Times,
 };
 pub use executor::{Executor, Kernel, Trouble};
-pub use plan::{Plan, PlanError, Planned, RunOptions, plan};
+pub use plan::{Plan, PlanError, Planned, RunOptions, plan, select};
 pub use run::{RunError, Summary, run};
+pub use verdict::blank;
 pub use vulkan::{VulkanExecutor, VulkanOptions, device_info};

@@ -1,6 +1,6 @@
 //! Choosing what to run.
 
-use crate::{Executor, Part};
+use crate::{DeviceInfo, Executor, Part, RunInfo, SCHEMA, SPECIFICATION};
 use assay_case::{Budget, Case, Filter, InputRange, Partition, RangeError, stable_hash};
 
 /// What a run does with its cases.
@@ -64,7 +64,8 @@ pub enum PlanError {
 }
 
 /// The cases that match any of the filters (all, if there are none), in the order given; for the quick budget without
-/// those that it leaves out and that no filter names exactly; of these, those in the partition.
+/// those that it leaves out and that no filter names exactly; of these, those in the partition. With what the device lacks
+/// for each.
 ///
 /// # Errors
 /// A filter matches nothing, or the range fits none of a case's values.
@@ -74,6 +75,16 @@ pub fn plan(
     executor: &dyn Executor,
     options: &RunOptions,
 ) -> Result<Plan, PlanError> {
+    let mut plan = select(cases, filters, options)?;
+    plan.negotiate(executor, options.jobs);
+    Ok(plan)
+}
+
+/// Like [`plan`], for those who have no device: nothing is known yet of what one lacks.
+///
+/// # Errors
+/// A filter matches nothing, or the range fits none of a case's values.
+pub fn select(cases: Vec<Case>, filters: &[Filter], options: &RunOptions) -> Result<Plan, PlanError> {
     for filter in filters {
         if !cases.iter().any(|case| filter.matches(&case.name)) {
             return Err(PlanError::NoMatch {
@@ -100,14 +111,53 @@ pub fn plan(
     if let Some(partition) = options.partition {
         plan.part = Some(divide(&mut plan.cases, partition));
     }
-    // Each case's shader is written and read for this, which adds up over a hundred thousand of them.
-    let each = plan.cases.len().div_ceil(options.jobs.max(1)).max(1);
-    std::thread::scope(|scope| {
-        for part in plan.cases.chunks_mut(each) {
-            scope.spawn(|| part.iter_mut().for_each(|planned| planned.missing = executor.missing(&planned.case)));
-        }
-    });
     Ok(plan)
+}
+
+impl Plan {
+    /// One that runs these cases.
+    pub fn of(cases: impl IntoIterator<Item = Case>) -> Plan {
+        let cases = cases.into_iter().map(|case| Planned { case, missing: None }).collect();
+        Plan { cases, thinned: 0, part: None }
+    }
+
+    /// Finds out what the device lacks for each case, on that many threads.
+    pub fn negotiate(&mut self, executor: &dyn Executor, jobs: usize) {
+        // Each case's shader is written and read for this, which adds up over a hundred thousand of them.
+        let each = self.cases.len().div_ceil(jobs.max(1)).max(1);
+        std::thread::scope(|scope| {
+            for part in self.cases.chunks_mut(each) {
+                scope.spawn(|| part.iter_mut().for_each(|planned| planned.missing = executor.missing(&planned.case)));
+            }
+        });
+    }
+
+    /// What a run of it on that device is.
+    pub fn info(&self, device: DeviceInfo, options: &RunOptions) -> RunInfo {
+        RunInfo {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            specification: SPECIFICATION.to_owned(),
+            device,
+            budget: options.budget.to_string(),
+            seed: options.seed,
+            cases: self.cases.len(),
+            command: options.command.clone(),
+            started: options.started.clone(),
+            selection: self.selection(options),
+            part: self.part.clone(),
+        }
+    }
+
+    /// A hash of the planned cases and of what decides their inputs.
+    fn selection(&self, options: &RunOptions) -> String {
+        let mut text = format!("{} {} {:?}", options.budget, options.seed, options.range);
+        for planned in &self.cases {
+            text.push('\n');
+            text.push_str(&planned.case.name);
+        }
+        format!("{:016x}", stable_hash(text.as_bytes()))
+    }
 }
 
 /// Keeps those in the partition; says what they are a part of.

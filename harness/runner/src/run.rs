@@ -1,7 +1,7 @@
 //! Running a plan.
 
 use crate::pipeline::{self, Message};
-use crate::{CaseResult, Event, Executor, Plan, Reporter, RunInfo, RunOptions, SCHEMA, SPECIFICATION, Status};
+use crate::{CaseResult, Event, Executor, Plan, Reporter, RunOptions, Status};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -30,7 +30,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    fn add(&mut self, result: &CaseResult) {
+    /// Takes the result of a case in.
+    pub fn add(&mut self, result: &CaseResult) {
         *self.statuses.entry(result.status).or_default() += 1;
         self.inputs += result.inputs_tested;
         self.scalars_checked += result.scalars_checked;
@@ -70,18 +71,7 @@ pub fn run(
 ) -> Result<Summary, RunError> {
     let started = Instant::now();
     let mut tell = |event: &Event| reporters.iter_mut().try_for_each(|reporter| reporter.event(event));
-    tell(&Event::RunStarted(Box::new(RunInfo {
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        specification: SPECIFICATION.to_owned(),
-        device: executor.info().clone(),
-        budget: options.budget.to_string(),
-        seed: options.seed,
-        cases: plan.cases.len(),
-        command: options.command.clone(),
-        started: options.started.clone(),
-        part: plan.part.clone(),
-    })))?;
+    tell(&Event::RunStarted(Box::new(plan.info(executor.info().clone(), options))))?;
     let mut summary = Summary::default();
     let mut ended: BTreeMap<usize, Box<CaseResult>> = BTreeMap::new();
     let mut next = 0;

@@ -21,7 +21,7 @@ pub(crate) struct Ended<'a> {
 }
 
 /// The result of a case of which nothing was run.
-pub(crate) fn blank(case: &Case, status: Status, reason: String, seed: u64) -> CaseResult {
+pub fn blank(case: &Case, status: Status, reason: String, seed: u64) -> CaseResult {
     let types = |types: &[assay_precision::Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     CaseResult {
         name: case.name.clone(),
@@ -46,6 +46,8 @@ pub(crate) fn blank(case: &Case, status: Status, reason: String, seed: u64) -> C
         classes: Vec::new(),
         profile: None,
         seed,
+        partial: false,
+        repeat: None,
         times: Times::default(),
     }
 }
@@ -89,6 +91,7 @@ pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
         worst: census.worst.as_ref().map(example),
         classes: classes.collect(),
         profile: profile(case, census),
+        partial: missing > 0 && trouble.is_none(),
         times,
         ..blank(case, status, String::new(), seed)
     }

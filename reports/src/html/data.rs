@@ -6,7 +6,6 @@ use crate::{
     load::{LoadError, Opened},
     operands::{Slot, slots, value},
     seconds, suite,
-    tally::is_failure,
 };
 use assay_runner::{CaseResult, Event, Example, Profile, Status};
 use rayon::prelude::*;
@@ -30,13 +29,14 @@ const STATUSES: [Status; 9] = [
 ];
 
 /// The standings by number; 0 is none.
-const STANDINGS: [Option<Standing>; 7] = [
+const STANDINGS: [Option<Standing>; 8] = [
     None,
     Some(Standing::Expected),
     Some(Standing::Waived),
-    Some(Standing::Flaky),
+    Some(Standing::KnownFlake),
     Some(Standing::Fixed),
     Some(Standing::Missing),
+    Some(Standing::Flaky),
     Some(Standing::Regression),
 ];
 
@@ -199,7 +199,7 @@ impl Page {
                 let status = brief.status.unwrap_or(Status::InternalError);
                 // Of a vector only the first component is known, which need not be the one that errs.
                 let of_scalar = brief.types.split_once(" <- ").is_some_and(|(_, first)| !first.starts_with(['v', 'm']));
-                let interesting = is_failure(status) || status == Status::QualityWarning;
+                let interesting = status.is_failure() || status == Status::QualityWarning;
                 let event = interesting.then(|| serde_json::from_str(line.text));
                 let whole = match event {
                     Some(Ok(Event::CaseFinished(case))) => Some(case),
@@ -263,7 +263,7 @@ impl Page {
         Page {
             runs,
             statuses: STATUSES.to_vec(),
-            failing: STATUSES.into_iter().filter(|&status| is_failure(status)).collect(),
+            failing: STATUSES.into_iter().filter(|&status| status.is_failure()).collect(),
             standings: STANDINGS.to_vec(),
             suites: suites.list,
             instructions: instructions.list,
@@ -297,10 +297,10 @@ impl Run {
         let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
         let unexpected = |row: &&Row| match row.standing {
             Some(standing) => !standing.is_success(),
-            None => is_failure(row.status),
+            None => row.status.is_failure(),
         };
         let failing = rows.iter().filter(unexpected).count();
-        let checked = rows.iter().filter(|row| row.checked > 0 || is_failure(row.status)).count();
+        let checked = rows.iter().filter(|row| row.checked > 0 || row.status.is_failure()).count();
         let missing = info.cases.saturating_sub(rows.len());
         let (outcome, verdict) = if failing > 0 {
             (Outcome::Failures, format!("FAIL: {} of {} checked cases", count(failing), count(checked)))
@@ -401,7 +401,7 @@ fn details(rows: &[Row], derive: Derive<'_>) -> (BTreeMap<usize, Detail>, usize)
     let mut found: Vec<usize> = (0..rows.len()).filter(|&i| rows[i].whole.is_some()).collect();
     let rank = |row: &Row| {
         let unexpected = row.standing.is_none_or(|standing| !standing.is_success());
-        (std::cmp::Reverse(unexpected), std::cmp::Reverse(is_failure(row.status)))
+        (std::cmp::Reverse(unexpected), std::cmp::Reverse(row.status.is_failure()))
     };
     found.sort_by(|&a, &b| {
         let margin = |row: &Row| row.margin.unwrap_or(f64::INFINITY);
