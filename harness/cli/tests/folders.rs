@@ -45,6 +45,7 @@ fn folder(path: &Path, part: Option<&str>, cases: &[(String, &str, f64)]) -> Pat
         cases: cases.len(),
         command: vec!["assay".to_owned(), "run".to_owned()],
         started: "2026-11-21T03:00:00Z".to_owned(),
+        selection: String::new(),
         part: part.map(|of| Part { of: vec![of.to_owned()], cases: 4, selection: "0".to_owned() }),
     };
     let mut lines = vec![serde_json::to_value(Event::RunStarted(Box::new(run))).unwrap()];
