@@ -83,6 +83,41 @@ pub enum Resource {
     Image(Image),
 }
 
+/// The tile that a dispatch of tile shading runs for: `VK_QCOM_tile_shading`, "Per-Tile Execution Model" and "Tile
+/// Attachments".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Framebuffer coordinates of its first texel: `TileOffsetQCOM`.
+    pub offset: [u32; 2],
+    /// Its width, height and layers: `TileDimensionQCOM`.
+    pub size: [u32; 3],
+    /// How far loads may go beyond it, along x and y: `TileApronSizeQCOM`.
+    pub apron: [u32; 2],
+    /// Offset and extent of the render area, which bounds every access.
+    pub area: [[u32; 2]; 2],
+}
+
+impl Tile {
+    /// The texels that may be stored to, or loaded: first, and end, along x and y.
+    ///
+    /// Stores: `max(O_R, O_t) <= c < min(O_R + E_R, O_t + S_t)`; loads the same with the apron around the tile.
+    pub fn reach(&self, store: bool) -> [[u32; 2]; 2] {
+        let apron = if store { [0; 2] } else { self.apron };
+        let [origin, extent] = self.area;
+        let first = std::array::from_fn(|i| origin[i].max(self.offset[i].saturating_sub(apron[i])));
+        let end = std::array::from_fn(|i| {
+            let tile = self.offset[i].saturating_add(self.size[i]).saturating_add(apron[i]);
+            origin[i].saturating_add(extent[i]).min(tile)
+        });
+        [first, end]
+    }
+
+    /// How many blocks of a shading rate cover it along x, y and z: the invocations of `vkCmdDispatchTileQCOM`.
+    pub fn blocks(&self, rate: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|i| self.size[i].div_ceil(rate[i].max(1)))
+    }
+}
+
 /// What the device promises for accesses beyond a buffer's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Robustness {
@@ -113,6 +148,8 @@ pub struct Dispatch {
     pub robustness: Robustness,
     /// Whether `maintenance8` is enabled: `OpSRem` and `OpSMod` of negative operands are defined.
     pub maintenance8: bool,
+    /// The tile, where the shader is one of tile shading.
+    pub tile: Option<Tile>,
 }
 
 impl Default for Dispatch {
@@ -125,6 +162,7 @@ impl Default for Dispatch {
             bindings: BTreeMap::new(),
             robustness: Robustness::None,
             maintenance8: false,
+            tile: None,
         }
     }
 }

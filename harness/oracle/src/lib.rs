@@ -56,6 +56,13 @@
 //! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::linear_subgroups`]) and all
 //! of the subgroup take part; else only what any layout gives is determined.
 //!
+//! # Tile shading
+//!
+//! A dispatch of a shader with `TileShadingQCOM` runs for one [`Tile`]. Loads outside the tile and its apron, and stores and atomics
+//! outside the tile, all within the render area, break a rule (`VUID-RuntimeSpirv-Coordinate-10713`). What other tiles do is
+//! the caller's: the texels of a tile attachment are what this tile sees. A shader with a shading rate has workgroups of one
+//! invocation each, one for every block ([`Program::tile_shading_rate`], [`Tile::blocks`]).
+//!
 //! # Not implemented
 //!
 //! Sampling (fetches, storage images and texel buffers are), multisampled and sparse images, untyped pointers, cooperative
@@ -78,7 +85,7 @@ mod texel;
 mod ty;
 mod value;
 
-pub use dispatch::{Buffer, Dispatch, Image, Limits, Resource, Robustness, Slot, SpecValues};
+pub use dispatch::{Buffer, Dispatch, Image, Limits, Resource, Robustness, Slot, SpecValues, Tile};
 pub use error::{Place, ProgramError, RunError};
 pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
 pub use program::Program;

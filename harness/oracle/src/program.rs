@@ -36,6 +36,10 @@ pub struct Program {
     pub(crate) sites: Vec<Site>,
     /// `MaximallyReconvergesKHR`: who runs a subgroup instruction together follows from the structure.
     pub(crate) reconverges: bool,
+    /// `TileShadingQCOM`.
+    pub(crate) tiled: bool,
+    /// `TileShadingRateQCOM`.
+    pub(crate) rate: Option<[u32; 3]>,
 }
 
 /// Memory that a program names, by the numbers that pointers count it with.
@@ -47,6 +51,8 @@ pub(crate) struct Object {
     pub(crate) count: u64,
     /// Whether the shader may write it.
     pub(crate) writable: bool,
+    /// Whether it is a tile attachment.
+    pub(crate) tile: bool,
 }
 
 /// What memory it is.
@@ -75,6 +81,11 @@ impl Program {
     /// The size of a workgroup, specialised.
     pub fn workgroup_size(&self) -> [u32; 3] {
         self.size
+    }
+
+    /// The block of texels of an invocation, where the entry point has a `TileShadingRateQCOM`.
+    pub fn tile_shading_rate(&self) -> Option<[u32; 3]> {
+        self.rate
     }
 
     /// The descriptors that the entry point names: each binding's first, and how many it may have.

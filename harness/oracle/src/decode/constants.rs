@@ -217,7 +217,10 @@ impl Decoder<'_> {
                 | BuiltIn::SubgroupGtMask
                 | BuiltIn::SubgroupLeMask
                 | BuiltIn::SubgroupLtMask
-                | BuiltIn::DeviceIndex),
+                | BuiltIn::DeviceIndex
+                | BuiltIn::TileOffsetQCOM
+                | BuiltIn::TileDimensionQCOM
+                | BuiltIn::TileApronSizeQCOM),
             ) => {
                 self.builtins.push((known, storage, n));
                 Ok(())
@@ -247,7 +250,10 @@ impl Decoder<'_> {
                 }
                 Ok(OBJECT + start)
             }
-            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::UniformConstant => {
+            StorageClass::StorageBuffer
+            | StorageClass::Uniform
+            | StorageClass::UniformConstant
+            | StorageClass::TileAttachmentQCOM => {
                 let Some(binding) = named(Decoration::Binding) else {
                     return self.invalid("a resource without Binding");
                 };
@@ -266,8 +272,9 @@ impl Decoder<'_> {
                 let slot = Slot { set, binding, element: 0 };
                 let pointee = self.module.type_of(word).and_then(|ty| self.module.pointer(ty)?.1);
                 let uniform = class == StorageClass::Uniform && pointee.is_some_and(|ty| !self.is_old_storage(ty));
+                let tile = class == StorageClass::TileAttachmentQCOM;
                 let writable = !uniform && !self.is_non_writable(word, pointee);
-                self.objects.push(Object { kind: ObjectKind::Binding(slot), first, count, writable });
+                self.objects.push(Object { kind: ObjectKind::Binding(slot), first, count, writable, tile });
                 Ok(first * OBJECT)
             }
             _ => self.unsupported(format!("storage class {}", class.name())),

@@ -58,7 +58,7 @@ impl Decoder<'_> {
 
     fn read(&mut self, dst: &Val, pointer: &Val, pointee: &Pointee, access: &[u32]) -> Result {
         let (dst, n) = (dst.reg, dst.n);
-        if pointee.class == StorageClass::UniformConstant {
+        if matches!(pointee.class, StorageClass::UniformConstant | StorageClass::TileAttachmentQCOM) {
             // An image or sampler is its descriptor.
             self.emit(Inst::Copy { dst, src: pointer.reg, n: 1, load: false });
         } else if let Some(src) = pointee.fixed {

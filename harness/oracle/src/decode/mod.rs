@@ -20,7 +20,7 @@ use crate::site::Sites;
 use crate::ty::{Kind, Layout, Layouts, Mode};
 use assay_spirv::module::{Index, Instruction, Module, Type, TypeId};
 use assay_spirv::reflect::{self, Usage};
-use assay_spirv::tables::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
+use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -131,8 +131,8 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         functions: Vec::new(),
         numbers: HashMap::new(),
         objects: vec![
-            Object { kind: ObjectKind::Push, first: 0, count: 1, writable: false },
-            Object { kind: ObjectKind::Workgroup, first: 1, count: 1, writable: true },
+            Object { kind: ObjectKind::Push, first: 0, count: 1, writable: false, tile: false },
+            Object { kind: ObjectKind::Workgroup, first: 1, count: 1, writable: true, tile: false },
         ],
         locals: Vec::new(),
         zeroed: Vec::new(),
@@ -160,6 +160,8 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         }
     }
     let reconverges = decoder.has_mode(ExecutionMode::MaximallyReconvergesKHR);
+    let tiled = decoder.has_capability(Capability::TileShadingQCOM);
+    let rate = decoder.tile_shading_rate();
     Ok(Program {
         name: usage.name.clone(),
         size,
@@ -178,6 +180,8 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         builtins: decoder.builtins,
         sites,
         reconverges,
+        tiled,
+        rate,
     })
 }
 
@@ -284,7 +288,7 @@ impl<'a> Decoder<'a> {
                 self.layout(pointee, Mode::Leaves)?
             }
             StorageClass::Workgroup if !self.is_block(pointee) => self.layout(pointee, Mode::Tight)?,
-            StorageClass::UniformConstant => self.descriptors(pointee)?,
+            StorageClass::UniformConstant | StorageClass::TileAttachmentQCOM => self.descriptors(pointee)?,
             StorageClass::Uniform | StorageClass::StorageBuffer if self.is_descriptor_array(pointee) => {
                 self.descriptors(pointee)?
             }
@@ -366,6 +370,18 @@ impl<'a> Decoder<'a> {
     fn has_mode(&self, wanted: ExecutionMode) -> bool {
         let mut modes = self.module.section(assay_spirv::module::Section::ExecutionModes);
         modes.any(|i| i.operand(0) == Some(self.usage.function) && i.operand(1) == Some(wanted.word()))
+    }
+
+    fn has_capability(&self, wanted: Capability) -> bool {
+        let mut capabilities = self.module.section(assay_spirv::module::Section::Capabilities);
+        capabilities.any(|i| i.operand(0) == Some(wanted.word()))
+    }
+
+    fn tile_shading_rate(&self) -> Option<[u32; 3]> {
+        let modes = reflect::Reflection::new(self.module).entry_points;
+        let entry = modes.iter().find(|entry| entry.function == self.usage.function)?;
+        let rate = entry.modes.iter().find(|mode| mode.mode == Some(ExecutionMode::TileShadingRateQCOM))?;
+        rate.operands[..].try_into().ok()
     }
 
     fn workgroup_size(&mut self) -> Result<[u32; 3]> {

@@ -43,7 +43,14 @@ impl<'a> Run<'a> {
     }
 
     /// The texel at a lane's coordinates; `Err` is the cause for what a read gives, beyond the edge too.
-    fn place(&mut self, image: Reg, (reg, n): (Reg, u32), level: Option<Reg>, lane: usize) -> Result<Place, u32> {
+    fn place(
+        &mut self,
+        image: Reg,
+        (reg, n): (Reg, u32),
+        level: Option<Reg>,
+        store: bool,
+        lane: usize,
+    ) -> Result<Place, u32> {
         let (object, image) = self.image_of(image, lane)?;
         let mut at = [0i64; 4];
         for k in 0..n {
@@ -54,6 +61,7 @@ impl<'a> Run<'a> {
             Some(level) => self.decided(level, lane)?,
             None => 0,
         };
+        self.in_tile(object, at, store, lane)?;
         let texel = Texel::of(image.format);
         let inside = u32::try_from(level).is_ok_and(|level| level < image.levels);
         let index = if inside { index(image, at, level as u32) } else { None };
@@ -73,6 +81,22 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Whether a lane may touch these texel coordinates of an object: those of tile attachments are bounded by the tile,
+    /// also where the device is robust.
+    pub(super) fn in_tile(&mut self, object: usize, at: [i64; 4], store: bool, lane: usize) -> Result<(), u32> {
+        let Some(tile) = self.dispatch.tile.filter(|_| self.attachments.contains(&object)) else { return Ok(()) };
+        let [first, end] = tile.reach(store);
+        let inside = |i: usize| i64::from(first[i]) <= at[i] && at[i] < i64::from(end[i]);
+        if inside(0) && inside(1) {
+            return Ok(());
+        }
+        let what = if store { "a store to" } else { "a load of" };
+        let [x, y, ..] = at;
+        Err(self.fault(FaultKind::Rule, lane, || {
+            format!("VUID-RuntimeSpirv-Coordinate-10713: {what} texel ({x}, {y}) outside {first:?} .. {end:?}")
+        }))
+    }
+
     pub(super) fn image_read(
         &mut self,
         (dst, n): (Reg, u32),
@@ -82,7 +106,7 @@ impl<'a> Run<'a> {
         lanes: Lanes,
     ) {
         for l in lanes.iter() {
-            let place = self.place(image, coordinates, level, l);
+            let place = self.place(image, coordinates, level, false, l);
             for i in 0..n {
                 let (value, bits) = match &place {
                     Ok(place) => self.channel(place, i as usize, l),
@@ -146,7 +170,7 @@ impl<'a> Run<'a> {
 
     pub(super) fn image_write(&mut self, image: Reg, coordinates: (Reg, u32), (reg, n): (Reg, u32), lanes: Lanes) {
         for l in lanes.iter() {
-            let place = match self.place(image, coordinates, None, l) {
+            let place = match self.place(image, coordinates, None, true, l) {
                 Ok(place) => place,
                 // Beyond the edge nothing is written.
                 Err(cause) if self.log.kind(cause) == CauseKind::Robustness => continue,
@@ -225,7 +249,7 @@ impl<'a> Run<'a> {
     pub(super) fn texel_pointer(&mut self, dst: Reg, image: Reg, coordinates: (Reg, u32), lanes: Lanes) {
         for l in lanes.iter() {
             let handle = self.columns[image as usize].bits[l];
-            let (value, bits) = match self.place(image, coordinates, None, l) {
+            let (value, bits) = match self.place(image, coordinates, None, true, l) {
                 Ok(place) => (Value::Bits, handle / OBJECT * OBJECT + place.offset as u64),
                 Err(cause) if self.log.kind(cause) == CauseKind::Fault => (Value::Any(cause), OUTSIDE),
                 Err(cause) => (Value::Any(cause), 0),

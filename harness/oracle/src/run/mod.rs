@@ -28,6 +28,7 @@ use atomics::Contention;
 use lanes::{Column, Lanes};
 use log::Log;
 use races::Races;
+use std::collections::BTreeSet;
 
 pub(crate) use log::UNREAD;
 
@@ -86,6 +87,8 @@ pub(crate) struct Run<'a> {
     pub(crate) numbers: Vec<u32>,
     /// What the objects are that are images.
     pub(crate) images: Vec<Option<&'a Image>>,
+    /// The objects that are tile attachments.
+    pub(crate) attachments: BTreeSet<usize>,
     /// Device addresses: first, bytes, number.
     pub(crate) addresses: Vec<(u64, u64, u64)>,
     /// Buffers that only addresses name: their slots and numbers.

@@ -17,7 +17,7 @@ use crate::texel::Texel;
 use crate::value::Value;
 use assay_spirv::module::Index;
 use assay_spirv::tables::BuiltIn;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Refuses what would cost too much or has nothing to work on, before anything runs.
 pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<(), RunError> {
@@ -38,6 +38,10 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
     let found = registers.saturating_mul(capacity(program, limits) as u64).saturating_mul(8);
     if found > limits.state_bytes {
         return Err(RunError::TooLarge { what: "bytes of a workgroup's registers", found, limit: limits.state_bytes });
+    }
+    if program.tiled && dispatch.tile.is_none() {
+        let what = "a shader with capability TileShadingQCOM and no tile (VUID-vkCmdDispatch-None-10743)";
+        return Err(RunError::Dispatch(what.into()));
     }
     for object in &program.objects {
         let ObjectKind::Binding(slot) = object.kind else { continue };
@@ -77,6 +81,7 @@ impl<'a> Run<'a> {
             objects: Vec::new(),
             numbers: Vec::new(),
             images: Vec::new(),
+            attachments: BTreeSet::new(),
             addresses: Vec::new(),
             pointed: Vec::new(),
             log: Log::default(),
@@ -134,6 +139,9 @@ impl<'a> Run<'a> {
                                 self.add(number, Object::new(image.data.clone()));
                                 self.images.resize(self.objects.len(), None);
                                 self.images[self.objects.len() - 1] = Some(image);
+                                if declared.tile {
+                                    self.attachments.insert(self.objects.len() - 1);
+                                }
                             }
                             Resource::Buffer(buffer) => {
                                 if let Some(address) = buffer.address {
@@ -204,6 +212,7 @@ impl<'a> Run<'a> {
         let [sx, sy, _] = self.program.size;
         let size = self.dispatch.subgroup_size;
         let lanes = self.lanes as u32;
+        let tile = self.dispatch.tile;
         for &(builtin, reg, n) in &self.program.builtins {
             for lane in 0..lanes {
                 let global = self.invocation(lane as usize);
@@ -234,6 +243,9 @@ impl<'a> Run<'a> {
                     BuiltIn::SubgroupGtMask => bits(|bit, own| bit > own),
                     BuiltIn::SubgroupLeMask => bits(|bit, own| bit <= own),
                     BuiltIn::SubgroupLtMask => bits(|bit, own| bit < own),
+                    BuiltIn::TileOffsetQCOM => tile.map_or([0; 4], |t| [t.offset[0], t.offset[1], 0, 0]),
+                    BuiltIn::TileDimensionQCOM => tile.map_or([0; 4], |t| of3(t.size)),
+                    BuiltIn::TileApronSizeQCOM => tile.map_or([0; 4], |t| [t.apron[0], t.apron[1], 0, 0]),
                     _ => [0; 4],
                 };
                 let laid_out = !matches!(
@@ -246,6 +258,9 @@ impl<'a> Run<'a> {
                         | BuiltIn::GlobalInvocationId
                         | BuiltIn::LocalInvocationIndex
                         | BuiltIn::DeviceIndex
+                        | BuiltIn::TileOffsetQCOM
+                        | BuiltIn::TileDimensionQCOM
+                        | BuiltIn::TileApronSizeQCOM
                 );
                 if laid_out && !self.dispatch.linear_subgroups {
                     let cause = self.cause(CauseKind::SubgroupLayout);
