@@ -192,6 +192,11 @@ impl<'a> Editor<'a> {
         variable
     }
 
+    /// A type, constant or variable as it is given, result included, behind what was made before.
+    pub fn global(&mut self, op: Op, operands: &[u32]) {
+        self.globals.extend(instruction(op, operands));
+    }
+
     /// A decoration.
     pub fn annotate(&mut self, op: Op, operands: &[u32]) {
         self.annotations.extend(instruction(op, operands));

@@ -7,6 +7,7 @@
 //! * [`rules`]: what a module may not do.
 //! * [`edit`]: changes to a module's words.
 //! * [`inspect`]: all of it about one file, as data and as text.
+//! * [`lower`]: extensions rewritten in core SPIR-V.
 //! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
 
 mod decode;
@@ -15,6 +16,7 @@ pub mod grammar;
 mod hash;
 mod id_table;
 pub mod inspect;
+pub mod lower;
 pub mod module;
 pub mod need;
 mod number;

@@ -1,0 +1,82 @@
+//! Lowered modules are legal: by the rules here, and by spirv-val.
+
+use assay_spirv::lower::{LowerError, tile};
+use assay_spirv::rules::{self, Environment};
+use assay_spirv::tables::Capability;
+use assay_spirv::{Module, assemble};
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+const TILE: &str = include_str!("lower/tile.spvasm");
+
+fn module(text: &str) -> Module {
+    Module::parse(assemble(text).unwrap_or_else(|e| panic!("{e}"))).unwrap()
+}
+
+/// What the rules say of a module.
+fn broken(words: &[u32]) -> Vec<String> {
+    let module = Module::parse(words.to_vec()).unwrap();
+    rules::violations(&module, Environment::of(&module)).iter().map(ToString::to_string).collect()
+}
+
+/// Refused by spirv-val with this text; `None` where it accepts the module, or where there is no spirv-val.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+fn refused(words: &[u32], environment: &str) -> Option<String> {
+    let arguments = ["--target-env", environment, "-"];
+    let mut command = Command::new("spirv-val");
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "spirv-val is missing");
+        eprintln!("SKIPPED: spirv-val is missing (scripts/setup --tests installs it)");
+        return None;
+    };
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (!output.status.success()).then(|| text.into_owned())
+}
+
+#[test]
+fn a_lowered_tile_module_is_core() {
+    let native = module(TILE);
+    assert_eq!(broken(native.words()), [""; 0]);
+    let lowered = tile::lower(&native, [8, 4, 1]).unwrap();
+    assert_eq!(broken(&lowered.words), [""; 0]);
+    assert_eq!(refused(&lowered.words, "vulkan1.3"), None);
+    let text = assay_spirv::disassemble(&lowered.words, assay_spirv::Style::default()).unwrap();
+    assert!(!text.contains("QCOM"), "{text}");
+    assert!(text.contains("LocalSize 8 4 1") && !text.contains("TileShading"), "{text}");
+    // The native module's 20 bytes, then the tile's from the next multiple of 16 on.
+    assert_eq!(lowered.push_bytes(), 32 + 44);
+    let values = tile::TileValues { offset: [16, 32], size: [7, 9, 2], apron: [3, 1] };
+    let words = |bytes: Vec<u8>| -> Vec<u32> {
+        bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    };
+    assert_eq!(
+        words(lowered.push_constants(&[1; 20], &values)),
+        [[0x0101_0101; 5].as_slice(), &[0; 3], &[16, 32, 3, 1, 7, 9, 2, 0, 4, 5, 2]].concat()
+    );
+    assert_eq!(lowered.groups(&values), Some([1, 2, 2]));
+}
+
+#[test]
+fn what_is_not_lowered_is_refused_by_name() {
+    let core = "OpCapability Shader\nOpMemoryModel Logical GLSL450";
+    let nothing = tile::lower(&module(core), [1; 3]).unwrap_err();
+    assert_eq!(nothing, LowerError::NothingToDo(Capability::TileShadingQCOM));
+    let twice = TILE.replace("OpExecutionMode", "OpEntryPoint GLCompute %main \"again\"\nOpExecutionMode");
+    assert_eq!(tile::lower(&module(&twice), [1; 3]).unwrap_err(), LowerError::EntryPoints(2));
+    let whole = TILE.replace("%area_at = ", "%whole = OpLoad %Push %push\n%area_at = ");
+    let error = tile::lower(&module(&whole), [1; 3]).unwrap_err().to_string();
+    assert!(error.contains("the whole block of push constants"), "{error}");
+    let copied = TILE.replace("%width_at = ", "%copy = OpCopyObject %pointer_in3 %tile_size\n%width_at = ");
+    let error = tile::lower(&module(&copied), [1; 3]).unwrap_err().to_string();
+    assert!(error.contains("a pointer to a built-in that is passed on"), "{error}");
+}
+
+#[test]
+fn no_workgroup_is_cut_where_there_are_barriers() {
+    let barrier = TILE.replace("OpReturn\n", "OpControlBarrier %2 %2 %0\nOpReturn\n");
+    assert_eq!(tile::lower(&module(&barrier), [8, 8, 1]).unwrap().local_size, [1; 3]);
+}
