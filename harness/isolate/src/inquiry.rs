@@ -1,0 +1,195 @@
+//! What becomes of a case that failed, or that was at work when its process ended: it is run again alone, and, if that
+//! comes out well, in the company that it had.
+
+use assay_runner::{Event, OneRun, Repeat, Repeated, Status};
+
+/// Cases before it that a case is run with again: the last of them, if there were more.
+pub(crate) const COMPANY: usize = 1_000;
+
+/// What is to be done next.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Next {
+    /// Run these cases and then the one in question, in a process of their own.
+    Run(Vec<u32>),
+    /// It came out well alone: wait for what the other suspects do ([`Inquiry::acquit`], [`Inquiry::accuse`]).
+    Hold,
+    /// This is its result.
+    Ended(Event),
+}
+
+/// The inquiry into one case.
+#[derive(Debug)]
+pub(crate) struct Inquiry {
+    pub(crate) case: u32,
+    /// What it did, or seemed to do, in company.
+    first: Event,
+    /// Whether that is its own result: if not, its process ended while it was at work.
+    own: bool,
+    /// Cases that had begun in the same process before it.
+    before: Vec<u32>,
+    runs: Vec<OneRun>,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Alone,
+    /// It came out well alone.
+    Held(Event),
+    /// With all cases that were before it.
+    Company(Event),
+    /// It fails after `before[fails..]` and does not after `before[passes..]`.
+    Bisect {
+        fails: usize,
+        passes: usize,
+    },
+    /// The same, once it is known from where: perhaps the first of them is enough.
+    Single {
+        from: usize,
+    },
+}
+
+fn status(event: &Event) -> Status {
+    event.ended().map_or(Status::InternalError, |(_, status, _)| status)
+}
+
+fn reason(event: &Event) -> String {
+    event.ended().and_then(|(_, _, reason)| reason).unwrap_or("no reason given").to_owned()
+}
+
+fn one_run(event: &Event, after: usize) -> OneRun {
+    let reason = event.ended().and_then(|(_, _, reason)| reason.map(str::to_owned));
+    OneRun { after: after as u64, status: status(event), reason }
+}
+
+impl Inquiry {
+    /// Into a case that came out like that after those others; `own` tells whether it is its own result or a suspicion.
+    pub(crate) fn new(case: u32, first: Event, own: bool, mut before: Vec<u32>) -> Inquiry {
+        before.drain(..before.len().saturating_sub(COMPANY));
+        let runs = vec![one_run(&first, before.len())];
+        Inquiry { case, first, own, before, runs, stage: Stage::Alone }
+    }
+
+    /// What it did in company, if that is its own result.
+    pub(crate) fn own_result(self) -> Option<Event> {
+        self.own.then_some(self.first)
+    }
+
+    /// Whether the case is being run with nothing before it.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self.stage, Stage::Alone)
+    }
+
+    /// Takes in how the run came out that [`Next::Run`] asked for (the first one is alone); `None` if the process ended
+    /// before the case had its turn. `name` gives the names of cases.
+    pub(crate) fn next(&mut self, outcome: Option<Event>, name: &dyn Fn(u32) -> String) -> Next {
+        let again = outcome.as_ref().is_some_and(|event| status(event) == status(&self.first));
+        match std::mem::replace(&mut self.stage, Stage::Alone) {
+            Stage::Alone => self.was_alone(outcome),
+            Stage::Held(event) => Next::Ended(event),
+            Stage::Company(alone) => {
+                if let Some(event) = &outcome {
+                    self.runs.push(one_run(event, self.before.len()));
+                }
+                if again { self.bisect(0, self.before.len(), name) } else { self.flaky(&alone) }
+            }
+            Stage::Bisect { fails, passes } => {
+                let middle = fails.midpoint(passes);
+                if again { self.bisect(middle, passes, name) } else { self.bisect(fails, middle, name) }
+            }
+            Stage::Single { from } => {
+                let after = if again { vec![self.before[from]] } else { self.before[from..].to_vec() };
+                self.in_company(after, name)
+            }
+        }
+    }
+
+    fn was_alone(&mut self, outcome: Option<Event>) -> Next {
+        let Some(alone) = outcome else {
+            // Alone, there is nothing else that the process could have ended in: without a result it stays as it was.
+            return Next::Ended(self.first.clone());
+        };
+        self.runs.push(one_run(&alone, 0));
+        match (status(&alone).is_failure(), status(&alone) == status(&self.first)) {
+            (true, true) => Next::Ended(self.with(alone, Repeated::Same, Vec::new(), None)),
+            // A suspicion says nothing of what the case would have done: this is its first own result.
+            (true, false) if !self.own => {
+                (self.first, self.own, self.before) = (alone, true, Vec::new());
+                self.runs.remove(0);
+                Next::Run(Vec::new())
+            }
+            (true, false) => self.flaky(&alone),
+            (false, _) if self.own => self.in_doubt(alone),
+            (false, _) => {
+                self.stage = Stage::Held(alone);
+                Next::Hold
+            }
+        }
+    }
+
+    /// Another suspect, or nobody, ended the process: what the case did alone is its result.
+    pub(crate) fn acquit(&mut self) -> Next {
+        match std::mem::replace(&mut self.stage, Stage::Alone) {
+            Stage::Held(event) => Next::Ended(event),
+            other => {
+                self.stage = other;
+                Next::Hold
+            }
+        }
+    }
+
+    /// No other suspect ended the process alone: it may have been this one, in company.
+    pub(crate) fn accuse(&mut self) -> Next {
+        match std::mem::replace(&mut self.stage, Stage::Alone) {
+            Stage::Held(event) => self.in_doubt(event),
+            other => {
+                self.stage = other;
+                Next::Hold
+            }
+        }
+    }
+
+    /// It failed in company and came out well alone.
+    fn in_doubt(&mut self, alone: Event) -> Next {
+        if self.before.is_empty() {
+            return self.flaky(&alone);
+        }
+        self.stage = Stage::Company(alone);
+        Next::Run(self.before.clone())
+    }
+
+    fn bisect(&mut self, fails: usize, passes: usize, name: &dyn Fn(u32) -> String) -> Next {
+        if passes - fails > 1 {
+            self.stage = Stage::Bisect { fails, passes };
+            return Next::Run(self.before[fails.midpoint(passes)..].to_vec());
+        }
+        if self.before.len() - fails > 1 {
+            self.stage = Stage::Single { from: fails };
+            return Next::Run(vec![self.before[fails]]);
+        }
+        self.in_company(self.before[fails..].to_vec(), name)
+    }
+
+    fn in_company(&self, after: Vec<u32>, name: &dyn Fn(u32) -> String) -> Next {
+        let first = reason(&self.first);
+        let why = match after.as_slice() {
+            [one] => format!("{first}; only after {} in the same process, not alone", name(*one)),
+            more => format!("{first}; only after {} other cases in the same process, not alone", more.len()),
+        };
+        let names = after.into_iter().map(name).collect();
+        Next::Ended(self.with(self.first.clone(), Repeated::InCompany, names, Some(why)))
+    }
+
+    fn flaky(&self, other: &Event) -> Next {
+        let why = format!("flaky: {}; alone it was {:?}", reason(&self.first), status(other));
+        Next::Ended(self.with(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
+    }
+
+    fn with(&self, mut event: Event, verdict: Repeated, after: Vec<String>, why: Option<String>) -> Event {
+        event.set_repeat(Repeat { verdict, runs: self.runs.clone(), after }, why);
+        event
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+use super::*;
+use assay_runner::{CaseResult, Times};
+
+fn event(status: Status) -> Event {
+    Event::CaseFinished(Box::new(CaseResult {
+        name: "p.x".to_owned(),
+        status,
+        reason: Some(format!("{status:?}")),
+        instruction: String::new(),
+        types: String::new(),
+        modes: String::new(),
+        source: String::new(),
+        api: String::new(),
+        path: String::new(),
+        rule: String::new(),
+        clause: String::new(),
+        inputs_tested: 0,
+        inputs_possible: String::new(),
+        coverage: String::new(),
+        failing_inputs: 0,
+        warning_inputs: 0,
+        scalars_checked: 0,
+        scalars_unchecked: 0,
+        worst: None,
+        classes: Vec::new(),
+        profile: None,
+        seed: 0,
+        partial: false,
+        repeat: None,
+        times: Times::default(),
+    }))
+}
+
+fn name(case: u32) -> String {
+    format!("p.{case}")
+}
+
+/// Runs an inquiry in which the case does what `does` says after those cases; how many runs it took, and its result.
+fn inquire(first: Status, own: bool, before: Vec<u32>, does: impl Fn(&[u32]) -> Status) -> (usize, Status, Repeat) {
+    let mut inquiry = Inquiry::new(9, event(first), own, before);
+    let mut next = Next::Run(Vec::new());
+    for runs in 0.. {
+        assert!(runs < 100, "an inquiry ends");
+        match next {
+            Next::Run(prefix) => next = inquiry.next(Some(event(does(&prefix))), &name),
+            Next::Hold => next = inquiry.accuse(),
+            Next::Ended(event) => {
+                let Event::CaseFinished(case) = event else { panic!("{event:?}") };
+                return (runs, case.status, *case.repeat.expect("what came of it"));
+            }
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn what_fails_alone_as_well_is_the_same() {
+    for own in [true, false] {
+        let (_, status, repeat) = inquire(Status::Crash, own, vec![1, 2], |_| Status::Crash);
+        assert_eq!((status, repeat.verdict, repeat.runs.len()), (Status::Crash, Repeated::Same, 2));
+        assert_eq!((repeat.runs[0].after, repeat.runs[1].after), (2, 0));
+    }
+    // What a suspect does alone is its first result of its own, and is confirmed as such.
+    let (_, status, repeat) = inquire(Status::Crash, false, vec![1, 2], |_| Status::Fail);
+    assert_eq!((status, repeat.verdict, repeat.runs.len()), (Status::Fail, Repeated::Same, 2));
+    assert!(repeat.runs.iter().all(|run| run.status == Status::Fail && run.after == 0));
+}
+
+#[test]
+fn what_differs_is_flaky() {
+    let (_, status, repeat) = inquire(Status::Fail, true, vec![1, 2], |_| Status::Pass);
+    assert_eq!((status, repeat.verdict, repeat.runs.len()), (Status::Fail, Repeated::Flaky, 3));
+    let (_, status, repeat) = inquire(Status::Fail, true, Vec::new(), |_| Status::Pass);
+    assert_eq!((status, repeat.verdict, repeat.runs.len()), (Status::Fail, Repeated::Flaky, 2));
+    let (_, status, repeat) = inquire(Status::Fail, true, vec![1], |_| Status::Crash);
+    assert_eq!((status, repeat.verdict), (Status::Fail, Repeated::Flaky));
+}
+
+#[test]
+fn the_fewest_cases_are_found_that_make_it_fail() {
+    for length in [1, 2, 3, 7, 64, COMPANY as u32] {
+        for culprit in [0, length / 3, length - 1] {
+            let does = |prefix: &[u32]| if prefix.contains(&culprit) { Status::Fail } else { Status::Pass };
+            let (runs, status, repeat) = inquire(Status::Fail, true, (0..length).collect(), does);
+            assert_eq!((status, repeat.verdict), (Status::Fail, Repeated::InCompany));
+            assert_eq!(repeat.after, [name(culprit)], "{length}");
+            assert!(runs <= 14, "{runs} runs for {length}");
+        }
+    }
+    let both =
+        |prefix: &[u32]| if [3, 7].iter().all(|case| prefix.contains(case)) { Status::Fail } else { Status::Pass };
+    let (_, _, repeat) = inquire(Status::Fail, true, (0..10).collect(), both);
+    assert_eq!(repeat.after, (3..10).map(name).collect::<Vec<_>>());
+    // Of a very long company the end is tried.
+    let late = |prefix: &[u32]| if prefix.contains(&4_990) { Status::Fail } else { Status::Pass };
+    assert_eq!(inquire(Status::Fail, true, (0..5_000).collect(), late).2.after, [name(4_990)]);
+}
+
+#[test]
+fn a_suspect_that_did_nothing_is_acquitted() {
+    let mut inquiry = Inquiry::new(9, event(Status::Crash), false, vec![1]);
+    assert!(inquiry.is_alone());
+    assert_eq!(inquiry.next(Some(event(Status::Pass)), &name), Next::Hold);
+    assert_eq!(inquiry.acquit(), Next::Ended(event(Status::Pass)));
+}

@@ -1,0 +1,159 @@
+//! The bench that does what the names of cases say.
+
+use crate::{Fault, result};
+use assay_isolate::{Bench, Teller};
+use assay_runner::{DeviceInfo, Event, Status};
+use rustix::process::{Signal, getpid, kill_process};
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, RandomState},
+    io::Write,
+    process::{Command, exit},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+/// Runs cases with faults.
+#[derive(Debug)]
+pub struct Mock {
+    device: DeviceInfo,
+    poisoned: bool,
+    lost: bool,
+}
+
+/// What the cases run on.
+pub fn device() -> DeviceInfo {
+    DeviceInfo {
+        name: "a device that goes wrong on demand".to_owned(),
+        kind: "other".to_owned(),
+        vendor_id: 0,
+        device_id: 0,
+        uuid: "00".repeat(16),
+        driver_name: "mock".to_owned(),
+        driver_info: "1".to_owned(),
+        driver_version: 1,
+        api_version: "1.3.0".to_owned(),
+        conformance_version: "0.0.0.0".to_owned(),
+        features: Vec::new(),
+        extensions: Vec::new(),
+        properties: BTreeMap::new(),
+        environment: BTreeMap::new(),
+        host_cpu: "any".to_owned(),
+    }
+}
+
+impl Default for Mock {
+    fn default() -> Mock {
+        Mock { device: device(), poisoned: false, lost: false }
+    }
+}
+
+impl Bench for Mock {
+    fn device(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        for name in cases {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let fault = Fault::of(name).ok_or_else(|| format!("there is no case `{name}`"))?;
+            if fault == Fault::Unsupported {
+                teller.event(&result(name, Status::NotSupported, Some("it lacks everything".to_owned())));
+                continue;
+            }
+            teller.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
+            let call = teller.enter(name, "running a shader");
+            let (status, reason) = self.go_wrong(fault, name, teller);
+            drop(call);
+            if fault == Fault::Silent {
+                continue;
+            }
+            let reason = (status != Status::Pass).then(|| reason.to_owned());
+            teller.event(&result(name, status, reason));
+        }
+        Ok(())
+    }
+}
+
+fn forever() -> ! {
+    loop {
+        thread::sleep(Duration::from_secs(1));
+    }
+}
+
+impl Mock {
+    fn go_wrong(&mut self, fault: Fault, name: &str, teller: &Teller) -> (Status, &'static str) {
+        if self.lost {
+            return (Status::Fail, "what comes after a loss is wrong");
+        }
+        match fault {
+            Fault::None | Fault::Unsupported | Fault::Silent => {}
+            Fault::Warning => return (Status::QualityWarning, "lenient"),
+            Fault::Wrong => return (Status::Fail, "wrong"),
+            Fault::Invalid => return (Status::InternalError, "VUID-mock"),
+            Fault::OutOfMemory => return (Status::Undetermined, "VK_ERROR_OUT_OF_DEVICE_MEMORY"),
+            Fault::Slow => thread::sleep(Duration::from_millis(100)),
+            // The first one only makes Rust's own handler give way.
+            Fault::Segfault => loop {
+                _ = kill_process(getpid(), Signal::SEGV);
+                thread::sleep(Duration::from_millis(1));
+            },
+            Fault::Abort => std::process::abort(),
+            Fault::Exit => exit(0),
+            Fault::Hang => forever(),
+            Fault::Stubborn => {
+                _ = ctrlc::set_handler(|| {});
+                forever()
+            }
+            Fault::Orphan => {
+                _ = Command::new("sleep").arg("1000").spawn();
+                forever()
+            }
+            Fault::Garbage => _ = teller.spoil(b"llvmpipe: this is no message\n"),
+            Fault::Half => {
+                _ = teller.spoil(b"00000100 12345678 {\"say\":\"ev");
+                exit(3)
+            }
+            Fault::Liar => teller.event(&result("mock.pass.none", Status::Pass, None)),
+            Fault::Lost => {
+                self.lost = true;
+                return (Status::DeviceLost, "VK_ERROR_DEVICE_LOST");
+            }
+            Fault::Leak => {
+                let mut leak: Vec<Vec<u8>> = Vec::new();
+                loop {
+                    // Not zeros, which would take no memory before they are written to.
+                    leak.push(vec![leak.len() as u8 | 1; 4 << 20]);
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+            Fault::Flood => {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                let line = [[b'x'; 99].as_slice(), b"\n"].concat();
+                loop {
+                    _ = out.write_all(&line).and_then(|()| err.write_all(&line));
+                }
+            }
+            Fault::Flaky => {
+                if RandomState::new().hash_one(name).is_multiple_of(10) {
+                    return (Status::Fail, "wrong this time");
+                }
+            }
+            Fault::Poison => self.poisoned = true,
+            Fault::Poisoned => {
+                if self.poisoned {
+                    return (Status::Fail, "poisoned");
+                }
+            }
+            Fault::Shaken => {
+                if self.poisoned {
+                    std::process::abort();
+                }
+            }
+        }
+        (Status::Pass, "")
+    }
+}

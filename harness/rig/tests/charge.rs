@@ -1,0 +1,196 @@
+//! What goes wrong is charged to the case that caused it, and to no other.
+
+use assay_isolate::{Cases, Coordinator, Ended, IsolateError, Launch, Limits, Settings};
+use assay_rig::{Fault, Faulty};
+use assay_runner::{CaseResult, Event, Repeated, Status};
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+fn launch(setup: &str) -> Launch {
+    Launch {
+        program: env!("CARGO_BIN_EXE_assay-rig").into(),
+        arguments: vec!["worker".into()],
+        environment: Vec::new(),
+        setup: setup.into(),
+    }
+}
+
+fn settings() -> Settings {
+    let limits = Limits {
+        call: Duration::from_secs(20),
+        start: Duration::from_secs(20),
+        memory: Some(256 << 20),
+        output: 1 << 20,
+    };
+    Settings { workers: 2, batch: 16, limits, confirm: true }
+}
+
+fn hangs(fault: Fault) -> bool {
+    matches!(fault, Fault::Hang | Fault::Stubborn | Fault::Orphan)
+}
+
+/// With a limit that hanging cases soon run into.
+fn impatient() -> Settings {
+    Settings { limits: Limits { call: Duration::from_millis(700), ..settings().limits }, ..settings() }
+}
+
+/// Runs the cases; their results, and whether any was told twice.
+fn run(faults: &[Fault], settings: Settings) -> (Vec<CaseResult>, Ended) {
+    let cases = Faulty::new(faults.iter().copied());
+    let mut results = BTreeMap::new();
+    let coordinator = Coordinator::start(launch(""), settings).unwrap();
+    assert_eq!(coordinator.device().driver_name, "mock");
+    let mut tell = |event: &Event| {
+        if let Event::CaseFinished(case) = event {
+            assert!(results.insert(case.name.clone(), (**case).clone()).is_none(), "{} has two results", case.name);
+        }
+        Ok(())
+    };
+    let todo = (0..faults.len() as u32).collect();
+    let ended = coordinator.run(&cases, todo, &mut tell, &AtomicBool::new(false)).unwrap();
+    let names: Vec<&String> = results.keys().collect();
+    let mut planned: Vec<&String> = cases.names().iter().collect();
+    planned.sort();
+    assert_eq!(names, planned);
+    let in_order = cases.names().iter().map(|name| results[name].clone()).collect();
+    (in_order, ended)
+}
+
+fn verdict(case: &CaseResult) -> Option<Repeated> {
+    case.repeat.as_ref().map(|repeat| repeat.verdict)
+}
+
+fn reason(case: &CaseResult) -> &str {
+    case.reason.as_deref().unwrap_or_default()
+}
+
+#[test]
+fn every_fault_is_charged_to_its_case_and_the_others_pass() {
+    for &fault in Fault::ALL {
+        let faults = [[Fault::None; 5].as_slice(), &[fault], &[Fault::None; 5]].concat();
+        let (results, ended) = run(&faults, if hangs(fault) { impatient() } else { settings() });
+        assert!(!ended.interrupted);
+        for (case, fault) in results.iter().zip(faults) {
+            let repeated = verdict(case);
+            assert!(
+                fault.permits(case.status, repeated),
+                "{} came out as {:?} {repeated:?}: {}",
+                case.name,
+                case.status,
+                reason(case)
+            );
+        }
+    }
+}
+
+#[test]
+fn reasons_say_what_happened() {
+    for (fault, said) in [
+        (Fault::Segfault, "its process was ended by SIGSEGV, while running a shader"),
+        (Fault::Abort, "its process was ended by SIGABRT"),
+        (Fault::Exit, "its process exited with code 0 in the middle of it"),
+        (Fault::Hang, "no end within 700ms, so its process was killed, while running a shader"),
+        (Fault::Garbage, "it wrote `llvmpipe: this is no message`, which is no message"),
+        (Fault::Half, "it wrote half a message (28 bytes)"),
+        (Fault::Liar, "a result of `mock.pass.none`, which it was not given"),
+        (Fault::Leak, "took more than 256 MiB of memory"),
+        (Fault::Flood, "wrote more than 1048576 bytes"),
+        (Fault::Silent, "the worker gave no result for it"),
+        (Fault::Lost, "VK_ERROR_DEVICE_LOST"),
+    ] {
+        let (results, _) = run(&[fault], if hangs(fault) { impatient() } else { settings() });
+        assert!(reason(&results[0]).contains(said), "{fault}: {}", reason(&results[0]));
+    }
+}
+
+#[test]
+fn what_depends_on_other_cases_names_them() {
+    for (fault, status) in [(Fault::Poisoned, Status::Fail), (Fault::Shaken, Status::Crash)] {
+        let mut faults = [Fault::None; 40];
+        (faults[11], faults[37]) = (Fault::Poison, fault);
+        let (results, _) = run(&faults, Settings { workers: 1, batch: 64, ..settings() });
+        let (case, repeat) = (&results[37], results[37].repeat.as_ref().expect("it was run again"));
+        assert_eq!((case.status, repeat.verdict), (status, Repeated::InCompany), "{}", reason(case));
+        assert_eq!(repeat.after, [results[11].name.clone()]);
+        assert!(reason(case).contains(&format!("only after {} in the same process, not alone", repeat.after[0])));
+        assert_eq!((repeat.runs[0].after, repeat.runs[1].after, repeat.runs[1].status), (37, 0, Status::Pass));
+        assert!(results.iter().enumerate().all(|(at, case)| at == 37 || case.status == Status::Pass));
+    }
+}
+
+#[test]
+fn many_faults_at_once() {
+    let cases = Faulty::random(600, 3, 7);
+    let faults: Vec<Fault> = cases.names().iter().map(|name| Fault::of(name).unwrap()).collect();
+    // Limits are tested one by one above; each takes its time.
+    let quick = |fault: &Fault| !hangs(*fault) && !matches!(fault, Fault::Leak | Fault::Flood | Fault::Slow);
+    let faults: Vec<Fault> = faults.into_iter().filter(quick).collect();
+    let (results, ended) = run(&faults, settings());
+    for (case, fault) in results.iter().zip(&faults) {
+        assert!(
+            fault.permits(case.status, verdict(case)),
+            "{} came out as {:?}: {}",
+            case.name,
+            case.status,
+            reason(case)
+        );
+    }
+    assert!(ended.processes > 50, "{ended:?}");
+}
+
+#[test]
+fn without_confirmation_a_failure_is_run_once() {
+    let faults = [Fault::None, Fault::Wrong, Fault::None, Fault::Abort, Fault::None];
+    let (results, ended) = run(&faults, Settings { confirm: false, workers: 1, ..settings() });
+    let statuses: Vec<Status> = results.iter().map(|case| case.status).collect();
+    assert_eq!(statuses, [Status::Pass, Status::Fail, Status::Pass, Status::Crash, Status::Pass]);
+    assert!(results.iter().all(|case| case.repeat.is_none()));
+    assert_eq!(ended.processes, 2);
+}
+
+#[test]
+fn a_device_that_cannot_be_opened_ends_the_run_with_the_reason() {
+    let error = Coordinator::start(launch("refuse"), settings()).err().expect("no device");
+    assert!(matches!(&error, IsolateError::Refused(refusal) if refusal.code == 4), "{error}");
+    assert!(matches!(Coordinator::start(launch("die"), settings()), Err(IsolateError::Start(_))));
+    let missing = Launch { program: "/no/such/binary".into(), ..launch("") };
+    assert!(matches!(Coordinator::start(missing, settings()), Err(IsolateError::Spawn(_))));
+}
+
+#[test]
+fn an_interruption_ends_the_run_and_a_reporter_that_cannot_write_does_too() {
+    let cases = Faulty::new([Fault::None, Fault::Wrong, Fault::None, Fault::Hang, Fault::None]);
+    let interrupted = AtomicBool::new(false);
+    let mut results = Vec::new();
+    let mut tell = |event: &Event| {
+        if let Event::CaseStarted { name, .. } = event
+            && Fault::of(name) == Some(Fault::Hang)
+        {
+            interrupted.store(true, Ordering::Relaxed);
+        }
+        if let Event::CaseFinished(case) = event {
+            results.push((case.name.clone(), case.status, case.partial));
+        }
+        Ok(())
+    };
+    let limits = Limits { call: Duration::from_secs(3), ..settings().limits };
+    let one = Settings { workers: 1, limits, ..settings() };
+    let coordinator = Coordinator::start(launch(""), one).unwrap();
+    let ended = coordinator.run(&cases, (0..5).collect(), &mut tell, &interrupted).unwrap();
+    assert!(ended.interrupted);
+    // The failure waited for its confirmation: a resumed run runs it again.
+    let name = |case: u32| cases.name(case).to_owned();
+    results.sort();
+    assert_eq!(
+        results,
+        [(name(0), Status::Pass, false), (name(2), Status::Pass, false), (name(1), Status::Fail, true)]
+    );
+    let mut full = |_: &Event| Err(io::ErrorKind::StorageFull.into());
+    let coordinator = Coordinator::start(launch(""), settings()).unwrap();
+    let ended = coordinator.run(&cases, vec![0], &mut full, &AtomicBool::new(false));
+    assert!(matches!(ended, Err(IsolateError::Report(_))));
+}
