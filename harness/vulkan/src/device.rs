@@ -193,6 +193,10 @@ impl Device {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    pub(crate) fn shared(&self) -> &Arc<DeviceShared> {
+        &self.shared
+    }
+
     /// Name, driver and versions.
     #[must_use]
     pub fn identity(&self) -> &Identity {

@@ -24,13 +24,22 @@ pub(crate) struct Image {
 impl Image {
     /// Makes an image that copies may fill, and read where it is a storage image; its contents are undefined.
     pub(crate) fn new(device: &Arc<DeviceShared>, spec: ImageSpec, storage: bool) -> Result<Self, Error> {
-        let format = vk_format(spec.format)?;
-        let (dim, view_type) = dimensions(&spec);
         let usage = if storage {
             vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST
         } else {
             vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST
         };
+        Self::with_usage(device, spec, usage)
+    }
+
+    /// Makes an image of any usage; its contents are undefined.
+    pub(crate) fn with_usage(
+        device: &Arc<DeviceShared>,
+        spec: ImageSpec,
+        usage: vk::ImageUsageFlags,
+    ) -> Result<Self, Error> {
+        let format = vk_format(spec.format)?;
+        let (dim, view_type) = dimensions(&spec);
         let cube = spec.dim == ImageDim::Cube;
         let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
         let [width, height, depth] = spec.extent;
@@ -80,7 +89,8 @@ impl Image {
         Ok(image)
     }
 
-    fn aspect(&self) -> vk::ImageAspectFlags {
+    /// Its only aspect.
+    pub(crate) fn aspect(&self) -> vk::ImageAspectFlags {
         match self.spec.format {
             TexelFormat::Color(_) => vk::ImageAspectFlags::COLOR,
             TexelFormat::Depth32 => vk::ImageAspectFlags::DEPTH,
@@ -316,7 +326,7 @@ fn compare_op(op: CompareOp) -> vk::CompareOp {
 }
 
 /// Vulkan's name for a format ("Compatibility Between SPIR-V Image Formats and Vulkan Formats").
-fn vk_format(format: TexelFormat) -> Result<vk::Format, Error> {
+pub(crate) fn vk_format(format: TexelFormat) -> Result<vk::Format, Error> {
     use ImageFormat as F;
     let TexelFormat::Color(format) = format else { return Ok(vk::Format::D32_SFLOAT) };
     Ok(match format {

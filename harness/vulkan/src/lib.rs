@@ -52,6 +52,7 @@ mod record;
 mod resource;
 mod select;
 mod slot;
+mod tile;
 mod validation;
 mod version;
 
@@ -68,5 +69,8 @@ pub use resource::{
 };
 pub use select::select;
 pub use slot::{BufferSpec, Dispatch, Role, Slot, Timing};
+#[doc(hidden)]
+pub use tile::Mistake;
+pub use tile::{AttachmentRole, PassForm, TileAttachment, TileBuffer, TileGrid, TilePass, TilePassLeft, TileStep};
 pub use validation::{Severity, ValidationMessage};
 pub use version::ApiVersion;

@@ -31,6 +31,8 @@ pub struct PhysicalDevice {
 pub(crate) struct QueueFamily {
     pub(crate) index: u32,
     pub(crate) timestamp_bits: u32,
+    /// Whether it takes graphics commands too.
+    pub(crate) graphics: bool,
 }
 
 impl PhysicalDevice {
@@ -80,7 +82,11 @@ impl PhysicalDevice {
         let queue = (0..)
             .zip(&families)
             .filter(|(_, f)| f.queue_flags.contains(vk::QueueFlags::COMPUTE) && f.queue_count > 0)
-            .map(|(index, f)| QueueFamily { index, timestamp_bits: f.timestamp_valid_bits })
+            .map(|(index, f)| QueueFamily {
+                index,
+                timestamp_bits: f.timestamp_valid_bits,
+                graphics: f.queue_flags.contains(vk::QueueFlags::GRAPHICS),
+            })
             .max_by_key(|f| (f.timestamp_bits > 0, std::cmp::Reverse(f.index)));
 
         let properties = Properties {

@@ -7,14 +7,14 @@ use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance,
 
 use crate::shader;
 
-/// Runs `body`, which is all of the test `name`, in a process with these variables.
-fn with_environment(name: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
+/// Runs `body`, which is all of the test `name` (with its module), in a process with these variables.
+pub(crate) fn with_environment(name: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
     const CHILD: &str = "ASSAY_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
         return body();
     }
     let output = Command::new(std::env::current_exe().unwrap())
-        .args([&format!("environment::{name}"), "--exact", "--nocapture"])
+        .args([name, "--exact", "--nocapture"])
         .env(CHILD, "1")
         .envs(variables.iter().copied())
         .output()
@@ -28,7 +28,7 @@ fn a_loader_that_cannot_be_loaded() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("libvulkan.so.1"), "not a library").unwrap();
     let folder = folder.path().to_str().unwrap();
-    with_environment("a_loader_that_cannot_be_loaded", &[("LD_LIBRARY_PATH", folder)], || {
+    with_environment("environment::a_loader_that_cannot_be_loaded", &[("LD_LIBRARY_PATH", folder)], || {
         let error = Instance::new(false).err().unwrap();
         assert!(matches!(error, Error::NoLoader { .. }) && error.to_string().contains("libvulkan1"), "{error}");
     });
@@ -37,7 +37,7 @@ fn a_loader_that_cannot_be_loaded() {
 #[test]
 fn no_driver_at_all() {
     let none = [("VK_DRIVER_FILES", "/nonexistent.json"), ("VK_ICD_FILENAMES", "/nonexistent.json")];
-    with_environment("no_driver_at_all", &none, || {
+    with_environment("environment::no_driver_at_all", &none, || {
         let error = Instance::new(false).and_then(|i| i.devices()).err().unwrap();
         assert!(matches!(error, Error::NoDevice) && error.to_string().contains("mesa-vulkan-drivers"), "{error}");
     });
@@ -45,7 +45,7 @@ fn no_driver_at_all() {
 
 #[test]
 fn no_validation_layer() {
-    with_environment("no_validation_layer", &[("VK_LAYER_PATH", "/nonexistent")], || {
+    with_environment("environment::no_validation_layer", &[("VK_LAYER_PATH", "/nonexistent")], || {
         let error = Instance::new(true).err().unwrap();
         assert!(matches!(error, Error::NoValidationLayer) && error.to_string().contains("scripts/setup"), "{error}");
     });
@@ -61,7 +61,7 @@ fn a_driver_with_every_extension_draws_no_validation_message() {
         return eprintln!("SKIPPED: ASSAY_MOCK_ICD is not set (scripts/setup --tests finds the mock driver)");
     };
     let only = [("VK_DRIVER_FILES", &*mock), ("VK_ICD_FILENAMES", &*mock)];
-    with_environment("a_driver_with_every_extension_draws_no_validation_message", &only, || {
+    with_environment("environment::a_driver_with_every_extension_draws_no_validation_message", &only, || {
         let instance = Instance::new(true).unwrap();
         let physical = instance.select(None).unwrap();
         assert!(physical.capabilities().has_extension("VK_QCOM_tile_shading"), "{}", physical.identity());

@@ -4,3 +4,4 @@ mod devices;
 mod environment;
 mod resources;
 mod shader;
+mod tile;

@@ -1,0 +1,178 @@
+//! The rules of the extension that a description can break, checked before anything is made.
+
+use assay_spirv::reflect::DescriptorKind;
+
+use super::{AttachmentRole, PassForm, TilePass, TileStep};
+use crate::capabilities::PropertyValue;
+use crate::device::DeviceShared;
+use crate::error::Error;
+use crate::layout::LayoutKey;
+use crate::resource::{ImageDim, TexelFormat};
+
+const EXTENSION: &str = "VK_QCOM_tile_shading";
+
+pub(super) fn check(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
+    let has = &device.capabilities;
+    if !has.has_extension(EXTENSION) {
+        return Err(device.lacks(EXTENSION));
+    }
+    let feature = |name: &str, rule: &str| match has.has_feature(name) {
+        true => Ok(()),
+        false => Err(device.lacks(format!("the feature {name} ({rule})"))),
+    };
+    feature("tileShading", "VUID-VkRenderPassTileShadingCreateInfoQCOM-tileShading-10658")?;
+    feature("tileShadingPerTileDispatch", "VUID-vkCmdDispatch-None-10674")?;
+    if pass.steps.iter().any(|step| matches!(step, TileStep::DispatchTile { .. })) {
+        feature("tileShadingDispatchTile", "VUID-vkCmdDispatchTileQCOM-None-10669")?;
+    }
+    if pass.form == PassForm::Dynamic && !(has.api_version.at_least(1, 3) && has.has_feature("dynamicRendering")) {
+        return Err(device.lacks("dynamicRendering"));
+    }
+    if !has.has_feature("synchronization2") {
+        return Err(device.lacks("synchronization2, whose access flags tile attachments have"));
+    }
+    if !device.family.graphics {
+        return Err(device.lacks("graphics on the queue that it computes on"));
+    }
+    apron(device, pass)?;
+    area(pass)?;
+    attachments(device, pass)?;
+    steps(device, pass)
+}
+
+fn apron(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
+    let [x, y] = pass.apron;
+    if [x, y] == [0, 0] {
+        return Ok(());
+    }
+    let has = &device.capabilities;
+    if !has.has_feature("tileShadingApron") {
+        return Err(
+            device.lacks("the feature tileShadingApron (VUID-VkRenderPassTileShadingCreateInfoQCOM-flags-10659)")
+        );
+    }
+    if x != y && !has.has_feature("tileShadingAnisotropicApron") {
+        let rule = "VUID-VkRenderPassTileShadingCreateInfoQCOM-tileShadingAnisotropicApron-10661";
+        return Err(device.lacks(format!("the feature tileShadingAnisotropicApron ({rule})")));
+    }
+    let most = match has.properties.get("maxApronSize") {
+        Some(PropertyValue::Number(most)) => *most,
+        _ => 0,
+    };
+    if u64::from(x.max(y)) > most {
+        let rule = "VUID-VkRenderPassTileShadingCreateInfoQCOM-tileApronSize-10662";
+        return Err(device.lacks(format!("an apron of {x} x {y} (maxApronSize is {most}, {rule})")));
+    }
+    Ok(())
+}
+
+fn area(pass: &TilePass<'_>) -> Result<(), Error> {
+    let [origin, extent] = pass.area;
+    let inside =
+        (0..2).all(|i| extent[i] > 0 && origin[i].checked_add(extent[i]).is_some_and(|end| end <= pass.extent[i]));
+    if !inside || pass.layers == 0 {
+        return Err(Error::invalid(format!(
+            "the render area {:?} is not inside a framebuffer of {:?} texels and {} layers",
+            pass.area, pass.extent, pass.layers
+        )));
+    }
+    Ok(())
+}
+
+fn attachments(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
+    let has = &device.capabilities;
+    let mut depth = 0;
+    for (index, attachment) in pass.attachments.iter().enumerate() {
+        let image = &attachment.image;
+        let [width, height] = pass.extent;
+        let fits = image.dim == ImageDim::D2 && image.extent == [width, height, 1] && image.levels == 1;
+        if !fits || image.layers != pass.layers || image.arrayed != (pass.layers > 1) {
+            return Err(Error::invalid(format!("attachment {index} is not of the framebuffer's size")));
+        }
+        let given = attachment.data.len();
+        if image.bytes()? != given {
+            return Err(Error::invalid(format!("attachment {index} is given {given} bytes, not {}", image.bytes()?)));
+        }
+        let is_depth = image.format == TexelFormat::Depth32;
+        let needs = match attachment.role {
+            AttachmentRole::Color if is_depth => {
+                return Err(Error::invalid(format!("attachment {index}: a depth format is no colour")));
+            }
+            AttachmentRole::Color => "tileShadingColorAttachments",
+            AttachmentRole::DepthStencil if !is_depth => {
+                return Err(Error::invalid(format!("attachment {index} has no depth")));
+            }
+            AttachmentRole::DepthStencil => {
+                depth += 1;
+                "tileShadingDepthAttachments"
+            }
+            AttachmentRole::Input if pass.form == PassForm::Dynamic => {
+                return Err(Error::invalid("input attachments come with render pass objects"));
+            }
+            AttachmentRole::Input => "tileShadingInputAttachments",
+        };
+        if !attachment.bindings.is_empty() && !has.has_feature(needs) {
+            return Err(device.lacks(format!("the feature {needs} (VUID-RuntimeSpirv-OpTypeImage-10707 ff)")));
+        }
+        for (_, _, kind) in &attachment.bindings {
+            match kind {
+                DescriptorKind::StorageImage if is_depth => {
+                    return Err(Error::invalid("a depth attachment is no storage image"));
+                }
+                DescriptorKind::StorageImage => {}
+                DescriptorKind::SampledImage | DescriptorKind::CombinedImageSampler => {
+                    if !has.has_feature("tileShadingSampledAttachments") {
+                        let rule = "VUID-RuntimeSpirv-OpTypeSampledImage-10711";
+                        return Err(device.lacks(format!("the feature tileShadingSampledAttachments ({rule})")));
+                    }
+                    if *kind == DescriptorKind::CombinedImageSampler && attachment.sampler.is_none() {
+                        return Err(Error::invalid(format!("attachment {index} lacks its sampler")));
+                    }
+                }
+                other => return Err(Error::invalid(format!("a tile attachment is not bound as {other:?}"))),
+            }
+        }
+    }
+    if depth > 1 {
+        return Err(Error::invalid("a render pass has one depth attachment at most"));
+    }
+    Ok(())
+}
+
+fn steps(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
+    let bindings = super::objects::bindings(pass)?;
+    for step in pass.steps {
+        let (pipeline, push) = match step {
+            TileStep::Barrier if pass.form == PassForm::Dynamic => {
+                return Err(Error::invalid(
+                    "a barrier between a tile's dispatches comes with render pass objects: in dynamic rendering barriers name \
+                     no compute stage (VUID-vkCmdPipelineBarrier2-srcStageMask-09556)",
+                ));
+            }
+            TileStep::Barrier => continue,
+            TileStep::Dispatch { pipeline, push_constants, groups } => {
+                let most = device.properties.limits.max_workgroups;
+                if groups.contains(&0) || groups.iter().zip(most).any(|(asked, most)| *asked > most) {
+                    let what = format!("a dispatch of {groups:?} workgroups (maxComputeWorkGroupCount is {most:?})");
+                    return Err(Error::invalid(what));
+                }
+                (pipeline, push_constants)
+            }
+            TileStep::DispatchTile { pipeline, push_constants } => (pipeline, push_constants),
+        };
+        if !std::ptr::eq(device, &*pipeline.shared.device) {
+            return Err(Error::invalid("a pipeline belongs to another device"));
+        }
+        let LayoutKey { bindings: has, push_constants } = &pipeline.shared.key;
+        if *has != bindings {
+            return Err(Error::invalid(format!("a pipeline has {has:?} where the pass has {bindings:?}")));
+        }
+        if push.len() != *push_constants as usize {
+            let given = push.len();
+            return Err(Error::invalid(format!(
+                "a pipeline has {push_constants} bytes of push constants, given: {given}"
+            )));
+        }
+    }
+    Ok(())
+}

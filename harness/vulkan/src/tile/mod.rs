@@ -1,0 +1,222 @@
+//! Tile shading as the device has it (`VK_QCOM_tile_shading`): a render pass whose dispatches run once for every tile.
+//!
+//! [`Device::tile_pass`] does all of it once: makes the attachments and buffers, uploads, begins the pass, runs the steps for each
+//! tile, ends it, and reads back. It is for tests of what a device does, not for speed.
+
+mod check;
+mod objects;
+mod record;
+mod structs;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ash::vk;
+use assay_spirv::reflect::DescriptorKind;
+
+use crate::device::{Device, DeviceShared};
+use crate::error::Error;
+use crate::pipeline::Pipeline;
+use crate::resource::{ImageSpec, SamplerSpec};
+use objects::PassObjects;
+
+/// How the render pass is described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassForm {
+    /// `VkRenderPass` and `VkFramebuffer`.
+    Objects,
+    /// `vkCmdBeginRendering`.
+    Dynamic,
+}
+
+/// What an attachment is in the render pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttachmentRole {
+    /// A colour attachment, which per-tile dispatches may store to.
+    Color,
+    /// The depth or stencil attachment, by its format; there is at most one.
+    DepthStencil,
+    /// An input attachment: with render pass objects only.
+    Input,
+}
+
+/// An attachment, with its contents before the pass, which loads them and stores them.
+#[derive(Clone, Debug)]
+pub struct TileAttachment<'a> {
+    /// A 2D image of the framebuffer's size and layers, of one level.
+    pub image: ImageSpec,
+    /// What it is.
+    pub role: AttachmentRole,
+    /// Where shaders find it: set, binding and kind; each names a view equivalent to the attachment's.
+    pub bindings: Vec<(u32, u32, DescriptorKind)>,
+    /// The sampler of its combined image samplers.
+    pub sampler: Option<SamplerSpec>,
+    /// Its texels, row by row, layer by layer.
+    pub data: &'a [u8],
+}
+
+/// A storage buffer that the dispatches share.
+#[derive(Clone, Copy, Debug)]
+pub struct TileBuffer<'a> {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// Its bytes before the pass.
+    pub data: &'a [u8],
+}
+
+/// What is recorded for every tile, in order.
+#[derive(Clone)]
+pub enum TileStep<'a> {
+    /// `vkCmdDispatch`, whose workgroups run for every tile.
+    Dispatch {
+        /// What is run; its module has a local size.
+        pipeline: &'a Pipeline,
+        /// All its push constants.
+        push_constants: &'a [u8],
+        /// Workgroups of each tile.
+        groups: [u32; 3],
+    },
+    /// `vkCmdDispatchTileQCOM`, which covers the tile with blocks.
+    DispatchTile {
+        /// What is run; its module has a shading rate.
+        pipeline: &'a Pipeline,
+        /// All its push constants.
+        push_constants: &'a [u8],
+    },
+    /// Later steps see what earlier ones stored to the tile's attachments and to buffers. With render pass objects only.
+    Barrier,
+}
+
+/// A tile-shading render pass.
+#[derive(Clone)]
+pub struct TilePass<'a> {
+    /// How it is described.
+    pub form: PassForm,
+    /// Width and height of the framebuffer.
+    pub extent: [u32; 2],
+    /// Its layers.
+    pub layers: u32,
+    /// Offset and extent of the render area.
+    pub area: [[u32; 2]; 2],
+    /// The apron, along x and y.
+    pub apron: [u32; 2],
+    /// Its attachments.
+    pub attachments: &'a [TileAttachment<'a>],
+    /// The buffers of its dispatches.
+    pub buffers: &'a [TileBuffer<'a>],
+    /// What runs for every tile. All pipelines have the same bindings: those of the attachments and buffers.
+    pub steps: &'a [TileStep<'a>],
+}
+
+/// The grid of tiles, as the device tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileGrid {
+    /// Width, height and layers of a tile.
+    pub size: [u32; 3],
+    /// The apron.
+    pub apron: [u32; 2],
+    /// Where the first tile begins.
+    pub origin: [i32; 2],
+}
+
+/// What a pass left.
+#[derive(Clone, Debug)]
+pub struct TilePassLeft {
+    /// The grid.
+    pub grid: TileGrid,
+    /// Each attachment's texels.
+    pub attachments: Vec<Vec<u8>>,
+    /// Each buffer's bytes.
+    pub buffers: Vec<Vec<u8>>,
+}
+
+/// What a pass may do that it must not, so that tests can see that the validation layer objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// None.
+    #[default]
+    None,
+    /// None but what the description says.
+    Unchecked,
+    /// The pass is begun as an ordinary one.
+    NotTileShading,
+    /// The flag of secondary command buffers is set.
+    PerTileFlag,
+    /// The flag of secondary command buffers is set, without that of tile shading.
+    PerTileFlagAlone,
+    /// The command buffer may be in use several times at once.
+    SimultaneousUse,
+    /// Steps are recorded without per-tile execution.
+    NoBegin,
+    /// Per-tile execution is ended twice.
+    EndTwice,
+    /// Per-tile execution is begun twice.
+    BeginTwice,
+    /// The pass ends inside per-tile execution.
+    NoEnd,
+    /// An attachment is cleared inside per-tile execution.
+    Clear,
+    /// A timestamp is written inside per-tile execution.
+    Timestamp,
+    /// An event is set inside per-tile execution.
+    Event,
+    /// The steps stand outside the render pass.
+    OutsidePass,
+    /// A barrier of compute stages in dynamic rendering.
+    DynamicBarrier,
+    /// The subpass wants an apron although the pass has none, or the other way round.
+    ApronFlag,
+}
+
+impl Device {
+    /// Runs a tile-shading render pass and reads back what it left.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] names the extension, feature or limit that is missing; [`Error::Invalid`] what contradicts
+    /// itself or breaks a rule of the extension; otherwise what the driver reports.
+    pub fn tile_pass(&self, pass: &TilePass<'_>, limit: Duration) -> Result<TilePassLeft, Error> {
+        check::check(self.shared(), pass)?;
+        // SAFETY: the rules were checked, and nothing is done wrong on purpose.
+        unsafe { self.tile_pass_with(pass, Mistake::None, limit) }
+    }
+
+    /// As [`Device::tile_pass`], without checks, and with a mistake: for tests on drivers that do nothing.
+    ///
+    /// # Safety
+    /// The driver only keeps what it is given, or the pass is valid and there is no mistake.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    #[doc(hidden)]
+    pub unsafe fn tile_pass_with(
+        &self,
+        pass: &TilePass<'_>,
+        mistake: Mistake,
+        limit: Duration,
+    ) -> Result<TilePassLeft, Error> {
+        let shared: &Arc<DeviceShared> = self.shared();
+        shared.alive("vkCreateRenderPass2")?;
+        let mut objects = PassObjects::new(shared, pass, mistake)?;
+        objects.upload(pass)?;
+        let grid = objects.grid(pass)?;
+        record::record(shared, &objects, pass, mistake)?;
+        shared.submit(objects.base.commands, objects.base.fence)?;
+        let nanoseconds = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: the fence was submitted and is alive.
+        match unsafe { shared.raw.wait_for_fences(&[objects.base.fence], true, nanoseconds) } {
+            Ok(()) => {}
+            Err(error) => {
+                if error == vk::Result::TIMEOUT {
+                    // The device may still use all of it, and nothing here can stop it.
+                    std::mem::forget(objects);
+                    return Err(Error::Timeout { limit });
+                }
+                return shared.check(Err(error), "vkWaitForFences");
+            }
+        }
+        Ok(objects.left(grid))
+    }
+}

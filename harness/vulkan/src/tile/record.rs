@@ -1,0 +1,237 @@
+//! The commands of a pass.
+
+use ash::vk;
+
+use super::objects::{PassObjects, area, step_barrier};
+use super::structs::Commands;
+use super::{AttachmentRole, Mistake, PassForm, TilePass, TileStep};
+use crate::device::DeviceShared;
+use crate::error::Error;
+use crate::pipeline::Pipeline;
+
+/// Records uploads, the pass with its steps for each tile, and downloads.
+pub(super) fn record(
+    device: &DeviceShared,
+    objects: &PassObjects,
+    pass: &TilePass<'_>,
+    mistake: Mistake,
+) -> Result<(), Error> {
+    let raw = &device.raw;
+    let tiles = Commands::load(&device.instance.raw, raw).map_err(|name| device.lacks(name))?;
+    let commands = objects.base.commands;
+    let usage = match mistake {
+        Mistake::SimultaneousUse => vk::CommandBufferUsageFlags::SIMULTANEOUS_USE,
+        _ => vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT,
+    };
+    let begin = vk::CommandBufferBeginInfo::default().flags(usage);
+    // SAFETY: the command buffer is new and used by this thread alone.
+    device.check(unsafe { raw.begin_command_buffer(commands, &begin) }, "vkBeginCommandBuffer")?;
+    // SAFETY: the command buffer is being recorded; all objects are of its device and live until the work is done. What
+    // a pass may hold is checked before, unless the caller vouches for a driver that does nothing.
+    unsafe {
+        if mistake == Mistake::Timestamp {
+            raw.cmd_reset_query_pool(commands, objects.base.queries, 0, 2);
+        }
+        transfer(objects, pass, true)?;
+        if mistake == Mistake::OutsidePass {
+            steps(device, objects, pass);
+        } else {
+            begin_pass(objects, pass);
+            if !matches!(mistake, Mistake::NoBegin | Mistake::EndTwice) {
+                tiles.begin_per_tile_execution(commands);
+            }
+            if mistake == Mistake::BeginTwice {
+                tiles.begin_per_tile_execution(commands);
+            }
+            wrong(objects, pass, mistake)?;
+            for_each_tile(device, objects, pass, &tiles);
+            if !matches!(mistake, Mistake::NoBegin | Mistake::NoEnd) {
+                tiles.end_per_tile_execution(commands);
+            }
+            match pass.form {
+                PassForm::Objects => raw.cmd_end_render_pass2(commands, &vk::SubpassEndInfo::default()),
+                PassForm::Dynamic => raw.cmd_end_rendering(commands),
+            }
+        }
+        transfer(objects, pass, false)?;
+        device.check(raw.end_command_buffer(commands), "vkEndCommandBuffer")
+    }
+}
+
+/// What must not stand inside per-tile execution.
+///
+/// # Safety
+/// As in `record`.
+unsafe fn wrong(objects: &PassObjects, pass: &TilePass<'_>, mistake: Mistake) -> Result<(), Error> {
+    let (raw, commands) = (&objects.base.device.raw, objects.base.commands);
+    // SAFETY: as in `record`.
+    unsafe {
+        match mistake {
+            Mistake::Clear => {
+                let clear = vk::ClearAttachment::default().aspect_mask(vk::ImageAspectFlags::COLOR);
+                let rect = vk::ClearRect::default().rect(area(pass)).layer_count(1);
+                raw.cmd_clear_attachments(commands, &[clear], &[rect]);
+            }
+            Mistake::Timestamp => {
+                let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
+                raw.cmd_write_timestamp(commands, stage, objects.base.queries, 0);
+            }
+            Mistake::Event => {
+                let event = raw.create_event(&vk::EventCreateInfo::default(), None);
+                let event = objects.base.device.check(event, "vkCreateEvent")?;
+                raw.cmd_wait_events(
+                    commands,
+                    &[event],
+                    vk::PipelineStageFlags::HOST,
+                    vk::PipelineStageFlags::COMPUTE_SHADER,
+                    &[],
+                    &[],
+                    &[],
+                );
+                // The driver does nothing, so that nothing waits for it.
+                raw.destroy_event(event, None);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As in `record`.
+unsafe fn begin_pass(objects: &PassObjects, pass: &TilePass<'_>) {
+    let (raw, commands) = (&objects.base.device.raw, objects.base.commands);
+    match pass.form {
+        PassForm::Objects => {
+            let info = vk::RenderPassBeginInfo::default()
+                .render_pass(objects.render_pass)
+                .framebuffer(objects.framebuffer)
+                .render_area(area(pass));
+            let subpass = vk::SubpassBeginInfo::default().contents(vk::SubpassContents::INLINE);
+            // SAFETY: as in `record`.
+            unsafe { raw.cmd_begin_render_pass2(commands, &info, &subpass) }
+        }
+        // SAFETY: as in `record`.
+        PassForm::Dynamic => objects.rendering(pass, |info| unsafe { raw.cmd_begin_rendering(commands, info) }),
+    }
+}
+
+/// # Safety
+/// As in `record`.
+unsafe fn for_each_tile(device: &DeviceShared, objects: &PassObjects, pass: &TilePass<'_>, tiles: &Commands<'_>) {
+    let (raw, commands) = (&device.raw, objects.base.commands);
+    for step in pass.steps {
+        // SAFETY: as in `record`.
+        unsafe {
+            match step {
+                TileStep::Dispatch { pipeline, push_constants, groups: [x, y, z] } => {
+                    bind(objects, pipeline, push_constants);
+                    raw.cmd_dispatch(commands, *x, *y, *z);
+                }
+                TileStep::DispatchTile { pipeline, push_constants } => {
+                    bind(objects, pipeline, push_constants);
+                    tiles.dispatch_tile(commands);
+                }
+                TileStep::Barrier => barrier(objects, &step_barrier(), vk::DependencyFlags::BY_REGION),
+            }
+        }
+    }
+}
+
+/// The dispatches outside a pass.
+///
+/// # Safety
+/// As in `record`.
+unsafe fn steps(device: &DeviceShared, objects: &PassObjects, pass: &TilePass<'_>) {
+    for step in pass.steps {
+        if let TileStep::Dispatch { pipeline, push_constants, groups: [x, y, z] } = step {
+            // SAFETY: as in `record`.
+            unsafe {
+                bind(objects, pipeline, push_constants);
+                device.raw.cmd_dispatch(objects.base.commands, *x, *y, *z);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As in `record`.
+unsafe fn bind(objects: &PassObjects, pipeline: &Pipeline, push_constants: &[u8]) {
+    let (raw, commands) = (&objects.base.device.raw, objects.base.commands);
+    let (point, layout) = (vk::PipelineBindPoint::COMPUTE, pipeline.shared.layout);
+    // SAFETY: as in `record`.
+    unsafe {
+        raw.cmd_bind_pipeline(commands, point, pipeline.shared.raw);
+        if !objects.base.sets.is_empty() {
+            raw.cmd_bind_descriptor_sets(commands, point, layout, 0, &objects.base.sets, &[]);
+        }
+        if !push_constants.is_empty() {
+            raw.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, push_constants);
+        }
+    }
+}
+
+/// # Safety
+/// As in `record`.
+unsafe fn barrier(objects: &PassObjects, barrier: &vk::MemoryBarrier2<'_>, flags: vk::DependencyFlags) {
+    let barriers = [*barrier];
+    let info = vk::DependencyInfo::default().memory_barriers(&barriers).dependency_flags(flags);
+    // SAFETY: as in `record`.
+    unsafe { objects.base.device.raw.cmd_pipeline_barrier2(objects.base.commands, &info) }
+}
+
+/// Copies between images and what the host sees: before the pass, or after it.
+///
+/// # Safety
+/// As in `record`.
+unsafe fn transfer(objects: &PassObjects, pass: &TilePass<'_>, before: bool) -> Result<(), Error> {
+    let (raw, commands) = (&objects.base.device.raw, objects.base.commands);
+    let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+    let memory = vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE;
+    let everything = vk::MemoryBarrier2::default()
+        .src_stage_mask(all)
+        .src_access_mask(memory)
+        .dst_stage_mask(all)
+        .dst_access_mask(memory);
+    if before {
+        for made in &objects.attachments {
+            let (general, regions) = (vk::ImageLayout::GENERAL, made.image.regions()?);
+            let ready = [vk::ImageMemoryBarrier2::default()
+                .dst_stage_mask(vk::PipelineStageFlags2::COPY)
+                .dst_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+                .old_layout(vk::ImageLayout::UNDEFINED)
+                .new_layout(general)
+                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .image(made.image.raw)
+                .subresource_range(made.image.range())];
+            let info = vk::DependencyInfo::default().image_memory_barriers(&ready);
+            // SAFETY: as in `record`; the staging buffer holds all regions.
+            unsafe {
+                raw.cmd_pipeline_barrier2(commands, &info);
+                raw.cmd_copy_buffer_to_image(commands, made.staging.raw, made.image.raw, general, &regions);
+            }
+        }
+    }
+    // SAFETY: as in `record`.
+    unsafe { barrier(objects, &everything, vk::DependencyFlags::empty()) };
+    if !before {
+        for (attachment, made) in pass.attachments.iter().zip(&objects.attachments) {
+            // Only colour attachments may have changed.
+            if attachment.role != AttachmentRole::Color {
+                continue;
+            }
+            let (general, regions) = (vk::ImageLayout::GENERAL, made.image.regions()?);
+            // SAFETY: as in `record`; the staging buffer holds all regions.
+            unsafe { raw.cmd_copy_image_to_buffer(commands, made.image.raw, general, made.staging.raw, &regions) };
+        }
+        let host = vk::MemoryBarrier2::default()
+            .src_stage_mask(all)
+            .src_access_mask(memory)
+            .dst_stage_mask(vk::PipelineStageFlags2::HOST)
+            .dst_access_mask(vk::AccessFlags2::HOST_READ);
+        // SAFETY: as in `record`.
+        unsafe { barrier(objects, &host, vk::DependencyFlags::empty()) };
+    }
+    Ok(())
+}

@@ -1,0 +1,319 @@
+//! The native path of tile shading on the mock driver, with the test layer's answers beneath the validation layer: what is right
+//! draws no message, and each mistake draws its own. The mock driver executes nothing, so no number is looked at.
+
+use std::time::Duration;
+
+use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::tables::ImageFormat;
+use assay_vulkan::{
+    AttachmentRole, BindingLayout, Bindings, Device, DeviceOptions, Error, ImageDim, ImageSpec, Instance, Mistake,
+    PassForm, Pipeline, PipelineDesc, PropertyValue, SamplerSpec, TexelFormat, TileAttachment, TileBuffer, TilePass,
+    TilePassLeft, TileStep, ValidationMessage,
+};
+
+use crate::environment::with_environment;
+
+const RATE: &str = include_str!("../../../spirv/tests/lower/tile.spvasm");
+const WIDTH: u32 = 200;
+const HEIGHT: u32 = 100;
+
+/// Runs `body`, which is all of the test `tile::NAME`, above the mock driver and the test layer.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let (Some(mock), Some(layers)) = (set("ASSAY_MOCK_ICD"), set("VK_LAYER_PATH")) else {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "ASSAY_MOCK_ICD or VK_LAYER_PATH is not set");
+        return eprintln!("SKIPPED: no mock driver or no validation layer (scripts/setup --tests finds them)");
+    };
+    // The library stands beside this program: it is one of its dependencies.
+    let folder = tempfile::tempdir().unwrap();
+    let library = std::env::current_exe().unwrap().with_file_name(assay_testlayer::LIBRARY);
+    assert!(library.exists(), "{} is missing", library.display());
+    std::fs::write(folder.path().join("layer.json"), assay_testlayer::manifest(&library)).unwrap();
+    // The first is the nearest to the program: loaders before 1.3.263 go by the first list, later ones by the second.
+    let layers = format!("{layers}:{}", folder.path().display());
+    let order = format!("VK_LAYER_KHRONOS_validation:{}", assay_testlayer::NAME);
+    let variables = [
+        ("VK_DRIVER_FILES", &*mock),
+        ("VK_ICD_FILENAMES", &*mock),
+        ("VK_LAYER_PATH", &*layers),
+        ("VK_INSTANCE_LAYERS", &*order),
+    ];
+    with_environment(&format!("tile::{name}"), &variables, || body(&Instance::new(true).unwrap()));
+}
+
+fn image(layers: u32, format: TexelFormat) -> ImageSpec {
+    ImageSpec { dim: ImageDim::D2, arrayed: layers > 1, extent: [WIDTH, HEIGHT, 1], layers, levels: 1, format }
+}
+
+const R32UI: TexelFormat = TexelFormat::Color(ImageFormat::R32ui);
+
+/// A module of a pass, and its bindings.
+struct Shader {
+    words: Vec<u32>,
+    bindings: Vec<BindingLayout>,
+    push: u32,
+}
+
+impl Shader {
+    /// Two storage images and a buffer.
+    fn new(text: &str) -> Shader {
+        let bindings = [DescriptorKind::StorageImage, DescriptorKind::StorageImage, DescriptorKind::StorageBuffer];
+        let bindings = bindings.into_iter().zip(0..).map(|(kind, i)| BindingLayout::new(0, i, kind, 1));
+        let words = assay_spirv::assemble(text).unwrap_or_else(|e| panic!("{e}"));
+        Shader { words, bindings: bindings.collect(), push: 20 }
+    }
+
+    fn pipeline(&self, device: &Device) -> Result<Pipeline, Error> {
+        let bindings = Bindings::Listed(&self.bindings);
+        device.pipeline(&PipelineDesc { bindings, push_constants: self.push, ..PipelineDesc::new(&self.words, 0) })
+    }
+}
+
+/// The same shader with workgroups of its own choice.
+fn local_size() -> String {
+    assert!(RATE.contains("TileShadingRateQCOM 2 2 1"));
+    RATE.replace("TileShadingRateQCOM 2 2 1", "LocalSize 8 4 1")
+}
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A pass over two colour attachments, changed by `change`.
+fn pass_with(
+    device: &Device,
+    steps: &[TileStep<'_>],
+    mistake: Mistake,
+    change: impl FnOnce(&mut TilePass<'_>),
+) -> Result<TilePassLeft, Error> {
+    let data = vec![0; (WIDTH * HEIGHT * 4) as usize];
+    let attachment = |binding| TileAttachment {
+        image: image(1, R32UI),
+        role: AttachmentRole::Color,
+        bindings: vec![(0, binding, DescriptorKind::StorageImage)],
+        sampler: None,
+        data: &data,
+    };
+    let attachments = [attachment(0), attachment(1)];
+    let buffers = [TileBuffer { set: 0, binding: 2, data: &[0; 12] }];
+    let mut pass = TilePass {
+        form: PassForm::Dynamic,
+        extent: [WIDTH, HEIGHT],
+        layers: 1,
+        area: [[3, 5], [190, 90]],
+        apron: [2, 2],
+        attachments: &attachments,
+        buffers: &buffers,
+        steps,
+    };
+    change(&mut pass);
+    if mistake == Mistake::None {
+        return device.tile_pass(&pass, LIMIT);
+    }
+    // SAFETY: the mock driver keeps what it is given and does nothing with it.
+    unsafe { device.tile_pass_with(&pass, mistake, LIMIT) }
+}
+
+fn open(instance: &Instance, without: &[&str]) -> Device {
+    let without = without.iter().map(|name| (*name).to_owned()).collect();
+    Device::open(&instance.select(None).unwrap(), &DeviceOptions { without, ..Default::default() }).unwrap()
+}
+
+fn ids(messages: &[ValidationMessage]) -> Vec<&str> {
+    let mut ids: Vec<&str> = messages.iter().map(|m| &*m.id).collect();
+    ids.dedup();
+    ids
+}
+
+#[test]
+fn the_test_layer_answers_as_a_device_with_tile_shading_does() {
+    on_the_mock_stack("the_test_layer_answers_as_a_device_with_tile_shading_does", |instance| {
+        let physical = instance.select(None).unwrap();
+        let has = physical.capabilities();
+        assert!(has.has_feature("tileShadingDispatchTile") && has.has_feature("tileProperties"));
+        assert!(has.has_feature("imageGatherExtendedModes"));
+        let number = |name: &str| has.properties.get(name).cloned();
+        assert_eq!(number("maxApronSize"), Some(PropertyValue::Number(4)));
+        assert_eq!(number("tileGranularityX"), Some(PropertyValue::Number(16)));
+        assert_eq!(number("maxTileShadingRateY"), Some(PropertyValue::Number(8)));
+        assert_eq!(instance.take_validation_messages(), []);
+    });
+}
+
+#[test]
+fn passes_of_both_forms_draw_no_validation_message() {
+    on_the_mock_stack("passes_of_both_forms_draw_no_validation_message", |instance| {
+        let device = open(instance, &[]);
+        let rate = Shader::new(RATE).pipeline(&device).unwrap();
+        let local = Shader::new(&local_size()).pipeline(&device).unwrap();
+        let push = [0; 20];
+        let tile = TileStep::DispatchTile { pipeline: &rate, push_constants: &push };
+        let groups = TileStep::Dispatch { pipeline: &local, push_constants: &push, groups: [12, 16, 1] };
+        for form in [PassForm::Dynamic, PassForm::Objects] {
+            for steps in [
+                std::slice::from_ref(&tile),
+                std::slice::from_ref(&groups),
+                &[tile.clone(), TileStep::Barrier, groups.clone()],
+            ] {
+                if form == PassForm::Dynamic && steps.len() > 1 {
+                    let refused = pass_with(&device, steps, Mistake::None, |_| ()).unwrap_err().to_string();
+                    assert!(refused.contains("VUID-vkCmdPipelineBarrier2-srcStageMask-09556"), "{refused}");
+                    continue;
+                }
+                for apron in [[0, 0], [2, 2], [4, 1]] {
+                    let left = pass_with(&device, steps, Mistake::None, |pass| {
+                        (pass.form, pass.apron) = (form, apron);
+                    });
+                    let left = left.unwrap_or_else(|e| panic!("{form:?}: {e}"));
+                    assert_eq!(left.grid.size, [96, 64, 1]);
+                    assert_eq!((left.attachments.len(), left.buffers.len()), (2, 1));
+                    let messages = instance.take_validation_messages();
+                    assert!(messages.is_empty(), "{form:?}, {} steps, apron {apron:?}: {messages:#?}", steps.len());
+                }
+            }
+        }
+    });
+}
+
+/// A shader that reads a sampled colour attachment and a depth attachment, and adds to another.
+fn sampled() -> Shader {
+    let text = include_str!("tile_sampled.spvasm");
+    let kinds = [
+        (0, DescriptorKind::StorageImage),
+        (1, DescriptorKind::CombinedImageSampler),
+        (2, DescriptorKind::SampledImage),
+        (3, DescriptorKind::StorageImage),
+    ];
+    let bindings = kinds.map(|(binding, kind)| BindingLayout::new(0, binding, kind, 1)).to_vec();
+    Shader { words: assay_spirv::assemble(text).unwrap_or_else(|e| panic!("{e}")), bindings, push: 0 }
+}
+
+#[test]
+fn sampled_depth_and_layered_attachments_draw_no_validation_message() {
+    on_the_mock_stack("sampled_depth_and_layered_attachments_draw_no_validation_message", |instance| {
+        let device = open(instance, &[]);
+        let pipeline = sampled().pipeline(&device).unwrap();
+        let layers = 2;
+        let rgba = TexelFormat::Color(ImageFormat::Rgba8);
+        let data = vec![0; (WIDTH * HEIGHT * 4 * layers) as usize];
+        let attachment = |binding, format, role, kind| TileAttachment {
+            image: image(layers, format),
+            role,
+            bindings: vec![(0, binding, kind)],
+            sampler: (kind == DescriptorKind::CombinedImageSampler).then_some(SamplerSpec::NEAREST),
+            data: &data,
+        };
+        let steps = [TileStep::DispatchTile { pipeline: &pipeline, push_constants: &[] }];
+        for form in [PassForm::Dynamic, PassForm::Objects] {
+            let role = if form == PassForm::Objects { AttachmentRole::Input } else { AttachmentRole::Color };
+            let attachments = [
+                attachment(0, rgba, AttachmentRole::Color, DescriptorKind::StorageImage),
+                attachment(1, rgba, role, DescriptorKind::CombinedImageSampler),
+                attachment(2, TexelFormat::Depth32, AttachmentRole::DepthStencil, DescriptorKind::SampledImage),
+                attachment(3, R32UI, AttachmentRole::Color, DescriptorKind::StorageImage),
+            ];
+            let pass = TilePass {
+                form,
+                extent: [WIDTH, HEIGHT],
+                layers,
+                area: [[0, 0], [WIDTH, HEIGHT]],
+                apron: [1, 1],
+                attachments: &attachments,
+                buffers: &[],
+                steps: &steps,
+            };
+            device.tile_pass(&pass, LIMIT).unwrap_or_else(|e| panic!("{form:?}: {e}"));
+            let messages = instance.take_validation_messages();
+            assert!(messages.is_empty(), "{form:?}: {messages:#?}");
+        }
+    });
+}
+
+#[test]
+fn each_mistake_draws_its_message() {
+    on_the_mock_stack("each_mistake_draws_its_message", |instance| {
+        let device = open(instance, &[]);
+        let rate = Shader::new(RATE).pipeline(&device).unwrap();
+        let local = Shader::new(&local_size()).pipeline(&device).unwrap();
+        let push = [0; 20];
+        let tile = [TileStep::DispatchTile { pipeline: &rate, push_constants: &push }];
+        let groups = [TileStep::Dispatch { pipeline: &local, push_constants: &push, groups: [12, 16, 1] }];
+        assert_eq!(instance.take_validation_messages(), []);
+        use Mistake as M;
+        use PassForm::{Dynamic, Objects};
+        let barrier = [tile[0].clone(), TileStep::Barrier, tile[0].clone()];
+        let mistakes: &[(M, PassForm, &[TileStep<'_>], &str)] = &[
+            (M::NotTileShading, Dynamic, &tile, "VUID-VkRenderPassTileShadingCreateInfoQCOM-flags-10659"),
+            (M::NotTileShading, Objects, &tile, "VUID-VkRenderPassTileShadingCreateInfoQCOM-flags-10659"),
+            (M::PerTileFlag, Dynamic, &tile, "VUID-vkCmdBeginRendering-flags-10642"),
+            (M::PerTileFlag, Objects, &tile, "VUID-vkCreateRenderPass2-flags-10649"),
+            (M::PerTileFlagAlone, Dynamic, &tile, "VUID-VkRenderPassTileShadingCreateInfoQCOM-flags-10660"),
+            (M::SimultaneousUse, Dynamic, &tile, "VUID-vkCmdBeginRendering-flags-10641"),
+            (M::SimultaneousUse, Objects, &tile, "VUID-vkCmdBeginRenderPass2-flags-10652"),
+            (M::NoBegin, Dynamic, &tile, "VUID-vkCmdDispatchTileQCOM-None-10668"),
+            (M::NoBegin, Dynamic, &groups, "VUID-RuntimeSpirv-TileShadingQCOM-10701"),
+            (M::EndTwice, Dynamic, &tile, "VUID-vkCmdEndPerTileExecutionQCOM-None-10666"),
+            (M::NoEnd, Dynamic, &tile, "VUID-vkCmdEndRendering-None-10645"),
+            (M::NoEnd, Objects, &tile, "VUID-vkCmdEndRenderPass-None-10653"),
+            (M::Clear, Dynamic, &tile, "VUID-vkCmdClearAttachments-None-10616"),
+            (M::Timestamp, Dynamic, &tile, "VUID-vkCmdWriteTimestamp-None-10640"),
+            (M::Event, Dynamic, &tile, "VUID-vkCmdWaitEvents-None-10655"),
+            (M::OutsidePass, Dynamic, &groups, "VUID-RuntimeSpirv-TileShadingQCOM-10700"),
+            (M::DynamicBarrier, Dynamic, &barrier, "VUID-vkCmdPipelineBarrier2-srcStageMask-09556"),
+            (M::ApronFlag, Objects, &tile, "VUID-VkSubpassDescription2-flags-10683"),
+        ];
+        let mut silent = Vec::new();
+        for &(mistake, form, steps, expected) in mistakes {
+            let result = pass_with(&device, steps, mistake, |pass| {
+                pass.form = form;
+                if mistake == M::ApronFlag {
+                    pass.apron = [0, 0];
+                }
+            });
+            let messages = instance.take_validation_messages();
+            if !messages.iter().any(|message| message.id == expected) {
+                silent.push(format!("{mistake:?} ({form:?}): {:?} {:?}\n", ids(&messages), result.err()));
+            }
+        }
+        assert!(silent.is_empty(), "{}", silent.concat());
+    });
+}
+
+/// What is done without the feature that it needs: refused before the driver hears of it, and the layer knows the rule too.
+#[test]
+fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
+    on_the_mock_stack("what_a_feature_is_missing_for_is_refused_here_and_by_the_layer", |instance| {
+        let cases: &[(&[&str], [u32; 2], &str)] = &[
+            (
+                &["tileShadingApron", "tileShadingAnisotropicApron"],
+                [2, 2],
+                "VUID-VkRenderPassTileShadingCreateInfoQCOM-flags-10659",
+            ),
+            (
+                &["tileShadingAnisotropicApron"],
+                [2, 1],
+                "VUID-VkRenderPassTileShadingCreateInfoQCOM-tileShadingAnisotropicApron-10661",
+            ),
+            (&[], [5, 5], "VUID-VkRenderPassTileShadingCreateInfoQCOM-tileApronSize-10662"),
+            (&["tileShadingColorAttachments"], [0, 0], "VUID-RuntimeSpirv-OpTypeImage-10707"),
+            (&["tileShadingDispatchTile"], [0, 0], "VUID-vkCmdDispatchTileQCOM-None-10669"),
+        ];
+        let mut wrong = Vec::new();
+        for (without, apron, rule) in cases {
+            let device = open(instance, without);
+            let pipeline = Shader::new(RATE).pipeline(&device).unwrap();
+            let push = [0; 20];
+            let steps = [TileStep::DispatchTile { pipeline: &pipeline, push_constants: &push }];
+            let _made = instance.take_validation_messages();
+            let refused =
+                pass_with(&device, &steps, Mistake::None, |pass| pass.apron = *apron).unwrap_err().to_string();
+            assert!(refused.contains(without.first().copied().unwrap_or("maxApronSize")), "{refused}");
+            // No checks here, and nothing else wrong.
+            let _left = pass_with(&device, &steps, Mistake::Unchecked, |pass| pass.apron = *apron);
+            let messages = instance.take_validation_messages();
+            if !messages.iter().any(|message| message.id == *rule) {
+                wrong.push(format!("{without:?} {apron:?}: {:?}\n", ids(&messages)));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.concat());
+    });
+}
