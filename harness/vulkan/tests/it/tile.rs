@@ -295,6 +295,11 @@ fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
             ),
             (&[], [5, 5], "VUID-VkRenderPassTileShadingCreateInfoQCOM-tileApronSize-10662"),
             (&["tileShadingColorAttachments"], [0, 0], "VUID-RuntimeSpirv-OpTypeImage-10707"),
+            (
+                &["tileShadingPerTileDispatch", "tileShadingDispatchTile"],
+                [0, 0],
+                "VUID-vkCmdDispatchTileQCOM-None-10674",
+            ),
             (&["tileShadingDispatchTile"], [0, 0], "VUID-vkCmdDispatchTileQCOM-None-10669"),
         ];
         let mut wrong = Vec::new();
