@@ -5,7 +5,7 @@
 use crate::round::{Real, value};
 use crate::ty::{Fmt, Kind};
 use assay_float::Rank;
-use assay_precision::{Call, Environment, Flush, Op, Rounding, Scalar};
+use assay_precision::{Call, Division, Environment, Flush, Op, Rounding, Scalar};
 
 /// What the instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,13 +159,14 @@ impl Direct {
         self.finish(range)
     }
 
-    /// All values within 2.5 ULP of a quotient, where that is plain: within one binade of normal numbers, and with ends that
-    /// `f64` tells apart from values of the format. The bound is that of `assay_precision`, with which the tests compare it.
+    /// All values within the bound of a quotient, where that is plain: within one binade of normal numbers, and with ends that
+    /// `f64` tells apart from values of the format.
     fn quotient(&self, a: Range, b: Range) -> Option<Range> {
         let number = |rank| value(self.from, rank);
         let (al, ah, bl, bh) = (number(a.0), number(a.1), number(b.0), number(b.1));
-        // The divisors that the bound is stated for, of both columns; and no zero among them.
-        let limit = if self.to == Fmt::F16 { 2f64.powi(14) } else { 2f64.powi(126) };
+        let rule = Division::of(self.env.half_column());
+        // The divisors that the bound is stated for, and no zero among them.
+        let limit = 2f64.powi(rule.exponent);
         let inside = |x: f64| (limit.recip()..=limit).contains(&x.abs());
         if !inside(bl) || !inside(bh) || bl.is_sign_negative() != bh.is_sign_negative() || al == 0.0 || ah == 0.0 {
             return None;
@@ -184,7 +185,7 @@ impl Direct {
             return None;
         }
         let unit = 2f64.powi(format.ulp_exponent(binade));
-        let (low, high) = (lo - 2.5 * unit, hi + 2.5 * unit);
+        let (low, high) = (lo - rule.ulps * unit, hi + rule.ulps * unit);
         // The ends in units, of the smaller binade's where one reaches below.
         let clear = |x: f64| {
             let places = x / (unit / 2.0);

@@ -8,7 +8,7 @@
 #[path = "../benches/support/mod.rs"]
 mod support;
 
-use assay_precision::{Call, Census, Checker, Column, Modes, Scalar, Shape, Verdict};
+use assay_precision::{Call, Census, Checker, Column, Modes, Op, Scalar, Shape, Verdict};
 use std::{hint::black_box, io::Write as _, process::ExitCode, sync::LazyLock, time::Instant};
 
 /// Seconds that this thread has run: on a busy machine less than have passed. Linux; elsewhere the time that has passed.
@@ -34,41 +34,79 @@ fn main() -> ExitCode {
             names.push(arg);
         }
     }
-    let mut out = std::io::stdout();
     let _ = writeln!(
-        out,
-        "{:<14} {:>10} {:>10} {:>12} {:>12} {:>10}",
-        "instruction", "ns/result", "loop", "certain", "unchecked", "worst"
+        std::io::stdout(),
+        "{:<14} {:>10} {:>10} {:>12} {:>12} {:>10}   {:>10} at",
+        "instruction",
+        "ns/result",
+        "loop",
+        "certain",
+        "unchecked",
+        "worst",
+        "slowest"
     );
     for device in support::UNARY.iter().filter(|d| names.is_empty() || names.iter().any(|n| n == d.op.name())) {
-        let call = Call::new(device.op, Scalar::Float(assay_float::F32), Shape::Scalar, None, Modes::default());
-        let checker = Checker::new(call.expect("every unary instruction takes a single"));
-        let mut census = Census::default();
-        let (mut seconds, mut plain) = (0.0, 0.0);
-        for block in 0..blocks {
-            let (operands, results) = support::block(device, block, blocks);
-            let started = cpu();
-            checker.check(&[Column::Words(&operands)], &[Column::Words(&results)], &mut census);
-            seconds += cpu() - started;
-            if let Some(function) = support::reference(device.op) {
-                let started = cpu();
-                black_box(support::obvious(device.op, black_box(function), &operands, &results));
-                plain += cpu() - started;
-            }
+        line(device.op, device.op.name(), blocks, |block| support::block(device, block, blocks));
+        if let Some(formula) = by_formula(device.op) {
+            line(device.op, "  by formula", blocks, |block| {
+                let operands = support::operands(block, blocks);
+                let results = operands.iter().map(|&x| formula(f32::from_bits(x)).to_bits()).collect();
+                (operands, results)
+            });
         }
-        let results = census.inputs as f64;
-        let unchecked = census.verdicts.get(&Verdict::Unchecked).copied().unwrap_or(0);
-        let worst = census.worst.as_ref().and_then(|w| w.margin).unwrap_or(0.0);
-        let _ = writeln!(
-            out,
-            "{:<14} {:>10.2} {:>10.2} {:>11.4}% {:>11.2}% {:>10.4}",
-            device.op.name(),
-            1e9 * seconds / results,
-            1e9 * plain / results,
-            100.0 * census.certain as f64 / results,
-            100.0 * unchecked as f64 / results,
-            worst
-        );
     }
     ExitCode::SUCCESS
+}
+
+/// What real drivers do for instructions of inherited precision: the formula of the specification, step by step in single precision.
+fn by_formula(op: Op) -> Option<fn(f32) -> f32> {
+    use core_math::{atan2f, cosf, expf, logf, sinf};
+    Some(match op {
+        Op::Tan => |x| sinf(x) / cosf(x),
+        Op::Asin => |x| atan2f(x, (1.0 - x * x).sqrt()),
+        Op::Acos => |x| atan2f((1.0 - x * x).sqrt(), x),
+        Op::Sinh => |x| (expf(x) - expf(-x)) * 0.5,
+        Op::Cosh => |x| (expf(x) + expf(-x)) * 0.5,
+        Op::Tanh => |x| ((expf(x) - expf(-x)) * 0.5) / ((expf(x) + expf(-x)) * 0.5),
+        Op::Asinh => |x| logf(x + (x * x + 1.0).sqrt()),
+        Op::Acosh => |x| logf(x + (x * x - 1.0).sqrt()),
+        Op::Atanh => |x| logf((1.0 + x) / (1.0 - x)) * 0.5,
+        _ => return None,
+    })
+}
+
+/// Checks the blocks of a device and prints what it took.
+fn line(op: Op, name: &str, blocks: u32, device: impl Fn(u32) -> (Vec<u32>, Vec<u32>)) {
+    let call = Call::new(op, Scalar::Float(assay_float::F32), Shape::Scalar, None, Modes::default());
+    let checker = Checker::new(call.expect("every unary instruction takes a single"));
+    let mut census = Census::default();
+    let (mut seconds, mut plain, mut slowest) = (0.0, 0.0, (0.0, 0));
+    for block in 0..blocks {
+        let (operands, results) = device(block);
+        let started = cpu();
+        checker.check(&[Column::Words(&operands)], &[Column::Words(&results)], &mut census);
+        let taken = cpu() - started;
+        seconds += taken;
+        if taken > slowest.0 {
+            slowest = (taken, operands[0]);
+        }
+        if let Some(function) = support::reference(op) {
+            let started = cpu();
+            black_box(support::obvious(op, black_box(function), &operands, &results));
+            plain += cpu() - started;
+        }
+    }
+    let results = census.inputs as f64;
+    let unchecked = census.verdicts.get(&Verdict::Unchecked).copied().unwrap_or(0);
+    let worst = census.worst.as_ref().and_then(|w| w.margin).unwrap_or(0.0);
+    let _ = writeln!(
+        std::io::stdout(),
+        "{name:<14} {:>10.2} {:>10.2} {:>11.4}% {:>11.2}% {worst:>10.4}   {:>10.1} {:#010x}",
+        1e9 * seconds / results,
+        1e9 * plain / results,
+        100.0 * census.certain as f64 / results,
+        100.0 * unchecked as f64 / results,
+        1e9 * slowest.0 / f64::from(support::BLOCK),
+        slowest.1
+    );
 }

@@ -289,7 +289,7 @@ impl Checker {
             let start = group * LANES;
             for slot in 0..columns.results.len() {
                 let screen = self.screens[slot].as_ref();
-                let Some(screened) = screen.and_then(|s| s.judge(&columns.group(s, slot, start))) else { continue };
+                let Some(screened) = screen.and_then(|s| s.weigh(&columns.group(s, slot, start))) else { continue };
                 for lane in (0..columns.count(start)).filter(|&lane| screened.passes(lane)) {
                     if screened.margins[lane] > tolerated(census.worst_margin().max(0.0)) {
                         self.weigh(columns, slot, start + lane, census);

@@ -78,7 +78,7 @@ impl Environment {
     }
 
     /// Whether the half-precision column applies.
-    pub(crate) fn half_column(&self) -> bool {
+    pub fn half_column(&self) -> bool {
         self.rule == F16
     }
 }

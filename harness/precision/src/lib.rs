@@ -56,4 +56,5 @@ pub use modes::{Denormals, FastMath, Modes, ModesError, Rounding};
 pub use op::{Op, UnknownOp, nearest};
 pub use over::{Operand, Over, Tightness};
 pub use profile::Profile;
+pub use real::Division;
 pub use types::{Scalar, Type};

@@ -48,16 +48,15 @@ pub(crate) enum Bound {
     Ulps { half_ulps: u32 },
     /// `base + 2 * |x|` ulp.
     UlpsPlusTwiceX { base: u32 },
-    /// `3` ulp outside `[0.5, 2.0]`, inside it an absolute error strictly below `2^exponent`.
-    Logarithm { exponent: i32 },
+    /// So many ulp outside `[0.5, 2.0]`, inside it an absolute error strictly below `2^exponent`.
+    Logarithm { ulps: u32, exponent: i32 },
     /// An absolute error of at most `2^exponent`, for `x` in `[-pi, pi]`; nothing is required elsewhere.
     Trigonometric { exponent: i32 },
 }
 
 impl Real {
     /// **The** bound of the operation, from "Precision of Individual Operations"; `half` selects the column.
-    pub(crate) fn bound(self, half: bool) -> Bound {
-        let column = |single, half_precision| if half { half_precision } else { single };
+    pub(crate) const fn bound(self, half: bool) -> Bound {
         match self {
             Real::Add
             | Real::Sub
@@ -72,9 +71,9 @@ impl Real {
             Real::PackHalf => Bound::Either,
             Real::Div => Bound::Ulps { half_ulps: 5 },
             Real::InverseSqrt => Bound::Ulps { half_ulps: 4 },
-            Real::Atan | Real::Atan2 => Bound::Ulps { half_ulps: column(2 * 4096, 2 * 5) },
-            Real::Exp | Real::Exp2 => Bound::UlpsPlusTwiceX { base: column(3, 1) },
-            Real::Log | Real::Log2 => Bound::Logarithm { exponent: if half { -7 } else { -21 } },
+            Real::Atan | Real::Atan2 => Bound::Ulps { half_ulps: if half { 2 * 5 } else { 2 * 4096 } },
+            Real::Exp | Real::Exp2 => Bound::UlpsPlusTwiceX { base: if half { 1 } else { 3 } },
+            Real::Log | Real::Log2 => Bound::Logarithm { ulps: 3, exponent: if half { -7 } else { -21 } },
             Real::Sin | Real::Cos => Bound::Trigonometric { exponent: if half { -7 } else { -11 } },
         }
     }
@@ -84,14 +83,14 @@ impl Real {
         match self.bound(half) {
             Bound::Rounded => "correctly rounded".into(),
             Bound::Either => "correctly rounded with implementation-defined rounding mode".into(),
-            Bound::Ulps { .. } if self == Real::Div => {
+            Bound::Ulps { half_ulps } => {
+                let ulps = format!("{} ULP", f64::from(half_ulps) / 2.0);
                 let e = divisor_exponent(half);
-                format!("2.5 ULP for |y| = 0 or |y| in [2^-{e}, 2^{e}]")
+                if self == Real::Div { format!("{ulps} for |y| = 0 or |y| in [2^-{e}, 2^{e}]") } else { ulps }
             }
-            Bound::Ulps { half_ulps } => format!("{} ULP", f64::from(half_ulps) / 2.0),
             Bound::UlpsPlusTwiceX { base } => format!("{base} + 2 * |x| ULP"),
-            Bound::Logarithm { exponent } => {
-                format!("3 ULP outside [0.5, 2.0], absolute error < 2^{exponent} inside [0.5, 2.0]")
+            Bound::Logarithm { ulps, exponent } => {
+                format!("{ulps} ULP outside [0.5, 2.0], absolute error < 2^{exponent} inside [0.5, 2.0]")
             }
             Bound::Trigonometric { exponent } => format!("absolute error <= 2^{exponent} inside [-pi, pi]"),
         }
@@ -167,26 +166,26 @@ impl Real {
         let exact = self.exact(x, env, precision)?;
         let constant = |value| R::exact(value, precision);
         // The format's own ulp where that of the bounds' format, beyond its largest value, is finer.
-        let ulps = |n: R| -> Result<R, Stop> {
+        let in_ulps = |n: R| -> Result<R, Stop> {
             let own = ulp(&exact, env.format, precision)?;
             Ok(n.mul(&ulp(&exact, env.rule, precision)?.max(&own)))
         };
         let bound = match self.bound(env.half_column()) {
             Bound::Rounded => return rounded(exact, env, env.rounding, precision),
             Bound::Either => return rounded(exact, env, Rounding::Undeclared, precision),
-            Bound::Ulps { half_ulps } => ulps(constant(Dyadic::new(false, half_ulps.into(), -1)))?,
+            Bound::Ulps { half_ulps } => in_ulps(constant(Dyadic::new(false, half_ulps.into(), -1)))?,
             Bound::UlpsPlusTwiceX { base } => {
                 let twice = x[0].abs().mul(&constant(Dyadic::int(2)));
-                ulps(constant(Dyadic::int(base.into())).add(&twice))?
+                in_ulps(constant(Dyadic::int(base.into())).add(&twice))?
             }
-            Bound::Logarithm { exponent } => {
+            Bound::Logarithm { ulps, exponent } => {
                 let inside = x[0].compare(&constant(Dyadic::pow2(-1)))? != Ordering::Less
                     && x[0].compare(&constant(Dyadic::int(2)))? != Ordering::Greater;
                 if inside {
                     let bound = constant(Dyadic::pow2(exponent));
                     return Ok(within(exact, bound, true, env, precision)?);
                 }
-                ulps(constant(Dyadic::int(3)))?
+                in_ulps(constant(Dyadic::int(ulps.into())))?
             }
             Bound::Trigonometric { exponent } => constant(Dyadic::pow2(exponent)),
         };
@@ -206,12 +205,12 @@ impl Real {
                 let twice = x[0].abs().upper().mul(&constant(Dyadic::int(2)));
                 (constant(Dyadic::int(base.into())).add(&twice).upper(), none.clone())
             }
-            Bound::Logarithm { exponent } => {
+            Bound::Logarithm { ulps, exponent } => {
                 let (half, two) = (constant(Dyadic::pow2(-1)), constant(Dyadic::int(2)));
                 let (lower, upper) = (x[0].lower(), x[0].upper());
                 let outside = upper.compare(&half)? == Ordering::Less || lower.compare(&two)? == Ordering::Greater;
                 let inside = lower.compare(&half)? != Ordering::Less && upper.compare(&two)? != Ordering::Greater;
-                let ulps = if inside { none.clone() } else { constant(Dyadic::int(3)) };
+                let ulps = if inside { none.clone() } else { constant(Dyadic::int(ulps.into())) };
                 (ulps, if outside { none.clone() } else { constant(Dyadic::pow2(exponent)) })
             }
             Bound::Trigonometric { exponent } => (none.clone(), constant(Dyadic::pow2(exponent))),
@@ -262,8 +261,25 @@ pub(crate) struct Point<R> {
     pub(crate) bound: R,
 }
 
+/// What the table says of `OpFDiv`, for those who divide many numbers in `f64` and ask the table only next to its ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Division {
+    /// The bound, in ULP.
+    pub ulps: f64,
+    /// A precision is stated for a divisor of zero and for magnitudes in `[2^-exponent, 2^exponent]`.
+    pub exponent: i32,
+}
+
+impl Division {
+    /// Of one of the two columns.
+    pub const fn of(half: bool) -> Division {
+        let Bound::Ulps { half_ulps } = Real::Div.bound(half) else { panic!("the bound of OpFDiv is in ULP") };
+        Division { ulps: half_ulps as f64 / 2.0, exponent: divisor_exponent(half) }
+    }
+}
+
 /// `e` of OpFDiv's range `[2^-e, 2^e]` of divisors.
-fn divisor_exponent(half: bool) -> i32 {
+pub(crate) const fn divisor_exponent(half: bool) -> i32 {
     if half { 14 } else { 126 }
 }
 

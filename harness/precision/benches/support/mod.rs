@@ -45,10 +45,15 @@ pub(crate) const UNARY: [Device; 23] = [
 /// Inputs in a block.
 pub(crate) const BLOCK: u32 = 1 << 14;
 
-/// Block `index` of `count` spread evenly over all bit patterns: consecutive operands, and what the device returns for them.
-pub(crate) fn block(device: &Device, index: u32, count: u32) -> (Vec<u32>, Vec<u32>) {
+/// The operands of block `index` of `count` spread evenly over all bit patterns: consecutive ones.
+pub(crate) fn operands(index: u32, count: u32) -> Vec<u32> {
     let start = ((u64::from(index) << 32) / u64::from(count)) as u32;
-    let operands: Vec<u32> = (0..BLOCK).map(|i| start.wrapping_add(i)).collect();
+    (0..BLOCK).map(|i| start.wrapping_add(i)).collect()
+}
+
+/// A block of [`operands`], and what the ideal device returns for them.
+pub(crate) fn block(device: &Device, index: u32, count: u32) -> (Vec<u32>, Vec<u32>) {
+    let operands = operands(index, count);
     let results = operands.iter().map(|&bits| {
         let exact = (device.function)(f32::from_bits(bits));
         // Exact results stay so: zeros, infinities, NaNs and what is "correct" or "correctly rounded".

@@ -6,7 +6,7 @@
 //! elementary function; what it does not decide goes to the whole formula ([`Lanes::formula_point`]).
 //!
 //! Everything here is in single precision, holds in every rounding mode, and moves inward by [`SLACK`] wherever the arithmetic in `f64`
-//! may be off. Operands must not be denormal: a flush may lead where nothing is required. Where it is not clear that something is
+//! may be off. Denormal operands are for [`takes_denormals`] to allow: a flush may lead where nothing is required. Where it is not clear that something is
 //! required, or that nothing is, the bound is a NaN, which decides nothing.
 
 use super::{
@@ -14,7 +14,10 @@ use super::{
     arithmetic::{Grid, LANES, Lane, SLACK, flag, greatest, vectorised},
     truth::{Exact, above_one},
 };
-use crate::{Op, Rounding};
+use crate::{
+    Op, Rounding,
+    real::{Bound, Real, divisor_exponent},
+};
 use assay_float::{F32, kernels};
 
 /// What one lane comes to.
@@ -27,6 +30,45 @@ struct Found {
     /// 1.0 where nothing is required.
     any: f64,
 }
+
+/// The bound in ULP of an operation that has one, the part that does not depend on the operand, in single precision.
+const fn ulps_of(real: Real) -> f64 {
+    match real.bound(false) {
+        Bound::Ulps { half_ulps } => half_ulps as f64 / 2.0,
+        Bound::UlpsPlusTwiceX { base } => base as f64,
+        Bound::Logarithm { ulps, .. } => ulps as f64,
+        _ => panic!("its bound is none in ULP"),
+    }
+}
+
+/// The absolute error of an operation that has one, in single precision.
+const fn error_of(real: Real) -> f64 {
+    match real.bound(false) {
+        Bound::Trigonometric { exponent } | Bound::Logarithm { exponent, .. } => power_of_two(exponent),
+        _ => panic!("its bound is no absolute one"),
+    }
+}
+
+const fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+const DIV_ULPS: f64 = ulps_of(Real::Div);
+const INVERSE_SQRT_ULPS: f64 = ulps_of(Real::InverseSqrt);
+const ATAN2_ULPS: f64 = ulps_of(Real::Atan2);
+const EXP_ULPS: f64 = ulps_of(Real::Exp);
+const LOG_ULPS: f64 = ulps_of(Real::Log);
+const LOG_ERROR_INSIDE: f64 = error_of(Real::Log);
+const SIN_COS_ERROR: f64 = error_of(Real::Sin);
+
+/// The largest divisor for which OpFDiv states a precision.
+const LARGEST_DIVISOR: f64 = power_of_two(divisor_exponent(false));
+
+/// `2^-50`: relatively more than two correctly rounded operations on exact operands and a sum may be off in `f64`.
+const FINE: f64 = power_of_two(-50);
+
+/// Below this the exponential of an operand is next to one for the format, on the operand's side of it.
+const HARDLY: f64 = power_of_two(-30);
 
 /// One way through a formula. `EITHER`: correctly rounded operations may return either neighbour.
 #[derive(Clone, Copy)]
@@ -41,12 +83,25 @@ const LOG_ERROR: f64 = 1.0 / (1u64 << 48) as f64;
 const SQUARE_FITS: f64 = 1.8e19;
 const SQUARE_OVERFLOWS: f64 = 18_446_744_073_709_551_616.0;
 
+/// Below `-2^11.5` the root may be off by more than it exceeds the operand's magnitude.
+const ASINH_LOST: f64 = -4096.0;
+
 impl<const EITHER: bool> Way<EITHER> {
-    /// A value that rounding `v` may give, as great as is certain.
+    /// A value that rounding `v` may give, as great as is certain; a NaN next to the middle between two values of which only one may be.
     #[inline(always)]
     fn up(self, v: f64) -> f64 {
-        let v = v - SLACK / 64.0 * v.abs();
-        if EITHER { self.grid.ceil(v) } else { self.grid.floor(v) }
+        let slack = SLACK / 64.0 * v.abs();
+        if EITHER {
+            return self.grid.ceil(v - slack);
+        }
+        let nearest = self.grid.nearest(v - slack);
+        if nearest == self.grid.nearest(v + slack) { nearest } else { f64::NAN }
+    }
+
+    /// No more than a value that rounding `v` may give: enough where all that follows from it is monotone.
+    #[inline(always)]
+    fn up_or_less(self, v: f64) -> f64 {
+        if EITHER { self.up(v) } else { self.grid.floor(v - SLACK / 64.0 * v.abs()) }
     }
 
     /// A value that rounding `v` may give, as small as is certain.
@@ -58,7 +113,7 @@ impl<const EITHER: bool> Way<EITHER> {
     /// The greatest value that is certain to lie within `bound` of `v`.
     #[inline(always)]
     fn above(self, v: f64, bound: f64) -> f64 {
-        self.grid.floor(v + bound - SLACK * (v.abs() + bound))
+        self.above_less(v, bound, SLACK)
     }
 
     /// The least value that is certain to lie within `bound` of `v`.
@@ -67,10 +122,17 @@ impl<const EITHER: bool> Way<EITHER> {
         -self.above(-v, bound)
     }
 
-    /// What `OpFDiv` may give, at most and at least, for these ends of what its exact result may be.
+    /// The greatest value within `bound` of `v`, of which the sum may be off by so much, relatively.
+    #[inline(always)]
+    fn above_less(self, v: f64, bound: f64, slack: f64) -> f64 {
+        self.grid.floor(v + bound - slack * (v.abs() + bound))
+    }
+
+    /// What `OpFDiv` may give, at most and at least, for these quotients of values of the format.
     #[inline(always)]
     fn quotients(self, low: f64, high: f64) -> (f64, f64) {
-        (self.below(low, 2.5 * self.grid.ulp(low)), self.above(high, 2.5 * self.grid.ulp(high)))
+        let least = -self.above_less(-low, DIV_ULPS * self.grid.ulp(low), FINE);
+        (least, self.above_less(high, DIV_ULPS * self.grid.ulp(high), FINE))
     }
 
     /// A little less than the distance of the farther end from a value that is off by at most `error`: so much less that the approximate
@@ -82,10 +144,16 @@ impl<const EITHER: bool> Way<EITHER> {
     }
 
     /// The ends of what `Exp` may give for `x`, whose exponential is `v`.
+    ///
+    /// Next to one the bound ends at a value of the format, from which the exact exponential lies away on the side of `x`: the end on that
+    /// side is certain without moving inward, and a whole ulp of the few would be lost by it.
     #[inline(always)]
     fn exponentials(self, x: f64, v: f64) -> (f64, f64) {
-        let bound = (3.0 + 2.0 * x.abs()) * self.grid.ulp(above_one(x, v));
-        (self.below(v, bound), self.above(v, bound))
+        let bound = (EXP_ULPS + 2.0 * x.abs()) * self.grid.ulp(above_one(x, v));
+        let hardly = x.abs() < HARDLY;
+        let v = if hardly { 1.0 } else { v };
+        let slack = |away: bool| if hardly & away { 0.0 } else { SLACK };
+        (-self.above_less(-v, bound, slack(x < 0.0)), self.above_less(v, bound, slack(x > 0.0)))
     }
 
     /// The ends of what `Sqrt` may give for a normal operand, by `1.0 / InverseSqrt(x)`, and the exact root.
@@ -93,23 +161,21 @@ impl<const EITHER: bool> Way<EITHER> {
     fn roots(self, x: f64) -> (f64, f64, f64) {
         let root = x.sqrt();
         let inverse = 1.0 / root;
-        let bound = 2.0 * self.grid.ulp(inverse);
-        let (low, high) = self.quotients(1.0 / self.above(inverse, bound), 1.0 / self.below(inverse, bound));
+        // One is the root of all sums of one and next to nothing, and known exactly.
+        let slack = if x == 1.0 { 0.0 } else { FINE };
+        let bound = INVERSE_SQRT_ULPS * self.grid.ulp(inverse);
+        let (least, most) = (-self.above_less(-inverse, bound, slack), self.above_less(inverse, bound, slack));
+        let (low, high) = self.quotients(1.0 / most, 1.0 / least);
         let reach = self.reach(root, SLACK / 4.0 * root, low, high);
-        (self.below(root, reach), self.above(root, reach), reach)
-    }
-
-    /// The least that `Log` may give for a positive operand.
-    #[inline(always)]
-    fn least_log(self, x: f64) -> f64 {
-        let log = kernels::ln(x);
-        self.below(log, self.log_bound(x, log))
+        // The farther end is one itself; the other is as far from the root.
+        let (below, above) = (self.below(root, reach), self.above(root, reach));
+        (if low < below { low } else { below }, greatest(high, above), reach)
     }
 
     #[inline(always)]
     fn log_bound(self, x: f64, log: f64) -> f64 {
-        let (ulps, inside) = (3.0 * self.grid.ulp(log), (x - 1.25).abs() <= 0.75);
-        if inside { 1.0 / f64::from(1 << 21) } else { ulps }
+        let (ulps, inside) = (LOG_ULPS * self.grid.ulp(log), (x - 1.25).abs() <= 0.75);
+        if inside { LOG_ERROR_INSIDE } else { ulps }
     }
 
     #[inline(always)]
@@ -124,18 +190,17 @@ impl<const EITHER: bool> Way<EITHER> {
 
     #[inline(always)]
     fn tan(self, x: f64) -> Found {
-        const ERROR: f64 = 1.0 / 2048.0;
         let outside = x.abs() > std::f64::consts::PI;
         let x = if outside { 0.0 } else { x };
         let (sin, cos) = kernels::sin_cos(x);
         let value = sin / cos;
         let magnitude = cos.abs();
-        let high = self.above(sin.abs(), ERROR) / self.below(magnitude, ERROR);
+        let high = self.above(sin.abs(), SIN_COS_ERROR) / self.below(magnitude, SIN_COS_ERROR);
         let (_, high) = self.quotients(high, high);
         let reach = self.reach(value.abs(), SLACK / 4.0 * value.abs(), value.abs(), high);
         // The cosine may be zero, and a divisor that may be zero opens everything.
-        let zero = magnitude < ERROR * (1.0 - 1e-6);
-        let clear = magnitude > ERROR * (1.0 + 1e-6);
+        let zero = magnitude < SIN_COS_ERROR * (1.0 - 1e-6);
+        let clear = magnitude > SIN_COS_ERROR * (1.0 + 1e-6);
         let bound = if clear { reach } else { f64::NAN };
         Found { value, error: SLACK / 4.0 * value.abs(), bound, any: flag(outside | zero) }
     }
@@ -151,7 +216,7 @@ impl<const EITHER: bool> Way<EITHER> {
         let known = if outside { 0.0 } else { x };
         let value = arc(known, ((1.0 - known) * (1.0 + known)).sqrt());
         let ulp = self.grid.ulp(value * (1.0 - 1.0 / f64::from(1 << 17)));
-        let bound = if known.abs() <= 0.99 { 4096.0 * (1.0 - 1.0 / 64.0) * ulp } else { f64::NAN };
+        let bound = if known.abs() <= 0.99 { ATAN2_ULPS * (1.0 - 1.0 / 64.0) * ulp } else { f64::NAN };
         Found { value, error: SLACK / 4.0 * value.abs(), bound, any: flag(outside) }
     }
 
@@ -166,7 +231,7 @@ impl<const EITHER: bool> Way<EITHER> {
         let found = |value: f64, low: f64, high: f64| Found {
             value,
             error,
-            bound: self.reach(value, error, 0.5 * self.down(low), 0.5 * self.up(high)),
+            bound: self.reach(value, error, -0.5 * self.up_or_less(-low), 0.5 * self.up_or_less(high)),
             any: 0.0,
         };
         let sinh = found(0.5 * (up - down), up_low - down_high, up_high - down_low);
@@ -197,43 +262,47 @@ impl<const EITHER: bool> Way<EITHER> {
 
     #[inline(always)]
     fn tanh(self, x: f64) -> Found {
-        // The largest divisor for which OpFDiv states a precision: 2^126.
-        const MOST: f64 = 85_070_591_730_234_615_865_843_651_857_942_052_864.0;
         let (sinh, cosh, _) = self.hyperbolic(bounded(x.abs()));
         let (s_low, s_high) = (self.below(sinh.value, sinh.bound), self.above(sinh.value, sinh.bound));
         let (c_low, c_high) = (self.below(cosh.value, cosh.bound), self.above(cosh.value, cosh.bound));
         let (low, high) = self.quotients(s_low / c_high, s_high / c_low);
         let value = sinh.value / cosh.value;
         let error = SLACK / 8.0;
-        let fits = cosh.value < MOST * (1.0 - 1.0 / 16_384.0);
-        let any = flag(cosh.value > MOST * (1.0 + 1.0 / 1_048_576.0));
+        let fits = cosh.value < LARGEST_DIVISOR * (1.0 - 1.0 / 16_384.0);
+        let any = flag(cosh.value > LARGEST_DIVISOR * (1.0 + 1.0 / 1_048_576.0));
         let bound = if fits { self.reach(value, error, low, high) } else { f64::NAN };
         Found { value: if x < 0.0 { -value } else { value }, error, bound, any }
     }
 
-    /// Asinh and Acosh: `Log(x + Sqrt(x * x + one))`, at the least that it may give.
+    /// Asinh and Acosh: `Log(x + Sqrt(x * x + one))`, at the end that turns the sum farther from the exact one.
     #[inline(always)]
     fn inverse_hyperbolic(self, x: f64, one: f64, usable: bool, any: bool) -> Found {
         let a = x.abs();
         let overflows = a >= SQUARE_OVERFLOWS;
         let clear = usable & (a < SQUARE_FITS);
         let (x, a) = if clear { (x, a) } else { (2.0, 2.0) };
-        let exact = kernels::ln(a + (a * a + one).sqrt());
-        let value = if x < 0.0 { -exact } else { exact };
+        let sum = a + (a * a + one).sqrt();
+        let exact = kernels::ln(sum);
+        let (value, sum) = if x < 0.0 { (-exact, 1.0 / sum) } else { (exact, sum) };
         let (root, _, _) = self.roots(self.down(self.down(a * a) + one));
-        let sum = self.down(root + x);
+        let (_, greatest_root, _) = self.roots(self.up(self.up(a * a) + one));
+        let (least, greatest) = (self.down(root + x), self.up(greatest_root + x));
         // Of a negative operand little is left of the sum; where it may be zero, nothing is required.
-        let positive = sum > 8.0 * self.grid.ulp(root);
-        let least = self.least_log(if positive { sum } else { 1.0 });
+        let positive = least > 8.0 * self.grid.ulp(root);
+        let below = sum * sum > least * greatest;
+        let (end, sign) = if below { (least, -1.0) } else { (greatest, 1.0) };
+        let known = positive & (end > 0.0);
+        let end = if known { end } else { 1.0 };
+        let log = kernels::ln(end);
+        let far = sign * self.above(sign * log, self.log_bound(end, log));
         let error = SLACK / 4.0 * exact + LOG_ERROR;
-        let bound = if clear & positive { self.reach(value, error, least, value) } else { f64::NAN };
+        let bound = if clear & known { self.reach(value, error, far, far) } else { f64::NAN };
         Found { value, error, bound, any: flag(any | overflows) }
     }
 
     #[inline(always)]
     fn asinh(self, x: f64) -> Found {
-        // Below -2^11.5 the root may be off by more than it exceeds the operand's magnitude.
-        self.inverse_hyperbolic(x, 1.0, x > -4096.0, x <= -4096.0)
+        self.inverse_hyperbolic(x, 1.0, x > ASINH_LOST, x <= ASINH_LOST)
     }
 
     #[inline(always)]
@@ -280,20 +349,61 @@ fn bounded(magnitude: f64) -> f64 {
     if magnitude < 300.0 { magnitude } else { 300.0 }
 }
 
-/// Whether this way is one for the instruction in the environment: in single precision, infinities and NaNs assumed not to occur.
-pub(crate) fn serves(op: Op, lanes: &Lanes<'_>) -> bool {
+/// Whether nothing is required of a result for any of these operands, by where they lie alone: in a sweep of all operands that is so for
+/// whole stretches. (Operands next to the ends of such a stretch are left to the functions above.)
+pub(crate) fn requires_nothing(op: Op, x: &[Lane], lanes: &Lanes<'_>) -> bool {
+    let [x] = x else { return false };
+    let all = |outside: fn(f64) -> bool| has_such_rules(lanes) && x.iter().all(|&x| outside(x));
+    match op {
+        Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => all(|x| x < 0.0),
+        Op::Sin | Op::Cos | Op::Tan => all(|x| x.abs() > std::f64::consts::PI),
+        Op::Asin | Op::Acos | Op::Atanh => all(|x| x.abs() > 1.0),
+        // The exponential overflows, and of Tanh the divisor is beyond what a precision is stated for.
+        Op::Sinh | Op::Cosh | Op::Tanh => all(|x| x.abs() > 90.0),
+        Op::Asinh => all(|x| x <= ASINH_LOST || x >= SQUARE_OVERFLOWS),
+        Op::Acosh => all(|x| !(1.0..SQUARE_OVERFLOWS).contains(&x)),
+        _ => false,
+    }
+}
+
+/// Single precision, infinities and NaNs assumed not to occur.
+fn has_such_rules(lanes: &Lanes<'_>) -> bool {
     let env = lanes.env;
+    env.format == F32 && env.rule == F32 && env.not_inf && env.not_nan
+}
+
+/// Whether this way is one for the instruction in the environment.
+pub(crate) fn serves(op: Op, lanes: &Lanes<'_>) -> bool {
     let scaled = matches!(op, Op::Radians | Op::Degrees);
     let function = matches!(
         op,
         Op::Sqrt | Op::Tan | Op::Asin | Op::Acos | Op::Sinh | Op::Cosh | Op::Tanh | Op::Asinh | Op::Acosh | Op::Atanh
     );
     // A product that is rounded to nearest has hardly any bound but that.
-    let usable = function || scaled && env.rounding == Rounding::Undeclared;
-    usable && env.format == F32 && env.rule == F32 && env.not_inf && env.not_nan
+    let usable = function || scaled && lanes.env.rounding == Rounding::Undeclared;
+    usable && has_such_rules(lanes)
 }
 
-/// What is permitted, at least, for operands none of which is denormal; `None` for instructions that [`serves`] does not name.
+/// Whether what is required of a denormal operand is no less than of its own value: a zero in its place, anywhere in a formula, is a value
+/// like any other, so that what is permitted for the operand as it is remains permitted.
+pub(crate) fn takes_denormals(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Tan
+            | Op::Asin
+            | Op::Acos
+            | Op::Sinh
+            | Op::Cosh
+            | Op::Tanh
+            | Op::Asinh
+            | Op::Atanh
+            | Op::Radians
+            | Op::Degrees
+    )
+}
+
+/// What is permitted, at least, for operands; denormal ones only if [`takes_denormals`]. `None` for instructions that [`serves`] does not
+/// name.
 pub(crate) fn point(op: Op, x: &Lane, lanes: &Lanes<'_>) -> Option<Point> {
     if lanes.env.rounding == Rounding::Undeclared {
         by_way(op, x, Way::<true> { grid: lanes.grid })

@@ -84,10 +84,10 @@ impl<'a> Lanes<'a> {
                 let base = f64::from(base);
                 lanes!([f, first], |i| (base + 2.0 * first[i].abs()) * grid.ulp(truth::above_one(first[i], f[i])))
             }
-            Bound::Logarithm { exponent } => {
-                let inner = 2f64.powi(exponent);
+            Bound::Logarithm { ulps, exponent } => {
+                let (ulps, inner) = (f64::from(ulps), 2f64.powi(exponent));
                 lanes!([f, first], |i| {
-                    let ulps = 3.0 * grid.ulp(f[i]);
+                    let ulps = ulps * grid.ulp(f[i]);
                     if (first[i] >= 0.5) & (first[i] <= 2.0) { inner } else { ulps }
                 })
             }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     formula::{Formula, Node, NodeId, Truth},
-    real::Real,
+    real::{Real, divisor_exponent},
 };
 use assay_float::{Function, kernels};
 use std::f64::consts::PI;
@@ -53,7 +53,7 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
         Real::FromInt | Real::Convert | Real::PackHalf => (Exact::certain(*x[0]), none),
         Real::Fract => (rounding(lanes!([a], |i| a[i] - a[i].floor())), none),
         Real::Div => {
-            let e = if half { 2f64.powi(14) } else { 2f64.powi(126) };
+            let e = 2f64.powi(divisor_exponent(half));
             let any = lanes!([b], |i| flag((b[i].abs() < 1.0 / e) | (b[i].abs() > e)));
             let outside = &any;
             let value = lanes!([a, b, outside], |i| {
