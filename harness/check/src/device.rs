@@ -11,6 +11,7 @@ use assay_vulkan::{
     ResourceSpec, Severity, SpecConstant,
 };
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// One dispatch of a module.
@@ -63,9 +64,11 @@ pub trait Target {
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError>;
 }
 
-/// A Vulkan device.
+/// A Vulkan device. Several threads may run dispatches on it at once.
 pub struct VulkanTarget {
     physical: PhysicalDevice,
+    /// `None` after it was lost or took too long: then it is opened anew.
+    device: Mutex<Option<Device>>,
     info: DeviceInfo,
     have: Have,
     time_limit: Duration,
@@ -73,19 +76,30 @@ pub struct VulkanTarget {
 }
 
 impl VulkanTarget {
-    /// Takes a device, which is opened anew for every dispatch: one that is lost spoils no other.
+    /// Opens a device. After a dispatch that loses it or does not end it is opened anew, so that one spoils no other.
     ///
     /// # Errors
     /// It cannot be opened.
     pub fn new(physical: &PhysicalDevice, time_limit: Duration, validation: bool) -> Result<VulkanTarget, Error> {
         let device = Device::open(physical, &DeviceOptions::default())?;
         let (info, have) = (device_info(physical), device.capabilities().have());
-        Ok(VulkanTarget { physical: physical.clone(), info, have, time_limit, validation })
+        let (physical, device) = (physical.clone(), Mutex::new(Some(device)));
+        Ok(VulkanTarget { physical, device, info, have, time_limit, validation })
+    }
+
+    fn device(&self) -> Result<Device, Error> {
+        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*device {
+            Some(device) => Ok(device.clone()),
+            None => {
+                let opened = Device::open(&self.physical, &DeviceOptions::default())?;
+                Ok(device.insert(opened).clone())
+            }
+        }
     }
 
     fn compute(&self, job: &Job<'_>) -> Result<Left, (Error, &'static str)> {
-        let device =
-            Device::open(&self.physical, &DeviceOptions::default()).map_err(|error| (error, "opening the device"))?;
+        let device = self.device().map_err(|error| (error, "opening the device"))?;
         let (mut resources, mut contents) = (Vec::new(), Vec::new());
         for descriptor in job.descriptors {
             let Some(data) = data_of(job.dispatch, descriptor.slot) else { continue };
@@ -154,11 +168,16 @@ impl Target for VulkanTarget {
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         self.compute(job).map_err(|(error, during)| match error {
             Error::NotSupported { .. } => TargetError::Lacks(error.to_string()),
-            error => TargetError::Failed(match Trouble::new(error, during) {
-                // A driver that refuses a legal module does not do what it should.
-                Trouble::Internal(what) if during == PIPELINE => Trouble::Pipeline(what),
-                other => other,
-            }),
+            error => {
+                if matches!(error, Error::DeviceLost { .. } | Error::Timeout { .. }) {
+                    *self.device.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                }
+                TargetError::Failed(match Trouble::new(error, during) {
+                    // A driver that refuses a legal module does not do what it should.
+                    Trouble::Internal(what) if during == PIPELINE => Trouble::Pipeline(what),
+                    other => other,
+                })
+            }
         })
     }
 }

@@ -3,6 +3,7 @@
 use crate::exit;
 use assay_case::{Budget, InputRange, Partition};
 use assay_precision::Modes;
+use assay_suite::RunPath;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -146,6 +147,13 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) lists: crate::lists::ListsArgs,
 
+    /// How the cases of suites are run: native, lowered (to core SPIR-V) or reference (no device: the oracle against the
+    /// suite's own reference)
+    ///
+    /// Default: native where the device has what a case needs, else lowered where the case can be.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: Option<RunPath>,
+
     /// Run under the Vulkan validation layer; what it objects to is an InternalError
     #[arg(long)]
     pub(crate) validation: bool,
@@ -222,6 +230,8 @@ Filters:
       a pattern for whole names; * stands for anything, dots too
   family.toml
       a case file of your own, in the form of those under cases/precision
+  storage8, 'environment.*'
+      the cases of a suite: generated programs
   A case is chosen if any filter matches it.";
 
 const RUN: &str = "\

@@ -5,18 +5,19 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     print,
 };
-use assay_case::{Case, Filter};
-use assay_runner::PlanError;
+use assay_case::Filter;
+use assay_runner::{Choice, PlanError};
+use assay_suite::Unit;
 use std::{fmt::Write, path::Path};
 
 /// The built-in cases.
-pub(crate) fn load() -> Result<Vec<Case>, Failure> {
-    assay_case::load().code(exit::USAGE)
+pub(crate) fn load() -> Result<Vec<Unit>, Failure> {
+    Unit::load().code(exit::USAGE)
 }
 
 /// The cases that arguments choose from: those that are built in and those of case files, which arguments may name;
 /// and the arguments with each file replaced by what matches its cases.
-pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Case>, Vec<String>), Failure> {
+pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>), Failure> {
     let (mut all, mut patterns) = (load()?, Vec::new());
     for argument in arguments {
         let path = Path::new(argument);
@@ -26,22 +27,22 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Case>, Vec<String>)
         }
         let own = assay_case::load_file(path).code(exit::USAGE)?;
         for case in own {
-            if all.iter().any(|other| other.name == case.name) {
+            if all.iter().any(|other| other.name() == case.name) {
                 return Err(usage(format!("{argument}: there is a case `{}` already; rename the file", case.name)));
             }
             patterns.push(case.name.clone());
-            all.push(case);
+            all.push(Unit::Precision(case));
         }
     }
     Ok((all, patterns))
 }
 
 /// The filters, each of which must match a case: known without a device.
-pub(crate) fn filters(patterns: &[String], cases: &[Case]) -> Result<Vec<Filter>, Failure> {
+pub(crate) fn filters(patterns: &[String], cases: &[Unit]) -> Result<Vec<Filter>, Failure> {
     let filters: Vec<Filter> = patterns.iter().map(|pattern| Filter::new(pattern)).collect();
     for filter in &filters {
-        if !cases.iter().any(|case| filter.matches(&case.name)) {
-            let nearest = filter.nearest(cases.iter().map(|case| case.name.as_str()));
+        if !cases.iter().any(|case| filter.matches(case.name())) {
+            let nearest = filter.nearest(cases.iter().map(Choice::name));
             return Err(PlanError::NoMatch { filter: filter.pattern().to_owned(), nearest }).code(exit::NOTHING);
         }
     }
@@ -54,8 +55,8 @@ pub(crate) fn list(args: &ListArgs) -> Result<u8, Failure> {
     let filters = filters(&patterns, &cases)?;
     let mut text = String::new();
     for case in &cases {
-        if filters.is_empty() || filters.iter().any(|filter| filter.matches(&case.name)) {
-            _ = writeln!(text, "{}", case.name);
+        if filters.is_empty() || filters.iter().any(|filter| filter.matches(case.name())) {
+            _ = writeln!(text, "{}", case.name());
         }
     }
     print(text.as_bytes())

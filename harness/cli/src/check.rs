@@ -476,6 +476,7 @@ impl OnArgs {
             partition: None,
             lists: Default::default(),
             validation: self.validation,
+            path: None,
             verbose: false,
         }
     }

@@ -5,12 +5,13 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     note,
 };
-use assay_case::{Case, Filter};
+use assay_case::Filter;
 use assay_reports::{
     Expectations, Waivers, count,
     deqp::{self, Baseline, Patterns},
 };
-use assay_runner::DeviceInfo;
+use assay_runner::{Choice, DeviceInfo};
+use assay_suite::Unit;
 use clap::Args;
 use std::{collections::HashSet, path::PathBuf};
 
@@ -57,7 +58,7 @@ pub(crate) struct ListsArgs {
 
 /// The cases that the lists leave, and those that the list of skips takes out of what the filters choose.
 pub(crate) struct Chosen {
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: Vec<Unit>,
     pub(crate) skipped: Vec<String>,
 }
 
@@ -69,26 +70,26 @@ pub(crate) struct Lists {
 
 impl ListsArgs {
     /// Reads the lists and applies those that say which cases: all of this is known without a device.
-    pub(crate) fn read(&self, mut all: Vec<Case>, filters: &[Filter]) -> Result<(Lists, Chosen), Failure> {
+    pub(crate) fn read(&self, mut all: Vec<Unit>, filters: &[Filter]) -> Result<(Lists, Chosen), Failure> {
         let patterns = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(Patterns::none()), Patterns::read);
         let skips = patterns(&self.skips).code(exit::USAGE)?;
         let flakes = patterns(&self.flakes).code(exit::USAGE)?;
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose().code(exit::USAGE)?;
         if let (Some(baseline), Some(path)) = (&baseline, &self.baseline) {
-            let unknown = baseline.unknown(&all.iter().map(|case| case.name.as_str()).collect());
+            let unknown = baseline.unknown(&all.iter().map(Choice::name).collect());
             if let Some(first) = unknown.first() {
                 note(&format!("{}: {} cases are not known here, {first} first", path.display(), count(unknown.len())));
             }
         }
         self.keep_listed(&mut all)?;
         let excluded = cases::filters(&self.exclude, &all)?;
-        all.retain(|case| !excluded.iter().any(|filter| filter.matches(&case.name)));
-        let chosen = |case: &Case| filters.is_empty() || filters.iter().any(|filter| filter.matches(&case.name));
+        all.retain(|case| !excluded.iter().any(|filter| filter.matches(case.name())));
+        let chosen = |case: &Unit| filters.is_empty() || filters.iter().any(|filter| filter.matches(case.name()));
         let mut skipped = Vec::new();
         all.retain(|case| {
-            let skip = skips.matches(&case.name);
+            let skip = skips.matches(case.name());
             if skip && chosen(case) {
-                skipped.push(case.name.clone());
+                skipped.push(case.name().to_owned());
             }
             !skip
         });
@@ -100,14 +101,14 @@ impl ListsArgs {
     }
 
     /// Keeps what the case list names. Named one by one, they are wanted whatever the budget would leave out.
-    fn keep_listed(&self, all: &mut Vec<Case>) -> Result<(), Failure> {
+    fn keep_listed(&self, all: &mut Vec<Unit>) -> Result<(), Failure> {
         let Some(path) = &self.caselist else { return Ok(()) };
         let list = deqp::case_list(path).code(exit::USAGE)?;
         let listed: HashSet<&str> = list.iter().map(|line| line.text.as_str()).collect();
-        let known: HashSet<&str> = all.iter().map(|case| case.name.as_str()).collect();
+        let known: HashSet<&str> = all.iter().map(Choice::name).collect();
         let unknown: Vec<_> = list.iter().filter(|line| !known.contains(line.text.as_str())).collect();
         if let Some(first) = unknown.first() {
-            let near = Filter::new(&first.text).nearest(all.iter().map(|case| case.name.as_str()));
+            let near = Filter::new(&first.text).nearest(all.iter().map(Choice::name));
             let more = match unknown.len() - 1 {
                 0 => String::new(),
                 more => format!("; {} more names of the list are unknown", count(more)),
@@ -123,8 +124,10 @@ impl ListsArgs {
             return Err(usage(format!("{} names no case", path.display())));
         }
         all.retain_mut(|case| {
-            let kept = listed.contains(case.name.as_str());
-            case.quick |= kept;
+            let kept = listed.contains(case.name());
+            if kept {
+                case.include();
+            }
             kept
         });
         Ok(())

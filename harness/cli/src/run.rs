@@ -7,8 +7,10 @@ use crate::{
     folders, note,
 };
 use anyhow::Context;
+use assay_check::{Target, VulkanTarget};
 use assay_reports::{Console, ConsoleOptions, Folder, Progress, Shared, Tally};
-use assay_runner::{Executor, PlanError, Reporter, RunOptions, VulkanExecutor, VulkanOptions};
+use assay_runner::{Executor, Plan, PlanError, Reporter, RunOptions, Selection, VulkanExecutor, VulkanOptions};
+use assay_suite::{NoDevice, Programs, RunPath, RunWith, Unit};
 use jiff::{Timestamp, Zoned};
 use std::{
     num::NonZero,
@@ -27,11 +29,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let (all, patterns) = cases::load_with(&args.filters)?;
     let filters = cases::filters(&patterns, &all)?;
     let (lists, chosen) = args.lists.read(all, &filters)?;
-    let executor = VulkanExecutor::open(&VulkanOptions {
-        device: args.device.clone(),
-        validation: args.validation,
-        time_limit: Duration::from_secs_f64(args.timeout),
-    })?;
+    let runs = Runs::open(args)?;
+    let executor = runs.executor();
     let jobs = args.jobs.map_or_else(cores, usize::from);
     let options = RunOptions {
         budget: args.budget,
@@ -42,14 +41,25 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         started: Timestamp::now().to_string(),
     };
-    let plan = assay_runner::plan(chosen.cases, &filters, &executor, &options).map_err(|error| Failure {
+    let refused = |error: PlanError| Failure {
         code: match error {
             PlanError::NoMatch { .. } => exit::NOTHING,
             PlanError::Range { .. } => exit::USAGE,
         },
         error: error.into(),
-    })?;
-    if plan.cases.is_empty() {
+    };
+    let selection = assay_runner::choose(chosen.cases, &filters, options.budget, options.partition);
+    let Selection { cases, thinned, part } = selection.map_err(refused)?;
+    let (cases, programs) = Unit::split(cases);
+    let mut plan = Plan::chosen(Selection { cases, thinned, part }, &options).map_err(refused)?;
+    plan.programs = programs.iter().map(|case| case.name.clone()).collect();
+    plan.negotiate(executor, jobs);
+    if let Some(path) = args.path.filter(|path| *path != RunPath::Native) {
+        for planned in &mut plan.cases {
+            planned.missing = Some(format!("an instruction by itself has no {path} path: it is core Vulkan"));
+        }
+    }
+    if plan.is_empty() {
         let partition = plan.part.as_ref().map(|part| format!("{} holds none of the {} cases", part.of[0], part.cases));
         return Err(Failure {
             code: exit::NOTHING,
@@ -61,7 +71,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
             }),
         });
     }
-    let planned = plan.cases.iter().map(|planned| planned.case.name.clone()).collect();
+    let planned = plan.names().map(str::to_owned).collect();
     let expectations = Rc::new(args.lists.expect(lists, executor.info(), planned, chosen.skipped)?);
 
     let folder = Folder::create(args.out.clone().unwrap_or_else(default_folder)).code(exit::USAGE)?;
@@ -85,13 +95,51 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), Box::new(console)];
 
     catch_interrupts()?;
-    assay_runner::run(&plan, &executor, &options, &mut reporters, &INTERRUPTED).code(exit::USAGE)?;
+    // The layer says what it objects to about the device, not about a case: one at a time, then.
+    let with = RunWith { path: args.path, seed: args.seed, jobs: if args.validation { 1 } else { jobs } };
+    let programs = Programs { cases: &programs, target: runs.target(), with };
+    assay_runner::run_with(&plan, &programs, executor, &options, &mut reporters, &INTERRUPTED).code(exit::USAGE)?;
     // The results are safe: a page that cannot be written is worth a note, not the run.
     let page = path.join(folders::PAGE);
     if let Err(failure) = folders::write_page(&[path], &page) {
         note(&format!("no page was written: {failure}"));
     }
     Ok(tally.with(|tally| exit::of_outcome(tally.outcome(), tally.interrupted())))
+}
+
+/// What the cases are run on.
+enum Runs {
+    /// A device: for precision cases, and for programs.
+    Device(Box<VulkanExecutor>, Box<VulkanTarget>),
+    /// None, for the reference path.
+    Nothing(Box<NoDevice>),
+}
+
+impl Runs {
+    fn open(args: &RunArgs) -> Result<Runs, Failure> {
+        if args.path == Some(RunPath::Reference) {
+            return Ok(Runs::Nothing(Box::default()));
+        }
+        let time_limit = Duration::from_secs_f64(args.timeout);
+        let validation = args.validation;
+        let executor = VulkanExecutor::open(&VulkanOptions { device: args.device.clone(), validation, time_limit })?;
+        let target = VulkanTarget::new(executor.physical(), time_limit, validation)?;
+        Ok(Runs::Device(Box::new(executor), Box::new(target)))
+    }
+
+    fn executor(&self) -> &dyn Executor {
+        match self {
+            Runs::Device(executor, _) => &**executor,
+            Runs::Nothing(none) => &**none,
+        }
+    }
+
+    fn target(&self) -> &(dyn Target + Sync) {
+        match self {
+            Runs::Device(_, target) => &**target,
+            Runs::Nothing(none) => &**none,
+        }
+    }
 }
 
 fn cores() -> usize {

@@ -171,3 +171,22 @@ fn an_interrupt_leaves_whole_files_and_its_own_exit_code() {
     let ended: Vec<_> = cases.map(|case| (&case.name, case.status, &case.reason)).collect();
     assert_eq!(status.code(), Some(130), "{ended:?}");
 }
+
+/// Cases of suites and precision cases are chosen alike, run in one run and end in one list of results.
+#[test]
+fn programs_run_beside_precision_cases() {
+    let out = tempfile::tempdir().unwrap();
+    let folder = out.path().join("out");
+    let path = folder.to_str().unwrap();
+    let names = ["storage8.convert.ssbo.zext_u8.to32", "precision.f32.exp2.scalar.default"];
+    let ran = assay(&["run", names[0], names[1], "--path", "reference", "--out", path]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let csv = fs::read_to_string(folder.join("results.csv")).unwrap();
+    assert!(csv.contains("storage8.convert.ssbo.zext_u8.to32,Pass"), "{csv}");
+    // No device takes part, and nothing else says what an instruction by itself has to do.
+    assert!(csv.contains("precision.f32.exp2.scalar.default,Skip"), "{csv}");
+    let results = fs::read_to_string(folder.join("results.jsonl")).unwrap();
+    assert!(results.contains("\"path\":\"reference\""), "{results}");
+    let lowered = assay(&["run", names[0], "--path", "sideways"]);
+    assert_eq!(lowered.code, 2);
+}

@@ -37,7 +37,7 @@ pub enum Status {
 /// One result scalar with what it belongs to; bits in hexadecimal (`0x3f800000`).
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Example {
-    /// Bits of all operand slots.
+    /// Bits of all operand slots; of a program, the place of the element in words.
     pub operands: Vec<String>,
     /// The result slot.
     pub slot: usize,
@@ -49,7 +49,7 @@ pub struct Example {
     #[serde(with = "margin")]
     #[schemars(with = "Option<margin::Json>")]
     pub margin: Option<f64>,
-    /// The command that derives the permitted set.
+    /// The command that derives the permitted set; of a program, the one that runs it alone.
     pub explain: String,
 }
 
@@ -91,7 +91,7 @@ pub struct CaseResult {
     pub status: Status,
     /// Why, for every status but `Pass`: one line.
     pub reason: Option<String>,
-    /// The instruction, as SPIR-V spells it.
+    /// The instruction, as SPIR-V spells it; of a program, the one that it is about.
     pub instruction: String,
     /// Types of results and operands: `f32 <- f32, f32`.
     pub types: String,
@@ -107,7 +107,7 @@ pub struct CaseResult {
     pub rule: String,
     /// The clause of the specification.
     pub clause: String,
-    /// Inputs run.
+    /// Inputs run; of a program, elements of its memory that were held against something.
     pub inputs_tested: u64,
     /// Inputs that there are, as a decimal number (it may exceed 64 bits).
     pub inputs_possible: String,

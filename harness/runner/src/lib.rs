@@ -19,7 +19,7 @@ pub use event::{
     SCHEMA, SPECIFICATION, Status, Times,
 };
 pub use executor::{Executor, Kernel, Trouble};
-pub use plan::{Plan, PlanError, Planned, RunOptions, plan, select};
-pub use run::{RunError, Summary, run};
+pub use plan::{Choice, Plan, PlanError, Planned, RunOptions, Selection, choose, plan, select};
+pub use run::{More, RunError, Summary, run, run_with};
 pub use verdict::blank;
 pub use vulkan::{VulkanExecutor, VulkanOptions, device_info};

@@ -34,8 +34,10 @@ pub struct Planned {
 /// What will be run, in order.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The cases.
+    /// The cases that the pipeline runs.
     pub cases: Vec<Planned>,
+    /// Names of the cases that follow them and that something else runs: [`More`](crate::More).
+    pub programs: Vec<String>,
     /// Cases that match the filters and that the quick budget leaves out.
     pub thinned: usize,
     /// Which part of the cases these are, if not all of them.
@@ -63,9 +65,79 @@ pub enum PlanError {
     },
 }
 
+/// What can be chosen by name: cases of every kind.
+pub trait Choice {
+    /// The case's name.
+    fn name(&self) -> &str;
+    /// Whether the quick budget includes it without being asked for it by name.
+    fn is_quick(&self) -> bool;
+    /// Makes the quick budget include it.
+    fn include(&mut self);
+}
+
+impl Choice for Case {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_quick(&self) -> bool {
+        self.quick
+    }
+
+    fn include(&mut self) {
+        self.quick = true;
+    }
+}
+
+/// What was chosen, in order.
+#[derive(Clone, Debug)]
+pub struct Selection<T> {
+    /// The cases.
+    pub cases: Vec<T>,
+    /// Cases that match the filters and that the quick budget leaves out.
+    pub thinned: usize,
+    /// Which part of the cases these are, if not all of them.
+    pub part: Option<Part>,
+}
+
 /// The cases that match any of the filters (all, if there are none), in the order given; for the quick budget without
-/// those that it leaves out and that no filter names exactly; of these, those in the partition. With what the device lacks
-/// for each.
+/// those that it leaves out and that no filter names exactly; of these, those in the partition.
+///
+/// # Errors
+/// A filter matches nothing.
+pub fn choose<T: Choice>(
+    cases: Vec<T>,
+    filters: &[Filter],
+    budget: Budget,
+    partition: Option<Partition>,
+) -> Result<Selection<T>, PlanError> {
+    for filter in filters {
+        if !cases.iter().any(|case| filter.matches(case.name())) {
+            return Err(PlanError::NoMatch {
+                filter: filter.pattern().to_owned(),
+                nearest: filter.nearest(cases.iter().map(Choice::name)),
+            });
+        }
+    }
+    let mut selection = Selection { cases: Vec::new(), thinned: 0, part: None };
+    for case in cases {
+        if !filters.is_empty() && !filters.iter().any(|filter| filter.matches(case.name())) {
+            continue;
+        }
+        let named = filters.iter().any(|filter| filter.names_exactly(case.name()));
+        if budget == Budget::Quick && !case.is_quick() && !named {
+            selection.thinned += 1;
+            continue;
+        }
+        selection.cases.push(case);
+    }
+    if let Some(partition) = partition {
+        selection.part = Some(divide(&mut selection.cases, partition));
+    }
+    Ok(selection)
+}
+
+/// Chooses precision cases, as [`choose`] does, and finds out what the device lacks for each.
 ///
 /// # Errors
 /// A filter matches nothing, or the range fits none of a case's values.
@@ -85,40 +157,44 @@ pub fn plan(
 /// # Errors
 /// A filter matches nothing, or the range fits none of a case's values.
 pub fn select(cases: Vec<Case>, filters: &[Filter], options: &RunOptions) -> Result<Plan, PlanError> {
-    for filter in filters {
-        if !cases.iter().any(|case| filter.matches(&case.name)) {
-            return Err(PlanError::NoMatch {
-                filter: filter.pattern().to_owned(),
-                nearest: filter.nearest(cases.iter().map(|case| case.name.as_str())),
-            });
-        }
-    }
-    let mut plan = Plan { cases: Vec::new(), thinned: 0, part: None };
-    for case in cases {
-        if !filters.is_empty() && !filters.iter().any(|filter| filter.matches(&case.name)) {
-            continue;
-        }
-        let named = filters.iter().any(|filter| filter.names_exactly(&case.name));
-        if options.budget == Budget::Quick && !case.quick && !named {
-            plan.thinned += 1;
-            continue;
-        }
-        if let (Some(range), Some(first)) = (&options.range, case.call.operand_slots().next()) {
-            range.positions(first).map_err(|source| PlanError::Range { case: case.name.clone(), source })?;
-        }
-        plan.cases.push(Planned { case, missing: None });
-    }
-    if let Some(partition) = options.partition {
-        plan.part = Some(divide(&mut plan.cases, partition));
-    }
-    Ok(plan)
+    Plan::chosen(choose(cases, filters, options.budget, options.partition)?, options)
 }
 
 impl Plan {
     /// One that runs these cases.
     pub fn of(cases: impl IntoIterator<Item = Case>) -> Plan {
         let cases = cases.into_iter().map(|case| Planned { case, missing: None }).collect();
-        Plan { cases, thinned: 0, part: None }
+        Plan { cases, programs: Vec::new(), thinned: 0, part: None }
+    }
+
+    /// One that runs cases which were chosen.
+    ///
+    /// # Errors
+    /// The range fits none of a case's values.
+    pub fn chosen(selection: Selection<Case>, options: &RunOptions) -> Result<Plan, PlanError> {
+        let Selection { cases, thinned, part } = selection;
+        for case in &cases {
+            if let (Some(range), Some(first)) = (&options.range, case.call.operand_slots().next()) {
+                range.positions(first).map_err(|source| PlanError::Range { case: case.name.clone(), source })?;
+            }
+        }
+        Ok(Plan { thinned, part, ..Plan::of(cases) })
+    }
+
+    /// How many cases there are, of all kinds.
+    pub fn len(&self) -> usize {
+        self.cases.len() + self.programs.len()
+    }
+
+    /// Whether there is nothing to run.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The names of all cases, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let programs = self.programs.iter().map(String::as_str);
+        self.cases.iter().map(|planned| planned.case.name.as_str()).chain(programs)
     }
 
     /// Finds out what the device lacks for each case, on that many threads.
@@ -141,7 +217,7 @@ impl Plan {
             device,
             budget: options.budget.to_string(),
             seed: options.seed,
-            cases: self.cases.len(),
+            cases: self.len(),
             command: options.command.clone(),
             started: options.started.clone(),
             selection: self.selection(options),
@@ -152,20 +228,20 @@ impl Plan {
     /// A hash of the planned cases and of what decides their inputs.
     fn selection(&self, options: &RunOptions) -> String {
         let mut text = format!("{} {} {:?}", options.budget, options.seed, options.range);
-        for planned in &self.cases {
+        for name in self.names() {
             text.push('\n');
-            text.push_str(&planned.case.name);
+            text.push_str(name);
         }
         format!("{:016x}", stable_hash(text.as_bytes()))
     }
 }
 
 /// Keeps those in the partition; says what they are a part of.
-fn divide(cases: &mut Vec<Planned>, partition: Partition) -> Part {
-    let names: Vec<&str> = cases.iter().map(|planned| planned.case.name.as_str()).collect();
+fn divide<T: Choice>(cases: &mut Vec<T>, partition: Partition) -> Part {
+    let names: Vec<&str> = cases.iter().map(Choice::name).collect();
     let selection = format!("{:016x}", stable_hash(names.join("\n").as_bytes()));
     let part = Part { of: vec![partition.to_string()], cases: cases.len(), selection };
     let mut place = 0..;
-    cases.retain(|planned| place.next().is_some_and(|place| partition.holds(&planned.case.name, place)));
+    cases.retain(|case| place.next().is_some_and(|place| partition.holds(case.name(), place)));
     part
 }

@@ -3,6 +3,7 @@
 use crate::pipeline::{self, Message};
 use crate::{CaseResult, Event, Executor, Plan, Reporter, RunOptions, Status};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -55,15 +56,41 @@ pub enum RunError {
     Report(#[from] std::io::Error),
 }
 
-/// Runs the plan and tells the reporters. Once `interrupted` is set, it ends after the current chunk: the case at hand is
+/// What runs the cases of a plan that are [`Plan::programs`], after the others.
+pub trait More {
+    /// Runs them, in order, and tells of their beginnings and ends; ends early once `interrupted` is set or `tell` says
+    /// so.
+    fn run(&self, interrupted: &AtomicBool, tell: &mut dyn FnMut(Event) -> ControlFlow<()>);
+}
+
+impl More for () {
+    fn run(&self, _: &AtomicBool, _: &mut dyn FnMut(Event) -> ControlFlow<()>) {}
+}
+
+/// Runs the plan and tells the reporters: [`run_with`] nothing more.
+///
+/// # Errors
+/// A reporter failed; the run is stopped.
+pub fn run(
+    plan: &Plan,
+    executor: &dyn Executor,
+    options: &RunOptions,
+    reporters: &mut [Box<dyn Reporter>],
+    interrupted: &AtomicBool,
+) -> Result<Summary, RunError> {
+    run_with(plan, &(), executor, options, reporters, interrupted)
+}
+
+/// Runs the plan, then what follows it, and tells the reporters. Once `interrupted` is set, it ends after the current chunk: the case at hand is
 /// reported with the part that it covered.
 ///
 /// Cases begin and end in the order of the plan; one may begin before the one before it has ended.
 ///
 /// # Errors
 /// A reporter failed; the run is stopped.
-pub fn run(
+pub fn run_with(
     plan: &Plan,
+    more: &dyn More,
     executor: &dyn Executor,
     options: &RunOptions,
     reporters: &mut [Box<dyn Reporter>],
@@ -96,10 +123,20 @@ pub fn run(
             stop(failed.is_some());
         }
     });
+    if failed.is_none() && next == plan.cases.len() {
+        more.run(interrupted, &mut |event| {
+            if let Event::CaseFinished(result) = &event {
+                next += 1;
+                summary.add(result);
+            }
+            failed = failed.take().or_else(|| tell(&event).err());
+            if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    }
     if let Some(error) = failed {
         return Err(error.into());
     }
-    summary.interrupted = next < plan.cases.len() || interrupted.load(Ordering::Relaxed);
+    summary.interrupted = next < plan.len() || interrupted.load(Ordering::Relaxed);
     summary.wall = started.elapsed().as_secs_f64();
     tell(&Event::RunFinished { interrupted: summary.interrupted, wall: summary.wall })?;
     Ok(summary)

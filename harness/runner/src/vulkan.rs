@@ -61,6 +61,11 @@ impl VulkanExecutor {
         })
     }
 
+    /// The device that it opened.
+    pub fn physical(&self) -> &PhysicalDevice {
+        &self.physical
+    }
+
     fn device(&self) -> Device {
         lock(&self.device).clone()
     }

@@ -1,0 +1,74 @@
+//! In place of a device where none takes part.
+
+use assay_case::{Case, Columns};
+use assay_check::{Job, Left, Target, TargetError};
+use assay_runner::{DeviceInfo, Executor, Kernel, Trouble};
+use assay_spirv::need::Have;
+use std::collections::BTreeMap;
+
+/// In place of a device on the reference path: it runs nothing and says so.
+#[derive(Debug)]
+pub struct NoDevice {
+    info: DeviceInfo,
+    have: Have,
+}
+
+const WHY: &str = "no device takes part in the reference path, and the case has no other reference";
+
+impl Default for NoDevice {
+    fn default() -> NoDevice {
+        let none = || "none".to_owned();
+        NoDevice {
+            info: DeviceInfo {
+                name: "no device: the oracle alone".to_owned(),
+                kind: "other".to_owned(),
+                vendor_id: 0,
+                device_id: 0,
+                uuid: "0".repeat(32),
+                driver_name: none(),
+                driver_info: none(),
+                driver_version: 0,
+                api_version: "0.0.0".to_owned(),
+                conformance_version: "0.0.0.0".to_owned(),
+                features: Vec::new(),
+                extensions: Vec::new(),
+                properties: BTreeMap::new(),
+                environment: BTreeMap::new(),
+                host_cpu: std::env::consts::ARCH.to_owned(),
+            },
+            have: Have::default(),
+        }
+    }
+}
+
+impl Target for NoDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn have(&self) -> &Have {
+        &self.have
+    }
+
+    fn run(&self, _: &Job<'_>) -> Result<Left, TargetError> {
+        Err(TargetError::Lacks(WHY.to_owned()))
+    }
+}
+
+impl Executor for NoDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn missing(&self, _: &Case) -> Option<String> {
+        Some(WHY.to_owned())
+    }
+
+    fn build(&self, _: &Case, _: usize, _: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {
+        Err(Trouble::Internal(WHY.to_owned()))
+    }
+
+    fn recover(&self) -> Result<(), Trouble> {
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! A case of any kind.
+
+use crate::Case;
+use assay_runner::Choice;
+
+/// A case of any kind: chosen by the same filters, lists, budget and partition, and run in one run.
+#[derive(Clone, Debug)]
+pub enum Unit {
+    /// An instruction on many operands.
+    Precision(assay_case::Case),
+    /// A generated program.
+    Program(Case),
+}
+
+impl Unit {
+    /// Every case that is built in: precision cases first, then each suite's.
+    ///
+    /// # Errors
+    /// A built-in file is malformed, which a test rules out.
+    pub fn load() -> Result<Vec<Unit>, assay_case::CaseError> {
+        let mut units: Vec<Unit> = assay_case::load()?.into_iter().map(Unit::Precision).collect();
+        units.extend(crate::all().into_iter().flat_map(|suite| suite.cases()).map(Unit::Program));
+        Ok(units)
+    }
+
+    /// Precision cases and programs apart, each in their order.
+    pub fn split(units: Vec<Unit>) -> (Vec<assay_case::Case>, Vec<Case>) {
+        let (mut cases, mut programs) = (Vec::new(), Vec::new());
+        for unit in units {
+            match unit {
+                Unit::Precision(case) => cases.push(case),
+                Unit::Program(case) => programs.push(case),
+            }
+        }
+        (cases, programs)
+    }
+}
+
+impl Choice for Case {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_quick(&self) -> bool {
+        self.quick
+    }
+
+    fn include(&mut self) {
+        self.quick = true;
+    }
+}
+
+impl Choice for Unit {
+    fn name(&self) -> &str {
+        match self {
+            Unit::Precision(case) => case.name(),
+            Unit::Program(case) => case.name(),
+        }
+    }
+
+    fn is_quick(&self) -> bool {
+        match self {
+            Unit::Precision(case) => case.is_quick(),
+            Unit::Program(case) => case.is_quick(),
+        }
+    }
+
+    fn include(&mut self) {
+        match self {
+            Unit::Precision(case) => case.include(),
+            Unit::Program(case) => case.include(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_begin_with_their_suite() {
+        let mut seen = BTreeSet::new();
+        for suite in crate::all() {
+            assert!(!suite.why().is_empty());
+            for case in suite.cases() {
+                let rest = case.name.strip_prefix(suite.name()).and_then(|rest| rest.strip_prefix('.'));
+                assert!(rest.is_some_and(|rest| !rest.is_empty()), "{}", case.name);
+                let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '.';
+                assert!(case.name.chars().all(plain), "{}", case.name);
+                assert!(seen.insert(case.name.clone()), "{} twice", case.name);
+            }
+        }
+        assert!(Unit::load().unwrap().len() > seen.len());
+    }
+}

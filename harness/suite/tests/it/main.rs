@@ -1,0 +1,4 @@
+//! The suites against the oracle's second references, spoilt devices and the software drivers.
+
+mod programs;
+mod support;

@@ -1,0 +1,83 @@
+//! Targets to run programs on.
+
+use assay_check::{Job, Left, Target, TargetError, VulkanTarget};
+use assay_oracle::{Limits, Program};
+use assay_runner::{CaseResult, DeviceInfo, Event, More};
+use assay_spirv::Module;
+use assay_spirv::need::Have;
+use assay_suite::{Case, NoDevice, Programs, RunPath, RunWith};
+use assay_vulkan::Instance;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A device that does what the oracle says, and then something to the memory. It has what the first of the drivers that is
+/// there has.
+pub(crate) struct Spoilt<F> {
+    none: NoDevice,
+    have: Have,
+    spoil: F,
+}
+
+impl<F: Fn(&mut Left)> Spoilt<F> {
+    pub(crate) fn new(have: Have, spoil: F) -> Self {
+        Self { none: NoDevice::default(), have, spoil }
+    }
+}
+
+impl<F: Fn(&mut Left)> Target for Spoilt<F> {
+    fn info(&self) -> &DeviceInfo {
+        Target::info(&self.none)
+    }
+
+    fn have(&self) -> &Have {
+        &self.have
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let module = Module::parse(job.words.to_vec()).expect("what is sent is a module");
+        let program = Program::new(&module, job.entry, &Default::default()).expect("what is sent is understood");
+        let outcome = program.run(job.dispatch, &Limits::default()).expect("it was run before");
+        let memory = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
+        let mut left = Left { memory, taken: Duration::ZERO };
+        (self.spoil)(&mut left);
+        Ok(left)
+    }
+}
+
+/// Runs cases one after another.
+pub(crate) fn run(cases: &[Case], target: &(dyn Target + Sync), path: Option<RunPath>) -> Vec<CaseResult> {
+    let programs = Programs { cases, target, with: RunWith { path, seed: 0, jobs: 2 } };
+    let mut results = Vec::new();
+    programs.run(&AtomicBool::new(false), &mut |event| {
+        if let Event::CaseFinished(result) = event {
+            results.push(*result);
+        }
+        ControlFlow::Continue(())
+    });
+    results
+}
+
+/// Runs `test` on every software driver.
+pub(crate) fn on_each_driver(test: impl Fn(&VulkanTarget)) {
+    let strict = std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_some_and(|v| v == "1");
+    let skip = |what: &str| {
+        assert!(!strict, "{what}");
+        skipped(what);
+    };
+    let devices = match Instance::new(true).or_else(|_| Instance::new(false)).and_then(|i| i.devices()) {
+        Ok(devices) => devices,
+        Err(error) => return skip(&error.to_string()),
+    };
+    for name in ["llvmpipe", "SwiftShader"] {
+        match devices.iter().find(|d| d.identity().name.contains(name)) {
+            Some(device) => test(&VulkanTarget::new(device, Duration::from_secs(60), false).unwrap()),
+            None => skip(&format!("no {name} among the devices")),
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped part of a test must be seen")]
+fn skipped(what: &str) {
+    eprintln!("SKIPPED: {what}");
+}
