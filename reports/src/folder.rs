@@ -3,27 +3,32 @@
 //! | file | when | what |
 //! |---|---|---|
 //! | `device.json` | at the start | the device and what it depends on ([`assay_runner::DeviceInfo`]) |
-//! | `results.jsonl` | grows as `results.jsonl.partial`, gets its name at the end | one event a line: `run_started`, a `case_finished` for each case, `run_finished` |
+//! | `results.jsonl` | grows as `results.jsonl.partial`, gets its name at the end | one event a line, each with its checksum: `run_started`, a `case_finished` for each case, `run_finished` |
 //! | `results.csv`, `failures.csv` | at the end | deqp-runner's form |
 //! | `junit.xml` | at the end | for CI systems |
 //! | `standings.jsonl` | at the end, if the lab gave lists | how each case stands to them, where it is not simply as it should be |
 //!
 //! A file under its final name is whole. The end of a run is also its end by Ctrl-C: the files then hold the cases
 //! that ended, and `run_finished` says `"interrupted":true`. A run that was killed leaves `results.jsonl.partial`, in
-//! which every line but perhaps the last is whole.
+//! which every line but perhaps the last is whole. Either can be continued ([`Folder::resume`]).
+//!
+//! The folder itself is locked as long as somebody writes to it.
 
 use crate::{
     deqp::{self, Did, Word},
     expect::{Expectations, Judged, Standing},
+    journal::{self, Journal},
     junit,
+    load::LoadError,
 };
 use assay_runner::{Event, Reporter};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
     rc::Rc,
+    time::{Duration, Instant},
 };
 
 pub(crate) const DEVICE: &str = "device.json";
@@ -65,13 +70,29 @@ pub enum FolderError {
         /// Why.
         source: io::Error,
     },
+    /// Another process is writing to it.
+    #[error("another `assay` is writing to {}: wait for its end, or name another folder", .0.display())]
+    Busy(PathBuf),
+    /// It holds no run that can be continued.
+    #[error(transparent)]
+    Load(#[from] LoadError),
 }
+
+/// Bytes that are written before the disk is asked to keep them are lost with the power; they are of this time at most.
+const SYNC: Duration = Duration::from_secs(1);
 
 /// Writes the output folder.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// The folder, locked.
+    _lock: File,
     results: Option<File>,
+    synced: Instant,
+    /// The run continues one that was begun before.
+    resumed: bool,
+    /// Results that will be told and are in the journal already.
+    written: usize,
     rows: deqp::Rows,
     junit: Vec<junit::Row>,
     standings: String,
@@ -93,15 +114,44 @@ impl Folder {
         if let Err(source) = probe(&path) {
             return Err(FolderError::Write { path, source });
         }
+        let lock = lock(&path)?;
         Ok(Folder {
             path,
+            _lock: lock,
             results: None,
+            synced: Instant::now(),
+            resumed: false,
+            written: 0,
             rows: deqp::Rows::default(),
             junit: Vec::new(),
             standings: String::new(),
             title: String::new(),
             expectations: Rc::default(),
         })
+    }
+
+    /// Opens the folder of a run that was killed or interrupted, to go on with it. The first events that it is then told
+    /// have to be the start of the run and the results of the journal ([`Journal::replay`]), which it does not write again.
+    ///
+    /// # Errors
+    /// There is no such run in it, another process is at it, or it cannot be written to.
+    pub fn resume(path: impl Into<PathBuf>) -> Result<(Folder, Journal), FolderError> {
+        let path = path.into();
+        if !path.is_dir() {
+            return Err(LoadError::NoResults(path).into());
+        }
+        let mut folder = Folder::create(path)?;
+        let journal = Journal::open(&folder.path)?;
+        (folder.resumed, folder.written) = (true, journal.results);
+        let opened = journal.append().and_then(|file| {
+            folder.clear(&[RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE])?;
+            Ok(file)
+        });
+        match opened {
+            Ok(file) => folder.results = Some(file),
+            Err(source) => return Err(FolderError::Write { path: folder.path, source }),
+        }
+        Ok((folder, journal))
     }
 
     /// Holds the results against what the lab expects.
@@ -122,13 +172,8 @@ impl Folder {
 
     fn start(&mut self, event: &Event) -> io::Result<()> {
         // All at once, so that files of two runs never lie side by side.
-        for name in [RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE, DEVICE] {
-            for name in [name.to_owned(), format!("{name}{PARTIAL}")] {
-                match fs::remove_file(self.path.join(name)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-            }
+        if !self.resumed {
+            self.clear(&[RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE, DEVICE])?;
         }
         if let Event::RunStarted(run) = event {
             let mut text = serde_json::to_string_pretty(&run.device)?;
@@ -139,15 +184,39 @@ impl Folder {
         self.rows = deqp::Rows::default();
         self.junit.clear();
         self.standings.clear();
+        if self.resumed {
+            return Ok(());
+        }
         self.results = Some(File::create(self.path.join(format!("{RESULTS}{PARTIAL}")))?);
         self.line(event)
     }
 
+    /// Removes files, whole or not.
+    fn clear(&self, names: &[&str]) -> io::Result<()> {
+        for name in names {
+            for name in [(*name).to_owned(), format!("{name}{PARTIAL}")] {
+                match fs::remove_file(self.path.join(name)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn line(&mut self, event: &Event) -> io::Result<()> {
-        let mut line = serde_json::to_string(event)?;
-        line.push('\n');
+        if self.written > 0 && event.ended().is_some() {
+            self.written -= 1;
+            return Ok(());
+        }
+        let Some(file) = &mut self.results else { return Ok(()) };
         // One write a line: what a killed run leaves ends with a whole line.
-        self.results.as_mut().map_or(Ok(()), |file| file.write_all(line.as_bytes()))
+        file.write_all(journal::line(event)?.as_bytes())?;
+        if self.synced.elapsed() > SYNC {
+            file.sync_data()?;
+            self.synced = Instant::now();
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -207,6 +276,19 @@ impl Folder {
     /// Writes a file under another name, then gives it its own.
     fn write_whole(&self, name: &str, text: &str) -> io::Result<()> {
         write_whole(&self.path, name, text)
+    }
+}
+
+/// Locks a folder, as long as the result is kept.
+fn lock(path: &Path) -> Result<File, FolderError> {
+    let failed = |source| FolderError::Write { path: path.to_owned(), source };
+    let folder = File::open(path).map_err(failed)?;
+    match folder.try_lock() {
+        Ok(()) => Ok(folder),
+        Err(TryLockError::WouldBlock) => Err(FolderError::Busy(path.to_owned())),
+        // Some network file systems have no locks: whoever uses them has to see to it.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(folder),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
 
@@ -326,6 +408,9 @@ mod tests {
         for event in events() {
             folder.event(&event).unwrap();
         }
+        let busy = Folder::create(dir.path()).unwrap_err().to_string();
+        assert!(busy.contains("another `assay` is writing to"), "{busy}");
+        drop(folder);
         let mut again = Folder::create(dir.path()).unwrap();
         assert!(again.holds_results());
         again.event(&events()[0]).unwrap();

@@ -4,6 +4,7 @@
 //! and of each only what is asked for is kept.
 
 use crate::folder::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine};
+use crate::journal;
 use assay_runner::{Profile, RunInfo, SCHEMA, Status};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -27,10 +28,14 @@ pub enum LoadError {
     NoResults(PathBuf),
     /// The run is still going on, or was killed.
     #[error(
-        "{} holds only results.jsonl.partial: its run is still going on, or was killed and has to be run again",
-        .0.display()
+        "{folder} holds only results.jsonl.partial: its run is still going on, or was killed; `assay run --resume \
+         {folder}` goes on with it",
+        folder = .0.display()
     )]
     Unfinished(PathBuf),
+    /// The beginning of a journal is lost.
+    #[error("{} does not say what was being run: its first line is damaged; run everything again", .0.display())]
+    NoBeginning(PathBuf),
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
@@ -350,6 +355,9 @@ fn parse<T>(path: &Path, piece: Piece<'_>, take: &impl Fn(Located<'_>) -> T) -> 
         offset += bytes.len() as u64;
         let wrong = |what: String| LoadError::Line { path: path.to_owned(), line: piece.line + index, what };
         let text = std::str::from_utf8(bytes).map_err(|_| wrong("not UTF-8".to_owned()))?.trim_end();
+        if journal::is_whole(text.as_bytes()) == Some(false) {
+            return Err(wrong("its checksum is wrong: the line was damaged or changed".to_owned()));
+        }
         let brief: Brief<'_> =
             serde_json::from_str(text).map_err(|error| wrong(format!("not an event of a run: {error}")))?;
         match &*brief.event {
@@ -396,7 +404,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let out = folder(dir.path(), &[("p.a", Status::Pass), ("p.b", Status::Pass)]);
         let file = out.join(RESULTS);
-        let text = fs::read_to_string(&file).unwrap();
+        let sealed = fs::read_to_string(&file).unwrap();
+        // Without checksums, which would be what is wrong with lines that are changed.
+        let text: String =
+            sealed.lines().map(|line| line.split_once(",\"crc\"").unwrap().0.to_owned() + "}\n").collect();
         let lines: Vec<&str> = text.lines().collect();
         let error = |text: &str| {
             fs::write(&file, text).unwrap();
@@ -409,6 +420,10 @@ mod tests {
             (lines[..3].join("\n"), "does not end with the event run_finished"),
             (text.replacen("\"status\":\"Pass\"", "\"status\":\"Fine\"", 1), "results.jsonl:2: not an event of a run"),
             (text.replacen("case_finished", "case_ended", 1), "results.jsonl:2: unknown event `case_ended`"),
+            (
+                sealed.replacen("\"status\":\"Pass\"", "\"status\":\"Fail\"", 1),
+                "results.jsonl:2: its checksum is wrong",
+            ),
             (String::new(), "results.jsonl:1: "),
         ] {
             let error = error(&text);

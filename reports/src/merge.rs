@@ -6,7 +6,7 @@
 use crate::{
     deqp::{Did, Word},
     folder::{self, DEVICE, FAILURES_CSV, JUNIT, PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine},
-    junit,
+    journal, junit,
     load::{LoadError, Opened},
 };
 use assay_case::Partition;
@@ -270,9 +270,8 @@ fn write_results(parts: &[Opened], entries: &[Entry], info: RunInfo, out: &Path)
     }
     let partial = out.join(format!("{RESULTS}{PARTIAL}"));
     let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial).map_err(failed)?);
-    let line = |event: &Event| -> io::Result<String> { Ok(serde_json::to_string(event)? + "\n") };
     let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed);
-    put(line(&Event::RunStarted(Box::new(info))).map_err(failed)?.as_bytes())?;
+    put(journal::line(&Event::RunStarted(Box::new(info))).map_err(failed)?.as_bytes())?;
     let mut text = Vec::new();
     for entry in entries {
         text.resize(entry.length, 0);
@@ -284,7 +283,7 @@ fn write_results(parts: &[Opened], entries: &[Entry], info: RunInfo, out: &Path)
     let interrupted = parts.iter().any(|part| part.ended().interrupted);
     // Parts run side by side: the longest is what the whole took at least.
     let wall = parts.iter().map(|part| part.ended().wall).fold(0.0, f64::max);
-    put(line(&Event::RunFinished { interrupted, wall }).map_err(failed)?.as_bytes())?;
+    put(journal::line(&Event::RunFinished { interrupted, wall }).map_err(failed)?.as_bytes())?;
     let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
     file.sync_all().map_err(failed)?;
     fs::rename(&partial, out.join(RESULTS)).map_err(failed)
