@@ -3,7 +3,7 @@
 use crate::device::{Job, Target, TargetError};
 use crate::setup::{Setup, spec_values};
 use crate::trace::instrument;
-use crate::verdict::{Comparison, compare, expect};
+use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{Cause, Dispatch, Limits, Outcome, Place, Program};
 use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
@@ -202,6 +202,10 @@ impl<'a> Check<'a> {
             match target.run(&self.job(&dispatch)) {
                 Ok(left) => {
                     result.times.device += left.taken.as_secs_f64();
+                    if let Err(what) = complete(&outcome, &dispatch, &self.setup.descriptors, &left.memory) {
+                        trouble = Some(Trouble::Internal(what));
+                        break;
+                    }
                     result.rounds_checked += 1;
                     let mut found = compare(&outcome, &dispatch, &self.setup.descriptors, &left.memory, round);
                     for expectation in &self.expectations {

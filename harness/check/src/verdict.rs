@@ -87,7 +87,35 @@ impl<'a> Permitted<'a> {
     }
 }
 
-/// Compares all that a round may write: storage buffers, storage images, storage texel buffers.
+/// Whether a target left all that it was to leave: what is missing could not be compared, and would look as if it were permitted.
+///
+/// # Errors
+/// What is missing, in words.
+pub(crate) fn complete(
+    outcome: &Outcome,
+    dispatch: &Dispatch,
+    descriptors: &[Descriptor],
+    got: &BTreeMap<Slot, Vec<u8>>,
+) -> Result<(), String> {
+    for descriptor in descriptors.iter().filter(|d| d.is_read_back()) {
+        let given = data_of(dispatch, descriptor.slot).map(<[u8]>::len);
+        let expected = outcome.memory.get(&descriptor.slot).map(|memory| memory.bytes().len());
+        let left = got.get(&descriptor.slot).map(Vec::len);
+        if given.is_none() || expected != given || left != given {
+            let bytes = |n: Option<usize>| n.map_or("nothing".to_owned(), |n| format!("{n} bytes"));
+            return Err(format!(
+                "{} was given {}, of which the device left {} and the oracle {}",
+                descriptor.label(),
+                bytes(given),
+                bytes(left),
+                bytes(expected)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Compares all that a round may write and that is [`complete`]: storage buffers, storage images, storage texel buffers.
 pub(crate) fn compare(
     outcome: &Outcome,
     dispatch: &Dispatch,

@@ -1,11 +1,11 @@
 //! Errors planted in what the device is given: found by the check, named by the trace.
 
 use crate::support::{on_each_driver, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options};
-use assay_runner::Status;
+use assay_check::{Check, Mutating, Mutation, Options, Planted};
+use assay_runner::{CheckResult, Status};
 
-/// Plants an error, checks and traces; the names of the instructions blamed, and whether the planted one is the first.
-fn traced(text: &str, mutation: &str) {
+/// Plants an error, sees on each driver that it is what makes the check fail, and looks at what the trace says of it.
+fn planted(text: &str, mutation: &str, look: impl Fn(&CheckResult, &Planted)) {
     let subject = wgsl(text);
     let mutation: Mutation = mutation.parse().unwrap();
     let check = Check::new(&subject, &Options { rounds: 1, ..Options::default() }).unwrap();
@@ -17,6 +17,13 @@ fn traced(text: &str, mutation: &str) {
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail, "{mutation}: {:?}", result.reason);
         check.explain(&mut result, &target, true);
+        look(&result, &planted);
+    });
+}
+
+/// Plants an error in an instruction that computes; the trace blames it and nothing else.
+fn traced(text: &str, mutation: &str) {
+    planted(text, mutation, |result, planted| {
         let blamed: Vec<_> = result.blamed.iter().map(|b| (b.instruction, b.name.as_str(), b.wrong)).collect();
         assert_eq!(blamed.len(), 1, "{mutation}: only the planted one: {blamed:?}, {:?}", result.notes);
         assert_eq!(blamed[0].0, planted.instruction, "{mutation}: {blamed:?}");
@@ -85,17 +92,7 @@ fn lost_atomics_and_missing_barriers_are_found() {
             data[id.x] = last;
         }";
     for (text, mutation) in [(atomic, "lost-atomic"), (barrier, "missing-barrier@last")] {
-        let subject = wgsl(text);
-        let check = Check::new(&subject, &Options { rounds: 1, ..Options::default() }).unwrap();
-        let mutation: Mutation = mutation.parse().unwrap();
-        let planted = mutation.plant(&subject.source.module, "main").unwrap();
-        on_each_driver(|target| {
-            let sound = check.run(target).unwrap();
-            assert_eq!(sound.status, Status::Pass, "{mutation}: without the error: {:?}", sound.reason);
-            let target = Mutating::new(target, planted.clone());
-            let mut result = check.run(&target).unwrap();
-            assert_eq!(result.status, Status::Fail, "{mutation}: {:?}", result.reason);
-            check.explain(&mut result, &target, true);
+        planted(text, mutation, |result, _| {
             assert!(result.blamed.is_empty(), "{:?}", result.blamed);
             assert!(result.notes[0].contains("look at loads, stores, atomics, barriers"), "{:?}", result.notes);
         });

@@ -57,6 +57,19 @@ fn one_wrong_bit_is_found_and_named() {
 }
 
 #[test]
+fn what_a_device_does_not_leave_is_no_pass() {
+    let missing: [fn(&mut assay_check::Left); 2] = [
+        |left| drop(left.memory.remove(&Slot::new(0, 1))),
+        |left| left.memory.get_mut(&Slot::new(0, 0)).unwrap().truncate(8),
+    ];
+    for (spoil, what) in missing.into_iter().zip(["left nothing", "left 8 bytes"]) {
+        let result = spoilt(&hash(), &Options::default(), spoil);
+        assert_eq!(result.status, Status::InternalError);
+        assert!(result.reason.as_deref().unwrap().contains(what), "{:?}", result.reason);
+    }
+}
+
+#[test]
 fn undefined_behaviour_is_the_shaders_and_named_with_its_line() {
     let text = hash().replace("hashes[id.x] = h;", "hashes[id.x + 1u] = h;");
     let subject = wgsl(&text);
