@@ -34,10 +34,14 @@ const REASONS: usize = 12;
 pub struct ConsoleOptions {
     /// Every case as it ends, with its times, and a row for every mode in the table.
     pub verbose: bool,
+    /// Failures and the last line only.
+    pub quiet: bool,
     /// How many threads check results, for what is said about times.
     pub threads: usize,
     /// The output folder, named at the end.
     pub folder: Option<PathBuf>,
+    /// Results that come first and were shown before: they are counted and not shown again.
+    pub earlier: usize,
 }
 
 /// Reports a run to people.
@@ -108,13 +112,18 @@ impl Console {
             run.seed,
         );
         self.run = Some(run.clone());
+        if self.options.quiet {
+            return Ok(());
+        }
         self.write(text.as_bytes())
     }
 
     fn finished_case(&mut self, case: &CaseResult) -> io::Result<()> {
         let expectations = self.tally.expectations();
         let judged = expectations.judge(case);
-        let shown = !judged.standing.is_success() || self.options.verbose;
+        let earlier = self.options.earlier > 0;
+        self.options.earlier = self.options.earlier.saturating_sub(1);
+        let shown = !earlier && (!judged.standing.is_success() || self.options.verbose);
         let line = shown.then(|| {
             let mut line = case_line(case, &self.options);
             if expectations.are_any() {
@@ -131,6 +140,11 @@ impl Console {
 
     fn finished_run(&mut self) -> io::Result<()> {
         let mut text = Vec::new();
+        if self.options.quiet {
+            let (style, verdict) = self.verdict();
+            writeln!(text, "{style}{verdict}{style:#}")?;
+            return self.write(&text);
+        }
         if !self.rows.is_empty() {
             text.push(b'\n');
             table::write(&mut text, &self.rows, expand)?;

@@ -16,7 +16,7 @@ impl Write for Shared {
 
 fn shown(cases: &[CaseResult], verbose: bool, interrupted: bool) -> String {
     let out = Shared::default();
-    let options = ConsoleOptions { verbose, threads: 2, folder: Some("out".into()) };
+    let options = ConsoleOptions { verbose, threads: 2, folder: Some("out".into()), ..ConsoleOptions::default() };
     let mut console = Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), options);
     console.event(&Event::RunStarted(Box::new(run(cases.len() + usize::from(interrupted))))).unwrap();
     for case in cases {

@@ -139,22 +139,39 @@ fn same(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// That two folders are of one run: the same rules, inputs, cases, device and driver.
+/// That two folders are of one run.
 fn agree(first: &Opened, second: &Opened) -> Result<(), MergeError> {
     let (a, b) = (&first.info, &second.info);
-    let (x, y) = (&a.device, &b.device);
-    let text = |value: &dyn ToString| value.to_string();
-    let selection = |info: &RunInfo| match &info.part {
+    let divided = |info: &RunInfo| match &info.part {
         None => "no partition".to_owned(),
         Some(part) => format!("{} cases, {}", part.cases, part.selection),
     };
+    let (x, y) = (divided(a), divided(b));
+    let apart = (x != y).then(|| ("the cases that were divided".to_owned(), x, y));
+    differing_ground(a, b).or(apart).map_or(Ok(()), |(what, a, b)| {
+        let (first, second) = (first.path.clone(), second.path.clone());
+        Err(MergeError::Differ { first, second, what, a, b })
+    })
+}
+
+/// In what two runs differ that must not, if one is to be continued as the other: what is run, and the ground it stands on.
+/// What differs, and both values.
+pub fn differing(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
+    let selection = |info: &RunInfo| format!("{} cases, {}", info.cases, info.selection);
+    let (x, y) = (selection(a), selection(b));
+    differing_ground(a, b).or((x != y).then(|| ("the list of cases".to_owned(), x, y)))
+}
+
+/// In what two runs differ that results depend on: rules, inputs, device and driver.
+fn differing_ground(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
+    let (x, y) = (&a.device, &b.device);
+    let text = |value: &dyn ToString| value.to_string();
     let mut pairs = vec![
         ("the version of Assay", a.version.clone(), b.version.clone()),
         ("the schema", text(&a.schema), text(&b.schema)),
         ("the specification", a.specification.clone(), b.specification.clone()),
         ("the budget", a.budget.clone(), b.budget.clone()),
         ("the seed", text(&a.seed), text(&b.seed)),
-        ("the cases that were divided", selection(a), selection(b)),
         ("the device", x.name.clone(), y.name.clone()),
         ("vendorID", text(&x.vendor_id), text(&y.vendor_id)),
         ("deviceID", text(&x.device_id), text(&y.device_id)),
@@ -169,11 +186,7 @@ fn agree(first: &Opened, second: &Opened) -> Result<(), MergeError> {
     if x.kind == "cpu" {
         pairs.push(("the host's processor", x.host_cpu.clone(), y.host_cpu.clone()));
     }
-    let differing = pairs.into_iter().find(|(_, a, b)| a != b);
-    differing.map_or(Ok(()), |(what, a, b)| {
-        let (first, second) = (first.path.clone(), second.path.clone());
-        Err(MergeError::Differ { first, second, what: what.to_owned(), a, b })
-    })
+    pairs.into_iter().find(|(_, a, b)| a != b).map(|(what, a, b)| (what.to_owned(), a, b))
 }
 
 /// Every result of every part, sorted by name.

@@ -18,8 +18,11 @@ pub struct Progress {
 const STEPS: u64 = 1_000;
 
 impl Progress {
-    /// One for the terminal.
-    pub fn stderr() -> Progress {
+    /// One for the terminal; `quiet`: none.
+    pub fn stderr(quiet: bool) -> Progress {
+        if quiet {
+            return Progress::hidden();
+        }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
         Progress { bar, running: BTreeMap::new(), finished: 0, planned: 0 }
     }

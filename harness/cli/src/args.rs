@@ -75,6 +75,9 @@ pub(crate) enum Command {
     /// Says what changed from one run to another, margins included
     #[command(after_help = crate::folders::DIFF_HELP)]
     Diff(crate::folders::DiffArgs),
+    /// A process of a run that holds a device; `assay run` starts it
+    #[command(hide = true)]
+    Worker,
     /// Prints a completion script for a shell
     #[command(after_help = "Example: assay completions bash > ~/.local/share/bash-completion/completions/assay")]
     Completions {
@@ -97,7 +100,7 @@ pub(crate) struct ListArgs {
     pub(crate) filters: Vec<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {
     /// Which cases; all without one
     #[arg(value_name = "FILTER")]
@@ -107,11 +110,18 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "quick", hide_possible_values = true)]
     pub(crate) budget: Budget,
 
-    /// The device: its index in `assay devices`, a part of its name, its UUID, or `lavapipe`
+    /// The device: its index in `assay devices`, a part of its name, its UUID, `lavapipe`, or `all`
     ///
-    /// Default: the first discrete GPU, else integrated, virtual, CPU.
+    /// all: one after another, each with a folder of its own in that of --out. Default: the first discrete GPU, else
+    /// integrated, virtual, CPU.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<String>,
+
+    /// Goes on with the run of this folder, which was killed or interrupted, as it was begun
+    ///
+    /// Only what is missing is run. Of other options, --jobs, --workers, --memory, -v and -q may differ from then.
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(crate) resume: Option<PathBuf>,
 
     /// The folder for results; those of an earlier run in it are replaced
     ///
@@ -119,13 +129,30 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Threads that check results and build pipelines
+    /// Threads that check results and build pipelines, of all workers together
     ///
-    /// Default: one for each core.
+    /// A software driver of Mesa's computes on as many (LP_NUM_THREADS), if this or --workers is given. Default: one for
+    /// each core.
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
-    /// How long the device may take over one submission, in seconds
+    /// Worker processes at a time, each with the device open [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) workers: Option<u16>,
+
+    /// Whether the device is opened in processes of their own, so that nothing it does ends the run: yes or no
+    #[arg(long, value_name = "YES|NO", default_value = "yes", hide_possible_values = true, hide_default_value = true)]
+    pub(crate) isolate: Isolate,
+
+    /// Whether cases that fail are run again alone, each in a new process: yes or no
+    #[arg(long, value_name = "YES|NO", default_value = "yes", hide_possible_values = true, hide_default_value = true)]
+    pub(crate) confirm: Confirm,
+
+    /// Resident memory that a worker may have, in MiB [default: 80 % of the machine's, divided among the workers]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..1 << 32))]
+    pub(crate) memory: Option<u64>,
+
+    /// How long the device may take over one submission, in seconds; a worker that it keeps longer is killed
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive_seconds)]
     pub(crate) timeout: f64,
 
@@ -161,6 +188,30 @@ pub(crate) struct RunArgs {
     /// Show every case as it ends with its times and checking rate, and a row for every mode
     #[arg(long, short)]
     pub(crate) verbose: bool,
+
+    /// Show failures and the last line only, and no progress
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+}
+
+/// Whether the device is opened in processes of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Isolate {
+    Yes,
+    No,
+}
+
+/// Whether failures are run again alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Confirm {
+    Yes,
+    No,
+}
+
+impl Confirm {
+    pub(crate) fn is_yes(self) -> bool {
+        self == Confirm::Yes
+    }
 }
 
 #[derive(Debug, Args)]

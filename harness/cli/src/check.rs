@@ -1,7 +1,7 @@
 //! `assay check` and `assay repro`.
 
 use crate::{
-    args::RunArgs,
+    args::{Confirm, Isolate, RunArgs},
     exit::{self, Failure, WithCode, usage},
     note, print, run,
 };
@@ -308,7 +308,7 @@ impl Plan<'_> {
             }
             reporters.push(Box::new(Folder::create(folder).code(exit::USAGE)?));
         }
-        let shown = ConsoleOptions { verbose: false, threads: 1, folder: folder.map(Path::to_owned) };
+        let shown = ConsoleOptions { threads: 1, folder: folder.map(Path::to_owned), ..ConsoleOptions::default() };
         reporters.push(Box::new(Console::new(anstream::stdout(), shown)));
         let mut tell = |event: &Event| -> Result<(), Failure> {
             reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
@@ -477,7 +477,14 @@ impl OnArgs {
             lists: Default::default(),
             validation: self.validation,
             path: None,
+            resume: None,
+            workers: None,
+            // A worker is told the command line, which is not that of a run.
+            isolate: Isolate::No,
+            confirm: Confirm::Yes,
+            memory: None,
             verbose: false,
+            quiet: false,
         }
     }
 

@@ -27,7 +27,7 @@ Lists, in the form of deqp-runner:
   what does better than it says is one, until the baseline is brought up to
   date.";
 
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ListsArgs {
     /// Without the cases that match, as for FILTER; may be given several times
     #[arg(long, short, value_name = "FILTER")]

@@ -1,48 +1,34 @@
-//! A bench that runs cases of the runner on an executor, many at a time.
+//! Cases of the runner in a worker: built ahead, checked while the device computes, as in a single process, and announced.
 
-use crate::{Bench, Teller};
+use crate::Teller;
 use assay_case::{Case, Columns};
 use assay_runner::{DeviceInfo, Executor, Kernel, Plan, Reporter, RunOptions, Trouble};
-use std::{collections::HashMap, sync::atomic::AtomicBool, time::Duration};
+use std::{sync::atomic::AtomicBool, time::Duration};
 
-/// Runs cases of the runner: built ahead, checked while the device computes, as in a single process.
-pub struct Pipeline<E> {
-    executor: E,
-    cases: HashMap<String, Case>,
-    options: RunOptions,
-}
-
-impl<E: Executor> Pipeline<E> {
-    /// One that knows these cases.
-    pub fn new(executor: E, cases: impl IntoIterator<Item = Case>, options: RunOptions) -> Pipeline<E> {
-        let cases = cases.into_iter().map(|case| (case.name.clone(), case)).collect();
-        Pipeline { executor, cases, options }
-    }
-}
-
-impl<E: Executor> Bench for Pipeline<E> {
-    fn device(&self) -> &DeviceInfo {
-        self.executor.info()
-    }
-
-    fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
-        let known = |name: &String| self.cases.get(name).cloned().ok_or_else(|| format!("there is no case `{name}`"));
-        let mut plan = Plan::of(cases.iter().map(known).collect::<Result<Vec<Case>, String>>()?);
-        plan.negotiate(&self.executor, self.options.jobs);
-        let watched = Watched { executor: &self.executor, teller };
-        let mut reporters: [Box<dyn Reporter>; 1] = [Box::new(teller.clone())];
-        let ran = assay_runner::run(&plan, &watched, &self.options, &mut reporters, stop);
-        ran.map(|_| ()).map_err(|error| error.to_string())
-    }
+/// Runs a plan on an executor and tells the coordinator. Once `stop` is set, it ends after the current chunk.
+///
+/// # Errors
+/// The run was given up.
+pub fn run_plan(
+    plan: &Plan,
+    executor: &dyn Executor,
+    options: &RunOptions,
+    teller: &Teller,
+    stop: &AtomicBool,
+) -> Result<(), String> {
+    let watched = Watched { executor, teller };
+    let mut reporters: [Box<dyn Reporter>; 1] = [Box::new(teller.clone())];
+    let ran = assay_runner::run(plan, &watched, options, &mut reporters, stop);
+    ran.map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// An executor whose calls into the driver are announced.
-struct Watched<'a, E> {
-    executor: &'a E,
+struct Watched<'a> {
+    executor: &'a dyn Executor,
     teller: &'a Teller,
 }
 
-impl<E: Executor> Executor for Watched<'_, E> {
+impl Executor for Watched<'_> {
     fn info(&self) -> &DeviceInfo {
         self.executor.info()
     }

@@ -21,6 +21,7 @@ pub mod write;
 
 pub use case::{About, Case, Program, RunPath, Second, UnknownPath};
 pub use no_device::NoDevice;
+pub use result::blank;
 pub use run::{Programs, RunWith};
 pub use unit::Unit;
 

@@ -12,7 +12,7 @@ const EXAMPLES: usize = 8;
 const MORE: &str = "More";
 
 /// The result of a case of which nothing was run.
-pub(crate) fn blank(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
+pub fn blank(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
     CaseResult {
         name: case.name.clone(),
         status,

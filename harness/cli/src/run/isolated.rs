@@ -1,0 +1,88 @@
+//! A run in worker processes.
+
+use super::{
+    INTERRUPTED, catch_interrupts,
+    session::{Session, Work},
+};
+use crate::{
+    args::RunArgs,
+    exit::{self, Failure, WithCode},
+};
+use assay_isolate::{Cases, Coordinator, IsolateError, Launch, Limits, Settings};
+use assay_reports::{Folder, Journal};
+use assay_runner::{Event, Reporter};
+use std::{fs, time::Duration};
+
+/// Cases that a worker is given at once: enough that the pipeline seldom runs dry.
+const BATCH: usize = 256;
+
+/// How long opening a device may take.
+const START: Duration = Duration::from_secs(120);
+
+/// Bytes of messages that a driver may write while it has one batch.
+const OUTPUT: u64 = 64 << 20;
+
+/// The part of the machine's memory that workers may have, in percent, unless a limit is given.
+const MEMORY: u64 = 80;
+
+/// Runs in worker processes.
+pub(super) fn run(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
+    let workers = usize::from(args.workers.unwrap_or(1));
+    let threads = work.options.jobs.div_ceil(workers);
+    let coordinator =
+        Coordinator::start(launch(args, &work, workers, threads)?, settings(args, workers)).map_err(failure)?;
+    let device = coordinator.device().clone();
+    let mut session = Session::new(args, &mut work, &device, resumed)?;
+    session.start(&work)?;
+    catch_interrupts()?;
+    let todo = (0..work.plan.len() as u32).filter(|&case| !session.done.contains(work.name(case))).collect();
+    let mut told = session.reporter();
+    let mut tell = |event: &Event| told.event(event);
+    let ran = coordinator.run(&work, todo, &mut tell, &INTERRUPTED);
+    session.end(ran.map(|ended| ended.interrupted).map_err(failure))
+}
+
+fn failure(error: IsolateError) -> Failure {
+    let code = match &error {
+        IsolateError::Refused(refusal) => refusal.code,
+        IsolateError::Start(_) | IsolateError::OtherDevice(..) => exit::NO_DEVICE,
+        IsolateError::Spawn(_) => exit::INTERNAL,
+        IsolateError::Report(_) => exit::USAGE,
+    };
+    Failure { code, error: error.into() }
+}
+
+/// How workers are started: this binary, told what this run was told.
+fn launch(args: &RunArgs, work: &Work, workers: usize, threads: usize) -> Result<Launch, Failure> {
+    let program = std::env::current_exe().code(exit::INTERNAL)?;
+    let mut environment = Vec::new();
+    // A software driver computes on as many threads as there are cores, in each worker: together no more than were asked
+    // for.
+    if (workers > 1 || args.jobs.is_some()) && std::env::var_os(DRIVER_THREADS).is_none() {
+        environment.push((DRIVER_THREADS.into(), threads.to_string().into()));
+    }
+    let setup = serde_json::json!({ "command": work.options.command, "device": args.device, "jobs": threads });
+    Ok(Launch { program, arguments: vec!["worker".into()], environment, setup })
+}
+
+/// The threads on which Mesa's software drivers compute.
+const DRIVER_THREADS: &str = "LP_NUM_THREADS";
+
+fn settings(args: &RunArgs, workers: usize) -> Settings {
+    // The worker itself gives up a submission in time; what does not come back from it is ended from outside.
+    let call = Duration::from_secs_f64(args.timeout * 1.25 + 2.0);
+    let memory = args.memory.map(|mib| mib << 20).or_else(|| Some(installed()? / 100 * MEMORY / workers as u64));
+    Settings {
+        workers,
+        batch: BATCH,
+        limits: Limits { call, start: START.max(call), memory, output: OUTPUT },
+        confirm: args.confirm.is_yes(),
+    }
+}
+
+/// Bytes of memory that the machine has, as Linux tells.
+fn installed() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib << 10)
+}

@@ -1,0 +1,158 @@
+//! `assay run`.
+
+mod all;
+mod isolated;
+mod resume;
+mod session;
+pub(crate) mod worker;
+
+use crate::{
+    args::{Isolate, RunArgs},
+    exit::{self, Failure, WithCode},
+    folders, note,
+};
+use anyhow::Context;
+use assay_check::{Target, VulkanTarget};
+use assay_reports::{Folder, Journal};
+use assay_runner::{Executor, VulkanExecutor, VulkanOptions};
+use assay_suite::{NoDevice, Programs, RunPath};
+use jiff::{Timestamp, Zoned};
+use session::{Session, Work};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Once,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// What stands for every device of the machine.
+const ALL: &str = "all";
+
+/// Set by the first Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Runs the cases that the filters choose.
+pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
+    if let Some(folder) = &args.resume {
+        return resume::resume(args, folder);
+    }
+    let command: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    if args.device.as_deref() == Some(ALL) {
+        return all::run(args, &command);
+    }
+    one(args, command, None)
+}
+
+/// Runs on one device; goes on with a run if its folder is given.
+fn one(args: &RunArgs, command: Vec<String>, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
+    let started = match &resumed {
+        Some((_, journal)) => journal.info.started.clone(),
+        None => Timestamp::now().to_string(),
+    };
+    let work = Work::new(args, command, started)?;
+    match args.isolate {
+        Isolate::Yes => isolated::run(args, work, resumed),
+        Isolate::No => in_process(args, work, resumed),
+    }
+}
+
+/// Runs in this process: whatever ends it ends the run.
+fn in_process(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
+    let runs = Runs::open(args)?;
+    let mut session = Session::new(args, &mut work, runs.executor().info(), resumed)?;
+    session.start(&work)?;
+    work.keep(&session.done);
+    work.plan.negotiate(runs.executor(), work.options.jobs);
+    without_paths(&mut work.plan, args.path);
+    // The layer says what it objects to about the device, not about a case: one at a time, then.
+    let programs = Programs { cases: &work.programs, target: runs.target(), with: work.run_with(args) };
+    catch_interrupts()?;
+    let told = &mut session;
+    let ran = assay_runner::run_with(
+        &work.plan,
+        &programs,
+        runs.executor(),
+        &work.options,
+        &mut [Box::new(told.reporter())],
+        &INTERRUPTED,
+    );
+    let ran = ran.map(|summary| summary.interrupted).context("the run is incomplete").code(exit::USAGE);
+    session.end(ran)
+}
+
+/// Precision cases have no other path than the native one.
+fn without_paths(plan: &mut assay_runner::Plan, path: Option<RunPath>) {
+    if let Some(path) = path.filter(|path| *path != RunPath::Native) {
+        for planned in &mut plan.cases {
+            planned.missing = Some(format!("an instruction by itself has no {path} path: it is core Vulkan"));
+        }
+    }
+}
+
+/// What the cases are run on.
+enum Runs {
+    /// A device: for precision cases, and for programs.
+    Device(Box<VulkanExecutor>, Box<VulkanTarget>),
+    /// None, for the reference path.
+    Nothing(Box<NoDevice>),
+}
+
+impl Runs {
+    fn open(args: &RunArgs) -> Result<Runs, Failure> {
+        if args.path == Some(RunPath::Reference) {
+            return Ok(Runs::Nothing(Box::default()));
+        }
+        let time_limit = Duration::from_secs_f64(args.timeout);
+        let validation = args.validation;
+        let executor = VulkanExecutor::open(&VulkanOptions { device: args.device.clone(), validation, time_limit })?;
+        let target = VulkanTarget::new(executor.physical(), time_limit, validation)?;
+        Ok(Runs::Device(Box::new(executor), Box::new(target)))
+    }
+
+    fn executor(&self) -> &dyn Executor {
+        match self {
+            Runs::Device(executor, _) => &**executor,
+            Runs::Nothing(none) => &**none,
+        }
+    }
+
+    fn target(&self) -> &(dyn Target + Sync) {
+        match self {
+            Runs::Device(_, target) => &**target,
+            Runs::Nothing(none) => &**none,
+        }
+    }
+}
+
+/// `assay-out/2026-11-21T11-21-47`: a colon would not do on every file system.
+fn default_folder() -> PathBuf {
+    PathBuf::from("assay-out").join(Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string())
+}
+
+/// What a person types to go on with a run.
+fn how_to_resume(folder: &Path) -> String {
+    format!("go on with `assay run --resume {}`", folder.display())
+}
+
+/// The first Ctrl-C (or SIGTERM, which a lab's time limit sends) ends the run in good order, the second at once.
+fn catch_interrupts() -> Result<(), Failure> {
+    static ONCE: Once = Once::new();
+    let handler = || {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(exit::INTERRUPTED.into());
+        }
+        note("finishing what is under way and writing the results; Ctrl-C again quits at once");
+    };
+    let mut set = Ok(());
+    ONCE.call_once(|| set = ctrlc::set_handler(handler));
+    set.context("cannot catch Ctrl-C").code(exit::INTERNAL)
+}
+
+/// Writes the page of a folder. The results are safe: a page that cannot be written is worth a note, not the run.
+fn write_page(folder: &Path) {
+    if let Err(failure) = folders::write_page(&[folder.to_owned()], &folder.join(folders::PAGE)) {
+        note(&format!("no page was written: {failure}"));
+    }
+}

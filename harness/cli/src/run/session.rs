@@ -1,0 +1,265 @@
+//! What is run, and who is told of it.
+
+use super::{INTERRUPTED, default_folder, how_to_resume, write_page};
+use crate::{
+    args::RunArgs,
+    cases,
+    exit::{self, Failure, WithCode, usage},
+    lists::Lists,
+    note,
+};
+use assay_isolate::Cases;
+use assay_reports::{Console, ConsoleOptions, Folder, Journal, Progress, Shared, Tally, merge};
+use assay_runner::{DeviceInfo, Event, Plan, PlanError, Reporter, RunInfo, RunOptions, Selection, Status};
+use assay_suite::{Case as Program, RunPath, RunWith, Unit};
+use std::{
+    collections::HashSet, io, num::NonZero, path::PathBuf, rc::Rc, sync::atomic::Ordering, thread, time::Instant,
+};
+
+/// The cases of a run and what is done with them: known without a device.
+pub(super) struct Work {
+    pub(super) plan: Plan,
+    pub(super) programs: Vec<Program>,
+    pub(super) options: RunOptions,
+    pub(super) path: Option<RunPath>,
+    lists: Option<(Lists, Vec<String>)>,
+}
+
+/// The options that all kinds of runs share.
+pub(super) fn options(args: &RunArgs, command: Vec<String>, started: String) -> RunOptions {
+    RunOptions {
+        budget: args.budget,
+        seed: args.seed,
+        range: args.range.clone(),
+        partition: args.partition,
+        jobs: args.jobs.map_or_else(cores, usize::from),
+        command,
+        started,
+    }
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+impl Work {
+    /// Chooses cases.
+    pub(super) fn new(args: &RunArgs, command: Vec<String>, started: String) -> Result<Work, Failure> {
+        let (all, patterns) = cases::load_with(&args.filters)?;
+        let filters = cases::filters(&patterns, &all)?;
+        let (lists, chosen) = args.lists.read(all, &filters)?;
+        let options = options(args, command, started);
+        let refused = |error: PlanError| Failure {
+            code: match error {
+                PlanError::NoMatch { .. } => exit::NOTHING,
+                PlanError::Range { .. } => exit::USAGE,
+            },
+            error: error.into(),
+        };
+        let selection = assay_runner::choose(chosen.cases, &filters, options.budget, options.partition);
+        let Selection { cases, thinned, part } = selection.map_err(refused)?;
+        let (cases, programs) = Unit::split(cases);
+        let mut plan = Plan::chosen(Selection { cases, thinned, part }, &options).map_err(refused)?;
+        plan.programs = programs.iter().map(|case| case.name.clone()).collect();
+        if plan.is_empty() {
+            let partition = plan.part.as_ref();
+            let partition = partition.map(|part| format!("{} holds none of the {} cases", part.of[0], part.cases));
+            return Err(Failure {
+                code: exit::NOTHING,
+                error: partition.filter(|_| plan.thinned == 0).map(anyhow::Error::msg).unwrap_or_else(|| {
+                    anyhow::anyhow!(
+                        "the quick budget leaves out all {} cases that match; name one in full, or give --budget sampled",
+                        plan.thinned
+                    )
+                }),
+            });
+        }
+        Ok(Work { plan, programs, options, path: args.path, lists: Some((lists, chosen.skipped)) })
+    }
+
+    /// How programs are run.
+    pub(super) fn run_with(&self, args: &RunArgs) -> RunWith {
+        // The layer says what it objects to about the device, not about a case: one at a time, then.
+        RunWith { path: args.path, seed: args.seed, jobs: if args.validation { 1 } else { self.options.jobs } }
+    }
+
+    /// Leaves out cases that have a result.
+    pub(super) fn keep(&mut self, done: &HashSet<String>) {
+        if done.is_empty() {
+            return;
+        }
+        self.plan.cases.retain(|planned| !done.contains(&planned.case.name));
+        self.programs.retain(|case| !done.contains(&case.name));
+        self.plan.programs.retain(|name| !done.contains(name));
+    }
+}
+
+impl Cases for Work {
+    fn name(&self, case: u32) -> &str {
+        let case = case as usize;
+        match self.plan.cases.get(case) {
+            Some(planned) => &planned.case.name,
+            None => &self.programs[case - self.plan.cases.len()].name,
+        }
+    }
+
+    fn blank(&self, case: u32, status: Status, reason: String) -> Event {
+        let (case, seed) = (case as usize, self.options.seed);
+        Event::CaseFinished(Box::new(match self.plan.cases.get(case) {
+            Some(planned) => assay_runner::blank(&planned.case, status, reason, seed),
+            None => {
+                let program = &self.programs[case - self.plan.cases.len()];
+                assay_suite::blank(program, self.path.unwrap_or(RunPath::Native), status, reason, seed)
+            }
+        }))
+    }
+}
+
+/// Those who are told, and how the run stands.
+pub(super) struct Session {
+    tally: Shared<Tally>,
+    reporters: Rc<std::cell::RefCell<Vec<Box<dyn Reporter>>>>,
+    folder: PathBuf,
+    journal: Option<Journal>,
+    info: RunInfo,
+    /// Cases that have a result from before.
+    pub(super) done: HashSet<String>,
+    began: Instant,
+}
+
+/// A handle on the reporters of a session that keeps the beginning and the end of the run to itself.
+pub(super) struct Told {
+    reporters: Rc<std::cell::RefCell<Vec<Box<dyn Reporter>>>>,
+}
+
+impl Reporter for Told {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            Event::RunStarted(_) | Event::RunFinished { .. } => Ok(()),
+            event => self.reporters.borrow_mut().iter_mut().try_for_each(|reporter| reporter.event(event)),
+        }
+    }
+}
+
+impl Session {
+    /// Opens the folder and the other reports, once it is known what the cases run on.
+    pub(super) fn new(
+        args: &RunArgs,
+        work: &mut Work,
+        device: &DeviceInfo,
+        resumed: Option<(Folder, Journal)>,
+    ) -> Result<Session, Failure> {
+        let info = work.plan.info(device.clone(), &work.options);
+        if let Some((folder, journal)) = &resumed
+            && let Some((what, then, now)) = merge::differing(&journal.info, &info)
+        {
+            let folder = folder.path().display();
+            return Err(usage(format!("cannot go on with {folder}: {what} differs ({then} then, {now} now)")));
+        }
+        let planned = work.plan.names().map(str::to_owned).collect();
+        let (lists, skipped) = work.lists.take().expect("a session is made once");
+        let expectations = Rc::new(args.lists.expect(lists, device, planned, skipped)?);
+        let (folder, journal) = match resumed {
+            Some((folder, journal)) => (folder, Some(journal)),
+            None => (Folder::create(args.out.clone().unwrap_or_else(default_folder)).code(exit::USAGE)?, None),
+        };
+        let path = folder.path().to_owned();
+        let folder = folder.expecting(Rc::clone(&expectations));
+        if journal.is_none() && folder.holds_results() {
+            note(&format!("replacing the results of an earlier run in {}", path.display()));
+        }
+        if work.plan.thinned > 0 {
+            note(&format!(
+                "the quick budget leaves out {} of the cases that match; --budget sampled runs them all",
+                assay_reports::count(work.plan.thinned)
+            ));
+        }
+        let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
+        let progress = Progress::stderr(args.quiet);
+        let shown = ConsoleOptions {
+            verbose: args.verbose,
+            quiet: args.quiet,
+            threads: work.options.jobs,
+            folder: Some(path.clone()),
+            earlier: journal.as_ref().map_or(0, |journal| journal.results),
+        };
+        let console = Console::new(anstream::stdout(), shown).beside(&progress).expecting(expectations);
+        // The folder first: what the console says at the end is then already there.
+        let reporters: Vec<Box<dyn Reporter>> =
+            vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), Box::new(console)];
+        let info = journal.as_ref().map_or(info, |journal| journal.info.clone());
+        Ok(Session {
+            tally,
+            reporters: Rc::new(std::cell::RefCell::new(reporters)),
+            folder: path,
+            journal,
+            info,
+            done: HashSet::new(),
+            began: Instant::now(),
+        })
+    }
+
+    fn tell(&self, event: &Event) -> io::Result<()> {
+        self.reporters.borrow_mut().iter_mut().try_for_each(|reporter| reporter.event(event))
+    }
+
+    /// A reporter for the events between the beginning and the end.
+    pub(super) fn reporter(&self) -> Told {
+        Told { reporters: Rc::clone(&self.reporters) }
+    }
+
+    /// Tells of the beginning, and of what was done before.
+    pub(super) fn start(&mut self, work: &Work) -> Result<(), Failure> {
+        self.tell(&Event::RunStarted(Box::new(self.info.clone()))).code(exit::USAGE)?;
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let mut done = HashSet::new();
+        let mut take = |event: &Event| {
+            if let Some((name, ..)) = event.ended() {
+                done.insert(name.to_owned());
+            }
+            self.tell(event)
+        };
+        journal.replay(&mut take).code(exit::USAGE)?;
+        let known: HashSet<&str> = work.plan.names().collect();
+        if let Some(name) = done.iter().find(|name| !known.contains(name.as_str())) {
+            return Err(usage(format!("{} has a result of `{name}`, which is not planned", self.folder.display())));
+        }
+        let mut said = format!("{} cases have a result from before", assay_reports::count(done.len()));
+        if journal.partial > 0 {
+            said += &format!("; {} that were cut short or not confirmed are run again", journal.partial);
+        }
+        if journal.damaged > 0 {
+            said += &format!("; {} damaged lines of the journal are left out", journal.damaged);
+        }
+        note(&said);
+        self.done = done;
+        Ok(())
+    }
+
+    /// Tells of the end, and says what the exit code is.
+    pub(super) fn end(self, ran: Result<bool, Failure>) -> Result<u8, Failure> {
+        let finished = ran.and_then(|interrupted| {
+            let wall = self.began.elapsed().as_secs_f64() + self.journal.as_ref().map_or(0.0, |journal| journal.wall);
+            let interrupted = interrupted || INTERRUPTED.load(Ordering::Relaxed) && self.is_short();
+            self.tell(&Event::RunFinished { interrupted, wall }).code(exit::USAGE)?;
+            Ok(interrupted)
+        });
+        match finished {
+            Ok(interrupted) => {
+                write_page(&self.folder);
+                if interrupted {
+                    note(&format!("interrupted: {}", how_to_resume(&self.folder)));
+                }
+                Ok(self.tally.with(|tally| exit::of_outcome(tally.outcome(), tally.interrupted())))
+            }
+            Err(failure) => {
+                note(&format!("the results so far are kept: {}", how_to_resume(&self.folder)));
+                Err(failure)
+            }
+        }
+    }
+
+    fn is_short(&self) -> bool {
+        self.tally.with(|tally| tally.finished() < tally.planned())
+    }
+}

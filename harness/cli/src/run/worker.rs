@@ -1,0 +1,129 @@
+//! `assay worker`: a process of a run, which holds one device.
+
+use super::{Runs, session, without_paths};
+use crate::{
+    args::{Cli, Command, RunArgs},
+    cases,
+    exit::{self, Failure, WithCode},
+};
+use assay_check::{Job, Left, Target, TargetError};
+use assay_isolate::{Bench, Refusal, Teller, run_plan};
+use assay_runner::{DeviceInfo, Event, Plan, RunOptions};
+use assay_spirv::need::Have;
+use assay_suite::{Programs, RunWith, Unit};
+use clap::Parser;
+use serde::Deserialize;
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+/// Serves the coordinator that has started this process.
+pub(crate) fn worker() -> Result<u8, Failure> {
+    assay_isolate::serve(|setup| Worker::open(setup).map_err(refuse)).code(exit::INTERNAL)?;
+    Ok(exit::OK)
+}
+
+fn refuse(failure: Failure) -> Refusal {
+    Refusal { reason: failure.to_string(), code: failure.code }
+}
+
+/// What the coordinator says.
+#[derive(Deserialize)]
+struct Setup {
+    /// The command line of the run.
+    command: Vec<String>,
+    /// The device, if it is another than the command line says.
+    device: Option<String>,
+    /// Threads that check and build.
+    jobs: usize,
+}
+
+struct Worker {
+    args: RunArgs,
+    options: RunOptions,
+    runs: Runs,
+    units: HashMap<String, Unit>,
+}
+
+impl Worker {
+    fn open(setup: serde_json::Value) -> Result<Worker, Failure> {
+        let Setup { command, device, jobs } = serde_json::from_value(setup).code(exit::INTERNAL)?;
+        let cli = Cli::try_parse_from(command.iter().cloned().map(|text| crate::shield_minus(text.into())));
+        let Command::Run(mut args) = cli.code(exit::INTERNAL)?.command else {
+            return Err(exit::usage("a worker is a part of `assay run`"));
+        };
+        args.device = device;
+        let options = RunOptions { jobs, ..session::options(&args, command, String::new()) };
+        // The cases are many and the device is slow to open: side by side.
+        let (units, runs) = std::thread::scope(|scope| {
+            let units = scope.spawn(|| cases::load_with(&args.filters));
+            let runs = Runs::open(&args);
+            (units.join(), runs)
+        });
+        let (units, _) = units.unwrap_or_else(|_| Err(exit::usage("reading the cases panicked")))?;
+        let units = units.into_iter().map(|unit| (assay_runner::Choice::name(&unit).to_owned(), unit)).collect();
+        Ok(Worker { args, options, runs: runs?, units })
+    }
+
+    /// Runs programs, several at a time.
+    fn programs(&self, programs: &[assay_suite::Case], teller: &Teller, stop: &AtomicBool) {
+        let jobs = if self.args.validation { 1 } else { self.options.jobs };
+        let with = RunWith { path: self.args.path, seed: self.args.seed, jobs: 1 };
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..jobs.clamp(1, programs.len().max(1)) {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        let Some(case) = programs.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+                        teller.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
+                        let target = Watched { target: self.runs.target(), teller, case: &case.name };
+                        let result = Programs { cases: &[], target: &target, with }.one(case);
+                        teller.event(&Event::CaseFinished(Box::new(result)));
+                    }
+                });
+            }
+        });
+    }
+}
+
+impl Bench for Worker {
+    fn device(&self) -> &DeviceInfo {
+        self.runs.executor().info()
+    }
+
+    fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        let known = |name: &String| self.units.get(name).cloned().ok_or_else(|| format!("there is no case `{name}`"));
+        let (cases, programs) = Unit::split(cases.iter().map(known).collect::<Result<_, _>>()?);
+        if !cases.is_empty() {
+            let mut plan = Plan::of(cases);
+            plan.negotiate(self.runs.executor(), self.options.jobs);
+            without_paths(&mut plan, self.args.path);
+            run_plan(&plan, self.runs.executor(), &self.options, teller, stop)?;
+        }
+        self.programs(&programs, teller, stop);
+        Ok(())
+    }
+}
+
+/// A target whose calls into the driver are announced.
+struct Watched<'a> {
+    target: &'a (dyn Target + Sync),
+    teller: &'a Teller,
+    case: &'a str,
+}
+
+impl Target for Watched<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.target.have()
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let _call = self.teller.enter(self.case, "running a program");
+        self.target.run(job)
+    }
+}
