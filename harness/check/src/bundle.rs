@@ -13,8 +13,9 @@
 
 use crate::elements::path_text;
 use crate::options::{BindingName, Options, Source};
+use crate::states::states;
 use crate::verdict::{Permitted, bytes_of, hex, ranges};
-use crate::{Check, CheckError, Mutation, Subject};
+use crate::{Check, CheckError, ImageForm, Mutation, SamplerForm, Subject};
 use assay_oracle::{Dispatch, Outcome, Slot};
 use assay_runner::{CheckResult, DeviceInfo};
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Version of the form; raised when a reader of the old form would misread the new one.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 const MANIFEST: &str = "bundle.json";
 const SHADER: &str = "shader.spvasm";
@@ -57,6 +58,12 @@ pub struct Manifest {
     pub specialization: BTreeMap<u32, String>,
     /// The files of bindings.
     pub inputs: BTreeMap<String, String>,
+    /// Images, by binding: all but their contents.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub images: BTreeMap<String, ImageForm>,
+    /// Samplers, by binding.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub samplers: BTreeMap<String, SamplerForm>,
     /// The file of the push constants.
     pub push: Option<String>,
     /// The error that was planted, if one was.
@@ -121,12 +128,17 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         save(name, text)?;
     }
     let mut inputs = BTreeMap::new();
+    let (mut images, mut samplers) = (BTreeMap::new(), BTreeMap::new());
     for (slot, resource) in &dispatch.bindings {
-        let Some(data) = bytes_of(resource) else { continue };
         let Slot { set, binding, element } = *slot;
+        let to = format!("{set}.{binding}[{element}]");
+        let (image, sampler) = states(resource);
+        images.extend(image.map(|image| (to.clone(), image)));
+        samplers.extend(sampler.map(|sampler| (to.clone(), sampler)));
+        let Some(data) = bytes_of(resource) else { continue };
         let name = format!("input-{set}.{binding}.{element}.hex");
         save(&name, &to_hex(data))?;
-        inputs.insert(format!("{set}.{binding}[{element}]"), name);
+        inputs.insert(to, name);
     }
     let push = (!dispatch.push_constants.is_empty()).then(|| PUSH.to_owned());
     if push.is_some() {
@@ -149,6 +161,8 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         workgroups: check.setup.groups,
         specialization: check.setup.specs.iter().map(|spec| (spec.id, format!("0x{:x}", spec.bits))).collect(),
         inputs,
+        images,
+        samplers,
         push,
         mutation: mutation.map(ToString::to_string),
     };
@@ -203,6 +217,12 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     };
     for (to, name) in &manifest.inputs {
         options.inputs.push((to.parse::<BindingName>()?, words(name)?));
+    }
+    for (to, image) in &manifest.images {
+        options.images.push((to.parse::<BindingName>()?, image.clone()));
+    }
+    for (to, sampler) in &manifest.samplers {
+        options.samplers.push((to.parse::<BindingName>()?, sampler.clone()));
     }
     options.push = manifest.push.as_deref().map(words).transpose()?;
     let (path, text) = load(RESULT)?;

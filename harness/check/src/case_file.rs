@@ -1,7 +1,8 @@
 //! Case files: a shader with all that it is run with, and what is expected of it.
 
 use crate::options::{Expectation, Options, Source, groups};
-use crate::{BindingName, CheckError};
+use crate::{BindingName, CheckError, ImageForm, SamplerForm};
+use assay_spirv::sampling::View;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,10 @@ struct Form {
     input: BTreeMap<String, Value>,
     #[serde(default)]
     elements: BTreeMap<String, u64>,
+    #[serde(default)]
+    image: BTreeMap<String, ImageForm>,
+    #[serde(default)]
+    sampler: BTreeMap<String, SamplerForm>,
     #[serde(default)]
     expect: Vec<Expectation>,
 }
@@ -113,6 +118,15 @@ impl CaseFile {
             let to = if key == "*" { None } else { Some(key.parse()?) };
             options.elements.push((to, *elements));
         }
+        for (key, image) in form.image {
+            let at = line_of(&key);
+            image.image_format().and_then(|_| image.view(View::ALL)).map_err(|error| wrong(at, error.to_string()))?;
+            options.images.push((key.parse()?, image));
+        }
+        for (key, sampler) in form.sampler {
+            sampler.sampler().map_err(|error| wrong(line_of(&key), error.to_string()))?;
+            options.samplers.push((key.parse()?, sampler));
+        }
         Ok(CaseFile { shader: folder.join(form.shader), why: form.why, options })
     }
 }
@@ -134,6 +148,13 @@ rounds = 1
 table = "table.bin"
 [elements]
 "*" = 64
+[image."0.3"]
+size = [5, 3]
+format = "Rgba8"
+base_level = 1
+[sampler.clamping]
+filter = "linear"
+address = ["repeat", "clamp_to_edge"]
 [[expect]]
 binding = "0.2"
 element = ".sum"
@@ -149,6 +170,8 @@ value = "2016"
         assert_eq!(case.options.inputs[0].1, Source::Index);
         assert_eq!(case.options.inputs[1].1, Source::File(PathBuf::from("folder/table.bin")));
         assert_eq!(case.options.elements, [(None, 64)]);
+        assert_eq!(case.options.images[0].1.size, Some(vec![5, 3]));
+        assert!(case.options.samplers[0].1.sampler().unwrap().linear);
         assert_eq!(case.options.expectations[0].value, "2016");
         assert!(CaseFile::is_one(TEXT) && !CaseFile::is_one("why = \"x\""));
     }
@@ -159,5 +182,7 @@ value = "2016"
         assert!(error("shader = \"a\"\nrounds = \"two\"").starts_with("a.toml:2: "));
         assert!(error("shader = \"a\"\n\nround = 2").starts_with("a.toml:3: "));
         assert!(error("shader = \"a\"\nworkgroups = [0]").starts_with("a.toml:2: "));
+        let sampler = error("shader = \"a\"\n[sampler]\nname = { filter = \"cubic\" }");
+        assert!(sampler.starts_with("a.toml:3: ") && sampler.contains("nearest, linear"), "{sampler}");
     }
 }

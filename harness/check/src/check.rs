@@ -5,7 +5,7 @@ use crate::setup::{Setup, spec_values};
 use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
-use assay_oracle::{Cause, Dispatch, Limits, Outcome, Place, Program};
+use assay_oracle::{Cause, Dispatch, Filtering, Limits, Outcome, Place, Program};
 use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
@@ -62,6 +62,12 @@ impl<'a> Check<'a> {
         let mut dispatch = self.setup.dispatch(round)?;
         let size = have.properties.get("subgroupSize").copied().unwrap_or(1);
         dispatch.subgroup_size = u32::try_from(size).unwrap_or(1).max(1);
+        let bits = |name: &str, least: u32| have.properties.get(name).map_or(least, |bits| *bits as u32);
+        let least = Filtering::default();
+        dispatch.filtering = Filtering {
+            sub_texel_bits: bits("subTexelPrecisionBits", least.sub_texel_bits),
+            mipmap_bits: bits("mipmapPrecisionBits", least.mipmap_bits),
+        };
         dispatch.maintenance8 = have.features.contains("maintenance8");
         Ok(dispatch)
     }

@@ -1,14 +1,14 @@
 //! What computes the results that are checked: a Vulkan device, or in tests anything else.
 
 use crate::setup::{Descriptor, Spec};
-use crate::verdict::data_of;
-use assay_oracle::{Dispatch, Slot};
+use crate::verdict::bytes_of;
+use assay_oracle::{Dispatch, Resource as Bound, Slot};
 use assay_runner::{DeviceInfo, Trouble, device_info};
 use assay_spirv::need::Have;
 use assay_spirv::reflect::DescriptorKind;
 use assay_vulkan::{
     BindingLayout, Bindings, BufferSpec, Device, DeviceOptions, Error, PhysicalDevice, PipelineDesc, Resource,
-    ResourceSpec, Severity, SpecConstant,
+    ResourceSpec, SamplerSpec, Severity, SpecConstant,
 };
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -102,10 +102,17 @@ impl VulkanTarget {
         let device = self.device().map_err(|error| (error, "opening the device"))?;
         let (mut resources, mut contents) = (Vec::new(), Vec::new());
         for descriptor in job.descriptors {
-            let Some(data) = data_of(job.dispatch, descriptor.slot) else { continue };
-            let bytes = data.len();
+            let bound = job.dispatch.bindings.get(&descriptor.slot);
+            let sampler = match bound {
+                Some(Bound::CombinedImageSampler(_, sampler) | Bound::Sampler(sampler)) => Some(*sampler),
+                _ => None,
+            };
+            let data = bound.and_then(bytes_of);
+            let bytes = data.map_or(0, <[u8]>::len);
             let resource = match (&descriptor.texels, descriptor.kind) {
-                (Some(texels), kind) => texels.resource(kind),
+                (None, DescriptorKind::Sampler) => Resource::Sampler(sampler.unwrap_or(SamplerSpec::NEAREST)),
+                _ if data.is_none() => continue,
+                (Some(texels), kind) => texels.resource(kind, sampler),
                 (None, DescriptorKind::UniformBuffer) => Resource::UniformBuffer { bytes },
                 (None, _) => Resource::StorageBuffer(BufferSpec::in_out(bytes)),
             };
@@ -126,6 +133,7 @@ impl VulkanTarget {
         let running = |error| (error, "running the shader");
         let mut slot = device.slot_of(&resources).map_err(|error| (error, "making buffers"))?;
         for (i, data) in contents.iter().enumerate() {
+            let Some(data) = data else { continue };
             slot.write::<u8>(i).map_err(running)?.copy_from_slice(data);
         }
         let dispatch = assay_vulkan::Dispatch {

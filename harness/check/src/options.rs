@@ -1,6 +1,6 @@
 //! What a check is asked to do, as the command line or a case file says it.
 
-use crate::CheckError;
+use crate::{CheckError, ImageForm, SamplerForm};
 use assay_case::{InputRange, Mixture};
 use assay_oracle::{Limits, Slot};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,10 @@ pub struct Options {
     pub inputs: Vec<(BindingName, Source)>,
     /// Elements of run-time arrays where they are not to follow from the dispatch; without a binding, of all others.
     pub elements: Vec<(Option<BindingName>, u64)>,
+    /// Images as far as they are not to follow from the shader and the dispatch.
+    pub images: Vec<(BindingName, ImageForm)>,
+    /// Samplers; the others are what each round takes.
+    pub samplers: Vec<(BindingName, SamplerForm)>,
     /// How many rounds, each with other inputs.
     pub rounds: u32,
     /// The seed of what is generated.
@@ -42,6 +46,8 @@ impl Default for Options {
             push: None,
             inputs: Vec::new(),
             elements: Vec::new(),
+            images: Vec::new(),
+            samplers: Vec::new(),
             rounds: 2,
             seed: 0,
             expectations: Vec::new(),

@@ -8,8 +8,9 @@
 use crate::check::Check;
 use crate::device::Target;
 use crate::options::{Options, Source};
+use crate::states::states;
 use crate::verdict::bytes_of;
-use crate::{CheckError, Subject, straighten};
+use crate::{BindingName, CheckError, Subject, straighten};
 use assay_oracle::Limits;
 use assay_runner::{CheckResult, Status};
 use assay_spirv::Module;
@@ -125,8 +126,15 @@ fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result
         ..Options::default()
     };
     for (slot, resource) in &dispatch.bindings {
-        let Some(data) = bytes_of(resource) else { continue };
         let to = format!("{}.{}[{}]", slot.set, slot.binding, slot.element);
+        let (image, sampler) = states(resource);
+        if let Some(image) = image {
+            options.images.push((to.parse()?, image));
+        }
+        if let Some(sampler) = sampler {
+            options.samplers.push((to.parse()?, sampler));
+        }
+        let Some(data) = bytes_of(resource) else { continue };
         options.inputs.push((to.parse()?, Source::Bytes(data.to_vec())));
     }
     if !dispatch.push_constants.is_empty() {
@@ -161,10 +169,13 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target) -> Opt
 
 /// The options without inputs of bindings that are gone.
 fn fitting(subject: &Subject, options: &Options) -> Option<Options> {
-    let free = Options { inputs: Vec::new(), push: None, ..options.clone() };
+    let free = Options { inputs: Vec::new(), samplers: Vec::new(), images: Vec::new(), push: None, ..options.clone() };
     let setup = crate::Setup::new(subject, &free).ok()?;
     let mut fitting = options.clone();
-    fitting.inputs.retain(|(to, _)| setup.descriptors.iter().any(|d| to.names(d.slot, d.name.as_deref())));
+    let is_there = |to: &BindingName| setup.descriptors.iter().any(|d| to.names(d.slot, d.name.as_deref()));
+    fitting.inputs.retain(|(to, _)| is_there(to));
+    fitting.images.retain(|(to, _)| is_there(to));
+    fitting.samplers.retain(|(to, _)| is_there(to));
     if setup.push.is_none() {
         fitting.push = None;
     }

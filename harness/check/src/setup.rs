@@ -3,14 +3,15 @@
 use crate::elements::{Contents, Element, read_bits, runtime_stride, size_with, walk};
 use crate::options::{Options, Source};
 use crate::texels::Texels;
-use crate::{CheckError, Subject};
+use crate::{BindingName, CheckError, Subject};
 use assay_case::{Mixture, Values};
 use assay_oracle::{Buffer, Dispatch, Resource, Slot, SpecValues};
 use assay_precision::Scalar;
 use assay_spirv::Module;
 use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape};
+use assay_spirv::sampling::{AddressMode, CompareOp, Sampler};
 use assay_spirv::tables::{ExecutionModel, Op};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A specialisation constant that has been given a value.
@@ -37,6 +38,8 @@ pub struct Descriptor {
     pub block: Option<Arc<Shape>>,
     /// The texels of an image or texel buffer.
     pub texels: Option<Texels>,
+    /// Whether its sampler, if it has one, compares depths.
+    pub compares: bool,
     /// Bytes of a buffer or of all texels.
     pub bytes: u64,
 }
@@ -81,6 +84,7 @@ pub struct Setup {
     /// Rounds with different inputs.
     pub rounds: u32,
     inputs: BTreeMap<Slot, Source>,
+    samplers: BTreeMap<Slot, Sampler>,
     push_source: Option<Source>,
     seed: u64,
 }
@@ -119,13 +123,24 @@ impl Setup {
             push: entry.push_constants.clone(),
             rounds: options.rounds.max(1),
             inputs: BTreeMap::new(),
+            samplers: BTreeMap::new(),
             push_source: options.push.clone(),
             seed: options.seed,
         };
+        let compared = compared(module);
+        let sampled =
+            |b: &Binding| matches!(b.kind, Some(DescriptorKind::Sampler | DescriptorKind::CombinedImageSampler));
+        let filtered = entry.bindings.iter().any(sampled);
         for binding in &entry.bindings {
-            setup.add(module, binding, options, invocations)?;
+            setup.add(module, binding, options, (invocations, filtered))?;
+        }
+        for descriptor in &mut setup.descriptors {
+            let named = |b: &&Binding| (b.set, b.binding) == (descriptor.slot.set, descriptor.slot.binding);
+            let variables = entry.bindings.iter().filter(named).map(|b| b.variable);
+            descriptor.compares = variables.into_iter().any(|variable| compared.contains(&variable));
         }
         setup.take_inputs(options)?;
+        setup.take_states(options)?;
         Ok(setup)
     }
 
@@ -134,7 +149,7 @@ impl Setup {
         module: &Module,
         binding: &Binding,
         options: &Options,
-        invocations: u64,
+        (invocations, filtered): (u64, bool),
     ) -> Result<(), CheckError> {
         let Some(kind) = binding.kind else {
             let (set, at) = (binding.set, binding.binding);
@@ -159,7 +174,9 @@ impl Setup {
             let texels = match &binding.image {
                 Some(image) => {
                     let ty = (image, module.ty(image.sampled_type));
-                    let texels = Texels::new(ty, kind, self.size(), elements, given);
+                    let forms = options.images.iter().rev();
+                    let form = forms.filter(|(to, _)| to.names(slot, name.as_deref())).map(|(_, form)| form).next();
+                    let texels = Texels::new(ty, kind, self.size(), elements, given, (form, filtered));
                     Some(texels.map_err(|what| CheckError::option(format!("{slot}: {what}")))?)
                 }
                 None => None,
@@ -183,7 +200,7 @@ impl Setup {
                 Some(_) => {}
                 None => {
                     let block = binding.block.clone();
-                    self.descriptors.push(Descriptor { slot, name, kind, block, texels, bytes });
+                    self.descriptors.push(Descriptor { slot, name, kind, block, texels, compares: false, bytes });
                 }
             }
         }
@@ -196,15 +213,50 @@ impl Setup {
         std::array::from_fn(|axis| self.local[axis].saturating_mul(self.groups[axis]))
     }
 
+    /// The descriptors that a name means, which must be of those kinds.
+    fn meant(&self, to: &BindingName, what: &str, fits: impl Fn(&Descriptor) -> bool) -> Result<Vec<Slot>, CheckError> {
+        let named = self.descriptors.iter().filter(|d| to.names(d.slot, d.name.as_deref()));
+        let meant: Vec<Slot> = named.filter(|d| fits(d)).map(|d| d.slot).collect();
+        if !meant.is_empty() {
+            return Ok(meant);
+        }
+        let there: Vec<String> = self.descriptors.iter().filter(|d| fits(d)).map(Descriptor::label).collect();
+        let there = if there.is_empty() { format!("no {what}s") } else { there.join(", ") };
+        Err(CheckError::option(format!("no {what} `{to}`; the entry point uses {there}")))
+    }
+
+    fn take_states(&mut self, options: &Options) -> Result<(), CheckError> {
+        use DescriptorKind as K;
+        for (to, form) in &options.samplers {
+            let meant = self.meant(to, "sampler", |d| matches!(d.kind, K::Sampler | K::CombinedImageSampler))?;
+            let sampler = form.sampler()?;
+            self.samplers.extend(meant.into_iter().map(|slot| (slot, sampler)));
+        }
+        for (to, _) in &options.images {
+            self.meant(to, "image", |d| d.texels.is_some())?;
+        }
+        Ok(())
+    }
+
+    /// The sampler of a descriptor in a round: as it was stated, else the plainest in the first round and one that
+    /// filters and repeats in the second, where every image that it could meet allows that.
+    fn sampler(&self, descriptor: &Descriptor, round: u32) -> Sampler {
+        if let Some(stated) = self.samplers.get(&descriptor.slot) {
+            return *stated;
+        }
+        if descriptor.compares {
+            return Sampler { compare: Some(CompareOp::LessOrEqual), ..Sampler::NEAREST };
+        }
+        let images = || self.descriptors.iter().filter(|d| !d.is_read_back()).filter_map(|d| d.texels.as_ref());
+        if round.is_multiple_of(2) || !images().all(Texels::is_filtered) {
+            return Sampler::NEAREST;
+        }
+        Sampler { linear: true, address: [AddressMode::Repeat; 3], ..Sampler::NEAREST }
+    }
+
     fn take_inputs(&mut self, options: &Options) -> Result<(), CheckError> {
         for (to, source) in &options.inputs {
-            let meant: Vec<Slot> =
-                self.descriptors.iter().filter(|d| to.names(d.slot, d.name.as_deref())).map(|d| d.slot).collect();
-            if meant.is_empty() {
-                let there: Vec<String> = self.descriptors.iter().map(Descriptor::label).collect();
-                let there = if there.is_empty() { "no bindings".to_owned() } else { there.join(", ") };
-                return Err(CheckError::option(format!("no binding `{to}`; the entry point uses {there}")));
-            }
+            let meant = self.meant(to, "binding", |_| true)?;
             self.inputs.extend(meant.into_iter().map(|slot| (slot, source.clone())));
         }
         Ok(())
@@ -222,6 +274,10 @@ impl Setup {
     pub fn dispatch(&self, round: u32) -> Result<Dispatch, CheckError> {
         let mut dispatch = Dispatch { groups: self.groups, ..Dispatch::default() };
         for descriptor in &self.descriptors {
+            let sampler = self.sampler(descriptor, round);
+            if descriptor.kind == DescriptorKind::Sampler {
+                dispatch.bindings.insert(descriptor.slot, Resource::Sampler(sampler));
+            }
             let Some(contents) = descriptor.contents() else { continue };
             let given = self.inputs.get(&descriptor.slot);
             let data = match (&descriptor.texels, given) {
@@ -229,6 +285,9 @@ impl Setup {
                 _ => self.fill(&descriptor.label(), contents, descriptor.bytes, given, round)?,
             };
             let resource = match &descriptor.texels {
+                Some(texels) if descriptor.kind == DescriptorKind::CombinedImageSampler => {
+                    Resource::CombinedImageSampler(texels.image(data), sampler)
+                }
                 Some(texels) => Resource::Image(texels.image(data)),
                 None => Resource::Buffer(Buffer { data, address: None }),
             };
@@ -363,6 +422,35 @@ pub(crate) fn scalar_from_text(scalar: Scalar, text: &str) -> Option<u64> {
             (lo..=hi).contains(&value).then_some(value as u64 & mask)
         }
     }
+}
+
+/// The variables of samplers, or images with one, that instructions with a depth comparison use.
+fn compared(module: &Module) -> BTreeSet<u32> {
+    let compares = |op: Op| {
+        matches!(
+            op,
+            Op::ImageSampleDrefImplicitLod
+                | Op::ImageSampleDrefExplicitLod
+                | Op::ImageSampleProjDrefImplicitLod
+                | Op::ImageSampleProjDrefExplicitLod
+                | Op::ImageDrefGather
+        )
+    };
+    let origin = |mut word: u32| {
+        // As far as the value is loaded in the function that uses it, a few instructions away.
+        for _ in 0..16 {
+            let definition = module.definition_of_word(word)?;
+            word = match definition.op? {
+                Op::SampledImage => definition.operand(1)?,
+                Op::Load | Op::CopyObject | Op::AccessChain | Op::InBoundsAccessChain => definition.operand(0)?,
+                Op::Variable => return Some(word),
+                _ => return None,
+            };
+        }
+        None
+    };
+    let uses = module.instructions().filter(|i| i.op.is_some_and(compares));
+    uses.filter_map(|i| origin(i.operand(0)?)).collect()
 }
 
 /// A few workgroups along every axis that the workgroup extends along.

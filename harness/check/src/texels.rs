@@ -1,11 +1,13 @@
 //! The texels of images and texel buffers: how many a check gives a shader, what they hold, and how they lie in memory.
 
+use crate::ImageForm;
 use crate::elements::{Contents, Element, Step};
 use crate::setup::scalars;
 use assay_oracle::{Image, texel_scalars};
 use assay_precision::Scalar;
 use assay_spirv::module::{ImageType, Type};
 use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat};
 use assay_vulkan::{ImageDim, ImageSpec, Resource, SamplerSpec, TexelFormat};
 
@@ -25,6 +27,8 @@ pub struct Texels {
     shape: Image,
     dim: ImageDim,
     arrayed: bool,
+    /// Whether it is of depths, which are stored as floats from 0 to 1.
+    depth: bool,
     /// What a texel is in memory.
     scalars: Vec<Scalar>,
 }
@@ -32,27 +36,33 @@ pub struct Texels {
 impl Texels {
     /// The texels for an image of a type and the type of its samples: as many as there are invocations along its axes (layers along the axis after),
     /// of a texel buffer `elements`, or what `given` bytes hold. A format that the type leaves open is one of 32 bits a
-    /// channel (64 where the type is), which every device can fetch.
+    /// channel (64 where the type is), which every device can fetch, but for floats that a sampler meets one of 16, which
+    /// every device can filter. What `form` says comes before all that.
     ///
     /// # Errors
-    /// What of the type is not implemented, in words.
+    /// What of the type is not implemented, or does not fit it in `form`, in words.
     pub fn new(
         (ty, sampled): (&ImageType, &Type),
         kind: DescriptorKind,
         size: [u32; 3],
         elements: u64,
         given: Option<u64>,
+        (form, filtered): (Option<&ImageForm>, bool),
     ) -> Result<Texels, String> {
         let refused = |what: &str| Err(format!("{what} cannot be checked yet"));
         if ty.multisampled {
             return refused("a multisampled image");
         }
-        if ty.depth == 1 {
-            return refused("a depth image");
-        }
+        let none = ImageForm::default();
+        let form = form.unwrap_or(&none);
+        let depth = ty.depth == 1;
+        let asked = form.image_format().map_err(|error| error.to_string())?;
         let format = match ty.format {
             None => return refused("an image of an unknown format"),
+            Some(ImageFormat::Unknown) if depth => ImageFormat::R32f,
+            Some(ImageFormat::Unknown) if asked.is_some() => asked.unwrap_or(ImageFormat::Unknown),
             Some(ImageFormat::Unknown) => match sampled {
+                Type::Float { width: 32, .. } if filtered => ImageFormat::Rgba16f,
                 Type::Float { width: 32, .. } => ImageFormat::Rgba32f,
                 Type::Int { width: 32, signed: false } => ImageFormat::Rgba32ui,
                 Type::Int { width: 32, signed: true } => ImageFormat::Rgba32i,
@@ -62,8 +72,20 @@ impl Texels {
             },
             Some(format) => format,
         };
+        if let Some(asked) = asked.filter(|asked| *asked != format) {
+            return Err(format!("the image has the format {format:?} by its type, not {asked:?}"));
+        }
+        if TexelFormat::Color(format).is_integer() != matches!(sampled, Type::Int { .. }) {
+            return Err(format!("the image cannot have the format {format:?}: its samples are of another kind"));
+        }
         let Some(scalars) = texel_scalars(format) else { return refused("an image of this format") };
-        let [x, y, z] = size.map(|n| n.max(1));
+        let [x, y, z] = match &form.size {
+            Some(given) if given.len() > 3 || given.contains(&0) => {
+                return Err(format!("an image cannot have {given:?} texels"));
+            }
+            Some(given) => std::array::from_fn(|k| given.get(k).copied().unwrap_or(1)),
+            None => size.map(|n| n.max(1)),
+        };
         let cube = x.max(y);
         let (dim, along, extent, layers) = match ty.dim {
             Some(Dim::Buffer) => {
@@ -86,10 +108,21 @@ impl Texels {
         };
         let fetched = matches!(kind, DescriptorKind::SampledImage | DescriptorKind::CombinedImageSampler);
         // Only these have levels everywhere.
-        let levels =
-            if fetched && matches!(dim, Dim::Dim2D | Dim::Dim3D) && extent.iter().any(|&n| n > 1) { LEVELS } else { 1 };
-        let shape = Image { dim, extent, layers, levels, format, data: Vec::new() };
-        Ok(Texels { shape, dim: along, arrayed: ty.arrayed, scalars })
+        let levels = match form.levels {
+            Some(levels) => levels,
+            None if fetched && matches!(dim, Dim::Dim2D | Dim::Dim3D) && extent.iter().any(|&n| n > 1) => LEVELS,
+            None => 1,
+        };
+        let shown = if ty.arrayed || dim == Dim::Cube { View::REMAINING } else { 1 };
+        let layers = form.layers.unwrap_or(layers);
+        let view = form.view(View { layers: shown, ..View::ALL }).map_err(|error| error.to_string())?;
+        if !view.fits(levels, layers) {
+            return Err(format!(
+                "the image has {levels} levels and {layers} layers, which a view of its {view} does not fit"
+            ));
+        }
+        let shape = Image { dim, extent, layers, levels, format, view, data: Vec::new() };
+        Ok(Texels { shape, dim: along, arrayed: ty.arrayed, depth, scalars })
     }
 
     /// Bytes of all levels and layers; saturating.
@@ -107,14 +140,26 @@ impl Texels {
         Image { data, ..self.shape.clone() }
     }
 
-    /// What a device binds for it.
-    pub fn resource(&self, kind: DescriptorKind) -> Resource {
+    /// Whether every device filters it linearly.
+    pub fn is_filtered(&self) -> bool {
+        use ImageFormat as F;
+        let wide = matches!(self.shape.format, F::R32f | F::Rg32f | F::Rgba32f | F::R16 | F::Rg16 | F::Rgba16);
+        let signed = matches!(self.shape.format, F::R16Snorm | F::Rg16Snorm | F::Rgba16Snorm);
+        !TexelFormat::Color(self.shape.format).is_integer() && !wide && !signed
+    }
+
+    /// What a device binds for it; a combined descriptor takes the sampler too.
+    pub fn resource(&self, kind: DescriptorKind, sampler: Option<SamplerSpec>) -> Resource {
         let Image { extent, layers, levels, .. } = self.shape;
-        let format = TexelFormat::Color(self.shape.format);
-        let spec = ImageSpec { dim: self.dim, arrayed: self.arrayed, extent, layers, levels, format };
+        let color = TexelFormat::Color(self.shape.format);
+        let format = if self.depth { TexelFormat::Depth32 } else { color };
+        let spec =
+            ImageSpec { dim: self.dim, arrayed: self.arrayed, extent, layers, levels, format, view: self.shape.view };
         match kind {
             DescriptorKind::StorageImage => Resource::StorageImage(spec),
-            DescriptorKind::CombinedImageSampler => Resource::CombinedImageSampler(spec, SamplerSpec::NEAREST),
+            DescriptorKind::CombinedImageSampler => {
+                Resource::CombinedImageSampler(spec, sampler.unwrap_or(SamplerSpec::NEAREST))
+            }
             _ if self.shape.dim == Dim::Buffer => {
                 let storage = kind == DescriptorKind::StorageTexelBuffer;
                 Resource::TexelBuffer { format, texels: extent[0] as usize, storage }
@@ -165,6 +210,7 @@ impl Texels {
             let number = index.wrapping_add(first);
             let spread = number.wrapping_add(1).wrapping_mul(SPREAD);
             match scalar {
+                Scalar::Float(_) if self.depth => u64::from(((spread >> 40) as f32 / (1u32 << 24) as f32).to_bits()),
                 // From 1 up to 2, each unlike its neighbours, and either sign.
                 Scalar::Float(format) => {
                     let one = format.parse("1").map_or(0, |one| one.bits);
@@ -190,9 +236,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn texels(format: ImageFormat, dim: (Dim, ImageDim), extent: [u32; 3], layers: u32, levels: u32) -> Texels {
-        let shape = Image { dim: dim.0, extent, layers, levels, format, data: Vec::new() };
+        let shape = Image { dim: dim.0, extent, layers, levels, format, view: View::ALL, data: Vec::new() };
         let scalars = texel_scalars(format).expect("a format of memory");
-        Texels { shape, dim: dim.1, arrayed: layers > 1, scalars }
+        Texels { shape, dim: dim.1, arrayed: layers > 1, depth: false, scalars }
     }
 
     #[test]

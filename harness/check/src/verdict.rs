@@ -259,7 +259,7 @@ pub(crate) fn data_of(dispatch: &Dispatch, slot: Slot) -> Option<&[u8]> {
 pub(crate) fn bytes_of(resource: &Resource) -> Option<&[u8]> {
     match resource {
         Resource::Buffer(buffer) => Some(&buffer.data),
-        Resource::Image(image) => Some(&image.data),
+        Resource::Image(image) | Resource::CombinedImageSampler(image, _) => Some(&image.data),
         // The list of resources may grow.
         _ => None,
     }

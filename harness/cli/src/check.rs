@@ -43,6 +43,8 @@ Inputs:
   Run-time arrays and texel buffers have an element for each invocation unless
   --elements says otherwise. Images have a texel for each invocation along each
   axis; they hold, unless --input says otherwise, texels that show their place.
+  Samplers are nearest and clamped in the first round, linear and repeating in
+  the second; a case file states other samplers, and other images.
 
 What is checked:
   Every scalar of every storage buffer, storage image and storage texel

@@ -1,5 +1,6 @@
 //! What a program is run with.
 
+use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
 use std::collections::BTreeMap;
 
@@ -46,22 +47,56 @@ pub struct Buffer {
 pub struct Image {
     /// Dimensionality of the view; `Dim::Buffer` for a texel buffer.
     pub dim: Dim,
-    /// Texels of the first level along x, y, z; 1 where the image does not extend.
+    /// Texels of the image's first level along x, y, z; 1 where the image does not extend.
     pub extent: [u32; 3],
-    /// Layers: 1 unless arrayed, six for each cube.
+    /// Layers of the image. Its view shows 1 unless it is of an array, six for each cube.
     pub layers: u32,
-    /// Mip levels, each half as large as the one before.
+    /// Mip levels of the image, each half as large as the one before.
     pub levels: u32,
     /// How a texel is stored; not `Unknown`.
     pub format: ImageFormat,
+    /// Which part of it the shader sees.
+    pub view: View,
     /// Its texels before the dispatch: level by level, in each layer by layer, in each row by row, without padding.
     pub data: Vec<u8>,
 }
 
 impl Image {
-    /// Texels of a level along x, y, z.
+    /// Texels of a level of the image along x, y, z.
     pub fn extent_of(&self, level: u32) -> [u32; 3] {
         self.extent.map(|n| n.checked_shr(level).unwrap_or(0).max(1))
+    }
+
+    /// Axes that it extends along; a cube's faces are layers.
+    pub(crate) fn axes(&self) -> u32 {
+        match self.dim {
+            Dim::Dim1D | Dim::Buffer => 1,
+            Dim::Dim3D => 3,
+            _ => 2,
+        }
+    }
+
+    /// Levels that the view shows.
+    pub fn levels_shown(&self) -> u32 {
+        self.view.levels_of(self.levels)
+    }
+
+    /// Layers that the view shows.
+    pub fn layers_shown(&self) -> u32 {
+        self.view.layers_of(self.layers)
+    }
+
+    /// Texels of a level of the view along x, y, z.
+    pub fn extent_shown(&self, level: u32) -> [u32; 3] {
+        self.extent_of(self.view.base_level.saturating_add(level))
+    }
+
+    /// The number of a texel in [`Image::data`] by its place in the view: level, layer, and x, y, z, all inside.
+    pub fn texel_shown(&self, level: u32, layer: u32, [x, y, z]: [u32; 3]) -> u64 {
+        let [w, h, d] = self.extent_shown(level).map(u64::from);
+        let layer = u64::from(self.view.base_layer) + u64::from(layer);
+        let slice = u64::from(z) + d * layer;
+        self.texels_before(self.view.base_level + level) + u64::from(x) + w * (u64::from(y) + h * slice)
     }
 
     /// How many texels come before a level.
@@ -81,6 +116,10 @@ pub enum Resource {
     Buffer(Buffer),
     /// A storage image, a sampled image or a texel buffer.
     Image(Image),
+    /// A sampled image with its sampler.
+    CombinedImageSampler(Image, Sampler),
+    /// A sampler.
+    Sampler(Sampler),
 }
 
 /// The tile that a dispatch of tile shading runs for: `VK_QCOM_tile_shading`, "Per-Tile Execution Model" and "Tile
@@ -130,6 +169,22 @@ pub enum Robustness {
     Access2,
 }
 
+/// How finely a device places samples: limits of Vulkan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Filtering {
+    /// `subTexelPrecisionBits`: fraction bits of a coordinate in texels.
+    pub sub_texel_bits: u32,
+    /// `mipmapPrecisionBits`: fraction bits of a level of detail.
+    pub mipmap_bits: u32,
+}
+
+impl Default for Filtering {
+    /// What every device has.
+    fn default() -> Filtering {
+        Filtering { sub_texel_bits: 4, mipmap_bits: 4 }
+    }
+}
+
 /// One dispatch.
 #[derive(Clone, Debug)]
 pub struct Dispatch {
@@ -146,6 +201,8 @@ pub struct Dispatch {
     pub bindings: BTreeMap<Slot, Resource>,
     /// What holds beyond the end of buffers.
     pub robustness: Robustness,
+    /// What the device says of its filters.
+    pub filtering: Filtering,
     /// Whether `maintenance8` is enabled: `OpSRem` and `OpSMod` of negative operands are defined.
     pub maintenance8: bool,
     /// The tile, where the shader is one of tile shading.
@@ -161,6 +218,7 @@ impl Default for Dispatch {
             push_constants: Vec::new(),
             bindings: BTreeMap::new(),
             robustness: Robustness::None,
+            filtering: Filtering::default(),
             maintenance8: false,
             tile: None,
         }

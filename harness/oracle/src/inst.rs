@@ -2,6 +2,7 @@
 
 use crate::error::Place;
 use crate::ty::{Kind, Leaf};
+use assay_spirv::sampling::GatherMode;
 
 /// A register: one scalar of a value, for every lane.
 pub(crate) type Reg = u32;
@@ -197,6 +198,47 @@ pub(crate) enum ImageQuery {
     Samples,
 }
 
+/// Which level of an image is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// The one that this level of detail means.
+    Lod(Reg),
+    /// It follows from derivatives, whose precision is not stated.
+    Gradient,
+}
+
+/// What is added to the coordinates of texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offsets {
+    None,
+    /// The same for every texel: register and how many.
+    One(Reg, u32),
+    /// `ConstOffsets`: x and y of each of four texels.
+    Four(Reg),
+}
+
+/// How texels become a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LookUpKind {
+    Sample(Level),
+    Gather { component: Option<Reg>, mode: GatherMode },
+}
+
+/// Texels looked up through a sampler.
+#[derive(Clone, Debug)]
+pub(crate) struct LookUp {
+    pub(crate) dst: Reg,
+    pub(crate) n: u32,
+    pub(crate) image: Reg,
+    /// Floats; of arrays the last is the layer.
+    pub(crate) coordinates: (Reg, u32),
+    pub(crate) arrayed: bool,
+    /// What texels are compared with.
+    pub(crate) reference: Option<Reg>,
+    pub(crate) offsets: Offsets,
+    pub(crate) kind: LookUpKind,
+}
+
 /// An instruction. `n` counts scalars; registers of one value follow each other.
 #[derive(Clone, Debug)]
 pub(crate) enum Inst {
@@ -327,12 +369,22 @@ pub(crate) enum Inst {
         image: Reg,
         coordinates: (Reg, u32),
         level: Option<Reg>,
+        /// Added to the coordinates: register and how many.
+        offset: Option<(Reg, u32)>,
     },
     ImageWrite {
         image: Reg,
         coordinates: (Reg, u32),
         texel: (Reg, u32),
     },
+    /// An image together with a sampler of another descriptor.
+    SampledImage {
+        dst: Reg,
+        image: Reg,
+        sampler: Reg,
+    },
+    /// Texels looked up through a sampler.
+    LookUp(Box<LookUp>),
     ImageQuery {
         dst: Reg,
         n: u32,

@@ -44,6 +44,13 @@
 //! of all registers) as soon as they wait at the same block. What such lanes write is written perhaps. Beyond
 //! [`Limits::forks`] and [`Limits::undecided_blocks`] the workgroup is given up: all that the shader may write is undetermined.
 //!
+//! # Images
+//!
+//! A coordinate next to a boundary between texels may go to either side: [`sample::select`] has how near that is. Gathers and
+//! nearest samples are the union over all texels that may be selected; linear filtering is what the weights' fraction bits
+//! leave open, and in the lenient reading all that lies between the texels, for no precision is stated. The border has the
+//! channels of the format, then the view's swizzle; where the text leaves it undefined, so it is here.
+//!
 //! # Memory, order and undefined behaviour
 //!
 //! Workgroups run one after another, invocations in lockstep; that order must not show. Conflicting accesses that nothing orders
@@ -65,8 +72,8 @@
 //!
 //! # Not implemented
 //!
-//! Sampling (fetches, storage images and texel buffers are), multisampled and sparse images, untyped pointers, cooperative
-//! matrices and vectors, ray queries: all refused by name.
+//! Sampled cubes, projective samples, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
+//! queries: all refused by name.
 
 mod decode;
 mod direct;
@@ -80,12 +87,13 @@ mod outcome;
 mod program;
 mod round;
 mod run;
+pub mod sample;
 mod site;
 mod texel;
 mod ty;
 mod value;
 
-pub use dispatch::{Buffer, Dispatch, Image, Limits, Resource, Robustness, Slot, SpecValues, Tile};
+pub use dispatch::{Buffer, Dispatch, Filtering, Image, Limits, Resource, Robustness, Slot, SpecValues, Tile};
 pub use error::{Place, ProgramError, RunError};
 pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
 pub use program::Program;

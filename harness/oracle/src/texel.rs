@@ -106,6 +106,21 @@ impl Texel {
         Some(Texel { bytes: bits / 8, coding, channels })
     }
 
+    /// Whether a shader sees integers.
+    pub(crate) fn is_integer(&self) -> bool {
+        matches!(self.coding, Coding::Uint | Coding::Sint)
+    }
+
+    /// A whole number as a shader sees it: bits.
+    pub(crate) fn whole(&self, n: u32) -> u64 {
+        if self.is_integer() { u64::from(n) } else { u64::from((n as f32).to_bits()) }
+    }
+
+    /// What a channel that the format lacks is to a shader: 0, and 1 for alpha.
+    pub(crate) fn absent(&self, channel: usize) -> u64 {
+        self.whole(u32::from(channel == 3))
+    }
+
     /// Whether channels are whole bytes, so that each is a value of its own in memory.
     pub(crate) fn is_bytewise(&self) -> bool {
         self.channels.iter().all(|(first, bits)| first % 8 == 0 && bits % 8 == 0)

@@ -5,11 +5,12 @@ mod support;
 use assay_oracle::{
     Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Robustness, Slot, SpecValues,
 };
+use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat};
 use support::*;
 
 fn image(format: ImageFormat, extent: [u32; 3], data: Vec<u8>) -> Resource {
-    Resource::Image(Image { dim: Dim::Dim2D, extent, layers: 1, levels: 1, format, data })
+    Resource::Image(Image { dim: Dim::Dim2D, extent, layers: 1, levels: 1, format, view: View::ALL, data })
 }
 
 fn dispatch(text: &str, bindings: Vec<Resource>, robustness: Robustness) -> Outcome {

@@ -4,10 +4,11 @@ mod support;
 
 use assay_oracle::{Dispatch, Image, Limits, Program, Resource, Slot, SpecValues};
 use assay_spirv::Module;
+use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
 use support::*;
 
-const SHADERS: [&str; 3] = [
+const SHADERS: [&str; 4] = [
     "struct P { a: vec3<f32>, b: array<mat2x3<f32>, 2>, c: u32 }
     @group(0) @binding(0) var<storage, read_write> d: array<P>;
     var<workgroup> w: array<vec2<u32>, 8>;
@@ -42,6 +43,15 @@ const SHADERS: [&str; 3] = [
         loop { if v.x < 9u || any(v == vec4(3u)) { break; } v >>= vec4(1u); continuing { v.y ^= 5u; } }
         d[i] = v.x + u32(clamp(q.x, 0.0, 9.0)) + arrayLength(&d);
     }",
+    "@group(0) @binding(0) var<storage, read_write> d: array<vec4<f32>>;
+    @group(0) @binding(1) var t: texture_2d<f32>;
+    @group(0) @binding(2) var s: sampler;
+    @compute @workgroup_size(4)
+    fn main(@builtin(local_invocation_index) i: u32) {
+        let at = vec2(f32(i) * 0.3, 0.5);
+        let a = textureSampleLevel(t, s, at, 1.5, vec2(1, -1)) + textureSampleGrad(t, s, at, at, at);
+        d[i] = a + textureGather(2, t, s, at.yx) + textureLoad(t, vec2(i, 0u), 0);
+    }",
 ];
 
 #[test]
@@ -57,9 +67,15 @@ fn changed_words_never_panic() {
         layers: 1,
         levels: 1,
         format: ImageFormat::Rgba8,
+        view: View::ALL,
         data: (0..16).map(|i| i * 16).collect(),
     };
-    let bindings = [(Slot::new(0, 0), floats(&[1.25; 64])), (Slot::new(0, 1), Resource::Image(image))];
+    let sampler = Sampler { linear: true, ..Sampler::NEAREST };
+    let bindings = [
+        (Slot::new(0, 0), floats(&[1.25; 64])),
+        (Slot::new(0, 1), Resource::Image(image)),
+        (Slot::new(0, 2), Resource::Sampler(sampler)),
+    ];
     let dispatch = Dispatch { bindings: bindings.into(), linear_subgroups: true, ..Dispatch::default() };
     let limits = Limits { blocks_per_group: 2_000, undecided_blocks: 200, state_bytes: 1 << 24, ..Limits::default() };
     let (mut read, mut ran) = (0, 0);

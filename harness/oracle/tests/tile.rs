@@ -5,6 +5,7 @@ mod support;
 use assay_oracle::{Dispatch, FaultKind, Image, Limits, Outcome, Program, Resource, RunError, Slot, SpecValues, Tile};
 use assay_spirv::Module;
 use assay_spirv::lower::tile::{TileValues, lower};
+use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat};
 use std::collections::BTreeMap;
 use support::*;
@@ -21,7 +22,7 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 fn texels(first: u32) -> Resource {
     let data = bytes(&(0..WIDTH * HEIGHT).map(|i| first + i * i % 97).collect::<Vec<_>>());
     let (dim, extent, format) = (Dim::Dim2D, [WIDTH, HEIGHT, 1], ImageFormat::R32ui);
-    Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, data })
+    Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, view: View::ALL, data })
 }
 
 fn bindings() -> BTreeMap<Slot, Resource> {

@@ -6,6 +6,7 @@
 //! * [`need`]: what a module needs of a device, what a device has, and what is missing.
 //! * [`rules`]: what a module may not do.
 //! * [`edit`]: changes to a module's words.
+//! * [`sampling`]: states of samplers and views, and which texels they pick.
 //! * [`inspect`]: all of it about one file, as data and as text.
 //! * [`lower`]: extensions rewritten in core SPIR-V.
 //! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
@@ -22,6 +23,7 @@ pub mod need;
 mod number;
 pub mod reflect;
 pub mod rules;
+pub mod sampling;
 pub mod tables;
 mod text;
 mod words;

@@ -93,6 +93,8 @@ pub(crate) fn named(properties: &Properties) -> BTreeMap<String, PropertyValue> 
     number("maxStorageBufferRange", limits.max_storage_buffer_range);
     number("maxPerStageDescriptorStorageBuffers", limits.max_storage_buffers.into());
     number("minStorageBufferOffsetAlignment", limits.min_storage_buffer_alignment);
+    number("subTexelPrecisionBits", limits.sub_texel_bits.into());
+    number("mipmapPrecisionBits", limits.mipmap_bits.into());
     for (i, axis) in ["X", "Y", "Z"].into_iter().enumerate() {
         number(&format!("maxComputeWorkGroupSize{axis}"), limits.max_workgroup_size[i].into());
         number(&format!("maxComputeWorkGroupCount{axis}"), limits.max_workgroups[i].into());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use assay_spirv::sampling::{BorderColor, Swizzle};
 use assay_spirv::tables::ImageFormat;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
@@ -12,7 +13,7 @@ use crate::error::{Error, allocating};
 use crate::memory::Buffer;
 use crate::resource::{AddressMode, CompareOp, ImageDim, ImageSpec, SamplerSpec, TexelFormat};
 
-/// An image with its memory and a view of all of it. Freed on drop: its owner sees to it that the device is done with it.
+/// An image with its memory and a view of it. Freed on drop: its owner sees to it that the device is done with it.
 pub(crate) struct Image {
     device: Arc<DeviceShared>,
     pub(crate) spec: ImageSpec,
@@ -82,7 +83,8 @@ impl Image {
             .image(raw)
             .view_type(view_type)
             .format(format)
-            .subresource_range(image.range());
+            .components(components(&spec))
+            .subresource_range(image.shown());
         // SAFETY: the image is bound to memory and its usage allows views.
         let view = unsafe { raw_device.create_image_view(&info, None) };
         image.view = device.check(view, "vkCreateImageView")?;
@@ -103,6 +105,17 @@ impl Image {
             .aspect_mask(self.aspect())
             .level_count(self.spec.levels)
             .layer_count(self.spec.layers)
+    }
+
+    /// The levels and layers that the view shows.
+    fn shown(&self) -> vk::ImageSubresourceRange {
+        let ImageSpec { levels, layers, view, .. } = self.spec;
+        vk::ImageSubresourceRange::default()
+            .aspect_mask(self.aspect())
+            .base_mip_level(view.base_level)
+            .level_count(view.levels_of(levels))
+            .base_array_layer(view.base_layer)
+            .layer_count(view.layers_of(layers))
     }
 
     /// The copies between the image and a buffer of its contents, level by level.
@@ -191,6 +204,12 @@ impl Sampler {
                 "a sampler with unnormalised coordinates clamps, does not compare, and has no linear mipmap mode",
             ));
         }
+        let mirrors = spec.address.contains(&AddressMode::MirrorClampToEdge);
+        let offered = device.capabilities.has_feature("samplerMirrorClampToEdge")
+            || device.capabilities.has_extension("VK_KHR_sampler_mirror_clamp_to_edge");
+        if mirrors && !offered {
+            return Err(device.lacks("samplerMirrorClampToEdge"));
+        }
         let filter = if spec.linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
         let mipmap = if spec.mipmap_linear { vk::SamplerMipmapMode::LINEAR } else { vk::SamplerMipmapMode::NEAREST };
         let [u, v, w] = spec.address.map(address_mode);
@@ -204,7 +223,7 @@ impl Sampler {
             .max_lod(if unnormalized { 0.0 } else { vk::LOD_CLAMP_NONE })
             .compare_enable(spec.compare.is_some())
             .compare_op(spec.compare.map_or(vk::CompareOp::NEVER, compare_op))
-            .border_color(vk::BorderColor::FLOAT_TRANSPARENT_BLACK)
+            .border_color(border_color(spec.border))
             .unnormalized_coordinates(unnormalized);
         // SAFETY: the device is alive, and the rules between the fields are checked above.
         let raw = unsafe { device.raw.create_sampler(&info, None) };
@@ -239,7 +258,7 @@ fn check(
     usage: vk::ImageUsageFlags,
     flags: vk::ImageCreateFlags,
 ) -> Result<(), Error> {
-    let ImageSpec { dim: of, arrayed, extent, layers, levels, format: texel } = *spec;
+    let ImageSpec { dim: of, arrayed, extent, layers, levels, format: texel, view } = *spec;
     let name = || format!("a {of:?} image of {} ({usage:?})", texel.name());
     let flat = match of {
         ImageDim::D1 => extent[1] == 1 && extent[2] == 1,
@@ -247,16 +266,23 @@ fn check(
         ImageDim::Cube => extent[2] == 1 && extent[0] == extent[1],
         ImageDim::D3 => !arrayed,
     };
+    let shown = view.layers_of(layers);
     let whole = match (of, arrayed) {
-        (ImageDim::Cube, false) => layers == 6,
-        (ImageDim::Cube, true) => layers > 0 && layers.is_multiple_of(6),
-        (_, true) => layers > 0,
-        (_, false) => layers == 1,
+        (ImageDim::Cube, false) => shown == 6,
+        (ImageDim::Cube, true) => shown > 0 && shown.is_multiple_of(6),
+        (ImageDim::D3, false) => layers == 1,
+        (_, true) => shown > 0,
+        (_, false) => shown == 1,
     };
     let chain = 32 - extent.into_iter().max().unwrap_or(0).leading_zeros();
     if extent.contains(&0) || !flat || !whole || levels == 0 || levels > chain {
         let what = format!("{extent:?} texels, {layers} layers, {levels} levels");
         return Err(Error::invalid(format!("{} cannot have {what}", name())));
+    }
+    let written = usage.contains(vk::ImageUsageFlags::STORAGE);
+    if !view.fits(levels, layers) || written && (!view.is_identity() || view.levels_of(levels) != 1) {
+        let what = format!("with {levels} levels and {layers} layers cannot be seen by a view of its {view}");
+        return Err(Error::invalid(format!("{} {what}", name())));
     }
     // SAFETY: as in `format_properties`.
     let limits = unsafe {
@@ -309,7 +335,32 @@ fn address_mode(mode: AddressMode) -> vk::SamplerAddressMode {
         AddressMode::MirroredRepeat => vk::SamplerAddressMode::MIRRORED_REPEAT,
         AddressMode::ClampToEdge => vk::SamplerAddressMode::CLAMP_TO_EDGE,
         AddressMode::ClampToBorder => vk::SamplerAddressMode::CLAMP_TO_BORDER,
+        AddressMode::MirrorClampToEdge => vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE,
     }
+}
+
+fn border_color(color: BorderColor) -> vk::BorderColor {
+    match color {
+        BorderColor::FloatTransparentBlack => vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
+        BorderColor::IntTransparentBlack => vk::BorderColor::INT_TRANSPARENT_BLACK,
+        BorderColor::FloatOpaqueBlack => vk::BorderColor::FLOAT_OPAQUE_BLACK,
+        BorderColor::IntOpaqueBlack => vk::BorderColor::INT_OPAQUE_BLACK,
+        BorderColor::FloatOpaqueWhite => vk::BorderColor::FLOAT_OPAQUE_WHITE,
+        BorderColor::IntOpaqueWhite => vk::BorderColor::INT_OPAQUE_WHITE,
+    }
+}
+
+fn components(spec: &ImageSpec) -> vk::ComponentMapping {
+    let [r, g, b, a] = spec.view.swizzle.map(|swizzle| match swizzle {
+        Swizzle::Identity => vk::ComponentSwizzle::IDENTITY,
+        Swizzle::Zero => vk::ComponentSwizzle::ZERO,
+        Swizzle::One => vk::ComponentSwizzle::ONE,
+        Swizzle::R => vk::ComponentSwizzle::R,
+        Swizzle::G => vk::ComponentSwizzle::G,
+        Swizzle::B => vk::ComponentSwizzle::B,
+        Swizzle::A => vk::ComponentSwizzle::A,
+    });
+    vk::ComponentMapping { r, g, b, a }
 }
 
 fn compare_op(op: CompareOp) -> vk::CompareOp {

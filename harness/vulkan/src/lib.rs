@@ -65,7 +65,8 @@ pub use physical::PhysicalDevice;
 pub use pipeline::{Bindings, Pipeline, PipelineDesc, SpecConstant};
 pub use properties::{FloatControls, Independence, Limits, PerWidth, Properties, Subgroup};
 pub use resource::{
-    AddressMode, BindingLayout, CompareOp, ImageDim, ImageSpec, Resource, ResourceSpec, SamplerSpec, TexelFormat,
+    AddressMode, BindingLayout, BorderColor, CompareOp, ImageDim, ImageSpec, Resource, ResourceSpec, SamplerSpec,
+    TexelFormat, View,
 };
 pub use select::select;
 pub use slot::{BufferSpec, Dispatch, Role, Slot, Timing};

@@ -168,6 +168,10 @@ fn limits(l: &vk::PhysicalDeviceLimits, max_allocation: Option<u64>) -> Limits {
         max_uniform_buffer_range: l.max_uniform_buffer_range.into(),
         max_texel_buffer_elements: l.max_texel_buffer_elements.into(),
         min_storage_buffer_alignment: l.min_storage_buffer_offset_alignment,
+        texel_gather_offset: (l.min_texel_gather_offset, l.max_texel_gather_offset.try_into().unwrap_or(i32::MAX)),
+        texel_offset: (l.min_texel_offset, l.max_texel_offset.try_into().unwrap_or(i32::MAX)),
+        sub_texel_bits: l.sub_texel_precision_bits,
+        mipmap_bits: l.mipmap_precision_bits,
         timestamp_period: l.timestamp_period,
     }
 }

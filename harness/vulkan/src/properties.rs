@@ -145,6 +145,14 @@ pub struct Limits {
     pub max_uniform_buffer_range: u64,
     /// `maxTexelBufferElements`.
     pub max_texel_buffer_elements: u64,
+    /// `minTexelGatherOffset` and `maxTexelGatherOffset`; 0 where `shaderImageGatherExtended` is not offered.
+    pub texel_gather_offset: (i32, i32),
+    /// `minTexelOffset` and `maxTexelOffset`.
+    pub texel_offset: (i32, i32),
+    /// `subTexelPrecisionBits`: fraction bits of a coordinate in texels that weights of linear filtering keep.
+    pub sub_texel_bits: u32,
+    /// `mipmapPrecisionBits`: fraction bits of a level of detail that weights between levels keep.
+    pub mipmap_bits: u32,
     /// `minStorageBufferOffsetAlignment`, in bytes.
     pub min_storage_buffer_alignment: u64,
     /// `timestampPeriod`: nanoseconds of one step of a timestamp.

@@ -1,6 +1,7 @@
 //! What a shader's bindings can hold: buffers, texel buffers, images and samplers, as descriptions without handles.
 
 use assay_spirv::reflect::DescriptorKind;
+pub use assay_spirv::sampling::{AddressMode, BorderColor, CompareOp, Sampler as SamplerSpec, View};
 use assay_spirv::tables::ImageFormat;
 
 use crate::error::Error;
@@ -140,6 +141,25 @@ impl TexelFormat {
         }
     }
 
+    /// Whether a shader sees integers.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        use ImageFormat as F;
+        match self {
+            TexelFormat::Depth32 => false,
+            TexelFormat::Color(format) => match format {
+                F::R8i | F::Rg8i | F::Rgba8i | F::R8ui | F::Rg8ui | F::Rgba8ui => true,
+                F::R16i | F::Rg16i | F::Rgba16i | F::R16ui | F::Rg16ui | F::Rgba16ui => true,
+                F::R32i | F::Rg32i | F::Rgba32i | F::R32ui | F::Rg32ui | F::Rgba32ui => true,
+                F::R64i | F::R64ui | F::Rgb10a2ui => true,
+                F::Unknown | F::R8 | F::Rg8 | F::Rgba8 | F::R8Snorm | F::Rg8Snorm | F::Rgba8Snorm => false,
+                F::R16 | F::Rg16 | F::Rgba16 | F::R16Snorm | F::Rg16Snorm | F::Rgba16Snorm => false,
+                F::R16f | F::Rg16f | F::Rgba16f | F::R32f | F::Rg32f | F::Rgba32f => false,
+                F::R11fG11fB10f | F::Rgb10A2 => false,
+            },
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(self) -> String {
@@ -169,12 +189,14 @@ pub struct ImageSpec {
     pub arrayed: bool,
     /// Texels of the first level along x, y, z; 1 where the image does not extend.
     pub extent: [u32; 3],
-    /// Layers: 1 unless arrayed, six for each cube.
+    /// Layers of the image. Its view shows 1 unless it is of an array, six for each cube.
     pub layers: u32,
-    /// Mip levels, each half as large as the one before.
+    /// Mip levels of the image, each half as large as the one before.
     pub levels: u32,
     /// How a texel is stored.
     pub format: TexelFormat,
+    /// Which part of it the shader sees. A storage image's view shows one level, and every component as it is.
+    pub view: View,
 }
 
 impl ImageSpec {
@@ -208,56 +230,6 @@ impl ImageSpec {
         }
         Ok(total)
     }
-}
-
-/// What lies beyond an image's edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of VkSamplerAddressMode")]
-pub enum AddressMode {
-    Repeat,
-    MirroredRepeat,
-    ClampToEdge,
-    ClampToBorder,
-}
-
-/// A depth comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of VkCompareOp")]
-pub enum CompareOp {
-    Never,
-    Less,
-    Equal,
-    LessOrEqual,
-    Greater,
-    NotEqual,
-    GreaterOrEqual,
-    Always,
-}
-
-/// A sampler. Borders are transparent black, levels of detail are not clamped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SamplerSpec {
-    /// `VK_FILTER_LINEAR` within a level, else `VK_FILTER_NEAREST`.
-    pub linear: bool,
-    /// `VK_SAMPLER_MIPMAP_MODE_LINEAR`, else nearest.
-    pub mipmap_linear: bool,
-    /// For u, v and w.
-    pub address: [AddressMode; 3],
-    /// The comparison of a comparing sampler.
-    pub compare: Option<CompareOp>,
-    /// Coordinates are in texels.
-    pub unnormalized: bool,
-}
-
-impl SamplerSpec {
-    /// Nearest, clamped to the edge.
-    pub const NEAREST: SamplerSpec = SamplerSpec {
-        linear: false,
-        mipmap_linear: false,
-        address: [AddressMode::ClampToEdge; 3],
-        compare: None,
-        unnormalized: false,
-    };
 }
 
 /// One binding of a pipeline's layout.
@@ -337,6 +309,7 @@ mod tests {
             layers: 2,
             levels: 3,
             format: TexelFormat::Color(ImageFormat::Rgba8),
+            view: View::ALL,
         };
         assert_eq!([0, 1, 2, 3].map(|l| image.offset(l).unwrap()), [0, 120, 136, 144]);
         assert!(ImageSpec { extent: [u32::MAX; 3], ..image }.bytes().is_err());

@@ -414,8 +414,8 @@ fn check(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
             }
             Resource::StorageImage(_) => None,
             Resource::SampledImage(image) | Resource::CombinedImageSampler(image, _) => {
-                // Which sampler meets which image only the shader says.
-                if filtered && !filters_linearly(device, image.format)? {
+                // Which sampler meets which image only the shader says; that it does not filter integers is its affair.
+                if filtered && !image.format.is_integer() && !filters_linearly(device, image.format)? {
                     return Err(device.lacks(format!("linear filtering of {}", image.format.name())));
                 }
                 None

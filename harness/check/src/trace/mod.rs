@@ -144,6 +144,7 @@ pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> 
         kind: DescriptorKind::StorageBuffer,
         block: Some(Arc::new(array)),
         texels: None,
+        compares: false,
         bytes,
     };
     Ok(Traced { words: editor.finish(), descriptor, records, stores, stride, invocations })

@@ -49,8 +49,8 @@ fn a_bundle_that_cannot_be_read_says_why() {
     let target = Synthetic::new(|_| {});
     let result = check.run(&target).unwrap();
     for (file, from, to, expected) in [
-        ("bundle.json", "\"schema\": 1", "\"schema\": 2", "use a newer one"),
-        ("bundle.json", "\"schema\": 1,", "", "does not say its `schema`"),
+        ("bundle.json", "\"schema\": 2", "\"schema\": 3", "use a newer one"),
+        ("bundle.json", "\"schema\": 2,", "", "does not say its `schema`"),
         ("bundle.json", "\"entry\"", "\"entrance\"", "malformed"),
         ("bundle.json", "\"input-0.0.0.hex\"", "\"../input-0.0.0.hex\"", "no file of the bundle"),
         ("bundle.json", "\"input-0.0.0.hex\"", "\"input-9.hex\"", "cannot be read"),

@@ -1,9 +1,10 @@
 //! Images: what is written texel by texel is held against the oracle, and named by its coordinates.
 
 use crate::support::{on_each_driver, spoilt, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options, Subject};
-use assay_oracle::Slot;
-use assay_runner::Status;
+use assay_check::{Check, Job, Left, Mutating, Mutation, Options, Subject, Target, TargetError, VulkanTarget};
+use assay_oracle::{Dispatch, Slot};
+use assay_runner::{DeviceInfo, Status};
+use assay_spirv::need::Have;
 
 /// Reads an image mirrored and writes three of other formats: 10 x 9 texels with two by three workgroups.
 const MIRROR: &str = "
@@ -67,18 +68,136 @@ fn a_texel_read_at_another_place_is_found() {
     });
 }
 
+/// Samples, gathers and fetches of layers and levels, through two samplers.
+const SAMPLED: &str = "
+@group(0) @binding(0) var image: texture_2d_array<f32>;
+@group(0) @binding(1) var one: sampler;
+@group(0) @binding(2) var other: sampler;
+@group(0) @binding(3) var<storage, read_write> data: array<vec4<f32>>;
+@group(0) @binding(4) var numbers: texture_2d<u32>;
+@compute @workgroup_size(4, 4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let at = vec2<f32>(id.xy) * vec2(0.37, 0.41) - 1.0;
+    let layer = id.x & 1u;
+    let i = 4u * (id.y * 8u + id.x);
+    data[i] = textureSampleLevel(image, one, at, layer, 0.0);
+    data[i + 1u] = textureSampleLevel(image, other, at.yx, layer, 1.2, vec2(3, -2));
+    data[i + 2u] = textureGather(1, image, one, at, layer, vec2(-1, 2));
+    data[i + 3u] = vec4<f32>(textureGather(2, numbers, other, at)) + textureLoad(image, id.xy % textureDimensions(image), layer, 0);
+}";
+
+fn square() -> Options {
+    Options { groups: Some([2, 2, 1]), elements: vec![(None, 256)], ..Options::default() }
+}
+
 #[test]
-fn what_samples_an_image_is_refused_by_name() {
+fn shaders_that_sample_and_gather_are_within_on_the_drivers() {
+    let subject = wgsl(SAMPLED);
+    let check = Check::new(&subject, &square()).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
+        assert_eq!((result.elements_checked, result.elements_undetermined), (2 * 256 * 4, 0));
+    });
+}
+
+/// A device whose images and samplers are made in another way than they should be.
+struct Instead<'a> {
+    target: &'a VulkanTarget,
+    wrong: &'a Check<'a>,
+    dispatch: Dispatch,
+}
+
+impl Target for Instead<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.target.have()
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let descriptors = &self.wrong.setup.descriptors;
+        self.target.run(&Job { dispatch: &self.dispatch, descriptors, ..*job })
+    }
+}
+
+/// A case says how an image and its sampler are made, and what a wrong one gives is found.
+#[test]
+fn a_case_states_images_and_samplers() {
+    let text = "shader = \"x.wgsl\"\nworkgroups = [2, 2]\nrounds = 1\nelements = { data = 256 }\n
+        [image.image]\nsize = [7, 5]\nlayers = 4\nlevels = 3\nformat = \"Rgba8\"
+        base_level = 1\nbase_layer = 1\nview_layers = 2\nswizzle = \"b1ra\"\n
+        [sampler.one]\nfilter = \"linear\"\naddress = [\"mirrored_repeat\", \"clamp_to_border\"]
+        border = \"float_opaque_white\"\n
+        [sampler.other]\naddress = [\"repeat\"]\n";
+    let case = |text: &str| assay_check::CaseFile::parse("a.toml", text, std::path::Path::new("")).unwrap().options;
+    let subject = wgsl(SAMPLED);
+    let options = case(text);
+    let check = Check::new(&subject, &options).unwrap();
+    let others = [
+        text.replace("mirrored_repeat", "repeat"),
+        text.replace("opaque_white", "transparent_black"),
+        text.replace("base_level = 1", "base_level = 0"),
+        text.replace("base_layer = 1", "base_layer = 2"),
+        text.replace("b1ra", "r1ba"),
+        text.replace("[\"repeat\"]", "[\"clamp_to_edge\"]"),
+    ];
+    on_each_driver(|target| {
+        // One driver's conversion of 8 bits is beside either neighbour, which a lenient reading permits.
+        let result = check.run(target).unwrap();
+        assert!(matches!(result.status, Status::Pass | Status::QualityWarning), "{:?}", result.mismatches.first());
+        assert_eq!((result.elements_failing, result.elements_undetermined), (0, 0));
+        for other in &others {
+            let wrong = Check::new(&subject, &case(other)).unwrap();
+            let dispatch = wrong.dispatch(0, target).unwrap();
+            let result = check.run(&Instead { target, wrong: &wrong, dispatch }).unwrap();
+            assert_eq!(result.status, Status::Fail, "{other}");
+        }
+    });
+    for (wrong, says) in [
+        (text.replace("Rgba8", "Rgba8ui"), "another kind"),
+        (text.replace("base_layer = 1", "base_layer = 3"), "does not fit"),
+        (text.replace("[sampler.one]", "[sampler.image]"), "no sampler `image`"),
+    ] {
+        let error = Check::new(&subject, &case(&wrong)).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+/// Depths are compared where the shader compares them.
+#[test]
+fn depth_comparisons_are_within_on_the_drivers() {
     let subject = wgsl(
-        "@group(0) @binding(0) var image: texture_2d<f32>;
+        "@group(0) @binding(0) var image: texture_depth_2d;
+        @group(0) @binding(1) var comparing: sampler_comparison;
+        @group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>>;
+        @compute @workgroup_size(8, 2) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let at = (vec2<f32>(id.xy) + 0.4) / vec2(16.0, 4.0);
+            data[2u * (id.y * 16u + id.x)] = textureGatherCompare(image, comparing, at, 0.5);
+            data[2u * (id.y * 16u + id.x) + 1u].x = textureSampleCompareLevel(image, comparing, at, 0.25);
+        }",
+    );
+    let check = Check::new(&subject, &square()).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
+        assert_eq!(result.elements_undetermined, 0);
+    });
+}
+
+#[test]
+fn what_samples_a_cube_is_refused_by_name() {
+    let subject = wgsl(
+        "@group(0) @binding(0) var image: texture_cube<f32>;
         @group(0) @binding(1) var filtering: sampler;
         @group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>>;
         @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-            data[id.x] = textureSampleLevel(image, filtering, vec2<f32>(0.5), 0.0);
+            data[id.x] = textureSampleLevel(image, filtering, vec3<f32>(0.5), 0.0);
         }",
     );
     let error = Check::new(&subject, &Options::default()).unwrap_err().to_string();
-    assert!(error.contains("ampl"), "{error}");
+    assert!(error.contains("cube"), "{error}");
 }
 
 /// A storage texel buffer of which each texel becomes a copy of itself, its red channel plus a number.

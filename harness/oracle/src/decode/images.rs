@@ -1,9 +1,27 @@
-//! Images read and written texel by texel.
+//! Images: texels read and written, and looked up through samplers.
 
 use super::{Decoder, Result, Val};
-use crate::inst::{ImageQuery, Inst, Reg};
+use crate::inst::{ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
+use crate::ty::{Fmt, Kind};
 use assay_spirv::module::{ImageType, Instruction, Type};
+use assay_spirv::sampling::GatherMode;
 use assay_spirv::tables::{Dim, ImageOperands, Op};
+
+/// What is said of a texel that no sampler looks up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Operands {
+    level: Option<Reg>,
+    offset: Option<(Reg, u32)>,
+}
+
+/// Image operands: registers, and how many where that varies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    lod: Option<Reg>,
+    gradient: bool,
+    offset: Option<(Reg, u32)>,
+    offsets: Option<(Reg, u32)>,
+}
 
 impl Decoder<'_> {
     pub(super) fn image(&mut self, i: Instruction, op: Op) -> Result {
@@ -15,19 +33,29 @@ impl Decoder<'_> {
             Op::ImageRead | Op::ImageFetch => {
                 let ty = self.image_type(&image)?;
                 let coordinates = self.coordinates(i, &ty)?;
-                let level = self.level(i, 2)?;
+                let Operands { level, offset } = self.texel_operands(i, 2)?;
                 let dst = self.result(i)?;
-                self.emit(Inst::ImageRead { dst: dst.reg, n: dst.n, image: image.reg, coordinates, level });
+                let (dst, n, image) = (dst.reg, dst.n, image.reg);
+                self.emit(Inst::ImageRead { dst, n, image, coordinates, level, offset });
             }
             Op::ImageWrite => {
                 let ty = self.image_type(&image)?;
                 let coordinates = self.coordinates(i, &ty)?;
                 let texel = self.operand(i, 2)?;
-                if self.level(i, 3)?.is_some() {
-                    return self.unsupported("OpImageWrite to a level");
+                if self.texel_operands(i, 3)? != Operands::default() {
+                    return self.unsupported("OpImageWrite to a level or with an offset");
                 }
                 self.emit(Inst::ImageWrite { image: image.reg, coordinates, texel: (texel.reg, texel.n) });
             }
+            Op::SampledImage => {
+                let (dst, sampler) = (self.result(i)?.reg, self.operand(i, 1)?.reg);
+                self.emit(Inst::SampledImage { dst, image: image.reg, sampler });
+            }
+            Op::ImageSampleExplicitLod
+            | Op::ImageSampleDrefExplicitLod
+            | Op::ImageGather
+            | Op::ImageDrefGather
+            | Op::ImageGatherQCOM => self.look_up(i, op, &image)?,
             // The image of a sampled image is the same descriptor.
             Op::Image => {
                 let dst = self.result(i)?;
@@ -87,24 +115,127 @@ impl Decoder<'_> {
         Ok((coordinates.reg, needed))
     }
 
-    /// The level that image operands from operand `at` on name; refuses operands that are not implemented.
-    fn level(&mut self, i: Instruction, at: usize) -> Result<Option<Reg>> {
-        let Some(word) = i.operand(at) else { return Ok(None) };
+    /// What image operands from operand `at` on say of a texel that no sampler looks up; refuses what is not implemented.
+    fn texel_operands(&mut self, i: Instruction, at: usize) -> Result<Operands> {
+        let found = self.image_operands(i, at)?;
+        if found.gradient || found.offsets.is_some() {
+            return self.unsupported("image operands other than Lod, Offset and ConstOffset of a texel");
+        }
+        Ok(Operands { level: found.lod, offset: found.offset })
+    }
+
+    /// The image operands from operand `at` on; refuses those that are not implemented.
+    fn image_operands(&mut self, i: Instruction, at: usize) -> Result<Found> {
+        let mut found = Found::default();
+        let Some(word) = i.operand(at) else { return Ok(found) };
         let mask = ImageOperands(word);
+        // Each bit from the lowest on has its operands behind the mask.
+        let mut next = at + 1;
+        let mut take = |decoder: &mut Self, bit: ImageOperands| -> Result<Option<Val>> {
+            if !mask.contains(bit) {
+                return Ok(None);
+            }
+            next += 1;
+            decoder.operand(i, next - 1).map(Some)
+        };
         let ignored = ImageOperands::NON_PRIVATE_TEXEL.0
             | ImageOperands::VOLATILE_TEXEL.0
             | ImageOperands::NONTEMPORAL.0
             | ImageOperands::SIGN_EXTEND.0
             | ImageOperands::ZERO_EXTEND.0;
-        if mask.0 & !(ignored | ImageOperands::LOD.0) != 0 {
-            return self.unsupported("image operands other than Lod");
+        let known = ImageOperands::LOD.0
+            | ImageOperands::GRAD.0
+            | ImageOperands::CONST_OFFSET.0
+            | ImageOperands::OFFSET.0
+            | ImageOperands::CONST_OFFSETS.0;
+        if mask.0 & !(ignored | known) != 0 {
+            return self.unsupported("image operands other than Lod, Grad, Offset, ConstOffset and ConstOffsets");
         }
-        if mask.contains(ImageOperands::LOD) { Ok(Some(self.operand(i, at + 1)?.reg)) } else { Ok(None) }
+        found.lod = take(self, ImageOperands::LOD)?.map(|val| val.reg);
+        if mask.contains(ImageOperands::GRAD) {
+            found.gradient = true;
+            take(self, ImageOperands::GRAD)?;
+            next += 1;
+        }
+        let mut take = |decoder: &mut Self, bit: ImageOperands| -> Result<Option<(Reg, u32)>> {
+            if !mask.contains(bit) {
+                return Ok(None);
+            }
+            next += 1;
+            let val = decoder.operand(i, next - 1)?;
+            match decoder.kind(&val) {
+                Kind::Int { width: 32, .. } => Ok(Some((val.reg, val.n))),
+                _ => decoder.unsupported("offsets that are no integers of 32 bits"),
+            }
+        };
+        let constant = take(self, ImageOperands::CONST_OFFSET)?;
+        found.offset = take(self, ImageOperands::OFFSET)?.or(constant);
+        found.offsets = take(self, ImageOperands::CONST_OFFSETS)?;
+        Ok(found)
+    }
+
+    /// Samples and gathers.
+    fn look_up(&mut self, i: Instruction, op: Op, image: &Val) -> Result {
+        let ty = self.image_type(image)?;
+        if ty.dim == Some(Dim::Cube) || ty.dim == Some(Dim::Buffer) {
+            return self.unsupported(format!("{op} of a cube or buffer"));
+        }
+        let dst = self.result(i)?;
+        let coordinates = self.coordinates(i, &ty)?;
+        if (coordinates.0..coordinates.0 + coordinates.1)
+            .any(|reg| self.kinds.get(reg as usize) != Some(&Kind::Float(Fmt::F32)))
+        {
+            return self.unsupported(format!("{op} at coordinates that are no 32-bit floats"));
+        }
+        if !matches!(self.kind(&dst), Kind::Float(Fmt::F32) | Kind::Int { width: 32, .. }) {
+            return self.unsupported(format!("{op} with components that have not 32 bits"));
+        }
+        let compares = matches!(op, Op::ImageSampleDrefExplicitLod | Op::ImageDrefGather);
+        let reference = if compares { Some(self.operand(i, 2)?.reg) } else { None };
+        let gathers = matches!(op, Op::ImageGather | Op::ImageDrefGather | Op::ImageGatherQCOM);
+        let operands = match op {
+            Op::ImageSampleExplicitLod => 2,
+            Op::ImageGatherQCOM => 4,
+            _ => 3,
+        };
+        let found = self.image_operands(i, operands)?;
+        let offsets = match (found.offset, found.offsets) {
+            (None, None) => Offsets::None,
+            (Some((reg, n)), None) => Offsets::One(reg, n),
+            (None, Some((reg, 8))) if op != Op::ImageGatherQCOM && gathers => Offsets::Four(reg),
+            _ => return self.invalid(format!("{op} with these offsets")),
+        };
+        let kind = if gathers {
+            let component = if compares { None } else { Some(self.operand(i, 2)?.reg) };
+            let mode = if op == Op::ImageGatherQCOM {
+                let word = self.word(i, 3)?;
+                let mode = self.constant(word)? as u32;
+                GatherMode::from_qcom(mode)
+            } else {
+                Some(GatherMode::Core)
+            };
+            let Some(mode) = mode else { return self.invalid("a mode of OpImageGatherQCOM that is none") };
+            if found.lod.is_some() || found.gradient {
+                return self.unsupported("a gather from a level");
+            }
+            LookUpKind::Gather { component, mode }
+        } else {
+            let level = match (found.lod, found.gradient) {
+                (Some(lod), false) if self.kinds.get(lod as usize) == Some(&Kind::Float(Fmt::F32)) => Level::Lod(lod),
+                (None, true) => Level::Gradient,
+                _ => return self.invalid(format!("{op} needs one of Lod and Grad")),
+            };
+            LookUpKind::Sample(level)
+        };
+        let (dst, n, image, arrayed) = (dst.reg, dst.n, image.reg, ty.arrayed);
+        let look_up = LookUp { dst, n, image, coordinates, arrayed, reference, offsets, kind };
+        self.emit(Inst::LookUp(Box::new(look_up)));
+        Ok(())
     }
 
     fn texel_pointer(&mut self, i: Instruction) -> Result {
         let (image, pointee) = self.pointer(i, 0)?;
-        let crate::ty::Layout::Scalar(crate::ty::Kind::Handle) = *pointee.layout else {
+        let crate::ty::Layout::Scalar(Kind::Handle) = *pointee.layout else {
             return self.invalid("OpImageTexelPointer of what is no image");
         };
         // A pointer to an image holds its descriptor, as the loaded image does.

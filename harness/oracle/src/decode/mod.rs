@@ -358,12 +358,12 @@ impl<'a> Decoder<'a> {
         self.kinds.get(val.reg as usize).copied().unwrap_or(Kind::Handle)
     }
 
-    /// The value of an id that must be a constant (a scope, semantics).
+    /// The value of an id that must be a constant (a scope, semantics, a mode).
     pub(super) fn constant(&mut self, word: u32) -> Result<u64> {
         let val = self.val(word)?;
         match self.known.get(&val.reg) {
             Some(bits) => Ok(*bits),
-            None => self.unsupported("a scope or semantics that is no constant"),
+            None => self.unsupported("a scope, semantics or mode that is no constant"),
         }
     }
 

@@ -79,7 +79,7 @@ pub(crate) fn group(op: Op) -> Group {
         | Op::GroupNonUniformRotateKHR => Group::Subgroup,
         Op::ImageTexelPointer | Op::SampledImage | Op::ImageSampleExplicitLod | Op::ImageSampleDrefExplicitLod
         | Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageFetch | Op::ImageGather
-        | Op::ImageDrefGather | Op::ImageRead | Op::ImageWrite | Op::Image | Op::ImageQuerySizeLod | Op::ImageQuerySize
+        | Op::ImageDrefGather | Op::ImageGatherQCOM | Op::ImageRead | Op::ImageWrite | Op::Image | Op::ImageQuerySizeLod | Op::ImageQuerySize
         | Op::ImageQueryLevels | Op::ImageQuerySamples => Group::Image,
         Op::TypeOpaque | Op::TypeEvent | Op::TypeDeviceEvent | Op::TypeReserveId | Op::TypeQueue | Op::TypePipe
         | Op::ConstantSampler | Op::CopyMemorySized | Op::GenericPtrMemSemantics | Op::ImageSampleImplicitLod
@@ -123,7 +123,7 @@ pub(crate) fn group(op: Op) -> Group {
         | Op::ImageSampleWeightedQCOM | Op::ImageBoxFilterQCOM | Op::ImageBlockMatchSSDQCOM | Op::ImageBlockMatchSADQCOM
         | Op::BitCastArrayQCOM | Op::ImageBlockMatchWindowSSDQCOM | Op::ImageBlockMatchWindowSADQCOM
         | Op::ImageBlockMatchGatherSSDQCOM | Op::ImageBlockMatchGatherSADQCOM | Op::CompositeConstructCoopMatQCOM
-        | Op::CompositeExtractCoopMatQCOM | Op::ExtractSubArrayQCOM | Op::ImageGatherQCOM | Op::GroupIAddNonUniformAMD
+        | Op::CompositeExtractCoopMatQCOM | Op::ExtractSubArrayQCOM | Op::GroupIAddNonUniformAMD
         | Op::GroupFAddNonUniformAMD | Op::GroupFMinNonUniformAMD | Op::GroupUMinNonUniformAMD
         | Op::GroupSMinNonUniformAMD | Op::GroupFMaxNonUniformAMD | Op::GroupUMaxNonUniformAMD
         | Op::GroupSMaxNonUniformAMD | Op::FragmentMaskFetchAMD | Op::FragmentFetchAMD | Op::ReadClockKHR

@@ -1,6 +1,6 @@
 //! A last look at what was decoded: whatever a module says of its types, no instruction may name registers that are not there.
 
-use crate::inst::{Edge, End, Function, ImageQuery, Inst, Reg};
+use crate::inst::{Edge, End, Function, ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::site::Site;
 
 /// Registers from one on.
@@ -46,6 +46,8 @@ fn made(inst: &Inst, sites: &[Site]) -> Option<Span> {
         | Inst::Call { .. }
         | Inst::ImageRead { .. }
         | Inst::ImageWrite { .. }
+        | Inst::SampledImage { .. }
+        | Inst::LookUp(_)
         | Inst::ImageQuery { .. }
         | Inst::TexelPointer { .. }
         | Inst::Subgroup { .. } => None,
@@ -102,8 +104,26 @@ fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
         }
         Inst::Barrier { .. } | Inst::Fence { .. } => Vec::new(),
         Inst::Call { args, .. } => args.iter().flat_map(|(dst, src, n)| [many(dst, n), many(src, n)]).collect(),
-        Inst::ImageRead { dst, n, image, coordinates: (at, count), level } => {
-            level.iter().map(one).chain([many(dst, n), one(image), many(at, count)]).collect()
+        Inst::ImageRead { dst, n, image, coordinates: (at, count), level, offset } => {
+            let level = level.iter().map(one);
+            let offset = offset.iter().map(|(first, n)| many(first, n));
+            level.chain(offset).chain([many(dst, n), one(image), many(at, count)]).collect()
+        }
+        Inst::SampledImage { dst, image, sampler } => vec![one(dst), one(image), one(sampler)],
+        Inst::LookUp(look_up) => {
+            let LookUp { dst, n, image, coordinates: (at, count), reference, offsets, kind, .. } = &**look_up;
+            let offsets = match offsets {
+                Offsets::None => None,
+                Offsets::One(first, n) => Some(many(first, n)),
+                Offsets::Four(first) => Some(many(first, &8)),
+            };
+            let other = match kind {
+                LookUpKind::Sample(Level::Lod(lod)) => Some(one(lod)),
+                LookUpKind::Sample(Level::Gradient) => None,
+                LookUpKind::Gather { component, .. } => component.as_ref().map(one),
+            };
+            let optional = reference.iter().map(one).chain(offsets).chain(other);
+            optional.chain([many(dst, n), one(image), many(at, count)]).collect()
         }
         Inst::ImageWrite { image, coordinates: (at, count), texel: (texel, n) } => {
             vec![one(image), many(at, count), many(texel, n)]

@@ -11,18 +11,24 @@ use crate::site::Reading;
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
 use crate::value::Value;
+use assay_spirv::sampling::{Channel, View};
 use assay_spirv::tables::Dim;
 
+/// The level of a texel where that is not the first, and what is added to its coordinates: register and how many.
+type Modified = (Option<Reg>, Option<(Reg, u32)>);
+
 /// A texel of an image: the object, and where in it.
-struct Place {
-    object: usize,
-    offset: usize,
-    texel: Texel,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) object: usize,
+    pub(super) offset: usize,
+    pub(super) texel: Texel,
+    pub(super) view: View,
 }
 
 impl<'a> Run<'a> {
     /// The exact bits of a lane's register, or the cause for what depends on it.
-    fn decided(&mut self, reg: Reg, lane: usize) -> Result<u64, u32> {
+    pub(super) fn decided(&mut self, reg: Reg, lane: usize) -> Result<u64, u32> {
         let column = &self.columns[reg as usize];
         match column.value(lane).clone() {
             Value::Bits => Ok(column.bits[lane]),
@@ -32,7 +38,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn image_of(&mut self, image: Reg, lane: usize) -> Result<(usize, &'a Image), u32> {
+    pub(super) fn image_of(&mut self, image: Reg, lane: usize) -> Result<(usize, &'a Image), u32> {
         let handle = self.decided(image, lane)?;
         let object = self.object_of(handle);
         let found = object.and_then(|object| Some((object, (*self.images.get(object)?)?)));
@@ -47,7 +53,7 @@ impl<'a> Run<'a> {
         &mut self,
         image: Reg,
         (reg, n): (Reg, u32),
-        level: Option<Reg>,
+        (level, offset): Modified,
         store: bool,
         lane: usize,
     ) -> Result<Place, u32> {
@@ -57,24 +63,30 @@ impl<'a> Run<'a> {
             let width = self.program.kinds[(reg + k) as usize].width();
             at[k as usize] = crate::integer::signed(width, self.decided(reg + k, lane)?);
         }
+        if let Some((offset, offsets)) = offset {
+            // Not for the layer, which is the coordinate after those.
+            for k in 0..n.min(offsets).min(image.axes()) {
+                at[k as usize] += crate::integer::signed(32, self.decided(offset + k, lane)?);
+            }
+        }
         let level = match level {
             Some(level) => self.decided(level, lane)?,
             None => 0,
         };
         self.in_tile(object, at, store, lane)?;
         let texel = Texel::of(image.format);
-        let inside = u32::try_from(level).is_ok_and(|level| level < image.levels);
+        let inside = u32::try_from(level).is_ok_and(|level| level < image.levels_shown());
         let index = if inside { index(image, at, level as u32) } else { None };
         match (index, texel) {
             (Some(index), Some(texel)) => {
                 let offset = index as usize * texel.bytes as usize;
-                Ok(Place { object, offset, texel })
+                Ok(Place { object, offset, texel, view: image.view })
             }
             _ => {
                 if self.dispatch.robustness != Robustness::None {
                     return Err(self.cause(CauseKind::Robustness));
                 }
-                let extent = image.extent;
+                let extent = image.extent_shown(0);
                 let detail = || format!("texel {:?}, level {level}, of an image of {extent:?}", &at[..n as usize]);
                 Err(self.fault(FaultKind::OutOfBounds, lane, detail))
             }
@@ -102,14 +114,14 @@ impl<'a> Run<'a> {
         (dst, n): (Reg, u32),
         image: Reg,
         coordinates: (Reg, u32),
-        level: Option<Reg>,
+        modified: Modified,
         lanes: Lanes,
     ) {
         for l in lanes.iter() {
-            let place = self.place(image, coordinates, level, false, l);
+            let place = self.place(image, coordinates, modified, false, l);
             for i in 0..n {
                 let (value, bits) = match &place {
-                    Ok(place) => self.channel(place, i as usize, l),
+                    Ok(place) => self.component(place, i as usize, l),
                     Err(cause) => (Value::Any(*cause), 0),
                 };
                 let width = self.program.kinds[(dst + i) as usize].width();
@@ -118,14 +130,20 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// A component of what the view shows of a texel, as a scalar of the shader.
+    pub(super) fn component(&mut self, place: &Place, component: usize, lane: usize) -> (Value, u64) {
+        match place.view.channel(component) {
+            Channel::Texel(channel) => self.channel(place, channel, lane),
+            Channel::Constant(n) => (Value::Bits, place.texel.whole(n)),
+        }
+    }
+
     /// A channel of a texel as a scalar of the shader.
     fn channel(&mut self, place: &Place, channel: usize, lane: usize) -> (Value, u64) {
-        let Place { object, offset, texel } = *place;
-        let integer = matches!(texel.coding, Coding::Uint | Coding::Sint);
+        let Place { object, offset, texel, .. } = *place;
+        let integer = texel.is_integer();
         let Some(&(first, width)) = texel.channels.get(channel) else {
-            // What a format lacks is 0, and 1 for alpha.
-            let one = if integer { 1 } else { u64::from(1f32.to_bits()) };
-            return (Value::Bits, if channel == 3 { one } else { 0 });
+            return (Value::Bits, texel.absent(channel));
         };
         let (at, size, shift) = if texel.is_bytewise() {
             (offset + first as usize / 8, width as usize / 8, 0)
@@ -170,7 +188,7 @@ impl<'a> Run<'a> {
 
     pub(super) fn image_write(&mut self, image: Reg, coordinates: (Reg, u32), (reg, n): (Reg, u32), lanes: Lanes) {
         for l in lanes.iter() {
-            let place = match self.place(image, coordinates, None, true, l) {
+            let place = match self.place(image, coordinates, (None, None), true, l) {
                 Ok(place) => place,
                 // Beyond the edge nothing is written.
                 Err(cause) if self.log.kind(cause) == CauseKind::Robustness => continue,
@@ -218,7 +236,7 @@ impl<'a> Run<'a> {
         if let Value::Any(cause) = value {
             return (Value::Any(cause), 0);
         }
-        if matches!(place.texel.coding, Coding::Uint | Coding::Sint) {
+        if place.texel.is_integer() {
             let cut = value.patterns(bits).ok().map(|all| all.iter().map(|bits| bits & mask(width)).collect());
             return cut
                 .and_then(Value::of_patterns)
@@ -249,7 +267,7 @@ impl<'a> Run<'a> {
     pub(super) fn texel_pointer(&mut self, dst: Reg, image: Reg, coordinates: (Reg, u32), lanes: Lanes) {
         for l in lanes.iter() {
             let handle = self.columns[image as usize].bits[l];
-            let (value, bits) = match self.place(image, coordinates, None, true, l) {
+            let (value, bits) = match self.place(image, coordinates, (None, None), true, l) {
                 Ok(place) => (Value::Bits, handle / OBJECT * OBJECT + place.offset as u64),
                 Err(cause) if self.log.kind(cause) == CauseKind::Fault => (Value::Any(cause), OUTSIDE),
                 Err(cause) => (Value::Any(cause), 0),
@@ -262,12 +280,12 @@ impl<'a> Run<'a> {
         for l in lanes.iter() {
             let answer = self.image_of(image, l).and_then(|(_, image)| {
                 Ok(match query {
-                    ImageQuery::Levels => [image.levels, 0, 0, 0],
+                    ImageQuery::Levels => [image.levels_shown(), 0, 0, 0],
                     ImageQuery::Samples => [1, 0, 0, 0],
                     ImageQuery::Size { lod, arrayed } => {
                         let level = lod.map_or(Ok(0), |lod| self.decided(lod, l))?;
-                        let [x, y, z] = image.extent_of(level.min(31) as u32);
-                        let cubes = image.layers / if image.dim == Dim::Cube { 6 } else { 1 };
+                        let [x, y, z] = image.extent_shown(level.min(31) as u32);
+                        let cubes = image.layers_shown() / if image.dim == Dim::Cube { 6 } else { 1 };
                         let layers = if arrayed { cubes } else { 0 };
                         match image.dim {
                             Dim::Dim1D | Dim::Buffer => [x, layers, 0, 0],
@@ -299,13 +317,13 @@ fn stored_kind(texel: &Texel, width: u32) -> Kind {
 
 /// The number of a texel in an image; `None` beyond its edge.
 fn index(image: &Image, at: [i64; 4], level: u32) -> Option<u64> {
-    let [w, h, d] = image.extent_of(level).map(u64::from);
-    let [a, b, c, _] = at.map(|n| u64::try_from(n).ok());
+    let [w, h, d] = image.extent_shown(level);
+    let [a, b, c, _] = at.map(|n| u32::try_from(n).ok());
     let (x, y, z, layer) = match image.dim {
         Dim::Dim1D | Dim::Buffer => (a?, 0, 0, b?),
         Dim::Dim3D => (a?, b?, c?, 0),
         _ => (a?, b?, 0, c?),
     };
-    let inside = x < w && y < h && z < d && layer < u64::from(image.layers);
-    inside.then(|| image.texels_before(level) + x + w * (y + h * (z + d * layer)))
+    let inside = x < w && y < h && z < d && layer < image.layers_shown();
+    inside.then(|| image.texel_shown(level, layer, [x, y, z]))
 }

@@ -12,6 +12,7 @@ mod integer;
 pub(crate) mod lanes;
 mod log;
 mod races;
+mod sampling;
 mod setup;
 mod subgroups;
 
@@ -24,6 +25,7 @@ use crate::outcome::{CauseKind, FaultKind, Outcome};
 use crate::program::Program;
 use crate::site::Reading;
 use crate::value::Value;
+use assay_spirv::sampling::Sampler;
 use atomics::Contention;
 use lanes::{Column, Lanes};
 use log::Log;
@@ -89,6 +91,8 @@ pub(crate) struct Run<'a> {
     pub(crate) images: Vec<Option<&'a Image>>,
     /// The objects that are tile attachments.
     pub(crate) attachments: BTreeSet<usize>,
+    /// What the objects are that are samplers, or have one.
+    pub(crate) samplers: Vec<Option<&'a Sampler>>,
     /// Device addresses: first, bytes, number.
     pub(crate) addresses: Vec<(u64, u64, u64)>,
     /// Buffers that only addresses name: their slots and numbers.
@@ -158,10 +162,12 @@ impl Run<'_> {
                 }
                 self.call(*function, lanes)?;
             }
-            Inst::ImageRead { dst, n, image, coordinates, level } => {
-                self.image_read((*dst, *n), *image, *coordinates, *level, lanes);
+            Inst::ImageRead { dst, n, image, coordinates, level, offset } => {
+                self.image_read((*dst, *n), *image, *coordinates, (*level, *offset), lanes);
             }
             Inst::ImageWrite { image, coordinates, texel } => self.image_write(*image, *coordinates, *texel, lanes),
+            Inst::SampledImage { dst, image, sampler } => self.sampled_image(*dst, *image, *sampler, lanes),
+            Inst::LookUp(look_up) => self.look_up(look_up, lanes),
             Inst::ImageQuery { dst, n, image, query } => self.image_query((*dst, *n), *image, *query, lanes),
             Inst::TexelPointer { dst, image, coordinates } => self.texel_pointer(*dst, *image, *coordinates, lanes),
             Inst::Subgroup { op, dst, value, n, second } => self.subgroup(*op, *dst, (*value, *n), *second, lanes),

@@ -7,7 +7,7 @@ use super::log::Log;
 use super::races::Races;
 use super::{Run, UNREAD};
 use crate::decode::OBJECTS;
-use crate::dispatch::{Buffer, Dispatch, Limits, Resource};
+use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
@@ -16,6 +16,7 @@ use crate::site::Reading;
 use crate::texel::Texel;
 use crate::value::Value;
 use assay_spirv::module::Index;
+use assay_spirv::sampling::Sampler;
 use assay_spirv::tables::BuiltIn;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,6 +83,7 @@ impl<'a> Run<'a> {
             numbers: Vec::new(),
             images: Vec::new(),
             attachments: BTreeSet::new(),
+            samplers: Vec::new(),
             addresses: Vec::new(),
             pointed: Vec::new(),
             log: Log::default(),
@@ -126,22 +128,14 @@ impl<'a> Run<'a> {
                             continue;
                         }
                         match resource {
-                            Resource::Image(image) => {
-                                let texel = Texel::of(image.format);
-                                let expected = texel.map(|t| image.texels_before(image.levels) * u64::from(t.bytes));
-                                let found = image.data.len() as u64;
-                                if expected != Some(found) {
-                                    return Err(RunError::Dispatch(format!(
-                                        "{at} has an image of {found} bytes; its format and size take {}",
-                                        expected.map_or_else(|| "a format that is known".into(), |n| n.to_string())
-                                    )));
-                                }
-                                self.add(number, Object::new(image.data.clone()));
-                                self.images.resize(self.objects.len(), None);
-                                self.images[self.objects.len() - 1] = Some(image);
-                                if declared.tile {
-                                    self.attachments.insert(self.objects.len() - 1);
-                                }
+                            Resource::Image(image) => self.add_image(number, *at, image, declared.tile)?,
+                            Resource::CombinedImageSampler(image, sampler) => {
+                                self.add_image(number, *at, image, declared.tile)?;
+                                self.add_sampler(sampler);
+                            }
+                            Resource::Sampler(sampler) => {
+                                self.add(number, Object::default());
+                                self.add_sampler(sampler);
                             }
                             Resource::Buffer(buffer) => {
                                 if let Some(address) = buffer.address {
@@ -176,6 +170,37 @@ impl<'a> Run<'a> {
             return Err(RunError::Dispatch(format!("buffers overlap at device address {:#x}", pair[1].0)));
         }
         Ok(())
+    }
+
+    fn add_image(&mut self, number: u64, at: Slot, image: &'a Image, tile: bool) -> Result<(), RunError> {
+        let texel = Texel::of(image.format);
+        let expected = texel.map(|t| image.texels_before(image.levels).saturating_mul(u64::from(t.bytes)));
+        let found = image.data.len() as u64;
+        if expected != Some(found) {
+            return Err(RunError::Dispatch(format!(
+                "{at} has an image of {found} bytes; its format and size take {}",
+                expected.map_or_else(|| "a format that is known".into(), |n| n.to_string())
+            )));
+        }
+        if !image.view.fits(image.levels, image.layers) {
+            let (levels, layers, view) = (image.levels, image.layers, image.view);
+            return Err(RunError::Dispatch(format!(
+                "{at} has an image of {levels} levels and {layers} layers, which a view of its {view} does not fit"
+            )));
+        }
+        self.add(number, Object::new(image.data.clone()));
+        self.images.resize(self.objects.len(), None);
+        self.images[self.objects.len() - 1] = Some(image);
+        if tile {
+            self.attachments.insert(self.objects.len() - 1);
+        }
+        Ok(())
+    }
+
+    /// The sampler of the object that was added last.
+    fn add_sampler(&mut self, sampler: &'a Sampler) {
+        self.samplers.resize(self.objects.len(), None);
+        self.samplers[self.objects.len() - 1] = Some(sampler);
     }
 
     fn add(&mut self, number: u64, object: Object) {
@@ -321,7 +346,10 @@ impl<'a> Run<'a> {
             if let ObjectKind::Binding(slot) = declared.kind {
                 let bound = self.dispatch.bindings.keys();
                 let here = bound.filter(|at| (at.set, at.binding) == (slot.set, slot.binding));
-                let here = here.filter(|at| u64::from(at.element) < declared.count);
+                let here = here.filter(|at| {
+                    let samples = matches!(self.dispatch.bindings.get(at), Some(Resource::Sampler(_)));
+                    u64::from(at.element) < declared.count && !samples
+                });
                 slots.extend(here.map(|at| (*at, declared.first + u64::from(at.element))));
             }
         }

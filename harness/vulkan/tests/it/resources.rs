@@ -4,13 +4,13 @@ use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{
     BindingLayout, Bindings, BufferSpec, Device, DeviceOptions, Dispatch, Error, ImageDim, ImageSpec, PipelineDesc,
-    Resource, ResourceSpec, SamplerSpec, Staging, TexelFormat,
+    Resource, ResourceSpec, SamplerSpec, Staging, TexelFormat, View,
 };
 
 use crate::devices::{LONG, on_each_driver};
 
 fn image(format: TexelFormat) -> ImageSpec {
-    ImageSpec { dim: ImageDim::D2, arrayed: false, extent: [4, 4, 1], layers: 1, levels: 1, format }
+    ImageSpec { dim: ImageDim::D2, arrayed: false, extent: [4, 4, 1], layers: 1, levels: 1, format, view: View::ALL }
 }
 
 fn resources() -> Vec<ResourceSpec> {

@@ -8,7 +8,7 @@ use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{
     AttachmentRole, BindingLayout, Bindings, Device, DeviceOptions, Error, ImageDim, ImageSpec, Instance, Mistake,
     PassForm, Pipeline, PipelineDesc, PropertyValue, SamplerSpec, TexelFormat, TileAttachment, TileBuffer, TilePass,
-    TilePassLeft, TileStep, ValidationMessage,
+    TilePassLeft, TileStep, ValidationMessage, View,
 };
 
 use crate::environment::with_environment;
@@ -43,7 +43,15 @@ fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
 }
 
 fn image(layers: u32, format: TexelFormat) -> ImageSpec {
-    ImageSpec { dim: ImageDim::D2, arrayed: layers > 1, extent: [WIDTH, HEIGHT, 1], layers, levels: 1, format }
+    ImageSpec {
+        dim: ImageDim::D2,
+        arrayed: layers > 1,
+        extent: [WIDTH, HEIGHT, 1],
+        layers,
+        levels: 1,
+        format,
+        view: View::ALL,
+    }
 }
 
 const R32UI: TexelFormat = TexelFormat::Color(ImageFormat::R32ui);

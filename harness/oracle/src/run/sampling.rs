@@ -1,0 +1,473 @@
+//! Texels looked up through a sampler: samples and gathers.
+//!
+//! Which texels: [`crate::sample::select`]. A result is the union over all choices, component by component. Linear filtering
+//! has no stated precision beside that of its weights: usual is what sums and products of 32-bit floats give for weights of the
+//! device's fraction bits, lenient whatever lies between the texels.
+
+use super::Run;
+use super::images::Place;
+use super::lanes::Lanes;
+use crate::decode::OBJECT;
+use crate::dispatch::Image;
+use crate::inst::{Level, LookUp, LookUpKind, Offsets, Reg};
+use crate::outcome::{CauseKind, FaultKind};
+use crate::round::{self, Real};
+use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
+use crate::site::Reading;
+use crate::texel::Texel;
+use crate::ty::{Fmt, Kind};
+use crate::value::{Floats, Value};
+use assay_spirv::sampling::{Channel, GatherMode, Origin, Sampler};
+use assay_spirv::tables::Dim;
+
+/// Choices along an axis, of levels or of layers that are followed.
+const CHOICES: usize = 4;
+
+/// What rounding a sum of products in 32-bit floats may add, for each axis: three operations, one of them twice.
+const ROUNDING: f64 = 4.0 / (1u32 << 24) as f64;
+
+/// What the lookups of one lane have in common.
+struct Scene<'a> {
+    object: usize,
+    image: &'a Image,
+    texel: Texel,
+    sampler: &'a Sampler,
+    /// The least and the greatest value of each coordinate along an axis.
+    coordinates: Vec<(f64, f64)>,
+    /// The first and the last layer.
+    layers: (u32, u32),
+    /// What texels are compared with: the least and the greatest value.
+    reference: Option<(f64, f64)>,
+    /// Added to the coordinates of each texel of a gather; of a sample, the first.
+    offsets: [[i64; 3]; 4],
+    reach: Reach,
+    /// The kind of a result's component.
+    kind: Kind,
+}
+
+/// A texel of an image, by its place beyond the edges too.
+#[derive(Clone, Copy)]
+struct Spot {
+    level: u32,
+    layer: u32,
+    at: [i64; 3],
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn sampled_image(&mut self, dst: Reg, image: Reg, sampler: Reg, lanes: Lanes) {
+        for l in lanes.iter() {
+            let both = self.decided(image, l).and_then(|image| Ok((image, self.decided(sampler, l)?)));
+            let (value, bits) = match both {
+                // A handle is its object's number; the one after the sampler's stands in the part for offsets.
+                Ok((image, sampler)) => (Value::Bits, image / OBJECT * OBJECT + sampler / OBJECT + 1),
+                Err(cause) => (Value::Any(cause), 0),
+            };
+            self.columns[dst as usize].set(l, bits, value);
+        }
+    }
+
+    /// The sampler of a sampled image.
+    fn sampler_of(&mut self, sampled: Reg, lane: usize) -> Result<&'a Sampler, u32> {
+        let handle = self.decided(sampled, lane)?;
+        let number = match handle % OBJECT {
+            0 => handle,
+            number => (number - 1) * OBJECT,
+        };
+        let found = self.object_of(number).and_then(|object| *self.samplers.get(object)?);
+        match found {
+            Some(found) => Ok(found),
+            None => Err(self.fault(FaultKind::OutOfBounds, lane, || "a descriptor that no sampler is bound to".into())),
+        }
+    }
+
+    pub(super) fn look_up(&mut self, look_up: &LookUp, lanes: Lanes) {
+        for l in lanes.iter() {
+            let found = self.looked_up(look_up, l);
+            for i in 0..look_up.n {
+                let (value, bits) = match &found {
+                    Ok(found) => found.get(i as usize).cloned().unwrap_or_default(),
+                    Err(cause) => (Value::Any(*cause), 0),
+                };
+                self.columns[(look_up.dst + i) as usize].set(l, bits, value);
+            }
+        }
+    }
+
+    fn looked_up(&mut self, look_up: &LookUp, lane: usize) -> Result<Vec<(Value, u64)>, u32> {
+        let scene = self.scene(look_up, lane)?;
+        match look_up.kind {
+            LookUpKind::Gather { component, mode } => {
+                let component = match component {
+                    Some(component) => self.decided(component, lane)?,
+                    None => 0,
+                };
+                if component > 3 {
+                    return Err(self.cause(CauseKind::Unspecified));
+                }
+                self.gather(&scene, component as usize, mode, lane)
+            }
+            LookUpKind::Sample(level) => {
+                let levels = self.levels(&scene, level, lane)?;
+                let n = if look_up.reference.is_some() { 1 } else { look_up.n as usize };
+                if scene.sampler.linear || scene.sampler.mipmap_linear {
+                    return self.filtered(&scene, &levels, n, lane);
+                }
+                let mut found: Vec<Option<(Value, u64)>> = vec![None; n];
+                for level in levels {
+                    for spot in self.spots(&scene, level.level, Origin::Nearest)? {
+                        self.gain(&mut found, &scene, |run, component| {
+                            run.seen(&scene, beside(spot.0, scene.offsets[0]), component, lane)
+                        });
+                    }
+                }
+                Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+            }
+        }
+    }
+
+    /// Adds one choice to what the others give, component by component.
+    fn gain(
+        &mut self,
+        found: &mut [Option<(Value, u64)>],
+        scene: &Scene<'a>,
+        mut one: impl FnMut(&mut Self, usize) -> (Value, u64),
+    ) {
+        for (component, all) in found.iter_mut().enumerate() {
+            let (value, bits) = one(self, component);
+            *all = Some(match all.take() {
+                None => (value, bits),
+                Some(before) => self.union(scene.kind, (&before.0, before.1), (&value, bits)),
+            });
+        }
+    }
+
+    /// The range of a float register.
+    fn range(&mut self, reg: Reg, lane: usize) -> Result<(f64, f64), u32> {
+        let column = &self.columns[reg as usize];
+        let bits = column.bits[lane];
+        let value = column.value(lane).clone();
+        let found = match value.floats(bits, Fmt::F32) {
+            Ok(floats) => floats.hull().filter(|_| !floats.nan),
+            Err(u32::MAX) => return Err(self.cause(CauseKind::Precision)),
+            Err(cause) => return Err(cause),
+        };
+        let ends = found.map(|(lo, hi)| (round::value(Fmt::F32, lo), round::value(Fmt::F32, hi)));
+        match ends {
+            Some((lo, hi)) if lo.is_finite() && hi.is_finite() => Ok((lo, hi)),
+            _ => Err(self.cause(CauseKind::NoRequirement)),
+        }
+    }
+
+    fn scene(&mut self, look_up: &LookUp, lane: usize) -> Result<Scene<'a>, u32> {
+        let (object, image) = self.image_of(look_up.image, lane)?;
+        let sampler = self.sampler_of(look_up.image, lane)?;
+        let Some(texel) = Texel::of(image.format) else { return Err(self.cause(CauseKind::Precision)) };
+        self.obey(look_up, image, sampler, &texel, lane)?;
+        let (first, n) = look_up.coordinates;
+        let axes = n.saturating_sub(u32::from(look_up.arrayed)).min(3);
+        let coordinates = (0..axes).map(|k| self.range(first + k, lane)).collect::<Result<Vec<_>, _>>()?;
+        let layers = match look_up.arrayed {
+            true => select::layers(self.range(first + axes, lane)?, image.layers_shown()),
+            false => (0, 0),
+        };
+        let reference = look_up.reference.map(|reg| self.range(reg, lane)).transpose()?;
+        let offsets = self.offsets(look_up, axes, lane)?;
+        let reach = match self.reading {
+            Reading::Usual => Reach::Usual,
+            Reading::Lenient => Reach::Lenient,
+        };
+        let kind = self.program.kinds[look_up.dst as usize];
+        Ok(Scene { object, image, texel, sampler, coordinates, layers, reference, offsets, reach, kind })
+    }
+
+    /// What is added to the coordinates of each texel, the footprint of a gather included.
+    fn offsets(&mut self, look_up: &LookUp, axes: u32, lane: usize) -> Result<[[i64; 3]; 4], u32> {
+        let mut offsets = [[0; 3]; 4];
+        if let LookUpKind::Gather { mode, .. } = look_up.kind {
+            offsets = mode.offsets().map(|[x, y]| [i64::from(x), i64::from(y), 0]);
+        }
+        match look_up.offsets {
+            Offsets::None => {}
+            Offsets::One(reg, n) => {
+                for k in 0..n.min(axes) {
+                    let offset = crate::integer::signed(32, self.decided(reg + k, lane)?);
+                    offsets.iter_mut().for_each(|all| all[k as usize] += offset);
+                }
+            }
+            // In place of the footprint.
+            Offsets::Four(reg) => {
+                for (reg, offset) in (reg..).step_by(2).zip(&mut offsets) {
+                    for k in 0..2 {
+                        offset[k as usize] = crate::integer::signed(32, self.decided(reg + k, lane)?);
+                    }
+                }
+            }
+        }
+        Ok(offsets)
+    }
+
+    /// Rules between an image, a sampler and an instruction that only running shows.
+    fn obey(
+        &mut self,
+        look_up: &LookUp,
+        image: &Image,
+        sampler: &Sampler,
+        texel: &Texel,
+        lane: usize,
+    ) -> Result<(), u32> {
+        let offset = look_up.offsets != Offsets::None;
+        let compares = look_up.reference.is_some();
+        let flat = matches!(image.dim, Dim::Dim1D | Dim::Dim2D) && !look_up.arrayed;
+        let broken = if texel.is_integer() && (sampler.linear || sampler.mipmap_linear) {
+            "VUID-vkCmdDispatch-magFilter-04553: an image of integers is filtered linearly"
+        } else if sampler.unnormalized && (!flat || image.levels_shown() > 1) {
+            "VUID-vkCmdDispatch-None-08609: unnormalised coordinates in an image with layers, levels or depth"
+        } else if sampler.unnormalized && compares {
+            "VUID-vkCmdDispatch-None-08610: unnormalised coordinates with a depth comparison"
+        } else if sampler.unnormalized && offset {
+            "VUID-vkCmdDispatch-None-08611: unnormalised coordinates with an offset"
+        } else if compares != sampler.compare.is_some() {
+            // Only one of the sampler and the instruction compares.
+            return Err(self.cause(CauseKind::Unspecified));
+        } else {
+            return Ok(());
+        };
+        Err(self.fault(FaultKind::Rule, lane, || broken.into()))
+    }
+
+    fn levels(&mut self, scene: &Scene<'a>, level: Level, lane: usize) -> Result<Vec<LevelChoice>, u32> {
+        let there = scene.image.levels_shown();
+        let first = vec![LevelChoice { level: 0, weight: (0.0, 0.0) }];
+        let lod = match level {
+            Level::Gradient if there == 1 => return Ok(first),
+            Level::Gradient => return Err(self.cause(CauseKind::NoRequirement)),
+            Level::Lod(lod) => self.range(lod, lane)?,
+        };
+        if scene.sampler.unnormalized || there == 1 {
+            return Ok(first);
+        }
+        let filtering = self.dispatch.filtering;
+        let choose = |reach| select::levels(lod, there, scene.sampler.mipmap_linear, reach, filtering, CHOICES);
+        self.readings_differ |= choose(Reach::Usual) != choose(Reach::Lenient);
+        choose(scene.reach).ok_or_else(|| self.cause(CauseKind::Precision))
+    }
+
+    /// The texels of a level that offsets may count from, with the weights along each axis.
+    fn spots(&mut self, scene: &Scene<'a>, level: u32, origin: Origin) -> Result<Vec<(Spot, [Choice; 3])>, u32> {
+        let filtering = self.dispatch.filtering;
+        let extent = scene.image.extent_shown(level);
+        let none = [Choice { texel: 0, weight: (0.0, 0.0) }; 3];
+        let mut all: Vec<[Choice; 3]> = vec![none];
+        for (k, coordinate) in scene.coordinates.iter().enumerate() {
+            let axis = Axis {
+                coordinate: *coordinate,
+                size: extent[k],
+                unnormalized: scene.sampler.unnormalized,
+                address: scene.sampler.address[k],
+            };
+            let texels = |reach| axis.texels(origin, reach, filtering);
+            self.readings_differ |= texels(Reach::Usual) != texels(Reach::Lenient);
+            let Some(choices) = axis.choices(origin, scene.reach, filtering, CHOICES) else {
+                return Err(self.cause(CauseKind::Precision));
+            };
+            all = all.iter().flat_map(|before| choices.iter().map(|choice| with(*before, k, *choice))).collect();
+        }
+        let (first, last) = scene.layers;
+        if (last - first) as usize >= CHOICES {
+            return Err(self.cause(CauseKind::Precision));
+        }
+        let spot = |choices: [Choice; 3], layer| (Spot { level, layer, at: choices.map(|c| c.texel) }, choices);
+        Ok((first..=last).flat_map(|layer| all.iter().map(move |choices| spot(*choices, layer))).collect())
+    }
+
+    fn gather(
+        &mut self,
+        scene: &Scene<'a>,
+        component: usize,
+        mode: GatherMode,
+        lane: usize,
+    ) -> Result<Vec<(Value, u64)>, u32> {
+        let mut found: Vec<Option<(Value, u64)>> = vec![None; 4];
+        for (spot, _) in self.spots(scene, 0, mode.origin())? {
+            self.gain(&mut found, scene, |run, i| run.seen(scene, beside(spot, scene.offsets[i]), component, lane));
+        }
+        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// A component of a texel as the shader sees it, compared if the instruction compares.
+    fn seen(&mut self, scene: &Scene<'a>, spot: Spot, component: usize, lane: usize) -> (Value, u64) {
+        let component = if scene.reference.is_some() { 0 } else { component };
+        let (value, bits) = self.colour(scene, spot, component, lane);
+        let (Some(reference), Some(compare)) = (scene.reference, scene.sampler.compare) else { return (value, bits) };
+        let texel = match hull(&value, bits) {
+            Ok(texel) => texel,
+            Err(None) => return (Value::Any(self.cause(CauseKind::Precision)), 0),
+            Err(Some(cause)) => return (Value::Any(cause), 0),
+        };
+        let orders = [(reference.0, texel.1), (reference.1, texel.0), (reference.0, texel.0)];
+        let mut results: Vec<u64> = Vec::new();
+        for (a, b) in orders {
+            let holds = a.partial_cmp(&b).is_some_and(|order| compare.holds(order));
+            results.push(u64::from((holds as u32 as f32).to_bits()));
+        }
+        if reference.0 <= texel.1 && texel.0 <= reference.1 {
+            let holds = compare.holds(std::cmp::Ordering::Equal);
+            results.push(u64::from((holds as u32 as f32).to_bits()));
+        }
+        Value::of_patterns(results).unwrap_or_default()
+    }
+
+    fn colour(&mut self, scene: &Scene<'a>, spot: Spot, component: usize, lane: usize) -> (Value, u64) {
+        let Scene { object, image, texel, sampler, .. } = *scene;
+        let extent = image.extent_shown(spot.level);
+        let mut at = [0; 3];
+        for k in 0..scene.coordinates.len() {
+            match sampler.address[k].texel(spot.at[k], extent[k]) {
+                Some(texel) => at[k] = texel,
+                None => return self.border(scene, component),
+            }
+        }
+        let [x, y, z] = at.map(i64::from);
+        if let Err(cause) = self.in_tile(object, [x, y, z, 0], false, lane) {
+            return (Value::Any(cause), 0);
+        }
+        let offset = image.texel_shown(spot.level, spot.layer, at) as usize * texel.bytes as usize;
+        self.component(&Place { object, offset, texel, view: image.view }, component, lane)
+    }
+
+    fn border(&mut self, scene: &Scene<'a>, component: usize) -> (Value, u64) {
+        match border(scene.image, &scene.texel, scene.sampler, component) {
+            Some(bits) => (Value::Bits, bits),
+            None => (Value::Any(self.cause(CauseKind::Unspecified)), 0),
+        }
+    }
+
+    /// Linear filtering, of a level or between two.
+    fn filtered(
+        &mut self,
+        scene: &Scene<'a>,
+        levels: &[LevelChoice],
+        n: usize,
+        lane: usize,
+    ) -> Result<Vec<(Value, u64)>, u32> {
+        let origin = if scene.sampler.linear { Origin::Linear } else { Origin::Nearest };
+        let mut found: Vec<Option<(Value, u64)>> = vec![None; n];
+        self.readings_differ = true;
+        for choice in levels {
+            let next = choice.level + 1;
+            let here = self.spots(scene, choice.level, origin)?;
+            let blend = choice.weight.1 > 0.0 && next < scene.image.levels_shown();
+            let beyond = if blend { self.spots(scene, next, origin)? } else { Vec::new() };
+            for (component, all) in found.iter_mut().enumerate() {
+                let mut range: Option<(f64, f64)> = None;
+                let mut more = |(lo, hi): (f64, f64)| {
+                    range = Some(range.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
+                };
+                for first in &here {
+                    let near = self.square(scene, first, component, lane)?;
+                    if beyond.is_empty() {
+                        more(near);
+                    }
+                    for second in &beyond {
+                        let far = self.square(scene, second, component, lane)?;
+                        let weight = if scene.reach == Reach::Lenient { (0.0, 1.0) } else { choice.weight };
+                        more(widened(between(near, far, weight)));
+                    }
+                }
+                let Some((lo, hi)) = range else { continue };
+                let (lo, hi) = (Real::exact(lo).neighbours(Fmt::F32).0, Real::exact(hi).neighbours(Fmt::F32).1);
+                let (value, bits) = Value::of_floats(Floats::range(Fmt::F32, lo, hi));
+                *all = Some(match all.take() {
+                    None => (value, bits),
+                    Some(before) => self.union(scene.kind, (&before.0, before.1), (&value, bits)),
+                });
+            }
+        }
+        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// The range that filtering within a level gives.
+    fn square(
+        &mut self,
+        scene: &Scene<'a>,
+        (spot, choices): &(Spot, [Choice; 3]),
+        component: usize,
+        lane: usize,
+    ) -> Result<(f64, f64), u32> {
+        let axes = if scene.sampler.linear { scene.coordinates.len() } else { 0 };
+        let mut corners = Vec::with_capacity(1 << axes);
+        for corner in 0..1usize << axes {
+            let step = std::array::from_fn(|k| if k < axes { (corner >> k & 1) as i64 } else { 0 });
+            let at = beside(beside(*spot, scene.offsets[0]), step);
+            let weightless = (0..axes).any(|k| {
+                let (lo, hi) = choices[k].weight;
+                scene.reach == Reach::Usual && if step[k] == 1 { hi == 0.0 } else { lo == 1.0 }
+            });
+            if weightless {
+                corners.push(None);
+                continue;
+            }
+            let (value, bits) = self.seen(scene, at, component, lane);
+            match hull(&value, bits) {
+                Ok(range) => corners.push(Some(range)),
+                Err(Some(cause)) => return Err(cause),
+                Err(None) => return Err(self.cause(CauseKind::Precision)),
+            }
+        }
+        // Axis by axis, the last one first: pairs become what lies between them.
+        for k in (0..axes).rev() {
+            let half = 1 << k;
+            let weight = if scene.reach == Reach::Lenient { (0.0, 1.0) } else { choices[k].weight };
+            corners = (0..half)
+                .map(|i| match (corners[i], corners[i + half]) {
+                    (Some(a), Some(b)) => Some(widened(between(a, b, weight))),
+                    (one, other) => one.or(other),
+                })
+                .collect();
+        }
+        Ok(corners.first().copied().flatten().unwrap_or((0.0, 0.0)))
+    }
+}
+
+/// What the border is to a component, as bits; `None` where that is undefined.
+pub(crate) fn border(image: &Image, texel: &Texel, sampler: &Sampler, component: usize) -> Option<u64> {
+    let colour = sampler.border;
+    let unlike = colour.is_integer() != texel.is_integer();
+    if unlike || (colour.is_undefined_swizzled() && !image.view.is_identity()) {
+        return None;
+    }
+    Some(match image.view.channel(component) {
+        // Texels of the border have the channels of the format, like all others.
+        Channel::Texel(channel) if channel < texel.channels.len() => texel.whole(colour.rgba()[channel]),
+        Channel::Texel(channel) => texel.absent(channel),
+        Channel::Constant(n) => texel.whole(n),
+    })
+}
+
+/// The range of a float; `Err` is the cause of anything, or `None` where there is no range.
+fn hull(value: &Value, bits: u64) -> Result<(f64, f64), Option<u32>> {
+    let floats = value.floats(bits, Fmt::F32).map_err(|cause| Some(cause).filter(|c| *c != u32::MAX))?;
+    let (lo, hi) = floats.hull().filter(|_| !floats.nan).ok_or(None)?;
+    Ok((round::value(Fmt::F32, lo), round::value(Fmt::F32, hi)))
+}
+
+/// All that lies between two ranges at a weight of a range.
+fn between(a: (f64, f64), b: (f64, f64), (lo, hi): (f64, f64)) -> (f64, f64) {
+    let at = |a: f64, b: f64, weight: f64| a * (1.0 - weight) + b * weight;
+    (at(a.0, b.0, lo).min(at(a.0, b.0, hi)), at(a.1, b.1, lo).max(at(a.1, b.1, hi)))
+}
+
+/// A range with the rounding of one axis.
+fn widened((lo, hi): (f64, f64)) -> (f64, f64) {
+    let error = ROUNDING * lo.abs().max(hi.abs());
+    (lo - error, hi + error)
+}
+
+fn beside(spot: Spot, offset: [i64; 3]) -> Spot {
+    Spot { at: std::array::from_fn(|k| spot.at[k] + offset[k]), ..spot }
+}
+
+fn with(mut choices: [Choice; 3], k: usize, choice: Choice) -> [Choice; 3] {
+    choices[k] = choice;
+    choices
+}

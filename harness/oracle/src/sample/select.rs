@@ -1,0 +1,225 @@
+//! From coordinates to texels, levels and layers: every choice that a device may make.
+//!
+//! A coordinate is scaled and rounded in floating point, so one next to a boundary may go either way. How near that is:
+//!
+//! * *usual*: within [`SLACK`] of the larger of the coordinate and the axis' size, both in texels. That is two to four places of a
+//!   32-bit float: one for the product, one for the subtraction, and as many for a device that wraps before it scales.
+//! * *lenient*: a step of `2^-subTexelPrecisionBits` beside that, for devices that keep no more of a coordinate. The text
+//!   binds only weights to these bits; it does not say that texels are selected more finely.
+
+use crate::dispatch::Filtering;
+use assay_spirv::sampling::{AddressMode, Origin};
+
+/// The part of a coordinate (or of the axis) that rounding may move it by.
+pub const SLACK: f64 = 1.0 / (1u32 << 22) as f64;
+
+/// Beyond an edge by more than any offset may be, all texels of a clamped axis are the same.
+const MARGIN: i64 = 1 << 12;
+
+/// How far choices go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// As coordinates computed in floating point go.
+    Usual,
+    /// As coordinates with the device's fraction bits go.
+    Lenient,
+}
+
+/// A coordinate along an axis, and what it is looked up in.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    /// The least and the greatest value that the coordinate may have, as the shader gives it.
+    pub coordinate: (f64, f64),
+    /// Texels along the axis.
+    pub size: u32,
+    /// Whether the coordinate counts texels.
+    pub unnormalized: bool,
+    /// What lies beyond the edges.
+    pub address: AddressMode,
+}
+
+/// One choice of texels along an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The coordinate of the texel that offsets count from; beyond the edges too.
+    pub texel: i64,
+    /// The least and the greatest weight of the texel after it, for linear filtering.
+    pub weight: (f64, f64),
+}
+
+impl Axis {
+    /// The least and the greatest coordinate in texels, with what rounding may move them by.
+    #[inline]
+    fn in_texels(&self, reach: Reach, filtering: Filtering) -> (f64, f64) {
+        let size = f64::from(self.size);
+        let scale = if self.unnormalized { 1.0 } else { size };
+        let (lo, hi) = (self.coordinate.0 * scale, self.coordinate.1 * scale);
+        let step = match reach {
+            Reach::Usual => 0.0,
+            Reach::Lenient => fraction(filtering.sub_texel_bits),
+        };
+        let slack = |u: f64| SLACK * u.abs().max(size) + step;
+        (lo - slack(lo), hi + slack(hi))
+    }
+
+    /// The first and the last texel that offsets may count from. Far beyond the edges of an axis that does not repeat,
+    /// one stands for all.
+    #[inline]
+    pub fn texels(&self, origin: Origin, reach: Reach, filtering: Filtering) -> (i64, i64) {
+        let (lo, hi) = self.in_texels(reach, filtering);
+        let near = |u: f64| {
+            let texel = (u - origin.shift()).floor() as i64;
+            let size = i64::from(self.size);
+            match self.address {
+                AddressMode::Repeat | AddressMode::MirroredRepeat => texel,
+                AddressMode::ClampToEdge | AddressMode::ClampToBorder => texel.clamp(-MARGIN, size + MARGIN),
+                AddressMode::MirrorClampToEdge => texel.clamp(-size - MARGIN, size + MARGIN),
+            }
+        };
+        (near(lo), near(hi))
+    }
+
+    /// All choices, with the weights of linear filtering; `None` if they are more than `most`.
+    pub fn choices(&self, origin: Origin, reach: Reach, filtering: Filtering, most: usize) -> Option<Vec<Choice>> {
+        let (first, last) = self.texels(origin, reach, filtering);
+        if last.checked_sub(first)? >= most as i64 {
+            return None;
+        }
+        let (lo, hi) = self.in_texels(reach, filtering);
+        let steps = 1.0 / fraction(filtering.sub_texel_bits);
+        let weight = |u: f64, texel: i64| (u - origin.shift() - texel as f64).clamp(0.0, 1.0);
+        let choice = |texel: i64| Choice {
+            texel,
+            weight: ((weight(lo, texel) * steps).floor() / steps, (weight(hi, texel) * steps).ceil() / steps),
+        };
+        Some((first..=last).map(choice).collect())
+    }
+}
+
+/// `2^-bits`.
+fn fraction(bits: u32) -> f64 {
+    1.0 / (1u64 << bits.min(52)) as f64
+}
+
+/// The layers that a coordinate may mean, of `layers`: the nearest, of two as near either, and at the ends the last.
+#[inline]
+pub fn layers((lo, hi): (f64, f64), layers: u32) -> (u32, u32) {
+    let slack = |a: f64| SLACK * a.abs().max(1.0);
+    let last = layers.saturating_sub(1);
+    // A layer is the nearest from half below to half above it, both ends included.
+    let least = (lo - slack(lo) - 0.5).ceil().clamp(0.0, f64::from(last)) as u32;
+    let most = (hi + slack(hi) + 0.5).floor().clamp(0.0, f64::from(last)) as u32;
+    (least, most.max(least))
+}
+
+/// A choice of levels: one, or two with the least and the greatest weight of the second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelChoice {
+    /// The level, from the view's first on.
+    pub level: u32,
+    /// The weight of the level after it.
+    pub weight: (f64, f64),
+}
+
+/// The levels that a level of detail may mean, of `levels`.
+pub fn levels(
+    (lo, hi): (f64, f64),
+    levels: u32,
+    linear: bool,
+    reach: Reach,
+    filtering: Filtering,
+    most: usize,
+) -> Option<Vec<LevelChoice>> {
+    let step = match reach {
+        Reach::Usual => 0.0,
+        Reach::Lenient => fraction(filtering.mipmap_bits),
+    };
+    let last = levels.saturating_sub(1);
+    let clamp = |d: f64| d.clamp(0.0, f64::from(last));
+    let slack = |d: f64| SLACK * d.abs().max(1.0) + step;
+    let (lo, hi) = (clamp(lo - slack(lo)), clamp(hi + slack(hi)));
+    // Of two levels as near either may be taken.
+    let (first, end) =
+        if linear { (lo.floor(), hi.floor()) } else { ((lo - 0.5).ceil().max(0.0), clamp((hi + 0.5).floor())) };
+    let (first, end) = (first as u32, (end as u32).max(first as u32));
+    if (end - first) as usize >= most {
+        return None;
+    }
+    let steps = 1.0 / fraction(filtering.mipmap_bits);
+    let weight = |d: f64, level: u32| (d - f64::from(level)).clamp(0.0, 1.0);
+    let choice = |level: u32| {
+        let weight = if linear {
+            ((weight(lo, level) * steps).floor() / steps, (weight(hi, level) * steps).ceil() / steps)
+        } else {
+            (0.0, 0.0)
+        };
+        LevelChoice { level, weight }
+    };
+    Some((first..=end).map(choice).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILTERING: Filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
+
+    fn axis(coordinate: f64, size: u32) -> Axis {
+        Axis { coordinate: (coordinate, coordinate), size, unnormalized: false, address: AddressMode::Repeat }
+    }
+
+    #[test]
+    fn centres_are_sure_and_boundaries_are_not() {
+        let nearest = |u: f64, reach| axis(u / 8.0, 8).texels(Origin::Nearest, reach, FILTERING);
+        let linear = |u: f64, reach| axis(u / 8.0, 8).texels(Origin::Linear, reach, FILTERING);
+        for reach in [Reach::Usual, Reach::Lenient] {
+            assert_eq!((nearest(3.5, reach), linear(3.0, reach)), ((3, 3), (2, 2)));
+            assert_eq!((nearest(3.0, reach), linear(3.5, reach)), ((2, 3), (2, 3)));
+            assert_eq!(nearest(-0.25, reach), (-1, -1));
+        }
+        // Between the two readings.
+        assert_eq!((nearest(3.002, Reach::Usual), nearest(3.002, Reach::Lenient)), ((3, 3), (2, 3)));
+        assert_eq!(nearest(3.01, Reach::Lenient), (3, 3));
+    }
+
+    #[test]
+    fn weights_are_whole_steps_around_the_fraction() {
+        let found = axis(3.2 / 8.0, 8).choices(Origin::Linear, Reach::Usual, FILTERING, 4).unwrap();
+        assert_eq!(found.len(), 1);
+        let Choice { texel, weight: (lo, hi) } = found[0];
+        assert!(texel == 2 && lo <= 0.7 && 0.7 <= hi && hi - lo <= 1.0 / 256.0, "{found:?}");
+        let tie = axis(3.5 / 8.0, 8).choices(Origin::Linear, Reach::Usual, FILTERING, 4).unwrap();
+        assert_eq!(tie.iter().map(|c| c.texel).collect::<Vec<_>>(), [2, 3]);
+        assert!(tie[0].weight.1 == 1.0 && tie[1].weight.0 == 0.0, "{tie:?}");
+    }
+
+    #[test]
+    fn far_outside_a_clamped_axis_is_one_texel() {
+        for address in AddressMode::ALL {
+            let far = Axis { address, ..axis(1e12, 8) };
+            let (first, last) = far.texels(Origin::Nearest, Reach::Usual, FILTERING);
+            let repeats = matches!(address, AddressMode::Repeat | AddressMode::MirroredRepeat);
+            assert_eq!(first == last, !repeats, "{address}");
+            assert_eq!(far.choices(Origin::Nearest, Reach::Usual, FILTERING, 8).is_none(), repeats);
+        }
+    }
+
+    #[test]
+    fn layers_and_levels_between_two_are_either() {
+        let at = |a: f64, n| layers((a, a), n);
+        assert_eq!((at(1.4, 4), at(1.5, 4), at(2.5, 4), at(-7.0, 4), at(9.0, 4), at(0.4, 1)), {
+            ((1, 1), (1, 2), (2, 3), (0, 0), (3, 3), (0, 0))
+        });
+        let level = |d: f64, linear| levels((d, d), 3, linear, Reach::Usual, FILTERING, 4).unwrap();
+        let numbers = |found: Vec<LevelChoice>| found.iter().map(|c| c.level).collect::<Vec<_>>();
+        assert_eq!(numbers(level(0.5, false)), [0, 1]);
+        assert_eq!(numbers(level(0.6, false)), [1]);
+        assert_eq!(numbers(level(-3.0, false)), [0]);
+        assert_eq!(numbers(level(30.0, false)), [2]);
+        let between = level(1.25, true);
+        assert_eq!(
+            (numbers(between.clone()), between[0].weight),
+            (vec![1], (64.0 / 256.0 - 1.0 / 256.0, 65.0 / 256.0))
+        );
+    }
+}

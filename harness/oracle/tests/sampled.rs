@@ -1,0 +1,300 @@
+//! Sampled images, held against a second method: coordinates that are exact, and textbook loops over texels.
+
+mod support;
+
+use assay_oracle::{
+    Dispatch, Expected, FaultKind, Filtering, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
+};
+use assay_spirv::sampling::{AddressMode, BorderColor, CompareOp, GatherMode, Sampler, View};
+use assay_spirv::tables::{Dim, ImageFormat};
+use support::*;
+
+/// A workgroup gathers at each place.
+const GATHER: &str = include_str!("gather.spvasm");
+
+fn gather_module(mode: GatherMode, component: u32, offset: Option<[i32; 2]>) -> String {
+    let mask = if offset.is_some() { "ConstOffset %offset" } else { "" };
+    let call = match mode.qcom() {
+        None => format!("OpImageGather %v4uint %both %at %component {mask}"),
+        Some(mode) => format!("OpImageGatherQCOM %v4uint %both %at %component %uint_{} {mask}", mode.word()),
+    };
+    let [x, y] = offset.unwrap_or_default();
+    GATHER
+        .replace("COMPONENT", &component.to_string())
+        .replace("OFFSET_X", &x.to_string())
+        .replace("OFFSET_Y", &y.to_string())
+        .replace("GATHER", &call)
+}
+
+fn places(all: &[[f32; 3]]) -> Resource {
+    floats(&all.iter().flat_map(|at| [at[0], at[1], at[2], 0.0]).collect::<Vec<_>>())
+}
+
+fn run_gather(text: &str, image: Image, sampler: Sampler, at: &[[f32; 3]]) -> Outcome {
+    let module = spirv(text);
+    let program = Program::new(&module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let bindings = [
+        (Slot::new(0, 0), Resource::CombinedImageSampler(image, sampler)),
+        (Slot::new(0, 1), places(at)),
+        (Slot::new(0, 2), words(&vec![0; at.len() * 4])),
+    ];
+    let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
+    let dispatch =
+        Dispatch { groups: [at.len() as u32, 1, 1], bindings: bindings.into(), filtering, ..Dispatch::default() };
+    program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A texel shows where it is: layer, row, column and channel.
+fn positions(extent: [u32; 2], layers: u32) -> Image {
+    let [w, h] = extent;
+    let data = (0..layers).flat_map(|l| (0..h).flat_map(move |y| (0..w).flat_map(move |x| texel_at(l, y, x))));
+    Image {
+        dim: Dim::Dim2D,
+        extent: [w, h, 1],
+        layers,
+        levels: 1,
+        format: ImageFormat::Rgba32ui,
+        view: View::ALL,
+        data: data.flat_map(u32::to_le_bytes).collect(),
+    }
+}
+
+fn texel_at(layer: u32, y: u32, x: u32) -> [u32; 4] {
+    [0, 1, 2, 3].map(|channel| 1_000_000 * (layer + 1) + 10_000 * y + 10 * x + channel)
+}
+
+/// Wraps by walking, one texel at a time.
+fn walk(mode: AddressMode, mut i: i64, n: i64) -> Option<i64> {
+    match mode {
+        AddressMode::Repeat => {
+            while i < 0 {
+                i += n;
+            }
+            while i >= n {
+                i -= n;
+            }
+            Some(i)
+        }
+        AddressMode::MirroredRepeat => loop {
+            if i < 0 {
+                i = -1 - i;
+            } else if i >= n {
+                i = 2 * n - 1 - i;
+            } else {
+                return Some(i);
+            }
+        },
+        AddressMode::ClampToEdge => Some(if i < 0 {
+            0
+        } else if i >= n {
+            n - 1
+        } else {
+            i
+        }),
+        AddressMode::ClampToBorder => (0 <= i && i < n).then_some(i),
+        AddressMode::MirrorClampToEdge => Some(if i < 0 { (-1 - i).min(n - 1) } else { i.min(n - 1) }),
+    }
+}
+
+/// The table of the extension's document, by hand.
+fn footprint(mode: GatherMode) -> (f64, [(i64, i64); 4]) {
+    match mode {
+        GatherMode::Core => (0.5, [(0, 1), (1, 1), (1, 0), (0, 0)]),
+        GatherMode::Row => (0.0, [(0, 0), (1, 0), (2, 0), (3, 0)]),
+        GatherMode::Diamond => (0.0, [(0, 1), (1, 0), (0, -1), (-1, 0)]),
+        GatherMode::Horizontal => (0.5, [(-1, 1), (2, 1), (2, 0), (-1, 0)]),
+        GatherMode::Vertical => (0.5, [(0, 2), (1, 2), (1, -1), (0, -1)]),
+    }
+}
+
+/// Every mode, every address mode on each axis, odd sizes and single texels, layers, offsets, inside and far outside.
+#[test]
+fn gathers_agree_with_loops_over_texels() {
+    let mut compared = 0;
+    for (case, mode) in GatherMode::ALL.into_iter().cycle().take(50).enumerate() {
+        let extent = [[5, 3], [1, 4], [4, 1], [1, 1], [8, 7]][case / 2 % 5];
+        let address = [AddressMode::ALL[case % 5], AddressMode::ALL[case / 5 % 5], AddressMode::ClampToEdge];
+        let component = (case as u32 / 3) % 4;
+        let offset = [None, Some([-8, 7]), Some([3, -2])][case % 3];
+        let border = [BorderColor::IntTransparentBlack, BorderColor::IntOpaqueBlack, BorderColor::IntOpaqueWhite];
+        let border = border[case % 3];
+        let sampler = Sampler { address, border, ..Sampler::NEAREST };
+        // Far from what either origin is decided by: quarters of texels.
+        let at: Vec<[f32; 3]> = (-14..14i32)
+            .flat_map(|y| (-14..14i32).map(move |x| (x, y)))
+            .map(|(x, y)| [(x as f32 + 0.25) / extent[0] as f32, (y as f32 - 0.25) / extent[1] as f32, (x & 3) as f32])
+            .collect();
+        let text = gather_module(mode, component, offset);
+        let outcome = run_gather(&text, positions(extent, 3), sampler, &at);
+        let found = exact(&outcome, 2);
+        let (shift, offsets) = footprint(mode);
+        let [ox, oy] = offset.unwrap_or_default().map(i64::from);
+        let [w, h] = extent.map(i64::from);
+        for (place, got) in at.iter().zip(found.chunks(4)) {
+            let u = f64::from(place[0]) * w as f64;
+            let v = f64::from(place[1]) * h as f64;
+            let (i, j) = ((u - shift).floor() as i64, (v - shift).floor() as i64);
+            let layer = (place[2] as u32).min(2);
+            for (k, (dx, dy)) in offsets.into_iter().enumerate() {
+                let x = walk(address[0], i + ox + dx, w);
+                let y = walk(address[1], j + oy + dy, h);
+                let expected = match (x, y) {
+                    (Some(x), Some(y)) => texel_at(layer, y as u32, x as u32)[component as usize],
+                    _ => match border {
+                        BorderColor::IntOpaqueWhite => 1,
+                        BorderColor::IntOpaqueBlack => u32::from(component == 3),
+                        _ => 0,
+                    },
+                };
+                assert_eq!(got[k], expected, "{mode} {address:?} {extent:?} {offset:?} at {place:?}, texel {k}");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 50 * 28 * 28 * 4);
+}
+
+#[test]
+fn a_tie_permits_the_texels_on_either_side_and_no_other() {
+    let sampler = Sampler { address: [AddressMode::Repeat; 3], ..Sampler::NEAREST };
+    // Linear: texel centres are boundaries.
+    let text = gather_module(GatherMode::Core, 0, None);
+    let outcome =
+        run_gather(&text, positions([8, 8], 1), sampler, &[[2.5 / 8.0, 3.0 / 8.0, 0.0], [2.502 / 8.0, 3.0 / 8.0, 0.0]]);
+    let texel = |x: u32, y: u32| u64::from(texel_at(0, y, x)[0]);
+    assert_eq!(word(&outcome, 2, 0), Expected::OneOf(vec![texel(1, 3), texel(2, 3)]));
+    assert_eq!(word(&outcome, 2, 2), Expected::OneOf(vec![texel(2, 2), texel(3, 2)]));
+    // A little beside: only a device with eight bits of fraction may still go the other way.
+    assert_eq!(word(&outcome, 2, 4), Expected::Exact(texel(2, 3)));
+    let cell = outcome.memory[&Slot::new(0, 2)].cell_at(16).expect("two readings");
+    assert_eq!(cell.lenient, Some(Box::new(Expected::OneOf(vec![texel(1, 3), texel(2, 3)]))));
+}
+
+#[test]
+fn views_show_a_level_layers_and_swizzled_components() {
+    let [level_0, level_1] = [positions([4, 4], 3), positions([2, 2], 3)];
+    let mut data = level_0.data.clone();
+    data.extend(level_1.data.iter().map(|byte| byte ^ 0x55));
+    let swizzle = View::swizzle_from("b1r0").expect("letters");
+    let view = View { base_level: 1, levels: 1, base_layer: 1, layers: 2, swizzle };
+    let image = Image { levels: 2, data, view, ..level_0 };
+    let sampler =
+        Sampler { address: [AddressMode::ClampToBorder; 3], border: BorderColor::IntOpaqueWhite, ..Sampler::NEAREST };
+    for (component, expected) in
+        [(0, texel_at(2, 1, 0)[2] ^ 0x5555_5555), (1, 1), (2, texel_at(2, 1, 0)[0] ^ 0x5555_5555), (3, 0)]
+    {
+        let text = gather_module(GatherMode::Diamond, component, None);
+        let found = exact(&run_gather(&text, image.clone(), sampler, &[[0.25, 0.25, 9.0]]), 2);
+        // South; the north is the border, which is swizzled as texels are.
+        let white = u32::from(component != 3);
+        assert_eq!((found[0], found[2]), (expected, white), "{component}");
+    }
+    let black = Sampler { border: BorderColor::IntOpaqueBlack, ..sampler };
+    let text = gather_module(GatherMode::Diamond, 0, None);
+    let outcome = run_gather(&text, image, black, &[[0.25, 0.25, 0.0]]);
+    assert_eq!(cause(&outcome, 2, 2), assay_oracle::CauseKind::Unspecified);
+}
+
+const SAMPLE: &str = "@group(0) @binding(0) var image: texture_2d<f32>;
+    @group(0) @binding(1) var filtering: sampler;
+    @group(0) @binding(2) var<storage, read_write> out: array<f32>;
+    @group(0) @binding(3) var<storage, read_write> at: array<vec4<f32>>;
+    @compute @workgroup_size(1)
+    fn main(@builtin(workgroup_id) id: vec3<u32>) {
+        out[id.x] = textureSampleLevel(image, filtering, at[id.x].xy, at[id.x].z).y;
+    }";
+
+fn sample(image: Image, sampler: Sampler, at: &[[f32; 3]]) -> Outcome {
+    let program = Program::new(&wgsl(SAMPLE), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let bindings = [
+        (Slot::new(0, 0), Resource::Image(image)),
+        (Slot::new(0, 1), Resource::Sampler(sampler)),
+        (Slot::new(0, 2), words(&vec![0; at.len()])),
+        (Slot::new(0, 3), places(at)),
+    ];
+    let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
+    let dispatch =
+        Dispatch { groups: [at.len() as u32, 1, 1], bindings: bindings.into(), filtering, ..Dispatch::default() };
+    program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn ramp() -> Image {
+    // Level 0: 4 x 4 with green 0, 51, 102, 153 along x; level 1: 2 x 2, all green 255.
+    let row = [[9, 0, 9, 9], [9, 51, 9, 9], [9, 102, 9, 9], [9, 153, 9, 9u8]].concat();
+    let data = [row.repeat(4), [9, 255, 9, 9].repeat(4)].concat();
+    let format = ImageFormat::Rgba8;
+    Image { dim: Dim::Dim2D, extent: [4, 4, 1], layers: 1, levels: 2, format, view: View::ALL, data }
+}
+
+#[test]
+fn linear_filtering_lies_between_its_texels() {
+    let linear = Sampler { linear: true, ..Sampler::NEAREST };
+    let outcome = sample(ramp(), linear, &[[0.5, 0.5, 0.0], [0.25, 0.3, 0.0], [0.5, 0.5, 1.0], [-3.0, 0.5, 0.0]]);
+    assert_eq!(outcome.faults, []);
+    let lenient = |i: usize, value: f32| {
+        let cell = outcome.memory[&Slot::new(0, 2)].cell_at(i as u64 * 4).expect("a set");
+        let lenient = cell.lenient.as_deref().unwrap_or(&cell.expected);
+        lenient.permits(u64::from(value.to_bits())) == Some(true)
+    };
+    // Between the second and the third texel.
+    assert!(permits(&outcome, 2, 0, 0.3) && permits(&outcome, 2, 0, 0.300_4) && !permits(&outcome, 2, 0, 0.302));
+    assert!(lenient(0, 0.2) && lenient(0, 0.4) && !lenient(0, 0.199) && !lenient(0, 0.401));
+    // A quarter of the way from the first to the second.
+    assert!(permits(&outcome, 2, 1, 0.1) && !permits(&outcome, 2, 1, 0.105));
+    // Equal texels leave hardly a choice.
+    assert!(permits(&outcome, 2, 2, 1.0) && !permits(&outcome, 2, 2, 0.999_99) && !lenient(2, 0.999_99));
+    assert!(permits(&outcome, 2, 3, 0.0) && !permits(&outcome, 2, 3, 1e-6));
+    let mips = Sampler { mipmap_linear: true, ..linear };
+    let outcome = sample(ramp(), mips, &[[0.5, 0.5, 0.5], [0.5, 0.5, 0.25]]);
+    // (0.3 + 1) / 2, and a quarter of the way.
+    assert!(permits(&outcome, 2, 0, 0.65) && !permits(&outcome, 2, 0, 0.66));
+    assert!(permits(&outcome, 2, 1, 0.475) && !permits(&outcome, 2, 1, 0.47));
+}
+
+#[test]
+fn levels_are_the_nearest() {
+    let outcome =
+        sample(ramp(), Sampler::NEAREST, &[[0.4, 0.5, 0.4], [0.4, 0.5, 0.6], [0.4, 0.5, 0.5], [0.4, 0.5, 70.0]]);
+    assert!(permits(&outcome, 2, 0, 0.2) && !permits(&outcome, 2, 0, 1.0));
+    assert!(permits(&outcome, 2, 1, 1.0) && !permits(&outcome, 2, 1, 0.2));
+    assert!(permits(&outcome, 2, 2, 1.0) && permits(&outcome, 2, 2, 0.2) && !permits(&outcome, 2, 2, 0.4));
+    assert!(permits(&outcome, 2, 3, 1.0));
+    let unnormalized = Sampler { unnormalized: true, ..Sampler::NEAREST };
+    let view = View { levels: 1, ..View::ALL };
+    let outcome = sample(Image { view, ..ramp() }, unnormalized, &[[2.5, 1.5, 0.0], [17.0, 1.5, 0.0]]);
+    assert!(permits(&outcome, 2, 0, 0.4) && permits(&outcome, 2, 1, 0.6));
+    let outcome = sample(ramp(), unnormalized, &[[2.5, 1.5, 0.0]]);
+    assert_eq!(outcome.faults.first().map(|fault| fault.kind), Some(FaultKind::Rule));
+}
+
+#[test]
+fn comparisons_are_of_texels() {
+    let text = "@group(0) @binding(0) var image: texture_depth_2d;
+        @group(0) @binding(1) var comparing: sampler_comparison;
+        @group(0) @binding(2) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(1)
+        fn main() {
+            out[0] = textureSampleCompareLevel(image, comparing, vec2(0.25, 0.25), 0.5);
+            out[1] = textureSampleCompareLevel(image, comparing, vec2(0.75, 0.25), 0.5);
+            let all = textureGatherCompare(image, comparing, vec2(0.5, 0.5), 0.5);
+            out[2] = all.x; out[3] = all.y; out[4] = all.z; out[5] = all.w;
+        }";
+    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let data = [0.25f32, 0.5, 0.75, 1.0].iter().flat_map(|d| d.to_le_bytes()).collect();
+    let format = ImageFormat::R32f;
+    let image = Image { dim: Dim::Dim2D, extent: [2, 2, 1], layers: 1, levels: 1, format, view: View::ALL, data };
+    let run = |compare| {
+        let bindings = [
+            (Slot::new(0, 0), Resource::Image(image.clone())),
+            (Slot::new(0, 1), Resource::Sampler(Sampler { compare: Some(compare), ..Sampler::NEAREST })),
+            (Slot::new(0, 2), words(&[7; 6])),
+        ];
+        let dispatch = Dispatch { bindings: bindings.into(), ..Dispatch::default() };
+        let outcome = program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
+        exact(&outcome, 2).into_iter().map(f32::from_bits).collect::<Vec<_>>()
+    };
+    // The reference is the left operand.
+    assert_eq!(run(CompareOp::Less), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
+    assert_eq!(run(CompareOp::GreaterOrEqual), [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(run(CompareOp::Equal), [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+}

@@ -1,0 +1,177 @@
+//! What a view shows of an image.
+
+use std::fmt;
+
+/// What one component of a view shows (`VkComponentSwizzle`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the names are those of VkComponentSwizzle")]
+pub enum Swizzle {
+    #[default]
+    Identity,
+    Zero,
+    One,
+    R,
+    G,
+    B,
+    A,
+}
+
+/// What a component is after the swizzle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// Channel 0 (red) to 3 (alpha) of the texel.
+    Texel(usize),
+    /// This whole number: 0 or 1.
+    Constant(u32),
+}
+
+impl Swizzle {
+    /// What component `component` (0 to 3) shows.
+    pub fn channel(self, component: usize) -> Channel {
+        match self {
+            Swizzle::Identity => Channel::Texel(component),
+            Swizzle::Zero => Channel::Constant(0),
+            Swizzle::One => Channel::Constant(1),
+            Swizzle::R => Channel::Texel(0),
+            Swizzle::G => Channel::Texel(1),
+            Swizzle::B => Channel::Texel(2),
+            Swizzle::A => Channel::Texel(3),
+        }
+    }
+
+    /// The letter by which it is known in a swizzle such as `bgr1`; `component` (0 to 3) is where it stands.
+    pub fn letter(self, component: usize) -> char {
+        match self.channel(component) {
+            Channel::Texel(channel) => ['r', 'g', 'b', 'a'].get(channel).copied().unwrap_or('?'),
+            Channel::Constant(n) => {
+                if n == 0 {
+                    '0'
+                } else {
+                    '1'
+                }
+            }
+        }
+    }
+
+    /// The swizzle that a letter means: `r`, `g`, `b`, `a`, `0`, `1`, or `i` for the identity.
+    pub fn from_letter(letter: char) -> Option<Swizzle> {
+        Some(match letter {
+            'i' => Swizzle::Identity,
+            '0' => Swizzle::Zero,
+            '1' => Swizzle::One,
+            'r' => Swizzle::R,
+            'g' => Swizzle::G,
+            'b' => Swizzle::B,
+            'a' => Swizzle::A,
+            _ => return None,
+        })
+    }
+}
+
+/// Which levels and layers of an image a view shows, and how its components are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// The level that is level 0 of the view.
+    pub base_level: u32,
+    /// Levels; [`View::REMAINING`] for all from there on.
+    pub levels: u32,
+    /// The layer that is layer 0 of the view.
+    pub base_layer: u32,
+    /// Layers; [`View::REMAINING`] for all from there on.
+    pub layers: u32,
+    /// Red, green, blue and alpha.
+    pub swizzle: [Swizzle; 4],
+}
+
+impl View {
+    /// As many as there are (`VK_REMAINING_MIP_LEVELS`, `VK_REMAINING_ARRAY_LAYERS`).
+    pub const REMAINING: u32 = u32::MAX;
+
+    /// All of an image.
+    pub const ALL: View = View {
+        base_level: 0,
+        levels: View::REMAINING,
+        base_layer: 0,
+        layers: View::REMAINING,
+        swizzle: [Swizzle::Identity; 4],
+    };
+
+    /// How many levels it shows of an image that has `levels`.
+    pub fn levels_of(&self, levels: u32) -> u32 {
+        self.levels.min(levels.saturating_sub(self.base_level))
+    }
+
+    /// How many layers it shows of an image that has `layers`.
+    pub fn layers_of(&self, layers: u32) -> u32 {
+        self.layers.min(layers.saturating_sub(self.base_layer))
+    }
+
+    /// Whether it is within an image of so many levels and layers, and shows something.
+    pub fn fits(&self, levels: u32, layers: u32) -> bool {
+        let inside = |base: u32, asked: u32, there: u32| {
+            base < there
+                && asked > 0
+                && (asked == View::REMAINING || base.checked_add(asked).is_some_and(|n| n <= there))
+        };
+        inside(self.base_level, self.levels, levels) && inside(self.base_layer, self.layers, layers)
+    }
+
+    /// Whether every component shows its own channel.
+    pub fn is_identity(&self) -> bool {
+        (0..4).all(|i| self.swizzle[i].channel(i) == Channel::Texel(i))
+    }
+
+    /// What component `component` (0 to 3) shows.
+    pub fn channel(&self, component: usize) -> Channel {
+        self.swizzle.get(component).map_or(Channel::Constant(0), |swizzle| swizzle.channel(component))
+    }
+
+    /// The swizzle that a text of four letters means: see [`Swizzle::from_letter`].
+    pub fn swizzle_from(text: &str) -> Option<[Swizzle; 4]> {
+        let all: Vec<Swizzle> = text.chars().map(Swizzle::from_letter).collect::<Option<_>>()?;
+        all.try_into().ok()
+    }
+
+    /// The swizzle as four letters.
+    pub fn swizzle_text(&self) -> String {
+        (0..4).map(|i| self.swizzle[i].letter(i)).collect()
+    }
+}
+
+impl Default for View {
+    fn default() -> View {
+        View::ALL
+    }
+}
+
+impl fmt::Display for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let many = |n: u32| if n == View::REMAINING { "on".to_owned() } else { format!("on, {n}") };
+        let (levels, layers) = (many(self.levels), many(self.layers));
+        let swizzle = self.swizzle_text();
+        write!(f, "levels from {} {levels}; layers from {} {layers}; {swizzle}", self.base_level, self.base_layer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_shows_what_is_there() {
+        let part = View { base_level: 1, levels: 2, base_layer: 3, ..View::ALL };
+        assert!(View::ALL.fits(1, 1) && part.fits(3, 4) && !part.fits(2, 4) && !part.fits(3, 3));
+        assert_eq!((part.levels_of(3), part.layers_of(7), View::ALL.layers_of(7)), (2, 4, 7));
+        assert!(!View { levels: 0, ..View::ALL }.fits(1, 1));
+    }
+
+    #[test]
+    fn swizzles_read_as_they_are_written() {
+        for text in ["bgra", "01ra", "rrrr"] {
+            let view = View { swizzle: View::swizzle_from(text).unwrap(), ..View::ALL };
+            assert_eq!((view.swizzle_text().as_str(), view.is_identity()), (text, false));
+        }
+        assert!(View { swizzle: View::swizzle_from("igba").unwrap(), ..View::ALL }.is_identity());
+        assert!(View::swizzle_from("rgb").is_none() && View::swizzle_from("rgbx").is_none());
+    }
+}
