@@ -23,6 +23,7 @@ pub struct Check<'a> {
     pub setup: Setup,
     program: Program,
     limits: Limits,
+    padding: bool,
     expectations: Vec<Expectation>,
 }
 
@@ -50,7 +51,8 @@ impl<'a> Check<'a> {
         let setup = Setup::new(subject, options)?;
         let program = Program::new(&subject.source.module, &setup.entry, &spec_values(&setup.specs));
         let program = program.map_err(|error| oracle(subject, error))?;
-        Ok(Check { subject, setup, program, limits: options.limits, expectations: options.expectations.clone() })
+        let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
+        Ok(Check { subject, setup, program, limits, padding, expectations })
     }
 
     /// What a round is given on a device with those abilities.
@@ -116,7 +118,8 @@ impl<'a> Check<'a> {
         }
         if result.blamed.is_empty() {
             let outcome = self.permitted(&given).map_err(|error| error.to_string())?;
-            let still = compare(&outcome, &given, &self.setup.descriptors, &left.memory, round).failing > 0;
+            let still =
+                compare(&outcome, &given, &self.setup.descriptors, &left.memory, (round, self.padding)).failing > 0;
             result.notes.push(format!(
                 "the trace shows no instruction whose result its own operands do not permit, and the traced variant's \
                  results are {}: look at loads, stores, atomics, barriers, and at what the driver does across instructions",
@@ -213,7 +216,8 @@ impl<'a> Check<'a> {
                         break;
                     }
                     result.rounds_checked += 1;
-                    let mut found = compare(&outcome, &dispatch, &self.setup.descriptors, &left.memory, round);
+                    let mut found =
+                        compare(&outcome, &dispatch, &self.setup.descriptors, &left.memory, (round, self.padding));
                     for expectation in &self.expectations {
                         expect(expectation, &dispatch, &self.setup.descriptors, &left.memory, round, &mut found)?;
                     }

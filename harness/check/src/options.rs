@@ -31,6 +31,9 @@ pub struct Options {
     pub rounds: u32,
     /// The seed of what is generated.
     pub seed: u64,
+    /// Whether bytes of storage buffers that belong to no element have to stay as they were: not where whole structures
+    /// are stored, of which padding may be written.
+    pub padding: bool,
     /// What is expected of elements beside what the specification permits.
     pub expectations: Vec<Expectation>,
     /// What the oracle may spend.
@@ -50,6 +53,7 @@ impl Default for Options {
             samplers: Vec::new(),
             rounds: 2,
             seed: 0,
+            padding: false,
             expectations: Vec::new(),
             limits: Limits::default(),
         }

@@ -115,13 +115,14 @@ pub(crate) fn complete(
     Ok(())
 }
 
-/// Compares all that a round may write and that is [`complete`]: storage buffers, storage images, storage texel buffers.
+/// Compares all that a round may write and that is [`complete`]: storage buffers, storage images, storage texel buffers. With
+/// `padding` also the bytes of buffers that belong to no element.
 pub(crate) fn compare(
     outcome: &Outcome,
     dispatch: &Dispatch,
     descriptors: &[Descriptor],
     got: &BTreeMap<Slot, Vec<u8>>,
-    round: u32,
+    (round, padding): (u32, bool),
 ) -> Comparison {
     let mut result = Comparison::default();
     // Only these can be written; what the device does to others cannot be seen.
@@ -131,55 +132,78 @@ pub(crate) fn compare(
         };
         let Some(contents) = descriptor.contents() else { continue };
         let before = data_of(dispatch, descriptor.slot).unwrap_or_default();
+        let buffer = Compared { descriptor, memory, before, got, round };
+        let mut between = vec![padding && descriptor.block.is_some(); got.len()];
         contents.walk(got.len() as u64, &mut |element, path| {
-            // A value that was written as another type than the block has is held against its own pieces.
-            for piece in pieces(memory, element) {
-                let Some(permitted) = Permitted::of(memory, piece.offset, piece.scalar.width()) else {
-                    *result.undetermined.entry(None).or_default() += 1;
-                    continue;
-                };
-                let Some(bits) = piece.read(got) else { continue };
-                let verdict = permitted.judge(bits);
-                let status = match verdict {
-                    Verdict::Within => {
-                        result.checked += 1;
-                        continue;
-                    }
-                    Verdict::Open(cause) => {
-                        *result.undetermined.entry(cause).or_default() += 1;
-                        continue;
-                    }
-                    Verdict::Lenient => {
-                        result.warning += 1;
-                        Status::QualityWarning
-                    }
-                    Verdict::Outside => {
-                        result.failing += 1;
-                        Status::Fail
-                    }
-                };
-                result.checked += 1;
-                if result.mismatches.len() < KEPT {
-                    let old = piece.read(before).unwrap_or(0);
-                    result.mismatches.push(Mismatch {
-                        status,
-                        round,
-                        buffer: descriptor.label(),
-                        element: path_text(path),
-                        offset: piece.offset,
-                        scalar: piece.scalar.to_string(),
-                        invocation: None,
-                        before: hex(piece.scalar, old),
-                        got: hex(piece.scalar, bits),
-                        permitted: ranges(piece.scalar, &permitted.expected),
-                        class: class(&permitted.expected, bits, old),
-                        by: "specification".into(),
-                    });
-                }
-            }
+            let start = element.offset as usize;
+            between[start..start + element.bytes() as usize].fill(false);
+            buffer.element(element, &|| path_text(path), &mut result);
         });
+        for (at, _) in between.iter().enumerate().filter(|(_, between)| **between) {
+            let byte = Element { offset: at as u64, scalar: Scalar::Int { width: 8, signed: false } };
+            buffer.element(byte, &|| "(no element)".to_owned(), &mut result);
+        }
     }
     result
+}
+
+/// A descriptor's memory, that is compared.
+struct Compared<'a> {
+    descriptor: &'a Descriptor,
+    memory: &'a Memory,
+    before: &'a [u8],
+    got: &'a [u8],
+    round: u32,
+}
+
+impl Compared<'_> {
+    fn element(&self, element: Element, name: &dyn Fn() -> String, result: &mut Comparison) {
+        // A value that was written as another type than the block has is held against its own pieces.
+        for piece in pieces(self.memory, element) {
+            let Some(permitted) = Permitted::of(self.memory, piece.offset, piece.scalar.width()) else {
+                *result.undetermined.entry(None).or_default() += 1;
+                continue;
+            };
+            let Some(bits) = piece.read(self.got) else { continue };
+            let verdict = permitted.judge(bits);
+            let status = match verdict {
+                Verdict::Within => {
+                    result.checked += 1;
+                    continue;
+                }
+                Verdict::Open(cause) => {
+                    *result.undetermined.entry(cause).or_default() += 1;
+                    continue;
+                }
+                Verdict::Lenient => {
+                    result.warning += 1;
+                    Status::QualityWarning
+                }
+                Verdict::Outside => {
+                    result.failing += 1;
+                    Status::Fail
+                }
+            };
+            result.checked += 1;
+            if result.mismatches.len() < KEPT {
+                let old = piece.read(self.before).unwrap_or(0);
+                result.mismatches.push(Mismatch {
+                    status,
+                    round: self.round,
+                    buffer: self.descriptor.label(),
+                    element: name(),
+                    offset: piece.offset,
+                    scalar: piece.scalar.to_string(),
+                    invocation: None,
+                    before: hex(piece.scalar, old),
+                    got: hex(piece.scalar, bits),
+                    permitted: ranges(piece.scalar, &permitted.expected),
+                    class: class(&permitted.expected, bits, old),
+                    by: "specification".into(),
+                });
+            }
+        }
+    }
 }
 
 /// Holds an element against an expectation of the case.

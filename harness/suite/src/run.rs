@@ -3,6 +3,7 @@
 use crate::result::{blank, result};
 use crate::{Case, Program, RunPath, Second};
 use assay_check::{Check, CheckError, Job, Left, Subject, Target, TargetError};
+use assay_oracle::Resource;
 use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, More, Status};
 use assay_spirv::need::Have;
 use std::any::Any;
@@ -164,7 +165,20 @@ impl Target for SecondTarget<'_> {
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         match self.second {
-            Some(second) => Ok(Left { memory: second(job.dispatch), taken: Duration::ZERO }),
+            Some(second) => {
+                let mut memory = second(job.dispatch);
+                // What it does not speak of stays as it was.
+                for descriptor in job.descriptors.iter().filter(|descriptor| descriptor.is_read_back()) {
+                    let held = job.dispatch.bindings.get(&descriptor.slot);
+                    let bytes = || match held {
+                        Some(Resource::Buffer(buffer)) => buffer.data.clone(),
+                        Some(Resource::Image(image)) => image.data.clone(),
+                        _ => Vec::new(),
+                    };
+                    memory.entry(descriptor.slot).or_insert_with(bytes);
+                }
+                Ok(Left { memory, taken: Duration::ZERO })
+            }
             None => {
                 Err(TargetError::Lacks("the oracle alone: there is no second reference to hold it against".to_owned()))
             }

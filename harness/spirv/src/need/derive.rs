@@ -21,6 +21,7 @@ impl Need {
             derive.global(instruction);
             derive.type_limits(instruction);
             derive.unsized_uniform(instruction);
+            derive.block_layout(instruction);
         }
         derive.fast_math_decorations();
         for instruction in module.section(Section::Functions) {
@@ -357,11 +358,11 @@ impl Derive<'_> {
         self.push(at, because, Some(rule), any(features));
     }
 
-    fn is_buffer_block(&self, ty: TypeId) -> bool {
+    pub(super) fn is_buffer_block(&self, ty: TypeId) -> bool {
         self.element_has(ty, Decoration::BufferBlock)
     }
 
-    fn has_block(&self, ty: TypeId) -> bool {
+    pub(super) fn has_block(&self, ty: TypeId) -> bool {
         self.element_has(ty, Decoration::Block)
     }
 

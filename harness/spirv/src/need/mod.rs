@@ -3,6 +3,7 @@
 mod derive;
 mod float_controls;
 mod instructions;
+mod layout;
 mod limits;
 mod rules;
 

@@ -1,7 +1,13 @@
 //! `storage8.*`: SPV_KHR_8bit_storage.
 
+mod arrays;
 mod convert;
+mod neighbours;
+mod numbers;
+mod place;
+mod pointers;
 mod storage;
+mod structs;
 
 use crate::{About, Case, Suite};
 
@@ -21,6 +27,12 @@ impl Suite for Storage8 {
     fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         cases.extend(convert::cases());
+        cases.extend(numbers::cases());
+        cases.extend(place::cases());
+        cases.extend(arrays::cases());
+        cases.extend(structs::cases());
+        cases.extend(pointers::cases());
+        cases.extend(neighbours::cases());
         cases
     }
 }

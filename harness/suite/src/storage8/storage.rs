@@ -45,6 +45,15 @@ impl Storage {
         }
     }
 
+    /// What 16-bit members of it need, beside those of 8 bits.
+    pub(super) fn sixteen(self) -> &'static str {
+        match self {
+            Storage::Ssbo => "StorageBuffer16BitAccess",
+            Storage::Block | Storage::Ubo => "UniformAndStorageBuffer16BitAccess",
+            Storage::Push => "StoragePushConstant16",
+        }
+    }
+
     /// Declares what its bytes need.
     pub(super) fn enable(self, shader: &mut Shader) {
         shader.extension("SPV_KHR_8bit_storage");
@@ -72,7 +81,11 @@ impl Storage {
                 contents.resize(contents.len().next_multiple_of(4), 0);
                 options.push = Some(Source::Bytes(contents));
             }
-            Storage::Ssbo | Storage::Block | Storage::Ubo => options.inputs.push(given(INPUT, contents)),
+            Storage::Ssbo | Storage::Block | Storage::Ubo => {
+                // A buffer has at least a word.
+                contents.resize(contents.len().max(4), 0);
+                options.inputs.push(given(INPUT, contents));
+            }
         }
     }
 }
@@ -83,8 +96,9 @@ pub(super) fn output(shader: &mut Shader, members: &[(String, u32)]) -> String {
     shader.resource("StorageBuffer", &block, OUTPUT)
 }
 
-/// Options of a program with that many workgroups, whose output has so many bytes, all of which hold something before.
+/// Options of a program with that many workgroups, whose output has so many bytes, all of which hold something before and
+/// are looked at.
 pub(super) fn options(groups: u32, output: u32) -> Options {
     let inputs = vec![given(OUTPUT, pattern(output, 0x51))];
-    Options { groups: Some([groups, 1, 1]), inputs, ..Options::default() }
+    Options { groups: Some([groups, 1, 1]), inputs, padding: true, ..Options::default() }
 }

@@ -1,4 +1,5 @@
 //! The suites against the oracle's second references, spoilt devices and the software drivers.
 
 mod programs;
+mod storage8;
 mod support;

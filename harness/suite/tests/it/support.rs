@@ -1,7 +1,7 @@
 //! Targets to run programs on.
 
 use assay_check::{Job, Left, Target, TargetError, VulkanTarget};
-use assay_oracle::{Limits, Program};
+use assay_oracle::{Limits, Program, Resource, Slot};
 use assay_runner::{CaseResult, DeviceInfo, Event, More};
 use assay_spirv::Module;
 use assay_spirv::need::Have;
@@ -11,21 +11,22 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A device that does what the oracle says, and then something to the memory. It has what the first of the drivers that is
-/// there has.
+/// A device with the abilities of another that does what the oracle says of a module that was changed, and then something
+/// to the memory that it leaves, knowing what was there before.
 pub(crate) struct Spoilt<F> {
     none: NoDevice,
     have: Have,
+    edit: fn(&mut [u32]),
     spoil: F,
 }
 
-impl<F: Fn(&mut Left)> Spoilt<F> {
-    pub(crate) fn new(have: Have, spoil: F) -> Self {
-        Self { none: NoDevice::default(), have, spoil }
+impl<F: Fn(&Left, &mut Left)> Spoilt<F> {
+    pub(crate) fn wrong(have: Have, edit: fn(&mut [u32]), spoil: F) -> Self {
+        Self { none: NoDevice::default(), have, edit, spoil }
     }
 }
 
-impl<F: Fn(&mut Left)> Target for Spoilt<F> {
+impl<F: Fn(&Left, &mut Left)> Target for Spoilt<F> {
     fn info(&self) -> &DeviceInfo {
         Target::info(&self.none)
     }
@@ -35,14 +36,26 @@ impl<F: Fn(&mut Left)> Target for Spoilt<F> {
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let module = Module::parse(job.words.to_vec()).expect("what is sent is a module");
+        let mut words = job.words.to_vec();
+        (self.edit)(&mut words);
+        let module = Module::parse(words).expect("what is sent is a module");
         let program = Program::new(&module, job.entry, &Default::default()).expect("what is sent is understood");
         let outcome = program.run(job.dispatch, &Limits::default()).expect("it was run before");
-        let memory = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-        let mut left = Left { memory, taken: Duration::ZERO };
-        (self.spoil)(&mut left);
+        let of = |memory| Left { memory, taken: Duration::ZERO };
+        let held = |slot: &Slot| match job.dispatch.bindings.get(slot) {
+            Some(Resource::Buffer(buffer)) => buffer.data.clone(),
+            _ => Vec::new(),
+        };
+        let before = of(outcome.memory.keys().map(|slot| (*slot, held(slot))).collect());
+        let mut left = of(outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect());
+        (self.spoil)(&before, &mut left);
         Ok(left)
     }
+}
+
+/// A result in words.
+pub(crate) fn line(result: &CaseResult) -> String {
+    format!("{} {:?} {}", result.name, result.status, result.reason.as_deref().unwrap_or_default())
 }
 
 /// Runs cases one after another.

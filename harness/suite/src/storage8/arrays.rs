@@ -1,0 +1,231 @@
+//! Arrays of bytes and vectors of them: every stride that a layout gives them, constant and dynamic indices, arrays whose length is
+//! the buffer's, arrays of arrays.
+
+use super::about;
+use super::place::type_name;
+use super::storage::{INPUT, OUTPUT, Storage, options, output};
+use crate::bytes::{From, Move, given, moved, pattern};
+use crate::write::{Shader, UNSIGNED};
+use crate::{Case, Program};
+
+const COUNT: u32 = 8;
+
+/// Components of an element, its stride, and the layout that has it.
+const STRIDES: [(u32, u32, &str); 9] = [
+    (1, 1, "std430"),
+    (2, 2, "std430"),
+    (3, 3, "scalar"),
+    (3, 4, "std430"),
+    (4, 4, "std430"),
+    (1, 16, "std140"),
+    (2, 16, "std140"),
+    (3, 16, "std140"),
+    (4, 16, "std140"),
+];
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for element in STRIDES {
+        for dynamic in [false, true] {
+            for storage in [Storage::Ssbo, Storage::Ubo, Storage::Push] {
+                // Eight elements of 16 bytes are as much as every device has of push constants.
+                cases.push(load(storage, element, dynamic));
+            }
+            cases.push(store(element, dynamic));
+        }
+    }
+    for bytes in [5, 6, 7, 8, 13, 64] {
+        cases.push(length(bytes));
+    }
+    for dynamic in [false, true] {
+        cases.push(nested(dynamic));
+    }
+    cases
+}
+
+fn how(dynamic: bool) -> &'static str {
+    if dynamic { "dynamic" } else { "constant" }
+}
+
+/// Bytes from the first to the last of the elements.
+fn extent((count, stride, _): (u32, u32, &str)) -> u32 {
+    (COUNT - 1) * stride + count
+}
+
+/// Runs `body` for each element: once with the invocation's number, or for each number as a constant.
+fn each(shader: &mut Shader, dynamic: bool, mut body: impl FnMut(&mut Shader, &str)) {
+    if dynamic {
+        let index = shader.global_x();
+        body(shader, &index);
+    } else {
+        for i in 0..COUNT {
+            let index = shader.constant_u32(i);
+            body(shader, &index);
+        }
+    }
+}
+
+fn local(dynamic: bool) -> [u32; 3] {
+    if dynamic { [COUNT, 1, 1] } else { [1, 1, 1] }
+}
+
+fn load(storage: Storage, element: (u32, u32, &'static str), dynamic: bool) -> Case {
+    let (count, stride, layout) = element;
+    let ty = type_name(count);
+    let name = format!("storage8.array.load.{}.{ty}.{layout}.{}", storage.name(), how(dynamic));
+    let about = about("OpLoad", format!("{ty} <- {ty}"), "an element lies where the array's stride says");
+    Case::core(name, about, move || {
+        let mut shader = Shader::new(local(dynamic));
+        storage.enable(&mut shader);
+        Storage::Ssbo.enable(&mut shader);
+        let byte = shader.storage_int(8, UNSIGNED);
+        let value = shader.vector(&byte, count);
+        let array = shader.array(&value, COUNT, Some(stride));
+        let input = storage.input(&mut shader, &[(array, 0)]);
+        // Tight results, so that only the input's stride is at stake.
+        let tight = if count == 3 { 4 } else { count };
+        let results = shader.array(&value, COUNT, Some(tight));
+        let output = output(&mut shader, &[(results, 0)]);
+        let zero = shader.constant_u32(0);
+        each(&mut shader, dynamic, |shader, index| {
+            let from = shader.access(storage.class(), &value, &input, &[&zero, index]);
+            let loaded = shader.op(&value, "OpLoad", from);
+            let to = shader.access("StorageBuffer", &value, &output, &[&zero, index]);
+            shader.run(format_args!("OpStore {to} {loaded}"));
+        });
+        let mut options = options(1, (COUNT - 1) * tight + count);
+        storage.fill(&mut options, pattern(extent(element), stride));
+        let moves = (0..COUNT).map(|i| Move {
+            from: storage.from(),
+            at: (i * stride, count),
+            to: (i * tight, count),
+            signed: false,
+        });
+        Program::new(shader.finish(), options).with_second(moved(OUTPUT, moves.collect()))
+    })
+}
+
+/// Every element but the last is written; what lies between stays.
+fn store(element: (u32, u32, &'static str), dynamic: bool) -> Case {
+    let (count, stride, layout) = element;
+    let ty = type_name(count);
+    let name = format!("storage8.array.store.ssbo.{ty}.{layout}.{}", how(dynamic));
+    let about = about(
+        "OpStore",
+        format!("{ty} <- {ty}"),
+        "an element is written where the array's stride says, nothing between",
+    );
+    Case::core(name, about, move || {
+        let mut shader = Shader::new(local(dynamic));
+        Storage::Ssbo.enable(&mut shader);
+        let byte = shader.storage_int(8, UNSIGNED);
+        let value = shader.vector(&byte, count);
+        let tight = if count == 3 { 4 } else { count };
+        let values = shader.array(&value, COUNT, Some(tight));
+        let input = Storage::Ssbo.input(&mut shader, &[(values, 0)]);
+        // Another element follows that nothing writes.
+        let array = shader.array(&value, COUNT + 1, Some(stride));
+        let output = output(&mut shader, &[(array, 0)]);
+        let zero = shader.constant_u32(0);
+        each(&mut shader, dynamic, |shader, index| {
+            let from = shader.access("StorageBuffer", &value, &input, &[&zero, index]);
+            let loaded = shader.op(&value, "OpLoad", from);
+            let to = shader.access("StorageBuffer", &value, &output, &[&zero, index]);
+            shader.run(format_args!("OpStore {to} {loaded}"));
+        });
+        let mut options = options(1, COUNT * stride + count);
+        options.inputs.push(given(INPUT, pattern((COUNT - 1) * tight + count, 9)));
+        let moves = (0..COUNT).map(|i| Move {
+            from: From::Binding(INPUT),
+            at: (i * tight, count),
+            to: (i * stride, count),
+            signed: false,
+        });
+        Program::new(shader.finish(), options).with_second(moved(OUTPUT, moves.collect()))
+    })
+}
+
+/// The length of an array that fills the rest of a buffer of so many bytes, behind five others; and its last element.
+fn length(bytes: u32) -> Case {
+    const BEFORE: u32 = 1;
+    let about = about("OpArrayLength", "u32 <- u8", "as many elements as fit behind the array's offset");
+    Case::core(format!("storage8.array.length.bytes{bytes}"), about, move || {
+        let mut shader = Shader::new([1, 1, 1]);
+        Storage::Ssbo.enable(&mut shader);
+        let byte = shader.storage_int(8, UNSIGNED);
+        let rest = shader.runtime_array(&byte, 1);
+        let input = Storage::Ssbo.input(&mut shader, &[(byte.clone(), 0), (rest, BEFORE)]);
+        let u32 = shader.u32();
+        let words = shader.array(&u32, 2, Some(4));
+        let output = output(&mut shader, &[(words, 0)]);
+        let (zero, one) = (shader.constant_u32(0), shader.constant_u32(1));
+        let length = shader.op(&u32, "OpArrayLength", format_args!("{input} 1"));
+        let to = shader.access("StorageBuffer", &u32, &output, &[&zero, &zero]);
+        shader.run(format_args!("OpStore {to} {length}"));
+        let last = shader.op(&u32, "OpISub", format_args!("{length} {one}"));
+        let from = shader.access("StorageBuffer", &byte, &input, &[&one, &last]);
+        let loaded = shader.op(&byte, "OpLoad", from);
+        let wide = shader.op(&u32, "OpUConvert", loaded);
+        let to = shader.access("StorageBuffer", &u32, &output, &[&zero, &one]);
+        shader.run(format_args!("OpStore {to} {wide}"));
+        let mut options = options(1, 8);
+        options.inputs.push(given(INPUT, pattern(bytes, 11)));
+        let last = Move { from: From::Binding(INPUT), at: (bytes - 1, 1), to: (4, 4), signed: false };
+        let second = moved(OUTPUT, vec![last]);
+        Program::new(shader.finish(), options).with_second(move |dispatch| {
+            let mut memory = second(dispatch);
+            for left in memory.values_mut() {
+                left[..4].copy_from_slice(&(bytes - BEFORE).to_le_bytes());
+            }
+            memory
+        })
+    })
+}
+
+/// Five arrays of three bytes, five bytes apart: rows are copied in another order.
+fn nested(dynamic: bool) -> Case {
+    const ROWS: u32 = 5;
+    const COLUMNS: u32 = 3;
+    const STRIDE: u32 = 5;
+    let about = about("OpAccessChain", "u8 <- u8", "strides of arrays in arrays add up");
+    Case::core(format!("storage8.array.nested.{}", how(dynamic)), about, move || {
+        let mut shader = Shader::new(if dynamic { [COLUMNS, ROWS, 1] } else { [1, 1, 1] });
+        Storage::Ssbo.enable(&mut shader);
+        let byte = shader.storage_int(8, UNSIGNED);
+        let row = shader.array(&byte, COLUMNS, Some(1));
+        let rows = shader.array(&row, ROWS, Some(STRIDE));
+        let input = Storage::Ssbo.input(&mut shader, &[(rows.clone(), 2)]);
+        let output = output(&mut shader, &[(rows, 2)]);
+        let zero = shader.constant_u32(0);
+        let copy = |shader: &mut Shader, row: &str, back: &str, column: &str| {
+            let from = shader.access("StorageBuffer", &byte, &input, &[&zero, row, column]);
+            let loaded = shader.op(&byte, "OpLoad", from);
+            let to = shader.access("StorageBuffer", &byte, &output, &[&zero, back, column]);
+            shader.run(format_args!("OpStore {to} {loaded}"));
+        };
+        if dynamic {
+            let column = shader.builtin_component("LocalInvocationId", 0);
+            let row = shader.builtin_component("LocalInvocationId", 1);
+            let (u32, last) = (shader.u32(), shader.constant_u32(ROWS - 1));
+            let back = shader.op(&u32, "OpISub", format_args!("{last} {row}"));
+            copy(&mut shader, &row, &back, &column);
+        } else {
+            for row in 0..ROWS {
+                for column in 0..COLUMNS {
+                    let ids = [row, ROWS - 1 - row, column].map(|n| shader.constant_u32(n));
+                    copy(&mut shader, &ids[0], &ids[1], &ids[2]);
+                }
+            }
+        }
+        let bytes = 2 + (ROWS - 1) * STRIDE + COLUMNS;
+        let mut options = options(1, bytes);
+        options.inputs.push(given(INPUT, pattern(bytes, 13)));
+        let moves = (0..ROWS).map(|row| Move {
+            from: From::Binding(INPUT),
+            at: (2 + row * STRIDE, COLUMNS),
+            to: (2 + (ROWS - 1 - row) * STRIDE, COLUMNS),
+            signed: false,
+        });
+        Program::new(shader.finish(), options).with_second(moved(OUTPUT, moves.collect()))
+    })
+}

@@ -1,0 +1,188 @@
+//! What `storage8.*` is for: the defects of drivers that it was made to find, and modules that say too little.
+
+use crate::programs::none;
+use crate::support::{Spoilt, line, on_each_driver, run};
+use assay_check::Left;
+use assay_oracle::Slot;
+use assay_runner::Status;
+use assay_spirv::inspect::{Report, Source};
+use assay_spirv::tables::{Decoration, Op};
+use assay_suite::{Case, RunPath, all};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+fn cases(wanted: impl Fn(&str) -> bool) -> Vec<Case> {
+    let suite = all().into_iter().find(|suite| suite.name() == "storage8").expect("the suite is there");
+    suite.cases().into_iter().filter(|case| wanted(&case.name)).collect()
+}
+
+/// Ten times what the public suite has for compute, and more.
+#[test]
+fn there_are_as_many_cases_as_promised() {
+    assert!(cases(|_| true).len() >= 290, "{}", cases(|_| true).len());
+}
+
+/// Runs cases on a device that is wrong in a certain way, for each driver's abilities: none may pass.
+fn all_fail(wanted: impl Fn(&str) -> bool, edit: fn(&mut [u32]), spoil: fn(&Left, &mut Left)) {
+    let cases = cases(wanted);
+    assert!(!cases.is_empty());
+    on_each_driver(|target| {
+        use assay_check::Target;
+        let spoilt = Spoilt::wrong(target.have().clone(), edit, spoil);
+        let results = run(&cases, &spoilt, None);
+        let found = |status: Status| matches!(status, Status::Fail | Status::NotSupported);
+        none(results.iter().filter(|result| !found(result.status)).map(line).collect());
+        // On the one that has bytes, the defect is there to be found.
+        let able = target.have().features.contains("storageBuffer8BitAccess");
+        assert_eq!(results.iter().any(|result| result.status == Status::Fail), able);
+    });
+}
+
+fn instructions(words: &mut [u32], mut change: impl FnMut(&mut [u32])) {
+    let mut at = 5;
+    while at < words.len() {
+        let count = (words[at] >> 16).max(1) as usize;
+        let end = (at + count).min(words.len());
+        change(&mut words[at..end]);
+        at = end;
+    }
+}
+
+#[test]
+fn zeros_for_a_sign_are_found() {
+    all_fail(
+        |name| name.contains(".sext_") || name == "storage8.numbers.i8.to_i16.storage_only",
+        |words| {
+            instructions(words, |i| {
+                if i[0] & 0xffff == Op::SConvert as u32 {
+                    i[0] = i[0] & 0xffff_0000 | Op::UConvert as u32;
+                }
+            });
+        },
+        |_, _| {},
+    );
+}
+
+#[test]
+fn a_sign_for_zeros_is_found() {
+    all_fail(
+        |name| name.contains(".zext_") || name == "storage8.numbers.u8.to_u16.storage_only",
+        |words| {
+            instructions(words, |i| {
+                if i[0] & 0xffff == Op::UConvert as u32 {
+                    i[0] = i[0] & 0xffff_0000 | Op::SConvert as u32;
+                }
+            });
+        },
+        |_, _| {},
+    );
+}
+
+/// Members of odd offsets are taken for those before them.
+#[test]
+fn offsets_that_are_rounded_down_are_found() {
+    let odd = |name: &str| {
+        let offset = name.rsplit_once(".offset").and_then(|(_, offset)| offset.parse::<u32>().ok());
+        offset.is_some_and(|offset| offset % 2 == 1)
+    };
+    all_fail(
+        odd,
+        |words| {
+            instructions(words, |i| {
+                let offset = i[0] & 0xffff == Op::MemberDecorate as u32 && i.get(3) == Some(&Decoration::Offset.word());
+                if let (true, Some(offset)) = (offset, i.get_mut(4)) {
+                    *offset &= !1;
+                }
+            });
+        },
+        |_, _| {},
+    );
+}
+
+const OUTPUT: Slot = Slot::new(0, 1);
+
+/// A store of a byte also clears the byte behind it.
+#[test]
+fn a_neighbour_that_is_overwritten_is_found() {
+    all_fail(
+        |name| [".store.", ".neighbours.stride", ".members.", ".atomic."].iter().any(|part| name.contains(part)),
+        |_| {},
+        |before, left| {
+            let (before, left) = (&before.memory[&OUTPUT], left.memory.get_mut(&OUTPUT).expect("it is written"));
+            let written: Vec<bool> = before.iter().zip(left.iter()).map(|(a, b)| a != b).collect();
+            for at in 1..left.len() {
+                // What was not written itself.
+                if written[at - 1] && !written[at] {
+                    left[at] ^= 0xff;
+                }
+            }
+            // Where all was written, the next invocation's byte.
+            if written.iter().all(|written| *written) {
+                let last = left.len() - 1;
+                left[last] ^= 0xff;
+            }
+        },
+    );
+}
+
+/// Bytes are stored by reading a word, changing it and writing it back: of several writers of a word, one wins.
+#[test]
+fn words_that_are_written_back_whole_are_found() {
+    all_fail(
+        |name| {
+            ["stride1.", "stride2.", "stride3."].iter().any(|stride| name.contains(&format!(".neighbours.{stride}")))
+        },
+        |_| {},
+        |before, left| {
+            let (before, left) = (&before.memory[&OUTPUT], left.memory.get_mut(&OUTPUT).expect("it is written"));
+            for (before, left) in before.chunks(4).zip(left.chunks_mut(4)) {
+                let changed: Vec<usize> = (0..left.len()).filter(|i| before[*i] != left[*i]).collect();
+                for lost in changed.iter().rev().skip(1) {
+                    left[*lost] = before[*lost];
+                }
+            }
+        },
+    );
+}
+
+/// What spirv-val says of a module, if it refuses it; `None` without one.
+fn validator(words: &[u32]) -> Option<bool> {
+    let mut command = Command::new("spirv-val");
+    command.args(["--target-env", "vulkan1.3", "--scalar-block-layout", "--uniform-buffer-standard-layout", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    child.stdin.take()?.write_all(&bytes).ok()?;
+    Some(child.wait().ok()?.success())
+}
+
+/// Without the capability that its bytes need a module is refused, by our rules and by the validator; with it, it is not.
+#[test]
+fn modules_that_lack_a_capability_are_refused() {
+    let strict = std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_some_and(|v| v == "1");
+    for (name, capability) in [
+        ("storage8.load.ssbo.u8.offset3", "StorageBuffer8BitAccess"),
+        ("storage8.load.bufferblock.u8.offset3", "UniformAndStorageBuffer8BitAccess"),
+        ("storage8.load.ubo.u8vec3.offset1", "UniformAndStorageBuffer8BitAccess"),
+        ("storage8.load.push.u8.offset1", "StoragePushConstant8"),
+        ("storage8.array.load.push.u8vec4.std140.dynamic", "StoragePushConstant8"),
+        ("storage8.whole.ubo.bytes.copymemory", "UniformAndStorageBuffer8BitAccess"),
+        ("storage8.convert.ssbo.sext_i8.to32.int8", "Int8"),
+        ("storage8.numbers.i8.to_f32", "Int8"),
+    ] {
+        let case = cases(|known| known == name).pop().unwrap_or_else(|| panic!("{name} is gone"));
+        let text = case.program(RunPath::Native).expect("it has one").text;
+        let line = format!("OpCapability {capability}\n");
+        assert!(text.contains(&line), "{name}");
+        for (text, legal) in [(text.clone(), true), (text.replace(&line, ""), false)] {
+            let words = assay_spirv::assemble(&text).expect("it is text");
+            let report = Report::new(&Source::read(text.as_bytes()).expect("it is a module"));
+            assert_eq!(report.is_legal(), legal, "{name}: {:?}", report.violations);
+            assert!(report.violations.iter().all(|v| v.message.contains("8-bit")), "{:?}", report.violations);
+            match validator(&words) {
+                Some(accepted) => assert_eq!(accepted, legal, "{name} by spirv-val"),
+                None => assert!(!strict, "spirv-val is missing"),
+            }
+        }
+    }
+}
