@@ -13,9 +13,9 @@ pub(super) fn cases() -> Vec<Case> {
         for widens in [false, true] {
             cases.push(halves(signed, widens));
         }
-        for width in [16, 32, 64] {
-            cases.push(to_float(signed, width));
-            cases.push(from_float(signed, width));
+        for (width, int8) in [(16, true), (16, false), (32, true), (64, true), (64, false)] {
+            cases.push(to_float(signed, width, int8));
+            cases.push(from_float(signed, width, int8));
         }
     }
     cases
@@ -74,25 +74,31 @@ fn float_bits(value: f64, width: u32) -> Vec<u8> {
     }
 }
 
-/// What a conversion of a byte with a float of that width needs: `Int8` only where the width brings nothing of its own.
-fn enable(shader: &mut Shader, width: u32) {
+/// What a conversion of a byte with a float of that width needs. Of 16 and 64 bits the float's own capability is enough
+/// ("interactions with optional types"), which older versions of spirv-val do not know.
+fn enable(shader: &mut Shader, width: u32, int8: bool) {
     Storage::Ssbo.enable(shader);
-    match width {
-        16 => shader.capability("StorageBuffer16BitAccess"),
-        32 => shader.capability("Int8"),
-        _ => {}
+    if width == 16 {
+        shader.capability("StorageBuffer16BitAccess");
     }
+    if int8 {
+        shader.capability("Int8");
+    }
+}
+
+fn suffix(int8: bool) -> &'static str {
+    if int8 { "" } else { ".without_int8" }
 }
 
 const BYTES: u32 = 256;
 
-fn to_float(signed: bool, width: u32) -> Case {
+fn to_float(signed: bool, width: u32, int8: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let instruction = if signed { "OpConvertSToF" } else { "OpConvertUToF" };
     let about = about(instruction, format!("f{width} <- {letter}8"), "every byte is exact as a float");
-    Case::core(format!("storage8.numbers.{letter}8.to_f{width}"), about, move || {
+    Case::core(format!("storage8.numbers.{letter}8.to_f{width}{}", suffix(int8)), about, move || {
         let mut shader = Shader::new([64, 1, 1]);
-        enable(&mut shader, width);
+        enable(&mut shader, width, int8);
         let (byte, float) = (shader.storage_int(8, signed), shader.float(width));
         let bytes = shader.array(&byte, BYTES, Some(1));
         let input = Storage::Ssbo.input(&mut shader, &[(bytes, 0)]);
@@ -115,14 +121,14 @@ fn to_float(signed: bool, width: u32) -> Case {
 }
 
 /// Numbers with and without a half, towards zero from both sides, up to the ends of the byte's range.
-fn from_float(signed: bool, width: u32) -> Case {
+fn from_float(signed: bool, width: u32, int8: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let instruction = if signed { "OpConvertFToS" } else { "OpConvertFToU" };
     let about = about(instruction, format!("{letter}8 <- f{width}"), "what is behind the point is dropped");
-    Case::core(format!("storage8.numbers.f{width}.to_{letter}8"), about, move || {
+    Case::core(format!("storage8.numbers.f{width}.to_{letter}8{}", suffix(int8)), about, move || {
         let least = if signed { -128.0 } else { 0.0 };
         let mut shader = Shader::new([64, 1, 1]);
-        enable(&mut shader, width);
+        enable(&mut shader, width, int8);
         let (byte, float) = (shader.storage_int(8, signed), shader.float(width));
         let count = 2 * BYTES;
         let floats = shader.array(&float, count, Some(width / 8));

@@ -170,7 +170,7 @@ fn load_component(storage: Storage, count: u32, dynamic: bool) -> Case {
         let u32 = shader.u32();
         let words = shader.array(&u32, count, Some(4));
         let output = output(&mut shader, &[(words, 0)]);
-        let ids = dynamic.then(|| indices(&mut shader, count)).unwrap_or_default();
+        let ids = if dynamic { indices(&mut shader, count) } else { String::new() };
         let zero = shader.constant_u32(0);
         for i in 0..count {
             let at = index_of(&mut shader, dynamic, i, &ids);
@@ -211,7 +211,7 @@ fn store_component(count: u32, dynamic: bool) -> Case {
         let stride = if count == 3 { 4 } else { count };
         let vectors = shader.array(&value, count, Some(stride));
         let output = output(&mut shader, &[(vectors, 0)]);
-        let ids = dynamic.then(|| indices(&mut shader, count)).unwrap_or_default();
+        let ids = if dynamic { indices(&mut shader, count) } else { String::new() };
         let zero = shader.constant_u32(0);
         for i in 0..count {
             let place = shader.constant_u32(i);

@@ -199,7 +199,10 @@ fn whole_case(storage: Storage, whole: Whole, how: How) -> Case {
         let mut shader = Shader::new([1, 1, 1]);
         storage.enable(&mut shader);
         Storage::Ssbo.enable(&mut shader);
+        // Without it only 8-bit objects are loaded and stored, by themselves or as vectors.
+        shader.capability("Int8");
         if whole == Whole::Mixed {
+            shader.capability("Int16");
             shader.capability("StorageBuffer16BitAccess");
             shader.capability(storage.sixteen());
         }

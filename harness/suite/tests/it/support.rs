@@ -7,7 +7,9 @@ use assay_spirv::Module;
 use assay_spirv::need::Have;
 use assay_suite::{Case, NoDevice, Programs, RunPath, RunWith};
 use assay_vulkan::Instance;
+use std::io::Write;
 use std::ops::ControlFlow;
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -93,4 +95,21 @@ pub(crate) fn on_each_driver(test: impl Fn(&VulkanTarget)) {
 #[expect(clippy::print_stderr, reason = "a skipped part of a test must be seen")]
 fn skipped(what: &str) {
     eprintln!("SKIPPED: {what}");
+}
+
+/// What spirv-val says of a module that it refuses; `None` where there is no spirv-val.
+pub(crate) fn validator(words: &[u32]) -> Option<Result<(), String>> {
+    let mut command = Command::new("spirv-val");
+    command.args(["--target-env", "vulkan1.3", "--scalar-block-layout", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "spirv-val is missing");
+        skipped("spirv-val is missing (scripts/setup --tests installs it)");
+        return None;
+    };
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    child.stdin.take().expect("it is piped").write_all(&bytes).expect("it reads to the end");
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    Some(if output.status.success() { Ok(()) } else { Err(text.into_owned()) })
 }
