@@ -7,6 +7,7 @@ use assay_spirv::inspect::{Report, Source};
 use assay_spirv::reflect::without_forbidden_layout;
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// A shader.
@@ -115,10 +116,15 @@ pub fn compile_wgsl(text: &str, name: &str) -> Result<Vec<u32>, CheckError> {
         debug_info: Some(spv::DebugInfo { source_code: text, file_name: name, language: spv::SourceLanguage::WGSL }),
         // The shader is to be seen as it is written.
         force_loop_bounding: false,
+        // For interfaces between stages, which compute has none of; the capability would be declared all the same.
+        use_storage_input_output_16: false,
         ..spv::Options::default()
     };
     options.flags |= spv::WriterFlags::DEBUG;
-    let words = spv::write_vec(&module, &info, &options, None).map_err(|error| refused(error.to_string()))?;
+    // There are legal shaders on which naga's writer panics, such as one that passes a pointer to an element of an array.
+    let written = catch_unwind(AssertUnwindSafe(|| spv::write_vec(&module, &info, &options, None)));
+    let written = written.map_err(|_| refused("naga, which translates it to SPIR-V, panicked on it".to_owned()))?;
+    let words = written.map_err(|error| refused(error.to_string()))?;
     // naga decorates every array with its stride, and workgroup memory may have none. Words that are no module are told
     // of where they are read.
     let legal = Module::parse(words.clone()).ok().and_then(|module| without_forbidden_layout(&module));
