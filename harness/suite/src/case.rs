@@ -76,8 +76,10 @@ pub type Second = Box<dyn Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync
 
 /// What a case is run as.
 pub struct Program {
-    /// The module, as text. Comments in it are for whoever looks into a failure.
+    /// The shader, as text. Comments in it are for whoever looks into a failure.
     pub text: String,
+    /// The ending of a file with that text: `spvasm`, `wgsl`.
+    pub ending: &'static str,
     /// Its dispatch and what its resources hold; [`Options::rounds`] is usually 1.
     pub options: Options,
     /// A second reference, which shares nothing with the oracle.
@@ -85,9 +87,14 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program of one round without a second reference.
+    /// A program of SPIR-V text, of one round and without a second reference.
     pub fn new(text: String, options: Options) -> Program {
-        Program { text, options: Options { rounds: 1, ..options }, second: None }
+        Program { text, ending: "spvasm", options: Options { rounds: 1, ..options }, second: None }
+    }
+
+    /// A program from a file with that ending, of as many rounds as it says.
+    pub fn written(text: &str, ending: &'static str, options: Options) -> Program {
+        Program { text: text.to_owned(), ending, options, second: None }
     }
 
     /// With a second reference.

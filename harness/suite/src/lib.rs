@@ -12,6 +12,7 @@
 
 mod bytes;
 mod case;
+mod compute;
 mod no_device;
 mod result;
 mod run;
@@ -38,6 +39,6 @@ pub trait Suite: Sync {
 }
 
 /// Every suite, in the order in which they are run.
-pub fn all() -> [&'static dyn Suite; 1] {
-    [&storage8::Storage8]
+pub fn all() -> [&'static dyn Suite; 2] {
+    [&compute::Compute, &storage8::Storage8]
 }

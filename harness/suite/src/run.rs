@@ -127,7 +127,7 @@ impl Programs<'_> {
         };
         program.options.seed = self.with.seed;
         let started = Instant::now();
-        let subject = Subject::read(&format!("{}.spvasm", case.name), program.text.as_bytes())?;
+        let subject = Subject::read(&format!("{}.{}", case.name, program.ending), program.text.as_bytes())?;
         let check = Check::new(&subject, &program.options)?;
         let build = started.elapsed().as_secs_f64();
         let mut found = match path {

@@ -1,0 +1,47 @@
+//! Embeds the shaders under `shaders/compute/`, each with its case file under `cases/compute/` if it has one.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let (shaders, cases) = (root.join("shaders/compute"), root.join("cases/compute"));
+    let mut files = Vec::new();
+    collect(&shaders, &mut files)?;
+    let mut used = Vec::new();
+    let mut text = String::from("&[\n");
+    for file in files {
+        let name = file.strip_prefix(&shaders).map_err(io::Error::other)?;
+        let case = cases.join(name).with_extension("toml");
+        let embedded = if case.exists() { format!("Some(include_str!({case:?}))") } else { "None".to_owned() };
+        let name = name.to_string_lossy().replace('\\', "/");
+        writeln!(text, "    ({name:?}, include_str!({file:?}), {embedded}),").map_err(io::Error::other)?;
+        used.push(case);
+    }
+    text.push_str("]\n");
+    let mut files = Vec::new();
+    collect(&cases, &mut files)?;
+    if let Some(lost) = files.iter().find(|file| !used.contains(file)) {
+        let what = format!("{} belongs to no shader under shaders/compute", lost.display());
+        return Err(io::Error::other(what));
+    }
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    fs::write(Path::new(&out).join("compute.rs"), text)
+}
+
+/// Every file in a folder, in the order of their paths.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    // A folder stands for its list of files: one that is added or goes away is noticed.
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! `compute.*`: shaders as people write them, under `shaders/compute/`, each for something that a driver or a translator gets
+//! wrong; those that need other inputs than any have a case file under `cases/compute/`.
+
+use crate::{About, Case, Program, Suite};
+use assay_check::{CaseFile, Options};
+use std::path::Path;
+
+/// The suite.
+#[derive(Debug)]
+pub(crate) struct Compute;
+
+/// Path under `shaders/compute/`, the shader's text, its case file's text.
+const SHADERS: &[(&str, &str, Option<&str>)] = include!(concat!(env!("OUT_DIR"), "/compute.rs"));
+
+impl Suite for Compute {
+    fn name(&self) -> &'static str {
+        "compute"
+    }
+
+    fn why(&self) -> &'static str {
+        "whole shaders: integers, control flow, pointers, layouts, workgroup memory, atomics, images, and real programs"
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        SHADERS.iter().map(|&(path, text, file)| case(path, text, file)).collect()
+    }
+}
+
+fn case(path: &'static str, text: &'static str, file: Option<&'static str>) -> Case {
+    let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
+    let (group, _) = stem.split_once('/').unwrap_or((stem, ""));
+    let about = About { instruction: group, types: language(ending).to_owned(), rule: why(text), clause: "SPIR-V" };
+    let name = format!("compute.{}", stem.replace('/', "."));
+    Case::core(name, about, move || Program::written(text, ending, options(path, file)))
+}
+
+/// What the shader is for: its first line, a comment.
+fn why(text: &'static str) -> &'static str {
+    text.lines().next().unwrap_or_default().trim_start_matches(['/', ';', ' '])
+}
+
+fn language(ending: &str) -> &'static str {
+    if ending == "wgsl" { "WGSL" } else { "SPIR-V" }
+}
+
+/// What its case file says; a test sees to it that it can be read.
+fn options(path: &str, file: Option<&str>) -> Options {
+    let read = file.and_then(|text| CaseFile::parse(path, text, Path::new("")).ok());
+    read.map_or_else(Options::default, |case| case.options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shader_says_what_it_is_for_and_its_case_file_is_read() {
+        for (path, text, file) in SHADERS {
+            let why = why(text);
+            assert!(text.starts_with(['/', ';']) && why.len() > 15, "{path} begins with `{why}`");
+            assert!(path.ends_with(".wgsl") || path.ends_with(".spvasm"), "{path}");
+            let Some(file) = file else { continue };
+            let case = CaseFile::parse(path, file, Path::new("cases/compute/group")).unwrap();
+            let shader = Path::new("cases/compute/group/../../../shaders/compute").join(path);
+            assert_eq!(case.shader, shader, "{path}");
+            assert!(case.why.is_some(), "{path}: its case file does not say why");
+        }
+        let programs = SHADERS.iter().filter(|(path, ..)| path.starts_with("program/")).count();
+        assert!(SHADERS.len() >= 150 + programs && programs >= 15, "{} and {programs}", SHADERS.len());
+    }
+}

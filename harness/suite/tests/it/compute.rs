@@ -1,0 +1,55 @@
+//! The shaders of `shaders/compute/`.
+
+use crate::programs::none;
+use crate::support::{line, on_each_driver, run};
+use assay_runner::{CaseResult, Status};
+use assay_suite::{Case, NoDevice, RunPath, all};
+
+fn cases() -> Vec<Case> {
+    all().into_iter().filter(|suite| suite.name() == "compute").flat_map(|suite| suite.cases()).collect()
+}
+
+/// Legal, understood, and of defined behaviour: all that is left to say is that there is nothing to hold the oracle against.
+#[test]
+fn every_shader_is_legal_and_understood() {
+    let results = run(&cases(), &NoDevice::default(), Some(RunPath::Reference));
+    let understood =
+        |result: &&CaseResult| result.status != Status::Undetermined || !line(result).contains("no second reference");
+    none(results.iter().filter(understood).map(line).collect());
+}
+
+/// Programs that LLVM takes seconds to compile, with a barrier in each of many turns of a loop.
+const SLOW: [&str; 4] = ["radix_sort", "bitonic_sort", "prefix_sum", "breadth_first"];
+
+/// What the drivers that the tests run on do is permitted: part by part, as all of it takes a while.
+fn pass(part: usize) {
+    const PARTS: usize = 3;
+    let mut cases = cases();
+    cases.retain(|case| !SLOW.iter().any(|slow| case.name.ends_with(slow)));
+    let cases: Vec<Case> = cases.into_iter().skip(part).step_by(PARTS).collect();
+    on_each_driver(|target| {
+        let passed = |result: &CaseResult| match result.status {
+            Status::Pass => result.scalars_checked > 0,
+            status => status == Status::NotSupported,
+        };
+        let results = run(&cases, target, None);
+        none(results.iter().filter(|result| !passed(result)).map(line).collect());
+        let run = results.iter().filter(|result| result.status == Status::Pass).count();
+        assert!(run * 5 > cases.len() * 4, "{run} of {} can be run", cases.len());
+    });
+}
+
+#[test]
+fn the_drivers_are_within_in_the_first_third() {
+    pass(0);
+}
+
+#[test]
+fn the_drivers_are_within_in_the_second_third() {
+    pass(1);
+}
+
+#[test]
+fn the_drivers_are_within_in_the_last_third() {
+    pass(2);
+}

@@ -1,0 +1,11 @@
+// Words pass through float registers as bits: no NaN is made quiet, no denormal flushed, by casts alone.
+
+@group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    let f = bitcast<vec2<f32>>(vec2<u32>(a[i], a[i] | 0x7f800000u));
+    out[i] = bitcast<vec2<u32>>(f.yx).yx;
+}

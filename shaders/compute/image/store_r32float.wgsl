@@ -1,0 +1,11 @@
+// Texels written as r32float: each component to its bits.
+
+@group(0) @binding(0) var picture: texture_storage_2d<r32float, write>;
+
+@compute @workgroup_size(8, 8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let size = textureDimensions(picture);
+    if (id.x >= size.x || id.y >= size.y) { return; }
+    let i = id.y * size.x + id.x;
+    textureStore(picture, id.xy, vec4<f32>(f32(i) * 0.125 - 8.0, 0.0, 0.0, 0.0));
+}

@@ -1,0 +1,12 @@
+// Sums wrap; a compiler that assumes no overflow turns `a + b < a` into false.
+
+@group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(1) var<storage, read> b: array<u32>;
+@group(0) @binding(2) var<storage, read_write> out: array<vec2<u32>>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    let sum = a[i] + b[i];
+    out[i] = vec2<u32>(sum, select(0u, 1u, sum < a[i]));
+}

@@ -1,0 +1,12 @@
+// Signed sums wrap as well: `a + 1 > a` is not always true.
+
+@group(0) @binding(0) var<storage, read> a: array<i32>;
+@group(0) @binding(1) var<storage, read> b: array<i32>;
+@group(0) @binding(2) var<storage, read_write> out: array<vec2<i32>>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    let next = a[i] + 1;
+    out[i] = vec2<i32>(a[i] + b[i], select(0, 1, next > a[i]));
+}

@@ -1,0 +1,12 @@
+// Divisors of a few bits and dividends of 32, which a float quotient cannot hold.
+
+@group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(1) var<storage, read> b: array<u32>;
+@group(0) @binding(2) var<storage, read_write> out: array<vec2<u32>>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    let d = (b[i] & 15u) + 1u;
+    out[i] = vec2<u32>(a[i] / d, a[i] % d);
+}

@@ -1,0 +1,16 @@
+// Push constants of several types at once.
+
+struct Push {
+    scale: u32,
+    offset: vec2<u32>,
+    mask: vec4<u32>,
+}
+
+var<immediate> push: Push;
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    out[i] = (i * push.scale + push.offset[i & 1u]) & push.mask[i & 3u];
+}

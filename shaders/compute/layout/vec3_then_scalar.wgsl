@@ -1,0 +1,17 @@
+// A scalar fills the gap behind a vec3, and belongs to it.
+
+struct Particle {
+    position: vec3<u32>,
+    mass: u32,
+    velocity: vec3<u32>,
+}
+
+@group(0) @binding(0) var<storage, read_write> particles: array<Particle>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    let mass = particles[i].mass;
+    particles[i].position += particles[i].velocity * mass;
+    particles[i].mass = mass + 1u;
+}
