@@ -3,11 +3,17 @@
 //! A case is named `mock.FAULT.NUMBER`, and does what its fault says ([`Fault`]). [`Mock`] is the bench that runs them, in
 //! worker processes of the binary `assay-rig`; [`Faulty`] names the cases of a run. What each must come out as is
 //! [`Fault::permits`].
+//!
+//! `assay-rig chaos` runs many of them, kills workers and coordinator at random, and resumes until all is done.
 
 mod cases;
+mod chaos;
 mod fault;
 mod mock;
+mod run;
 
 pub use cases::{Faulty, result};
+pub use chaos::{ChaosArgs, chaos};
 pub use fault::Fault;
 pub use mock::{Mock, device};
+pub use run::{RunArgs, run, verify};

@@ -1,0 +1,152 @@
+//! A run of cases with faults, as `assay run` would do it.
+
+use crate::Faulty;
+use anyhow::{Context, bail};
+use assay_isolate::{Cases, Coordinator, Launch, Limits, Settings};
+use assay_reports::{Console, ConsoleOptions, Expectations, Folder, Progress, Tally, Waivers, deqp::Patterns};
+use assay_runner::{Event, Reporter, RunInfo, SCHEMA};
+use std::{
+    collections::HashSet,
+    io,
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
+
+/// Which cases are run, and how.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RunArgs {
+    /// How many cases
+    #[arg(long, default_value_t = 1_000)]
+    pub cases: u32,
+    /// One case in so many has a fault
+    #[arg(long, default_value_t = 50)]
+    pub each: u32,
+    /// Chooses the faults
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Worker processes at a time
+    #[arg(long, default_value_t = 2)]
+    pub workers: usize,
+    /// Milliseconds that a call into the driver may take
+    #[arg(long, default_value_t = 1_000)]
+    pub patience: u64,
+    /// MiB that a worker may have
+    #[arg(long, default_value_t = 128)]
+    pub memory: u64,
+    /// The folder for results
+    #[arg(long)]
+    pub out: PathBuf,
+}
+
+/// Runs the cases, or goes on with them; says what it took.
+///
+/// # Errors
+/// The folder cannot be used, or the run was given up.
+pub fn run(args: &RunArgs, resume: bool) -> anyhow::Result<()> {
+    let cases = Faulty::random(args.cases, args.each, args.seed);
+    let limits = Limits {
+        call: Duration::from_millis(args.patience),
+        start: Duration::from_secs(60),
+        memory: Some(args.memory << 20),
+        output: 1 << 20,
+    };
+    let settings = Settings { workers: args.workers, batch: 256, limits, confirm: true };
+    let launch = Launch {
+        program: std::env::current_exe()?,
+        arguments: vec!["worker".into()],
+        environment: Vec::new(),
+        setup: serde_json::Value::Null,
+    };
+    let coordinator = Coordinator::start(launch, settings)?;
+    let mut info = RunInfo {
+        schema: SCHEMA,
+        version: "0".to_owned(),
+        specification: "none".to_owned(),
+        device: coordinator.device().clone(),
+        budget: "quick".to_owned(),
+        seed: args.seed,
+        cases: cases.names().len(),
+        command: vec!["assay-rig".to_owned()],
+        started: "2026-11-21T00:00:00Z".to_owned(),
+        selection: format!("{} {} {}", args.cases, args.each, args.seed),
+        part: None,
+    };
+    let (folder, journal) = match resume {
+        true => Folder::resume(&args.out).map(|(folder, journal)| (folder, Some(journal)))?,
+        false => (Folder::create(&args.out)?, None),
+    };
+    if let Some(journal) = &journal {
+        if journal.info.selection != info.selection {
+            bail!("{} is of other cases", args.out.display());
+        }
+        info = journal.info.clone();
+    }
+    let expectations = Expectations::new(None, Patterns::none(), Waivers::default());
+    let expectations = Rc::new(expectations.of_run(cases.names().to_vec(), Vec::new()));
+    let shown = ConsoleOptions { quiet: true, ..ConsoleOptions::default() };
+    let mut reporters: Vec<Box<dyn Reporter>> = vec![
+        Box::new(Tally::new().expecting(Rc::clone(&expectations))),
+        Box::new(Progress::hidden()),
+        Box::new(folder.expecting(Rc::clone(&expectations))),
+        Box::new(Console::new(io::sink(), shown).expecting(expectations)),
+    ];
+    let mut tell = |event: &Event| reporters.iter_mut().try_for_each(|reporter| reporter.event(event));
+    let began = Instant::now();
+    tell(&Event::RunStarted(Box::new(info)))?;
+    let mut done = HashSet::new();
+    if let Some(journal) = &journal {
+        journal.replay(&mut |event| {
+            done.extend(event.ended().map(|(name, ..)| name.to_owned()));
+            tell(event)
+        })?;
+    }
+    let todo: Vec<u32> = (0..args.cases).filter(|&case| !done.contains(cases.name(case))).collect();
+    drop(done);
+    let count = todo.len();
+    let ended = coordinator.run(&cases, todo, &mut tell, &AtomicBool::new(false))?;
+    let took = began.elapsed().as_secs_f64();
+    tell(&Event::RunFinished { interrupted: ended.interrupted, wall: took })?;
+    let memory = peak().map_or_else(String::new, |kib| format!(", at most {} MiB in this process", kib >> 10));
+    let rate = count as f64 / took;
+    say(&format!("{count} cases in {took:.1} s ({rate:.0} a second), {} processes{memory}", ended.processes));
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "this is what the rig is asked for")]
+pub(crate) fn say(text: &str) {
+    println!("{text}");
+}
+
+/// The most memory that this process has had, in KiB.
+fn peak() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+/// That the folder holds exactly one result of each case, the right one, and nothing else.
+///
+/// # Errors
+/// What is wrong.
+pub fn verify(args: &RunArgs, folder: &Path) -> anyhow::Result<()> {
+    let cases = Faulty::random(args.cases, args.each, args.seed);
+    let mut missing: HashSet<&str> = cases.names().iter().map(String::as_str).collect();
+    let text = std::fs::read_to_string(folder.join("results.jsonl")).context("no results")?;
+    for line in text.lines() {
+        let event: Event = serde_json::from_str(line)?;
+        let Event::CaseFinished(case) = event else { continue };
+        if !missing.remove(case.name.as_str()) {
+            bail!("{} is not planned, or has two results", case.name);
+        }
+        let fault = crate::Fault::of(&case.name).context("a case without a fault")?;
+        let repeated = case.repeat.as_ref().map(|repeat| repeat.verdict);
+        if !fault.permits(case.status, repeated) || case.partial {
+            bail!("{} came out as {:?} {repeated:?}: {:?}", case.name, case.status, case.repeat);
+        }
+    }
+    if let Some(name) = missing.iter().min() {
+        bail!("{} cases have no result, {name} among them", missing.len());
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Runs that are killed, or whose disk is full, are resumed to their end, and every case has one right result.
+
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+fn rig(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_assay-rig")).args(arguments).output().expect("the rig starts")
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// The cases of all tests here: the same arguments each time.
+const CASES: [&str; 6] = ["--cases", "3000", "--each", "100", "--seed", "5"];
+
+#[test]
+fn a_run_that_is_killed_again_and_again_comes_to_its_right_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let chaos =
+        ["chaos", "--out", path(&out), "--workers-live", "150", "--coordinator-lives", "700", "--patience", "200"];
+    let ended = rig(&[&chaos[..], &CASES].concat());
+    assert!(ended.status.success(), "{ended:?}");
+    let said = String::from_utf8(ended.stdout).unwrap();
+    assert!(said.starts_with("3000 cases, each with its one right result"), "{said}");
+    // What is complete can be gone through again, and a second coordinator is refused while one is at it.
+    let again = rig(&[&["run", "--resume", "--out", path(&out)][..], &CASES].concat());
+    assert!(again.status.success() && String::from_utf8_lossy(&again.stdout).starts_with("0 cases in"), "{again:?}");
+    let lock = fs::File::open(&out).unwrap();
+    lock.try_lock().unwrap();
+    let refused = rig(&[&["run", "--resume", "--out", path(&out)][..], &CASES].concat());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("another `assay` is writing to"), "{refused:?}");
+    lock.unlock().unwrap();
+    assert!(rig(&[&["verify", "--out", path(&out)][..], &CASES].concat()).status.success());
+}
+
+/// Runs on a small disk that fills up, makes room, resumes, and copies the results to where they can be looked at. Then a
+/// folder on a disk that cannot be written to.
+const SCRIPT: &str = r#"
+disk=$1 copy=$2 rig=$3; shift 3
+mount -t tmpfs -o size=8m none "$disk" || exit 99
+head -c 6500k /dev/zero > "$disk/filler"
+"$rig" run --out "$disk/out" "$@" > "$copy.first" 2>&1 && exit 1
+rm "$disk/filler"
+test -e "$disk/out/results.jsonl.partial" || exit 2
+"$rig" run --out "$disk/out" --resume "$@" > "$copy.second" 2>&1 || exit 3
+cp -r "$disk/out" "$copy" || exit 4
+mount -o remount,ro "$disk" || exit 98
+"$rig" run --out "$disk/out" --resume "$@" > "$copy.third" 2>&1 && exit 5
+exit 0
+"#;
+
+#[test]
+fn a_full_disk_and_one_that_is_read_only_lose_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (disk, copy) = (dir.path().join("disk"), dir.path().join("copy"));
+    fs::create_dir(&disk).unwrap();
+    // A name space of its own: the mount ends with it, and it takes no rights that are not there anyway.
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", SCRIPT, "sh", path(&disk), path(&copy)]);
+    command.arg(env!("CARGO_BIN_EXE_assay-rig")).args(["--cases", "6000", "--each", "1000000"]);
+    let ended = match command.output() {
+        Ok(output) if !matches!(output.status.code(), Some(98 | 99)) && !copy_is_missing(&copy, &output) => output,
+        other => {
+            eprintln!("skipped: no file system can be mounted here: {other:?}");
+            return;
+        }
+    };
+    let said = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap_or_default();
+    assert!(ended.status.success(), "{ended:?} {} {}", said("copy.first"), said("copy.second"));
+    assert!(said("copy.first").contains("No space left on device"), "{}", said("copy.first"));
+    let first = said("copy.second").split(' ').next().and_then(|n| n.parse::<u32>().ok()).expect("a number of cases");
+    assert!(0 < first && first < 6_000, "the second run goes on: {}", said("copy.second"));
+    assert!(said("copy.third").contains("Read-only file system"), "{}", said("copy.third"));
+    let verified = rig(&["verify", "--out", path(&copy), "--cases", "6000", "--each", "1000000"]);
+    assert!(verified.status.success(), "{verified:?}");
+}
+
+/// Whether `unshare` itself failed, before the script began.
+fn copy_is_missing(copy: &Path, output: &Output) -> bool {
+    !output.status.success() && !copy.with_extension("first").exists()
+}
