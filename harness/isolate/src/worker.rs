@@ -43,6 +43,16 @@ pub trait Bench {
     fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String>;
 }
 
+impl<B: Bench + ?Sized> Bench for Box<B> {
+    fn device(&self) -> &DeviceInfo {
+        (**self).device()
+    }
+
+    fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        (**self).run(cases, teller, stop)
+    }
+}
+
 /// Why a worker ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {

@@ -88,14 +88,13 @@ impl Fault {
             Fault::Wrong => confirmed(Status::Fail),
             Fault::Invalid => confirmed(Status::InternalError),
             Fault::Silent => confirmed(Status::InternalError),
-            Fault::Segfault
-            | Fault::Abort
-            | Fault::Exit
-            | Fault::Garbage
-            | Fault::Half
-            | Fault::Liar
-            | Fault::Leak
-            | Fault::Flood => confirmed(Status::Crash),
+            Fault::Segfault | Fault::Abort | Fault::Exit | Fault::Garbage | Fault::Half | Fault::Liar => {
+                confirmed(Status::Crash)
+            }
+            // They do not end either: it depends on the machine's load which limit they meet first.
+            Fault::Leak | Fault::Flood => {
+                matches!(status, Status::Crash | Status::Timeout) && matches!(repeated, Some(Same | Flaky))
+            }
             Fault::Hang | Fault::Stubborn | Fault::Orphan => confirmed(Status::Timeout),
             Fault::Lost => confirmed(Status::DeviceLost),
             Fault::Flaky => once(Status::Pass) || status == Status::Fail && matches!(repeated, Some(Same | Flaky)),

@@ -1,8 +1,9 @@
 //! `assay-rig`: runs on a device that goes wrong on demand, and runs that are killed.
 
-use assay_isolate::{Refusal, serve};
-use assay_rig::{ChaosArgs, Mock, RunArgs, chaos, run, verify};
+use assay_isolate::{Bench, Refusal, serve};
+use assay_rig::{ChaosArgs, Mock, Real, RunArgs, chaos, run, verify};
 use clap::{Parser, Subcommand};
+use std::time::Duration;
 
 #[derive(Debug, Parser)]
 #[command(name = "assay-rig", about = "Runs cases on a device that goes wrong on demand")]
@@ -29,13 +30,20 @@ enum Command {
     Chaos(ChaosArgs),
 }
 
+fn open(setup: serde_json::Value) -> Result<Box<dyn Bench>, Refusal> {
+    if let (Some(device), Some(limit)) = (setup["device"].as_str(), setup["limit"].as_f64()) {
+        return Ok(Box::new(Real::open(device, Duration::from_secs_f64(limit))?));
+    }
+    match setup.as_str() {
+        Some("refuse") => Err(Refusal { reason: "there is no device".to_owned(), code: 4 }),
+        Some("die") => std::process::exit(9),
+        _ => Ok(Box::new(Mock::default())),
+    }
+}
+
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
-        Command::Worker => Ok(serve(|setup| match setup.as_str() {
-            Some("refuse") => Err(Refusal { reason: "there is no device".to_owned(), code: 4 }),
-            Some("die") => std::process::exit(9),
-            _ => Ok(Mock::default()),
-        })?),
+        Command::Worker => Ok(serve(open)?),
         Command::Run { args, resume } => run(&args, resume),
         Command::Verify(args) => verify(&args, &args.out),
         Command::Chaos(args) => chaos(&args),

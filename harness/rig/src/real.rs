@@ -1,0 +1,107 @@
+//! A real device, on which some shaders never end.
+
+use crate::result;
+use assay_isolate::{Bench, Refusal, Teller};
+use assay_runner::{DeviceInfo, Event, Status, device_info};
+use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PipelineDesc};
+use std::{sync::atomic::AtomicBool, time::Duration};
+
+/// Workgroups of what never ends. Mesa's llvmpipe ends any loop after 65 535 rounds: with these many times that, nobody
+/// lives to see the end either.
+const GROUPS: [u32; 3] = [65_535, 65_535, 1];
+
+/// Runs `real.ends.NUMBER` and `real.endless.NUMBER` on a device.
+pub struct Real {
+    device: Device,
+    info: DeviceInfo,
+    limit: Duration,
+}
+
+impl Real {
+    /// Opens the device that the selector names; submissions may take so long.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn open(selector: &str, limit: Duration) -> Result<Real, Refusal> {
+        let opened = || -> Result<Real, Error> {
+            let physical = Instance::new(false)?.select(Some(selector))?;
+            let device = Device::open(&physical, &DeviceOptions::default())?;
+            Ok(Real { info: device_info(&physical), device, limit })
+        };
+        opened().map_err(|error| Refusal { reason: error.to_string(), code: 4 })
+    }
+
+    /// Runs a shader that waits until a word of memory is not zero.
+    fn wait_for(&self, word: u32) -> Result<(), Error> {
+        let words = assay_spirv::assemble(WAITS).map_err(|error| Error::Invalid { what: error.to_string() })?;
+        let pipeline = self.device.pipeline(&PipelineDesc::new(&words, 1))?;
+        let mut slot = self.device.slot(&[BufferSpec::in_out(4)])?;
+        slot.write::<u32>(0)?[0] = word;
+        let groups = if word == 0 { GROUPS } else { [1; 3] };
+        slot.submit(&pipeline, &Dispatch { groups, ..Dispatch::linear(1) })?;
+        slot.wait(self.limit).map(|_| ())
+    }
+}
+
+impl Bench for Real {
+    fn device(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn run(&mut self, cases: &[String], teller: &Teller, _: &AtomicBool) -> Result<(), String> {
+        for name in cases {
+            teller.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
+            let ran = {
+                let _call = teller.enter(name, "running a shader");
+                self.wait_for(u32::from(!name.starts_with("real.endless.")))
+            };
+            let (status, reason) = match ran {
+                Ok(()) => (Status::Pass, None),
+                Err(error @ Error::Timeout { .. }) => (Status::Timeout, Some(error.to_string())),
+                Err(error @ Error::DeviceLost { .. }) => (Status::DeviceLost, Some(error.to_string())),
+                Err(error) => (Status::InternalError, Some(error.to_string())),
+            };
+            teller.event(&result(name, status, reason));
+        }
+        Ok(())
+    }
+}
+
+/// A module that loops until the first word of its buffer is not zero.
+const WAITS: &str = "\
+; Version: 1.3
+               OpCapability Shader
+               OpMemoryModel Logical GLSL450
+               OpEntryPoint GLCompute %main \"main\"
+               OpExecutionMode %main LocalSize 1 1 1
+               OpDecorate %block Block
+               OpMemberDecorate %block 0 Offset 0
+               OpDecorate %buffer DescriptorSet 0
+               OpDecorate %buffer Binding 0
+       %void = OpTypeVoid
+   %function = OpTypeFunction %void
+       %bool = OpTypeBool
+       %uint = OpTypeInt 32 0
+       %zero = OpConstant %uint 0
+        %one = OpConstant %uint 1
+      %block = OpTypeStruct %uint
+    %pointer = OpTypePointer StorageBuffer %block
+%pointer_uint = OpTypePointer StorageBuffer %uint
+     %buffer = OpVariable %pointer StorageBuffer
+       %main = OpFunction %void None %function
+      %entry = OpLabel
+       %word = OpAccessChain %pointer_uint %buffer %zero
+               OpBranch %head
+       %head = OpLabel
+               OpLoopMerge %end %next None
+               OpBranch %body
+       %body = OpLabel
+               OpBranch %next
+       %next = OpLabel
+      %value = OpAtomicLoad %uint %word %one %zero
+    %is_zero = OpIEqual %bool %value %zero
+               OpBranchConditional %is_zero %head %end
+        %end = OpLabel
+               OpReturn
+               OpFunctionEnd
+";
