@@ -5,12 +5,14 @@ mod support;
 use assay_oracle::{
     Dispatch, Expected, FaultKind, Filtering, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
 };
+use assay_spirv::Module;
+use assay_spirv::lower::gather::{GatherStates, lower};
 use assay_spirv::sampling::{AddressMode, BorderColor, CompareOp, GatherMode, Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
 use support::*;
 
 /// A workgroup gathers at each place.
-const GATHER: &str = include_str!("gather.spvasm");
+const GATHER: &str = include_str!("../../spirv/tests/lower/gather.spvasm");
 
 fn gather_module(mode: GatherMode, component: u32, offset: Option<[i32; 2]>) -> String {
     let mask = if offset.is_some() { "ConstOffset %offset" } else { "" };
@@ -31,8 +33,11 @@ fn places(all: &[[f32; 3]]) -> Resource {
 }
 
 fn run_gather(text: &str, image: Image, sampler: Sampler, at: &[[f32; 3]]) -> Outcome {
-    let module = spirv(text);
-    let program = Program::new(&module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    run_module(&spirv(text), image, sampler, at)
+}
+
+fn run_module(module: &Module, image: Image, sampler: Sampler, at: &[[f32; 3]]) -> Outcome {
+    let program = Program::new(module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
     let bindings = [
         (Slot::new(0, 0), Resource::CombinedImageSampler(image, sampler)),
         (Slot::new(0, 1), places(at)),
@@ -127,6 +132,25 @@ fn gathers_agree_with_loops_over_texels() {
         let text = gather_module(mode, component, offset);
         let outcome = run_gather(&text, positions(extent, 3), sampler, &at);
         let found = exact(&outcome, 2);
+        // Lowered, it means the same.
+        if mode != GatherMode::Core {
+            let colour = match border {
+                BorderColor::IntOpaqueWhite => [1; 4],
+                BorderColor::IntOpaqueBlack => [0, 0, 0, 1],
+                _ => [0; 4],
+            };
+            for offsets in [None, Some((-8, 7)), Some((-20, 20))] {
+                let states =
+                    GatherStates { address: [address[0], address[1]], unnormalized: false, border: colour, offsets };
+                let words = lower(&spirv(&text), &states).unwrap_or_else(|e| panic!("{e}"));
+                let lowered = Module::parse(words).unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(
+                    exact(&run_module(&lowered, positions(extent, 3), sampler, &at), 2),
+                    found,
+                    "{mode} {offsets:?}"
+                );
+            }
+        }
         let (shift, offsets) = footprint(mode);
         let [ox, oy] = offset.unwrap_or_default().map(i64::from);
         let [w, h] = extent.map(i64::from);

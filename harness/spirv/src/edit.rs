@@ -58,7 +58,7 @@ impl<'a> Editor<'a> {
     }
 
     /// A declaration with a result and no result type; the same again gives the same id.
-    fn declare(&mut self, op: Op, operands: &[u32]) -> u32 {
+    pub fn declare(&mut self, op: Op, operands: &[u32]) -> u32 {
         let key = instruction(op, operands);
         if let Some(known) = self.made.get(&key) {
             return *known;
@@ -75,6 +75,12 @@ impl<'a> Editor<'a> {
     pub fn uint(&mut self, width: u32) -> u32 {
         let known = self.declared(|ty| *ty == Type::Int { width, signed: false });
         known.unwrap_or_else(|| self.declare(Op::TypeInt, &[width, 0]))
+    }
+
+    /// A signed integer type.
+    pub fn int(&mut self, width: u32) -> u32 {
+        let known = self.declared(|ty| *ty == Type::Int { width, signed: true });
+        known.unwrap_or_else(|| self.declare(Op::TypeInt, &[width, 1]))
     }
 
     /// `OpTypeBool`.

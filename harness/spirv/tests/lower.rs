@@ -1,12 +1,15 @@
 //! Lowered modules are legal: by the rules here, and by spirv-val.
 
+use assay_spirv::lower::gather::{self, GatherStates};
 use assay_spirv::lower::{LowerError, tile};
 use assay_spirv::rules::{self, Environment};
+use assay_spirv::sampling::AddressMode;
 use assay_spirv::tables::Capability;
 use assay_spirv::{Module, assemble};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+const GATHER: &str = include_str!("lower/gather.spvasm");
 const TILE: &str = include_str!("lower/tile.spvasm");
 
 fn module(text: &str) -> Module {
@@ -79,4 +82,59 @@ fn what_is_not_lowered_is_refused_by_name() {
 fn no_workgroup_is_cut_where_there_are_barriers() {
     let barrier = TILE.replace("OpReturn\n", "OpControlBarrier %2 %2 %0\nOpReturn\n");
     assert_eq!(tile::lower(&module(&barrier), [8, 8, 1]).unwrap().local_size, [1; 3]);
+}
+
+fn gather(call: &str) -> Module {
+    let text = GATHER.replace("COMPONENT", "2").replace("OFFSET_X", "-8").replace("OFFSET_Y", "7");
+    module(&text.replace("GATHER", call))
+}
+
+#[test]
+fn lowered_gathers_are_core() {
+    let mut tried = 0;
+    for mode in 0..4 {
+        for operands in ["", "ConstOffset %offset", "Offset %offset"] {
+            let native = gather(&format!("OpImageGatherQCOM %v4uint %both %at %component %uint_{mode} {operands}"));
+            let extended = "OpImageGatherQCOM with an offset needs ImageGatherExtended";
+            let found = broken(native.words());
+            assert!(found.is_empty() || operands.starts_with("Offset"), "{extended}: {found:?}");
+            for address in AddressMode::ALL {
+                for offsets in [None, Some((-8, 7)), Some((-32, 31))] {
+                    let states =
+                        GatherStates { address: [address; 2], unnormalized: false, border: [0, 0, 0, 1], offsets };
+                    let words = gather::lower(&native, &states).unwrap();
+                    if found.is_empty() {
+                        assert_eq!(broken(&words), [""; 0], "{mode} {operands} {address} {offsets:?}");
+                    }
+                    let text = assay_spirv::disassemble(&words, assay_spirv::Style::default()).unwrap();
+                    assert!(!text.contains("QCOM"), "{text}");
+                    // What is beyond the limits is not asked of the device.
+                    let fits = mode >= 2
+                        && match operands {
+                            "" => offsets.is_some(),
+                            "ConstOffset %offset" => offsets == Some((-32, 31)),
+                            _ => false,
+                        };
+                    assert_eq!(text.matches("OpImageGather ").count(), usize::from(fits), "{text}");
+                    assert_eq!(text.matches("OpImageFetch").count(), if fits { 0 } else { 4 }, "{text}");
+                    if (mode + tried) % 7 == 0 {
+                        assert_eq!(refused(&words, "vulkan1.3"), None);
+                    }
+                    tried += 1;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gathers_that_are_not_lowered_are_refused_by_name() {
+    let states = GatherStates { address: [AddressMode::Repeat; 2], unnormalized: false, border: [0; 4], offsets: None };
+    let error = |module: &Module| gather::lower(module, &states).unwrap_err();
+    let core = module("OpCapability Shader\nOpMemoryModel Logical GLSL450");
+    assert!(matches!(error(&core), LowerError::NothingToDo(_)));
+    let lod = gather("OpImageGatherQCOM %v4uint %both %at %component %uint_1 Lod %offset");
+    assert!(error(&lod).to_string().contains("image operands"));
+    let five = gather("OpImageGatherQCOM %v4uint %both %at %component %offset_y");
+    assert!(error(&five).to_string().contains("plain constant"));
 }

@@ -2,6 +2,7 @@
 //!
 //! A lowered module says nothing of an extension's native support: it shows what the shader means, and tests what runs it.
 
+pub mod gather;
 pub mod tile;
 
 use crate::Module;
