@@ -74,6 +74,17 @@ pub struct About {
 /// A second reference: what each buffer and image that it knows of holds after a dispatch.
 pub type Second = Box<dyn Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync>;
 
+/// A module that a device is given in place of another one.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The module, as text.
+    pub text: String,
+    /// Features of the program's own module that it does without.
+    pub features: &'static [&'static str],
+    /// Device extensions of the program's own module that it does without.
+    pub extensions: &'static [&'static str],
+}
+
 /// What a case is run as.
 pub struct Program {
     /// The shader, as text. Comments in it are for whoever looks into a failure.
@@ -84,17 +95,25 @@ pub struct Program {
     pub options: Options,
     /// A second reference, which shares nothing with the oracle.
     pub second: Option<Second>,
+    /// Of a lowered program: what a device is given in place of the module, best first; the first that it can run.
+    pub lowered: Vec<Lowered>,
 }
 
 impl Program {
     /// A program of SPIR-V text, of one round and without a second reference.
     pub fn new(text: String, options: Options) -> Program {
-        Program { text, ending: "spvasm", options: Options { rounds: 1, ..options }, second: None }
+        Program { text, ending: "spvasm", options: Options { rounds: 1, ..options }, second: None, lowered: Vec::new() }
     }
 
     /// A program from a file with that ending, of as many rounds as it says.
     pub fn written(text: &str, ending: &'static str, options: Options) -> Program {
-        Program { text: text.to_owned(), ending, options, second: None }
+        Program { text: text.to_owned(), ending, options, second: None, lowered: Vec::new() }
+    }
+
+    /// A device is given another module, the first of these that it can run; what it has to leave is what the program's own
+    /// module means.
+    pub fn lowered(self, lowered: Vec<Lowered>) -> Program {
+        Program { lowered, ..self }
     }
 
     /// With a second reference.

@@ -13,6 +13,7 @@
 mod bytes;
 mod case;
 mod compute;
+mod gather;
 mod no_device;
 mod result;
 mod run;
@@ -20,7 +21,7 @@ mod storage8;
 mod unit;
 pub mod write;
 
-pub use case::{About, Case, Program, RunPath, Second, UnknownPath};
+pub use case::{About, Case, Lowered, Program, RunPath, Second, UnknownPath};
 pub use no_device::NoDevice;
 pub use result::blank;
 pub use run::{Programs, RunWith};
@@ -39,6 +40,6 @@ pub trait Suite: Sync {
 }
 
 /// Every suite, in the order in which they are run.
-pub fn all() -> [&'static dyn Suite; 2] {
-    [&compute::Compute, &storage8::Storage8]
+pub fn all() -> [&'static dyn Suite; 3] {
+    [&compute::Compute, &storage8::Storage8, &gather::Gathers]
 }

@@ -1,11 +1,11 @@
 //! Running programs: several at a time on one device, their results in the order of the cases.
 
 use crate::result::{blank, result};
-use crate::{Case, Program, RunPath, Second};
+use crate::{Case, Lowered, Program, RunPath, Second};
 use assay_check::{Check, CheckError, Job, Left, Subject, Target, TargetError};
 use assay_oracle::Resource;
 use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, More, Status};
-use assay_spirv::need::Have;
+use assay_spirv::need::{Have, Need};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -131,11 +131,64 @@ impl Programs<'_> {
         let check = Check::new(&subject, &program.options)?;
         let build = started.elapsed().as_secs_f64();
         let mut found = match path {
-            RunPath::Native | RunPath::Lowered => check.run(self.target)?,
+            RunPath::Native | RunPath::Lowered if program.lowered.is_empty() => check.run(self.target)?,
+            RunPath::Native | RunPath::Lowered => on_lowered(&check, case, &program.lowered, self.target)?,
             RunPath::Reference => reference(&check, &program, self.target)?,
         };
         found.times.build = build;
         Ok(found)
+    }
+}
+
+/// A device that is given the first lowered module that it can run, held against what the module itself means.
+fn on_lowered(
+    check: &Check<'_>,
+    case: &Case,
+    alternatives: &[Lowered],
+    target: &dyn Target,
+) -> Result<CheckResult, CheckError> {
+    let mut have = target.have().clone();
+    let mut words = Err("no lowered module".to_owned());
+    for lowered in alternatives {
+        let subject = Subject::read(&format!("{}.lowered.spvasm", case.name), lowered.text.as_bytes())?;
+        subject.must_be_legal()?;
+        let need = Need::of(&subject.source.module).check(target.have());
+        let missing: Vec<String> = need.missing.iter().map(ToString::to_string).collect();
+        words = match need.may_run() {
+            true => Ok(subject.source.module.words().to_vec()),
+            false => Err(format!("the lowered module needs {}", missing.join("; "))),
+        };
+        have.features.extend(lowered.features.iter().map(|name| (*name).to_owned()));
+        have.extensions.extend(lowered.extensions.iter().map(|name| (*name).to_owned()));
+        if words.is_ok() {
+            break;
+        }
+    }
+    check.run(&Stand { target, have, words })
+}
+
+/// A device that another module is given in place of what it is asked to run.
+struct Stand<'a> {
+    target: &'a dyn Target,
+    have: Have,
+    /// The module, or what the device lacks for it.
+    words: Result<Vec<u32>, String>,
+}
+
+impl Target for Stand<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &Have {
+        &self.have
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        match &self.words {
+            Ok(words) => self.target.run(&Job { words, ..*job }),
+            Err(lacks) => Err(TargetError::Lacks(lacks.clone())),
+        }
     }
 }
 

@@ -12,12 +12,13 @@ use crate::dispatch::Image;
 use crate::inst::{Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::outcome::{CauseKind, FaultKind};
 use crate::round::{self, Real};
+use crate::sample::border_bits;
 use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
 use crate::site::Reading;
 use crate::texel::Texel;
 use crate::ty::{Fmt, Kind};
 use crate::value::{Floats, Value};
-use assay_spirv::sampling::{Channel, GatherMode, Origin, Sampler};
+use assay_spirv::sampling::{GatherMode, Origin, Sampler};
 use assay_spirv::tables::Dim;
 
 /// Choices along an axis, of levels or of layers that are followed.
@@ -336,7 +337,7 @@ impl<'a> Run<'a> {
     }
 
     fn border(&mut self, scene: &Scene<'a>, component: usize) -> (Value, u64) {
-        match border(scene.image, &scene.texel, scene.sampler, component) {
+        match border_bits(scene.image.format, &scene.image.view, scene.sampler.border, component) {
             Some(bits) => (Value::Bits, bits),
             None => (Value::Any(self.cause(CauseKind::Unspecified)), 0),
         }
@@ -427,21 +428,6 @@ impl<'a> Run<'a> {
         }
         Ok(corners.first().copied().flatten().unwrap_or((0.0, 0.0)))
     }
-}
-
-/// What the border is to a component, as bits; `None` where that is undefined.
-pub(crate) fn border(image: &Image, texel: &Texel, sampler: &Sampler, component: usize) -> Option<u64> {
-    let colour = sampler.border;
-    let unlike = colour.is_integer() != texel.is_integer();
-    if unlike || (colour.is_undefined_swizzled() && !image.view.is_identity()) {
-        return None;
-    }
-    Some(match image.view.channel(component) {
-        // Texels of the border have the channels of the format, like all others.
-        Channel::Texel(channel) if channel < texel.channels.len() => texel.whole(colour.rgba()[channel]),
-        Channel::Texel(channel) => texel.absent(channel),
-        Channel::Constant(n) => texel.whole(n),
-    })
 }
 
 /// The range of a float; `Err` is the cause of anything, or `None` where there is no range.

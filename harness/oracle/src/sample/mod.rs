@@ -1,5 +1,27 @@
-//! Sampled images: which texels a device may take, and a reference for gathers that is fast.
+//! Sampled images: which texels a device may take, what the border is, and a reference for gathers that is fast.
 
+mod reference;
 pub mod select;
 
+pub use reference::{GatherReference, ReferenceError, Verdict};
 pub use select::{Axis, Choice, LevelChoice, Reach};
+
+use crate::texel::Texel;
+use assay_spirv::sampling::{BorderColor, Channel, View};
+use assay_spirv::tables::ImageFormat;
+
+/// What a border colour is to a component (0 to 3) of a view of such texels, as bits of the type that a shader sees; `None`
+/// where that is undefined: the colour is of another kind of numbers, or opaque black through a swizzle.
+pub fn border_bits(format: ImageFormat, view: &View, color: BorderColor, component: usize) -> Option<u64> {
+    let texel = Texel::of(format)?;
+    let unlike = color.is_integer() != texel.is_integer();
+    if unlike || (color.is_undefined_swizzled() && !view.is_identity()) {
+        return None;
+    }
+    Some(match view.channel(component) {
+        // Texels of the border have the channels of the format, like all others.
+        Channel::Texel(channel) if channel < texel.channels.len() => texel.whole(color.rgba()[channel]),
+        Channel::Texel(channel) => texel.absent(channel),
+        Channel::Constant(n) => texel.whole(n),
+    })
+}

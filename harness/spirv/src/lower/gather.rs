@@ -60,6 +60,13 @@ pub fn lower(module: &Module, states: &GatherStates) -> Result<Vec<u32>, LowerEr
             }
         }
     }
+    if !extended && !looks_up_otherwise(module) {
+        // It was for the offsets of what is gone.
+        let gone = |i: &Instruction<'_>| i.operand(0) == Some(Capability::ImageGatherExtended.word());
+        for i in module.section(Section::Capabilities).filter(gone) {
+            editor.replace(i.at, Vec::new());
+        }
+    }
     let mut implied = Vec::new();
     implied.extend(fetches.then_some(Capability::ImageQuery));
     implied.extend(extended.then_some(Capability::ImageGatherExtended));
@@ -70,6 +77,13 @@ pub fn lower(module: &Module, states: &GatherStates) -> Result<Vec<u32>, LowerEr
         }
     }
     Ok(editor.finish())
+}
+
+/// Whether a module has other instructions whose offsets may need `ImageGatherExtended`.
+fn looks_up_otherwise(module: &Module) -> bool {
+    const NAMES: [&str; 5] = ["OpImageSample", "OpImageFetch", "OpImageGather", "OpImageDrefGather", "OpImageSparse"];
+    let other = |op: Op| op != Op::ImageGatherQCOM && NAMES.iter().any(|name| op.name().starts_with(name));
+    module.instructions().any(|i| i.op.is_some_and(other))
 }
 
 /// One gather, taken apart.

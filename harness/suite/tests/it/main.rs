@@ -1,6 +1,7 @@
 //! The suites against the oracle's second references, spoilt devices and the software drivers.
 
 mod compute;
+mod gather;
 mod programs;
 mod storage8;
 mod support;

@@ -9,9 +9,11 @@ use assay_suite::{Case, NoDevice, RunPath, all};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Cases of programs that suites generate. (Those that people wrote are less regular: `compute.rs`.)
+/// Cases of programs that suites generate. (Those that people wrote are less regular: `compute.rs`. The gathers are many, are
+/// lowered, and have texels that a lenient reading converts otherwise: `gather.rs`.)
 fn cases() -> Vec<Case> {
-    all().into_iter().filter(|suite| suite.name() != "compute").flat_map(|suite| suite.cases()).collect()
+    let suites = all().into_iter().filter(|suite| !["compute", "gather"].contains(&suite.name()));
+    suites.flat_map(|suite| suite.cases()).collect()
 }
 
 /// Fails with every line, if there are any.

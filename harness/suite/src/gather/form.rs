@@ -1,0 +1,272 @@
+//! What a case of gathers is, and the program that it becomes.
+
+use super::places::{COUNT, Places};
+use super::second;
+use crate::bytes::{given, name};
+use crate::write::Shader;
+use crate::{Lowered, Program, RunPath};
+use assay_check::{ImageForm, Options, SamplerForm};
+use assay_oracle::sample::border_bits;
+use assay_spirv::lower::gather::{GatherStates, lower};
+use assay_spirv::sampling::{AddressMode, BorderColor, GatherMode, Sampler, View};
+use assay_spirv::tables::ImageFormat;
+use assay_spirv::{Module, Style, assemble, disassemble};
+
+/// The binding of the image with its sampler, of the places and of the results.
+pub(super) const IMAGE: u32 = 0;
+pub(super) const PLACES: u32 = 1;
+pub(super) const RESULTS: u32 = 2;
+
+/// An offset, and how the shader has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offset {
+    None,
+    Constant([i32; 2]),
+    RunTime([i32; 2]),
+}
+
+impl Offset {
+    pub(super) fn value(self) -> [i32; 2] {
+        match self {
+            Offset::None => [0; 2],
+            Offset::Constant(value) | Offset::RunTime(value) => value,
+        }
+    }
+}
+
+/// The limits of offsets that every device has that has them at all.
+pub(super) const LIMITS: (i32, i32) = (-8, 7);
+
+/// A case.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    pub(super) mode: GatherMode,
+    pub(super) component: u32,
+    pub(super) address: [AddressMode; 2],
+    pub(super) border: BorderColor,
+    pub(super) format: ImageFormat,
+    pub(super) size: [u32; 2],
+    /// Of an array: its layers, the first that the view shows, and how many.
+    pub(super) layers: Option<(u32, u32, u32)>,
+    /// Levels of the image, and the first that the view shows.
+    pub(super) levels: (u32, u32),
+    pub(super) swizzle: &'static str,
+    pub(super) offset: Offset,
+    pub(super) places: Places,
+    /// Whether the sampler filters linearly.
+    pub(super) linear: bool,
+}
+
+/// The type of samples.
+pub(super) struct Sampled {
+    pub(super) name: &'static str,
+    pub(super) ty: &'static str,
+    pub(super) integer: bool,
+}
+
+impl Form {
+    pub(super) fn plain(mode: GatherMode) -> Form {
+        Form {
+            mode,
+            component: 0,
+            address: [AddressMode::ClampToEdge; 2],
+            border: BorderColor::IntTransparentBlack,
+            format: ImageFormat::Rgba32ui,
+            size: [7, 5],
+            layers: None,
+            levels: (1, 0),
+            swizzle: "rgba",
+            offset: Offset::None,
+            places: Places::Sure,
+            linear: false,
+        }
+    }
+
+    pub(super) fn sampled(&self) -> Sampled {
+        let name = format!("{:?}", self.format);
+        if !name.ends_with('i') {
+            Sampled { name: "f32", ty: "OpTypeFloat 32", integer: false }
+        } else if name.ends_with("ui") {
+            Sampled { name: "u32", ty: "OpTypeInt 32 0", integer: true }
+        } else {
+            Sampled { name: "i32", ty: "OpTypeInt 32 1", integer: true }
+        }
+    }
+
+    pub(super) fn view(&self) -> View {
+        let (base_layer, layers) = self.layers.map_or((0, 1), |(_, base, shown)| (base, shown));
+        let swizzle = View::swizzle_from(self.swizzle).unwrap_or_default();
+        View { base_level: self.levels.1, levels: 1, base_layer, layers, swizzle }
+    }
+
+    pub(super) fn sampler(&self) -> Sampler {
+        let [u, v] = self.address;
+        let border = match (self.border.is_integer(), self.sampled().integer) {
+            // A case that has no border takes what fits its texels.
+            (true, false) => BorderColor::FloatTransparentBlack,
+            _ => self.border,
+        };
+        Sampler { address: [u, v, AddressMode::ClampToEdge], border, linear: self.linear, ..Sampler::NEAREST }
+    }
+
+    /// What the lowering has to know.
+    pub(super) fn states(&self) -> GatherStates {
+        let border = |component| border_bits(self.format, &self.view(), self.sampler().border, component);
+        GatherStates {
+            address: self.address,
+            unnormalized: false,
+            border: std::array::from_fn(|component| border(component).map_or(0, |bits| bits as u32)),
+            offsets: Some(LIMITS),
+        }
+    }
+
+    /// The size of the level that is gathered from.
+    pub(super) fn shown(&self) -> [u32; 2] {
+        self.size.map(|n| (n >> self.levels.1).max(1))
+    }
+
+    /// The program of a path.
+    pub(super) fn program(self, path: RunPath) -> Program {
+        let text = self.native();
+        let program = Program::new(text.clone(), self.options()).with_second(second::gathered(self));
+        if path != RunPath::Lowered {
+            return program;
+        }
+        // With offsets where the device has them, with fetches alone where not.
+        let alternatives = [Some(LIMITS), None].map(|offsets| {
+            let text = match lowered(&text, &GatherStates { offsets, ..self.states() }) {
+                Ok(lowered) => lowered,
+                // Refused by whoever reads it, with these words.
+                Err(error) => format!("not lowered: {error}"),
+            };
+            Lowered { text, features: &FEATURES, extensions: &[EXTENSION] }
+        });
+        program.lowered(alternatives.into())
+    }
+
+    fn options(&self) -> Options {
+        let [w, h] = self.size;
+        let view = self.view();
+        let image = ImageForm {
+            size: Some(vec![w, h]),
+            layers: self.layers.map(|(layers, ..)| layers),
+            levels: Some(self.levels.0),
+            format: Some(format!("{:?}", self.format)),
+            base_level: Some(view.base_level),
+            view_levels: Some(view.levels),
+            base_layer: Some(view.base_layer),
+            view_layers: Some(view.layers),
+            swizzle: Some(self.swizzle.to_owned()),
+        };
+        let [dx, dy] = self.offset.value().map(i32::cast_unsigned);
+        let layers = self.layers.map_or(1, |(_, _, shown)| shown);
+        let places = self.places.coordinates(self.shown()).into_iter().enumerate().flat_map(|(i, [u, v])| {
+            // Layers before the first, between two (nearer to one), and after the last.
+            let layer = (i as u32 % (layers + 2)) as f32 - 1.0 + [0.0, 0.3, -0.4][i / 7 % 3];
+            [u.to_bits(), v.to_bits(), layer.to_bits(), 0, dx, dy, 0, 0]
+        });
+        Options {
+            groups: Some([COUNT as u32 / 64, 1, 1]),
+            inputs: vec![
+                given(PLACES, places.flat_map(u32::to_le_bytes).collect()),
+                given(RESULTS, vec![0xa5; COUNT * 16]),
+            ],
+            images: vec![(name(IMAGE), image)],
+            samplers: vec![(name(IMAGE), SamplerForm::of(&self.sampler()))],
+            ..Options::default()
+        }
+    }
+
+    /// The module as it is written.
+    fn native(&self) -> String {
+        let mut shader = Shader::new([64, 1, 1]);
+        let qcom = self.mode.qcom();
+        shader.version("1.5");
+        if qcom.is_some() {
+            shader.extension("SPV_QCOM_image_processing3");
+            shader.capability(match self.mode {
+                GatherMode::Row => "ImageGatherLinearQCOM",
+                _ => "ImageGatherExtendedModesQCOM",
+            });
+        }
+        let arrayed = self.layers.is_some();
+        let u32 = shader.u32();
+        let int = shader.int(32, crate::write::SIGNED);
+        let float = shader.declare("OpTypeFloat 32");
+        let scalar = shader.declare(self.sampled().ty);
+        let (words, texels) = (shader.vector(&u32, 4), shader.vector(&scalar, 4));
+        let at_type = shader.vector(&float, if arrayed { 3 } else { 2 });
+        let image = shader.declare(&format!("OpTypeImage {scalar} 2D 0 {} 0 1 Unknown", u32::from(arrayed)));
+        let both = shader.declare(&format!("OpTypeSampledImage {image}"));
+        let image = shader.resource("UniformConstant", &both, IMAGE);
+        let all = shader.array(&words, 2 * COUNT as u32, Some(16));
+        let block = shader.block(&[(all, 0)], "Block");
+        let places = shader.resource("StorageBuffer", &block, PLACES);
+        let all = shader.array(&words, COUNT as u32, Some(16));
+        let block = shader.block(&[(all, 0)], "Block");
+        let results = shader.resource("StorageBuffer", &block, RESULTS);
+        let [zero, one, two] = [0, 1, 2].map(|n| shader.constant_u32(n));
+        let index = shader.global_x();
+        let first = shader.op(&u32, "OpIMul", format_args!("{index} {two}"));
+        let from = shader.access("StorageBuffer", &words, &places, &[&zero, &first]);
+        let place = shader.op(&words, "OpLoad", from);
+        let parts: Vec<String> = (0..if arrayed { 3 } else { 2 })
+            .map(|k| {
+                let word = shader.op(&u32, "OpCompositeExtract", format_args!("{place} {k}"));
+                shader.op(&float, "OpBitcast", word)
+            })
+            .collect();
+        let at = shader.op(&at_type, "OpCompositeConstruct", parts.join(" "));
+        let sampled = shader.op(&both, "OpLoad", image);
+        let component = shader.constant_u32(self.component);
+        let pair = shader.vector(&int, 2);
+        let operands = match self.offset {
+            Offset::None => String::new(),
+            Offset::Constant([x, y]) => {
+                // SPIR-V does not ask for it; but without the feature the limits of offsets are 0.
+                shader.capability("ImageGatherExtended");
+                let [x, y] = [x, y].map(|n| shader.constant(&int, n));
+                let offset = shader.declare(&format!("OpConstantComposite {pair} {x} {y}"));
+                format!(" ConstOffset {offset}")
+            }
+            Offset::RunTime(_) => {
+                shader.capability("ImageGatherExtended");
+                let second = shader.op(&u32, "OpIAdd", format_args!("{first} {one}"));
+                let from = shader.access("StorageBuffer", &words, &places, &[&zero, &second]);
+                let second = shader.op(&words, "OpLoad", from);
+                let parts = [0, 1].map(|k| {
+                    let word = shader.op(&u32, "OpCompositeExtract", format_args!("{second} {k}"));
+                    shader.op(&int, "OpBitcast", word)
+                });
+                format!(" Offset {}", shader.op(&pair, "OpCompositeConstruct", parts.join(" ")))
+            }
+        };
+        let (op, mode) = match qcom {
+            None => ("OpImageGather", String::new()),
+            Some(mode) => ("OpImageGatherQCOM", format!(" {}", shader.constant_u32(mode.word()))),
+        };
+        let gathered = shader.op(&texels, op, format_args!("{sampled} {at} {component}{mode}{operands}"));
+        // Bits, for nothing else travels unchanged.
+        let bits = match self.sampled().ty {
+            "OpTypeInt 32 0" => gathered,
+            _ => shader.op(&words, "OpBitcast", gathered),
+        };
+        let to = shader.access("StorageBuffer", &words, &results, &[&zero, &index]);
+        shader.run(format_args!("OpStore {to} {bits}"));
+        shader.finish()
+    }
+}
+
+/// The features of the modes and of offsets.
+const FEATURES: [&str; 3] = ["imageGatherLinear", "imageGatherExtendedModes", "shaderImageGatherExtended"];
+
+/// The device extension of the modes.
+const EXTENSION: &str = "VK_QCOM_image_processing3";
+
+/// The text of a lowered module.
+pub(super) fn lowered(text: &str, states: &GatherStates) -> Result<String, String> {
+    let words = assemble(text).map_err(|error| error.to_string())?;
+    let module = Module::parse(words).map_err(|error| error.to_string())?;
+    let words = lower(&module, states).map_err(|error| error.to_string())?;
+    disassemble(&words, Style::default()).map_err(|error| error.to_string())
+}
