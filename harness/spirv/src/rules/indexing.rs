@@ -28,10 +28,12 @@ fn dynamic(facts: &Facts, chain: Instruction) -> Option<Held> {
         return None;
     };
     let (element, _) = crate::reflect::elements(facts.module, element);
+    // A pointer may also lead to an array of structures inside a buffer; those are no descriptors, and no blocks.
     match (class, facts.module.ty(element)) {
         (StorageClass::Uniform, Type::Struct { .. }) if facts.type_has(element, Decoration::BufferBlock) => {
             Some(Held::StorageBuffer)
         }
+        (_, Type::Struct { .. }) if !facts.type_has(element, Decoration::Block) => None,
         (StorageClass::Uniform, Type::Struct { .. }) => Some(Held::UniformBuffer),
         (StorageClass::StorageBuffer, Type::Struct { .. }) => Some(Held::StorageBuffer),
         (StorageClass::UniformConstant, Type::Sampler) => Some(Held::SampledImage),
