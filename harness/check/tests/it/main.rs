@@ -4,6 +4,7 @@ mod bundles;
 mod equivalence;
 mod images;
 mod planted;
+mod random;
 mod reduced;
 mod rounds;
 mod support;
