@@ -62,6 +62,11 @@ pub trait Target {
     /// # Errors
     /// The device failed, is lost, or took longer than the time limit.
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError>;
+
+    /// The Vulkan device that it is, for what is more than a dispatch; `None` for anything else.
+    fn vulkan(&self) -> Option<&VulkanTarget> {
+        None
+    }
 }
 
 /// A Vulkan device. Several threads may run dispatches on it at once.
@@ -96,6 +101,50 @@ impl VulkanTarget {
                 Ok(device.insert(opened).clone())
             }
         }
+    }
+
+    /// Does something with the device; `during` says what, for errors.
+    ///
+    /// # Errors
+    /// As [`Target::run`]. Where validation is on, an error of the layer is one.
+    pub fn with_device<T>(
+        &self,
+        during: &'static str,
+        work: impl FnOnce(&Device, Duration) -> Result<T, Error>,
+    ) -> Result<T, TargetError> {
+        let with = || {
+            let device = self.device()?;
+            let done = work(&device, self.time_limit)?;
+            self.objections(&device)?;
+            Ok(done)
+        };
+        with().map_err(|error| self.trouble(error, during))
+    }
+
+    /// What the validation layer says against what was done, as an error.
+    fn objections(&self, device: &Device) -> Result<(), Error> {
+        if !self.validation {
+            return Ok(());
+        }
+        let messages = device.take_validation_messages();
+        match messages.iter().find(|message| message.severity == Severity::Error) {
+            Some(message) => Err(Error::Invalid { what: format!("the validation layer objects: {message}") }),
+            None => Ok(()),
+        }
+    }
+
+    fn trouble(&self, error: Error, during: &'static str) -> TargetError {
+        if let Error::NotSupported { .. } = error {
+            return TargetError::Lacks(error.to_string());
+        }
+        if matches!(error, Error::DeviceLost { .. } | Error::Timeout { .. }) {
+            *self.device.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        TargetError::Failed(match Trouble::new(error, during) {
+            // A driver that refuses a legal module does not do what it should.
+            Trouble::Internal(what) if during == PIPELINE => Trouble::Pipeline(what),
+            other => other,
+        })
     }
 
     fn compute(&self, job: &Job<'_>) -> Result<Left, (Error, &'static str)> {
@@ -151,13 +200,7 @@ impl VulkanTarget {
                 left.memory.insert(slot_of(spec), memory);
             }
         }
-        if self.validation
-            && let Some(message) =
-                device.take_validation_messages().iter().find(|message| message.severity == Severity::Error)
-        {
-            let what = format!("the validation layer objects: {message}");
-            return Err((Error::Invalid { what }, "running the shader"));
-        }
+        self.objections(&device).map_err(running)?;
         Ok(left)
     }
 }
@@ -174,19 +217,11 @@ impl Target for VulkanTarget {
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        self.compute(job).map_err(|(error, during)| match error {
-            Error::NotSupported { .. } => TargetError::Lacks(error.to_string()),
-            error => {
-                if matches!(error, Error::DeviceLost { .. } | Error::Timeout { .. }) {
-                    *self.device.lock().unwrap_or_else(PoisonError::into_inner) = None;
-                }
-                TargetError::Failed(match Trouble::new(error, during) {
-                    // A driver that refuses a legal module does not do what it should.
-                    Trouble::Internal(what) if during == PIPELINE => Trouble::Pipeline(what),
-                    other => other,
-                })
-            }
-        })
+        self.compute(job).map_err(|(error, during)| self.trouble(error, during))
+    }
+
+    fn vulkan(&self) -> Option<&VulkanTarget> {
+        Some(self)
     }
 }
 

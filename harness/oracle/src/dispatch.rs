@@ -188,7 +188,7 @@ impl Default for Filtering {
 /// One dispatch.
 #[derive(Clone, Debug)]
 pub struct Dispatch {
-    /// Workgroups in x, y and z.
+    /// Workgroups in x, y and z; of no meaning for a shader with a tile shading rate.
     pub groups: [u32; 3],
     /// Invocations of a subgroup: a power of two, 1 to 128.
     pub subgroup_size: u32,

@@ -67,8 +67,8 @@
 //!
 //! A dispatch of a shader with `TileShadingQCOM` runs for one [`Tile`]. Loads outside the tile and its apron, and stores and atomics
 //! outside the tile, all within the render area, break a rule (`VUID-RuntimeSpirv-Coordinate-10713`). What other tiles do is
-//! the caller's: the texels of a tile attachment are what this tile sees. A shader with a shading rate has workgroups of one
-//! invocation each, one for every block ([`Program::tile_shading_rate`], [`Tile::blocks`]).
+//! the caller's: the texels of a tile attachment are what this tile sees. A shader with a shading rate has an invocation for every
+//! block ([`Program::tile_shading_rate`], [`Tile::blocks`]), whatever [`Dispatch::groups`] says.
 //!
 //! # Not implemented
 //!

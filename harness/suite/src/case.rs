@@ -1,6 +1,7 @@
 //! A case of a suite, and the program that it is run as.
 
-use assay_check::Options;
+use crate::tile::Pass;
+use assay_check::{CheckError, Options};
 use assay_oracle::{Dispatch, Slot};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -125,6 +126,16 @@ impl Program {
 /// Writes the program of a path; only asked for the paths that the case has.
 type Make = dyn Fn(RunPath) -> Program + Send + Sync;
 
+/// Writes the render pass of tile shading of a path.
+type MakePass = dyn Fn(RunPath) -> Result<Pass, CheckError> + Send + Sync;
+
+/// What a case is run as.
+#[derive(Clone)]
+enum Work {
+    Program(Arc<Make>),
+    Pass(Arc<MakePass>),
+}
+
 /// A case: its name, what it is about, and how its program is written when it is needed.
 #[derive(Clone)]
 pub struct Case {
@@ -136,7 +147,7 @@ pub struct Case {
     pub about: About,
     /// The paths that it can be run on, best first.
     pub paths: &'static [RunPath],
-    make: Arc<Make>,
+    work: Work,
 }
 
 impl fmt::Debug for Case {
@@ -149,12 +160,21 @@ impl Case {
     /// A case of core Vulkan: there is nothing to lower, so it is run natively, or as the reference, with one program.
     pub fn core(name: String, about: About, make: impl Fn() -> Program + Send + Sync + 'static) -> Case {
         const PATHS: [RunPath; 2] = [RunPath::Native, RunPath::Reference];
-        Case { name, quick: true, about, paths: &PATHS, make: Arc::new(move |_| make()) }
+        Case { name, quick: true, about, paths: &PATHS, work: Work::Program(Arc::new(move |_| make())) }
     }
 
     /// A case of an extension, which can be lowered: the program of each path.
     pub fn extension(name: String, about: About, make: impl Fn(RunPath) -> Program + Send + Sync + 'static) -> Case {
-        Case { name, quick: true, about, paths: &RunPath::ALL, make: Arc::new(make) }
+        Case { name, quick: true, about, paths: &RunPath::ALL, work: Work::Program(Arc::new(make)) }
+    }
+
+    /// A case of tile shading: a render pass.
+    pub fn tiles(
+        name: String,
+        about: About,
+        make: impl Fn(RunPath) -> Result<Pass, CheckError> + Send + Sync + 'static,
+    ) -> Case {
+        Case { name, quick: true, about, paths: &RunPath::ALL, work: Work::Pass(Arc::new(make)) }
     }
 
     /// Left out by the quick budget, where its likes say nearly as much.
@@ -163,8 +183,19 @@ impl Case {
         Case { quick: !thinned, ..self }
     }
 
-    /// The program of a path; `None` if the case has none.
+    /// The program of a path; `None` if the case has none, or is a render pass.
     pub fn program(&self, path: RunPath) -> Option<Program> {
-        self.paths.contains(&path).then(|| (self.make)(path))
+        match &self.work {
+            Work::Program(make) => self.paths.contains(&path).then(|| make(path)),
+            Work::Pass(_) => None,
+        }
+    }
+
+    /// The render pass of a path; `None` if the case is a program.
+    pub fn pass(&self, path: RunPath) -> Option<Result<Pass, CheckError>> {
+        match &self.work {
+            Work::Program(_) => None,
+            Work::Pass(make) => Some(make(path)),
+        }
     }
 }

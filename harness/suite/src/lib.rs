@@ -18,6 +18,7 @@ mod no_device;
 mod result;
 mod run;
 mod storage8;
+pub mod tile;
 mod unit;
 pub mod write;
 
@@ -40,6 +41,6 @@ pub trait Suite: Sync {
 }
 
 /// Every suite, in the order in which they are run.
-pub fn all() -> [&'static dyn Suite; 3] {
-    [&compute::Compute, &storage8::Storage8, &gather::Gathers]
+pub fn all() -> [&'static dyn Suite; 4] {
+    [&compute::Compute, &storage8::Storage8, &gather::Gathers, &tile::TileShading]
 }

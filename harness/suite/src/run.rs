@@ -1,7 +1,7 @@
 //! Running programs: several at a time on one device, their results in the order of the cases.
 
 use crate::result::{blank, result};
-use crate::{Case, Lowered, Program, RunPath, Second};
+use crate::{Case, Lowered, Program, RunPath, Second, tile};
 use assay_check::{Check, CheckError, Job, Left, Subject, Target, TargetError};
 use assay_oracle::Resource;
 use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, More, Status};
@@ -107,9 +107,12 @@ impl Programs<'_> {
     fn on(&self, case: &Case, path: RunPath) -> CaseResult {
         let started = Instant::now();
         // A panic is a defect of the reference or of the suite: it costs this case, not the run.
-        let ran = catch_unwind(AssertUnwindSafe(|| self.check(case, path)));
+        let ran = catch_unwind(AssertUnwindSafe(|| match case.pass(path) {
+            Some(pass) => pass.map(|pass| tile::run(case, &pass, path, self.target, self.with.seed)),
+            None => self.check(case, path).map(|check| result(case, path, check)),
+        }));
         let mut found = match ran {
-            Ok(Ok(check)) => result(case, path, check),
+            Ok(Ok(found)) => found,
             // The programs are ours: one that is illegal, undefined or not understood is no driver's fault.
             Ok(Err(error)) => blank(case, path, Status::InternalError, error.to_string(), self.with.seed),
             Err(panic) => {

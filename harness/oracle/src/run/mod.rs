@@ -56,7 +56,7 @@ fn once<'a>(
     loop {
         let mut run = Run::new(program, dispatch, *limits, reading)?;
         run.contention = contention;
-        let [x, y, z] = dispatch.groups;
+        let [x, y, z] = run.groups;
         for group in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
             run.group(group);
         }
@@ -81,6 +81,9 @@ pub(crate) struct Run<'a> {
     /// Whether the other reading would have permitted something else.
     pub(crate) readings_differ: bool,
     pub(crate) columns: Vec<Column>,
+    /// The size of a workgroup, and how many there are.
+    pub(crate) size: [u32; 3],
+    pub(crate) groups: [u32; 3],
     /// Lanes of a workgroup; the columns have room for more, which undecided branches take.
     pub(crate) lanes: usize,
     pub(crate) forks: forks::Forks,
@@ -206,7 +209,7 @@ impl Run<'_> {
 
     /// A lane's global invocation id.
     pub(crate) fn invocation(&self, lane: usize) -> [u32; 3] {
-        let size = self.program.size;
+        let size = self.size;
         let index = self.forks.original(lane) as u32;
         let local = [index % size[0], index / size[0] % size[1], index / size[0] / size[1]];
         std::array::from_fn(|i| self.group[i].wrapping_mul(size[i]).wrapping_add(local[i]))

@@ -20,23 +20,40 @@ use assay_spirv::sampling::Sampler;
 use assay_spirv::tables::BuiltIn;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The size of a workgroup, and how many there are. With a shading rate the implementation chooses: as one of them as much of the
+/// tile's grid of blocks as is run together here.
+pub(super) fn shape(program: &Program, dispatch: &Dispatch) -> ([u32; 3], [u32; 3]) {
+    /// Lanes that are run together.
+    const TOGETHER: u64 = 1 << 12;
+    let (Some(rate), Some(tile)) = (program.rate, dispatch.tile) else { return (program.size, dispatch.groups) };
+    let [x, y, z] = tile.blocks(rate);
+    let product = |sides: &[u32]| sides.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
+    match () {
+        () if product(&[x, y, z]) <= TOGETHER => ([x, y, z], [1; 3]),
+        () if product(&[x, y]) <= TOGETHER => ([x, y, 1], [1, 1, z]),
+        () if product(&[x]) <= TOGETHER => ([x, 1, 1], [1, y, z]),
+        () => ([1; 3], [x, y, z]),
+    }
+}
+
 /// Refuses what would cost too much or has nothing to work on, before anything runs.
 pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<(), RunError> {
     let product = |sizes: [u32; 3]| sizes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
-    let lanes = product(program.size);
-    let found = lanes.saturating_mul(product(dispatch.groups));
+    let (size, groups) = shape(program, dispatch);
+    let lanes = product(size);
+    let found = lanes.saturating_mul(product(groups));
     if found > limits.invocations {
         return Err(RunError::TooLarge { what: "invocations", found, limit: limits.invocations });
     }
     if lanes == 0 || lanes > 1 << 16 {
         return Err(RunError::Dispatch(format!("a workgroup of {lanes} invocations")));
     }
-    let size = dispatch.subgroup_size;
-    if !size.is_power_of_two() || size > 128 {
-        return Err(RunError::Dispatch(format!("a subgroup size of {size}; it is a power of two from 1 to 128")));
+    let subgroup = dispatch.subgroup_size;
+    if !subgroup.is_power_of_two() || subgroup > 128 {
+        return Err(RunError::Dispatch(format!("a subgroup size of {subgroup}; it is a power of two from 1 to 128")));
     }
     let registers = program.kinds.len() as u64;
-    let found = registers.saturating_mul(capacity(program, limits) as u64).saturating_mul(8);
+    let found = registers.saturating_mul(capacity(program, size, limits) as u64).saturating_mul(8);
     if found > limits.state_bytes {
         return Err(RunError::TooLarge { what: "bytes of a workgroup's registers", found, limit: limits.state_bytes });
     }
@@ -54,8 +71,8 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
 }
 
 /// Lanes with those that undecided branches may take.
-fn capacity(program: &Program, limits: &Limits) -> usize {
-    let lanes = program.size.iter().map(|n| *n as usize).product::<usize>();
+fn capacity(program: &Program, size: [u32; 3], limits: &Limits) -> usize {
+    let lanes = size.iter().map(|n| *n as usize).product::<usize>();
     // Without floats and atomics there is hardly anything to be undecided about.
     let spare = if program.sites.is_empty() { 8.min(limits.forks as usize) } else { limits.forks as usize };
     lanes + spare
@@ -68,8 +85,9 @@ impl<'a> Run<'a> {
         limits: Limits,
         reading: Reading,
     ) -> Result<Run<'a>, RunError> {
-        let lanes = program.size.iter().map(|n| *n as usize).product::<usize>();
-        let capacity = capacity(program, &limits);
+        let (size, groups) = shape(program, dispatch);
+        let lanes = size.iter().map(|n| *n as usize).product::<usize>();
+        let capacity = capacity(program, size, &limits);
         let mut run = Run {
             program,
             dispatch,
@@ -77,6 +95,8 @@ impl<'a> Run<'a> {
             reading,
             readings_differ: false,
             columns: program.kinds.iter().map(|_| Column::new(capacity)).collect(),
+            size,
+            groups,
             lanes,
             forks: Forks::new(lanes, capacity),
             objects: Vec::new(),
@@ -234,7 +254,7 @@ impl<'a> Run<'a> {
     }
 
     fn builtins(&mut self) {
-        let [sx, sy, _] = self.program.size;
+        let [sx, sy, _] = self.size;
         let size = self.dispatch.subgroup_size;
         let lanes = self.lanes as u32;
         let tile = self.dispatch.tile;
@@ -253,8 +273,8 @@ impl<'a> Run<'a> {
                 };
                 let of3 = |v: [u32; 3]| [v[0], v[1], v[2], 0];
                 let words: [u32; 4] = match builtin {
-                    BuiltIn::NumWorkgroups => of3(self.dispatch.groups),
-                    BuiltIn::WorkgroupSize => of3(self.program.size),
+                    BuiltIn::NumWorkgroups => of3(self.groups),
+                    BuiltIn::WorkgroupSize => of3(self.size),
                     BuiltIn::WorkgroupId => of3(self.group),
                     BuiltIn::LocalInvocationId => of3(local),
                     BuiltIn::GlobalInvocationId => of3(global),

@@ -5,3 +5,4 @@ mod gather;
 mod programs;
 mod storage8;
 mod support;
+mod tile;

@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Cases of programs that suites generate. (Those that people wrote are less regular: `compute.rs`. The gathers are many, are
 /// lowered, and have texels that a lenient reading converts otherwise: `gather.rs`.)
 fn cases() -> Vec<Case> {
-    let suites = all().into_iter().filter(|suite| !["compute", "gather"].contains(&suite.name()));
+    // Render passes, of tile shading, have tests of their own.
+    let suites = all().into_iter().filter(|suite| !["compute", "gather", "tile"].contains(&suite.name()));
     suites.flat_map(|suite| suite.cases()).collect()
 }
 

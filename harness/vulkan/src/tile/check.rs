@@ -158,7 +158,9 @@ fn steps(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
                 }
                 (pipeline, push_constants)
             }
-            TileStep::DispatchTile { pipeline, push_constants } => (pipeline, push_constants),
+            TileStep::Cover { pipeline, push_constants, .. } | TileStep::DispatchTile { pipeline, push_constants } => {
+                (pipeline, push_constants)
+            }
         };
         if !std::ptr::eq(device, &*pipeline.shared.device) {
             return Err(Error::invalid("a pipeline belongs to another device"));

@@ -78,6 +78,15 @@ pub enum TileStep<'a> {
         /// Workgroups of each tile.
         groups: [u32; 3],
     },
+    /// `vkCmdDispatch` with as many workgroups as cover a tile of the device's grid.
+    Cover {
+        /// What is run; its module has a local size.
+        pipeline: &'a Pipeline,
+        /// All its push constants.
+        push_constants: &'a [u8],
+        /// Texels of a workgroup along x, y and layers.
+        texels: [u32; 3],
+    },
     /// `vkCmdDispatchTileQCOM`, which covers the tile with blocks.
     DispatchTile {
         /// What is run; its module has a shading rate.
@@ -202,7 +211,7 @@ impl Device {
         let mut objects = PassObjects::new(shared, pass, mistake)?;
         objects.upload(pass)?;
         let grid = objects.grid(pass)?;
-        record::record(shared, &objects, pass, mistake)?;
+        record::record(shared, &objects, pass, &grid, mistake)?;
         shared.submit(objects.base.commands, objects.base.fence)?;
         let nanoseconds = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the fence was submitted and is alive.

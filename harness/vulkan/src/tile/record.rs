@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::objects::{PassObjects, area, step_barrier};
 use super::structs::Commands;
-use super::{AttachmentRole, Mistake, PassForm, TilePass, TileStep};
+use super::{AttachmentRole, Mistake, PassForm, TileGrid, TilePass, TileStep};
 use crate::device::DeviceShared;
 use crate::error::Error;
 use crate::pipeline::Pipeline;
@@ -14,6 +14,7 @@ pub(super) fn record(
     device: &DeviceShared,
     objects: &PassObjects,
     pass: &TilePass<'_>,
+    grid: &TileGrid,
     mistake: Mistake,
 ) -> Result<(), Error> {
     let raw = &device.raw;
@@ -44,7 +45,7 @@ pub(super) fn record(
                 tiles.begin_per_tile_execution(commands);
             }
             wrong(objects, pass, mistake)?;
-            for_each_tile(device, objects, pass, &tiles);
+            for_each_tile(objects, pass, grid, &tiles);
             if !matches!(mistake, Mistake::NoBegin | Mistake::NoEnd) {
                 tiles.end_per_tile_execution(commands);
             }
@@ -118,8 +119,8 @@ unsafe fn begin_pass(objects: &PassObjects, pass: &TilePass<'_>) {
 
 /// # Safety
 /// As in `record`.
-unsafe fn for_each_tile(device: &DeviceShared, objects: &PassObjects, pass: &TilePass<'_>, tiles: &Commands<'_>) {
-    let (raw, commands) = (&device.raw, objects.base.commands);
+unsafe fn for_each_tile(objects: &PassObjects, pass: &TilePass<'_>, grid: &TileGrid, tiles: &Commands<'_>) {
+    let (raw, commands) = (&objects.base.device.raw, objects.base.commands);
     for step in pass.steps {
         // SAFETY: as in `record`.
         unsafe {
@@ -127,6 +128,11 @@ unsafe fn for_each_tile(device: &DeviceShared, objects: &PassObjects, pass: &Til
                 TileStep::Dispatch { pipeline, push_constants, groups: [x, y, z] } => {
                     bind(objects, pipeline, push_constants);
                     raw.cmd_dispatch(commands, *x, *y, *z);
+                }
+                TileStep::Cover { pipeline, push_constants, texels } => {
+                    bind(objects, pipeline, push_constants);
+                    let [x, y, z] = std::array::from_fn(|i| grid.size[i].div_ceil(texels[i].max(1)));
+                    raw.cmd_dispatch(commands, x, y, z);
                 }
                 TileStep::DispatchTile { pipeline, push_constants } => {
                     bind(objects, pipeline, push_constants);

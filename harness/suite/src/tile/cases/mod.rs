@@ -1,0 +1,178 @@
+//! The cases, and what they are made of.
+
+mod access;
+mod aprons;
+mod atomics;
+mod order;
+mod programs;
+mod rates;
+
+use super::pass::{Access, Attachment, Buffer, Pass, Second, Step};
+use super::shader::{Cover, Kernel, PARAMETERS, parameters};
+use crate::{About, Case, RunPath};
+use assay_check::CheckError;
+use assay_spirv::tables::ImageFormat;
+use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
+
+pub(super) fn all() -> Vec<Case> {
+    [rates::cases(), access::cases(), atomics::cases(), aprons::cases(), order::cases(), programs::cases()].concat()
+}
+
+/// The document.
+const CLAUSE: &str = "VK_QCOM_tile_shading";
+
+fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str) -> About {
+    About { instruction, types: types.into(), rule, clause: CLAUSE }
+}
+
+/// Width and height of frames.
+const FRAME: [u32; 2] = [38, 22];
+
+/// What a case fixes of its pass; the rest follows.
+struct Spec {
+    name: String,
+    /// What sizes are multiplied with.
+    scale: u32,
+    form: PassForm,
+    extent: [u32; 2],
+    layers: u32,
+    area: [[u32; 2]; 2],
+    apron: [u32; 2],
+    tile: [u32; 2],
+    attachments: Vec<Attachment>,
+    buffers: Vec<Buffer>,
+    /// One for each step.
+    kernels: Vec<Kernel>,
+    cover: Cover,
+    second: Option<Second>,
+}
+
+impl Spec {
+    /// A frame that no tile divides, and a render area inside it that cuts tiles. Natively both are larger: so are tiles.
+    fn new(name: &str, path: RunPath) -> Spec {
+        let scale = if path == RunPath::Native { 6 } else { 1 };
+        let [width, height] = FRAME;
+        Spec {
+            name: name.to_owned(),
+            scale,
+            form: PassForm::Dynamic,
+            extent: [width * scale, height * scale],
+            layers: 1,
+            area: [[3, 2], [31 * scale, 18 * scale]],
+            apron: [0, 0],
+            tile: [16, 8],
+            attachments: Vec::new(),
+            buffers: Vec::new(),
+            kernels: Vec::new(),
+            cover: Cover::Rate([2, 2, 1]),
+            second: None,
+        }
+    }
+
+    /// Sets the render area, of a frame that is not scaled.
+    fn set_area(&mut self, [origin, extent]: [[u32; 2]; 2]) {
+        self.area = [origin.map(|n| n * self.scale), extent.map(|n| n * self.scale)];
+    }
+
+    fn attachment(&mut self, binding: u32, format: TexelFormat, access: Access, role: AttachmentRole) {
+        let texels = (self.extent[0] * self.extent[1] * self.layers) as usize;
+        let data = texel_data(format, texels, binding);
+        self.attachments.push(Attachment { role, format, bindings: vec![(binding, access)], data });
+    }
+
+    /// A colour attachment that is a storage image.
+    fn storage(&mut self, binding: u32, format: ImageFormat) {
+        self.attachment(binding, TexelFormat::Color(format), Access::Storage, AttachmentRole::Color);
+    }
+
+    /// A buffer of words.
+    fn words(&mut self, binding: u32, words: &[u32]) {
+        let data = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.buffers.push(Buffer { binding, data });
+    }
+
+    fn kernel(&mut self, declarations: &str, body: impl Into<String>) {
+        self.kernels.push(Kernel { declarations: declarations.to_owned(), body: body.into() });
+    }
+
+    fn build(mut self) -> Result<Pass, CheckError> {
+        self.buffers.push(Buffer { binding: PARAMETERS, data: parameters(self.area, self.extent, self.layers) });
+        let bindings: Vec<u32> =
+            self.attachments.iter().flat_map(|a| a.bindings.iter().map(|(binding, _)| *binding)).collect();
+        let texels = match self.cover {
+            Cover::Rate(rate) => rate,
+            Cover::Groups { local, block } => std::array::from_fn(|i| local[i] * block[i]),
+        };
+        let (mut steps, mut full_frame) = (Vec::new(), Vec::new());
+        for kernel in &self.kernels {
+            steps.push(Step { words: kernel.native(&self.name, self.cover, &bindings)?, texels });
+            full_frame.push(kernel.full_frame(&self.name, self.tile, self.layers, self.apron)?);
+        }
+        let Spec { form, extent, layers, area, apron, tile, attachments, buffers, second, .. } = self;
+        Ok(Pass { form, extent, layers, area, apron, tile, attachments, buffers, steps, full_frame, second })
+    }
+}
+
+/// Numbers that look random and are the same everywhere.
+fn noise(i: usize, seed: u32) -> u32 {
+    let mut x = (i as u32).wrapping_mul(0x9e37_79b9).wrapping_add(seed.wrapping_mul(0x85eb_ca6b) ^ 0x27d4_eb2f);
+    x = (x ^ x >> 15).wrapping_mul(0x2c1b_3c6d);
+    x = (x ^ x >> 12).wrapping_mul(0x297a_2d39);
+    x ^ x >> 15
+}
+
+/// Texels of a format: small whole numbers and quarters for floats, any bits for other formats.
+fn texel_data(format: TexelFormat, texels: usize, seed: u32) -> Vec<u8> {
+    use ImageFormat as F;
+    let channels = texels * format.bytes();
+    let float = |i: usize| (noise(i, seed) % 256) as f32 * 0.25 + 0.25;
+    match format {
+        // Depth within 0 and 1, exactly.
+        TexelFormat::Depth32 => (0..texels).flat_map(|i| ((noise(i, seed) % 65) as f32 / 64.0).to_le_bytes()).collect(),
+        TexelFormat::Color(F::R32f | F::Rgba32f) => (0..channels / 4).flat_map(|i| float(i).to_le_bytes()).collect(),
+        // Halves from 1 up to 2.
+        TexelFormat::Color(F::Rgba16f) => {
+            (0..channels / 2).flat_map(|i| (0x3c00 | (noise(i, seed) % 0x400) as u16).to_le_bytes()).collect()
+        }
+        // -1 has two patterns: the least is left out.
+        TexelFormat::Color(F::Rgba8Snorm) => (0..channels)
+            .map(|i| match noise(i, seed) as u8 {
+                0x80 => 0x81,
+                byte => byte,
+            })
+            .collect(),
+        TexelFormat::Color(_) => (0..channels).map(|i| noise(i, seed) as u8).collect(),
+    }
+}
+
+/// Words of little-endian bytes.
+fn words_of(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// Bytes of words, little-endian.
+fn bytes_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The texels of the render area with their index in an attachment, in all layers: x, y, layer, index.
+fn texels_of(pass: &Pass) -> impl Iterator<Item = ([u32; 2], u32, usize)> {
+    let ([[x0, y0], [w, h]], [width, height]) = (pass.area, pass.extent);
+    (0..pass.layers).flat_map(move |layer| {
+        (y0..y0 + h)
+            .flat_map(move |y| (x0..x0 + w).map(move |x| ([x, y], layer, (x + width * (y + height * layer)) as usize)))
+    })
+}
+
+/// A tile's number, as the shaders' `tile_index` counts it.
+fn tile_index(pass: &Pass, [w, h]: [u32; 2], [x, y]: [u32; 2]) -> usize {
+    (y / h * pass.extent[0].div_ceil(w) + x / w) as usize
+}
+
+/// The first and the last texel of the tile of a texel that are its to change.
+fn tile_ends(pass: &Pass, tile: [u32; 2], at: [u32; 2]) -> [[u32; 2]; 2] {
+    let [origin, extent] = pass.area;
+    let offset: [u32; 2] = std::array::from_fn(|i| at[i] / tile[i] * tile[i]);
+    let first = std::array::from_fn(|i| origin[i].max(offset[i]));
+    [first, std::array::from_fn(|i| (origin[i] + extent[i]).min(offset[i] + tile[i]) - 1)]
+}

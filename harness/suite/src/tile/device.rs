@@ -1,0 +1,236 @@
+//! A pass on a device: lowered, tile by tile; as an ordinary shader over the whole frame; and natively.
+
+use super::model::Executor;
+use super::pass::{Access, Contents, Pass, Permitted, groups};
+use super::shader::FRAME_GROUP;
+use assay_oracle::Tile;
+use assay_spirv::Module;
+use assay_spirv::lower::LowerError;
+use assay_spirv::lower::tile::{LoweredTile, TileValues, lower};
+use assay_spirv::reflect::DescriptorKind;
+use assay_vulkan::{
+    BindingLayout, Bindings, BufferSpec, Device, Dispatch, Error, ImageDim, ImageSpec, Pipeline, PipelineDesc,
+    Resource, ResourceSpec, Slot, TileAttachment, TileBuffer, TilePass, TilePassLeft, TileStep,
+};
+use std::time::Duration;
+
+/// Why a device has no results.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DeviceError {
+    /// The words are no module: the case is wrong.
+    #[error("a step is no module: {0}")]
+    Module(String),
+    /// The case's module is not lowered.
+    #[error(transparent)]
+    Lower(#[from] LowerError),
+    /// The device lacks something or went wrong.
+    #[error(transparent)]
+    Device(#[from] Error),
+}
+
+/// The lowered modules of a pass.
+///
+/// # Errors
+/// A step is no module, or is not lowered.
+pub(super) fn lowered(pass: &Pass, local_size: [u32; 3]) -> Result<Vec<LoweredTile>, DeviceError> {
+    let lower = |words: &Vec<u32>| {
+        let module = Module::parse(words.clone()).map_err(|error| DeviceError::Module(error.to_string()))?;
+        Ok(lower(&module, local_size)?)
+    };
+    pass.steps.iter().map(|step| lower(&step.words)).collect()
+}
+
+/// The images and buffers of a pass on a device, to be dispatched over.
+struct Bound<'a> {
+    device: &'a Device,
+    pass: &'a Pass,
+    resources: Vec<ResourceSpec>,
+    /// For each resource, the attachment it is of, and how it is seen; else the buffer.
+    of: Vec<Of>,
+    slot: Slot,
+    limit: Duration,
+}
+
+#[derive(Clone, Copy)]
+enum Of {
+    Attachment(usize, Access),
+    Buffer(usize),
+}
+
+impl<'a> Bound<'a> {
+    fn new(device: &'a Device, pass: &'a Pass, limit: Duration) -> Result<Self, Error> {
+        let (mut resources, mut of) = (Vec::new(), Vec::new());
+        for (index, attachment) in pass.attachments.iter().enumerate() {
+            let image = image(pass, index);
+            for &(binding, access) in &attachment.bindings {
+                let resource = match access {
+                    Access::Storage => Resource::StorageImage(image),
+                    Access::Sampled => Resource::SampledImage(image),
+                };
+                resources.push(ResourceSpec { set: 0, binding, element: 0, resource });
+                of.push(Of::Attachment(index, access));
+            }
+        }
+        for (index, buffer) in pass.buffers.iter().enumerate() {
+            let resource = Resource::StorageBuffer(BufferSpec::in_out(buffer.data.len()));
+            resources.push(ResourceSpec { set: 0, binding: buffer.binding, element: 0, resource });
+            of.push(Of::Buffer(index));
+        }
+        let slot = device.slot_of(&resources)?;
+        Ok(Bound { device, pass, resources, of, slot, limit })
+    }
+
+    fn pipeline(&self, words: &[u32], push_constants: u32) -> Result<Pipeline, Error> {
+        let layout = BindingLayout::of(&self.resources)?;
+        let bindings = Bindings::Listed(&layout);
+        self.device.pipeline(&PipelineDesc { bindings, push_constants, ..PipelineDesc::new(words, 0) })
+    }
+
+    fn run(&mut self, pipeline: &Pipeline, groups: [u32; 3], push: &[u8], memory: &mut Contents) -> Result<(), Error> {
+        for (index, of) in self.of.iter().enumerate() {
+            let data = match *of {
+                Of::Attachment(attachment, _) => &memory.attachments[attachment],
+                Of::Buffer(buffer) => &memory.buffers[buffer],
+            };
+            self.slot.write::<u8>(index)?.copy_from_slice(data);
+        }
+        self.slot.submit(pipeline, &Dispatch { groups, push_constants: push, clear: None })?;
+        self.slot.wait(self.limit)?;
+        for (index, of) in self.of.iter().enumerate() {
+            match *of {
+                Of::Attachment(attachment, Access::Storage) => {
+                    memory.attachments[attachment].copy_from_slice(self.slot.read::<u8>(index)?);
+                }
+                Of::Attachment(_, Access::Sampled) => {}
+                Of::Buffer(buffer) => memory.buffers[buffer].copy_from_slice(self.slot.read::<u8>(index)?),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn image(pass: &Pass, attachment: usize) -> ImageSpec {
+    let ([width, height], layers) = (pass.extent, pass.layers);
+    let (dim, extent, format) = (ImageDim::D2, [width, height, 1], pass.attachments[attachment].format);
+    ImageSpec { dim, arrayed: layers > 1, extent, layers, levels: 1, format }
+}
+
+/// Runs lowered modules on a device.
+pub(super) struct Lowered<'a> {
+    bound: Bound<'a>,
+    steps: Vec<(LoweredTile, Pipeline)>,
+}
+
+impl<'a> Lowered<'a> {
+    /// Makes the pipelines of a pass, from modules that [`lowered`] made.
+    ///
+    /// # Errors
+    /// The device lacks something or went wrong.
+    pub(super) fn new(
+        device: &'a Device,
+        pass: &'a Pass,
+        steps: Vec<LoweredTile>,
+        limit: Duration,
+    ) -> Result<Self, Error> {
+        let bound = Bound::new(device, pass, limit)?;
+        let made = steps.into_iter().map(|step| Ok((bound.pipeline(&step.words, step.push_bytes())?.clone(), step)));
+        let steps = made.map(|made: Result<_, Error>| made.map(|(pipeline, step)| (step, pipeline)));
+        let steps = steps.collect::<Result<_, _>>()?;
+        Ok(Lowered { bound, steps })
+    }
+}
+
+impl Executor for Lowered<'_> {
+    type Error = Error;
+
+    fn step(&mut self, step: usize, tile: &Tile, memory: &mut Permitted) -> Result<(), Error> {
+        let (lowered, pipeline) = &self.steps[step];
+        let values = TileValues { offset: tile.offset, size: tile.size, apron: tile.apron };
+        let cover = groups(tile.size, self.bound.pass.steps[step].texels);
+        let groups = lowered.groups(&values).unwrap_or(cover);
+        let push = lowered.push_constants(&[], &values);
+        self.bound.run(pipeline, groups, &push, &mut memory.contents)
+    }
+}
+
+/// What the ordinary shaders over the whole frame leave.
+///
+/// # Errors
+/// The device lacks something or went wrong.
+pub(super) fn full_frame(device: &Device, pass: &Pass, limit: Duration) -> Result<Contents, Error> {
+    let mut bound = Bound::new(device, pass, limit)?;
+    let mut memory = pass.contents();
+    for words in &pass.full_frame {
+        let pipeline = bound.pipeline(words, 0)?;
+        let [width, height] = pass.extent;
+        let groups = groups([width, height, pass.layers], [FRAME_GROUP, FRAME_GROUP, 1]);
+        bound.run(&pipeline, groups, &[], &mut memory)?;
+    }
+    Ok(memory)
+}
+
+/// Runs the pass natively.
+///
+/// # Errors
+/// The device lacks something or went wrong.
+pub(super) fn native(device: &Device, pass: &Pass, limit: Duration) -> Result<TilePassLeft, Error> {
+    let kind = |access| match access {
+        Access::Storage => DescriptorKind::StorageImage,
+        Access::Sampled => DescriptorKind::SampledImage,
+    };
+    let attachments: Vec<_> = pass
+        .attachments
+        .iter()
+        .enumerate()
+        .map(|(index, attachment)| TileAttachment {
+            image: image(pass, index),
+            role: attachment.role,
+            bindings: attachment.bindings.iter().map(|&(binding, access)| (0, binding, kind(access))).collect(),
+            sampler: None,
+            data: &attachment.data,
+        })
+        .collect();
+    let buffers: Vec<_> =
+        pass.buffers.iter().map(|buffer| TileBuffer { set: 0, binding: buffer.binding, data: &buffer.data }).collect();
+    let mut layout: Vec<BindingLayout> = attachments
+        .iter()
+        .flat_map(|a| a.bindings.iter().map(|&(set, binding, kind)| BindingLayout::new(set, binding, kind, 1)))
+        .collect();
+    layout.extend(buffers.iter().map(|b| BindingLayout::new(0, b.binding, DescriptorKind::StorageBuffer, 1)));
+    let mut made = Vec::new();
+    for step in &pass.steps {
+        let description = PipelineDesc { bindings: Bindings::Listed(&layout), ..PipelineDesc::new(&step.words, 0) };
+        made.push((device.pipeline(&description)?, is_rated(&step.words), step.texels));
+    }
+    let mut steps = Vec::new();
+    for (index, (pipeline, rated, texels)) in made.iter().enumerate() {
+        if index > 0 {
+            steps.push(TileStep::Barrier);
+        }
+        let push_constants: &[u8] = &[];
+        steps.push(match rated {
+            true => TileStep::DispatchTile { pipeline, push_constants },
+            false => TileStep::Cover { pipeline, push_constants, texels: *texels },
+        });
+    }
+    let pass = TilePass {
+        form: pass.form,
+        extent: pass.extent,
+        layers: pass.layers,
+        area: pass.area,
+        apron: pass.apron,
+        attachments: &attachments,
+        buffers: &buffers,
+        steps: &steps,
+    };
+    device.tile_pass(&pass, limit)
+}
+
+/// Whether a module has a shading rate.
+fn is_rated(words: &[u32]) -> bool {
+    use assay_spirv::tables::ExecutionMode;
+    Module::parse(words.to_vec()).is_ok_and(|module| {
+        let mut modes = module.section(assay_spirv::module::Section::ExecutionModes);
+        modes.any(|i| i.operand(1) == Some(ExecutionMode::TileShadingRateQCOM.word()))
+    })
+}

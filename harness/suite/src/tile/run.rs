@@ -1,0 +1,214 @@
+//! Running a render pass on a path, and what came of it.
+
+use super::device::{self, DeviceError, Lowered};
+use super::judge::Verdict;
+use super::model::{self, shuffled};
+use super::pass::{Contents, Pass, Permitted};
+use super::reference::{self, ReferenceError};
+use crate::result::blank;
+use crate::{Case, RunPath};
+use assay_check::{Target, TargetError, VulkanTarget};
+use assay_runner::{CaseResult, ClassCount, Example, Status, Trouble};
+use assay_spirv::Module;
+use assay_spirv::need::Need;
+use assay_vulkan::{BufferSpec, Device, Dispatch, Error, PipelineDesc};
+use std::time::Duration;
+
+/// What a path came to, but for its verdict.
+enum Outcome {
+    Judged(Verdict),
+    /// Nothing was judged, and why.
+    Not(Status, String),
+}
+
+impl From<ReferenceError> for Outcome {
+    fn from(error: ReferenceError) -> Outcome {
+        Outcome::Not(Status::InternalError, error.to_string())
+    }
+}
+
+impl From<TargetError> for Outcome {
+    fn from(error: TargetError) -> Outcome {
+        let (status, what) = match error {
+            TargetError::Lacks(what) => (Status::NotSupported, what),
+            TargetError::Failed(Trouble::DeviceLost(what)) => (Status::DeviceLost, what),
+            TargetError::Failed(Trouble::Timeout(what)) => (Status::Timeout, what),
+            TargetError::Failed(Trouble::Internal(what)) => (Status::InternalError, what),
+            TargetError::Failed(Trouble::Pipeline(what)) => (Status::Fail, what),
+            TargetError::Failed(Trouble::OutOfMemory(what)) => (Status::Undetermined, what),
+        };
+        Outcome::Not(status, what)
+    }
+}
+
+/// The local sizes that lowered modules of a shading rate are given in turn: any must do.
+const LOCAL_SIZES: [[u32; 3]; 4] = [[8, 8, 1], [4, 2, 1], [16, 1, 1], [1, 1, 1]];
+
+/// Runs a pass on a path.
+pub(crate) fn run(case: &Case, pass: &Pass, path: RunPath, target: &dyn Target, seed: u64) -> CaseResult {
+    let ran = match path {
+        RunPath::Native => native(pass, target, seed),
+        RunPath::Lowered => lowered(pass, target, seed),
+        RunPath::Reference => against_second(pass, seed),
+    };
+    match ran {
+        Ok(Outcome::Judged(verdict)) => result(case, path, verdict, seed),
+        Ok(Outcome::Not(status, why)) | Err(Outcome::Not(status, why)) => blank(case, path, status, why, seed),
+        Err(Outcome::Judged(verdict)) => result(case, path, verdict, seed),
+    }
+}
+
+/// The device, if the target is one.
+fn device(target: &dyn Target) -> Result<&VulkanTarget, Outcome> {
+    let none = || Outcome::Not(Status::NotSupported, "no Vulkan device takes part".to_owned());
+    target.vulkan().ok_or_else(none)
+}
+
+/// What the modules need that the target has not.
+fn negotiate<'w>(target: &dyn Target, modules: impl Iterator<Item = &'w [u32]>) -> Result<(), Outcome> {
+    for words in modules {
+        let module = Module::parse(words.to_vec());
+        let module = module.map_err(|error| Outcome::Not(Status::InternalError, error.to_string()))?;
+        let need = Need::of(&module).check(target.have());
+        if !need.may_run() {
+            let missing: Vec<String> = need.missing.iter().map(ToString::to_string).collect();
+            return Err(Outcome::Not(Status::NotSupported, missing.join("; ")));
+        }
+    }
+    Ok(())
+}
+
+/// What the oracle permits against the pass's second reference.
+fn against_second(pass: &Pass, seed: u64) -> Result<Outcome, Outcome> {
+    let permitted = reference::permitted_in_any_order(pass, pass.tile, seed)?;
+    let Some(second) = &pass.second else {
+        let why = "the oracle alone: there is no second reference to hold it against";
+        return Ok(Outcome::Not(Status::Undetermined, why.to_owned()));
+    };
+    let mut verdict = Verdict::default();
+    verdict.compare(pass, &second(pass, pass.tile), &permitted, "Reference");
+    Ok(Outcome::Judged(verdict))
+}
+
+/// Lowered, and where there is one the ordinary shader over the whole frame, on the device.
+fn lowered(pass: &Pass, target: &dyn Target, seed: u64) -> Result<Outcome, Outcome> {
+    let local = LOCAL_SIZES[(seed % LOCAL_SIZES.len() as u64) as usize];
+    let wrong = |error: DeviceError| Outcome::Not(Status::InternalError, error.to_string());
+    let modules = device::lowered(pass, local).map_err(wrong)?;
+    negotiate(target, modules.iter().map(|module| &module.words[..]))?;
+    negotiate(target, pass.full_frame.iter().map(|words| &words[..]))?;
+    let vulkan = device(target)?;
+    let permitted = reference::permitted(pass, pass.tile, seed)?;
+    let tiles = shuffled(pass.tiles(pass.tile), seed.wrapping_add(2));
+    let ran = vulkan.with_device("running the lowered pass", |device, limit| {
+        let mut executor = Lowered::new(device, pass, modules, limit)?;
+        let left = model::run(pass, &tiles, &mut executor)?;
+        let frame = match pass.full_frame.is_empty() {
+            true => None,
+            false => Some(device::full_frame(device, pass, limit)?),
+        };
+        Ok((left, frame))
+    });
+    let (left, frame) = ran?;
+    Ok(Outcome::Judged(verdict(pass, &left, frame.as_ref(), &permitted)))
+}
+
+/// What a run of a pass, and of the ordinary shader, came to.
+pub(super) fn verdict(pass: &Pass, left: &model::Left, frame: Option<&Contents>, permitted: &Permitted) -> Verdict {
+    let mut verdict = Verdict::default();
+    verdict.outside(&left.outside);
+    verdict.compare(pass, &left.permitted.contents, permitted, "Texel");
+    if let Some(frame) = frame {
+        verdict.compare(pass, frame, permitted, "FullFrame");
+    }
+    verdict
+}
+
+/// With the extension itself.
+fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<Outcome, Outcome> {
+    negotiate(target, pass.steps.iter().map(|step| &step.words[..]))?;
+    let vulkan = device(target)?;
+    let ran = vulkan.with_device("running the tile-shading render pass", |device, limit| {
+        Ok((device::native(device, pass, limit)?, executes(device, limit)?))
+    });
+    let (left, executes) = ran?;
+    if !executes {
+        let why =
+            "recorded and submitted, and not judged: the device executes nothing (a store of its own did not arrive)";
+        return Ok(Outcome::Not(Status::Undetermined, why.to_owned()));
+    }
+    let [width, height, _] = left.grid.size;
+    if [width, height].contains(&0) || left.grid.origin != [0, 0] {
+        let why = format!("the device tells of a grid that is not understood: {:?}", left.grid);
+        return Ok(Outcome::Not(Status::Undetermined, why));
+    }
+    let permitted = reference::permitted(pass, [width, height], seed)?;
+    let mut verdict = Verdict::default();
+    let contents = Contents { attachments: left.attachments, buffers: left.buffers };
+    verdict.compare(pass, &contents, &permitted, "Texel");
+    Ok(Outcome::Judged(verdict))
+}
+
+/// Whether the device does what it is told: stores a word.
+fn executes(device: &Device, limit: Duration) -> Result<bool, Error> {
+    const WORD: u32 = 0x5a17_c0de;
+    let text = include_str!("probe.spvasm");
+    let words = assay_spirv::assemble(text).map_err(|error| Error::Invalid { what: error.to_string() })?;
+    let pipeline = device.pipeline(&PipelineDesc::new(&words, 1))?;
+    let mut slot = device.slot(&[BufferSpec::in_out(4)])?;
+    slot.write::<u32>(0)?.fill(0);
+    slot.submit(&pipeline, &Dispatch::linear(1))?;
+    slot.wait(limit)?;
+    Ok(slot.read::<u32>(0)? == [WORD])
+}
+
+fn result(case: &Case, path: RunPath, verdict: Verdict, seed: u64) -> CaseResult {
+    let Verdict { checked, unchecked, failing, lenient, wrong } = verdict;
+    let (status, reason) = match wrong.first() {
+        Some(first) => (
+            Status::Fail,
+            Some(format!("{failing} wrong; {} is {}, permitted: {}", first.place, first.got, first.permitted)),
+        ),
+        None if lenient > 0 => {
+            (Status::QualityWarning, Some(format!("{lenient} values that only a lenient reading permits")))
+        }
+        None if unchecked > 0 => (Status::Undetermined, Some(format!("{unchecked} values are not determined"))),
+        None => (Status::Pass, None),
+    };
+    let mut classes: Vec<ClassCount> = Vec::new();
+    for wrong in &wrong {
+        let example = Example {
+            operands: vec![wrong.place.clone()],
+            slot: 0,
+            got: wrong.got.clone(),
+            permitted: vec![[wrong.permitted.clone(), wrong.permitted.clone()]],
+            margin: None,
+            explain: format!("assay run {}", case.name),
+        };
+        match classes.iter_mut().find(|class| class.class == wrong.class) {
+            Some(class) => {
+                class.count += 1;
+                class.examples.push(example);
+            }
+            None => classes.push(ClassCount {
+                status: Status::Fail,
+                class: wrong.class.to_owned(),
+                count: 1,
+                examples: vec![example],
+            }),
+        }
+    }
+    CaseResult {
+        reason,
+        inputs_tested: checked,
+        inputs_possible: (checked + unchecked).to_string(),
+        coverage: format!("{checked} texels' channels and words, written or not"),
+        failing_inputs: failing,
+        warning_inputs: lenient,
+        scalars_checked: checked,
+        scalars_unchecked: unchecked,
+        worst: classes.first().and_then(|class| class.examples.first().cloned()),
+        classes,
+        ..blank(case, path, status, String::new(), seed)
+    }
+}

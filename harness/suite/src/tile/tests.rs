@@ -1,0 +1,178 @@
+//! The model, and faults planted in the lowered path: each must be found.
+
+use super::model::{self, Executor, shuffled};
+use super::pass::{Pass, Permitted};
+use super::{reference, run};
+use crate::Suite as _;
+use assay_oracle::Tile;
+
+fn pass(name: &str) -> Pass {
+    let cases = super::TileShading.cases();
+    let case = cases.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name}"));
+    case.pass(crate::RunPath::Lowered).expect("a pass").unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+#[test]
+fn tiles_that_meet_the_render_area_are_covered_in_any_order() {
+    let pass = pass("tile.area.inner.tile8x8");
+    let tiles = pass.tiles([8, 8]);
+    let offsets: Vec<[u32; 2]> = tiles.iter().map(|tile| tile.offset).collect();
+    assert_eq!(offsets, [[8, 8]]);
+    let offsets: Vec<[u32; 2]> = pass.tiles([7, 5]).iter().map(|tile| tile.offset).collect();
+    assert_eq!(offsets, [[7, 10], [14, 10]]);
+    let tiles = pass.tiles([1, 1]);
+    assert_eq!(tiles.len(), 6 * 5);
+    let shuffle = |seed| shuffled(tiles.clone(), seed);
+    assert_eq!(shuffle(1), shuffle(1));
+    assert_ne!(shuffle(1), shuffle(2));
+    let mut back = shuffle(1);
+    back.sort_by_key(|tile| (tile.offset[1], tile.offset[0]));
+    assert_eq!(back, tiles);
+}
+
+/// Does what another executor does, but for one fault.
+struct Planted<'a, E> {
+    inner: E,
+    pass: &'a Pass,
+    fault: Fault,
+    first: Option<Permitted>,
+}
+
+/// Mistakes of a lowered path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    /// The apron is one texel narrower than it should be: its outermost texels hold nothing.
+    ApronOffByOne,
+    /// The apron of the render area's border is not cut off there: texels beyond it are seen as if they were inside.
+    OffsetOffByOne,
+    /// The last column of blocks of a tile is left out.
+    ColumnMissing,
+    /// A texel right of the tile is stored to.
+    OutsideTile,
+    /// Stores go to the next layer.
+    WrongLayer,
+    /// Attachments are exchanged.
+    WrongAttachment,
+    /// A step sees what there was before the first one.
+    NoBarrier,
+    /// The tile's last step is done twice.
+    Twice,
+}
+
+impl<E: Executor> Executor for Planted<'_, E> {
+    type Error = E::Error;
+
+    fn step(&mut self, step: usize, tile: &Tile, memory: &mut Permitted) -> Result<(), E::Error> {
+        let pass = self.pass;
+        if step == 0 {
+            self.first = Some(memory.clone());
+        }
+        let mut tile = *tile;
+        let bytes = |attachment: usize, at: [u32; 2], layer: u32| {
+            let from = pass.texel_at(attachment, at, layer);
+            from..from + pass.texel_bytes(attachment)
+        };
+        match self.fault {
+            Fault::ApronOffByOne => {
+                let [near, far] = Tile { apron: tile.apron.map(|n| n.saturating_sub(1)), ..tile }.reach(false);
+                for attachment in 0..pass.attachments.len() {
+                    for (x, y) in (0..pass.extent[1]).flat_map(|y| (0..pass.extent[0]).map(move |x| (x, y))) {
+                        let seen = (near[0]..far[0]).contains(&x) && (near[1]..far[1]).contains(&y);
+                        if !seen {
+                            memory.contents.attachments[attachment][bytes(attachment, [x, y], 0)].fill(0);
+                        }
+                    }
+                }
+            }
+            Fault::OffsetOffByOne => tile.offset[0] += 1,
+            Fault::ColumnMissing => tile.size[0] -= 2,
+            Fault::NoBarrier if step > 0 => {
+                if let Some(first) = &self.first {
+                    memory.contents = first.contents.clone();
+                }
+            }
+            Fault::WrongAttachment => memory.contents.attachments.reverse(),
+            _ => {}
+        }
+        let before = memory.clone();
+        self.inner.step(step, &tile, memory)?;
+        match self.fault {
+            Fault::ApronOffByOne => {
+                // What was taken away for the loads is there again.
+                let first = self.first.as_ref().expect("a first step");
+                let [near, far] = tile.reach(true);
+                for attachment in 0..pass.attachments.len() {
+                    for (x, y) in (0..pass.extent[1]).flat_map(|y| (0..pass.extent[0]).map(move |x| (x, y))) {
+                        let own = (near[0]..far[0]).contains(&x) && (near[1]..far[1]).contains(&y);
+                        if !own {
+                            let range = bytes(attachment, [x, y], 0);
+                            memory.contents.attachments[attachment][range.clone()]
+                                .copy_from_slice(&first.contents.attachments[attachment][range]);
+                        }
+                    }
+                }
+            }
+            Fault::OutsideTile => {
+                let [_, end] = tile.reach(true);
+                if end[0] < pass.extent[0] {
+                    let range = bytes(0, [end[0], end[1] - 1], 0);
+                    memory.contents.attachments[0][range.start] ^= 1;
+                }
+            }
+            Fault::WrongLayer => {
+                let half = memory.contents.attachments[0].len() / pass.layers as usize;
+                memory.contents.attachments[0].rotate_right(half);
+            }
+            Fault::WrongAttachment => memory.contents.attachments.reverse(),
+            Fault::Twice => {
+                let _ = before;
+                self.inner.step(step, &tile, memory)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// How many values are wrong with a fault, and how many texels outside tiles.
+fn wrong(pass: &Pass, fault: Fault) -> (u64, usize) {
+    let permitted = reference::permitted(pass, pass.tile, 7).unwrap_or_else(|e| panic!("{e}"));
+    let inner = reference::LoweredOracle::new(pass, [4, 4, 1]).unwrap_or_else(|e| panic!("{e}"));
+    let mut planted = Planted { inner, pass, fault, first: None };
+    let left = model::run(pass, &pass.tiles(pass.tile), &mut planted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
+    let verdict = run::verdict(pass, &left, None, &permitted);
+    (verdict.failing, left.outside.len())
+}
+
+#[test]
+fn every_planted_fault_is_found() {
+    use Fault as F;
+    for (name, fault) in [
+        ("tile.apron.2x2.image.load.tile8x8", F::ApronOffByOne),
+        ("tile.apron.4x1.area.load.tile16x6", F::ApronOffByOne),
+        ("tile.apron.1x0.area.fetch.tile8x8", F::ApronOffByOne),
+        ("tile.program.blur.rate4x4", F::ApronOffByOne),
+        ("tile.rate.dispatch_tile.2x2x1.layers1", F::OffsetOffByOne),
+        ("tile.rate.dispatch_tile.2x2x1.layers1", F::ColumnMissing),
+        ("tile.rate.dispatch_tile.8x8x1.layers1", F::OutsideTile),
+        ("tile.area.odd.tile7x5", F::OutsideTile),
+        ("tile.layers.2", F::WrongLayer),
+        ("tile.rate.dispatch_tile.1x1x2.layers4", F::WrongLayer),
+        ("tile.attachments.3", F::WrongAttachment),
+        ("tile.apron.1x1.image.load.tile8x8", F::WrongAttachment),
+        ("tile.order.mirror.rate2x2", F::NoBarrier),
+        ("tile.order.rows.groups", F::NoBarrier),
+        ("tile.order.chain.rate8x4", F::NoBarrier),
+        ("tile.atomic.add.u32.first", F::Twice),
+        ("tile.program.histogram.rate4x4", F::Twice),
+        ("tile.program.histogram.rate4x4", F::ColumnMissing),
+        ("tile.program.depth_range.groups", F::OffsetOffByOne),
+    ] {
+        let pass = pass(name);
+        assert_eq!(wrong(&pass, Fault::None), (0, 0), "{name}: wrong without a fault");
+        let (failing, outside) = wrong(&pass, fault);
+        assert!(failing > 0, "{name}: {fault:?} was not found");
+        assert!(outside > 0 || fault != F::OutsideTile, "{name}: {fault:?}");
+    }
+}

@@ -1,0 +1,66 @@
+//! The suite of tile shading: in the oracle, lowered on the drivers, and natively where the extension is missing.
+
+use crate::support::{on_each_driver, run};
+use assay_check::Target;
+use assay_runner::{CaseResult, Status};
+use assay_suite::{Case, NoDevice, RunPath, all};
+
+/// The cases of the quick budget.
+fn cases() -> Vec<Case> {
+    let cases = all().into_iter().flat_map(|suite| suite.cases());
+    cases.filter(|case| case.name.starts_with("tile.") && case.quick).collect()
+}
+
+fn failures(results: &[CaseResult], mut expected: impl FnMut(&CaseResult) -> bool) -> String {
+    let wrong: Vec<String> = results
+        .iter()
+        .filter(|result| !expected(result))
+        .map(|r| format!("{} {:?} {}\n", r.name, r.status, r.reason.as_deref().unwrap_or_default()))
+        .collect();
+    if wrong.is_empty() { String::new() } else { format!("{} of {}:\n{}", wrong.len(), results.len(), wrong.concat()) }
+}
+
+#[test]
+fn the_oracle_agrees_with_the_second_references() {
+    let cases = cases();
+    let results = run(&cases, &NoDevice::default(), Some(RunPath::Reference));
+    let second: Vec<bool> = cases
+        .iter()
+        .map(|case| case.pass(RunPath::Reference).is_some_and(|pass| pass.is_ok_and(|pass| pass.second.is_some())))
+        .collect();
+    assert!(second.iter().filter(|there| **there).count() > cases.len() / 2);
+    let mut there = second.into_iter();
+    let failures = failures(&results, |result| match there.next() {
+        Some(true) => result.status == Status::Pass && result.scalars_checked > 0,
+        _ => result.status == Status::Undetermined,
+    });
+    assert!(failures.is_empty(), "{failures}");
+}
+
+/// Whether a case runs follows from the device; what runs leaves what it should, lowered and as an ordinary shader.
+#[test]
+fn lowered_passes_leave_what_is_permitted_on_the_drivers() {
+    on_each_driver(|target| {
+        // Where a shader takes long to compile, some of each kind.
+        let step = if target.info().name.contains("llvmpipe") { 16 } else { 3 };
+        let cases: Vec<Case> = cases().into_iter().step_by(step).collect();
+        let results = run(&cases, target, Some(RunPath::Lowered));
+        let failures = failures(&results, |r| r.status == Status::Pass && r.path == "lowered" && r.scalars_checked > 0);
+        assert!(failures.is_empty(), "{}: {failures}", target.info().name);
+    });
+}
+
+#[test]
+fn without_the_extension_the_native_path_names_it() {
+    on_each_driver(|target| {
+        let cases: Vec<Case> = cases().into_iter().take(3).collect();
+        for result in run(&cases, target, Some(RunPath::Native)) {
+            assert_eq!((result.status, result.path.as_str()), (Status::NotSupported, "native"));
+            assert!(result.reason.as_deref().is_some_and(|why| why.contains("VK_QCOM_tile_shading")), "{result:?}");
+        }
+        // With no path asked for, the lowered one is taken, and said to be.
+        for result in run(&cases, target, None) {
+            assert_eq!((result.status, result.path.as_str()), (Status::Pass, "lowered"));
+        }
+    });
+}
