@@ -49,6 +49,9 @@ pub enum TargetError {
     Failed(#[from] Trouble),
 }
 
+/// Something done with an opened device, which must end within the time limit.
+pub type DeviceWork<'a> = dyn FnMut(&Device, Duration) -> Result<(), Error> + 'a;
+
 /// Computes results.
 pub trait Target {
     /// What it is.
@@ -63,9 +66,12 @@ pub trait Target {
     /// The device failed, is lost, or took longer than the time limit.
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError>;
 
-    /// The Vulkan device that it is, for what is more than a dispatch; `None` for anything else.
-    fn vulkan(&self) -> Option<&VulkanTarget> {
-        None
+    /// Does something with the Vulkan device that it is, for what is more than a dispatch; `during` says what, for errors.
+    ///
+    /// # Errors
+    /// As [`Target::run`]; [`TargetError::Lacks`] where it is no Vulkan device.
+    fn with_device(&self, during: &'static str, _work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
+        Err(TargetError::Lacks(format!("no Vulkan device takes part in {during}")))
     }
 }
 
@@ -101,24 +107,6 @@ impl VulkanTarget {
                 Ok(device.insert(opened).clone())
             }
         }
-    }
-
-    /// Does something with the device; `during` says what, for errors.
-    ///
-    /// # Errors
-    /// As [`Target::run`]. Where validation is on, an error of the layer is one.
-    pub fn with_device<T>(
-        &self,
-        during: &'static str,
-        work: impl FnOnce(&Device, Duration) -> Result<T, Error>,
-    ) -> Result<T, TargetError> {
-        let with = || {
-            let device = self.device()?;
-            let done = work(&device, self.time_limit)?;
-            self.objections(&device)?;
-            Ok(done)
-        };
-        with().map_err(|error| self.trouble(error, during))
     }
 
     /// What the validation layer says against what was done, as an error.
@@ -220,8 +208,13 @@ impl Target for VulkanTarget {
         self.compute(job).map_err(|(error, during)| self.trouble(error, during))
     }
 
-    fn vulkan(&self) -> Option<&VulkanTarget> {
-        Some(self)
+    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
+        let mut with = || {
+            let device = self.device()?;
+            work(&device, self.time_limit)?;
+            self.objections(&device)
+        };
+        with().map_err(|error| self.trouble(error, during))
     }
 }
 

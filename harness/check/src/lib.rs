@@ -26,7 +26,7 @@ mod verdict;
 pub use against::{against, without_source};
 pub use case_file::CaseFile;
 pub use check::{BundleTo, Check, TIME_LIMIT};
-pub use device::{Job, Left, Target, TargetError, VulkanTarget};
+pub use device::{DeviceWork, Job, Left, Target, TargetError, VulkanTarget};
 pub use elements::{Contents, Element, Step, path_text, runtime_stride, size_with, walk};
 pub use error::CheckError;
 pub use mutate::{Mutating, Mutation, MutationKind, Planted};

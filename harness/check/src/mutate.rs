@@ -2,7 +2,7 @@
 //! reduction can be seen to find what they are for.
 
 use crate::CheckError;
-use crate::device::{Job, Left, Target, TargetError};
+use crate::device::{DeviceWork, Job, Left, Target, TargetError};
 use assay_runner::{DeviceInfo, Trouble};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
@@ -359,6 +359,10 @@ impl<T: Target + ?Sized> Target for &T {
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         (**self).run(job)
+    }
+
+    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
+        (**self).with_device(during, work)
     }
 }
 

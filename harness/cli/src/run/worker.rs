@@ -6,7 +6,7 @@ use crate::{
     cases,
     exit::{self, Failure, WithCode},
 };
-use assay_check::{Job, Left, Target, TargetError};
+use assay_check::{DeviceWork, Job, Left, Target, TargetError};
 use assay_isolate::{Bench, Refusal, Teller, run_plan};
 use assay_runner::{DeviceInfo, Event, Plan, RunOptions};
 use assay_spirv::need::Have;
@@ -125,5 +125,10 @@ impl Target for Watched<'_> {
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         let _call = self.teller.enter(self.case, "running a program");
         self.target.run(job)
+    }
+
+    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
+        let _call = self.teller.enter(self.case, during);
+        self.target.with_device(during, work)
     }
 }

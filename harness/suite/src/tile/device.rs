@@ -10,7 +10,7 @@ use assay_spirv::lower::tile::{LoweredTile, TileValues, lower};
 use assay_spirv::reflect::DescriptorKind;
 use assay_vulkan::{
     BindingLayout, Bindings, BufferSpec, Device, Dispatch, Error, ImageDim, ImageSpec, Pipeline, PipelineDesc,
-    Resource, ResourceSpec, Slot, TileAttachment, TileBuffer, TilePass, TilePassLeft, TileStep,
+    Resource, ResourceSpec, Slot, TileAttachment, TileBuffer, TilePass, TilePassLeft, TileStep, View,
 };
 use std::time::Duration;
 
@@ -112,7 +112,7 @@ impl<'a> Bound<'a> {
 fn image(pass: &Pass, attachment: usize) -> ImageSpec {
     let ([width, height], layers) = (pass.extent, pass.layers);
     let (dim, extent, format) = (ImageDim::D2, [width, height, 1], pass.attachments[attachment].format);
-    ImageSpec { dim, arrayed: layers > 1, extent, layers, levels: 1, format }
+    ImageSpec { dim, arrayed: layers > 1, extent, layers, levels: 1, format, view: View::ALL }
 }
 
 /// Runs lowered modules on a device.

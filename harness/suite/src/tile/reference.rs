@@ -10,6 +10,7 @@ use assay_spirv::Module;
 use assay_spirv::lower::tile::{LoweredTile, TileValues};
 use assay_spirv::module::ModuleError;
 use assay_spirv::rules::{self, Environment};
+use assay_spirv::sampling::View;
 use assay_spirv::tables::Dim;
 use std::collections::BTreeMap;
 
@@ -132,6 +133,7 @@ fn bindings(pass: &Pass, memory: &Permitted) -> BTreeMap<Slot, Resource> {
                 levels: 1,
                 format: attachment.memory_format(),
                 data: data.clone(),
+                view: View::ALL,
             };
             bindings.insert(Slot::new(0, *binding), Resource::Image(image));
         }

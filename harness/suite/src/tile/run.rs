@@ -7,7 +7,7 @@ use super::pass::{Contents, Pass, Permitted};
 use super::reference::{self, ReferenceError};
 use crate::result::blank;
 use crate::{Case, RunPath};
-use assay_check::{Target, TargetError, VulkanTarget};
+use assay_check::{Target, TargetError};
 use assay_runner::{CaseResult, ClassCount, Example, Status, Trouble};
 use assay_spirv::Module;
 use assay_spirv::need::Need;
@@ -58,10 +58,18 @@ pub(crate) fn run(case: &Case, pass: &Pass, path: RunPath, target: &dyn Target, 
     }
 }
 
-/// The device, if the target is one.
-fn device(target: &dyn Target) -> Result<&VulkanTarget, Outcome> {
-    let none = || Outcome::Not(Status::NotSupported, "no Vulkan device takes part".to_owned());
-    target.vulkan().ok_or_else(none)
+/// What work with the target's device gives.
+fn on_device<T>(
+    target: &dyn Target,
+    during: &'static str,
+    mut work: impl FnMut(&Device, Duration) -> Result<T, Error>,
+) -> Result<T, Outcome> {
+    let mut done = None;
+    target.with_device(during, &mut |device, limit| {
+        done = Some(work(device, limit)?);
+        Ok(())
+    })?;
+    done.ok_or_else(|| Outcome::Not(Status::InternalError, format!("{during}: nothing was done")))
 }
 
 /// What the modules need that the target has not.
@@ -97,11 +105,10 @@ fn lowered(pass: &Pass, target: &dyn Target, seed: u64) -> Result<Outcome, Outco
     let modules = device::lowered(pass, local).map_err(wrong)?;
     negotiate(target, modules.iter().map(|module| &module.words[..]))?;
     negotiate(target, pass.full_frame.iter().map(|words| &words[..]))?;
-    let vulkan = device(target)?;
     let permitted = reference::permitted(pass, pass.tile, seed)?;
     let tiles = shuffled(pass.tiles(pass.tile), seed.wrapping_add(2));
-    let ran = vulkan.with_device("running the lowered pass", |device, limit| {
-        let mut executor = Lowered::new(device, pass, modules, limit)?;
+    let ran = on_device(target, "running the lowered pass", |device, limit| {
+        let mut executor = Lowered::new(device, pass, modules.clone(), limit)?;
         let left = model::run(pass, &tiles, &mut executor)?;
         let frame = match pass.full_frame.is_empty() {
             true => None,
@@ -127,8 +134,7 @@ pub(super) fn verdict(pass: &Pass, left: &model::Left, frame: Option<&Contents>,
 /// With the extension itself.
 fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<Outcome, Outcome> {
     negotiate(target, pass.steps.iter().map(|step| &step.words[..]))?;
-    let vulkan = device(target)?;
-    let ran = vulkan.with_device("running the tile-shading render pass", |device, limit| {
+    let ran = on_device(target, "running the tile-shading render pass", |device, limit| {
         Ok((device::native(device, pass, limit)?, executes(device, limit)?))
     });
     let (left, executes) = ran?;

@@ -7,7 +7,7 @@ use crate::capabilities::PropertyValue;
 use crate::device::DeviceShared;
 use crate::error::Error;
 use crate::layout::LayoutKey;
-use crate::resource::{ImageDim, TexelFormat};
+use crate::resource::{ImageDim, TexelFormat, View};
 
 const EXTENSION: &str = "VK_QCOM_tile_shading";
 
@@ -85,7 +85,10 @@ fn attachments(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> 
     for (index, attachment) in pass.attachments.iter().enumerate() {
         let image = &attachment.image;
         let [width, height] = pass.extent;
-        let fits = image.dim == ImageDim::D2 && image.extent == [width, height, 1] && image.levels == 1;
+        let fits = image.view == View::ALL
+            && image.dim == ImageDim::D2
+            && image.extent == [width, height, 1]
+            && image.levels == 1;
         if !fits || image.layers != pass.layers || image.arrayed != (pass.layers > 1) {
             return Err(Error::invalid(format!("attachment {index} is not of the framebuffer's size")));
         }

@@ -87,7 +87,7 @@ fn rate(block: [u32; 3], layers: u32, dispatch_tile: bool) -> Case {
 
 fn area_case(area_name: &str, tile: [u32; 2], area: [[u32; 2]; 2]) -> Case {
     let name = format!("tile.area.{area_name}.tile{}x{}", tile[0], tile[1]);
-    let about = about("OpImageWrite", format!("{area:?}"), RULE);
+    let about = about("OpImageWrite", format!("area {area_name}"), RULE);
     Case::tiles(name.clone(), about, move |path| {
         let mut spec = Spec::new(&name, path);
         spec.tile = tile;
