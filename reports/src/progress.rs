@@ -1,35 +1,70 @@
 //! Progress on stderr.
 
+use crate::{count, seconds};
 use assay_runner::{Event, Reporter};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::{collections::BTreeMap, io, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io::{self, IsTerminal, Write},
+    time::{Duration, Instant},
+};
 
-/// A bar on stderr: cases done of cases planned, with the part of those under way. Nothing at all if stderr is not a terminal.
-#[derive(Debug)]
+/// How the run goes, on stderr. On a terminal a bar: cases done of cases planned, with the part of those under way; elsewhere,
+/// such as in the log of a CI system, a line every half minute.
 pub struct Progress {
     bar: ProgressBar,
-    /// Inputs done and inputs in all, of the cases under way.
-    running: BTreeMap<String, (u64, u64)>,
+    lines: Option<Lines>,
+    /// Cases under way: inputs done, inputs in all, and since when.
+    running: BTreeMap<String, (u64, u64, Instant)>,
     finished: u64,
+    /// Results that were there when the run went on: they say nothing of how fast it is.
+    earlier: u64,
+    failing: u64,
     planned: u64,
+    /// Worker processes, for what is said; 0: none.
+    workers: usize,
+    began: Instant,
+}
+
+/// Where lines go, and how often.
+struct Lines {
+    out: Box<dyn Write>,
+    every: Duration,
+    last: Instant,
 }
 
 /// Steps of the bar that one case takes, so that a long one moves it.
 const STEPS: u64 = 1_000;
 
+/// Time between lines.
+const EVERY: Duration = Duration::from_secs(30);
+
 impl Progress {
-    /// One for the terminal; `quiet`: none.
-    pub fn stderr(quiet: bool) -> Progress {
-        if quiet {
-            return Progress::hidden();
+    /// One for stderr, of a run in that many worker processes of which `earlier` results are known from before.
+    pub fn stderr(workers: usize, earlier: usize) -> Progress {
+        let mut progress = Progress::hidden();
+        (progress.workers, progress.earlier) = (workers, earlier as u64);
+        if io::stderr().is_terminal() {
+            progress.bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        } else {
+            progress.lines = Some(Lines { out: Box::new(io::stderr()), every: EVERY, last: Instant::now() });
         }
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        Progress { bar, running: BTreeMap::new(), finished: 0, planned: 0 }
+        progress
     }
 
     /// One that is never drawn.
     pub fn hidden() -> Progress {
-        Progress { bar: ProgressBar::hidden(), running: BTreeMap::new(), finished: 0, planned: 0 }
+        Progress {
+            bar: ProgressBar::hidden(),
+            lines: None,
+            running: BTreeMap::new(),
+            finished: 0,
+            earlier: 0,
+            failing: 0,
+            planned: 0,
+            workers: 0,
+            began: Instant::now(),
+        }
     }
 
     /// The bar, for those who have to write beside it.
@@ -37,17 +72,45 @@ impl Progress {
         self.bar.clone()
     }
 
-    fn redraw(&self) {
-        let part = |&(done, inputs): &(u64, u64)| {
+    fn redraw(&mut self) {
+        let part = |&(done, inputs, _): &(u64, u64, Instant)| {
             (u128::from(done.min(inputs)) * u128::from(STEPS) / u128::from(inputs.max(1))) as u64
         };
         self.bar.set_position(self.finished * STEPS + self.running.values().map(part).sum::<u64>());
         self.bar.set_prefix(format!("{}/{}", self.finished, self.planned));
-        let name = self.running.iter().next().map(|(name, inputs)| match part(inputs) {
+        // The one that has been under way for longest is what holds the run up.
+        let slowest = self.running.iter().min_by_key(|(_, (.., since))| *since);
+        let slowest = slowest.map(|(name, state)| match part(state) {
             0 => name.clone(),
             part => format!("{name} {} %", part / 10),
         });
-        self.bar.set_message(name.unwrap_or_default());
+        let failing = if self.failing > 0 { format!("{} failing  ", self.failing) } else { String::new() };
+        self.bar.set_message(format!("{failing}{}", slowest.clone().unwrap_or_default()));
+        let line = self.line(slowest);
+        let Some(lines) = &mut self.lines else { return };
+        if lines.last.elapsed() >= lines.every {
+            lines.last = Instant::now();
+            if writeln!(lines.out, "{line}").is_err() {
+                // A log that nobody takes is no reason to end a run.
+                self.lines = None;
+            }
+        }
+    }
+
+    /// What a log says.
+    fn line(&self, slowest: Option<String>) -> String {
+        let took = self.began.elapsed().as_secs_f64();
+        let rate = self.finished.saturating_sub(self.earlier) as f64 / took.max(1e-3);
+        let left = self.planned.saturating_sub(self.finished) as f64 / rate;
+        let left = if rate > 0.0 { format!(", about {} left", seconds(left)) } else { String::new() };
+        let workers = match self.workers {
+            0 => String::new(),
+            1 => ", 1 worker".to_owned(),
+            n => format!(", {n} workers"),
+        };
+        let slowest = slowest.map_or_else(String::new, |name| format!("; longest under way: {name}"));
+        let (done, all, failing) = (count(self.finished), count(self.planned), count(self.failing));
+        format!("assay: {done} of {all} cases, {failing} failing, {rate:.1} a second{left}{workers}{slowest}")
     }
 }
 
@@ -63,6 +126,7 @@ impl Reporter for Progress {
         match event {
             Event::RunStarted(run) => {
                 self.planned = run.cases as u64;
+                self.began = Instant::now();
                 let template = "{prefix:>11} [{bar:24}] {elapsed} (eta {eta})  {wide_msg}";
                 // The template is fixed; without it the default bar is still a bar.
                 if let Ok(style) = ProgressStyle::with_template(template) {
@@ -71,13 +135,20 @@ impl Reporter for Progress {
                 self.bar.set_length(self.planned * STEPS);
                 self.bar.enable_steady_tick(Duration::from_millis(250));
             }
-            Event::CaseStarted { name, inputs } => _ = self.running.insert(name.clone(), (0, *inputs)),
-            Event::CaseProgress { name, done, inputs } => _ = self.running.insert(name.clone(), (*done, *inputs)),
-            Event::CaseFinished(case) => {
-                self.running.remove(&case.name);
+            Event::CaseStarted { name, inputs } => {
+                self.running.insert(name.clone(), (0, *inputs, Instant::now()));
+            }
+            Event::CaseProgress { name, done, inputs } => {
+                let state = self.running.entry(name.clone()).or_insert((0, *inputs, Instant::now()));
+                (state.0, state.1) = (*done, *inputs);
+            }
+            Event::CaseFinished(_) | Event::CheckFinished(_) => {
+                if let Some((name, status, _)) = event.ended() {
+                    self.running.remove(name);
+                    self.failing += u64::from(status.is_failure());
+                }
                 self.finished += 1;
             }
-            Event::CheckFinished(_) => self.finished += 1,
             Event::RunFinished { .. } => {
                 self.bar.finish_and_clear();
                 return Ok(());
@@ -106,5 +177,41 @@ mod tests {
         let at = send(Event::CaseProgress { name: "p.a".to_owned(), done: 1 << 31, inputs: 1 << 32 });
         assert_eq!(at, (500, "p.a 50 %".to_owned()));
         assert_eq!(send(Event::CaseFinished(Box::new(case("p.a", Status::Pass)))), (1_000, String::new()));
+    }
+
+    #[test]
+    fn a_log_gets_lines() {
+        let text = Log::default();
+        let lines = Lines { out: Box::new(text.clone()), every: Duration::ZERO, last: Instant::now() };
+        let mut progress = Progress::hidden();
+        (progress.lines, progress.workers, progress.earlier) = (Some(lines), 2, 1);
+        for event in [
+            Event::RunStarted(Box::new(run(3_000))),
+            Event::CaseFinished(Box::new(case("p.a", Status::Pass))),
+            Event::CaseStarted { name: "p.b".to_owned(), inputs: 4 },
+            Event::CaseStarted { name: "p.c".to_owned(), inputs: 4 },
+            Event::CaseFinished(Box::new(case("p.c", Status::Fail))),
+        ] {
+            progress.event(&event).unwrap();
+        }
+        let text = String::from_utf8(text.0.borrow().clone()).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], "assay: 1 of 3,000 cases, 0 failing, 0.0 a second, 2 workers");
+        let last = lines.last().unwrap();
+        assert!(last.starts_with("assay: 2 of 3,000 cases, 1 failing, "), "{last}");
+        assert!(last.ends_with(" left, 2 workers; longest under way: p.b"), "{last}");
+    }
+
+    #[derive(Clone, Default)]
+    struct Log(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
     }
 }

@@ -47,7 +47,16 @@ enum Stage {
     Single {
         from: usize,
     },
+    /// It seems to fail after these. It has to do so this many times more: what fails now and then seems to depend on
+    /// whatever it is run with.
+    Settle {
+        after: Vec<u32>,
+        left: u32,
+    },
 }
+
+/// Times that a case has to fail after the fewest cases found.
+const SETTLED: u32 = 2;
 
 fn status(event: &Event) -> Status {
     event.ended().map_or(Status::InternalError, |(_, status, _)| status)
@@ -91,16 +100,26 @@ impl Inquiry {
                 if let Some(event) = &outcome {
                     self.runs.push(one_run(event, self.before.len()));
                 }
-                if again { self.bisect(0, self.before.len(), name) } else { self.flaky(&alone) }
+                if again { self.bisect(0, self.before.len()) } else { self.flaky(&alone) }
             }
             Stage::Bisect { fails, passes } => {
                 let middle = fails.midpoint(passes);
-                if again { self.bisect(middle, passes, name) } else { self.bisect(fails, middle, name) }
+                if again { self.bisect(middle, passes) } else { self.bisect(fails, middle) }
             }
             Stage::Single { from } => {
-                let after = if again { vec![self.before[from]] } else { self.before[from..].to_vec() };
-                self.in_company(after, name)
+                self.settle(if again { vec![self.before[from]] } else { self.before[from..].to_vec() })
             }
+            Stage::Settle { after, left } => match (again, left) {
+                (true, 1) => self.in_company(after, name),
+                (true, left) => {
+                    self.stage = Stage::Settle { after: after.clone(), left: left - 1 };
+                    Next::Run(after)
+                }
+                (false, _) => {
+                    let why = format!("flaky: {}; at times, whatever it is run after", reason(&self.first));
+                    Next::Ended(self.with(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
+                }
+            },
         }
     }
 
@@ -158,7 +177,7 @@ impl Inquiry {
         Next::Run(self.before.clone())
     }
 
-    fn bisect(&mut self, fails: usize, passes: usize, name: &dyn Fn(u32) -> String) -> Next {
+    fn bisect(&mut self, fails: usize, passes: usize) -> Next {
         if passes - fails > 1 {
             self.stage = Stage::Bisect { fails, passes };
             return Next::Run(self.before[fails.midpoint(passes)..].to_vec());
@@ -167,7 +186,12 @@ impl Inquiry {
             self.stage = Stage::Single { from: fails };
             return Next::Run(vec![self.before[fails]]);
         }
-        self.in_company(self.before[fails..].to_vec(), name)
+        self.settle(self.before[fails..].to_vec())
+    }
+
+    fn settle(&mut self, after: Vec<u32>) -> Next {
+        self.stage = Stage::Settle { after: after.clone(), left: SETTLED };
+        Next::Run(after)
     }
 
     fn in_company(&self, after: Vec<u32>, name: &dyn Fn(u32) -> String) -> Next {

@@ -2,7 +2,7 @@
 
 use super::{INTERRUPTED, default_folder, how_to_resume, write_page};
 use crate::{
-    args::RunArgs,
+    args::{Isolate, RunArgs},
     cases,
     exit::{self, Failure, WithCode, usage},
     lists::Lists,
@@ -175,13 +175,15 @@ impl Session {
             ));
         }
         let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
-        let progress = Progress::stderr(args.quiet);
+        let earlier = journal.as_ref().map_or(0, |journal| journal.results);
+        let workers = if args.isolate == Isolate::Yes { args.workers.map_or(1, usize::from) } else { 0 };
+        let progress = if args.quiet { Progress::hidden() } else { Progress::stderr(workers, earlier) };
         let shown = ConsoleOptions {
             verbose: args.verbose,
             quiet: args.quiet,
             threads: work.options.jobs,
             folder: Some(path.clone()),
-            earlier: journal.as_ref().map_or(0, |journal| journal.results),
+            earlier,
         };
         let console = Console::new(anstream::stdout(), shown).beside(&progress).expecting(expectations);
         // The folder first: what the console says at the end is then already there.

@@ -8,7 +8,7 @@ use crate::{
 };
 use assay_check::{DeviceWork, Job, Left, Target, TargetError};
 use assay_isolate::{Bench, Refusal, Teller, run_plan};
-use assay_runner::{DeviceInfo, Event, Plan, RunOptions};
+use assay_runner::{Choice, DeviceInfo, Event, Plan, RunOptions};
 use assay_spirv::need::Have;
 use assay_suite::{Programs, RunWith, Unit};
 use clap::Parser;
@@ -43,7 +43,7 @@ struct Worker {
     args: RunArgs,
     options: RunOptions,
     runs: Runs,
-    units: HashMap<String, Unit>,
+    units: Vec<Unit>,
 }
 
 impl Worker {
@@ -62,7 +62,6 @@ impl Worker {
             (units.join(), runs)
         });
         let (units, _) = units.unwrap_or_else(|_| Err(exit::usage("reading the cases panicked")))?;
-        let units = units.into_iter().map(|unit| (assay_runner::Choice::name(&unit).to_owned(), unit)).collect();
         Ok(Worker { args, options, runs: runs?, units })
     }
 
@@ -93,8 +92,17 @@ impl Bench for Worker {
     }
 
     fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
-        let known = |name: &String| self.units.get(name).cloned().ok_or_else(|| format!("there is no case `{name}`"));
-        let (cases, programs) = Unit::split(cases.iter().map(known).collect::<Result<_, _>>()?);
+        // Few of very many: these are looked for, not all put in order.
+        let mut wanted: HashMap<&str, Option<Unit>> = cases.iter().map(|name| (name.as_str(), None)).collect();
+        for unit in &self.units {
+            if let Some(found) = wanted.get_mut(unit.name()) {
+                *found = Some(unit.clone());
+            }
+        }
+        let mut known = |name: &String| {
+            wanted.get_mut(name.as_str()).and_then(Option::take).ok_or_else(|| format!("there is no case `{name}`"))
+        };
+        let (cases, programs) = Unit::split(cases.iter().map(&mut known).collect::<Result<_, _>>()?);
         if !cases.is_empty() {
             let mut plan = Plan::of(cases);
             plan.negotiate(self.runs.executor(), self.options.jobs);

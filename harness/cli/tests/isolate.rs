@@ -1,0 +1,155 @@
+//! Runs in worker processes: killed, interrupted, resumed, and as exact as in one process. Skipped where there is no device.
+
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+#![cfg(unix)]
+
+mod common;
+
+use assay_runner::{CaseResult, Event};
+use common::assay;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// Small cases that every device can run, and programs.
+const SOME: [&str; 2] = ["precision.f32.fnegate.*", "precision.f32.fadd.*"];
+
+/// Whether there is a device; says so where there is none.
+fn device() -> bool {
+    let found = assay(&["devices"]).code == 0;
+    if !found {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
+        eprintln!("skipped: no Vulkan device");
+    }
+    found
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// The results of a finished run by name, each case once.
+fn results(folder: &Path) -> BTreeMap<String, CaseResult> {
+    let text = fs::read_to_string(folder.join("results.jsonl")).expect("results.jsonl");
+    let mut results = BTreeMap::new();
+    for line in text.lines() {
+        if let Event::CaseFinished(case) = serde_json::from_str(line).expect("a whole event a line") {
+            assert!(results.insert(case.name.clone(), *case).is_none(), "two results of a case");
+        }
+    }
+    results
+}
+
+/// Starts a run, and waits until so many lines of its journal are written.
+fn start(arguments: &[&str], folder: &Path, lines: usize) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    let mut child = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let journal = folder.join("results.jsonl.partial");
+    while fs::read_to_string(&journal).unwrap_or_default().lines().count() < lines {
+        assert!(Instant::now() < deadline, "the run begins");
+        assert!(child.try_wait().unwrap().is_none(), "the run is long enough to be caught");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[test]
+fn workers_give_the_results_of_a_single_process() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut found = Vec::new();
+    for (name, how) in [("one", &["--isolate", "no"][..]), ("workers", &["--workers", "2", "--jobs", "2"])] {
+        let out = dir.path().join(name);
+        let output = assay(&[&["run", SOME[0], SOME[1], "storage8", "--out", path(&out)][..], how].concat());
+        assert!(output.code == 0 || output.code == 1, "{output:?}");
+        let mut results = results(&out);
+        for case in results.values_mut() {
+            (case.times, case.repeat) = Default::default();
+        }
+        found.push(results);
+    }
+    assert!(found[0].len() > 10 && found[0] == found[1]);
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on_where_it_was() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let mut child = start(&["run", "precision.f32", "--out", path(&out)], &out, 30);
+    // Not even the folder of a run that goes on can be taken.
+    let second = assay(&["run", SOME[0], "--out", path(&out)]);
+    assert!(second.code == 2 && second.stderr.contains("another `assay` is writing to"), "{second:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = fs::read_to_string(out.join("results.jsonl.partial")).unwrap();
+    assert!(!out.join("results.jsonl").exists());
+    // It is gone on with as it was begun, or not at all.
+    for (arguments, said) in [
+        (&["--budget", "sampled"][..], "with another --budget: quick then, sampled now"),
+        (&["--seed", "1"], "with another --seed"),
+        (&["precision.f16"], "with another FILTER"),
+        (&["--validation"], "with another --validation"),
+    ] {
+        let output = assay(&[&["run", "--resume", path(&out)][..], arguments].concat());
+        assert!(output.code == 2 && output.stderr.contains(said), "{said}: {output:?}");
+    }
+    // An interruption ends it in good order, and says how to go on.
+    let lines = before.lines().count();
+    let mut child = start(&["run", "--resume", path(&out)], &out, lines + 5);
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success() && child.wait().unwrap().code().is_some_and(|code| code == 130 || code == 1));
+    let after = results(&out);
+    assert!(after.len() >= lines, "what was there is still there");
+    let whole: Vec<&str> = before.lines().skip(1).filter(|line| line.ends_with("\"}")).collect();
+    let now = fs::read_to_string(out.join("results.jsonl")).unwrap();
+    assert!(whole.iter().all(|line| now.lines().any(|other| other == *line)), "no result was changed");
+    assert!(now.lines().last().unwrap().contains("\"interrupted\":true"));
+}
+
+#[test]
+fn what_cannot_be_resumed_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = assay(&["run", "--resume", path(dir.path())]);
+    assert!(output.code == 2 && output.stderr.contains("holds no results.jsonl"), "{output:?}");
+    let output = assay(&["run", "--resume", path(&dir.path().join("none"))]);
+    assert!(output.code == 2 && !dir.path().join("none").exists(), "{output:?}");
+    let output = assay(&["worker"]);
+    assert!(output.code == 70 && output.stderr.contains("a worker is started by `assay run`"), "{output:?}");
+}
+
+#[test]
+fn every_device_has_a_folder_of_its_own() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let output = assay(&["run", "precision.f32.fnegate.scalar.default", "--device", "all", "--out", path(&out), "-q"]);
+    assert_eq!(output.code, 0, "{output:?}");
+    let listed = assay(&["devices", "--json"]).stdout;
+    let devices: Vec<assay_runner::DeviceInfo> = serde_json::from_str(&listed).unwrap();
+    let mut named: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&out).unwrap() {
+        let folder = entry.unwrap().path();
+        let text = fs::read_to_string(folder.join("device.json")).unwrap();
+        found.push(serde_json::from_str::<assay_runner::DeviceInfo>(&text).unwrap().name);
+        // Each can be gone on with alone.
+        let again = assay(&["run", "--resume", path(&folder), "-q"]);
+        assert_eq!(again.code, 0, "{again:?}");
+    }
+    named.sort();
+    found.sort();
+    assert_eq!(found, named);
+    assert_eq!(output.stdout.lines().count(), devices.len(), "quiet: the last line only: {output:?}");
+}
