@@ -49,6 +49,21 @@ fn texels_are_fetched_converted_and_stored() {
     }
 }
 
+/// Texels of one byte each, of different invocations: none of them races with another.
+#[test]
+fn texels_narrower_than_a_word_do_not_race() {
+    let text = "@group(0) @binding(0) var to: texture_storage_2d<r8uint, write>;
+        @compute @workgroup_size(4, 2)
+        fn main(@builtin(local_invocation_id) id: vec3<u32>) { textureStore(to, id.xy, vec4(id.y * 16u + id.x)); }";
+    let outcome = dispatch(text, vec![image(ImageFormat::R8ui, [4, 2, 1], vec![0xff; 8])], Robustness::None);
+    assert_eq!(outcome.faults, []);
+    assert_eq!(outcome.memory[&Slot::new(0, 0)].bytes(), [0, 1, 2, 3, 16, 17, 18, 19]);
+    // The same texel is another matter.
+    let same = text.replace("id.xy, vec4", "vec2(0u, id.y), vec4");
+    let outcome = dispatch(&same, vec![image(ImageFormat::R8ui, [4, 2, 1], vec![0xff; 8])], Robustness::None);
+    assert_eq!(outcome.faults.first().map(|fault| fault.kind), Some(FaultKind::DataRace));
+}
+
 #[test]
 fn beyond_the_edge() {
     let text = COPY.replace("id.xy), 0)", "id.xy) + vec2(5, 0), 0)");

@@ -13,6 +13,7 @@
 mod bytes;
 mod case;
 mod compute;
+mod environment;
 mod gather;
 mod no_device;
 mod result;
@@ -41,6 +42,6 @@ pub trait Suite: Sync {
 }
 
 /// Every suite, in the order in which they are run.
-pub fn all() -> [&'static dyn Suite; 4] {
-    [&compute::Compute, &storage8::Storage8, &gather::Gathers, &tile::TileShading]
+pub fn all() -> [&'static dyn Suite; 5] {
+    [&compute::Compute, &storage8::Storage8, &environment::Environment, &gather::Gathers, &tile::TileShading]
 }

@@ -36,7 +36,8 @@ impl Default for NoDevice {
                 environment: BTreeMap::new(),
                 host_cpu: std::env::consts::ARCH.to_owned(),
             },
-            have: Have::default(),
+            // What decides meanings, and that the text has meanings for.
+            have: Have { features: ["maintenance8".to_owned()].into(), ..Have::default() },
         }
     }
 }

@@ -258,6 +258,25 @@ impl Run<'_> {
     }
 }
 
+/// The sum of two ordinary numbers where nothing has to be rounded, which every rounding gives; `None` elsewhere.
+fn exact_sum(format: assay_float::Format, a: u64, b: u64) -> Option<u64> {
+    let ordinary = |bits| format.is_finite(bits) && !format.is_denormal(bits) && !format.is_zero(bits);
+    if !ordinary(a) || !ordinary(b) {
+        return None;
+    }
+    let (x, y) = (format.to_f64(a), format.to_f64(b));
+    // What rounding to `f64` loses, by Knuth's sum of two.
+    let sum = x + y;
+    let from_y = sum - x;
+    let lost = (x - (sum - from_y)) + (y - from_y);
+    let bits = match format {
+        assay_float::F64 => sum.to_bits(),
+        assay_float::F32 => u64::from((sum as f32).to_bits()),
+        _ => return None,
+    };
+    (lost == 0.0 && ordinary(bits) && format.to_f64(bits) == sum).then_some(bits)
+}
+
 /// The new value of an operation on exact bits; `None` where floats are not ordinary.
 fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
     let width = kind.width();
@@ -282,7 +301,10 @@ fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
         AtomicOp::And => eval(IntOp::And),
         AtomicOp::Or => eval(IntOp::Or),
         AtomicOp::Xor => eval(IntOp::Xor),
-        AtomicOp::FAdd => return None,
+        AtomicOp::FAdd => {
+            let Kind::Float(fmt) = kind else { return None };
+            return exact_sum(fmt.format(), old, x);
+        }
         AtomicOp::FMin | AtomicOp::FMax => {
             let Kind::Float(fmt) = kind else { return None };
             let format = fmt.format();
@@ -294,4 +316,24 @@ fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
             if less == (op == AtomicOp::FMin) { x } else { old }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact_sum;
+    use assay_float::{F16, F32, F64};
+
+    #[test]
+    fn only_sums_that_need_no_rounding_are_exact() {
+        let f32 = |x: f32| u64::from(x.to_bits());
+        assert_eq!(exact_sum(F32, f32(1.5), f32(-0.25)), Some(f32(1.25)));
+        assert_eq!(exact_sum(F32, f32(16_777_216.0), f32(1.0)), None);
+        assert_eq!(exact_sum(F32, f32(1e38), f32(1e-38)), None);
+        assert_eq!(exact_sum(F32, f32(3e38), f32(3e38)), None);
+        assert_eq!(exact_sum(F32, f32(1.0), f32(-1.0)), None);
+        assert_eq!(exact_sum(F32, f32(1.0), f32(0.0)), None);
+        assert_eq!(exact_sum(F64, 1.5f64.to_bits(), 2.25f64.to_bits()), Some(3.75f64.to_bits()));
+        assert_eq!(exact_sum(F64, 1f64.to_bits(), 1e-20f64.to_bits()), None);
+        assert_eq!(exact_sum(F16, 0x3c00, 0x3c00), None);
+    }
 }

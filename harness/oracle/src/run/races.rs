@@ -6,6 +6,7 @@
 //! it leads to is undetermined. Every location remembers its last writer and its last readers.
 
 use super::Run;
+use crate::dispatch::Resource;
 use crate::inst::{Inst, Order};
 use crate::outcome::{CauseKind, FaultKind};
 use crate::program::ObjectKind;
@@ -205,6 +206,13 @@ impl Run<'_> {
                 }
                 _ => {}
             }
+        }
+        // Texels are read and written channel by channel.
+        for resource in self.dispatch.bindings.values() {
+            let Resource::Image(image) = resource else { continue };
+            let scalars = crate::texel_scalars(image.format).unwrap_or_default();
+            let least = scalars.iter().map(|scalar| scalar.width() / 8).min().unwrap_or(4);
+            shift = shift.min(least.trailing_zeros());
         }
         let alone = groups * self.lanes as u64 <= 1;
         let mut shadows = vec![Vec::new(); self.objects.len()];

@@ -38,8 +38,12 @@ fn the_oracle_agrees_with_the_suites_own_references() {
     none(cases.iter().zip(&results).filter(|pair| !as_it_should(pair)).map(|(_, result)| line(result)).collect());
 }
 
-/// Programs that older versions of spirv-val refuse, against the text that they rest on: part of their names.
-const DISPUTED: [&str; 1] = [".without_int8"];
+/// Programs that older versions of spirv-val refuse, against the text that they rest on.
+fn is_disputed(name: &str) -> bool {
+    // "Interactions with optional types" of SPV_KHR_8bit_storage; maintenance9 permits bit instructions of all widths.
+    let bits = [".bitcount.", ".bitreverse.", ".bitfield"].iter().any(|part| name.contains(part));
+    name.contains(".without_int8") || bits && !name.contains("32.")
+}
 
 #[test]
 fn the_validator_accepts_every_program() {
@@ -51,8 +55,7 @@ fn the_validator_accepts_every_program() {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let Some(program) = case.program(RunPath::Native) else { continue };
                     let words = assay_spirv::assemble(&program.text).expect("it is text");
-                    let disputed = DISPUTED.iter().any(|part| case.name.contains(part));
-                    if let (Some(Err(said)), false) = (validator(&words), disputed) {
+                    if let (Some(Err(said)), false) = (validator(&words), is_disputed(&case.name)) {
                         wrong.lock().unwrap().push(format!("{}: {said}", case.name));
                     }
                 }
@@ -75,29 +78,39 @@ fn what_has_no_lowered_path_says_so() {
 /// many as drivers take a minute for, some.
 #[test]
 fn the_drivers_do_what_the_programs_ask() {
-    const EACH: usize = 7;
+    const EACH: usize = 23;
     let cases: Vec<Case> = cases().into_iter().step_by(EACH).collect();
     on_each_driver(|target| {
         let as_it_should = |case: &Case, result: &CaseResult| {
             let program = case.program(RunPath::Native).expect("every case has a native program");
             let words = assay_spirv::assemble(&program.text).expect("it was assembled before");
             let need = Need::of(&Module::parse(words).expect("it is a module")).check(target.have());
-            let expected = if need.may_run() { Status::Pass } else { Status::NotSupported };
-            result.status == expected && (result.status == Status::Pass) == (result.scalars_checked > 0)
+            let open = case.name.contains("_negative") && !target.have().features.contains("maintenance8");
+            let expected = match (need.may_run(), open) {
+                (false, _) => Status::NotSupported,
+                (true, true) => Status::Undetermined,
+                (true, false) => Status::Pass,
+            };
+            result.status == expected && (expected == Status::Pass) <= (result.scalars_checked > 0)
         };
         let results = run(&cases, target, None);
         none(cases.iter().zip(&results).filter(|(c, r)| !as_it_should(c, r)).map(|(_, r)| line(r)).collect());
     });
 }
 
-/// A device whose memory is wrong in one bit of one byte is told from one that is right, whichever byte it is.
+/// A device whose memory is wrong in one bit of one byte is told from one that is right: at the beginning, inside or at the
+/// end, in turn. Of what may be one of several floats, the bit may only lead to another reading.
 #[test]
 fn one_wrong_bit_is_found_in_every_program() {
+    const PLACES: [f64; 3] = [0.0, 0.37, 1.0];
     let looks_everywhere = |case: &Case| case.program(RunPath::Native).is_some_and(|program| program.options.padding);
+    let all = cases();
     on_each_driver(|target| {
-        for place in [0.0, 0.37, 1.0] {
+        for (turn, place) in PLACES.into_iter().enumerate() {
+            let mut have = target.have().clone();
+            have.features.insert("maintenance8".to_owned());
             let spoilt = Spoilt::wrong(
-                target.have().clone(),
+                have,
                 |_| {},
                 move |_: &Left, left: &mut Left| {
                     let memory = left.memory.values_mut().last().expect("every program writes something");
@@ -106,10 +119,11 @@ fn one_wrong_bit_is_found_in_every_program() {
                 },
             );
             // The ends of a buffer are no padding.
-            let cases: Vec<Case> =
-                cases().into_iter().filter(|case| place == 0.0 || place == 1.0 || looks_everywhere(case)).collect();
+            let mine = all.iter().skip(turn).step_by(PLACES.len());
+            let cases: Vec<Case> = mine.filter(|case| place != 0.37 || looks_everywhere(case)).cloned().collect();
             let found = |result: &CaseResult| match result.status {
                 Status::Fail => result.worst.is_some() && result.failing_inputs == 1,
+                Status::QualityWarning => result.warning_inputs == 1 && result.types.contains('f'),
                 status => status == Status::NotSupported,
             };
             none(run(&cases, &spoilt, None).iter().filter(|result| !found(result)).map(line).collect());

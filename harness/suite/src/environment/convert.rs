@@ -1,0 +1,150 @@
+//! Conversions between integers of all widths, and bits seen as another type. Those with floats are what `precision.*` is about.
+
+use super::about;
+use super::apply::{Apply, Operands, Row, Ty, plain};
+use crate::bytes::{From, Move, given, moved, pattern};
+use crate::write::Shader;
+use crate::{Case, Program};
+use assay_check::Options;
+
+const CLAUSE: &str = "SPIR-V specification, 3.42.11 conversion instructions";
+
+const WIDTHS: [u32; 4] = [8, 16, 32, 64];
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for from in WIDTHS {
+        for to in WIDTHS.into_iter().filter(|to| *to != from) {
+            for (source_signed, instruction) in
+                [(false, "OpUConvert"), (true, "OpUConvert"), (false, "OpSConvert"), (true, "OpSConvert")]
+            {
+                for operands in [Operands::Buffer, Operands::Constant] {
+                    cases.push(width(from, to, source_signed, instruction, operands));
+                }
+            }
+        }
+    }
+    for (from, to) in BITCASTS {
+        cases.push(bitcast(from, to));
+        cases.push(bitcast(to, from));
+    }
+    cases
+}
+
+/// Of one width to another. Only the instruction says how: the source's type may be of either sign.
+fn width(from: u32, to: u32, source_signed: bool, instruction: &'static str, operands: Operands) -> Case {
+    let sign = instruction == "OpSConvert";
+    let (source, target) = (Ty::Int { width: from, signed: source_signed }, Ty::Int { width: to, signed: sign });
+    let suffix = if operands == Operands::Constant { ".constant" } else { "" };
+    let bits = |width: u32| u64::MAX >> (64 - width);
+    let values = (0..256u64)
+        .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - from)) ^ [0, 1, bits(from)][i as usize % 3]);
+    let ends = [0, 1, bits(from) >> 1, (bits(from) >> 1) + 1, bits(from), bits(from) - 1, 0x7f, 0x80, 0xff];
+    let row = |value: u64| -> Row {
+        let value = value & bits(from);
+        let shift = 64 - from;
+        let wide = if sign { ((value << shift).cast_signed() >> shift).cast_unsigned() } else { value };
+        (vec![value], vec![wide & bits(to)])
+    };
+    Apply {
+        name: format!(
+            "environment.convert.{}.{}.from_{}{suffix}",
+            instruction[2..].to_ascii_lowercase(),
+            target.name(),
+            source.name()
+        ),
+        about: about(
+            instruction,
+            format!("{} <- {}", target.name(), source.name()),
+            "wider: the sign or zeros in front; narrower: the lowest bits",
+            CLAUSE,
+        ),
+        operands: vec![source],
+        results: vec![target],
+        shape: 1,
+        from: operands,
+        rows: ends.into_iter().chain(values).map(row).collect(),
+        write: plain,
+        spirv: instruction,
+    }
+    .case()
+}
+
+/// A scalar or vector: its component and how many.
+type Seen = (Ty, u32);
+
+const fn int(width: u32, count: u32) -> Seen {
+    (Ty::Int { width, signed: false }, count)
+}
+
+const fn float(width: u32, count: u32) -> Seen {
+    (Ty::Float { width }, count)
+}
+
+/// Pairs of types of one size.
+const BITCASTS: [(Seen, Seen); 16] = [
+    (int(32, 1), float(32, 1)),
+    (int(64, 1), float(64, 1)),
+    (int(16, 1), float(16, 1)),
+    (int(32, 1), int(16, 2)),
+    (int(32, 1), int(8, 4)),
+    (int(32, 2), int(64, 1)),
+    (int(32, 2), int(16, 4)),
+    (int(64, 1), int(16, 4)),
+    (int(64, 2), int(32, 4)),
+    (float(32, 1), int(16, 2)),
+    (float(32, 1), float(16, 2)),
+    (float(64, 1), int(32, 2)),
+    (float(64, 1), float(32, 2)),
+    (float(64, 1), int(16, 4)),
+    (float(64, 2), int(32, 4)),
+    (int(16, 1), int(8, 2)),
+];
+
+fn seen_name((ty, count): Seen) -> String {
+    if count == 1 { ty.name() } else { format!("{}vec{count}", ty.name()) }
+}
+
+/// Bits are seen as another type: the first component has the lowest.
+fn bitcast(from: Seen, to: Seen) -> Case {
+    const COUNT: u32 = 64;
+    let (source, target) = (seen_name(from), seen_name(to));
+    let about = about("OpBitcast", format!("{target} <- {source}"), "the same bits, lowest component first", CLAUSE);
+    Case::core(format!("environment.convert.bitcast.{target}.from_{source}"), about, move || {
+        let bytes = from.0.bytes() * from.1;
+        let mut shader = Shader::new([COUNT, 1, 1]);
+        // All in memory as integers: floats need not keep the bits of NaNs on the way.
+        let values = [from, to].map(|(ty, count)| {
+            let stored = Ty::Int { width: ty.width(), signed: false };
+            let (scalar, stored) = (ty.declare(&mut shader), stored.declare(&mut shader));
+            (shader.vector(&scalar, count), shader.vector(&stored, count))
+        });
+        let mut buffers = Vec::new();
+        for (binding, (_, stored)) in values.iter().enumerate() {
+            let array = shader.array(stored, COUNT, Some(bytes));
+            let block = shader.block(&[(array, 0)], "Block");
+            buffers.push(shader.resource("StorageBuffer", &block, binding as u32));
+        }
+        let (zero, i) = (shader.constant_u32(0), shader.global_x());
+        let [(source, source_stored), (target, target_stored)] = &values;
+        let pointer = shader.access("StorageBuffer", source_stored, &buffers[0], &[&zero, &i]);
+        let mut value = shader.op(source_stored, "OpLoad", pointer);
+        for (is, becomes) in [(source_stored, source), (source, target), (target, target_stored)] {
+            if is != becomes {
+                value = shader.op(becomes, "OpBitcast", value);
+            }
+        }
+        let pointer = shader.access("StorageBuffer", target_stored, &buffers[1], &[&zero, &i]);
+        shader.run(format_args!("OpStore {pointer} {value}"));
+        let mut options = Options { groups: Some([1; 3]), padding: true, ..Options::default() };
+        // Finite, normal floats: others may be changed by any instruction on them.
+        let mut contents = pattern(COUNT * bytes, bytes);
+        for unit in contents.chunks_exact_mut(2) {
+            unit[1] = unit[1] & 0x83 | 0x3c;
+        }
+        options.inputs.push(given(0, contents));
+        options.inputs.push(given(1, pattern(COUNT * bytes, 0x33)));
+        let all = Move { from: From::Binding(0), at: (0, COUNT * bytes), to: (0, COUNT * bytes), signed: false };
+        Program::new(shader.finish(), options).with_second(moved(1, vec![all]))
+    })
+}

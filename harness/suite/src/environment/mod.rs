@@ -1,0 +1,36 @@
+//! `environment.*`: what the Vulkan environment for SPIR-V requires and a device can get wrong.
+
+mod apply;
+mod atomics;
+mod convert;
+mod formats;
+mod integer;
+
+use crate::{About, Case, Suite};
+
+/// The suite.
+#[derive(Debug)]
+pub(crate) struct Environment;
+
+impl Suite for Environment {
+    fn name(&self) -> &'static str {
+        "environment"
+    }
+
+    fn why(&self) -> &'static str {
+        "what every device that takes a module has to compute exactly: integers, conversions, texels, atomics, memory"
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        cases.extend(integer::cases());
+        cases.extend(convert::cases());
+        cases.extend(formats::cases());
+        cases.extend(atomics::cases());
+        cases
+    }
+}
+
+fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str, clause: &'static str) -> About {
+    About { instruction, types: types.into(), rule, clause }
+}
