@@ -2,6 +2,7 @@
 
 mod support;
 
+use assay_oracle::sample::{GatherReference, Verdict};
 use assay_oracle::{
     Dispatch, Expected, FaultKind, Filtering, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
 };
@@ -321,4 +322,60 @@ fn comparisons_are_of_texels() {
     assert_eq!(run(CompareOp::Less), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
     assert_eq!(run(CompareOp::GreaterOrEqual), [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
     assert_eq!(run(CompareOp::Equal), [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+}
+
+/// The fast reference and the interpreter say the same of right results, and of wrong ones that they are wrong.
+#[test]
+fn the_fast_reference_agrees_with_the_interpreter() {
+    let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
+    let (mut right, mut wrong) = (0, 0);
+    for (case, mode) in GatherMode::ALL.into_iter().cycle().take(25).enumerate() {
+        let extent = [[5, 3], [1, 4], [8, 7]][case % 3];
+        let address = [AddressMode::ALL[case % 5], AddressMode::ALL[case / 5 % 5], AddressMode::ClampToEdge];
+        let sampler = Sampler { address, border: BorderColor::IntOpaqueWhite, ..Sampler::NEAREST };
+        let offset = [None, Some([-3, 7])][case % 2];
+        let at: Vec<[f32; 3]> = (-8..8i32)
+            .flat_map(|y| (-8..8i32).map(move |x| (x, y)))
+            .map(|(x, y)| [(x as f32 + 0.25) / extent[0] as f32, (y as f32 - 0.25) / extent[1] as f32, (x & 3) as f32])
+            .collect();
+        let image = positions(extent, 3);
+        let outcome = run_gather(&gather_module(mode, 2, offset), image.clone(), sampler, &at);
+        let reference = GatherReference::new(&image, true, &sampler, 2, filtering).expect("a reference");
+        for (place, got) in at.iter().zip(exact(&outcome, 2).chunks(4)) {
+            let got = [got[0], got[1], got[2], got[3]];
+            let judge = |got| reference.judge(mode, *place, offset.unwrap_or_default(), got);
+            assert_eq!(judge(got), Verdict::Permitted, "{mode} {address:?} {extent:?} at {place:?}");
+            right += 1;
+            let swapped = [got[1], got[0], got[2], got[3]];
+            for other in
+                [[got[0], got[1], got[2] ^ 1, got[3]], swapped, [got[0] + 10, got[1] + 10, got[2] + 10, got[3] + 10]]
+            {
+                if other != got {
+                    assert_eq!(judge(other), Verdict::Refused, "{mode} {address:?} at {place:?}: {other:?}");
+                    wrong += 1;
+                }
+            }
+        }
+    }
+    assert!(right == 25 * 256 && wrong > 2 * right, "{right} {wrong}");
+    // At a tie, all four texels are counted from one and the same origin.
+    let image = positions([8, 8], 1);
+    let sampler = Sampler { address: [AddressMode::Repeat; 3], ..Sampler::NEAREST };
+    let reference = GatherReference::new(&image, false, &sampler, 0, filtering).expect("a reference");
+    let row = |x: u32| [0, 1, 2, 3].map(|k| texel_at(0, 3, (x + k) % 8)[0]);
+    let judge = |u: f32, got| reference.judge(GatherMode::Row, [u / 8.0, 3.5 / 8.0, 0.0], [0; 2], got);
+    assert_eq!(
+        [judge(2.0, row(1)), judge(2.0, row(2)), judge(2.0, row(3))],
+        [Verdict::Permitted, Verdict::Permitted, Verdict::Refused]
+    );
+    let mixed = [row(1)[0], row(2)[1], row(1)[2], row(2)[3]];
+    assert_eq!(
+        (judge(2.0, mixed), judge(2.002, row(1)), judge(2.01, row(1))),
+        (Verdict::Refused, Verdict::Lenient, Verdict::Refused)
+    );
+    // Texels that are converted: either neighbour, and what a lenient reading adds.
+    let image = Image { format: ImageFormat::Rgba8, data: vec![51; 8 * 8 * 4], ..image };
+    let reference = GatherReference::new(&image, false, &sampler, 0, filtering).expect("a reference");
+    let judge = |got: f32| reference.judge(GatherMode::Core, [0.3, 0.3, 0.0], [0; 2], [got.to_bits(); 4]);
+    assert_eq!([judge(0.2), judge(0.200_001), judge(0.2001)], [Verdict::Permitted, Verdict::Lenient, Verdict::Refused]);
 }

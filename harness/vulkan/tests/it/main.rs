@@ -2,6 +2,7 @@
 
 mod devices;
 mod environment;
+mod gather;
 mod resources;
 mod shader;
 mod tile;

@@ -17,9 +17,9 @@ const RATE: &str = include_str!("../../../spirv/tests/lower/tile.spvasm");
 const WIDTH: u32 = 200;
 const HEIGHT: u32 = 100;
 
-/// Runs `body`, which is all of the test `tile::NAME`, above the mock driver and the test layer.
+/// Runs `body`, which is all of the test `name` (with its module), above the mock driver and the test layer.
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
+pub(crate) fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let (Some(mock), Some(layers)) = (set("ASSAY_MOCK_ICD"), set("VK_LAYER_PATH")) else {
         assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "ASSAY_MOCK_ICD or VK_LAYER_PATH is not set");
@@ -39,7 +39,7 @@ fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
         ("VK_LAYER_PATH", &*layers),
         ("VK_INSTANCE_LAYERS", &*order),
     ];
-    with_environment(&format!("tile::{name}"), &variables, || body(&Instance::new(true).unwrap()));
+    with_environment(name, &variables, || body(&Instance::new(true).unwrap()));
 }
 
 fn image(layers: u32, format: TexelFormat) -> ImageSpec {
@@ -134,7 +134,7 @@ fn ids(messages: &[ValidationMessage]) -> Vec<&str> {
 
 #[test]
 fn the_test_layer_answers_as_a_device_with_tile_shading_does() {
-    on_the_mock_stack("the_test_layer_answers_as_a_device_with_tile_shading_does", |instance| {
+    on_the_mock_stack("tile::the_test_layer_answers_as_a_device_with_tile_shading_does", |instance| {
         let physical = instance.select(None).unwrap();
         let has = physical.capabilities();
         assert!(has.has_feature("tileShadingDispatchTile") && has.has_feature("tileProperties"));
@@ -149,7 +149,7 @@ fn the_test_layer_answers_as_a_device_with_tile_shading_does() {
 
 #[test]
 fn passes_of_both_forms_draw_no_validation_message() {
-    on_the_mock_stack("passes_of_both_forms_draw_no_validation_message", |instance| {
+    on_the_mock_stack("tile::passes_of_both_forms_draw_no_validation_message", |instance| {
         let device = open(instance, &[]);
         let rate = Shader::new(RATE).pipeline(&device).unwrap();
         let local = Shader::new(&local_size()).pipeline(&device).unwrap();
@@ -197,7 +197,7 @@ fn sampled() -> Shader {
 
 #[test]
 fn sampled_depth_and_layered_attachments_draw_no_validation_message() {
-    on_the_mock_stack("sampled_depth_and_layered_attachments_draw_no_validation_message", |instance| {
+    on_the_mock_stack("tile::sampled_depth_and_layered_attachments_draw_no_validation_message", |instance| {
         let device = open(instance, &[]);
         let pipeline = sampled().pipeline(&device).unwrap();
         let layers = 2;
@@ -238,7 +238,7 @@ fn sampled_depth_and_layered_attachments_draw_no_validation_message() {
 
 #[test]
 fn each_mistake_draws_its_message() {
-    on_the_mock_stack("each_mistake_draws_its_message", |instance| {
+    on_the_mock_stack("tile::each_mistake_draws_its_message", |instance| {
         let device = open(instance, &[]);
         let rate = Shader::new(RATE).pipeline(&device).unwrap();
         let local = Shader::new(&local_size()).pipeline(&device).unwrap();
@@ -289,7 +289,7 @@ fn each_mistake_draws_its_message() {
 /// What is done without the feature that it needs: refused before the driver hears of it, and the layer knows the rule too.
 #[test]
 fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
-    on_the_mock_stack("what_a_feature_is_missing_for_is_refused_here_and_by_the_layer", |instance| {
+    on_the_mock_stack("tile::what_a_feature_is_missing_for_is_refused_here_and_by_the_layer", |instance| {
         let cases: &[(&[&str], [u32; 2], &str)] = &[
             (
                 &["tileShadingApron", "tileShadingAnisotropicApron"],
