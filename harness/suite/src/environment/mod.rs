@@ -2,9 +2,11 @@
 
 mod apply;
 mod atomics;
+mod capability;
 mod convert;
 mod formats;
 mod integer;
+mod workgroup;
 
 use crate::{About, Case, Suite};
 
@@ -27,6 +29,8 @@ impl Suite for Environment {
         cases.extend(convert::cases());
         cases.extend(formats::cases());
         cases.extend(atomics::cases());
+        cases.extend(workgroup::cases());
+        cases.extend(capability::cases());
         cases
     }
 }
