@@ -1,8 +1,11 @@
 //! The suite of tile shading: in the oracle, lowered on the drivers, and natively where the extension is missing.
 
-use crate::support::{on_each_driver, run};
-use assay_check::Target;
+use crate::support::{on_each_driver, run, validator};
+use assay_check::{Target, without_source};
 use assay_runner::{CaseResult, Status};
+use assay_spirv::Module;
+use assay_spirv::lower::tile::lower;
+use assay_spirv::rules::{self, Environment};
 use assay_suite::{Case, NoDevice, RunPath, all};
 
 /// The cases of the quick budget.
@@ -63,4 +66,25 @@ fn without_the_extension_the_native_path_names_it() {
             assert_eq!((result.status, result.path.as_str()), (Status::Pass, "lowered"));
         }
     });
+}
+
+/// By the rules here and by spirv-val, which is too old to know the extension and so must find nothing of it.
+#[test]
+fn lowered_modules_are_core_and_legal() {
+    let mut wrong = Vec::new();
+    for (i, case) in cases().into_iter().step_by(5).enumerate() {
+        let pass = case.pass(RunPath::Lowered).expect("a pass").expect("it compiles");
+        for step in &pass.steps {
+            let native = Module::parse(step.words.clone()).expect("a module");
+            let local_size = [[8, 8, 1], [1, 1, 1], [16, 2, 1]][i % 3];
+            let words = lower(&native, local_size).expect("it is lowered").words;
+            let lowered = Module::parse(words).expect("a module");
+            let broken = rules::violations(&lowered, Environment::of(&lowered));
+            wrong.extend(broken.iter().map(|violation| format!("{}: {violation}\n", case.name)));
+            if let Some(Err(said)) = validator(&without_source(&lowered)) {
+                wrong.push(format!("{}: {said}\n", case.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.concat());
 }
