@@ -1,0 +1,165 @@
+//! Errors planted at random in random shaders, on a device: how many of those that show in its memory are found, and how
+//! often the trace names the instruction.
+//!
+//! `cargo run --release -p assay-check --example planted -- [--count N] [--first SEED] [--device NAME]`
+
+use assay_check::{
+    Check, CheckError, Job, Left, Mutating, Mutation, Options, Subject, Target, TargetError, VulkanTarget,
+};
+use assay_oracle::Slot;
+use assay_runner::{DeviceInfo, Status};
+use assay_spirv::need::Have;
+use assay_vulkan::Instance;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+#[path = "random/generate.rs"]
+mod generate;
+
+/// Kinds of errors; of floats by so many representable values that what comes after can hardly hide it.
+const KINDS: [&str; 7] =
+    ["off-by-one", "signedness", "lost-atomic", "missing-barrier", "ulp:64", "ulp:100000", "sign-of-zero"];
+
+/// Places that are looked at for a kind.
+const TRIES: usize = 16;
+
+/// A device that keeps what it left last.
+struct Recording<'a> {
+    inner: &'a VulkanTarget,
+    left: Mutex<BTreeMap<Slot, Vec<u8>>>,
+}
+
+impl Target for &Recording<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.inner.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.inner.have()
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let left = self.inner.run(job)?;
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&left.memory);
+        Ok(left)
+    }
+}
+
+/// What came of the errors of a kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    planted: u64,
+    shown: u64,
+    found: u64,
+    named: u64,
+    others: u64,
+}
+
+fn main() -> ExitCode {
+    let say = |text: String| drop(writeln!(std::io::stdout(), "{text}"));
+    let (mut count, mut first, mut name) = (500, 0, "llvmpipe".to_owned());
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let value = args.next().unwrap_or_default();
+        match (arg.as_str(), value.parse()) {
+            ("--count", Ok(n)) => count = n,
+            ("--first", Ok(n)) => first = n,
+            ("--device", _) => name = value,
+            _ => {
+                say("expected --count N, --first SEED, --device NAME".to_owned());
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let target = Instance::new(false).and_then(|instance| {
+        let devices = instance.devices()?;
+        let device = devices.iter().find(|d| d.identity().name.contains(&name));
+        device.map(|device| VulkanTarget::new(device, Duration::from_secs(60), false)).transpose()
+    });
+    let target = match target {
+        Ok(Some(target)) => target,
+        other => {
+            say(format!(
+                "{name}: {}",
+                other.map_or_else(|error| error.to_string(), |_| "not among the devices".to_owned())
+            ));
+            return ExitCode::from(4);
+        }
+    };
+    let (next, sums) = (AtomicU64::new(0), Mutex::new(BTreeMap::<&str, Count>::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(n) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < count) {
+                    let seed = first + n;
+                    for (kind, one) in plant(seed, &target, &say) {
+                        let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+                        let sum = sums.entry(kind).or_default();
+                        sum.planted += 1;
+                        sum.shown += one.shown;
+                        sum.found += one.found;
+                        sum.named += one.named;
+                        sum.others += one.others;
+                    }
+                }
+            });
+        }
+    });
+    say(format!("{:<16} {:>8} {:>8} {:>8} {:>8} {:>8}", "kind", "planted", "shown", "found", "named", "others"));
+    for (kind, sum) in sums.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        say(format!(
+            "{kind:<16} {:>8} {:>8} {:>8} {:>8} {:>8}",
+            sum.planted, sum.shown, sum.found, sum.named, sum.others
+        ));
+    }
+    ExitCode::SUCCESS
+}
+
+/// Plants one error of each kind that there is a place for.
+fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec<(&'static str, Count)> {
+    let text = generate::shader(seed);
+    let prepare = || -> Result<(Subject, Options), CheckError> {
+        let subject = Subject::read(&format!("{seed}.wgsl"), text.as_bytes())?;
+        let inputs = vec![("0.2".parse()?, "-8..8".parse()?)];
+        Ok((subject, Options { rounds: 1, seed, groups: Some([2, 1, 1]), inputs, ..Options::default() }))
+    };
+    let Ok((subject, options)) = prepare() else { return Vec::new() };
+    let Ok(check) = Check::new(&subject, &options) else { return Vec::new() };
+    let recording = Recording { inner: target, left: Mutex::default() };
+    let sound = check.run(&&recording);
+    if !matches!(&sound, Ok(result) if result.status == Status::Pass) {
+        say(format!("{seed}: without an error it does not pass"));
+        return Vec::new();
+    }
+    let as_it_is = recording.left.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut found = Vec::new();
+    let mut rng = fastrand::Rng::with_seed(seed);
+    for kind in KINDS {
+        // Places at random, until one takes such an error.
+        let places = subject.source.module.len();
+        let planted = (0..TRIES).find_map(|_| {
+            let mutation: Mutation = format!("{kind}@{}", rng.usize(..places)).parse().ok()?;
+            mutation.plant(&subject.source.module, &check.setup.entry).ok()
+        });
+        let Some(planted) = planted else { continue };
+        let spoilt = Mutating::new(&recording, planted.clone());
+        let Ok(mut result) = check.run(&spoilt) else { continue };
+        let shown = *recording.left.lock().unwrap_or_else(PoisonError::into_inner) != as_it_is;
+        let mut one = Count { shown: shown.into(), ..Count::default() };
+        if shown && result.status == Status::Fail {
+            one.found = 1;
+            check.explain(&mut result, &spoilt, false);
+            let blamed: Vec<u32> = result.blamed.iter().map(|blame| blame.instruction).collect();
+            one.named = blamed.contains(&planted.instruction).into();
+            one.others = blamed.iter().any(|at| *at != planted.instruction).into();
+        } else if shown {
+            say(format!("{seed}: {kind}@{}: {:?}", planted.instruction, result.status));
+        }
+        found.push((kind, one));
+    }
+    found
+}
