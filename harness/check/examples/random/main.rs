@@ -12,6 +12,7 @@ use assay_runner::{CheckResult, Status};
 use assay_vulkan::Instance;
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -79,13 +80,19 @@ fn main() -> ExitCode {
         }
     };
     let (next, sum, started) = (AtomicU64::new(0), Mutex::new(Sum::default()), Instant::now());
+    let defects = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < args.count) {
                     let seed = args.first + seed;
                     let text = generate::shader(seed);
-                    let found = check(seed, &text, &target);
+                    // A panic is a defect of ours: it costs this shader, and its seed must be known.
+                    let Ok(found) = catch_unwind(AssertUnwindSafe(|| check(seed, &text, &target))) else {
+                        say(format!("{seed}: the oracle panicked"));
+                        defects.fetch_add(1, Ordering::Relaxed);
+                        continue;
+                    };
                     let passed = matches!(&found, Ok(result) if result.status == Status::Pass);
                     if let (false, Some(folder)) = (passed, &args.keep) {
                         let kept = std::fs::create_dir_all(folder)
@@ -112,7 +119,9 @@ fn main() -> ExitCode {
     for (why, count) in &sum.refused {
         say(format!("refused: {count} {why}"));
     }
-    let clean = sum.refused.is_empty() && sum.statuses.keys().all(|status| *status == Status::Pass);
+    let clean = defects.into_inner() == 0
+        && sum.refused.is_empty()
+        && sum.statuses.keys().all(|status| *status == Status::Pass);
     if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -330,8 +330,9 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     let error = form.error(unit, lost);
     let format = fmt.format();
     let max = value(fmt, format.max_finite());
-    let worst = (form.sum + error).max(if form.degree > 2 { form.peak } else { 0.0 });
-    if worst.is_nan() || worst >= max {
+    // A bound that is a NaN, of nothing times something without a bound, is none: it must not get lost in a maximum.
+    let fits = |bound: f64| bound < max;
+    if !fits(form.sum + error) || (form.degree > 2 && !fits(form.peak)) {
         return None;
     }
     let (lo, hi) = ((form.lo - error).next_down(), (form.hi + error).next_up());
@@ -350,5 +351,19 @@ fn search_cost(op: Op) -> u64 {
         Op::Sinh | Op::Cosh | Op::Tan => 4,
         Op::Pow | Op::Sqrt | Op::FRem | Op::FMod => 1,
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_that_is_none_is_not_lost() {
+        let nothing_times_anything = Form::leaf(f64::NEG_INFINITY, f64::INFINITY).mul(Form::leaf(0.0, 0.0));
+        let sum = nothing_times_anything.add(Form::leaf(1.0, 1.0), false);
+        for fmt in [Fmt::F16, Fmt::F32] {
+            assert_eq!(rearranged(sum, fmt, (2f64.powi(-10), 0.0)), None);
+        }
     }
 }
