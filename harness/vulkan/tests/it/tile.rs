@@ -330,3 +330,44 @@ fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
         assert!(wrong.is_empty(), "{}", wrong.concat());
     });
 }
+
+/// Modules that break a rule of the extension: refused by the rules here, and by the validator in the layer.
+#[test]
+fn the_layer_agrees_with_the_rules_about_modules() {
+    on_the_mock_stack("tile::the_layer_agrees_with_the_rules_about_modules", |instance| {
+        let rate = "OpExecutionMode %main TileShadingRateQCOM 2 2 1";
+        let changes: &[(&str, String, &str)] = &[
+            (rate, format!("{rate}\nOpExecutionMode %main LocalSize 4 4 1"), "TileShadingRateQCOM-10692"),
+            ("%uint 2D 0 0 0 2 R32ui", "%uint 3D 0 0 0 2 R32ui".into(), "OpTypeImage-10693"),
+            ("OpDecorate %source Binding 1\n", String::new(), "TileAttachmentQCOM-10695"),
+            (
+                "OpDecorate %source Binding 1\n",
+                "OpDecorate %source Binding 1\nOpDecorate %source Component 0\n".into(),
+                "TileAttachmentQCOM-10696",
+            ),
+            ("%own = ", "%extent = OpImageQuerySize %v2uint %target_image\n%own = ".into(), "TileAttachmentQCOM-10697"),
+            (rate, "OpExecutionMode %main TileShadingRateQCOM 2 3 1".into(), "powers of 2"),
+        ];
+        let device = open(instance, &[]);
+        let (mut ours, mut layers) = (Vec::new(), Vec::new());
+        for (from, to, rule) in changes {
+            assert!(RATE.contains(from), "{from}");
+            let text = RATE
+                .replace(from, to)
+                .replace("OpCapability Shader\n", "OpCapability Shader\nOpCapability ImageQuery\n");
+            let words = assay_spirv::assemble(&text).unwrap_or_else(|e| panic!("{rule}: {e}"));
+            let module = assay_spirv::Module::parse(words.clone()).unwrap();
+            let broken = assay_spirv::rules::violations(&module, assay_spirv::rules::Environment::of(&module));
+            if !broken.iter().any(|violation| violation.rule.id.contains(rule)) {
+                ours.push(format!("{rule}: {broken:?}\n"));
+            }
+            let said = device.validate(&words).unwrap();
+            // Of the two rules that this one breaks, the validator names the more general.
+            let named = rule.replace("TileAttachmentQCOM-10696", "StandaloneSpirv-Location-06672");
+            if !said.iter().any(|message| message.id.contains(&named) || message.text.contains(&named)) {
+                layers.push(format!("{rule}: {said:?}\n"));
+            }
+        }
+        assert!(ours.is_empty() && layers.is_empty(), "rules: {}\nlayer: {}", ours.concat(), layers.concat());
+    });
+}
