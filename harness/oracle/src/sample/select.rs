@@ -68,7 +68,7 @@ impl Axis {
     pub fn texels(&self, origin: Origin, reach: Reach, filtering: Filtering) -> (i64, i64) {
         let (lo, hi) = self.in_texels(reach, filtering);
         let near = |u: f64| {
-            let texel = (u - origin.shift()).floor() as i64;
+            let texel = floor(u - origin.shift());
             let size = i64::from(self.size);
             match self.address {
                 AddressMode::Repeat | AddressMode::MirroredRepeat => texel,
@@ -94,6 +94,13 @@ impl Axis {
         };
         Some((first..=last).map(choice).collect())
     }
+}
+
+/// The greatest whole number that is not above: without a call, which `f64::floor` is on older processors.
+#[inline]
+fn floor(u: f64) -> i64 {
+    let toward_zero = u as i64;
+    toward_zero.saturating_sub(i64::from(toward_zero as f64 > u))
 }
 
 /// `2^-bits`.
@@ -180,6 +187,13 @@ mod tests {
         // Between the two readings.
         assert_eq!((nearest(3.002, Reach::Usual), nearest(3.002, Reach::Lenient)), ((3, 3), (2, 3)));
         assert_eq!(nearest(3.01, Reach::Lenient), (3, 3));
+    }
+
+    #[test]
+    fn whole_numbers_are_rounded_down_to() {
+        for u in [-2.5, -2.0, -1e-9, -0.0, 0.0, 0.999, 7.0, 1e18, -1e18, 1e30, -1e30] {
+            assert_eq!(floor(u), u.floor() as i64, "{u}");
+        }
     }
 
     #[test]
