@@ -80,7 +80,8 @@ impl Journal {
             move |source| LoadError::Read { path, source }
         };
         let copy = folder.join(format!("{RESULTS}{PARTIAL}.new"));
-        let mut out = BufWriter::new(File::create(&copy).map_err(failed(&copy))?);
+        let unwritten = |source| LoadError::Write { path: copy.clone(), source };
+        let mut out = BufWriter::new(File::create(&copy).map_err(unwritten)?);
         let reader = BufReader::with_capacity(1 << 20, File::open(source).map_err(failed(source))?);
         let sifted = sift(reader, source, &partial, &mut out);
         let (journal, changed) = match sifted {
@@ -90,14 +91,14 @@ impl Journal {
                 return Err(error);
             }
         };
-        let out = out.into_inner().map_err(|error| failed(&copy)(error.into_error()))?;
+        let out = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
         if changed || source == &done {
-            out.sync_all().and_then(|()| fs::rename(&copy, &partial)).map_err(failed(&copy))?;
+            out.sync_all().and_then(|()| fs::rename(&copy, &partial)).map_err(unwritten)?;
         } else {
-            fs::remove_file(&copy).map_err(failed(&copy))?;
+            fs::remove_file(&copy).map_err(unwritten)?;
         }
         if done.exists() {
-            fs::remove_file(&done).map_err(failed(&done))?;
+            fs::remove_file(&done).map_err(|source| LoadError::Write { path: done.clone(), source })?;
         }
         Ok(journal)
     }
@@ -134,11 +135,12 @@ fn sift(
     out: &mut impl Write,
 ) -> Result<(Journal, bool), LoadError> {
     let failed = |error| LoadError::Read { path: source.to_owned(), source: error };
+    let unwritten = |error| LoadError::Write { path: path.to_owned(), source: error };
     let no_beginning = || LoadError::NoBeginning(source.to_owned());
     let mut line = Vec::new();
     reader.read_until(b'\n', &mut line).map_err(failed)?;
     let mut journal = begin(source, path, &line)?.ok_or_else(no_beginning)?;
-    out.write_all(&line).map_err(failed)?;
+    out.write_all(&line).map_err(unwritten)?;
     let (mut names, mut changed) = (HashSet::new(), false);
     loop {
         line.clear();
@@ -164,7 +166,7 @@ fn sift(
         };
         if kept {
             journal.results += 1;
-            out.write_all(&line).map_err(failed)?;
+            out.write_all(&line).map_err(unwritten)?;
         } else {
             changed = true;
         }

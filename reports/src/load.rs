@@ -44,6 +44,14 @@ pub enum LoadError {
         /// Why.
         source: io::Error,
     },
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A later version wrote it.
     #[error(
         "{} is of schema {schema}, which a later Assay wrote; this one knows schemas up to {}: use the later one",
