@@ -2,7 +2,7 @@
 
 use crate::Fault;
 use assay_isolate::Cases;
-use assay_runner::{CaseResult, Event, Status, Times};
+use assay_runner::{CaseResult, Event, Status};
 
 /// Cases with faults, by number.
 #[derive(Clone, Debug)]
@@ -51,15 +51,9 @@ impl Cases for Faulty {
 pub fn result(name: &str, status: Status, reason: Option<String>) -> Event {
     let text = |text: &str| text.to_owned();
     Event::CaseFinished(Box::new(CaseResult {
-        name: text(name),
-        status,
         reason,
         instruction: text("OpNop"),
         types: text("f32 <- f32"),
-        modes: text("default"),
-        source: text("buffer"),
-        api: text("vulkan"),
-        path: text("native"),
         rule: text("as the name says"),
         clause: text("none"),
         inputs_tested: u64::from(status == Status::Pass),
@@ -68,13 +62,6 @@ pub fn result(name: &str, status: Status, reason: Option<String>) -> Event {
         failing_inputs: u64::from(status == Status::Fail),
         warning_inputs: u64::from(status == Status::QualityWarning),
         scalars_checked: 1,
-        scalars_unchecked: 0,
-        worst: None,
-        classes: Vec::new(),
-        profile: None,
-        seed: 0,
-        partial: false,
-        repeat: None,
-        times: Times::default(),
+        ..CaseResult::blank(text(name), status, 0)
     }))
 }

@@ -180,6 +180,39 @@ pub struct OneRun {
     pub reason: Option<String>,
 }
 
+impl CaseResult {
+    /// The result of a case of which nothing was run, on the device itself; what the case is about is still to be said.
+    pub fn blank(name: String, status: Status, seed: u64) -> CaseResult {
+        CaseResult {
+            name,
+            status,
+            reason: None,
+            instruction: String::new(),
+            types: String::new(),
+            modes: "default".to_owned(),
+            source: "buffer".to_owned(),
+            api: "vulkan".to_owned(),
+            path: "native".to_owned(),
+            rule: String::new(),
+            clause: String::new(),
+            inputs_tested: 0,
+            inputs_possible: String::new(),
+            coverage: "none".to_owned(),
+            failing_inputs: 0,
+            warning_inputs: 0,
+            scalars_checked: 0,
+            scalars_unchecked: 0,
+            worst: None,
+            classes: Vec::new(),
+            profile: None,
+            seed,
+            partial: false,
+            repeat: None,
+            times: Times::default(),
+        }
+    }
+}
+
 /// Where the errors of a case lie.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Profile {

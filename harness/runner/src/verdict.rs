@@ -24,31 +24,14 @@ pub(crate) struct Ended<'a> {
 pub fn blank(case: &Case, status: Status, reason: String, seed: u64) -> CaseResult {
     let types = |types: &[assay_precision::Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     CaseResult {
-        name: case.name.clone(),
-        status,
         reason: Some(reason),
         instruction: case.call.op.name().to_owned(),
         types: format!("{} <- {}", types(&case.call.results), types(&case.call.operands)),
         modes: case.call.modes.to_string(),
         source: case.source.to_string(),
-        api: "vulkan".to_owned(),
-        path: "native".to_owned(),
         rule: case.call.rule(),
         clause: case.call.clause().to_owned(),
-        inputs_tested: 0,
-        inputs_possible: String::new(),
-        coverage: "none".to_owned(),
-        failing_inputs: 0,
-        warning_inputs: 0,
-        scalars_checked: 0,
-        scalars_unchecked: 0,
-        worst: None,
-        classes: Vec::new(),
-        profile: None,
-        seed,
-        partial: false,
-        repeat: None,
-        times: Times::default(),
+        ..CaseResult::blank(case.name.clone(), status, seed)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Case, RunPath};
 use assay_check::KEPT;
-use assay_runner::{CaseResult, CheckResult, ClassCount, Example, Mismatch, Status, Times};
+use assay_runner::{CaseResult, CheckResult, ClassCount, Example, Mismatch, Status};
 use std::collections::BTreeMap;
 
 /// Examples of a class that are kept.
@@ -14,31 +14,14 @@ const MORE: &str = "More";
 /// The result of a case of which nothing was run.
 pub fn blank(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
     CaseResult {
-        name: case.name.clone(),
-        status,
         reason: Some(reason),
         instruction: case.about.instruction.to_owned(),
         types: case.about.types.clone(),
-        modes: "default".to_owned(),
-        source: "buffer".to_owned(),
         api: if path == RunPath::Reference { "none" } else { "vulkan" }.to_owned(),
         path: path.to_string(),
         rule: case.about.rule.to_owned(),
         clause: case.about.clause.to_owned(),
-        inputs_tested: 0,
-        inputs_possible: String::new(),
-        coverage: "none".to_owned(),
-        failing_inputs: 0,
-        warning_inputs: 0,
-        scalars_checked: 0,
-        scalars_unchecked: 0,
-        worst: None,
-        classes: Vec::new(),
-        profile: None,
-        seed,
-        partial: false,
-        repeat: None,
-        times: Times::default(),
+        ..CaseResult::blank(case.name.clone(), status, seed)
     }
 }
 

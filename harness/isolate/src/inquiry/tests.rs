@@ -1,34 +1,9 @@
 use super::*;
-use assay_runner::{CaseResult, Times};
+use assay_runner::CaseResult;
 
 fn event(status: Status) -> Event {
-    Event::CaseFinished(Box::new(CaseResult {
-        name: "p.x".to_owned(),
-        status,
-        reason: Some(format!("{status:?}")),
-        instruction: String::new(),
-        types: String::new(),
-        modes: String::new(),
-        source: String::new(),
-        api: String::new(),
-        path: String::new(),
-        rule: String::new(),
-        clause: String::new(),
-        inputs_tested: 0,
-        inputs_possible: String::new(),
-        coverage: String::new(),
-        failing_inputs: 0,
-        warning_inputs: 0,
-        scalars_checked: 0,
-        scalars_unchecked: 0,
-        worst: None,
-        classes: Vec::new(),
-        profile: None,
-        seed: 0,
-        partial: false,
-        repeat: None,
-        times: Times::default(),
-    }))
+    let reason = Some(format!("{status:?}"));
+    Event::CaseFinished(Box::new(CaseResult { reason, ..CaseResult::blank("p.x".to_owned(), status, 0) }))
 }
 
 fn name(case: u32) -> String {
