@@ -117,6 +117,7 @@ impl Coordinator {
     pub fn start(launch: Launch, settings: Settings) -> Result<Coordinator, IsolateError> {
         let mut crew = Crew::new(launch);
         crew.start(None).map_err(IsolateError::Spawn)?;
+        let mut killed = 0;
         loop {
             match crew.hear(TICK) {
                 Some((_, Heard::Said(said))) => match *said {
@@ -130,8 +131,13 @@ impl Coordinator {
                 Some((_, Heard::Broken(what))) => return Err(IsolateError::Start(what)),
                 Some((_, Heard::Closed)) => {
                     crew.workers[0].await_end();
-                    let (words, status) = crew.workers[0].bury();
-                    return Err(IsolateError::Start(format!("{}: {words}", how(status))));
+                    let (words, status, _) = crew.bury(0);
+                    killed += u32::from(from_outside(status));
+                    // Whoever killed it, it was not the device.
+                    if !from_outside(status) || killed > OUTSIDE {
+                        return Err(IsolateError::Start(format!("{}: {words}", how(status))));
+                    }
+                    crew.start(None).map_err(IsolateError::Spawn)?;
                 }
                 None if crew.workers[0].age() > settings.limits.start => {
                     return Err(IsolateError::Start(format!("it takes more than {:?}", settings.limits.start)));
