@@ -232,6 +232,7 @@ fn the_page_renders_filters_and_says_nothing_on_the_console() {
     let mut list: Vec<(String, &str, f64)> =
         (0..3_000).map(|i| (format!("p.f32.op{i:04}.scalar.default"), "Pass", 0.5)).collect();
     list.push(("p.f16.</script><i>odd.scalar".to_owned(), "Fail", 3.5));
+    list.push(("gather.d.plain.u32.0".to_owned(), "Fail", 2.0));
     let run = folder(&dir.path().join("run"), None, &list);
     let output = assay(&["report", text(&run)]);
     assert_eq!(output.code, 0, "{output:?}");
@@ -258,6 +259,7 @@ fn the_page_renders_filters_and_says_nothing_on_the_console() {
         const detail = document.getElementById('detail').textContent;
         dispatchEvent(new Event('beforeprint'));
         document.body.dataset.seen = JSON.stringify({ seen, rows, first, detail: detail.includes('derivation'),
+            texels: ['#failing .texel', '#footprints:not([hidden]) .texel'].map(at => document.querySelectorAll(at).length),
             plots: document.querySelectorAll('.plot svg').length, failing: document.querySelectorAll('#failing details[open]').length });
     }</script></body>";
     html = html.replace("</body>", script);
@@ -270,8 +272,13 @@ fn the_page_renders_filters_and_says_nothing_on_the_console() {
         &attribute.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"),
     )
     .unwrap();
-    assert_eq!(seen["seen"], json!(["3,001 of 3,001", "1 of 3,001", "1 of 3,001", "0 of 3,001"]));
+    assert_eq!(seen["seen"], json!(["3,002 of 3,002", "1 of 3,002", "1 of 3,002", "0 of 3,002"]));
     assert!(seen["rows"].as_u64().unwrap() < 100, "only the rows in view are in the document: {seen}");
     assert_eq!(seen["first"], "p.f16.</script><i>odd.scalar");
-    assert_eq!((&seen["detail"], &seen["plots"], &seen["failing"]), (&json!(true), &json!(1), &json!(1)), "{seen}");
+    assert_eq!((&seen["detail"], &seen["plots"], &seen["failing"]), (&json!(true), &json!(1), &json!(2)), "{seen}");
+    assert_eq!(
+        seen["texels"],
+        json!([4, 4]),
+        "the four texels, in the section of the gather that fails and in their own"
+    );
 }

@@ -1,6 +1,7 @@
 //! What a page holds: columns of cases, texts that repeat given once; all that is known of those that fail.
 
 use super::Derive;
+use super::footprint::Footprint;
 use crate::{
     Outcome, Standing, count, describe,
     load::{LoadError, Opened},
@@ -57,6 +58,7 @@ pub(super) struct Page {
     details: BTreeMap<usize, Detail>,
     details_left_out: usize,
     plots: Vec<Plot>,
+    footprints: Vec<Footprint>,
 }
 
 #[derive(Serialize)]
@@ -243,6 +245,7 @@ impl Page {
         let (details, details_left_out) = details(&rows, derive);
         let [mut suites, mut instructions, mut types, mut modes, mut sources, mut reasons] =
             std::array::from_fn(|_| Texts::default());
+        let footprints = Footprint::of_cases(rows.iter().map(|row| row.name.as_str()));
         let mut cases = Columns::default();
         for row in rows {
             cases.run.push(row.run);
@@ -275,6 +278,7 @@ impl Page {
             details,
             details_left_out,
             plots,
+            footprints,
         }
     }
 

@@ -4,6 +4,7 @@
 //! opens at once, filters while one types, and can be read, printed and passed on without anything beside it.
 
 mod data;
+mod footprint;
 
 use crate::{
     count,

@@ -157,6 +157,13 @@ function example(x) {
     ['margin', margin(x.margin)], ['derive', el('code', {}, x.explain)]]),
     x.derivation ? el('details', {}, el('summary', {}, 'derivation'), el('pre', {}, x.derivation)) : null);
 }
+// Which texels a gather reads, drawn beforehand; see reports/src/html/footprint.rs.
+function footprint(f) {
+  const figure = el('figure', { class: 'footprint' });
+  figure.innerHTML = f.svg;
+  figure.append(el('figcaption', {}, el('strong', {}, f.title), ' ', f.caption));
+  return figure;
+}
 function content(i) {
   const run = data.runs[cases.run[i]], more = data.details[i];
   const parts = [facts([
@@ -168,6 +175,8 @@ function content(i) {
     ['inputs', group(cases.inputs[i]) + (more && more.coverage ? ' (' + more.coverage + ')' : '')],
     ['failing inputs', cases.failing[i] ? group(cases.failing[i]) : ''], ['greatest margin', margin(cases.margin[i])],
     ['run again', el('code', {}, 'assay run ' + cases.name[i] + ' --budget ' + run.budget + ' --seed ' + run.seed)]])];
+  const shape = data.footprints.find(f => cases.name[i].startsWith(f.cases));
+  if (shape) parts.push(footprint(shape));
   for (const kind of (more ? more.classes : [])) {
     parts.push(el('h3', {}, group(kind.count) + ' × ' + kind.class + ' (' + kind.status + ')'), ...kind.examples.map(example));
   }
@@ -248,6 +257,13 @@ function plots() {
 $('plotfilter').addEventListener('input', plots);
 addEventListener('beforeprint', () => document.querySelectorAll('.plot').forEach(fill));
 plots();
+
+// Footprints.
+for (const f of data.footprints) $('footprintlist').append(footprint(f));
+if (data.footprints.length) {
+  $('footprints').hidden = false;
+  document.querySelector('nav a[href="#footprints"]').hidden = false;
+}
 
 // Environment.
 for (const run of data.runs) {

@@ -88,6 +88,11 @@ impl GatherMode {
             GatherMode::Vertical => "v2",
         }
     }
+
+    /// How the names of its cases in the suite `gather` begin: `gather.4x1.`.
+    pub fn cases(self) -> String {
+        format!("gather.{}.", self.name())
+    }
 }
 
 impl fmt::Display for GatherMode {

@@ -103,7 +103,7 @@ impl Cases {
     /// Adds a case. Of `quick` ones the quick budget has the first of so many, counted over all cases of the suite.
     fn add(&mut self, name: String, rule: &'static str, one_in: usize, form: Form) {
         let thinned = !self.all.len().is_multiple_of(one_in);
-        let name = format!("gather.{}.{name}", form.mode);
+        let name = form.mode.cases() + &name;
         let core = form.mode == GatherMode::Core;
         let about = About {
             instruction: if core { "OpImageGather" } else { "OpImageGatherQCOM" },
