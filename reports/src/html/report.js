@@ -186,14 +186,18 @@ function content(i) {
 function show(i) { $('detail').replaceChildren(el('div', { class: 'case' }, el('h3', { class: 'mono' }, cases.name[i]), ...content(i))); }
 const failing = Object.keys(data.details).map(Number).sort((a, b) => cases.status[b] - cases.status[a] || number(cases.margin[b]) - number(cases.margin[a]));
 for (const i of failing) {
-  const line = el('details', { class: 'case', ontoggle: () => { if (line.open && line.childElementCount === 1) line.append(...content(i)); } },
+  const line = el('details', { class: 'case', ontoggle: () => { if (line.open) line.fill(); } },
     el('summary', {}, el('span', { class: 'status', style: 'color:' + colour(statusOf(i)) }, label(i) + ' '), el('span', { class: 'mono' }, cases.name[i]),
       el('span', { class: 'dim' }, ' ' + (cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]))));
+  line.fill = () => { if (line.childElementCount === 1) line.append(...content(i)); };
   $('failing').append(line);
 }
 if (!failing.length) $('failing').append(el('p', {}, 'None.'));
 if (data.details_left_out) $('failing').append(el('p', { class: 'dim' }, group(data.details_left_out) + ' more are in the table above and in results.jsonl.'));
-addEventListener('beforeprint', () => { for (const line of document.querySelectorAll('#failing details.case')) line.open = true; });
+addEventListener('beforeprint', () => {
+  // Their own event would come after the page is printed.
+  for (const line of document.querySelectorAll('#failing details.case')) { line.fill(); line.open = true; }
+});
 
 // Plots.
 const SVG = 'http://www.w3.org/2000/svg';
