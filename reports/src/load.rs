@@ -125,8 +125,6 @@ pub(crate) struct Brief<'a> {
     #[serde(default)]
     pub(crate) failing_inputs: u64,
     #[serde(default)]
-    pub(crate) scalars_checked: u64,
-    #[serde(default)]
     pub(crate) worst: Option<Worst>,
     #[serde(borrow, default)]
     pub(crate) classes: Vec<Class<'a>>,

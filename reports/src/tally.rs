@@ -97,7 +97,7 @@ impl Tally {
 
     /// Cases whose results were checked, or that ended badly before they could be.
     pub fn checked(&self) -> u64 {
-        self.finished() - self.of(Status::NotSupported) - self.of(Status::Undetermined)
+        self.statuses.iter().filter(|&(&status, _)| status.is_checked()).map(|(_, cases)| cases).sum()
     }
 
     /// Cases that failed, crashed, hung or went wrong.

@@ -394,6 +394,11 @@ impl Event {
 }
 
 impl Status {
+    /// Whether the case was checked, or ended badly before it could be: what counts as checked in a verdict on a run.
+    pub fn is_checked(self) -> bool {
+        !matches!(self, Status::NotSupported | Status::Undetermined)
+    }
+
     /// Whether the run has failed if a case has this status and nothing expects it.
     pub fn is_failure(self) -> bool {
         match self {

@@ -164,7 +164,6 @@ struct Row {
     source: String,
     inputs: u64,
     failing: u64,
-    checked: u64,
     margin: Option<f64>,
     seconds: f64,
     reason: Option<String>,
@@ -215,7 +214,6 @@ impl Page {
                     why: None,
                     inputs: brief.inputs_tested,
                     failing: brief.failing_inputs,
-                    checked: brief.scalars_checked,
                     margin: brief.margin(),
                     seconds: brief.times.wall,
                     reason: brief.reason.map(|reason| reason.into_owned()),
@@ -304,7 +302,7 @@ impl Run {
             None => row.status.is_failure(),
         };
         let failing = rows.iter().filter(unexpected).count();
-        let checked = rows.iter().filter(|row| row.checked > 0 || row.status.is_failure()).count();
+        let checked = rows.iter().filter(|row| row.status.is_checked()).count();
         let missing = info.cases.saturating_sub(rows.len());
         let (outcome, verdict) = if failing > 0 {
             (Outcome::Failures, format!("FAIL: {} of {} checked cases", count(failing), count(checked)))
