@@ -323,14 +323,8 @@ fn oracle(subject: &Subject, error: impl ToString) -> CheckError {
 
 fn status(result: &CheckResult, trouble: Option<Trouble>) -> (Status, Option<String>) {
     let checked = result.elements_checked;
-    match trouble {
-        Some(Trouble::DeviceLost(what)) => return (Status::DeviceLost, Some(what)),
-        Some(Trouble::Timeout(what)) => return (Status::Timeout, Some(what)),
-        Some(Trouble::Internal(what)) => return (Status::InternalError, Some(what)),
-        // A driver that refuses a legal shader does not do what it should.
-        Some(Trouble::Pipeline(what)) => return (Status::Fail, Some(what)),
-        Some(Trouble::OutOfMemory(what)) => return (Status::Undetermined, Some(what)),
-        None => {}
+    if let Some(trouble) = trouble {
+        return (trouble.status(), Some(trouble.to_string()));
     }
     if result.elements_failing > 0 {
         let what = format!("{} of {checked} elements are not permitted", result.elements_failing);

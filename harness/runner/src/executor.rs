@@ -1,7 +1,7 @@
-//! The seam between the runner and whatever computes results: a Vulkan device, a synthetic device, later a worker
-//! process.
+//! The seam between the runner and whatever computes results: a Vulkan device or a synthetic one. Processes are another's
+//! concern: `assay_isolate` runs all of this in one.
 
-use crate::DeviceInfo;
+use crate::{DeviceInfo, Status};
 use assay_case::{Case, Columns};
 use std::time::Duration;
 
@@ -57,4 +57,18 @@ pub enum Trouble {
     /// The harness is at fault.
     #[error("{0}")]
     Internal(String),
+}
+
+impl Trouble {
+    /// The status of a case that ended like this.
+    pub fn status(&self) -> Status {
+        match self {
+            Trouble::DeviceLost(_) => Status::DeviceLost,
+            Trouble::Timeout(_) => Status::Timeout,
+            Trouble::OutOfMemory(_) => Status::Undetermined,
+            // A driver that refuses a valid shader does not do what it should.
+            Trouble::Pipeline(_) => Status::Fail,
+            Trouble::Internal(_) => Status::InternalError,
+        }
+    }
 }

@@ -98,14 +98,8 @@ fn profile(case: &Case, census: &Census) -> Option<Profile> {
 
 fn status(case: &Case, census: &Census, trouble: Option<&Trouble>, checked: u64) -> (Status, Option<String>) {
     let inputs = census.inputs;
-    match trouble {
-        Some(Trouble::DeviceLost(what)) => return (Status::DeviceLost, Some(what.clone())),
-        Some(Trouble::Timeout(what)) => return (Status::Timeout, Some(what.clone())),
-        Some(Trouble::Internal(what)) => return (Status::InternalError, Some(what.clone())),
-        // A driver that refuses a valid shader does not do what it should.
-        Some(Trouble::Pipeline(what)) => return (Status::Fail, Some(what.clone())),
-        Some(Trouble::OutOfMemory(what)) => return (Status::Undetermined, Some(what.clone())),
-        None => {}
+    if let Some(trouble) = trouble {
+        return (trouble.status(), Some(trouble.to_string()));
     }
     if census.failing_inputs > 0 {
         let what = format!("{} of {inputs} inputs have results that are not permitted", census.failing_inputs);
