@@ -7,9 +7,9 @@
 use crate::check::Check;
 use crate::device::Target;
 use crate::elements::{Element, path_text, read_bits};
-use crate::verdict::{KEPT, Permitted, Verdict, data_of, hex, ranges};
+use crate::verdict::{KEPT, Permitted, data_of, hex, ranges};
 use crate::{CheckError, Descriptor};
-use assay_oracle::{Dispatch, Expected, Outcome};
+use assay_oracle::{Dispatch, Expected, Outcome, Standing};
 use assay_precision::Scalar;
 use assay_runner::{CheckResult, Mismatch, Status, Undetermined};
 use assay_spirv::Module;
@@ -154,9 +154,9 @@ enum Inside {
 /// Whether everything that one permits, the other does.
 fn outside(usual: &Permitted<'_>, theirs: &Expected, scalar: Scalar) -> Inside {
     let judge = |bits: u64| match usual.judge(bits) {
-        Verdict::Within | Verdict::Lenient => Inside::Yes,
-        Verdict::Outside => Inside::No { got: hex(scalar, bits), shared: false },
-        Verdict::Open(_) => Inside::Open,
+        Standing::Within | Standing::Lenient => Inside::Yes,
+        Standing::Outside => Inside::No { got: hex(scalar, bits), shared: false },
+        Standing::Open(_) => Inside::Open,
     };
     match theirs {
         Expected::Exact(bits) => judge(*bits),

@@ -16,7 +16,7 @@ use crate::options::{BindingName, Options, Source};
 use crate::states::states;
 use crate::verdict::{Permitted, bytes_of, hex, ranges};
 use crate::{Check, CheckError, ImageForm, Mutation, SamplerForm, Subject};
-use assay_oracle::{Dispatch, Outcome, Slot};
+use assay_oracle::{Dispatch, Outcome, Slot, Standing};
 use assay_runner::{CheckResult, DeviceInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -285,9 +285,13 @@ fn expected(contents: &Contents<'_>) -> String {
                         .into_iter()
                         .map(|[lo, hi]| if lo == hi { lo } else { format!("{lo}..{hi}") })
                         .collect();
-                    let wrong = permitted.expected.permits(got) == Some(false);
+                    let mark = match permitted.judge(got) {
+                        Standing::Outside => " (not permitted)",
+                        Standing::Lenient => " (only by a lenient reading)",
+                        Standing::Within | Standing::Open(_) => "",
+                    };
                     let sets = if sets.is_empty() { "undetermined".to_owned() } else { sets.join(" ") };
-                    (sets, if wrong { " !" } else { "" })
+                    (sets, mark)
                 }
                 None => ("undetermined".to_owned(), ""),
             };

@@ -4,7 +4,7 @@ use crate::CheckError;
 use crate::elements::{Element, path_text, read_bits};
 use crate::options::{BindingName, Expectation};
 use crate::setup::{Descriptor, scalar_from_text};
-use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot};
+use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
 use assay_precision::{FailureClass, Scalar};
 use assay_runner::{Mismatch, Status};
 use std::collections::BTreeMap;
@@ -38,19 +38,6 @@ impl Comparison {
     }
 }
 
-/// The verdict on one element.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
-    /// Permitted.
-    Within,
-    /// Only a lenient reading permits it.
-    Lenient,
-    /// Not permitted.
-    Outside,
-    /// Nothing can be said.
-    Open(Option<u32>),
-}
-
 /// What is permitted for an element: by its cell, or exactly what memory holds.
 pub(crate) struct Permitted<'a> {
     pub(crate) expected: Expected,
@@ -72,18 +59,8 @@ impl<'a> Permitted<'a> {
         }
     }
 
-    pub(crate) fn judge(&self, got: u64) -> Verdict {
-        let usual = match (&self.expected, self.expected.permits(got)) {
-            (_, Some(true)) => return Verdict::Within,
-            (Expected::Undetermined(cause), _) => return Verdict::Open(Some(*cause)),
-            (_, None) => return Verdict::Open(None),
-            (_, Some(false)) => Verdict::Outside,
-        };
-        match self.lenient.map(|lenient| lenient.permits(got)) {
-            Some(Some(true)) => Verdict::Lenient,
-            Some(None) => Verdict::Open(None),
-            Some(Some(false)) | None => usual,
-        }
+    pub(crate) fn judge(&self, got: u64) -> Standing {
+        self.expected.judge(self.lenient, got)
     }
 }
 
@@ -165,21 +142,20 @@ impl Compared<'_> {
                 continue;
             };
             let Some(bits) = piece.read(self.got) else { continue };
-            let verdict = permitted.judge(bits);
-            let status = match verdict {
-                Verdict::Within => {
+            let status = match permitted.judge(bits) {
+                Standing::Within => {
                     result.checked += 1;
                     continue;
                 }
-                Verdict::Open(cause) => {
+                Standing::Open(cause) => {
                     *result.undetermined.entry(cause).or_default() += 1;
                     continue;
                 }
-                Verdict::Lenient => {
+                Standing::Lenient => {
                     result.warning += 1;
                     Status::QualityWarning
                 }
-                Verdict::Outside => {
+                Standing::Outside => {
                     result.failing += 1;
                     Status::Fail
                 }

@@ -95,6 +95,6 @@ mod value;
 
 pub use dispatch::{Buffer, Dispatch, Filtering, Image, Limits, Resource, Robustness, Slot, SpecValues, Tile};
 pub use error::{Place, ProgramError, RunError};
-pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
+pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome, Standing};
 pub use program::Program;
 pub use texel::texel_scalars;

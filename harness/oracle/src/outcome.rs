@@ -63,7 +63,35 @@ pub enum Expected {
     Undetermined(u32),
 }
 
+/// How bits stand to what is permitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Permitted.
+    Within,
+    /// Only a lenient reading permits them.
+    Lenient,
+    /// Not permitted.
+    Outside,
+    /// Nothing can be said; the number, if there is one, is an index into [`Outcome::causes`].
+    Open(Option<u32>),
+}
+
 impl Expected {
+    /// How bits stand to this, and to what a lenient reading permits beside it.
+    pub fn judge(&self, lenient: Option<&Expected>, bits: u64) -> Standing {
+        match (self, self.permits(bits)) {
+            (_, Some(true)) => Standing::Within,
+            (Expected::Undetermined(cause), _) => Standing::Open(Some(*cause)),
+            (_, None) => Standing::Open(None),
+            (_, Some(false)) => match lenient.map(|lenient| lenient.judge(None, bits)) {
+                Some(Standing::Within | Standing::Lenient) => Standing::Lenient,
+                Some(Standing::Outside) | None => Standing::Outside,
+                // A reading that requires nothing neither permits nor refuses.
+                Some(open @ Standing::Open(_)) => open,
+            },
+        }
+    }
+
     /// Whether bits are permitted; `None` where nothing can be said.
     pub fn permits(&self, bits: u64) -> Option<bool> {
         match self {
@@ -202,5 +230,26 @@ impl std::fmt::Display for CauseKind {
             CauseKind::Budget => "an undecided branch with too many alternatives",
             CauseKind::PossibleRace => "a race that atomics may or may not exclude",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lenient_reading_that_requires_nothing_leaves_a_value_open() {
+        let usual = Expected::Exact(1);
+        let also = Expected::OneOf(vec![1, 2]);
+        let nothing = Expected::Undetermined(3);
+        assert_eq!(usual.judge(Some(&also), 1), Standing::Within);
+        assert_eq!(usual.judge(Some(&also), 2), Standing::Lenient);
+        assert_eq!(usual.judge(Some(&also), 4), Standing::Outside);
+        assert_eq!(usual.judge(None, 2), Standing::Outside);
+        assert_eq!(usual.judge(Some(&nothing), 2), Standing::Open(Some(3)));
+        assert_eq!(nothing.judge(None, 2), Standing::Open(Some(3)));
+        let anything = Expected::Float { format: assay_float::F32, set: Set::anything() };
+        assert_eq!(usual.judge(Some(&anything), 2), Standing::Open(None));
+        assert_eq!(anything.judge(Some(&usual), 1), Standing::Open(None));
     }
 }

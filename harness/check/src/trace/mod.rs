@@ -18,10 +18,10 @@ use alone::Judged;
 use code::{Recorder, as_words, position, words_of};
 
 use crate::elements::read_bits;
-use crate::verdict::{Permitted, Verdict, hex, ranges};
+use crate::verdict::{Permitted, hex, ranges};
 use crate::{Descriptor, Setup};
 use assay_float::{F16, F32, F64};
-use assay_oracle::{Buffer, Dispatch, Resource, Slot};
+use assay_oracle::{Buffer, Dispatch, Resource, Slot, Standing};
 use assay_precision::Scalar;
 use assay_runner::{Blame, BlameExample, Derived};
 use assay_spirv::Module;
@@ -203,9 +203,9 @@ impl Traced {
                 });
                 let got = self.component(recorded, invocation, &plain, result, component);
                 match set.as_ref().map(|set| set.judge(got)) {
-                    Some(Verdict::Within | Verdict::Lenient) => {}
-                    Some(Verdict::Outside) => within = Some(false),
-                    Some(Verdict::Open(_)) | None => within = within.filter(|within| !within),
+                    Some(Standing::Within | Standing::Lenient) => {}
+                    Some(Standing::Outside) => within = Some(false),
+                    Some(Standing::Open(_)) | None => within = within.filter(|within| !within),
                 }
                 permitted.push(set.map_or_else(Vec::new, |set| ranges(scalar_of(&plain), &set.expected)));
             }
@@ -261,7 +261,7 @@ impl Traced {
                 let at = (invocation * u64::from(plain.count) + u64::from(component)) * u64::from(element / 8);
                 let permitted = Permitted::of(&memory, at, element)?;
                 let got = bits_of(invocation, &plain, result, component);
-                (permitted.judge(got) == Verdict::Outside).then_some((component, got, permitted))
+                (permitted.judge(got) == Standing::Outside).then_some((component, got, permitted))
             });
             let Some((component, got, permitted)) = outside else { continue };
             wrong += 1;

@@ -39,7 +39,7 @@ fn a_bundle_shows_the_failure_again() {
     assert!(same, "{found:?}");
     assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass, "not on a device without the error");
     let expected = std::fs::read_to_string(folder.path().join("expected.txt")).unwrap();
-    assert_eq!(expected.lines().filter(|line| line.ends_with(" !")).count(), 128, "{expected}");
+    assert_eq!(expected.lines().filter(|line| line.ends_with("(not permitted)")).count(), 128, "{expected}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::model::Outside;
 use super::pass::{Contents, Pass, Permitted};
-use assay_oracle::{Cell, Expected};
+use assay_oracle::{Cell, Expected, Standing};
 use std::collections::BTreeMap;
 
 /// A value that is not permitted.
@@ -14,12 +14,30 @@ pub(super) struct Wrong {
     pub got: String,
     /// What may be there.
     pub permitted: String,
-    /// What kind of mistake.
-    pub class: &'static str,
 }
 
-/// How many wrong values are kept.
-const KEPT: usize = 16;
+/// The wrong values of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wrongs {
+    /// What kind of mistake.
+    pub class: &'static str,
+    /// How many.
+    pub count: u64,
+    /// The first of them.
+    pub first: Vec<Wrong>,
+}
+
+/// What was to be compared is not there, or is not as long as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} should be {permitted} bytes, and {left} were left")]
+pub(super) struct Incomplete {
+    what: String,
+    permitted: usize,
+    left: usize,
+}
+
+/// How many wrong values of a class are kept.
+const KEPT: usize = 8;
 
 /// What a comparison came to.
 #[derive(Clone, Debug, Default)]
@@ -28,36 +46,54 @@ pub(super) struct Verdict {
     pub checked: u64,
     /// Values of which nothing is known.
     pub unchecked: u64,
-    /// Wrong ones.
-    pub failing: u64,
     /// Values that only a lenient reading permits.
     pub lenient: u64,
-    /// The first wrong ones.
-    pub wrong: Vec<Wrong>,
+    /// Wrong ones by what kind of mistake, in the order in which the kinds were met.
+    pub wrong: Vec<Wrongs>,
 }
 
 impl Verdict {
+    /// Wrong values of all kinds.
+    pub(super) fn failing(&self) -> u64 {
+        self.wrong.iter().map(|wrong| wrong.count).sum()
+    }
+
     /// Adds texels that were changed outside tiles.
     pub(super) fn outside(&mut self, outside: &[Outside]) {
         for Outside { attachment, at, layer, tile } in outside {
-            self.failing += 1;
-            self.keep(Wrong {
+            self.fail("OutsideTile", || Wrong {
                 place: format!("attachment {attachment}, texel {at:?}, layer {layer}"),
                 got: format!("changed by the tile at {tile:?}"),
                 permitted: "no store outside the tile".to_owned(),
-                class: "OutsideTile",
             });
         }
     }
 
-    fn keep(&mut self, wrong: Wrong) {
-        if self.wrong.len() < KEPT {
-            self.wrong.push(wrong);
+    fn fail(&mut self, class: &'static str, wrong: impl FnOnce() -> Wrong) {
+        let at = self.wrong.iter().position(|wrongs| wrongs.class == class).unwrap_or_else(|| {
+            self.wrong.push(Wrongs { class, count: 0, first: Vec::new() });
+            self.wrong.len() - 1
+        });
+        let wrongs = &mut self.wrong[at];
+        wrongs.count += 1;
+        if wrongs.first.len() < KEPT {
+            wrongs.first.push(wrong());
         }
     }
 
     /// Compares all of a pass; `class` names what is wrong.
-    pub(super) fn compare(&mut self, pass: &Pass, left: &Contents, permitted: &Permitted, class: &'static str) {
+    ///
+    /// # Errors
+    /// Something is missing: it could not be compared, and would look as if it were permitted.
+    pub(super) fn compare(
+        &mut self,
+        pass: &Pass,
+        left: &Contents,
+        permitted: &Permitted,
+        class: &'static str,
+    ) -> Result<(), Incomplete> {
+        complete("attachment", &left.attachments, &permitted.contents.attachments)?;
+        complete("buffer", &left.buffers, &permitted.contents.buffers)?;
         for (index, (got, expected)) in left.attachments.iter().zip(&permitted.contents.attachments).enumerate() {
             let bytes = pass.texel_bytes(index);
             let place = |at: usize| {
@@ -73,6 +109,7 @@ impl Verdict {
             let place = |at: usize| format!("buffer {index}, byte {at}");
             self.bytes((got, expected), &permitted.buffers[index], 4, &place, class);
         }
+        Ok(())
     }
 
     fn bytes(
@@ -96,36 +133,47 @@ impl Verdict {
             let end = (at + unit).min(next).min(expected.len());
             self.checked += 1;
             if got[at..end] != expected[at..end] {
-                self.failing += 1;
                 let hex = |bytes: &[u8]| format!("{:#x}", number(bytes));
-                let (got, permitted) = (hex(&got[at..end]), hex(&expected[at..end]));
-                self.keep(Wrong { place: place(at), got, permitted, class });
+                let (got, permitted) = (&got[at..end], &expected[at..end]);
+                self.fail(class, || Wrong { place: place(at), got: hex(got), permitted: hex(permitted) });
             }
             at = end;
         }
     }
 
     fn cell(&mut self, cell: &Cell, bits: u64, place: impl FnOnce() -> String, class: &'static str) {
-        match cell.expected.permits(bits) {
-            None => self.unchecked += 1,
-            Some(true) => self.checked += 1,
-            Some(false) => {
-                self.checked += 1;
-                if cell.lenient.as_ref().is_some_and(|lenient| lenient.permits(bits) != Some(false)) {
-                    self.lenient += 1;
-                    return;
-                }
-                self.failing += 1;
-                let permitted = match &cell.expected {
+        match cell.expected.judge(cell.lenient.as_deref(), bits) {
+            Standing::Open(_) => {
+                self.unchecked += 1;
+                return;
+            }
+            Standing::Within => {}
+            Standing::Lenient => self.lenient += 1,
+            Standing::Outside => self.fail(class, || Wrong {
+                place: place(),
+                got: format!("{bits:#x}"),
+                permitted: match &cell.expected {
                     Expected::Exact(bits) => format!("{bits:#x}"),
                     Expected::OneOf(patterns) => format!("one of {patterns:x?}"),
                     Expected::Float { set, format } => format!("{:?} of {}", set, format.name),
                     Expected::Undetermined(_) => "anything".to_owned(),
-                };
-                self.keep(Wrong { place: place(), got: format!("{bits:#x}"), permitted, class });
-            }
+                },
+            }),
+        }
+        self.checked += 1;
+    }
+}
+
+/// Whether as many pieces of memory of the same lengths were left as are permitted.
+fn complete(what: &str, left: &[Vec<u8>], permitted: &[Vec<u8>]) -> Result<(), Incomplete> {
+    for index in 0..left.len().max(permitted.len()) {
+        let length = |of: &[Vec<u8>]| of.get(index).map_or(0, Vec::len);
+        let (left, permitted) = (length(left), length(permitted));
+        if left != permitted {
+            return Err(Incomplete { what: format!("{what} {index}"), permitted, left });
         }
     }
+    Ok(())
 }
 
 /// Little-endian bytes as a number.

@@ -1,14 +1,14 @@
 //! Running a render pass on a path, and what came of it.
 
 use super::device::{self, DeviceError, Lowered};
-use super::judge::Verdict;
+use super::judge::{Incomplete, Verdict, Wrong};
 use super::model::{self, shuffled};
 use super::pass::{Contents, Pass, Permitted};
 use super::reference::{self, ReferenceError};
 use crate::result::blank;
 use crate::{Case, RunPath};
 use assay_check::{Target, TargetError};
-use assay_runner::{CaseResult, ClassCount, Example, Status, Trouble};
+use assay_runner::{CaseResult, ClassCount, Example, Status};
 use assay_spirv::Module;
 use assay_spirv::need::Need;
 use assay_vulkan::{BufferSpec, Device, Dispatch, Error, PipelineDesc};
@@ -27,17 +27,18 @@ impl From<ReferenceError> for Outcome {
     }
 }
 
+impl From<Incomplete> for Outcome {
+    fn from(error: Incomplete) -> Outcome {
+        Outcome::Not(Status::InternalError, error.to_string())
+    }
+}
+
 impl From<TargetError> for Outcome {
     fn from(error: TargetError) -> Outcome {
-        let (status, what) = match error {
-            TargetError::Lacks(what) => (Status::NotSupported, what),
-            TargetError::Failed(Trouble::DeviceLost(what)) => (Status::DeviceLost, what),
-            TargetError::Failed(Trouble::Timeout(what)) => (Status::Timeout, what),
-            TargetError::Failed(Trouble::Internal(what)) => (Status::InternalError, what),
-            TargetError::Failed(Trouble::Pipeline(what)) => (Status::Fail, what),
-            TargetError::Failed(Trouble::OutOfMemory(what)) => (Status::Undetermined, what),
-        };
-        Outcome::Not(status, what)
+        match error {
+            TargetError::Lacks(what) => Outcome::Not(Status::NotSupported, what),
+            TargetError::Failed(trouble) => Outcome::Not(trouble.status(), trouble.to_string()),
+        }
     }
 }
 
@@ -94,7 +95,7 @@ fn against_second(pass: &Pass, seed: u64) -> Result<Outcome, Outcome> {
         return Ok(Outcome::Not(Status::Undetermined, why.to_owned()));
     };
     let mut verdict = Verdict::default();
-    verdict.compare(pass, &second(pass, pass.tile), &permitted, "Reference");
+    verdict.compare(pass, &second(pass, pass.tile), &permitted, "Reference")?;
     Ok(Outcome::Judged(verdict))
 }
 
@@ -117,18 +118,23 @@ fn lowered(pass: &Pass, target: &dyn Target, seed: u64) -> Result<Outcome, Outco
         Ok((left, frame))
     });
     let (left, frame) = ran?;
-    Ok(Outcome::Judged(verdict(pass, &left, frame.as_ref(), &permitted)))
+    Ok(Outcome::Judged(verdict(pass, &left, frame.as_ref(), &permitted)?))
 }
 
 /// What a run of a pass, and of the ordinary shader, came to.
-pub(super) fn verdict(pass: &Pass, left: &model::Left, frame: Option<&Contents>, permitted: &Permitted) -> Verdict {
+pub(super) fn verdict(
+    pass: &Pass,
+    left: &model::Left,
+    frame: Option<&Contents>,
+    permitted: &Permitted,
+) -> Result<Verdict, Incomplete> {
     let mut verdict = Verdict::default();
     verdict.outside(&left.outside);
-    verdict.compare(pass, &left.permitted.contents, permitted, "Texel");
+    verdict.compare(pass, &left.permitted.contents, permitted, "Texel")?;
     if let Some(frame) = frame {
-        verdict.compare(pass, frame, permitted, "FullFrame");
+        verdict.compare(pass, frame, permitted, "FullFrame")?;
     }
-    verdict
+    Ok(verdict)
 }
 
 /// With the extension itself.
@@ -151,7 +157,7 @@ fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<Outcome, Outcom
     let permitted = reference::permitted(pass, [width, height], seed)?;
     let mut verdict = Verdict::default();
     let contents = Contents { attachments: left.attachments, buffers: left.buffers };
-    verdict.compare(pass, &contents, &permitted, "Texel");
+    verdict.compare(pass, &contents, &permitted, "Texel")?;
     Ok(Outcome::Judged(verdict))
 }
 
@@ -168,9 +174,11 @@ fn executes(device: &Device, limit: Duration) -> Result<bool, Error> {
     Ok(slot.read::<u32>(0)? == [WORD])
 }
 
-fn result(case: &Case, path: RunPath, verdict: Verdict, seed: u64) -> CaseResult {
-    let Verdict { checked, unchecked, failing, lenient, wrong } = verdict;
-    let (status, reason) = match wrong.first() {
+pub(super) fn result(case: &Case, path: RunPath, verdict: Verdict, seed: u64) -> CaseResult {
+    let failing = verdict.failing();
+    let Verdict { checked, unchecked, lenient, wrong } = verdict;
+    let first = wrong.iter().find_map(|wrongs| wrongs.first.first());
+    let (status, reason) = match first {
         Some(first) => (
             Status::Fail,
             Some(format!("{failing} wrong; {} is {}, permitted: {}", first.place, first.got, first.permitted)),
@@ -179,31 +187,26 @@ fn result(case: &Case, path: RunPath, verdict: Verdict, seed: u64) -> CaseResult
             (Status::QualityWarning, Some(format!("{lenient} values that only a lenient reading permits")))
         }
         None if unchecked > 0 => (Status::Undetermined, Some(format!("{unchecked} values are not determined"))),
+        None if checked == 0 => (Status::Undetermined, Some("nothing was compared".to_owned())),
         None => (Status::Pass, None),
     };
-    let mut classes: Vec<ClassCount> = Vec::new();
-    for wrong in &wrong {
-        let example = Example {
-            operands: vec![wrong.place.clone()],
-            slot: 0,
-            got: wrong.got.clone(),
-            permitted: vec![[wrong.permitted.clone(), wrong.permitted.clone()]],
-            margin: None,
-            explain: format!("assay run {}", case.name),
-        };
-        match classes.iter_mut().find(|class| class.class == wrong.class) {
-            Some(class) => {
-                class.count += 1;
-                class.examples.push(example);
-            }
-            None => classes.push(ClassCount {
-                status: Status::Fail,
-                class: wrong.class.to_owned(),
-                count: 1,
-                examples: vec![example],
-            }),
-        }
-    }
+    let example = |wrong: &Wrong| Example {
+        operands: vec![wrong.place.clone()],
+        slot: 0,
+        got: wrong.got.clone(),
+        permitted: vec![[wrong.permitted.clone(), wrong.permitted.clone()]],
+        margin: None,
+        explain: format!("assay run {}", case.name),
+    };
+    let classes: Vec<ClassCount> = wrong
+        .iter()
+        .map(|wrongs| ClassCount {
+            status: Status::Fail,
+            class: wrongs.class.to_owned(),
+            count: wrongs.count,
+            examples: wrongs.first.iter().map(example).collect(),
+        })
+        .collect();
     CaseResult {
         reason,
         inputs_tested: checked,

@@ -1,10 +1,12 @@
 //! The model, and faults planted in the lowered path: each must be found.
 
+use super::judge::Verdict;
 use super::model::{self, Executor, shuffled};
-use super::pass::{Pass, Permitted};
+use super::pass::{Contents, Pass, Permitted};
 use super::{reference, run};
 use crate::Suite as _;
 use assay_oracle::Tile;
+use assay_runner::Status;
 
 fn pass(name: &str) -> Pass {
     let cases = super::TileShading.cases();
@@ -95,7 +97,6 @@ impl<E: Executor> Executor for Planted<'_, E> {
             Fault::WrongAttachment => memory.contents.attachments.reverse(),
             _ => {}
         }
-        let before = memory.clone();
         self.inner.step(step, &tile, memory)?;
         match self.fault {
             Fault::ApronOffByOne => {
@@ -126,7 +127,6 @@ impl<E: Executor> Executor for Planted<'_, E> {
             }
             Fault::WrongAttachment => memory.contents.attachments.reverse(),
             Fault::Twice => {
-                let _ = before;
                 self.inner.step(step, &tile, memory)?;
             }
             _ => {}
@@ -141,8 +141,8 @@ fn wrong(pass: &Pass, fault: Fault) -> (u64, usize) {
     let inner = reference::LoweredOracle::new(pass, [4, 4, 1]).unwrap_or_else(|e| panic!("{e}"));
     let mut planted = Planted { inner, pass, fault, first: None };
     let left = model::run(pass, &pass.tiles(pass.tile), &mut planted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
-    let verdict = run::verdict(pass, &left, None, &permitted);
-    (verdict.failing, left.outside.len())
+    let verdict = run::verdict(pass, &left, None, &permitted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
+    (verdict.failing(), left.outside.len())
 }
 
 #[test]
@@ -175,4 +175,46 @@ fn every_planted_fault_is_found() {
         assert!(failing > 0, "{name}: {fault:?} was not found");
         assert!(outside > 0 || fault != F::OutsideTile, "{name}: {fault:?}");
     }
+}
+
+fn permitted(pass: &Pass) -> Permitted {
+    reference::permitted(pass, pass.tile, 7).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn what_is_missing_is_no_pass() {
+    let pass = pass("tile.atomic.add.u32.first");
+    let permitted = permitted(&pass);
+    let left = permitted.contents.clone();
+    let compare = |left: &Contents| Verdict::default().compare(&pass, left, &permitted, "Texel");
+    assert_eq!(compare(&left), Ok(()));
+    let mut short = left.clone();
+    short.buffers[0].pop();
+    let length = left.buffers[0].len();
+    let error = compare(&short).expect_err("a byte is missing");
+    assert_eq!(error.to_string(), format!("buffer 0 should be {length} bytes, and {} were left", length - 1));
+    let fewer = Contents { attachments: Vec::new(), ..left.clone() };
+    assert!(compare(&fewer).is_err() || left.attachments.is_empty());
+    let fewer = Contents { buffers: Vec::new(), ..left };
+    assert!(compare(&fewer).is_err());
+}
+
+#[test]
+fn nothing_compared_is_no_pass() {
+    let cases = super::TileShading.cases();
+    let result = run::result(&cases[0], crate::RunPath::Lowered, Verdict::default(), 1);
+    assert_eq!(result.status, Status::Undetermined, "{:?}", result.reason);
+}
+
+#[test]
+fn all_wrong_values_are_counted_and_the_first_kept() {
+    let pass = pass("tile.attachments.3");
+    let permitted = permitted(&pass);
+    let mut left = permitted.contents.clone();
+    left.attachments.iter_mut().chain(&mut left.buffers).flatten().for_each(|byte| *byte ^= 0x55);
+    let mut verdict = Verdict::default();
+    assert_eq!(verdict.compare(&pass, &left, &permitted, "Texel"), Ok(()));
+    assert_eq!((verdict.failing(), verdict.wrong.len()), (verdict.checked, 1));
+    let first = verdict.wrong[0].first.len() as u64;
+    assert!(0 < first && first < verdict.failing(), "{first} of {}", verdict.failing());
 }
