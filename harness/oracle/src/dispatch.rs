@@ -1,5 +1,6 @@
 //! What a program is run with.
 
+use assay_spirv::kernel::KernelCall;
 use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
 use std::collections::BTreeMap;
@@ -207,6 +208,8 @@ pub struct Dispatch {
     pub maintenance8: bool,
     /// The tile, where the shader is one of tile shading.
     pub tile: Option<Tile>,
+    /// Of a kernel, its arguments and what its handles name.
+    pub kernel: Option<KernelCall>,
 }
 
 impl Default for Dispatch {
@@ -221,6 +224,7 @@ impl Default for Dispatch {
             filtering: Filtering::default(),
             maintenance8: false,
             tile: None,
+            kernel: None,
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::error::Place;
 use crate::ty::{Kind, Leaf};
+use assay_spirv::kernel::HandleKind;
 use assay_spirv::sampling::GatherMode;
+use assay_spirv::tables::Dim;
 
 /// A register: one scalar of a value, for every lane.
 pub(crate) type Reg = u32;
@@ -376,6 +378,13 @@ pub(crate) enum Inst {
         image: Reg,
         coordinates: (Reg, u32),
         texel: (Reg, u32),
+    },
+    /// What a handle names; of images, a view of that dimensionality, of an array or not.
+    Handle {
+        dst: Reg,
+        handle: Reg,
+        kind: HandleKind,
+        shape: Option<(Dim, bool)>,
     },
     /// An image together with a sampler of another descriptor.
     SampledImage {

@@ -70,10 +70,17 @@
 //! the caller's: the texels of a tile attachment are what this tile sees. A shader with a shading rate has an invocation for every
 //! block ([`Program::tile_shading_rate`], [`Tile::blocks`]), whatever [`Dispatch::groups`] says.
 //!
+//! # Kernels
+//!
+//! A kernel gets its arguments and the meaning of its handles from [`Dispatch::kernel`]. Its pointers are buffers and offsets, never
+//! numbers; memory is laid out as C does it. A handle is converted where the instruction stands: one that names nothing, or an
+//! image of another dimensionality, is a fault there, used or not. Floats have the permitted sets of Vulkan, in whose terms kernels
+//! are run here.
+//!
 //! # Not implemented
 //!
 //! Sampled cubes, projective samples, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
-//! queries: all refused by name.
+//! queries; of kernels, constant memory, pointers in memory or as numbers, OpenCL.std: all refused by name.
 
 mod decode;
 mod direct;

@@ -159,6 +159,8 @@ pub enum FaultKind {
     UndefinedDecision,
     /// A physical pointer that is not aligned as its access states, or points into no buffer.
     Pointer,
+    /// A handle that names nothing, or something of another dimensionality: `SPV_INTEL_bindless_images`.
+    Handle,
     /// A rule of the specification that only running shows, by its VUID in the detail.
     Rule,
 }
@@ -176,6 +178,7 @@ impl std::fmt::Display for FaultKind {
             FaultKind::Unreachable => "OpUnreachable reached",
             FaultKind::UndefinedDecision => "undefined value decides",
             FaultKind::Pointer => "bad pointer",
+            FaultKind::Handle => "undefined handle",
             FaultKind::Rule => "rule violated",
         })
     }

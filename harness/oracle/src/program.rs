@@ -5,11 +5,11 @@ use crate::error::{Place, ProgramError, RunError};
 use crate::inst::{Function, Inst, Reg};
 use crate::outcome::Outcome;
 use crate::site::Site;
-use crate::ty::Kind;
+use crate::ty::{Kind, Leaf};
 use assay_spirv::Module;
 use assay_spirv::tables::BuiltIn;
 
-/// A compute entry point, specialised and translated for the interpreter.
+/// A compute entry point or a kernel, specialised and translated for the interpreter.
 #[derive(Debug)]
 pub struct Program {
     pub(crate) name: String,
@@ -40,6 +40,16 @@ pub struct Program {
     pub(crate) tiled: bool,
     /// `TileShadingRateQCOM`.
     pub(crate) rate: Option<[u32; 3]>,
+    /// Of a kernel, its parameters.
+    pub(crate) parameters: Option<Vec<Parameter>>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) reg: Reg,
+    /// The scalars of a value, as they stand in memory; `None` of a pointer.
+    pub(crate) leaves: Option<Vec<Leaf>>,
 }
 
 /// Memory that a program names, by the numbers that pointers count it with.
@@ -64,7 +74,7 @@ pub(crate) enum ObjectKind {
 }
 
 impl Program {
-    /// Translates the compute entry point `entry` of a module, with these specialisation constants.
+    /// Translates the compute entry point or kernel `entry` of a module, with these specialisation constants.
     ///
     /// # Errors
     /// There is no such entry point, the module holds what the interpreter does not implement (named with its place),

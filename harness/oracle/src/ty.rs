@@ -130,7 +130,8 @@ impl Layout {
         }
     }
 
-    fn alignment(&self) -> u64 {
+    /// Where it may begin, as C aligns it.
+    pub(crate) fn alignment(&self) -> u64 {
         match self {
             Layout::Scalar(kind) => kind.bytes(),
             Layout::Many { of, .. } => of.alignment(),

@@ -8,6 +8,7 @@
 //! * [`edit`]: changes to a module's words.
 //! * [`sampling`]: states of samplers and views, and which texels they pick.
 //! * [`inspect`]: all of it about one file, as data and as text.
+//! * [`kernel`]: what a kernel is called with, where no Vulkan device takes it.
 //! * [`lower`]: extensions rewritten in core SPIR-V.
 //! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
 
@@ -17,6 +18,7 @@ pub mod grammar;
 mod hash;
 mod id_table;
 pub mod inspect;
+pub mod kernel;
 pub mod lower;
 pub mod module;
 pub mod need;

@@ -13,6 +13,8 @@ pub(crate) struct Declared {
     modes: [Modes; 3],
     /// Types with a default: the word of the type and of the constant that holds the flags.
     defaults: Vec<(u32, u32)>,
+    /// `ContractionOff`, of kernels.
+    contraction_off: bool,
 }
 
 fn place(width: u32) -> usize {
@@ -39,6 +41,7 @@ impl Declared {
                 ExecutionMode::FPFastMathDefault => {
                     declared.defaults.push((first, i.operand(3).unwrap_or_default()));
                 }
+                ExecutionMode::ContractionOff => declared.contraction_off = true,
                 _ => {}
             }
         }
@@ -111,6 +114,7 @@ impl Decoder<'_> {
             modes.preserve_special = false;
             modes.no_contraction = false;
         }
+        modes.no_contraction |= self.environment.contraction_off;
         Ok(modes)
     }
 

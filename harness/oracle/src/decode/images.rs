@@ -28,6 +28,11 @@ impl Decoder<'_> {
         if op == Op::ImageTexelPointer {
             return self.texel_pointer(i);
         }
+        if let Op::ConvertHandleToImageINTEL | Op::ConvertHandleToSamplerINTEL | Op::ConvertHandleToSampledImageINTEL =
+            op
+        {
+            return self.handle(i, op);
+        }
         let image = self.operand(i, 0)?;
         match op {
             Op::ImageRead | Op::ImageFetch => {

@@ -4,7 +4,7 @@ use super::{Decoder, Group, Result, group};
 use crate::inst::{Inst, IntOp};
 use crate::ty::Kind;
 use assay_spirv::module::Instruction;
-use assay_spirv::tables::Op;
+use assay_spirv::tables::{Op, StorageClass};
 
 impl Decoder<'_> {
     pub(super) fn instruction(&mut self, i: Instruction) -> Result {
@@ -128,6 +128,11 @@ impl Decoder<'_> {
             }
             Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => {
                 let src = self.operand(i, 0)?;
+                let kernel = |val: &super::Val| val.pointee.as_ref().map(|p| p.class == StorageClass::CrossWorkgroup);
+                if kernel(&src) != kernel(&dst) && (kernel(&src) == Some(true) || kernel(&dst) == Some(true)) {
+                    // Its pointers are buffers and offsets, no addresses.
+                    return self.unsupported(format!("{op} between a kernel's pointer and what is none"));
+                }
                 let (from, to) = (self.kind(&src).width(), self.kind(&dst).width());
                 if src.n * from != dst.n * to && op == Op::Bitcast {
                     return self.invalid("OpBitcast between different sizes");

@@ -176,7 +176,9 @@ impl Decoder<'_> {
         let word = self.module.type_definition(ty).result().unwrap_or_default();
         let mut decorations = self.module.decorations(word);
         let stated = decorations.find(|d| d.decoration == Some(assay_spirv::tables::Decoration::ArrayStride));
-        stated.and_then(|d| d.operands.first().copied()).map_or_else(|| layout.size(Mode::Tight), u64::from)
+        // As in C: each begins where it is aligned.
+        let tight = || layout.size(Mode::Tight).next_multiple_of(layout.alignment());
+        stated.and_then(|d| d.operands.first().copied()).map_or_else(tight, u64::from)
     }
 
     pub(super) fn array_length(&mut self, i: Instruction) -> Result {
@@ -206,7 +208,7 @@ impl Decoder<'_> {
             scope,
             acquire: both || has(MemorySemantics::ACQUIRE),
             release: both || has(MemorySemantics::RELEASE),
-            buffers: has(MemorySemantics::UNIFORM_MEMORY),
+            buffers: has(MemorySemantics::UNIFORM_MEMORY) || has(MemorySemantics::CROSS_WORKGROUP_MEMORY),
             workgroup: has(MemorySemantics::WORKGROUP_MEMORY),
         })
     }

@@ -7,6 +7,7 @@ mod glsl;
 mod images;
 mod instruction;
 mod integers;
+mod kernel;
 mod memory;
 mod subgroups;
 mod support;
@@ -109,7 +110,8 @@ type Result<T = ()> = std::result::Result<T, ProgramError>;
 /// Reads an entry point of a module.
 pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program> {
     let usages = reflect::usages(module);
-    let computes = || usages.iter().filter(|u| u.model == Some(ExecutionModel::GLCompute));
+    let models = [Some(ExecutionModel::GLCompute), Some(ExecutionModel::Kernel)];
+    let computes = || usages.iter().filter(|u| models.contains(&u.model));
     let Some(usage) = computes().find(|u| u.name == entry) else {
         let there = computes().map(|u| u.name.clone()).collect();
         return Err(ProgramError::NoEntryPoint { name: entry.into(), there });
@@ -145,6 +147,7 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
     decoder.globals()?;
     let entry = decoder.all_functions()?;
     let size = decoder.workgroup_size()?;
+    let parameters = decoder.parameters()?;
     let sites = std::mem::take(&mut decoder.sites).finish();
     let registers = decoder.kinds.len() as u64;
     let setup = decoder.setup.iter().zip(&decoder.setup_at);
@@ -182,6 +185,7 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         reconverges,
         tiled,
         rate,
+        parameters,
     })
 }
 
@@ -288,6 +292,10 @@ impl<'a> Decoder<'a> {
                 self.layout(pointee, Mode::Leaves)?
             }
             StorageClass::Workgroup if !self.is_block(pointee) => self.layout(pointee, Mode::Tight)?,
+            StorageClass::CrossWorkgroup => self.kernel_layout(pointee)?,
+            StorageClass::UniformConstant if self.usage.model == Some(ExecutionModel::Kernel) => {
+                return self.unsupported("a kernel's constant memory");
+            }
             StorageClass::UniformConstant | StorageClass::TileAttachmentQCOM => self.descriptors(pointee)?,
             StorageClass::Uniform | StorageClass::StorageBuffer if self.is_descriptor_array(pointee) => {
                 self.descriptors(pointee)?

@@ -80,7 +80,8 @@ pub(crate) fn group(op: Op) -> Group {
         Op::ImageTexelPointer | Op::SampledImage | Op::ImageSampleExplicitLod | Op::ImageSampleDrefExplicitLod
         | Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageFetch | Op::ImageGather
         | Op::ImageDrefGather | Op::ImageGatherQCOM | Op::ImageRead | Op::ImageWrite | Op::Image | Op::ImageQuerySizeLod | Op::ImageQuerySize
-        | Op::ImageQueryLevels | Op::ImageQuerySamples => Group::Image,
+        | Op::ImageQueryLevels | Op::ImageQuerySamples | Op::ConvertHandleToImageINTEL | Op::ConvertHandleToSamplerINTEL
+        | Op::ConvertHandleToSampledImageINTEL => Group::Image,
         Op::TypeOpaque | Op::TypeEvent | Op::TypeDeviceEvent | Op::TypeReserveId | Op::TypeQueue | Op::TypePipe
         | Op::ConstantSampler | Op::CopyMemorySized | Op::GenericPtrMemSemantics | Op::ImageSampleImplicitLod
         | Op::ImageSampleDrefImplicitLod | Op::ImageSampleProjImplicitLod | Op::ImageSampleProjDrefImplicitLod
@@ -293,8 +294,7 @@ pub(crate) fn group(op: Op) -> Group {
         | Op::SpecConstantCapabilitiesINTEL | Op::ConditionalCopyObjectINTEL | Op::PredicatedLoadINTEL
         | Op::PredicatedStoreINTEL | Op::GroupIMulKHR | Op::GroupFMulKHR | Op::GroupBitwiseAndKHR | Op::GroupBitwiseOrKHR
         | Op::GroupBitwiseXorKHR | Op::GroupLogicalAndKHR | Op::GroupLogicalOrKHR | Op::GroupLogicalXorKHR
-        | Op::RoundFToTF32INTEL | Op::MaskedGatherINTEL | Op::MaskedScatterINTEL | Op::ConvertHandleToImageINTEL
-        | Op::ConvertHandleToSamplerINTEL | Op::ConvertHandleToSampledImageINTEL | Op::FDot2MixAcc32VALVE
+        | Op::RoundFToTF32INTEL | Op::MaskedGatherINTEL | Op::MaskedScatterINTEL | Op::FDot2MixAcc32VALVE
         | Op::FDot2MixAcc16VALVE | Op::FDot4MixAcc32VALVE => Group::Unsupported,
     }
 }

@@ -46,6 +46,7 @@ fn made(inst: &Inst, sites: &[Site]) -> Option<Span> {
         | Inst::Call { .. }
         | Inst::ImageRead { .. }
         | Inst::ImageWrite { .. }
+        | Inst::Handle { .. }
         | Inst::SampledImage { .. }
         | Inst::LookUp(_)
         | Inst::ImageQuery { .. }
@@ -109,6 +110,7 @@ fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
             let offset = offset.iter().map(|(first, n)| many(first, n));
             level.chain(offset).chain([many(dst, n), one(image), many(at, count)]).collect()
         }
+        Inst::Handle { dst, handle, .. } => vec![one(dst), one(handle)],
         Inst::SampledImage { dst, image, sampler } => vec![one(dst), one(image), one(sampler)],
         Inst::LookUp(look_up) => {
             let LookUp { dst, n, image, coordinates: (at, count), reference, offsets, kind, .. } = &**look_up;

@@ -9,6 +9,7 @@ mod forks;
 mod images;
 mod inherited;
 mod integer;
+mod kernel;
 pub(crate) mod lanes;
 mod log;
 mod races;
@@ -96,6 +97,8 @@ pub(crate) struct Run<'a> {
     pub(crate) attachments: BTreeSet<usize>,
     /// What the objects are that are samplers, or have one.
     pub(crate) samplers: Vec<Option<&'a Sampler>>,
+    /// What a kernel's handles name.
+    pub(crate) handles: kernel::Handles,
     /// Device addresses: first, bytes, number.
     pub(crate) addresses: Vec<(u64, u64, u64)>,
     /// Buffers that only addresses name: their slots and numbers.
@@ -169,6 +172,7 @@ impl Run<'_> {
                 self.image_read((*dst, *n), *image, *coordinates, (*level, *offset), lanes);
             }
             Inst::ImageWrite { image, coordinates, texel } => self.image_write(*image, *coordinates, *texel, lanes),
+            Inst::Handle { dst, handle, kind, shape } => self.handle(*dst, *handle, (*kind, *shape), lanes),
             Inst::SampledImage { dst, image, sampler } => self.sampled_image(*dst, *image, *sampler, lanes),
             Inst::LookUp(look_up) => self.look_up(look_up, lanes),
             Inst::ImageQuery { dst, n, image, query } => self.image_query((*dst, *n), *image, *query, lanes),

@@ -61,6 +61,7 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
         let what = "a shader with capability TileShadingQCOM and no tile (VUID-vkCmdDispatch-None-10743)";
         return Err(RunError::Dispatch(what.into()));
     }
+    super::kernel::check(program, dispatch)?;
     for object in &program.objects {
         let ObjectKind::Binding(slot) = object.kind else { continue };
         if object.count == 1 && !dispatch.bindings.contains_key(&slot) {
@@ -104,6 +105,7 @@ impl<'a> Run<'a> {
             images: Vec::new(),
             attachments: BTreeSet::new(),
             samplers: Vec::new(),
+            handles: Default::default(),
             addresses: Vec::new(),
             pointed: Vec::new(),
             log: Log::default(),
@@ -129,6 +131,9 @@ impl<'a> Run<'a> {
 
     /// Makes the memory objects, numbered as pointers count them.
     fn bind(&mut self) -> Result<(), RunError> {
+        if self.program.parameters.is_some() {
+            return self.bind_kernel();
+        }
         let end = self.program.objects.iter().map(|object| object.first + object.count).max().unwrap_or(0);
         self.numbers = vec![u32::MAX; end.min(OBJECTS) as usize];
         for declared in &self.program.objects {
@@ -192,7 +197,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn add_image(&mut self, number: u64, at: Slot, image: &'a Image, tile: bool) -> Result<(), RunError> {
+    pub(super) fn add_image(&mut self, number: u64, at: Slot, image: &'a Image, tile: bool) -> Result<(), RunError> {
         let texel = Texel::of(image.format);
         let expected = texel.map(|t| image.texels_before(image.levels).saturating_mul(u64::from(t.bytes)));
         let found = image.data.len() as u64;
@@ -218,12 +223,12 @@ impl<'a> Run<'a> {
     }
 
     /// The sampler of the object that was added last.
-    fn add_sampler(&mut self, sampler: &'a Sampler) {
+    pub(super) fn add_sampler(&mut self, sampler: &'a Sampler) {
         self.samplers.resize(self.objects.len(), None);
         self.samplers[self.objects.len() - 1] = Some(sampler);
     }
 
-    fn add(&mut self, number: u64, object: Object) {
+    pub(super) fn add(&mut self, number: u64, object: Object) {
         self.numbers[number as usize] = self.objects.len() as u32;
         self.objects.push(object);
     }
@@ -249,6 +254,7 @@ impl<'a> Run<'a> {
             let _nothing_stops = self.execute(inst, lanes);
         }
         self.builtins();
+        self.arguments();
         self.begin_races();
         let _given_up = self.call(self.program.entry, lanes);
     }
