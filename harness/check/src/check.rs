@@ -7,6 +7,7 @@ use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{Cause, Dispatch, Filtering, Limits, Outcome, Place, Program};
 use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
+use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
 use assay_spirv::tables::Op;
@@ -25,6 +26,7 @@ pub struct Check<'a> {
     limits: Limits,
     padding: bool,
     expectations: Vec<Expectation>,
+    kernel: Option<KernelCall>,
 }
 
 /// Where a bundle goes, and what it says of its origin.
@@ -52,7 +54,8 @@ impl<'a> Check<'a> {
         let program = Program::new(&subject.source.module, &setup.entry, &spec_values(&setup.specs));
         let program = program.map_err(|error| oracle(subject, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
-        Ok(Check { subject, setup, program, limits, padding, expectations })
+        let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
+        Ok(Check { subject, setup, program, limits, padding, expectations, kernel })
     }
 
     /// What a round is given on a device with those abilities.
@@ -71,6 +74,7 @@ impl<'a> Check<'a> {
             mipmap_bits: bits("mipmapPrecisionBits", least.mipmap_bits),
         };
         dispatch.maintenance8 = have.features.contains("maintenance8");
+        dispatch.kernel = self.kernel.clone();
         Ok(dispatch)
     }
 

@@ -30,7 +30,7 @@ pub use device::{DeviceWork, Job, Left, Target, TargetError, VulkanTarget};
 pub use elements::{Contents, Element, Step, path_text, runtime_stride, size_with, walk};
 pub use error::CheckError;
 pub use mutate::{Mutating, Mutation, MutationKind, Planted};
-pub use options::{BindingName, Expectation, Options, Source, assignment, groups};
+pub use options::{BindingName, Expectation, Kernel, Options, Source, assignment, groups};
 pub use reduce::{Reduced, reduce};
 pub use setup::{Descriptor, Setup, Spec};
 pub use states::{ImageForm, SamplerForm};

@@ -3,10 +3,13 @@
 use crate::{CheckError, ImageForm, SamplerForm};
 use assay_case::{InputRange, Mixture};
 use assay_oracle::{Limits, Slot};
+use assay_spirv::Module;
+use assay_spirv::kernel::KernelCall;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// What a check is asked to do.
 #[derive(Clone, Debug)]
@@ -36,8 +39,19 @@ pub struct Options {
     pub padding: bool,
     /// What is expected of elements beside what the specification permits.
     pub expectations: Vec<Expectation>,
+    /// Of a kernel: what it is called with.
+    pub kernel: Option<Kernel>,
     /// What the oracle may spend.
     pub limits: Limits,
+}
+
+/// What a kernel is called with, where no Vulkan device takes it as it is.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Its arguments, and what its handles name.
+    pub call: KernelCall,
+    /// The kernel as a compute shader: its descriptors and push constants are those that the call speaks of.
+    pub interface: Arc<Module>,
 }
 
 impl Default for Options {
@@ -55,6 +69,7 @@ impl Default for Options {
             seed: 0,
             padding: false,
             expectations: Vec::new(),
+            kernel: None,
             limits: Limits::default(),
         }
     }

@@ -104,7 +104,8 @@ impl Setup {
     /// # Errors
     /// The options do not fit the shader: what was asked for, and what there is.
     pub fn new(subject: &Subject, options: &Options) -> Result<Setup, CheckError> {
-        let module = &subject.source.module;
+        // A kernel's own module says nothing of descriptors.
+        let module = options.kernel.as_ref().map_or(&subject.source.module, |kernel| &*kernel.interface);
         let specs = specs(&Reflection::new(module), &options.specs)?;
         // Sizes may depend on them.
         let specialised = specialised(module, &specs);

@@ -9,6 +9,9 @@ use assay_spirv::{Module, assemble};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+#[path = "lower/bindless.rs"]
+mod bindless;
+
 const GATHER: &str = include_str!("lower/gather.spvasm");
 const TILE: &str = include_str!("lower/tile.spvasm");
 

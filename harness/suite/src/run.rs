@@ -135,7 +135,10 @@ impl Programs<'_> {
         let build = started.elapsed().as_secs_f64();
         let mut found = match path {
             RunPath::Native | RunPath::Lowered if program.lowered.is_empty() => check.run(self.target)?,
-            RunPath::Native | RunPath::Lowered => on_lowered(&check, case, &program.lowered, self.target)?,
+            RunPath::Native | RunPath::Lowered => {
+                let kernel = program.options.kernel.is_some();
+                on_lowered(&check, case, (&program.lowered, kernel), self.target)?
+            }
             RunPath::Reference => reference(&check, &program, self.target)?,
         };
         found.times.build = build;
@@ -147,7 +150,7 @@ impl Programs<'_> {
 fn on_lowered(
     check: &Check<'_>,
     case: &Case,
-    alternatives: &[Lowered],
+    (alternatives, kernel): (&[Lowered], bool),
     target: &dyn Target,
 ) -> Result<CheckResult, CheckError> {
     let mut have = target.have().clone();
@@ -167,7 +170,9 @@ fn on_lowered(
             break;
         }
     }
-    check.run(&Stand { target, have, words })
+    let stand = Stand { target, have, words };
+    // No device has what a kernel needs; that is what it is lowered for.
+    if kernel { check.hold(&stand) } else { check.run(&stand) }
 }
 
 /// A device that another module is given in place of what it is asked to run.

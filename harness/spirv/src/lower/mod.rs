@@ -2,6 +2,7 @@
 //!
 //! A lowered module says nothing of an extension's native support: it shows what the shader means, and tests what runs it.
 
+pub mod bindless;
 pub mod gather;
 pub mod tile;
 
@@ -19,6 +20,9 @@ pub enum LowerError {
     /// Lowering takes modules of one entry point.
     #[error("the module has {0} entry points; lowering takes modules of one")]
     EntryPoints(usize),
+    /// What a kernel is called with does not fit it, or fits no descriptors.
+    #[error("the kernel's call: {0}")]
+    Call(String),
     /// Something is used in a way that the lowering does not rewrite.
     #[error("{what} (word {at}) is not lowered")]
     NotLowered {

@@ -8,14 +8,14 @@ use crate::tables::{Dim, ImageFormat, ImageOperands, Op};
 
 /// What the specification's table says of an image format: whether texels are floats, their width in shaders, and
 /// their signedness.
-pub(super) struct FormatRow {
-    pub(super) float: bool,
-    pub(super) width: u32,
-    pub(super) signed: Option<bool>,
+pub(crate) struct FormatRow {
+    pub(crate) float: bool,
+    pub(crate) width: u32,
+    pub(crate) signed: Option<bool>,
 }
 
 /// The row of a format; `None` for Unknown, which matches everything.
-pub(super) fn format_row(format: ImageFormat) -> Option<FormatRow> {
+pub(crate) fn format_row(format: ImageFormat) -> Option<FormatRow> {
     use ImageFormat as F;
     Some(match format {
         F::Unknown => return None,

@@ -30,6 +30,7 @@ use std::sync::LazyLock;
 
 pub use document::document;
 pub use facts::Facts;
+pub(crate) use images::format_row;
 pub use layout::LAYOUT_NOT_ALLOWED;
 pub use not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_ON_DEVICES};
 pub use run_time::{RUN_TIME_RULES, RunTimeRule};

@@ -1,0 +1,383 @@
+//! What stands in place of images and samplers: numbers of descriptors, and functions that look descriptors up by them.
+
+use super::builder::{Builder, Code};
+use super::uses::Use;
+use super::{Indexing, LowerError};
+use crate::grammar::Kind;
+use crate::kernel::{DescriptorAt, HandleKind, ImageHandle, KernelCall};
+use crate::module::{Instruction, Type, TypeId};
+use crate::rules::format_row;
+use crate::tables::{Capability, Dim, FunctionControl, ImageFormat, ImageOperands, Op, StorageClass};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A binding's array of descriptors, all of one type.
+pub(super) struct Array {
+    pub(super) kind: HandleKind,
+    /// Of images, what all of them have in common.
+    pub(super) image: Option<Common>,
+    pub(super) count: u32,
+    /// The handles and places of those that have one.
+    pub(super) elements: Vec<(u64, u32)>,
+    /// Once it is declared: the variable, and the type of an element.
+    pub(super) declared: Option<(u32, u32)>,
+}
+
+/// What the images of a binding have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Common {
+    pub(super) dim: Dim,
+    pub(super) arrayed: bool,
+    pub(super) storage: bool,
+    pub(super) numbers: Numbers,
+    /// Of storage images; `Unknown` where they differ.
+    pub(super) format: ImageFormat,
+}
+
+/// What the components of texels are to a shader.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    Float,
+    Int { signed: bool },
+}
+
+/// Where an image that is used comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// An image handle; the second number is a sampler's where it is looked up through one.
+    Image(u32, Option<u32>),
+    /// The handle of an image with its sampler.
+    Sampled(u32),
+}
+
+/// The descriptors that handles name, and what was made for them.
+pub(super) struct Images {
+    pub(super) how: Indexing,
+    width: u32,
+    pub(super) arrays: BTreeMap<(u32, u32), Array>,
+    lookups: BTreeMap<HandleKind, u32>,
+    pub(super) helpers: BTreeMap<Vec<u32>, u32>,
+    /// Results of `OpSampledImage`: image and sampler.
+    pairs: BTreeMap<u32, (u32, u32)>,
+    /// Results of `OpImage` of what a handle of a sampled image names.
+    taken_out: BTreeSet<u32>,
+}
+
+fn numbers(format: ImageFormat) -> Option<Numbers> {
+    let row = format_row(format).filter(|row| row.width == 32)?;
+    Some(if row.float { Numbers::Float } else { Numbers::Int { signed: row.signed == Some(true) } })
+}
+
+impl Images {
+    /// Sorts handles into arrays; `width` is that of a handle.
+    pub(super) fn new(call: &KernelCall, how: Indexing, width: u32) -> Result<Images, LowerError> {
+        let refused = |at: DescriptorAt, what: &str| {
+            LowerError::Call(format!("set {} binding {} element {}: {what}", at.set, at.binding, at.element))
+        };
+        let mut images = Images {
+            how,
+            width,
+            arrays: BTreeMap::new(),
+            lookups: BTreeMap::new(),
+            helpers: BTreeMap::new(),
+            pairs: BTreeMap::new(),
+            taken_out: BTreeSet::new(),
+        };
+        let common = |image: &ImageHandle| match numbers(image.format) {
+            _ if !matches!(image.dim, Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::Buffer) => {
+                Err(refused(image.at, &format!("dimensionality {}, which no kernel has", image.dim.name())))
+            }
+            None => Err(refused(image.at, &format!("texels of {:?}", image.format))),
+            Some(numbers) => {
+                let ImageHandle { dim, arrayed, storage, format, .. } = *image;
+                let format = if storage { format } else { ImageFormat::Unknown };
+                Ok(Some(Common { dim, arrayed, storage, numbers, format }))
+            }
+        };
+        let all = call.images.iter().map(|i| (HandleKind::Image, i.handle, i.at, common(i)));
+        let all = all.chain(call.samplers.iter().map(|s| (HandleKind::Sampler, s.handle, s.at, Ok(None))));
+        let all = all.chain(call.sampled_images.iter().map(|i| (HandleKind::SampledImage, i.handle, i.at, common(i))));
+        for (kind, handle, at, image) in all {
+            let image = image?;
+            if at.element >= 1 << 16 || images.arrays.len() >= 1 << 16 {
+                return Err(refused(at, "too many descriptors"));
+            }
+            if width == 32 && handle > u64::from(u32::MAX) {
+                return Err(refused(at, "a handle of 64 bits, under addressing model Physical32"));
+            }
+            let fresh = || Array { kind, image, count: 0, elements: Vec::new(), declared: None };
+            let array = images.arrays.entry((at.set, at.binding)).or_insert_with(fresh);
+            if let (Some(known), Some(new)) = (&mut array.image, image)
+                && (Common { format: new.format, ..*known }) == new
+                && known.format != new.format
+            {
+                known.format = ImageFormat::Unknown;
+            }
+            let format = array.image.map_or(ImageFormat::Unknown, |image| image.format);
+            if array.kind != kind || array.image != image.map(|image| Common { format, ..image }) {
+                return Err(refused(at, "descriptors of one binding are of different types"));
+            }
+            array.count = array.count.max(at.element + 1);
+            array.elements.push((handle, at.element));
+        }
+        Ok(images)
+    }
+
+    /// The numbers of a kind's descriptors by handle: their array in the upper half, their place in the lower.
+    fn numbers(&self, kind: HandleKind) -> Vec<(u64, u32)> {
+        let arrays = (0u32..).zip(self.arrays.values()).filter(|(_, array)| array.kind == kind);
+        arrays
+            .flat_map(|(ordinal, array)| array.elements.iter().map(move |(handle, at)| (*handle, ordinal << 16 | at)))
+            .collect()
+    }
+
+    /// A handle converted: the number of its descriptor, from a function that compares it with all. One that names nothing is
+    /// undefined; it gives the first, so that nothing lies outside.
+    pub(super) fn convert(
+        &mut self,
+        builder: &mut Builder<'_>,
+        i: Instruction<'_>,
+        kind: HandleKind,
+        code: &mut Code,
+    ) -> Result<(), LowerError> {
+        let wrong = || LowerError::at(i, format!("a handle where no handle names a {kind}"));
+        let (Some(handle), Some(result)) = (i.operand(0), i.result()) else { return Err(wrong()) };
+        let uint = builder.uint(32);
+        let lookup = match self.lookups.get(&kind) {
+            Some(lookup) => *lookup,
+            None => {
+                let all = self.numbers(kind);
+                let Some((_, first)) = all.first() else { return Err(wrong()) };
+                let (wide, bool) = (builder.uint(self.width), builder.bool());
+                let ty = builder.declare(Op::TypeFunction, &[uint, wide]);
+                let mut body = Code::default();
+                let lookup = body.op(builder, Op::Function, uint, &[FunctionControl::NONE.0, ty]);
+                let given = body.op(builder, Op::FunctionParameter, wide, &[]);
+                let label = builder.id();
+                body.run(Op::Label, &[label]);
+                let mut found = builder.number(*first);
+                for (handle, number) in &all[1..] {
+                    let (known, number) = (builder.constant(wide, self.width, *handle), builder.number(*number));
+                    let equal = body.op(builder, Op::IEqual, bool, &[given, known]);
+                    found = body.op(builder, Op::Select, uint, &[equal, number, found]);
+                }
+                body.run(Op::ReturnValue, &[found]);
+                body.run(Op::FunctionEnd, &[]);
+                builder.function(&body.words);
+                builder.name(lookup, &format!("{}_of_handle", kind.to_string().replace(' ', "_")));
+                self.lookups.insert(kind, lookup);
+                lookup
+            }
+        };
+        code.op_as(Op::FunctionCall, uint, result, &[lookup, builder.now(handle)]);
+        Ok(())
+    }
+
+    /// `OpSampledImage`: both numbers, for what is looked up.
+    pub(super) fn combine(&mut self, i: Instruction<'_>) -> Result<(), LowerError> {
+        match (i.result(), i.operands()) {
+            (Some(result), [image, sampler]) if !self.taken_out.contains(image) => {
+                self.pairs.insert(result, (*image, *sampler));
+                Ok(())
+            }
+            _ => Err(LowerError::at(i, "the image of a sampled image with another sampler")),
+        }
+    }
+
+    /// `OpImage`: the image's own number where it was combined with a sampler, else that of both.
+    pub(super) fn take_out(&mut self, builder: &mut Builder<'_>, i: Instruction<'_>) -> Result<(), LowerError> {
+        let (Some(result), Some(sampled)) = (i.result(), i.operand(0)) else {
+            return Err(LowerError::at(i, "an OpImage without operand"));
+        };
+        match self.pairs.get(&sampled) {
+            Some((image, _)) => builder.stands_for(result, *image),
+            None => {
+                self.taken_out.insert(result);
+                builder.stands_for(result, sampled);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an id is an image with a sampler that has no number of its own.
+    pub(super) fn is_apart(&self, word: u32) -> bool {
+        self.pairs.contains_key(&word) || self.taken_out.contains(&word)
+    }
+
+    /// An instruction that uses an image becomes a call.
+    pub(super) fn used(
+        &mut self,
+        builder: &mut Builder<'_>,
+        i: Instruction<'_>,
+        op: Op,
+        code: &mut Code,
+    ) -> Result<(), LowerError> {
+        let module = builder.module;
+        let wrong = |what: &str| LowerError::at(i, format!("{op} {what}"));
+        let Some(image) = i.operand(0) else { return Err(wrong("without an image")) };
+        let ty = |word: u32| module.type_of(word).map(|ty| (ty, module.ty(ty)));
+        let image_ty = match ty(image) {
+            Some((_, Type::Image(image))) => *image,
+            Some((_, Type::SampledImage { image })) => match module.ty(*image) {
+                Type::Image(image) => *image,
+                _ => return Err(wrong("of no image")),
+            },
+            _ => return Err(wrong("of no image")),
+        };
+        let sampled = matches!(ty(image), Some((_, Type::SampledImage { .. }))) || self.taken_out.contains(&image);
+        let source = match (self.pairs.get(&image), sampled) {
+            (Some((image, sampler)), _) => Source::Image(*image, Some(*sampler)),
+            (None, true) => Source::Sampled(image),
+            (None, false) => Source::Image(image, None),
+        };
+        let plain = match op {
+            Op::ImageQuerySize | Op::ImageQueryLevels => 0,
+            Op::ImageRead | Op::ImageFetch | Op::ImageSampleExplicitLod | Op::ImageQuerySizeLod => 1,
+            Op::ImageWrite => 2,
+            _ => return Err(LowerError::at(i, op.name())),
+        };
+        let mut ids = i.operands().get(1..=plain).ok_or_else(|| wrong("without its operands"))?.to_vec();
+        let said = i.operands().get(1 + plain..).unwrap_or_default();
+        let mask =
+            self.mask(said, op == Op::ImageSampleExplicitLod).ok_or_else(|| wrong("with these image operands"))?;
+        ids.extend(said.get(1..).unwrap_or_default());
+        let components = |ty: TypeId| match *module.ty(ty) {
+            Type::Vector { component, count } => (module.ty(component), count),
+            _ => (module.ty(ty), 1),
+        };
+        let texel = match op {
+            Op::ImageQuerySize | Op::ImageQuerySizeLod | Op::ImageQueryLevels => None,
+            Op::ImageWrite => ids.get(1).and_then(|word| module.type_of(*word)),
+            _ => i.result_type().and_then(|ty| module.type_declared(ty)),
+        };
+        let texel = texel.map(components);
+        if texel.is_some_and(|(_, count)| count != 4) {
+            return Err(wrong("of texels that are no vectors of 4"));
+        }
+        let given = ids.first().and_then(|word| module.type_of(*word)).map(components);
+        match (op, given) {
+            (Op::ImageSampleExplicitLod, Some((Type::Float { width: 32, .. }, _))) => {}
+            (Op::ImageSampleExplicitLod, _) => return Err(wrong("at coordinates that are no 32-bit floats")),
+            (_, None | Some((Type::Int { width: 32, .. }, _))) => {}
+            _ => return Err(wrong("at coordinates that are no 32-bit integers")),
+        }
+        let word = |ty: TypeId| module.type_definition(ty).result().unwrap_or_default();
+        let types = ids.iter().map(|id| module.type_of(*id).map(|ty| builder.now(word(ty))));
+        let operands = types.collect::<Option<Vec<u32>>>().ok_or_else(|| wrong("with operands of no type"))?;
+        let result = match i.result_type() {
+            Some(ty) => builder.now(ty),
+            None => builder.void(),
+        };
+        if op != Op::ImageWrite
+            && texel.is_none()
+            && !i.result_type().is_some_and(|ty| {
+                module.type_declared(ty).is_some_and(|ty| matches!(components(ty).0, Type::Int { width: 32, .. }))
+            })
+        {
+            return Err(wrong("with a result that has not 32 bits"));
+        }
+        let used = Use {
+            op,
+            ty: image_ty,
+            operands,
+            result,
+            scalar: texel.map(|(ty, _)| ty),
+            mask,
+            given: given.map_or(0, |(_, n)| n),
+        };
+        let mut arguments = match source {
+            Source::Image(image, sampler) => [Some(image), sampler].into_iter().flatten().collect(),
+            Source::Sampled(image) => vec![image],
+        };
+        arguments.extend(ids);
+        let mut operands = vec![self.helper(builder, &used, source).map_err(|what| wrong(&what))?];
+        operands.extend(arguments.iter().map(|word| builder.now(*word)));
+        match i.result() {
+            Some(id) => code.op_as(Op::FunctionCall, result, id, &operands),
+            None => drop(code.op(builder, Op::FunctionCall, result, &operands)),
+        }
+        Ok(())
+    }
+
+    /// The image operands that stay: a level or gradients of samples, a level of what is fetched. `None` if there are others.
+    fn mask(&self, said: &[u32], samples: bool) -> Option<u32> {
+        let plain = ImageOperands::NON_PRIVATE_TEXEL.0
+            | ImageOperands::VOLATILE_TEXEL.0
+            | ImageOperands::SIGN_EXTEND.0
+            | ImageOperands::ZERO_EXTEND.0
+            | ImageOperands::NONTEMPORAL.0;
+        let mask = said.first().copied().unwrap_or(0) & !plain;
+        match mask {
+            0 => Some(0),
+            mask if mask == ImageOperands::LOD.0 => Some(mask),
+            mask if mask == ImageOperands::GRAD.0 && samples => Some(mask),
+            _ => None,
+        }
+    }
+
+    /// The variable of an array and the type of its elements.
+    pub(super) fn declared(&mut self, builder: &mut Builder<'_>, at: (u32, u32)) -> Result<(u32, u32), String> {
+        let Some(array) = self.arrays.get_mut(&at) else { return Err("of no image".into()) };
+        if let Some(declared) = array.declared {
+            return Ok(declared);
+        }
+        let image = array.image.map(|image| (image, image_ty(builder, &image).0));
+        let (element, name) = match (array.kind, image) {
+            (HandleKind::Image, Some((_, ty))) => (ty, "images"),
+            (HandleKind::SampledImage, Some((_, ty))) => {
+                (builder.declare(Op::TypeSampledImage, &[ty]), "sampled_images")
+            }
+            _ => (builder.declare(Op::TypeSampler, &[]), "samplers"),
+        };
+        let count = builder.number(array.count);
+        let ty = builder.id();
+        builder.global(Op::TypeArray, &[element, count], ty);
+        let variable = builder.variable(StorageClass::UniformConstant, ty, None);
+        builder.bind(variable, at.0, at.1);
+        builder.name(variable, name);
+        use Capability as C;
+        let held = image.map(|(image, _)| (image.dim, image.storage));
+        if let Some((image, _)) = image {
+            match (image.dim, image.storage) {
+                (Dim::Dim1D, false) => builder.capability(C::Sampled1D),
+                (Dim::Dim1D, true) => builder.capability(C::Image1D),
+                (Dim::Buffer, false) => builder.capability(C::SampledBuffer),
+                (Dim::Buffer, true) => builder.capability(C::ImageBuffer),
+                _ => {}
+            }
+            let format = Kind::ImageFormat.enumerant(image.format.word());
+            if format.is_some_and(|format| format.capabilities.contains(&C::StorageImageExtendedFormats)) {
+                builder.capability(C::StorageImageExtendedFormats);
+            }
+        }
+        if self.how == Indexing::NonUniform {
+            builder.capability(C::ShaderNonUniform);
+            let [dynamic, apart] = match held {
+                Some((Dim::Buffer, true)) => {
+                    [C::StorageTexelBufferArrayDynamicIndexing, C::StorageTexelBufferArrayNonUniformIndexing]
+                }
+                Some((Dim::Buffer, false)) => {
+                    [C::UniformTexelBufferArrayDynamicIndexing, C::UniformTexelBufferArrayNonUniformIndexing]
+                }
+                Some((_, true)) => [C::StorageImageArrayDynamicIndexing, C::StorageImageArrayNonUniformIndexing],
+                Some((_, false)) | None => {
+                    [C::SampledImageArrayDynamicIndexing, C::SampledImageArrayNonUniformIndexing]
+                }
+            };
+            builder.capability(dynamic);
+            builder.capability(apart);
+        }
+        array.declared = Some((variable, element));
+        Ok((variable, element))
+    }
+}
+
+/// The type of a binding's images in Vulkan, and of the components of their texels.
+pub(super) fn image_ty(builder: &mut Builder<'_>, image: &Common) -> (u32, u32) {
+    let scalar = match image.numbers {
+        Numbers::Float => builder.declare(Op::TypeFloat, &[32]),
+        Numbers::Int { signed } => builder.declare(Op::TypeInt, &[32, u32::from(signed)]),
+    };
+    let sampled = if image.storage { 2 } else { 1 };
+    let operands = [scalar, image.dim.word(), 0, u32::from(image.arrayed), 0, sampled, image.format.word()];
+    (builder.declare(Op::TypeImage, &operands), scalar)
+}
