@@ -65,26 +65,31 @@ impl Profile {
     }
 
     /// Adds a group of results that all pass or are not checked; a lane has the margin given, negative if it has none, and
-    /// the greatest is `worst`. A group of an ordered sweep lies in one bucket, which makes it cheap.
+    /// the greatest is `worst`.
     pub(crate) fn add_group(&mut self, scalar: Scalar, lanes: Lanes<'_>, margin: impl Fn(usize) -> f64, worst: f64) {
         let Lanes { operands, start, count } = lanes;
         if count == 0 || worst.is_nan() || worst < 0.0 {
             return;
         }
-        let (first, end) = (operands.get(start), operands.get(start + count - 1));
-        let sweep = count > 1 && end.wrapping_sub(first) == count as u64 - 1;
-        if sweep && bucket(scalar, first) == bucket(scalar, end) {
-            let bucket = &mut self.worst[bucket(scalar, first)];
-            *bucket = bucket.max(worst as f32);
-            // Not always the same lane: low bits of operands have patterns of their own.
-            let margin = margin((first as usize / count) % count);
-            if margin >= 0.0 {
-                self.errors[bin(margin)] += 1;
-            }
+        if let Some(sample) = lanes.sample(scalar) {
+            self.add_sweep(scalar, operands.get(start), margin(sample), worst);
             return;
         }
         for lane in 0..count {
             self.add(scalar, operands.get(start + lane), margin(lane));
+        }
+    }
+
+    /// Adds a group of an ordered sweep that [`Lanes::sample`] found, which begins with this operand, by the margin of that lane and the
+    /// greatest one, negative where there is none.
+    pub(crate) fn add_sweep(&mut self, scalar: Scalar, first: u64, sampled: f64, worst: f64) {
+        if worst < 0.0 {
+            return;
+        }
+        let bucket = &mut self.worst[bucket(scalar, first)];
+        *bucket = bucket.max(worst as f32);
+        if sampled >= 0.0 {
+            self.errors[bin(sampled)] += 1;
         }
     }
 }
@@ -95,6 +100,18 @@ pub(crate) struct Lanes<'a> {
     pub(crate) operands: Column<'a>,
     pub(crate) start: usize,
     pub(crate) count: usize,
+}
+
+impl Lanes<'_> {
+    /// If they are of an ordered sweep, and in one bucket: the lane that stands for them in the distribution of errors.
+    ///
+    /// Not always the same one: low bits of operands have patterns of their own.
+    pub(crate) fn sample(&self, scalar: Scalar) -> Option<usize> {
+        let Lanes { operands, start, count } = *self;
+        let (first, end) = (operands.get(start), operands.get(start + count - 1));
+        let sweep = count > 1 && end.wrapping_sub(first) == count as u64 - 1;
+        (sweep && bucket(scalar, first) == bucket(scalar, end)).then(|| (first as usize / count) % count)
+    }
 }
 
 /// The bucket of a value.

@@ -1,5 +1,7 @@
 //! Deciding the bulk of many results quickly, and saying which are left.
 
+mod sweep;
+
 use crate::{
     Column, Op, Rounding, Scalar,
     environment::{Environment, Flush},
@@ -9,6 +11,7 @@ use crate::{
         Lanes, Point,
         arithmetic::{Grid, LANES, Lane, SLACK, flag, lanes, vectorised},
         inner,
+        unary::{Apply, Fill, Found},
     },
     real::Bound,
 };
@@ -26,6 +29,76 @@ pub(crate) struct Screen {
     env: Environment,
     operands: SmallVec<[(usize, Scalar); 4]>,
     result: Scalar,
+}
+
+/// How results are measured.
+#[derive(Clone, Copy)]
+struct Measure {
+    /// Denormal results may be zero.
+    may_flush: bool,
+    /// Below this a value is denormal for certain.
+    edge: f64,
+    /// Above this it is beyond the largest finite one.
+    max: f64,
+}
+
+impl Measure {
+    fn new(env: &Environment) -> Measure {
+        let grid = Grid::new(env.format);
+        Measure {
+            may_flush: env.flush_results != Flush::Never,
+            edge: grid.min_normal * (1.0 - SLACK),
+            max: grid.max * (1.0 + SLACK),
+        }
+    }
+
+    /// Error over bound, see [`Screened::margins`].
+    #[inline(always)]
+    fn margin(self, v: f64, e: f64, bound: f64, got: f64) -> f64 {
+        let error = (got - v).abs() + e;
+        let quotient = error / bound;
+        let margin = if error == 0.0 { 0.0 } else { quotient };
+        // A bound that is not positive bounds nothing here.
+        let margin = if (error == 0.0) | (bound > 0.0) { margin } else { f64::NAN };
+        let tiny = (v.abs() + e < self.edge) & (v.abs() > e);
+        let flushed = self.may_flush & tiny & (got == 0.0);
+        // An infinity is permitted where the range reaches beyond the largest finite value. It is at no distance: without a margin.
+        let overflown = (got.abs() == f64::INFINITY) & (v.copysign(v * got) - e > self.max);
+        if overflown {
+            -0.0
+        } else if flushed {
+            0.0
+        } else {
+            margin
+        }
+    }
+}
+
+/// Results that the quick way leaves to the certain one whatever their margins.
+#[derive(Clone, Copy)]
+struct Special {
+    /// The sign of a zero counts.
+    zero: bool,
+    /// Denormal results are not permitted.
+    denormal: bool,
+    /// The format's smallest normal value.
+    min_normal: f64,
+}
+
+impl Special {
+    fn new(env: &Environment, result: Scalar) -> Special {
+        let format = result.format();
+        Special {
+            zero: format.is_some() && !env.nsz,
+            denormal: env.flush_results == Flush::Must,
+            min_normal: format.map_or(0.0, |f| Grid::new(f).min_normal),
+        }
+    }
+
+    #[inline(always)]
+    fn is(self, got: f64) -> bool {
+        (self.zero & (got == 0.0)) | (self.denormal & (got != 0.0) & (got.abs() < self.min_normal))
+    }
 }
 
 /// Invocations that are screened together.
@@ -52,6 +125,13 @@ pub(crate) struct Settled {
     pub(crate) unchecked: u64,
     /// The greatest margin of those that passed; negative if none has one.
     pub(crate) worst: f64,
+}
+
+impl Settled {
+    /// So many of which nothing is required.
+    fn unchecked(count: u64) -> Settled {
+        Settled { passed: 0, unchecked: count, worst: -1.0 }
+    }
 }
 
 impl Screened {
@@ -139,7 +219,9 @@ impl Screen {
     /// `None` if there is no such way.
     pub(crate) fn glance(&self, group: &Group) -> Option<Screened> {
         let lanes = Lanes::new(&self.env);
-        if inner::requires_nothing(self.op, &group.x, &lanes) {
+        if let [x] = &group.x[..]
+            && inner::requires_nothing(self.op, x.iter().copied(), &lanes)
+        {
             return Some(Screened { margins: [f64::NAN; LANES], any: [1.0; LANES] });
         }
         if !inner::serves(self.op, &lanes) || (group.denormals && !inner::takes_denormals(self.op)) {
@@ -206,30 +288,9 @@ impl Screen {
 
     /// Margins of results by their distance.
     fn measured(&self, point: &Point, got: &Lane) -> Screened {
-        let grid = Grid::new(self.env.format);
         let (v, e, bound) = (&point.exact.value, &point.exact.error, &point.bound);
-        let may_flush = self.env.flush_results != Flush::Never;
-        let edge = grid.min_normal * (1.0 - SLACK);
-        // An infinity is permitted where the range reaches beyond the largest finite value.
-        let max = grid.max * (1.0 + SLACK);
-        let margins = lanes!([v, e, bound, got], |i| {
-            let error = (got[i] - v[i]).abs() + e[i];
-            let quotient = error / bound[i];
-            let margin = if error == 0.0 { 0.0 } else { quotient };
-            // A bound that is not positive bounds nothing here.
-            let margin = if (error == 0.0) | (bound[i] > 0.0) { margin } else { f64::NAN };
-            let tiny = (v[i].abs() + e[i] < edge) & (v[i].abs() > e[i]);
-            let flushed = may_flush & tiny & (got[i] == 0.0);
-            let overflown = (got[i].abs() == f64::INFINITY) & (v[i].copysign(v[i] * got[i]) - e[i] > max);
-            // An infinity is at no distance: permitted, and without a margin.
-            if overflown {
-                -0.0
-            } else if flushed {
-                0.0
-            } else {
-                margin
-            }
-        });
+        let measure = Measure::new(&self.env);
+        let margins = lanes!([v, e, bound, got], |i| measure.margin(v[i], e[i], bound[i], got[i]));
         let mut screened = Screened { margins, any: point.any };
         if let Some(rounding) = self.rounds() {
             let evaluation = Lanes::new(&self.env);
@@ -277,20 +338,20 @@ impl Screen {
         Some(Screened { margins, any: [0.0; LANES] })
     }
 
+    /// Whether infinities and NaNs are assumed not to occur: nothing is required of them.
+    fn assumes_finite(&self) -> bool {
+        let classifies = matches!(self.kernel, Kernel::Exact(Exact::IsNan | Exact::IsInf));
+        self.env.not_nan && self.env.not_inf && !classifies
+    }
+
     /// Leaves to the certain evaluation what the quick one does not model.
     fn refuse_what_is_special(&self, x: &[Lane], got: &Lane, screened: &mut Screened) {
-        let env = &self.env;
-        let classifies = matches!(self.kernel, Kernel::Exact(Exact::IsNan | Exact::IsInf));
-        let assumed_away = env.not_nan && env.not_inf && !classifies;
-        let is_float = self.result.format().is_some();
-        let edge = self.result.format().map_or(0.0, |f| Grid::new(f).min_normal);
-        let (zero_is_special, denormal_is_special) = (is_float && !env.nsz, env.flush_results == Flush::Must);
+        let assumed_away = self.assumes_finite();
+        let special = Special::new(&self.env, self.result);
         // What is not required does not count as passed; without the assumptions the certain evaluation says which.
         let (margins, any) = (&screened.margins, &screened.any);
         screened.margins = lanes!([margins, any, got], |i| {
-            let zero = zero_is_special & (got[i] == 0.0);
-            let denormal = denormal_is_special & (got[i] != 0.0) & (got[i].abs() < edge);
-            if zero | denormal | (any[i] > 0.0) { f64::NAN } else { margins[i] }
+            if special.is(got[i]) | (any[i] > 0.0) { f64::NAN } else { margins[i] }
         });
         if !assumed_away {
             screened.any = [0.0; LANES];
@@ -316,11 +377,22 @@ impl Screen {
         };
         // Most groups hold none of these.
         match self.op {
-            Op::Log if holds(&x[0], |v| v == 1.0) => refuse(&|i| x[0][i] == 1.0),
-            Op::Sqrt if holds(&x[0], |v| v == 0.0) => refuse(&|i| x[0][i] == 0.0),
             Op::SmoothStep => refuse(&|i| x[0][i] >= x[1][i]),
-            _ => {}
+            op => {
+                if let Some(named) = named(op).filter(|&named| holds(&x[0], move |v| v == named)) {
+                    refuse(&|i| x[0][i] == named);
+                }
+            }
         }
+    }
+}
+
+/// The operand for which the instruction set names a result, if it is one.
+fn named(op: Op) -> Option<f64> {
+    match op {
+        Op::Log => Some(1.0),
+        Op::Sqrt => Some(0.0),
+        _ => None,
     }
 }
 
@@ -334,20 +406,39 @@ fn holds(x: &Lane, test: impl Fn(f64) -> bool) -> bool {
     )
 }
 
+/// A discrete operation of one float, exactly. `None` for others.
+fn of_one<A: Apply>(exact: Exact, apply: A) -> Option<A::Output> {
+    let certain = |value: f64| Found { value, error: 0.0, bound: f64::NAN, any: 0.0 };
+    macro_rules! apply {
+        (|$x:ident| $value:expr) => {
+            apply.apply(
+                #[inline(always)]
+                move |$x: f64| certain($value),
+            )
+        };
+    }
+    Some(match exact {
+        Exact::Negate => apply!(|x| -x),
+        Exact::Abs => apply!(|x| x.abs()),
+        Exact::Sign => apply!(|x| flag(x > 0.0) - flag(x < 0.0)),
+        Exact::Round | Exact::RoundEven => apply!(|x| x.round_ties_even()),
+        Exact::Trunc | Exact::ToInt => apply!(|x| x.trunc()),
+        Exact::Floor => apply!(|x| x.floor()),
+        Exact::Ceil => apply!(|x| x.ceil()),
+        Exact::Fraction => apply!(|x| x - x.trunc()),
+        Exact::Copy => apply!(|x| x),
+        _ => return None,
+    })
+}
+
 /// One permitted result of a discrete operation on finite operands, for those that are simple; a NaN where there is none.
 fn discrete(exact: Exact, x: &[Lane]) -> Option<Lane> {
     let first = &x[0];
+    if let Some(point) = of_one(exact, Fill(first)) {
+        return Some(point.exact.value);
+    }
     let (a, b, c) = (first, x.get(1).unwrap_or(first), x.get(2).unwrap_or(first));
     Some(match exact {
-        Exact::Negate => lanes!([a], |i| -a[i]),
-        Exact::Abs => lanes!([a], |i| a[i].abs()),
-        Exact::Sign => lanes!([a], |i| flag(a[i] > 0.0) - flag(a[i] < 0.0)),
-        Exact::Round | Exact::RoundEven => lanes!([a], |i| a[i].round_ties_even()),
-        Exact::Trunc | Exact::ToInt => lanes!([a], |i| a[i].trunc()),
-        Exact::Floor => lanes!([a], |i| a[i].floor()),
-        Exact::Ceil => lanes!([a], |i| a[i].ceil()),
-        Exact::Fraction => lanes!([a], |i| a[i] - a[i].trunc()),
-        Exact::Copy => *a,
         Exact::Min | Exact::NMin | Exact::AtomicMin | Exact::GroupMin => {
             lanes!([a, b], |i| if b[i] < a[i] { b[i] } else { a[i] })
         }
@@ -369,7 +460,18 @@ fn discrete(exact: Exact, x: &[Lane]) -> Option<Lane> {
             Relation::LessEqual => lanes!([a, b], |i| flag(a[i] <= b[i])),
             Relation::GreaterEqual => lanes!([a, b], |i| flag(a[i] >= b[i])),
         },
-        Exact::AllEqual
+        Exact::Negate
+        | Exact::Abs
+        | Exact::Sign
+        | Exact::Round
+        | Exact::RoundEven
+        | Exact::Trunc
+        | Exact::ToInt
+        | Exact::Floor
+        | Exact::Ceil
+        | Exact::Fraction
+        | Exact::Copy
+        | Exact::AllEqual
         | Exact::Significand
         | Exact::Exponent
         | Exact::CompareExchange

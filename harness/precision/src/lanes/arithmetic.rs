@@ -17,6 +17,11 @@ pub(crate) const SLACK: f64 = 1.0 / (1u64 << 44) as f64;
 
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 
+/// `2^exponent`, a normal `f64`.
+pub(crate) const fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
 /// What rounding to a format needs to know of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
@@ -31,8 +36,8 @@ pub(crate) struct Grid {
 impl Grid {
     pub(crate) fn new(format: Format) -> Grid {
         Grid {
-            epsilon: 2f64.powi(-(format.fraction_bits as i32)),
-            min_normal: 2f64.powi(format.min_normal_exponent()),
+            epsilon: power_of_two(-(format.fraction_bits as i32)),
+            min_normal: power_of_two(format.min_normal_exponent()),
             max: format.to_f64(format.max_finite() as u64),
         }
     }

@@ -11,25 +11,14 @@
 
 use super::{
     Lanes, Point,
-    arithmetic::{Grid, LANES, Lane, SLACK, flag, greatest, vectorised},
-    truth::{Exact, above_one},
+    arithmetic::{Grid, Lane, SLACK, flag, greatest, power_of_two},
+    unary::{Apply, Fill, Found, above_one},
 };
 use crate::{
     Op, Rounding,
     real::{Bound, Real, divisor_exponent},
 };
 use assay_float::{F32, kernels};
-
-/// What one lane comes to.
-struct Found {
-    value: f64,
-    /// By how much `value` may be off, absolutely.
-    error: f64,
-    /// At most `E`; a NaN where this way does not tell.
-    bound: f64,
-    /// 1.0 where nothing is required.
-    any: f64,
-}
 
 /// The bound in ULP of an operation that has one, the part that does not depend on the operand, in single precision.
 const fn ulps_of(real: Real) -> f64 {
@@ -47,10 +36,6 @@ const fn error_of(real: Real) -> f64 {
         Bound::Trigonometric { exponent } | Bound::Logarithm { exponent, .. } => power_of_two(exponent),
         _ => panic!("its bound is no absolute one"),
     }
-}
-
-const fn power_of_two(exponent: i32) -> f64 {
-    f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
 const DIV_ULPS: f64 = ulps_of(Real::Div);
@@ -351,17 +336,18 @@ fn bounded(magnitude: f64) -> f64 {
 
 /// Whether nothing is required of a result for any of these operands, by where they lie alone: in a sweep of all operands that is so for
 /// whole stretches. (Operands next to the ends of such a stretch are left to the functions above.)
-pub(crate) fn requires_nothing(op: Op, x: &[Lane], lanes: &Lanes<'_>) -> bool {
-    let [x] = x else { return false };
-    let all = |outside: fn(f64) -> bool| has_such_rules(lanes) && x.iter().all(|&x| outside(x));
+pub(crate) fn requires_nothing(op: Op, mut x: impl Iterator<Item = f64>, lanes: &Lanes<'_>) -> bool {
+    if !has_such_rules(lanes) {
+        return false;
+    }
     match op {
-        Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => all(|x| x < 0.0),
-        Op::Sin | Op::Cos | Op::Tan => all(|x| x.abs() > std::f64::consts::PI),
-        Op::Asin | Op::Acos | Op::Atanh => all(|x| x.abs() > 1.0),
+        Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => x.all(|x| x < 0.0),
+        Op::Sin | Op::Cos | Op::Tan => x.all(|x| x.abs() > std::f64::consts::PI),
+        Op::Asin | Op::Acos | Op::Atanh => x.all(|x| x.abs() > 1.0),
         // The exponential overflows, and of Tanh the divisor is beyond what a precision is stated for.
-        Op::Sinh | Op::Cosh | Op::Tanh => all(|x| x.abs() > 90.0),
-        Op::Asinh => all(|x| x <= ASINH_LOST || x >= SQUARE_OVERFLOWS),
-        Op::Acosh => all(|x| !(1.0..SQUARE_OVERFLOWS).contains(&x)),
+        Op::Sinh | Op::Cosh | Op::Tanh => x.all(|x| x.abs() > 90.0),
+        Op::Asinh => x.all(|x| x <= ASINH_LOST || x >= SQUARE_OVERFLOWS),
+        Op::Acosh => x.all(|x| !(1.0..SQUARE_OVERFLOWS).contains(&x)),
         _ => false,
     }
 }
@@ -402,36 +388,37 @@ pub(crate) fn takes_denormals(op: Op) -> bool {
     )
 }
 
-/// What is permitted, at least, for operands; denormal ones only if [`takes_denormals`]. `None` for instructions that [`serves`] does not
-/// name.
-pub(crate) fn point(op: Op, x: &Lane, lanes: &Lanes<'_>) -> Option<Point> {
+/// What is done with what is permitted, at least, for operands; denormal ones only if [`takes_denormals`]. `None` for instructions
+/// that [`serves`] does not name.
+pub(crate) fn with<A: Apply>(op: Op, lanes: &Lanes<'_>, apply: A) -> Option<A::Output> {
     if lanes.env.rounding == Rounding::Undeclared {
-        by_way(op, x, Way::<true> { grid: lanes.grid })
+        by_way(op, Way::<true> { grid: lanes.grid }, apply)
     } else {
-        by_way(op, x, Way::<false> { grid: lanes.grid })
+        by_way(op, Way::<false> { grid: lanes.grid }, apply)
     }
 }
 
-fn by_way<const EITHER: bool>(op: Op, x: &Lane, way: Way<EITHER>) -> Option<Point> {
+/// What is permitted, at least, for a lane of operands.
+pub(crate) fn point(op: Op, x: &Lane, lanes: &Lanes<'_>) -> Option<Point> {
+    with(op, lanes, Fill(x))
+}
+
+fn by_way<const EITHER: bool, A: Apply>(op: Op, way: Way<EITHER>, apply: A) -> Option<A::Output> {
     let around = |constant: f64| (way.grid.floor(constant), constant, way.grid.ceil(constant));
     Some(match op {
-        Op::Sqrt => filled(
-            x,
+        Op::Sqrt => apply.apply(
             #[inline(always)]
             move |x| way.sqrt(x),
         ),
-        Op::Tan => filled(
-            x,
+        Op::Tan => apply.apply(
             #[inline(always)]
             move |x| way.tan(x),
         ),
-        Op::Asin => filled(
-            x,
+        Op::Asin => apply.apply(
             #[inline(always)]
             move |x| way.angle(x, kernels::atan2),
         ),
-        Op::Acos => filled(
-            x,
+        Op::Acos => apply.apply(
             #[inline(always)]
             move |x| {
                 way.angle(
@@ -441,73 +428,44 @@ fn by_way<const EITHER: bool>(op: Op, x: &Lane, way: Way<EITHER>) -> Option<Poin
                 )
             },
         ),
-        Op::Sinh => filled(
-            x,
+        Op::Sinh => apply.apply(
             #[inline(always)]
             move |x| way.sinh(x),
         ),
-        Op::Cosh => filled(
-            x,
+        Op::Cosh => apply.apply(
             #[inline(always)]
             move |x| way.cosh(x),
         ),
-        Op::Tanh => filled(
-            x,
+        Op::Tanh => apply.apply(
             #[inline(always)]
             move |x| way.tanh(x),
         ),
-        Op::Asinh => filled(
-            x,
+        Op::Asinh => apply.apply(
             #[inline(always)]
             move |x| way.asinh(x),
         ),
-        Op::Acosh => filled(
-            x,
+        Op::Acosh => apply.apply(
             #[inline(always)]
             move |x| way.acosh(x),
         ),
-        Op::Atanh => filled(
-            x,
+        Op::Atanh => apply.apply(
             #[inline(always)]
             move |x| way.atanh(x),
         ),
         Op::Radians => {
             let constant = around(std::f64::consts::PI / 180.0);
-            filled(
-                x,
+            apply.apply(
                 #[inline(always)]
                 move |x| way.scaled(x, constant),
             )
         }
         Op::Degrees => {
             let constant = around(180.0 / std::f64::consts::PI);
-            filled(
-                x,
+            apply.apply(
                 #[inline(always)]
                 move |x| way.scaled(x, constant),
             )
         }
         _ => return None,
     })
-}
-
-#[inline(always)]
-fn filled(x: &Lane, f: impl Fn(f64) -> Found) -> Point {
-    // A copy, of which compilers know that nothing else writes to it.
-    let x = *x;
-    vectorised(
-        #[inline(always)]
-        move || {
-            let none = [0.0; LANES];
-            let mut point = Point { exact: Exact { value: none, error: none }, bound: none, any: none };
-            for (i, &x) in x.iter().enumerate() {
-                let found = f(x);
-                point.exact.value[i] = found.value;
-                point.exact.error[i] = found.error;
-                point.bound[i] = found.bound;
-                point.any[i] = found.any;
-            }
-            point
-        },
-    )
 }

@@ -12,6 +12,7 @@
 pub(crate) mod arithmetic;
 pub(crate) mod inner;
 mod truth;
+pub(crate) mod unary;
 
 use crate::{
     Rounding,
@@ -69,10 +70,12 @@ impl<'a> Lanes<'a> {
 
     /// What an operation with a bound of its own permits for known operands.
     pub(crate) fn real_point(&self, real: Real, x: &[&Lane]) -> Option<Point> {
+        if let Some(point) = unary::direct(real, self, unary::Fill(x[0])) {
+            return Some(point);
+        }
         let (exact, any) = truth::real(real, x, self)?;
         let grid = self.grid;
         let f = &exact.value;
-        let first = x[0];
         let bound = match real.bound(self.env.half_column()) {
             Bound::Rounded if self.env.rounding == Rounding::Rte => lanes!([f], |i| 0.5 * grid.ulp(f[i])),
             Bound::Rounded | Bound::Either => lanes!([f], |i| grid.ulp(f[i])),
@@ -80,18 +83,8 @@ impl<'a> Lanes<'a> {
                 let n = 0.5 * f64::from(half_ulps);
                 lanes!([f], |i| n * grid.ulp(f[i]))
             }
-            Bound::UlpsPlusTwiceX { base } => {
-                let base = f64::from(base);
-                lanes!([f, first], |i| (base + 2.0 * first[i].abs()) * grid.ulp(truth::above_one(first[i], f[i])))
-            }
-            Bound::Logarithm { ulps, exponent } => {
-                let (ulps, inner) = (f64::from(ulps), 2f64.powi(exponent));
-                lanes!([f, first], |i| {
-                    let ulps = ulps * grid.ulp(f[i]);
-                    if (first[i] >= 0.5) & (first[i] <= 2.0) { inner } else { ulps }
-                })
-            }
-            Bound::Trigonometric { exponent } => [2f64.powi(exponent); LANES],
+            // Of functions of one operand only.
+            Bound::UlpsPlusTwiceX { .. } | Bound::Logarithm { .. } | Bound::Trigonometric { .. } => return None,
         };
         Some(Point { exact, bound, any })
     }

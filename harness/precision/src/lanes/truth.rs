@@ -35,7 +35,7 @@ impl Exact {
     }
 }
 
-/// The exact result of an operation on exactly known operands, and where nothing is required.
+/// The exact result of an operation on exactly known operands, and where nothing is required. `None` for what is evaluated elsewhere.
 pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact, Lane)> {
     let half = lanes.env.half_column();
     let none = [0.0; LANES];
@@ -62,30 +62,6 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
             });
             (rounding(value), any)
         }
-        Real::Exp => (Exact::within_slack(lanes!([a], |i| kernels::exp_moderate(bounded(a[i])))), none),
-        Real::Exp2 => (Exact::within_slack(lanes!([a], |i| kernels::exp2_moderate(bounded(a[i])))), none),
-        Real::Log | Real::Log2 | Real::InverseSqrt => {
-            let (values, any) = positive(x[0]);
-            // The logarithms take a NaN apart like a number; the product keeps it one.
-            let values = &values;
-            let value = match real {
-                Real::Log => lanes!([values], |i| kernels::ln(values[i]) + 0.0 * values[i]),
-                Real::Log2 => lanes!([values], |i| kernels::log2(values[i]) + 0.0 * values[i]),
-                _ => lanes!([values], |i| 1.0 / values[i].sqrt()),
-            };
-            (Exact::within_slack(value), any)
-        }
-        Real::Sin | Real::Cos => {
-            // No value of a narrow format is as near to pi as pi is to its f64.
-            let any = lanes!([a], |i| flag(a[i].abs() > PI));
-            let inside = |x: f64| if x.abs() > PI { 0.0 } else { x };
-            let value = match real {
-                Real::Sin => lanes!([a], |i| kernels::sin(inside(a[i]))),
-                _ => lanes!([a], |i| kernels::cos(inside(a[i]))),
-            };
-            (Exact::within_slack(value), any)
-        }
-        Real::Atan => (Exact::within_slack(lanes!([a], |i| kernels::atan(a[i]))), none),
         Real::Atan2 => {
             let any = vectorised(|| lane(|i| flag(x[0][i] == 0.0 && x[1][i] == 0.0)));
             let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { kernels::atan2(x[0][i], x[1][i]) }));
@@ -93,21 +69,18 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
         }
         // Three operands in f64 may need more than its precision, and so may a scale.
         Real::Fma | Real::Width | Real::Ldexp => return None,
+        // Functions of one operand with a bound of their own: `unary::direct`.
+        Real::Exp | Real::Exp2 | Real::Log | Real::Log2 | Real::InverseSqrt | Real::Sin | Real::Cos | Real::Atan => {
+            return None;
+        }
     })
 }
 
 /// Within the domain of the exponentials, beyond which the format overflows or underflows anyway.
 #[inline(always)]
-fn bounded(x: f64) -> f64 {
+pub(super) fn bounded(x: f64) -> f64 {
     let x = if x > 300.0 { 300.0 } else { x };
     if x < -300.0 { -300.0 } else { x }
-}
-
-/// An exponential of `x` for taking its ulp: above one where it is, though by less than `f64` shows.
-#[inline(always)]
-pub(super) fn above_one(x: f64, exponential: f64) -> f64 {
-    const ABOVE: f64 = 1.0 + 1.0 / (1u64 << 40) as f64;
-    if (x > 0.0) & (exponential < ABOVE) { ABOVE } else { exponential }
 }
 
 /// Operands with 1 in place of those that are not positive, and where that is so. A NaN, which stands for a value not known,

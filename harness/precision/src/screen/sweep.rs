@@ -1,0 +1,201 @@
+//! Groups of a sweep: operands of one single each, decided in one loop from the bits of operands and results to the counts.
+
+use super::{CERTAIN, Measure, Screen, Settled, Special, named, of_one};
+use crate::{
+    Scalar,
+    evaluate::Kernel,
+    lanes::{
+        Lanes,
+        arithmetic::{Grid, LANES, vectorised},
+        inner,
+        unary::{self, Apply, Found},
+    },
+};
+use assay_float::F32;
+
+/// What a group came to.
+pub(crate) struct Swept {
+    pub(crate) settled: Settled,
+    /// The margin of the lane that was asked for; negative if it has none.
+    pub(crate) sampled: f64,
+}
+
+impl Screen {
+    /// Settles a group by the same margins as [`Screen::glance`], or [`Screen::judge`] where there are none of these. `None` if not each lane
+    /// passes or is unchecked, or if it is not a function of one single: then it is to be screened as any other.
+    pub(crate) fn sweep(&self, operands: &[u32; LANES], results: &[u32; LANES], sample: usize) -> Option<Swept> {
+        const SINGLE: Scalar = Scalar::Float(F32);
+        if self.operands[..] != [(0, SINGLE)] || self.result != SINGLE {
+            return None;
+        }
+        let lanes = Lanes::new(&self.env);
+        let values = operands.iter().map(|&bits| f64::from(f32::from_bits(bits)));
+        if inner::requires_nothing(self.op, values, &lanes) {
+            return Some(Swept { settled: Settled::unchecked(LANES as u64), sampled: -1.0 });
+        }
+        let group = Group {
+            operands,
+            results,
+            sample,
+            measure: Measure::new(&self.env),
+            special: Special::new(&self.env, self.result),
+            assumes_finite: self.assumes_finite(),
+            named: named(self.op).unwrap_or(f64::NAN),
+            // The other alternative, that denormal operands are read as zero, is not looked at.
+            least: if inner::takes_denormals(self.op) { 0.0 } else { Grid::new(F32).min_normal },
+        };
+        match &self.kernel {
+            _ if inner::serves(self.op, &lanes) => inner::with(self.op, &lanes, group)?,
+            Kernel::Real(real) => unary::direct(*real, &lanes, group)?,
+            Kernel::Exact(exact) => of_one(*exact, group)?,
+            Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => None,
+        }
+    }
+}
+
+struct Group<'a> {
+    operands: &'a [u32; LANES],
+    results: &'a [u32; LANES],
+    sample: usize,
+    measure: Measure,
+    special: Special,
+    assumes_finite: bool,
+    /// The operand for which a result is named; a NaN if there is none.
+    named: f64,
+    /// Operands that are nearer to zero, and not zero, are not for this way.
+    least: f64,
+}
+
+impl Apply for Group<'_> {
+    type Output = Option<Swept>;
+
+    #[inline(always)]
+    fn apply(self, function: impl Fn(f64) -> Found) -> Option<Swept> {
+        let Group { operands, results, sample, measure, special, assumes_finite, named, least } = self;
+        // Copies, of which compilers know that nothing else writes to them.
+        let (operands, results) = (*operands, *results);
+        let (passed, unchecked, worst, sampled) = vectorised(
+            #[inline(always)]
+            move || {
+                let (mut passed, mut unchecked, mut worst, mut sampled) = (0u64, 0u64, -1i64, 0u64);
+                for i in 0..LANES {
+                    let x = f64::from(f32::from_bits(operands[i]));
+                    let got = f64::from(f32::from_bits(results[i]));
+                    let found = function(x);
+                    let margin = measure.margin(found.value, found.error, found.bound, got);
+                    let infinite = x.is_nan() | x.is_infinite();
+                    let open = (found.any > 0.0) | infinite;
+                    let refused = (x == named) | ((x != 0.0) & (x.abs() < least));
+                    let passes = (margin <= CERTAIN) & !special.is(got) & !open & !refused;
+                    // As in `Screened::settled`: integers vectorise, and the bits of margins are ordered as margins are.
+                    let bits = if passes { margin.to_bits() } else { (-1f64).to_bits() };
+                    passed += u64::from(passes);
+                    unchecked += u64::from(open & assumes_finite & !refused);
+                    worst = if bits.cast_signed() > worst { bits.cast_signed() } else { worst };
+                    sampled |= if i == sample { bits } else { 0 };
+                }
+                (passed, unchecked, worst, sampled)
+            },
+        );
+        let worst = if worst < 0 { -1.0 } else { f64::from_bits(worst.cast_unsigned()) };
+        let settled = Settled { passed, unchecked, worst };
+        (passed + unchecked == LANES as u64).then(|| Swept { settled, sampled: f64::from_bits(sampled) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Call, Column, Modes, Op, Shape};
+
+    /// Every instruction of one single in every mode that changes something, around every binade: what is settled in one loop is what the ways
+    /// of any other group say, with the same margins.
+    #[test]
+    fn a_sweep_settles_as_any_other_group() {
+        let modes = ["", "RoundingModeRTE", "DenormFlushToZero", "DenormPreserve", "SignedZeroInfNanPreserve"];
+        let mut settled = [0u64; 2];
+        for (op, mode) in Op::ALL.iter().flat_map(|&op| modes.map(|mode| (op, mode))) {
+            let modes = if mode.is_empty() { Modes::default() } else { Modes::default().with(mode).expect("a mode") };
+            let Ok(call) = Call::new(op, Scalar::Float(F32), Shape::Scalar, None, modes) else { continue };
+            let reference = call.reference();
+            let Some(screen) = reference.slots.first().and_then(Screen::new) else { continue };
+            if screen.operands.len() != 1 {
+                continue;
+            }
+            let exponents = (0..256u32).step_by(7).chain([1, 125, 126, 127, 128, 129, 254, 255]);
+            for (exponent, sign) in exponents.flat_map(|e| [(e, 0), (e, 1u32 << 31)]) {
+                // Across the binade's first value, and inside.
+                for start in [(exponent << 23).saturating_sub(60), exponent << 23 | 0x2a_5e00] {
+                    let operands: [u32; LANES] = std::array::from_fn(|i| sign | (start + i as u32));
+                    for results in devices(op, &operands) {
+                        let group = screen.group(&[Column::Words(&operands)], Column::Words(&results), 0, LANES);
+                        let screened = screen.glance(&group).filter(|s| s.settled(LANES).is_some());
+                        let screened = screened.or_else(|| screen.judge(&group));
+                        let expected = screened.as_ref().and_then(|s| Some((s, s.settled(LANES)?)));
+                        let Some(swept) = screen.sweep(&operands, &results, 77) else {
+                            settled[1] += u64::from(expected.is_some());
+                            continue;
+                        };
+                        settled[0] += 1;
+                        let (screened, expected) = expected.expect("settled in one loop, and not otherwise");
+                        let place = format!("{op} {mode} from {:#010x} giving {:#010x}", operands[0], results[0]);
+                        assert_eq!(
+                            (swept.settled.passed, swept.settled.unchecked),
+                            (expected.passed, expected.unchecked),
+                            "{place}"
+                        );
+                        let sampled = if screened.is_unchecked(77) { -1.0 } else { screened.margins[77] };
+                        // The other alternative for denormal operands may be nearer.
+                        let same = |a: f64, b: f64| a == b || (group.denormals && a >= b);
+                        assert!(same(swept.settled.worst, expected.worst), "{place}");
+                        assert!(
+                            same(swept.sampled, sampled) || sampled.is_nan(),
+                            "{place}: {} {sampled}",
+                            swept.sampled
+                        );
+                    }
+                }
+            }
+        }
+        // Nearly all that can be settled at all: a way that settles nothing would be useless, and pass.
+        assert!(settled[0] > 10_000 && settled[0] > 8 * settled[1], "{settled:?}");
+    }
+
+    /// What the host's functions give, the same in another value's place, and a few ulp off.
+    fn devices(op: Op, operands: &[u32; LANES]) -> [[u32; LANES]; 3] {
+        let function: fn(f32) -> f32 = match op {
+            Op::Exp => f32::exp,
+            Op::Exp2 => f32::exp2,
+            Op::Log => f32::ln,
+            Op::Log2 => f32::log2,
+            Op::InverseSqrt => |x| (1.0 / f64::from(x).sqrt()) as f32,
+            Op::Sin => f32::sin,
+            Op::Cos => f32::cos,
+            Op::Tan => f32::tan,
+            Op::Atan => f32::atan,
+            Op::Asin => f32::asin,
+            Op::Acos => f32::acos,
+            Op::Sinh => f32::sinh,
+            Op::Cosh => f32::cosh,
+            Op::Tanh => f32::tanh,
+            Op::Asinh => f32::asinh,
+            Op::Acosh => f32::acosh,
+            Op::Atanh => f32::atanh,
+            Op::Sqrt => f32::sqrt,
+            Op::Radians => |x| (f64::from(x) * (std::f64::consts::PI / 180.0)) as f32,
+            Op::Degrees => |x| (f64::from(x) * (180.0 / std::f64::consts::PI)) as f32,
+            Op::FNegate => |x| -x,
+            Op::FAbs => f32::abs,
+            Op::Floor => f32::floor,
+            Op::Ceil => f32::ceil,
+            Op::Trunc => f32::trunc,
+            Op::Round | Op::RoundEven => f32::round_ties_even,
+            _ => |x| x,
+        };
+        let right = operands.map(|bits| function(f32::from_bits(bits)).to_bits());
+        let mut moved = right;
+        moved.rotate_left(1);
+        let off = std::array::from_fn(|i| right[i].wrapping_add(i as u32 % 4));
+        [right, moved, off]
+    }
+}
