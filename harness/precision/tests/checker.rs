@@ -269,3 +269,56 @@ fn single_results_at_the_ends_of_inherited_bounds_are_judged_the_same_both_ways(
         }
     }
 }
+
+/// A sweep is decided a whole group at a time: one result at or just beyond an end, among 127 that nothing is wrong with, is judged as by
+/// itself.
+#[test]
+fn one_result_in_a_sweep_is_judged_as_by_itself() {
+    let mut random = Random(5);
+    for &op in Op::ALL {
+        for names in [&[][..], &["DenormPreserve"], &["RoundingModeRTE"], &["SignedZeroInfNanPreserve"]] {
+            let modes = names.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"));
+            let Ok(call) = Call::new(op, Scalar::Float(F32), Shape::Scalar, None, modes) else { continue };
+            let mut operands = call.operand_slots();
+            let one_single = operands.next() == Some(Scalar::Float(F32)) && operands.next().is_none();
+            drop(operands);
+            if !one_single || call.result_slots().count() != 1 {
+                continue;
+            }
+            let (reference, checker) = (call.reference(), Checker::new(call));
+            for k in 0..8 {
+                let near = EDGES[random.below(20) as usize].to_bits().wrapping_add(random.below(512) as u32) - 256;
+                let sign = if random.below(2) == 0 { 0 } else { 1 << 31 };
+                let start = if k % 2 == 0 { near ^ sign } else { random.next() as u32 & !0xff };
+                let operands: Vec<u32> = (0..128).map(|i| start.wrapping_add(i)).collect();
+                let middle = |&x: &u32| {
+                    let set = reference.permitted(0, &[x.into()]).usual;
+                    let range = set.ranges().first().copied();
+                    range.map_or(0, |r| F32.bits(r.lo + (r.hi - r.lo) / 2) as u32)
+                };
+                let mut results: Vec<u32> = operands.iter().map(middle).collect();
+                let lane = random.below(128) as usize;
+                let x = operands[lane];
+                let set = reference.permitted(0, &[x.into()]).usual;
+                let mut others: std::collections::BTreeMap<Verdict, u64> = Default::default();
+                for i in (0..128).filter(|&i| i != lane) {
+                    let (x, got) = (operands[i], results[i]);
+                    *others.entry(reference.judge(0, &[x.into()], got.into()).verdict).or_default() += 1;
+                }
+                let ranks = set.ranges().iter().flat_map(|r| [r.lo - 1, r.lo, r.hi, r.hi + 1]);
+                for rank in ranks.filter(|&rank| F32.neg_infinity() <= rank && rank <= F32.infinity()) {
+                    results[lane] = F32.bits(rank) as u32;
+                    let mut expected = others.clone();
+                    *expected.entry(reference.judge(0, &[x.into()], results[lane].into()).verdict).or_default() += 1;
+                    // In a place where a worse result came before, too: that is when a group is settled in one go.
+                    let mut census = Census::default();
+                    let columns = |words: &[u32]| [words.to_vec(), words.to_vec()].concat();
+                    let (twice, both) = (columns(&operands), columns(&results));
+                    checker.check(&[Column::Words(&twice)], &[Column::Words(&both)], &mut census);
+                    let expected: Vec<_> = expected.into_iter().map(|(verdict, n)| (verdict, 2 * n)).collect();
+                    assert_eq!(census.verdicts.into_iter().collect::<Vec<_>>(), expected, "{op} {names:?} {x:#x}");
+                }
+            }
+        }
+    }
+}
