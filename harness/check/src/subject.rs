@@ -4,7 +4,7 @@ use crate::CheckError;
 use assay_oracle::Place;
 use assay_spirv::Module;
 use assay_spirv::inspect::{Report, Source};
-use assay_spirv::reflect::without_forbidden_layout;
+use assay_spirv::lower::without_forbidden_layout;
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::panic::{AssertUnwindSafe, catch_unwind};

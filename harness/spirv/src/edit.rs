@@ -145,6 +145,18 @@ impl<'a> Editor<'a> {
         id
     }
 
+    /// `OpConstantNull`; of the same type again the same id.
+    pub fn null(&mut self, ty: u32) -> u32 {
+        let key = instruction(Op::ConstantNull, &[ty]);
+        if let Some(known) = self.made.get(&key) {
+            return *known;
+        }
+        let id = self.id();
+        self.globals.extend(instruction(Op::ConstantNull, &[ty, id]));
+        self.made.insert(key, id);
+        id
+    }
+
     /// A constant of components.
     pub fn composite(&mut self, ty: u32, components: &[u32]) -> u32 {
         let id = self.id();

@@ -5,8 +5,9 @@ mod corpus;
 
 use std::collections::BTreeSet;
 
+use assay_spirv::lower::without_forbidden_layout;
+use assay_spirv::module::Type;
 use assay_spirv::need::Need;
-use assay_spirv::reflect::without_forbidden_layout;
 use assay_spirv::rules::{self, Environment, LAYOUT_NOT_ALLOWED};
 use assay_spirv::{Module, Style, assemble, disassemble};
 
@@ -67,13 +68,54 @@ fn a_layout_that_a_buffer_needs_is_not_taken_away() {
     let module = Module::parse(assemble(text).unwrap()).unwrap();
     let stripped = without_forbidden_layout(&module).unwrap();
     let stripped = Module::parse(stripped).unwrap();
-    let strides: Vec<u32> = stripped
+    let strides: Vec<(u32, u32)> = stripped
         .all_decorations()
         .filter(|(_, d)| d.decoration == Some(assay_spirv::tables::Decoration::ArrayStride))
-        .map(|(_, d)| d.operands[0])
+        .map(|(target, d)| (target, d.operands[0]))
         .collect();
-    assert_eq!(strides, [4]);
+    let array = module.types().find(|(_, ty)| matches!(ty, Type::Array { .. })).unwrap().0;
+    assert_eq!(strides, [(module.type_definition(array).result().unwrap(), 4)]);
     let broken = rules::violations(&stripped, Environment::Vulkan);
-    assert!(broken.iter().any(|v| v.rule.name == LAYOUT_NOT_ALLOWED), "{broken:?}");
+    assert!(broken.is_empty(), "{broken:?}");
     assert!(without_forbidden_layout(&stripped).is_none());
+}
+
+#[test]
+fn values_that_cannot_be_moved_keep_their_layout_and_are_told_of() {
+    // A copy with memory operands between memory of both kinds.
+    let text = "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %buffer %memory
+        OpExecutionMode %main LocalSize 1 1 1
+        OpDecorate %buffer DescriptorSet 0
+        OpDecorate %buffer Binding 0
+        OpDecorate %array ArrayStride 4
+        OpDecorate %Block Block
+        OpMemberDecorate %Block 0 Offset 0
+        %void = OpTypeVoid
+        %function = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %u0 = OpConstant %uint 0
+        %u4 = OpConstant %uint 4
+        %array = OpTypeArray %uint %u4
+        %Block = OpTypeStruct %array
+        %blocks = OpTypePointer StorageBuffer %Block
+        %arrays = OpTypePointer StorageBuffer %array
+        %pointer = OpTypePointer Workgroup %array
+        %buffer = OpVariable %blocks StorageBuffer
+        %memory = OpVariable %pointer Workgroup
+        %main = OpFunction %void None %function
+        %label = OpLabel
+        %from = OpAccessChain %arrays %buffer %u0
+        OpCopyMemory %memory %from ALIGNED
+        OpReturn
+        OpFunctionEnd";
+    for (aligned, repaired) in [("", true), ("Aligned 4", false)] {
+        let words = assemble(&text.replace("ALIGNED", aligned)).unwrap();
+        let module = Module::parse(words.clone()).unwrap();
+        let again = Module::parse(without_forbidden_layout(&module).unwrap_or(words)).unwrap();
+        let broken = rules::violations(&again, Environment::Vulkan);
+        assert_eq!(broken.is_empty(), repaired, "{broken:?}");
+        assert!(broken.iter().all(|v| v.rule.name == LAYOUT_NOT_ALLOWED), "{broken:?}");
+    }
 }

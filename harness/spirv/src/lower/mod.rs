@@ -1,10 +1,15 @@
 //! Extensions rewritten in core SPIR-V, so that what a shader means can be run where no device has the extension.
 //!
+//! Beside them [`without_forbidden_layout`], for what a translator decorates too much.
+//!
 //! A lowered module says nothing of an extension's native support: it shows what the shader means, and tests what runs it.
 
 pub mod bindless;
 pub mod gather;
+mod layout;
 pub mod tile;
+
+pub use layout::without_forbidden_layout;
 
 use crate::Module;
 use crate::edit::{Editor, instruction};

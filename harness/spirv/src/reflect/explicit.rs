@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::grammar::Version;
 use crate::module::{Decorated, Module, Type, TypeId};
 use crate::rules::Facts;
-use crate::tables::{Capability, Decoration, Op, StorageClass};
+use crate::tables::{Capability, Decoration, StorageClass};
 
 /// The last version whose `Private` and `Function` variables may have types that carry a layout.
 const LAST_LENIENT: Version = Version { major: 1, minor: 4 };
@@ -60,7 +60,7 @@ pub(crate) fn pointees<'a>(
 }
 
 /// The layout decorations that a structure, its members, or an array carries, with the word of the type's id.
-fn layout_of(module: &Module, ty: TypeId) -> impl Iterator<Item = (u32, Decorated<'_>)> {
+pub(crate) fn layout_of(module: &Module, ty: TypeId) -> impl Iterator<Item = (u32, Decorated<'_>)> {
     let composite = matches!(module.ty(ty), Type::Struct { .. } | Type::Array { .. } | Type::RuntimeArray { .. });
     let word = module.type_definition(ty).result().filter(|_| composite);
     word.into_iter().flat_map(move |word| {
@@ -75,43 +75,4 @@ pub(crate) fn first_layout(module: &Module, ty: TypeId) -> Option<(u32, Decorate
     // An inner type is declared before what holds it; the outermost is what a reader looks for.
     types.sort_unstable_by(|a, b| b.cmp(a));
     types.into_iter().find_map(|ty| layout_of(module, ty).next())
-}
-
-/// The module's words without the layout decorations that its variables' storage classes forbid, for modules from a
-/// translator that decorates every array; `None` where there is none to take away.
-///
-/// A type that something in another storage class points to as well keeps its decorations: that use may need them, and
-/// the rule [`LAYOUT_NOT_ALLOWED`](crate::rules::LAYOUT_NOT_ALLOWED) still tells of the variable. So do decorations
-/// that come through groups.
-pub fn without_forbidden_layout(module: &Module) -> Option<Vec<u32>> {
-    let facts = Facts::new(module);
-    let variables = module.instructions().filter(|i| i.op == Some(Op::Variable)).filter_map(|i| {
-        let (class, pointee) = module.pointer(module.type_declared(i.result_type()?)?)?;
-        pointee.filter(|_| forbids_layout(&facts, class))
-    });
-    let mut forbidden = held(module, variables);
-    // Private and Function permit a layout at most; they never need one.
-    use StorageClass::{Function, Private, Workgroup};
-    let other = |class| match class {
-        Workgroup => !forbids_layout(&facts, class),
-        Private | Function => false,
-        _ => true,
-    };
-    for kept in held(module, pointees(module, other)) {
-        forbidden.remove(&kept);
-    }
-    let useless: BTreeSet<usize> = forbidden
-        .into_iter()
-        .flat_map(|ty| layout_of(module, ty))
-        .map(|(target, decorated)| (target, decorated.instruction))
-        // Not what a group says: its instruction is about others too.
-        .filter(|(target, i)| i.words.get(1) == Some(target))
-        .map(|(_, i)| i.at)
-        .collect();
-    if useless.is_empty() {
-        return None;
-    }
-    let first = module.instructions().next()?.at;
-    let kept = module.instructions().filter(|i| !useless.contains(&i.at)).flat_map(|i| i.words.iter().copied());
-    Some(module.words()[..first].iter().copied().chain(kept).collect())
 }

@@ -7,7 +7,6 @@ mod usage;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use explicit::without_forbidden_layout;
 pub use layout::{Layouts, Member, Shape};
 pub use usage::{Usage, usages};
 
