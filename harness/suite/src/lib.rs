@@ -10,6 +10,7 @@
 //! leave in memory comes from the oracle. A suite may give a second reference, plain Rust for what its program means; tests
 //! hold the oracle against it, and so does the reference path.
 
+mod bindless;
 mod bytes;
 mod case;
 mod compute;
@@ -42,6 +43,13 @@ pub trait Suite: Sync {
 }
 
 /// Every suite, in the order in which they are run.
-pub fn all() -> [&'static dyn Suite; 5] {
-    [&compute::Compute, &storage8::Storage8, &environment::Environment, &gather::Gathers, &tile::TileShading]
+pub fn all() -> [&'static dyn Suite; 6] {
+    [
+        &compute::Compute,
+        &storage8::Storage8,
+        &environment::Environment,
+        &gather::Gathers,
+        &tile::TileShading,
+        &bindless::Bindless,
+    ]
 }

@@ -20,6 +20,10 @@ pub struct Shader {
     body: String,
     ids: u32,
     local: [u32; 3],
+    /// Of a kernel: its parameters' types and ids.
+    parameters: Option<Vec<(String, String)>>,
+    /// Functions beside the entry point.
+    functions: String,
 }
 
 /// Whether an integer type is signed: it is.
@@ -44,9 +48,32 @@ impl Shader {
             body: String::new(),
             ids: 0,
             local,
+            parameters: None,
+            functions: String::new(),
         };
         shader.capability("Shader");
         shader
+    }
+
+    /// An empty kernel of OpenCL's kind, with workgroups of that size, and addresses of 32 or 64 bits.
+    pub fn kernel(local: [u32; 3], wide: bool) -> Shader {
+        let mut shader = Shader::new(local);
+        shader.capabilities = BTreeSet::from(["Addresses".to_owned(), "Kernel".to_owned()]);
+        shader.addressing = if wide { "Physical64 OpenCL" } else { "Physical32 OpenCL" };
+        shader.parameters = Some(Vec::new());
+        shader
+    }
+
+    /// A parameter of a kernel.
+    pub fn parameter(&mut self, ty: &str) -> String {
+        let id = self.fresh();
+        self.parameters.get_or_insert_default().push((ty.to_owned(), id.clone()));
+        id
+    }
+
+    /// A whole function beside the entry point, `OpFunction` to `OpFunctionEnd`.
+    pub fn function(&mut self, text: impl Display) {
+        _ = writeln!(self.functions, "{text}");
     }
 
     /// Of another version than 1.3, in which all interface variables need not be listed.
@@ -300,7 +327,9 @@ impl Shader {
     /// The text of the module.
     pub fn finish(mut self) -> String {
         let void = self.declare("OpTypeVoid");
-        let function = self.declare(&format!("OpTypeFunction {void}"));
+        let parameters = self.parameters.take();
+        let types: Vec<&str> = parameters.iter().flatten().map(|(ty, _)| ty.as_str()).collect();
+        let function = self.declare(format!("OpTypeFunction {void} {}", types.join(" ")).trim_end());
         let start = self.fresh();
         let [x, y, z] = self.local;
         let mut text = format!("; SPIR-V\n; Version: {}\n", self.version);
@@ -314,14 +343,20 @@ impl Shader {
             text += "%glsl = OpExtInstImport \"GLSL.std.450\"\n";
         }
         _ = writeln!(text, "OpMemoryModel {}", self.addressing);
-        _ = writeln!(text, "OpEntryPoint GLCompute %main \"main\" {}", self.interface.join(" "));
+        let model = if parameters.is_some() { "Kernel" } else { "GLCompute" };
+        _ = writeln!(text, "OpEntryPoint {model} %main \"main\" {}", self.interface.join(" "));
         _ = writeln!(text, "OpExecutionMode %main LocalSize {x} {y} {z}");
         text += &self.modes;
         text += &self.decorations;
         text += &self.globals;
-        _ = writeln!(text, "%main = OpFunction {void} None {function}\n{start} = OpLabel");
+        _ = writeln!(text, "%main = OpFunction {void} None {function}");
+        for (ty, id) in parameters.iter().flatten() {
+            _ = writeln!(text, "{id} = OpFunctionParameter {ty}");
+        }
+        _ = writeln!(text, "{start} = OpLabel");
         text += &self.body;
         text += "OpReturn\nOpFunctionEnd\n";
+        text += &self.functions;
         text
     }
 }

@@ -2,8 +2,8 @@
 
 use super::facts::Facts;
 use super::{Findings, On, Rule};
-use crate::module::{Instruction, Type};
-use crate::tables::{AddressingModel, Op};
+use crate::module::{Instruction, Section, Type};
+use crate::tables::{AddressingModel, Capability, Op};
 
 const CONVERSIONS: &[Op] =
     &[Op::ConvertHandleToImageINTEL, Op::ConvertHandleToSamplerINTEL, Op::ConvertHandleToSampledImageINTEL];
@@ -15,7 +15,33 @@ fn result(facts: &Facts, instruction: Instruction, found: &mut Findings, expecte
     }
 }
 
+const NAME: &str = "SPV_INTEL_bindless_images";
+
 pub(super) static RULES: &[Rule] = &[
+    // Of kernels only the rules of extensions are asked, so that these two are said here as well.
+    Rule {
+        name: "handle-extension",
+        id: "SPV_INTEL_bindless_images, Extension Name",
+        says: "a module with capability BindlessImagesINTEL declares the extension",
+        on: On::Instructions(&[Op::Capability], |facts, instruction, found| {
+            let mut declared = facts.module.section(Section::Extensions);
+            if instruction.operand(0) == Some(Capability::BindlessImagesINTEL.word())
+                && !declared.any(|i| facts.module.string_at(i, 0) == NAME)
+            {
+                found.at(instruction, format!("capability BindlessImagesINTEL without OpExtension \"{NAME}\""));
+            }
+        }),
+    },
+    Rule {
+        name: "handle-capability",
+        id: "SPV_INTEL_bindless_images, New Instructions: under BindlessImagesINTEL",
+        says: "handles are converted with capability BindlessImagesINTEL",
+        on: On::Instructions(CONVERSIONS, |facts, instruction, found| {
+            if !facts.has(Capability::BindlessImagesINTEL) {
+                found.at(instruction, "a handle converted without capability BindlessImagesINTEL");
+            }
+        }),
+    },
     Rule {
         name: "handle-addressing",
         id: "SPV_INTEL_bindless_images, conversions: addressing model Physical32 or Physical64",

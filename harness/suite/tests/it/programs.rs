@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// lowered, and have texels that a lenient reading converts otherwise: `gather.rs`.)
 fn cases() -> Vec<Case> {
     // Render passes, of tile shading, have tests of their own.
-    let suites = all().into_iter().filter(|suite| !["compute", "gather", "tile"].contains(&suite.name()));
+    let suites = all().into_iter().filter(|suite| !["bindless", "compute", "gather", "tile"].contains(&suite.name()));
     suites.flat_map(|suite| suite.cases()).collect()
 }
 
