@@ -8,7 +8,9 @@ use assay_check::{
 };
 use assay_oracle::Slot;
 use assay_runner::{DeviceInfo, Status};
+use assay_spirv::module::Index;
 use assay_spirv::need::Have;
+use assay_spirv::tables::Op;
 use assay_vulkan::Instance;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -156,6 +158,15 @@ fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec
             let blamed: Vec<u32> = result.blamed.iter().map(|blame| blame.instruction).collect();
             one.named = blamed.contains(&planted.instruction).into();
             one.others = blamed.iter().any(|at| *at != planted.instruction).into();
+            if one.named == 0 {
+                let op = subject.source.module.instruction(Index(planted.instruction)).op;
+                let op = op.map_or("?", Op::name);
+                say(format!(
+                    "{seed}: {kind}@{} of {op} is not named: {}",
+                    planted.instruction,
+                    result.notes.join("; ")
+                ));
+            }
         } else if shown {
             say(format!("{seed}: {kind}@{}: {:?}", planted.instruction, result.status));
         }

@@ -262,7 +262,7 @@ fn from_hex(text: &str) -> Result<Vec<u8>, usize> {
 
 /// A line for every element: what is permitted, and what the device left.
 fn expected(contents: &Contents<'_>) -> String {
-    let mut text = String::from("# element, type: permitted | what the device left (! if it is not permitted)\n");
+    let mut text = String::from("# element, type: permitted | what the device left\n");
     for descriptor in contents.check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
         let memory = contents.outcome.memory.get(&descriptor.slot);
         let (Some(memory), Some(left), Some(made_of)) =

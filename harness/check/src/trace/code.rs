@@ -5,7 +5,7 @@ use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
 use assay_spirv::module::Section;
 use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
 
-/// Stores words into an invocation's records.
+/// Stores words into an invocation's records and loads them again.
 pub(super) struct Recorder {
     pub(super) uint: u32,
     pub(super) buffer: u32,
@@ -13,12 +13,26 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
+    /// Code that stores a word.
     pub(super) fn word(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, from: u32, offset: u32, word: u32) {
+        let pointer = self.pointer(editor, code, from, offset);
+        code.extend(instruction(Op::Store, &[pointer, word]));
+    }
+
+    /// Code that loads one again.
+    pub(super) fn load(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, from: u32, offset: u32) -> u32 {
+        let pointer = self.pointer(editor, code, from, offset);
+        let word = editor.id();
+        code.extend(instruction(Op::Load, &[self.uint, word, pointer]));
+        word
+    }
+
+    fn pointer(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, from: u32, offset: u32) -> u32 {
         let [at, pointer] = [editor.id(), editor.id()];
         let (zero, offset) = (editor.constant(self.uint, 32, 0), editor.constant(self.uint, 32, offset.into()));
         code.extend(instruction(Op::IAdd, &[self.uint, at, from, offset]));
         code.extend(instruction(Op::AccessChain, &[self.element, pointer, self.buffer, zero, at]));
-        code.extend(instruction(Op::Store, &[pointer, word]));
+        pointer
     }
 }
 

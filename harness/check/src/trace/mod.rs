@@ -6,10 +6,14 @@
 //! to the oracle. So whatever is named is wrong by itself, and what merely passes a wrong value on is not.
 //!
 //! Contraction would let an instruction return what its recorded operands do not explain, so the variant forbids it
-//! (`NoContraction`). Loads, stores, atomics, barriers, control flow and operations between invocations are not judged.
+//! (`NoContraction`). A load is judged where it is known what must be there: in a buffer that the shader does not write, in a built-in,
+//! and in what an invocation keeps to itself, of which the variant keeps a second copy. Other loads, stores, atomics, barriers, control
+//! flow and operations between invocations are not judged.
 
 mod alone;
 mod code;
+mod loads;
+mod own;
 mod stores;
 
 pub use stores::Writer;
@@ -26,7 +30,7 @@ use assay_precision::Scalar;
 use assay_runner::{Blame, BlameExample, Derived};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
-use assay_spirv::module::{Index, Instruction, Type};
+use assay_spirv::module::{Function, Index, Instruction, Type};
 use assay_spirv::reflect::{DescriptorKind, Shape, usages};
 use assay_spirv::tables::{Decoration, GlslStd450, Kind, Op, StorageClass};
 use std::sync::Arc;
@@ -47,6 +51,7 @@ pub struct Traced {
     /// The buffer of the records.
     pub descriptor: Descriptor,
     records: Vec<Record>,
+    loads: Vec<loads::Load>,
     stores: Vec<stores::Store>,
     /// Words of one invocation's records.
     stride: u32,
@@ -78,8 +83,10 @@ pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> 
     let usage = usages(module).into_iter().find(|u| u.name == setup.entry);
     let usage = usage.ok_or_else(|| TraceError("the entry point is gone".into()))?;
     let (records, next) = records(module, usage.functions.iter().copied());
-    let (stores, stride) = stores::find(module, &usage, next);
-    if records.is_empty() {
+    let (stores, next) = stores::find(module, &usage, next);
+    let (own, next) = own::Own::find(module, &usage, next);
+    let (loads, stride) = loads::find(module, &usage, &own, next);
+    if records.is_empty() && loads.is_empty() {
         return Err(TraceError("no instruction computes a number from numbers".into()));
     }
     let local = setup.local.iter().product::<u32>();
@@ -97,22 +104,22 @@ pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> 
     let base = editor.variable(private, StorageClass::Private);
     let (position, inputs) = position(&mut editor, setup, stride);
     editor.add_to_interface(usage.function, &inputs, &[buffer, base]);
-    // After the variables of the entry point's first block.
-    let function = module.function(usage.function).ok_or_else(|| TraceError("the entry point has no body".into()))?;
-    let mut place = None;
-    for i in module.instructions_in(function.instructions.clone()) {
-        match i.op {
-            Some(Op::Function | Op::FunctionParameter | Op::Line | Op::NoLine) => {}
-            Some(Op::Label | Op::Variable) => place = Some(i.at),
-            _ => break,
-        }
-    }
-    let place = place.ok_or_else(|| TraceError("the entry point has no body".into()))?;
+    let no_body = || TraceError("the entry point has no body".into());
+    let function = module.function(usage.function).ok_or_else(no_body)?;
+    let entry = first_place(module, function).ok_or_else(no_body)?;
     let mut code = position.code;
     code.extend(instruction(Op::Store, &[base, position.result]));
-    editor.after(place, &code);
+    editor.after(entry, &code);
 
     let recorder = Recorder { uint, buffer, element: editor.pointer(StorageClass::StorageBuffer, uint) };
+    for (variable, id, value) in own.beginnings(module) {
+        let inside = module.function_at(variable.index).map_or(Some(entry), |f| first_place(module, f));
+        let (Some(place), Some(part)) = (inside, own.part(module, id)) else { continue };
+        let from = editor.id();
+        let mut code = instruction(Op::Load, &[uint, from, base]);
+        part.store(&mut editor, &mut code, &recorder, from, value);
+        editor.after(place, &code);
+    }
     for record in &records {
         if may_contract(module, record) {
             editor.annotate(Op::Decorate, &[record.result.0, Decoration::NoContraction.word()]);
@@ -136,6 +143,21 @@ pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> 
         store.record(&mut editor, &mut code, &recorder, from);
         editor.after(store.at, &code);
     }
+    let bodies = usage.functions.iter().filter_map(|f| module.functions().get(*f));
+    for i in bodies.flat_map(|f| module.instructions_in(f.instructions.clone())).filter(|i| i.op == Some(Op::Store)) {
+        let [pointer, value, ..] = *i.operands() else { continue };
+        let Some(part) = own.part(module, pointer) else { continue };
+        let from = editor.id();
+        let mut code = instruction(Op::Load, &[uint, from, base]);
+        part.store(&mut editor, &mut code, &recorder, from, value);
+        editor.after(i.at, &code);
+    }
+    for load in &loads {
+        let from = editor.id();
+        let mut code = instruction(Op::Load, &[uint, from, base]);
+        load.record(&mut editor, &mut code, &recorder, &own, from);
+        editor.after(load.at, &code);
+    }
     let word = Arc::new(Shape::Int { width: 32, signed: false });
     let array = Shape::Array { element: word, count: None, stride: Some(4) };
     let descriptor = Descriptor {
@@ -147,7 +169,7 @@ pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> 
         compares: false,
         bytes,
     };
-    Ok(Traced { words: editor.finish(), descriptor, records, stores, stride, invocations })
+    Ok(Traced { words: editor.finish(), descriptor, records, loads, stores, stride, invocations })
 }
 
 impl Traced {
@@ -232,7 +254,12 @@ impl Traced {
         recorded: &[u8],
         place: &dyn Fn(u32) -> String,
     ) -> Vec<Blame> {
-        self.records.iter().filter_map(|record| self.blame(module, setup, dispatch, recorded, record, place)).collect()
+        let computed = self.records.iter().filter_map(|r| self.blame(module, setup, dispatch, recorded, r, place));
+        let given = loads::Given { traced: self, setup, dispatch, recorded };
+        let loaded = self.loads.iter().filter_map(|load| loads::blame(load, &given, place));
+        let mut blamed: Vec<Blame> = computed.chain(loaded).collect();
+        blamed.sort_by_key(|blame| blame.instruction);
+        blamed
     }
 
     fn blame(
@@ -313,6 +340,19 @@ fn scalar_of(plain: &Plain) -> Scalar {
     }
 }
 
+/// Behind the variables of a function's first block.
+fn first_place(module: &Module, function: &Function) -> Option<usize> {
+    let mut place = None;
+    for i in module.instructions_in(function.instructions.clone()) {
+        match i.op {
+            Some(Op::Function | Op::FunctionParameter | Op::Line | Op::NoLine) => {}
+            Some(Op::Label | Op::Variable) => place = Some(i.at),
+            _ => break,
+        }
+    }
+    place
+}
+
 /// A descriptor that the shader does not use.
 fn free_slot(descriptors: &[Descriptor], number: u32) -> Slot {
     let set = descriptors.first().map_or(0, |d| d.slot.set);
@@ -355,8 +395,7 @@ fn recordable(module: &Module, i: &Instruction<'_>) -> Option<Computation> {
         return None;
     }
     let result = i.result()?;
-    let fits = |plain: &Plain| matches!(plain.width, 1 | 32 | 64) || plain.width == 16 && has_int(module, 16);
-    let plain = Plain::of_value(module, result).filter(fits)?;
+    let plain = Plain::of_value(module, result).filter(|plain| fits(module, plain))?;
     let mut operands: Vec<(u32, Plain)> = Vec::new();
     let mut suits = true;
     let walked = module.operands(*i, |operand| {
@@ -367,7 +406,7 @@ fn recordable(module: &Module, i: &Instruction<'_>) -> Option<Computation> {
                 if definition.op == Some(Op::ExtInstImport) {
                     return;
                 }
-                match Plain::of_value(module, word).filter(fits) {
+                match Plain::of_value(module, word).filter(|plain| fits(module, plain)) {
                     // Constants are there in every variant.
                     Some(_) if module.function_at(definition.index).is_none() => {}
                     Some(_) if operands.iter().any(|(known, _)| *known == word) => {}
@@ -383,8 +422,10 @@ fn recordable(module: &Module, i: &Instruction<'_>) -> Option<Computation> {
     (walked.is_ok() && suits && !operands.is_empty()).then_some((operands, result, plain))
 }
 
-fn has_int(module: &Module, width: u32) -> bool {
-    module.types().any(|(_, ty)| matches!(ty, Type::Int { width: w, .. } if *w == width))
+/// Whether values of a type can be recorded: in words, or in halves of which the module has integers.
+fn fits(module: &Module, plain: &Plain) -> bool {
+    let shorts = || module.types().any(|(_, ty)| matches!(ty, Type::Int { width: 16, .. }));
+    matches!(plain.width, 1 | 32 | 64) || plain.width == 16 && shorts()
 }
 
 /// Whether an instruction can be contracted, and is not forbidden to be.

@@ -27,7 +27,7 @@ pub(super) struct Store {
 
 /// An index of an access chain.
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Constant(u64),
     /// An id, and the word where it is recorded.
     Recorded(u32, u32),
@@ -56,6 +56,20 @@ pub(super) fn find(module: &Module, usage: &Usage, mut next: u32) -> (Vec<Store>
 
 fn store(module: &Module, i: &Instruction<'_>, next: &mut u32) -> Option<Store> {
     let [pointer, value, ..] = *i.operands() else { return None };
+    let (base, ids) = root(module, pointer)?;
+    let slot = slot_of(module, base)?;
+    let offset = *next;
+    let mut words = 1;
+    let indices = Step::all(module, &ids, || {
+        words += 1;
+        offset + words - 1
+    })?;
+    *next += words;
+    Some(Store { at: i.at, offset, slot, indices, value })
+}
+
+/// The variable that a pointer leads into, and the ids of the indices on the way.
+pub(super) fn root(module: &Module, pointer: u32) -> Option<(u32, Vec<u32>)> {
     let mut ids = Vec::new();
     let mut base = pointer;
     loop {
@@ -66,30 +80,51 @@ fn store(module: &Module, i: &Instruction<'_>, next: &mut u32) -> Option<Store> 
                 ids.splice(0..0, indices.iter().copied());
                 base = *first;
             }
-            Op::Variable => break,
+            Op::Variable => return Some((base, ids)),
             _ => return None,
         }
     }
+}
+
+/// Where a variable is bound.
+pub(super) fn slot_of(module: &Module, variable: u32) -> Option<Slot> {
     let decoration = |wanted| {
-        let mut all = module.decorations(base);
+        let mut all = module.decorations(variable);
         all.find(|d| d.decoration == Some(wanted)).and_then(|d| d.operands.first().copied())
     };
-    let slot = Slot::new(decoration(Decoration::DescriptorSet)?, decoration(Decoration::Binding)?);
-    let offset = *next;
-    let mut words = 1;
-    let mut indices = Vec::new();
-    for id in ids {
-        match module.constant_int(id).and_then(|n| u64::try_from(n).ok()) {
-            Some(number) => indices.push(Step::Constant(number)),
+    Some(Slot::new(decoration(Decoration::DescriptorSet)?, decoration(Decoration::Binding)?))
+}
+
+impl Step {
+    /// Of the indices with these ids, each that is no constant recorded at the word that `next` gives; `None` if one is not of
+    /// 32 bits.
+    pub(super) fn all(module: &Module, ids: &[u32], mut next: impl FnMut() -> u32) -> Option<Vec<Step>> {
+        let step = |&id: &u32| match module.constant_int(id).and_then(|n| u64::try_from(n).ok()) {
+            Some(number) => Some(Step::Constant(number)),
             None => {
                 Plain::of_value(module, id).filter(|plain| plain.width == 32 && plain.count == 1)?;
-                indices.push(Step::Recorded(id, offset + words));
-                words += 1;
+                Some(Step::Recorded(id, next()))
             }
+        };
+        ids.iter().map(step).collect()
+    }
+
+    /// Code that records it.
+    pub(super) fn record(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, from: u32) {
+        let Step::Recorded(id, offset) = self else { return };
+        let Some(plain) = Plain::of_value(editor.module(), *id) else { return };
+        for word in as_words(editor, code, *id, &plain) {
+            recorder.word(editor, code, from, *offset, word);
         }
     }
-    *next += words;
-    Some(Store { at: i.at, offset, slot, indices, value })
+
+    /// The index, of which the recorded word is `word`.
+    pub(super) fn index(&self, word: impl Fn(u32) -> u64) -> u64 {
+        match self {
+            Step::Constant(number) => *number,
+            Step::Recorded(_, at) => word(*at),
+        }
+    }
 }
 
 impl Store {
@@ -97,13 +132,7 @@ impl Store {
     pub(super) fn record(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, from: u32) {
         let one = editor.constant(recorder.uint, 32, 1);
         recorder.word(editor, code, from, self.offset, one);
-        for step in &self.indices {
-            let Step::Recorded(id, offset) = step else { continue };
-            let Some(plain) = Plain::of_value(editor.module(), *id) else { continue };
-            for word in as_words(editor, code, *id, &plain) {
-                recorder.word(editor, code, from, *offset, word);
-            }
-        }
+        self.indices.iter().for_each(|step| step.record(editor, code, recorder, from));
     }
 }
 
@@ -113,10 +142,7 @@ impl Traced {
         let block = descriptors.iter().find(|d| d.slot == slot)?.block.as_ref()?;
         self.stores.iter().filter(|store| store.slot == slot).find_map(|store| {
             let invocation = (0..self.invocations).find(|&invocation| {
-                let indices = store.indices.iter().map(|step| match step {
-                    Step::Constant(number) => *number,
-                    Step::Recorded(_, at) => self.word(recorded, invocation, *at),
-                });
+                let indices = store.indices.iter().map(|step| step.index(|at| self.word(recorded, invocation, at)));
                 self.word(recorded, invocation, store.offset) == 1
                     && place(block, indices).is_some_and(|(start, bytes)| (start..start + bytes).contains(&offset))
             })?;
@@ -126,7 +152,7 @@ impl Traced {
 }
 
 /// Where a part of a value is: its offset and bytes.
-fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
+pub(super) fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
     let Some(index) = indices.next() else { return Some((0, shape.size())) };
     let (start, part) = match shape {
         Shape::Struct { members, .. } => {

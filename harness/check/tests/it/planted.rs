@@ -1,8 +1,9 @@
 //! Errors planted in what the device is given: found by the check, named by the trace.
 
-use crate::support::{on_each_driver, wgsl};
+use crate::support::{Synthetic, on_each_driver, wgsl};
 use assay_check::{Check, Mutating, Mutation, Options, Planted};
 use assay_runner::{CheckResult, Status};
+use assay_spirv::tables::Op;
 
 /// Plants an error, sees on each driver that it is what makes the check fail, and looks at what the trace says of it.
 fn planted(text: &str, mutation: &str, look: impl Fn(&CheckResult, &Planted)) {
@@ -106,4 +107,72 @@ fn an_instruction_that_is_not_there_is_refused() {
         let error = at.parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap_err();
         assert!(error.to_string().contains("there is no instruction"), "{error}");
     }
+}
+
+/// Loads from all that is known: built-ins, buffers that nothing writes, and what an invocation keeps to itself, in all shapes. Floats are
+/// small integers, and twice as large with an error planted: the synthetic device is consistent only where one result is permitted.
+const LOADS: &str = "
+struct Pair { a: vec2<f32>, b: array<i32, 3>, c: mat2x3<f32> }
+@group(0) @binding(0) var<storage, read> table: array<vec4<i32>>;
+struct Settings { scale: i32, bias: array<vec4<u32>, 2> }
+@group(0) @binding(1) var<uniform> settings: Settings;
+@group(0) @binding(2) var<storage, read_write> out: array<vec4<f32>>;
+var<private> kept: array<i32, 5> = array<i32, 5>(3, 1, 4, 1, 5);
+fn turn(x: i32) -> i32 {
+    var own = x * 2;
+    if (own > 7) { own = own - kept[u32(x) % 5u]; }
+    kept[u32(own) % 5u] = own;
+    return own;
+}
+@compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>,
+                                    @builtin(local_invocation_index) local: u32,
+                                    @builtin(workgroup_id) group: vec3<u32>) {
+    var pair: Pair;
+    pair.a = vec2<f32>(3.0);
+    pair.a.y = f32(id.x) + f32(settings.scale);
+    pair.c[1] = vec3<f32>(5.0);
+    pair.c[1].z = f32(local) + f32(group.x) + 9.0;
+    var sum = 0;
+    for (var i = 0u; i < 6u; i++) {
+        pair.b[i % 3u] = pair.b[(i + 1u) % 3u] + table[id.x % arrayLength(&table)][i % 4u];
+        sum += turn(i32(i & 3u)) + pair.b[2] + i32(settings.bias[i & 1u].y & 255u);
+    }
+    pair.a = pair.a * 2.0 + pair.c[1].yz;
+    out[id.x] = vec4<f32>(pair.a, pair.c[1].z, f32(sum % 1000));
+}";
+
+#[test]
+fn a_trace_names_every_load_of_which_it_is_known_what_it_must_give() {
+    let subject = wgsl(LOADS);
+    let inputs =
+        vec![("0.0".parse().unwrap(), "0..50".parse().unwrap()), ("0.1".parse().unwrap(), "1..9".parse().unwrap())];
+    let options = Options { rounds: 1, groups: Some([2, 1, 1]), inputs, ..Options::default() };
+    let check = Check::new(&subject, &options).unwrap();
+    let device = Synthetic::new(|_| {});
+    let module = &subject.source.module;
+    let (mut named, mut hidden) = (0, 0);
+    for i in module.instructions().filter(|i| i.op == Some(Op::Load)) {
+        for kind in ["off-by-one", "ulp:8388608"] {
+            let mutation: Mutation = format!("{kind}@{}", i.index.0).parse().unwrap();
+            let Ok(planted) = mutation.plant(module, &check.setup.entry) else { continue };
+            let target = Mutating::new(&device, planted.clone());
+            let mut result = check.run(&target).unwrap();
+            if result.status != Status::Fail {
+                // What comes after may hide it, or make the shader's own behaviour another.
+                hidden += 1;
+                continue;
+            }
+            check.explain(&mut result, &target, false);
+            let blamed: Vec<u32> = result.blamed.iter().map(|blame| blame.instruction).collect();
+            assert_eq!(blamed, [planted.instruction], "{mutation}: {:?}, {:?}", result.blamed, result.notes);
+            named += 1;
+        }
+    }
+    assert!(named > 20 && hidden < 7, "{named} named, {hidden} hidden");
+    // A device that is wrong only in what it leaves: nothing is to be blamed.
+    let spoilt = Synthetic::new(|left| left.memory.values_mut().for_each(|bytes| bytes[0] ^= 1));
+    let mut result = check.run(&spoilt).unwrap();
+    assert_eq!(result.status, Status::Fail);
+    check.explain(&mut result, &spoilt, false);
+    assert_eq!((result.blamed.len(), result.notes.len()), (0, 1), "{:?}", result.blamed);
 }

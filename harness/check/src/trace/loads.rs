@@ -1,0 +1,217 @@
+//! Loads of which it is known what they must give: from buffers that nothing in the shader writes, from built-ins, and from
+//! what an invocation keeps to itself.
+
+use super::code::{Recorder, as_words, words_of};
+use super::own::{Own, Part};
+use super::stores::{Step, place, root, slot_of};
+use super::{Traced, scalar_of};
+use crate::elements::read_bits;
+use crate::verdict::{data_of, hex};
+use crate::{Descriptor, Setup};
+use assay_oracle::{Dispatch, Slot};
+use assay_runner::{Blame, BlameExample};
+use assay_spirv::Module;
+use assay_spirv::edit::{Editor, Plain};
+use assay_spirv::module::{Instruction, Type};
+use assay_spirv::reflect::Usage;
+use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
+use std::collections::BTreeSet;
+
+/// A load whose value is recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Load {
+    /// Its place in the module.
+    index: u32,
+    /// Its first word there.
+    pub(super) at: usize,
+    /// Word in the invocation's records: 1 if it was executed.
+    offset: u32,
+    pointer: u32,
+    value: u32,
+    plain: Plain,
+    /// The first word of what it gave.
+    given: u32,
+    from: Source,
+}
+
+/// Where what it must give is known from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// The copy of the variable, as it was then: the first word.
+    Own(u32),
+    /// A buffer's contents before the dispatch.
+    Buffer(Slot, Vec<Step>),
+    /// The invocation's place in the dispatch.
+    BuiltIn(BuiltIn),
+}
+
+/// The loads of an entry point's functions, recorded from word `next` on; and the first word after them.
+pub(super) fn find(module: &Module, usage: &Usage, own: &Own, mut next: u32) -> (Vec<Load>, u32) {
+    let instructions = || {
+        let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
+        functions.flat_map(|f| module.instructions_in(f.instructions.clone()))
+    };
+    let written = written(module, instructions());
+    let mut loads = Vec::new();
+    for i in instructions().filter(|i| i.op == Some(Op::Load)) {
+        loads.extend(load(module, &i, own, &written, &mut next));
+    }
+    (loads, next)
+}
+
+/// The bindings that something other than a load may have to do with.
+fn written<'m>(module: &'m Module, instructions: impl Iterator<Item = Instruction<'m>>) -> BTreeSet<Slot> {
+    let reads =
+        |op| matches!(op, Some(Op::Load | Op::AccessChain | Op::InBoundsAccessChain | Op::ArrayLength | Op::Variable));
+    let others = instructions.filter(|i| !reads(i.op)).flat_map(|i| module.id_operands(i));
+    others.filter_map(|id| slot_of(module, root(module, id)?.0)).collect()
+}
+
+fn load(module: &Module, i: &Instruction<'_>, own: &Own, written: &BTreeSet<Slot>, next: &mut u32) -> Option<Load> {
+    let (value, pointer) = (i.result()?, i.operand(0)?);
+    let plain = Plain::of_value(module, value).filter(|plain| super::fits(module, plain))?;
+    let (offset, words) = (*next, words_of(&plain));
+    let given = offset + 1;
+    let mut end = given + words;
+    let mut room = |words: u32| {
+        end += words;
+        end - words
+    };
+    let (variable, ids) = root(module, pointer)?;
+    let from = if own.part(module, pointer).is_some() {
+        Source::Own(room(words))
+    } else if let Some(built_in) = built_in(module, variable).filter(|_| ids.is_empty()) {
+        Source::BuiltIn(built_in)
+    } else {
+        let slot = slot_of(module, variable).filter(|slot| !written.contains(slot))?;
+        let (class, pointee) = module.pointer(module.type_of(variable)?)?;
+        let buffer = [StorageClass::Uniform, StorageClass::StorageBuffer].contains(&class);
+        matches!(module.ty(pointee.filter(|_| buffer)?), Type::Struct { .. }).then_some(())?;
+        Source::Buffer(slot, Step::all(module, &ids, || room(1))?)
+    };
+    *next = end;
+    Some(Load { index: i.index.0, at: i.at, offset, pointer, value, plain, given, from })
+}
+
+/// The built-in that an input variable is, of those that the dispatch determines.
+fn built_in(module: &Module, variable: u32) -> Option<BuiltIn> {
+    let mut decorations = module.decorations(variable).filter(|d| d.decoration == Some(Decoration::BuiltIn));
+    let which = decorations.find_map(|d| BuiltIn::from_word(*d.operands.first()?))?;
+    let known = matches!(
+        which,
+        BuiltIn::LocalInvocationId
+            | BuiltIn::LocalInvocationIndex
+            | BuiltIn::GlobalInvocationId
+            | BuiltIn::WorkgroupId
+            | BuiltIn::NumWorkgroups
+    );
+    known.then_some(which)
+}
+
+/// A built-in of an invocation of a dispatch, counted as [`super::code::position`] counts.
+fn value_of(which: BuiltIn, setup: &Setup, invocation: u64) -> [u64; 3] {
+    let along = |mut index: u64, sides: [u32; 3]| {
+        sides.map(|side| {
+            let at = index % u64::from(side.max(1));
+            index /= u64::from(side.max(1));
+            at
+        })
+    };
+    let size = setup.local.iter().map(|&side| u64::from(side)).product::<u64>().max(1);
+    let (local, group) = (along(invocation % size, setup.local), along(invocation / size, setup.groups));
+    match which {
+        BuiltIn::LocalInvocationId => local,
+        BuiltIn::LocalInvocationIndex => [invocation % size; 3],
+        BuiltIn::WorkgroupId => group,
+        BuiltIn::NumWorkgroups => setup.groups.map(u64::from),
+        _ => std::array::from_fn(|axis| group[axis] * u64::from(setup.local[axis]) + local[axis]),
+    }
+}
+
+impl Load {
+    /// Code that records it.
+    pub(super) fn record(
+        &self,
+        editor: &mut Editor<'_>,
+        code: &mut Vec<u32>,
+        recorder: &Recorder,
+        own: &Own,
+        from: u32,
+    ) {
+        let one = editor.constant(recorder.uint, 32, 1);
+        recorder.word(editor, code, from, self.offset, one);
+        let words = as_words(editor, code, self.value, &self.plain);
+        let mut all: Vec<(u32, u32)> = (self.given..).zip(words).collect();
+        match &self.from {
+            Source::Own(first) => {
+                let part = own.part(editor.module(), self.pointer);
+                let words = part.map_or_else(Vec::new, |part: Part| part.load(editor, code, recorder, from));
+                all.extend((*first..).zip(words));
+            }
+            Source::Buffer(_, steps) => steps.iter().for_each(|step| step.record(editor, code, recorder, from)),
+            Source::BuiltIn(_) => {}
+        }
+        for (offset, word) in all {
+            recorder.word(editor, code, from, offset, word);
+        }
+    }
+
+    /// What a component must be in an invocation; `None` where that is not known.
+    fn expected(&self, of: &Given<'_>, invocation: u64, component: u32) -> Option<u64> {
+        let Given { traced, setup, dispatch, recorded } = *of;
+        match &self.from {
+            Source::Own(first) => Some(traced.component(recorded, invocation, &self.plain, *first, component)),
+            Source::BuiltIn(which) => value_of(*which, setup, invocation).get(component as usize).copied(),
+            Source::Buffer(slot, steps) => {
+                let descriptor = setup.descriptors.iter().find(|d: &&Descriptor| d.slot == *slot)?;
+                let indices = steps.iter().map(|step| step.index(|at| traced.word(recorded, invocation, at)));
+                let (start, _) = place(descriptor.block.as_ref()?, indices)?;
+                let bytes = u64::from(self.plain.width / 8);
+                read_bits(data_of(dispatch, *slot)?, start + u64::from(component) * bytes, self.plain.width)
+            }
+        }
+    }
+}
+
+/// What loads are judged by.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) traced: &'a Traced,
+    pub(super) setup: &'a Setup,
+    pub(super) dispatch: &'a Dispatch,
+    pub(super) recorded: &'a [u8],
+}
+
+/// What there is to blame of a load, if it gave something else than it must. `place` says where it stands.
+pub(super) fn blame(load: &Load, of: &Given<'_>, place: &dyn Fn(u32) -> String) -> Option<Blame> {
+    let Given { traced, recorded, .. } = *of;
+    let executed = (0..traced.invocations).filter(|&i| traced.word(recorded, i, load.offset) == 1);
+    let (mut wrong, mut count, mut example) = (0, 0, None);
+    let scalar = scalar_of(&load.plain);
+    for invocation in executed {
+        count += 1;
+        let differs = (0..load.plain.count).find_map(|component| {
+            let got = traced.component(recorded, invocation, &load.plain, load.given, component);
+            let expected = load.expected(of, invocation, component)?;
+            (got != expected).then_some((component, got, expected))
+        });
+        let Some((component, got, expected)) = differs else { continue };
+        wrong += 1;
+        example.get_or_insert_with(|| BlameExample {
+            invocation,
+            operands: Vec::new(),
+            component: component as usize,
+            got: hex(scalar, got),
+            permitted: vec![[hex(scalar, expected), hex(scalar, expected)]],
+            scalar: scalar.to_string(),
+        });
+    }
+    Some(Blame {
+        instruction: load.index,
+        name: Op::Load.name().to_owned(),
+        place: place(load.index),
+        wrong,
+        recorded: count,
+        example: example?,
+    })
+}
