@@ -130,47 +130,8 @@ fn slot_of(scalar: &str) -> Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_runner::{Status, Times, Undetermined};
-
-    fn check(status: Status) -> CheckResult {
-        CheckResult {
-            name: "a.wgsl".into(),
-            status,
-            reason: (status != Status::Pass).then(|| "2 of 8 elements are not permitted".into()),
-            entry: "main".into(),
-            workgroups: [4, 2, 1],
-            workgroup_size: [8, 8, 1],
-            rounds: 2,
-            rounds_checked: 2,
-            seed: 0,
-            elements_checked: 8,
-            elements_undetermined: 3,
-            elements_failing: 2,
-            elements_warning: 0,
-            mismatches: vec![Mismatch {
-                status: Status::Fail,
-                round: 1,
-                buffer: "set 0 binding 1 (sums)".into(),
-                element: "[3].x".into(),
-                offset: 24,
-                scalar: "f32".into(),
-                invocation: Some(7),
-                before: "0x00000000".into(),
-                got: "0x3f800001".into(),
-                permitted: vec![["0x3f800000".into(), "0x3f800000".into()], ["nan".into(), "nan".into()]],
-                class: "FewUlp".into(),
-                by: "specification".into(),
-            }],
-            undetermined: vec![Undetermined { cause: "a race".into(), place: "a.wgsl:3:1".into(), elements: 3 }],
-            blamed: Vec::new(),
-            derivation: Vec::new(),
-            notes: vec!["round 0 was not run".into()],
-            instructions: 100,
-            partial: false,
-            repeat: None,
-            times: Times::default(),
-        }
-    }
+    use crate::testing::check;
+    use assay_runner::Status;
 
     #[test]
     fn what_is_wrong_and_what_is_not_known_is_spelt_out() {

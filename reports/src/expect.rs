@@ -8,7 +8,7 @@ use crate::{
     deqp::{Baseline, Did, Patterns, Word},
     waiver::Waived,
 };
-use assay_runner::{CaseResult, Repeated};
+use assay_runner::{CaseResult, CheckResult, Repeat, Repeated, Status};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub enum Standing {
     Fixed,
     /// Planned, and without a result.
     Missing,
-    /// It fails in one run and does something else in another, and nothing expects that.
+    /// It fails in one run and does something else in another, or fails with other bits, and nothing expects that.
     Flaky,
     /// A failure that nothing expects.
     Regression,
@@ -97,21 +97,35 @@ impl Expectations {
 
     /// The second status of a case.
     pub fn judge(&self, case: &CaseResult) -> Judged {
-        let Judged { standing, word, why } = self.judge_word(&case.name, Did::of(case.status));
-        if standing != Standing::Regression {
-            return Judged { standing, word, why };
-        }
-        if case.repeat.as_ref().is_some_and(|repeat| repeat.verdict == Repeated::Flaky) {
-            // deqp-runner's word for it, which that counts as a success: its files say no more, the run does.
-            return Judged { standing: Standing::Flaky, word: Word::Flake, why };
+        let judged = self.judge_run(&case.name, case.status, case.repeat.as_deref());
+        if judged.standing != Standing::Regression {
+            return judged;
         }
         match self.waivers.judge(case) {
-            None => Judged { standing, word, why },
-            Some(Waived::No(why)) => Judged { standing, word, why: Some(why) },
+            None => judged,
+            Some(Waived::No(why)) => Judged { why: Some(why), ..judged },
             Some(Waived::Yes(issue)) => {
                 Judged { standing: Standing::Waived, word: Word::ExpectedFail, why: Some(issue) }
             }
         }
+    }
+
+    /// The second status of a check, of which no waiver speaks: these are about cases.
+    pub fn judge_check(&self, check: &CheckResult) -> Judged {
+        self.judge_run(&check.name, check.status, check.repeat.as_deref())
+    }
+
+    /// The second status of something that ended like that and was perhaps run again, waivers aside.
+    fn judge_run(&self, name: &str, status: Status, repeat: Option<&Repeat>) -> Judged {
+        let judged = self.judge_word(name, Did::of(status));
+        let Some(repeat) = repeat.filter(|repeat| repeat.verdict == Repeated::Flaky) else { return judged };
+        if judged.standing != Standing::Regression {
+            return judged;
+        }
+        // deqp-runner's word for what fails and then does not, which it counts as a success: its files say no more, the run
+        // does. What failed each time, if in different ways, is no success in its files either.
+        let always = !repeat.runs.is_empty() && repeat.runs.iter().all(|run| run.status.is_failure());
+        Judged { standing: Standing::Flaky, word: if always { judged.word } else { Word::Flake }, why: judged.why }
     }
 
     /// The second status of something that did that, waivers aside.
@@ -161,7 +175,7 @@ impl WaiversUsed {
 mod tests {
     use super::*;
     use crate::testing::{case, run};
-    use assay_runner::{Repeat, Status};
+    use assay_runner::OneRun;
     use jiff::civil::Date;
     use std::fs;
 
@@ -213,15 +227,23 @@ mod tests {
 
     #[test]
     fn what_differs_from_run_to_run_is_a_failure_unless_it_is_known_to() {
-        let flaky = |name: &str| {
-            let repeat = Repeat { verdict: Repeated::Flaky, runs: Vec::new(), after: Vec::new() };
-            let judged =
-                expectations().judge(&CaseResult { repeat: Some(Box::new(repeat)), ..case(name, Status::Fail) });
+        let flaky = |name: &str, alone: Status| {
+            let run = |after, status| OneRun { after, inputs: 0, status, reason: None };
+            let runs = vec![run(3, Status::Fail), run(0, alone)];
+            let repeat = Some(Box::new(Repeat { verdict: Repeated::Flaky, runs, after: Vec::new() }));
+            let judged = expectations().judge(&CaseResult { repeat: repeat.clone(), ..case(name, Status::Fail) });
+            // A check stands as a case does.
+            let check = CheckResult { name: name.to_owned(), repeat, ..crate::testing::check(Status::Fail) };
+            assert_eq!(expectations().judge_check(&check), judged);
             (judged.standing, judged.word.to_string(), judged.standing.is_success())
         };
-        assert_eq!(flaky("p.new"), (Standing::Flaky, "Flake".to_owned(), false));
-        assert_eq!(flaky("p.waived"), (Standing::Flaky, "Flake".to_owned(), false));
-        assert_eq!(flaky("p.flaky.a"), (Standing::KnownFlake, "KnownFlake".to_owned(), true));
+        assert_eq!(flaky("p.new", Status::Pass), (Standing::Flaky, "Flake".to_owned(), false));
+        // deqp-runner takes `Flake` for a success: not of what never was one.
+        assert_eq!(flaky("p.new", Status::Fail), (Standing::Flaky, "Fail".to_owned(), false));
+        assert_eq!(flaky("p.new", Status::Crash), (Standing::Flaky, "Fail".to_owned(), false));
+        // No waiver is for what differs from run to run.
+        assert_eq!(flaky("p.waived", Status::Pass), (Standing::Flaky, "Flake".to_owned(), false));
+        assert_eq!(flaky("p.flaky.a", Status::Pass), (Standing::KnownFlake, "KnownFlake".to_owned(), true));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! | `results.jsonl` | grows as `results.jsonl.partial`, gets its name at the end | one event a line, each with its checksum: `run_started`, a `case_finished` for each case, `run_finished` |
 //! | `results.csv`, `failures.csv` | at the end | deqp-runner's form |
 //! | `junit.xml` | at the end | for CI systems |
-//! | `standings.jsonl` | at the end, if the lab gave lists | how each case stands to them, where it is not simply as it should be |
+//! | `standings.jsonl` | at the end, if the lab gave lists or a case is flaky | how each case stands to them, where it is not simply as it should be |
 //!
 //! A file under its final name is whole. The end of a run is also its end by Ctrl-C: the files then hold the cases
 //! that ended, and `run_finished` says `"interrupted":true`. A run that was killed leaves `results.jsonl.partial`, in
@@ -228,7 +228,7 @@ impl Folder {
             self.write_whole(FAILURES_CSV, &self.rows.failures())?;
             let junit = junit::text(&self.title, &self.junit).map_err(io::Error::other)?;
             self.write_whole(JUNIT, &junit)?;
-            if self.expectations.are_any() {
+            if self.expectations.are_any() || !self.standings.is_empty() {
                 self.write_whole(STANDINGS, &self.standings)?;
             }
         }
@@ -248,7 +248,9 @@ impl Folder {
             (reason, why) => reason.map(str::to_owned).or(why.clone()),
         };
         self.junit.push(junit::Row { name: name.to_owned(), word, seconds, reason });
-        if !(word == Word::Did(Did::Pass) && standing == Standing::Expected) {
+        // Without lists the status says it all, but of what differs from run to run.
+        let told = self.expectations.are_any() && !(word == Word::Did(Did::Pass) && standing == Standing::Expected);
+        if told || standing == Standing::Flaky {
             let line = StandingLine { name: name.to_owned(), standing, word: word.to_string(), why };
             self.standings += &serde_json::to_string(&line)?;
             self.standings.push('\n');
@@ -319,7 +321,7 @@ impl Reporter for Folder {
                 added.and_then(|()| self.line(event))
             }
             Event::CheckFinished(check) => {
-                let judged = self.expectations.judge_word(&check.name, Did::of(check.status));
+                let judged = self.expectations.judge_check(check);
                 let added = self.add(&check.name, judged, check.times.wall, check.reason.as_deref());
                 added.and_then(|()| self.line(event))
             }
@@ -347,8 +349,8 @@ fn probe(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, run};
-    use assay_runner::{RunInfo, Status};
+    use crate::testing::{case, check, run};
+    use assay_runner::{CaseResult, CheckResult, OneRun, Repeat, Repeated, RunInfo, Status};
 
     fn events() -> Vec<Event> {
         vec![
@@ -458,6 +460,32 @@ mod tests {
             ]
         );
         assert!(read(JUNIT).contains("left out by the list of skips"));
+    }
+
+    #[test]
+    fn what_is_flaky_is_told_even_without_lists() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut folder = Folder::create(dir.path()).unwrap();
+        let run_again = |status| OneRun { after: 0, inputs: 0, status, reason: None };
+        let runs = vec![run_again(Status::Fail), run_again(Status::Pass)];
+        let repeat = Some(Box::new(Repeat { verdict: Repeated::Flaky, runs, after: Vec::new() }));
+        let check = CheckResult { repeat: repeat.clone(), ..check(Status::Fail) };
+        let name = check.name.clone();
+        for event in [
+            Event::RunStarted(Box::new(run(4))),
+            Event::CaseFinished(Box::new(case("p.a", Status::Fail))),
+            Event::CaseFinished(Box::new(CaseResult { repeat, ..case("p.b", Status::Fail) })),
+            Event::CaseFinished(Box::new(case("p.c", Status::Pass))),
+            Event::CheckFinished(Box::new(check)),
+            Event::RunFinished { interrupted: false, wall: 1.0 },
+        ] {
+            folder.event(&event).unwrap();
+        }
+        let text = fs::read_to_string(dir.path().join(STANDINGS)).unwrap();
+        let lines: Vec<StandingLine> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<_> = lines.iter().map(|line| (line.name.as_str(), line.standing, line.word.as_str())).collect();
+        assert_eq!(lines, [("p.b", Standing::Flaky, "Flake"), (name.as_str(), Standing::Flaky, "Flake")]);
+        assert!(fs::read_to_string(dir.path().join(RESULTS_CSV)).unwrap().contains("p.b,Flake,"));
     }
 
     #[test]

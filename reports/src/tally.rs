@@ -1,9 +1,6 @@
 //! Counting cases, and what the counts mean for the run as a whole.
 
-use crate::{
-    deqp::Did,
-    expect::{Expectations, Standing, WaiversUsed},
-};
+use crate::expect::{Expectations, Standing, WaiversUsed};
 use assay_runner::{CaseResult, CheckResult, Event, Reporter, Status, Times};
 use std::{collections::BTreeMap, io, rc::Rc};
 
@@ -151,7 +148,7 @@ impl Tally {
     }
 
     fn add_check(&mut self, check: &CheckResult) {
-        let judged = self.expectations.judge_word(&check.name, Did::of(check.status));
+        let judged = self.expectations.judge_check(check);
         *self.standings.entry(judged.standing).or_default() += 1;
         self.count(check.status, check.reason.as_deref(), check.times);
         self.inputs_tested += u64::from(check.rounds_checked);

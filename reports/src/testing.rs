@@ -1,7 +1,10 @@
 //! Events for the tests of the reporters.
 
 use crate::Folder;
-use assay_runner::{CaseResult, ClassCount, DeviceInfo, Event, Example, Reporter, RunInfo, SCHEMA, Status, Times};
+use assay_runner::{
+    CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Mismatch, Reporter, RunInfo, SCHEMA,
+    Status, Times, Undetermined,
+};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(cases: usize) -> RunInfo {
@@ -89,6 +92,11 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
             Vec::new()
         },
         worst: checked.then_some(worst),
+        failed_chunks: if fails {
+            vec![FailedChunk { chunk: 3, inputs: 12, fingerprint: "0123456789abcdef".to_owned() }]
+        } else {
+            Vec::new()
+        },
         profile: None,
         seed: 0,
         partial: false,
@@ -111,4 +119,45 @@ pub(crate) fn folder_of(path: &Path, run: RunInfo, cases: &[CaseResult], interru
     }
     folder.event(&Event::RunFinished { interrupted, wall: 2.5 }).unwrap();
     path.to_owned()
+}
+
+/// A check of a shader that ended like that.
+pub(crate) fn check(status: Status) -> CheckResult {
+    CheckResult {
+        name: "a.wgsl".into(),
+        status,
+        reason: (status != Status::Pass).then(|| "2 of 8 elements are not permitted".into()),
+        entry: "main".into(),
+        workgroups: [4, 2, 1],
+        workgroup_size: [8, 8, 1],
+        rounds: 2,
+        rounds_checked: 2,
+        seed: 0,
+        elements_checked: 8,
+        elements_undetermined: 3,
+        elements_failing: 2,
+        elements_warning: 0,
+        mismatches: vec![Mismatch {
+            status: Status::Fail,
+            round: 1,
+            buffer: "set 0 binding 1 (sums)".into(),
+            element: "[3].x".into(),
+            offset: 24,
+            scalar: "f32".into(),
+            invocation: Some(7),
+            before: "0x00000000".into(),
+            got: "0x3f800001".into(),
+            permitted: vec![["0x3f800000".into(), "0x3f800000".into()], ["nan".into(), "nan".into()]],
+            class: "FewUlp".into(),
+            by: "specification".into(),
+        }],
+        undetermined: vec![Undetermined { cause: "a race".into(), place: "a.wgsl:3:1".into(), elements: 3 }],
+        blamed: Vec::new(),
+        derivation: Vec::new(),
+        notes: vec!["round 0 was not run".into()],
+        instructions: 100,
+        partial: false,
+        repeat: None,
+        times: Times::default(),
+    }
 }

@@ -1,6 +1,6 @@
 //! One case and its name.
 
-use assay_precision::{Call, Modes, Scalar, Shape};
+use assay_precision::{Call, Modes, Op, Scalar, Shape};
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Case {
     /// `.specconstant` unless the operands come from a buffer.
     pub(crate) fn named(&self, prefix: &str) -> String {
         let Case { call, scalar, from, shape, source, .. } = self;
-        let mut name = format!("{prefix}.{scalar}.{}.{shape}.{}", call.op.case_name(), modes_name(&call.modes));
+        let mut name = format!("{}.{}", stem(prefix, *scalar, call.op, *shape), modes_name(&call.modes));
         if let Some(from) = from {
             name += &format!(".from_{from}");
         }
@@ -71,6 +71,11 @@ impl Case {
         }
         name
     }
+}
+
+/// What the name of a case begins with.
+pub(crate) fn stem(prefix: &str, scalar: Scalar, op: Op, shape: Shape) -> String {
+    format!("{prefix}.{scalar}.{}.{shape}", op.case_name())
 }
 
 /// The shape of that name.
@@ -108,7 +113,6 @@ fn mode_name(spirv: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_precision::Op;
 
     #[test]
     fn names_are_lower_snake_with_parameters_last() {

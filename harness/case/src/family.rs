@@ -1,7 +1,7 @@
 //! Case families: the TOML files under `cases/`, read strictly and expanded into cases.
 
 use crate::CaseError;
-use crate::case::{Case, Source, shape_from_name};
+use crate::case::{Case, Source, shape_from_name, stem};
 use crate::shader::{takes_source, why_without};
 use assay_precision::{Call, Modes, ModesError, Op, Scalar, Shape, nearest};
 use serde::Deserialize;
@@ -106,8 +106,38 @@ impl ModeLists {
     }
 }
 
-/// Reads a family file and expands it; names begin with `prefix`.
-pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> Result<Vec<Case>, CaseError> {
+/// Which cases are made.
+pub(crate) enum Wanted<'a> {
+    /// All, and mistakes of the file are looked for.
+    All,
+    /// Those whose names are here; so are the beginnings of these names, component by component.
+    These(HashSet<&'a str>),
+}
+
+impl<'a> Wanted<'a> {
+    /// Those of these names.
+    pub(crate) fn these(names: &[&'a str]) -> Wanted<'a> {
+        let beginnings = |&name: &&'a str| name.match_indices('.').map(move |(at, _)| &name[..at]).chain([name]);
+        Wanted::These(names.iter().flat_map(beginnings).collect())
+    }
+
+    /// Whether any is wanted whose name begins with these components, or is that.
+    pub(crate) fn has_any(&self, beginning: &str) -> bool {
+        match self {
+            Wanted::All => true,
+            Wanted::These(names) => names.contains(beginning),
+        }
+    }
+}
+
+/// Reads a family file and expands it as far as it is wanted; names begin with `prefix`.
+pub(crate) fn parse(
+    file: &str,
+    prefix: &str,
+    text: &str,
+    lists: &ModeLists,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<Case>, CaseError> {
     let at = Place { file, text };
     let read: File = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
     if read.why.get_ref().trim().is_empty() {
@@ -116,7 +146,7 @@ pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> 
     let why: Arc<str> = read.why.get_ref().trim().into();
     let mut cases = Vec::new();
     for block in &read.cases {
-        Axes::read(&at, block, lists)?.expand(&at, block, prefix, &why, &mut cases)?;
+        Axes::read(&at, block, lists)?.expand(&at, block, prefix, wanted, &why, &mut cases)?;
     }
     let mut names = HashSet::new();
     if let Some(twice) = cases.iter().find(|case: &&Case| !names.insert(case.name.as_str())) {
@@ -188,6 +218,7 @@ impl Axes {
         at: &Place<'_>,
         block: &Block,
         prefix: &str,
+        wanted: &Wanted<'_>,
         why: &Arc<str>,
         cases: &mut Vec<Case>,
     ) -> Result<(), CaseError> {
@@ -196,6 +227,9 @@ impl Axes {
         for &op in &self.ops {
             for &scalar in chosen(&self.scalars, Call::scalars(op)) {
                 for &shape in chosen(&self.shapes, Call::shapes(op)) {
+                    if !wanted.has_any(&stem(prefix, scalar, op, shape)) {
+                        continue;
+                    }
                     let froms = Call::sources(op);
                     let froms: Vec<Option<Scalar>> = match froms {
                         [] => vec![None],
@@ -211,6 +245,11 @@ impl Axes {
                     }
                 }
             }
+        }
+        if let Wanted::These(names) = wanted {
+            let mut place = 0..;
+            cases.retain(|case| place.next().is_some_and(|at| at < before) || names.contains(case.name.as_str()));
+            return Ok(());
         }
         unused(at, block.scalars.as_deref(), self.scalars.as_deref(), &used.0, "type")?;
         unused(at, block.from.as_deref(), self.from.as_deref(), &used.1, "source type")?;
@@ -343,7 +382,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<Case>, String> {
         let lists =
             ModeLists::parse("modes.toml", "[strict]\nwhy = 'x'\nmodes = ['DenormPreserve+RoundingModeRTE']").unwrap();
-        parse("mine.toml", "mine", text, &lists).map_err(|error| error.to_string())
+        parse("mine.toml", "mine", text, &lists, &Wanted::All).map_err(|error| error.to_string())
     }
 
     #[test]

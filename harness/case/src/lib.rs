@@ -22,7 +22,7 @@ pub use partition::{Division, Partition, PartitionError, stable_hash};
 pub use shader::{Shader, ShaderError, Specialization};
 
 use assay_precision::Op;
-use family::ModeLists;
+use family::{ModeLists, Wanted};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -41,10 +41,9 @@ pub fn load() -> Result<Vec<Case>, CaseError> {
     let mut cases = Vec::new();
     let mut homes: HashMap<String, &str> = HashMap::new();
     for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
-        // The folder is the prefix of the names.
-        let prefix = path.rsplit_once('/').map_or("", |(folder, _)| folder).replace('/', ".");
+        let prefix = prefix(path);
         let file = format!("cases/{path}");
-        for case in family::parse(&file, &prefix, text, &lists)? {
+        for case in family::parse(&file, &prefix, text, &lists, &Wanted::All)? {
             if let Some(home) = homes.insert(case.name.clone(), path) {
                 let what = format!("`{}` comes out of cases/{home} as well", case.name);
                 return Err(CaseError::Malformed { file, line: 1, what });
@@ -53,6 +52,27 @@ pub fn load() -> Result<Vec<Case>, CaseError> {
         }
     }
     Ok(cases)
+}
+
+/// Those of [`load`] that have these names, in its order. Most of what is not asked for is not made.
+///
+/// # Errors
+/// A built-in file is malformed, which a test rules out.
+pub fn load_named(names: &[&str]) -> Result<Vec<Case>, CaseError> {
+    let (lists, wanted) = (mode_lists()?, Wanted::these(names));
+    let mut cases = Vec::new();
+    for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
+        let prefix = prefix(path);
+        if wanted.has_any(&prefix) {
+            cases.extend(family::parse(&format!("cases/{path}"), &prefix, text, &lists, &wanted)?);
+        }
+    }
+    Ok(cases)
+}
+
+/// What the names of the cases of a file under `cases/` begin with: its folder.
+fn prefix(path: &str) -> String {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder).replace('/', ".")
 }
 
 /// The cases of a family in a file of the user's own. Their names begin with the file's stem.
@@ -64,7 +84,7 @@ pub fn load_file(path: &Path) -> Result<Vec<Case>, CaseError> {
     let text = std::fs::read_to_string(path).map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
     let stem = path.file_stem().map_or("case".into(), |stem| stem.to_string_lossy().to_ascii_lowercase());
     let prefix = stem.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
-    family::parse(&file, &prefix, &text, &mode_lists()?)
+    family::parse(&file, &prefix, &text, &mode_lists()?, &Wanted::All)
 }
 
 /// Instructions of the precision table that no case can run, and why.

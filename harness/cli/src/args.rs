@@ -298,7 +298,7 @@ The output folder holds:
   failures.csv   name,status             as deqp-runner writes it: a baseline
   junit.xml      for CI systems
   report.html    for people: everything in one page
-  standings.jsonl  with lists: how each case stands to them, and why
+  standings.jsonl  with lists: how each case stands to them, and why; without: which are flaky
   device.json    the device, its driver and what it depends on
 
 Statuses:

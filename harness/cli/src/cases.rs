@@ -37,6 +37,16 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
     Ok((all, patterns))
 }
 
+/// The cases of those names that there are, in any order, without reading all others.
+pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<Unit>, Failure> {
+    let mut found = Unit::named(names).code(exit::USAGE)?;
+    for path in arguments.iter().map(Path::new).filter(|path| path.extension().is_some_and(|e| e == "toml")) {
+        let own = assay_case::load_file(path).code(exit::USAGE)?;
+        found.extend(own.into_iter().filter(|case| names.contains(&case.name.as_str())).map(Unit::Precision));
+    }
+    Ok(found)
+}
+
 /// The filters, each of which must match a case: known without a device.
 pub(crate) fn filters(patterns: &[String], cases: &[Unit]) -> Result<Vec<Filter>, Failure> {
     let filters: Vec<Filter> = patterns.iter().map(|pattern| Filter::new(pattern)).collect();

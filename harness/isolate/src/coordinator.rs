@@ -273,21 +273,22 @@ impl Run<'_> {
             return Ok(());
         }
         while self.crew.busy() < self.settings.workers.max(1) {
-            let (cases, inquiry) = match self.jobs.pop_front() {
+            let (cases, inquiry, chunks) = match self.jobs.pop_front() {
                 Some((inquiry, mut before)) => {
-                    before.push(self.inquiries[&inquiry].inquiry.case);
-                    (before, Some(inquiry))
+                    let of = &self.inquiries[&inquiry].inquiry;
+                    before.push(of.case);
+                    (before, Some(inquiry), of.chunks())
                 }
                 None if self.todo.is_empty() => return Ok(()),
                 None => {
                     let share = self.todo.len().div_ceil(2 * self.settings.workers.max(1)).max(1);
                     let size =
                         self.settings.batch.max(1).min(if self.settings.workers > 1 { share } else { usize::MAX });
-                    (self.todo.drain(..size.min(self.todo.len())).collect(), None)
+                    (self.todo.drain(..size.min(self.todo.len())).collect(), None, None)
                 }
             };
             let names = cases.iter().map(|&case| (self.name(case), case)).collect();
-            self.crew.give(Job { cases, left: names, inquiry }).map_err(IsolateError::Spawn)?;
+            self.crew.give(Job { cases, left: names, inquiry, chunks }).map_err(IsolateError::Spawn)?;
         }
         Ok(())
     }

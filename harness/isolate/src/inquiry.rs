@@ -1,7 +1,19 @@
 //! What becomes of a case that failed, or that was at work when its process ended: it is run again alone, and, if that
 //! comes out well, in the company that it had.
+//!
+//! Alone means in a process in which nothing has run before: whatever else it had run, failed or not, could be the reason
+//! that the case fails. So each case gets a process of its own. What it has to run there is as little as says enough:
+//!
+//! 1. Where its result names chunks of inputs in which something failed ([`FailedChunk`]), these chunks, in the same pipeline
+//!    and dispatches of the same shape. If the same inputs fail with the same bits, that confirms it.
+//! 2. Otherwise, or if anything differs, all of it. A case may fail only because of what itself ran before those chunks.
+//! 3. If that comes out well, all of it after all cases that were before it in its process, and then after fewer.
+//!
+//! Runs that differ make it flaky: one fails and another does not, they end in different ways, or both fail with different
+//! bits. Of programs of suites it is not known which bits failed, and what they leave may depend on the order in which
+//! invocations run: there, how they ended is compared, and nothing more.
 
-use assay_runner::{Event, OneRun, Repeat, Repeated, Status};
+use assay_runner::{Event, FailedChunk, OneRun, Repeat, Repeated, Status};
 
 /// Cases before it that a case is run with again: the last of them, if there were more.
 pub(crate) const COMPANY: usize = 1_000;
@@ -33,6 +45,8 @@ pub(crate) struct Inquiry {
 
 #[derive(Debug)]
 enum Stage {
+    /// Only the chunks in which something failed.
+    Chunks,
     Alone,
     /// It came out well alone.
     Held(Event),
@@ -68,7 +82,22 @@ fn reason(event: &Event) -> String {
 
 fn one_run(event: &Event, after: usize) -> OneRun {
     let reason = event.ended().and_then(|(_, _, reason)| reason.map(str::to_owned));
-    OneRun { after: after as u64, status: status(event), reason }
+    OneRun { after: after as u64, inputs: inputs(event), status: status(event), reason }
+}
+
+/// Inputs that were run.
+fn inputs(event: &Event) -> u64 {
+    if let Event::CaseFinished(case) = event { case.inputs_tested } else { 0 }
+}
+
+/// The chunks in which something failed, as far as they are known.
+fn failed_chunks(event: &Event) -> &[FailedChunk] {
+    if let Event::CaseFinished(case) = event { &case.failed_chunks } else { &[] }
+}
+
+/// What a case whose result is this is run as first.
+fn first_stage(own: bool, first: &Event) -> Stage {
+    if own && !failed_chunks(first).is_empty() { Stage::Chunks } else { Stage::Alone }
 }
 
 impl Inquiry {
@@ -76,7 +105,14 @@ impl Inquiry {
     pub(crate) fn new(case: u32, first: Event, own: bool, mut before: Vec<u32>) -> Inquiry {
         before.drain(..before.len().saturating_sub(COMPANY));
         let runs = vec![one_run(&first, before.len())];
-        Inquiry { case, first, own, before, runs, stage: Stage::Alone }
+        let stage = first_stage(own, &first);
+        Inquiry { case, first, own, before, runs, stage }
+    }
+
+    /// The chunks of the case that are to be run; `None`: all of them.
+    pub(crate) fn chunks(&self) -> Option<Vec<u64>> {
+        let failed = failed_chunks(&self.first).iter().map(|failed| failed.chunk);
+        matches!(self.stage, Stage::Chunks).then(|| failed.collect())
     }
 
     /// What it did in company, if that is its own result.
@@ -94,6 +130,7 @@ impl Inquiry {
     pub(crate) fn next(&mut self, outcome: Option<Event>, name: &dyn Fn(u32) -> String) -> Next {
         let again = outcome.as_ref().is_some_and(|event| status(event) == status(&self.first));
         match std::mem::replace(&mut self.stage, Stage::Alone) {
+            Stage::Chunks => self.was_in_part(outcome),
             Stage::Alone => self.was_alone(outcome),
             Stage::Held(event) => Next::Ended(event),
             Stage::Company(alone) => {
@@ -123,6 +160,26 @@ impl Inquiry {
         }
     }
 
+    fn was_in_part(&mut self, outcome: Option<Event>) -> Next {
+        let part = match outcome {
+            Some(part) if inputs(&part) < inputs(&self.first) => part,
+            // Those chunks were all that there is.
+            outcome => return self.was_alone(outcome),
+        };
+        self.runs.push(one_run(&part, 0));
+        if status(&part) == status(&self.first) && !self.differs(&part) {
+            return Next::Ended(self.with(self.first.clone(), Repeated::Same, Vec::new(), None));
+        }
+        // The stage is `Alone` now.
+        Next::Run(Vec::new())
+    }
+
+    /// Whether it failed on other inputs or with other bits than the first time, as far as that is known.
+    fn differs(&self, event: &Event) -> bool {
+        let (then, now) = (failed_chunks(&self.first), failed_chunks(event));
+        !then.is_empty() && then != now
+    }
+
     fn was_alone(&mut self, outcome: Option<Event>) -> Next {
         let Some(alone) = outcome else {
             // Alone, there is nothing else that the process could have ended in: without a result it stays as it was.
@@ -130,11 +187,16 @@ impl Inquiry {
         };
         self.runs.push(one_run(&alone, 0));
         match (status(&alone).is_failure(), status(&alone) == status(&self.first)) {
+            (true, true) if self.differs(&alone) => {
+                let why = format!("flaky: {}; alone it failed with other results", reason(&self.first));
+                Next::Ended(self.with(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
+            }
             (true, true) => Next::Ended(self.with(alone, Repeated::Same, Vec::new(), None)),
             // A suspicion says nothing of what the case would have done: this is its first own result.
             (true, false) if !self.own => {
                 (self.first, self.own, self.before) = (alone, true, Vec::new());
                 self.runs.remove(0);
+                self.stage = first_stage(true, &self.first);
                 Next::Run(Vec::new())
             }
             (true, false) => self.flaky(&alone),

@@ -22,7 +22,7 @@ mod process;
 mod worker;
 
 pub use coordinator::{Cases, Coordinator, Ended, IsolateError, Limits, Settings};
-pub use message::Refusal;
+pub use message::{Refusal, Task};
 pub use pipeline::run_plan;
 pub use process::Launch;
 pub use worker::{Bench, Call, ServeError, Teller, serve};

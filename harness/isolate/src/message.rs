@@ -4,7 +4,7 @@ use assay_runner::{DeviceInfo, Event};
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol: both sides are the same binary, unless somebody has replaced it during a run.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
 
 /// From the coordinator.
 #[derive(Debug, Serialize, Deserialize)]
@@ -13,9 +13,19 @@ pub(crate) enum Order {
     /// First: what to open.
     SetUp { protocol: u32, setup: serde_json::Value },
     /// Run these cases; comes again only after [`Said::Done`].
-    Run { cases: Vec<String> },
+    Run { cases: Vec<Task> },
     /// End after what is under way.
     Stop,
+}
+
+/// A case that a worker is to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its name.
+    pub name: String,
+    /// The chunks of its inputs to be run; `None`: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<Vec<u64>>,
 }
 
 /// From a worker.

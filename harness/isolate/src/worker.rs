@@ -2,7 +2,7 @@
 
 use crate::{
     frame,
-    message::{Order, PROTOCOL, Refusal, Said},
+    message::{Order, PROTOCOL, Refusal, Said, Task},
 };
 use assay_runner::{DeviceInfo, Event, Reporter};
 use rustix::{
@@ -36,11 +36,11 @@ pub trait Bench {
 
     /// Runs these cases in any order and tells of each when it begins ([`Event::CaseStarted`]) and how it ended
     /// ([`Event::CaseFinished`], [`Event::CheckFinished`]); calls into a driver are announced ([`Teller::enter`]). Ends early
-    /// once `stop` is set.
+    /// once `stop` is set. Of a task that names chunks nothing else is run.
     ///
     /// # Errors
     /// A case is not known, or there is a defect: the reason is charged to the cases without a result.
-    fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String>;
+    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String>;
 }
 
 impl<B: Bench + ?Sized> Bench for Box<B> {
@@ -48,8 +48,8 @@ impl<B: Bench + ?Sized> Bench for Box<B> {
         (**self).device()
     }
 
-    fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
-        (**self).run(cases, teller, stop)
+    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        (**self).run(tasks, teller, stop)
     }
 }
 
@@ -197,11 +197,7 @@ pub fn serve<B: Bench>(open: impl FnOnce(Value) -> Result<B, Refusal>) -> Result
 
 /// A thread that reads orders. Once there are no more, the coordinator has closed the pipe or is gone: a worker that is
 /// idle closes its device, one that is not ends at once, since nobody wants its results.
-fn listen(
-    mut stdin: BufReader<io::Stdin>,
-    stop: Arc<AtomicBool>,
-    busy: Arc<AtomicBool>,
-) -> mpsc::Receiver<Vec<String>> {
+fn listen(mut stdin: BufReader<io::Stdin>, stop: Arc<AtomicBool>, busy: Arc<AtomicBool>) -> mpsc::Receiver<Vec<Task>> {
     let (sender, batches) = mpsc::channel();
     thread::spawn(move || {
         while let Ok(Some(order)) = frame::read::<Order>(&mut stdin) {

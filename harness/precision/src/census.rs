@@ -54,6 +54,20 @@ pub struct Sample {
     pub margin: Option<f64>,
 }
 
+impl Sample {
+    /// A hash of its bits, the same everywhere and always.
+    fn hash(&self) -> u64 {
+        let words = self.operands.iter().copied().chain([self.slot as u64, self.got]);
+        words.fold(0x9e37_79b9_7f4a_7c15, |hash, word| {
+            // A step of SplitMix64 for each word: every bit of it reaches every bit of the hash.
+            let mut z = (hash ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        })
+    }
+}
+
 /// What came out of checking many results: every one counted, the worst and the first few of each class kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Census {
@@ -67,6 +81,9 @@ pub struct Census {
     pub failing_inputs: u64,
     /// Inputs with at least one quality warning and no failure.
     pub warning_inputs: u64,
+    /// Sum of a hash of each failing scalar with its operands: the same for two devices that fail on the same inputs with the
+    /// same bits, in whatever order they were checked.
+    pub fingerprint: u64,
     /// Failing and warning scalars by class.
     pub classes: BTreeMap<(Verdict, FailureClass), u64>,
     /// The worst of each class, at most [`Census::EXAMPLES`] each, worst first.
@@ -87,6 +104,7 @@ impl Census {
         self.certain += other.certain;
         self.failing_inputs += other.failing_inputs;
         self.warning_inputs += other.warning_inputs;
+        self.fingerprint = self.fingerprint.wrapping_add(other.fingerprint);
         for (&verdict, count) in &other.verdicts {
             *self.verdicts.entry(verdict).or_default() += count;
         }
@@ -114,6 +132,9 @@ impl Census {
     /// Counts one result scalar.
     fn count(&mut self, judgement: Judgement, sample: impl Fn() -> Sample) {
         *self.verdicts.entry(judgement.verdict).or_default() += 1;
+        if judgement.verdict == Verdict::Fail {
+            self.fingerprint = self.fingerprint.wrapping_add(sample().hash());
+        }
         self.keep_worst(judgement.margin, &sample);
         if let Some(class) = judgement.class {
             *self.classes.entry((judgement.verdict, class)).or_default() += 1;

@@ -2,7 +2,8 @@
 
 use crate::Fault;
 use assay_isolate::Cases;
-use assay_runner::{CaseResult, Event, Status};
+use assay_runner::{CaseResult, Event, FailedChunk, Status};
+use std::hash::{BuildHasher, RandomState};
 
 /// Cases with faults, by number.
 #[derive(Clone, Debug)]
@@ -64,4 +65,30 @@ pub fn result(name: &str, status: Status, reason: Option<String>) -> Event {
         scalars_checked: 1,
         ..CaseResult::blank(text(name), status, 0)
     }))
+}
+
+/// Chunks of the cases that have several, the inputs of each, and the chunks in which something is wrong.
+const CHUNKS: u64 = 100;
+const INPUTS: u64 = 10;
+const WRONG: [u64; 2] = [3, 57];
+
+/// The result of a case of which only some chunks of inputs are wrong, if these are run; `None`: all.
+pub(crate) fn spotted(name: &str, fault: Fault, chunks: Option<&[u64]>) -> Event {
+    let run = chunks.map_or_else(|| (0..CHUNKS).collect(), <[u64]>::to_vec);
+    let wrong = WRONG.iter().filter(|chunk| match fault {
+        // As if the chunk before it had left something behind.
+        Fault::Late => run.contains(chunk) && run.contains(&(**chunk - 1)),
+        _ => run.contains(chunk),
+    });
+    let bits = if fault == Fault::Restless { RandomState::new().hash_one(name) } else { 7 };
+    let failed = |&chunk| FailedChunk { chunk, inputs: 1, fingerprint: format!("{bits:016x}") };
+    let failed_chunks: Vec<FailedChunk> = wrong.map(failed).collect();
+    let status = if failed_chunks.is_empty() { Status::Pass } else { Status::Fail };
+    let mut event = result(name, status, (status == Status::Fail).then(|| "wrong in places".to_owned()));
+    if let Event::CaseFinished(case) = &mut event {
+        case.inputs_tested = run.len() as u64 * INPUTS;
+        case.failing_inputs = failed_chunks.len() as u64;
+        case.failed_chunks = failed_chunks;
+    }
+    event
 }

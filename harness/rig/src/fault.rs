@@ -66,6 +66,12 @@ faults! {
     Silent = "silent",
     /// Wrong results one time in ten.
     Flaky = "flaky",
+    /// Wrong results in two of many chunks of inputs, each time the same.
+    Spots = "spots",
+    /// Wrong results in two of many chunks of inputs, with other bits each time.
+    Restless = "restless",
+    /// Wrong results in two of many chunks of inputs, which are right if nothing ran before them.
+    Late = "late",
     /// Makes [`Fault::Poisoned`] cases fail that run after it in the same process.
     Poison = "poison",
     /// Fails after [`Fault::Poison`] only.
@@ -85,7 +91,8 @@ impl Fault {
             Fault::Warning => once(Status::QualityWarning),
             Fault::Unsupported => once(Status::NotSupported),
             Fault::OutOfMemory => once(Status::Undetermined),
-            Fault::Wrong => confirmed(Status::Fail),
+            Fault::Wrong | Fault::Spots | Fault::Late => confirmed(Status::Fail),
+            Fault::Restless => status == Status::Fail && repeated == Some(Flaky),
             Fault::Invalid => confirmed(Status::InternalError),
             Fault::Silent => confirmed(Status::InternalError),
             Fault::Segfault | Fault::Abort | Fault::Exit | Fault::Garbage | Fault::Half | Fault::Liar => {

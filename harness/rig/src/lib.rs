@@ -15,6 +15,7 @@ mod mock;
 mod real;
 mod run;
 
+use cases::spotted;
 pub use cases::{Faulty, result};
 pub use chaos::{ChaosArgs, chaos};
 pub use fault::Fault;

@@ -1,7 +1,7 @@
 //! The bench that does what the names of cases say.
 
-use crate::{Fault, result};
-use assay_isolate::{Bench, Teller};
+use crate::{Fault, result, spotted};
+use assay_isolate::{Bench, Task, Teller};
 use assay_runner::{DeviceInfo, Event, Status};
 use rustix::process::{Signal, getpid, kill_process};
 use std::{
@@ -54,8 +54,8 @@ impl Bench for Mock {
         &self.device
     }
 
-    fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
-        for name in cases {
+    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        for Task { name, chunks } in tasks {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -72,7 +72,10 @@ impl Bench for Mock {
                 continue;
             }
             let reason = (status != Status::Pass).then(|| reason.to_owned());
-            teller.event(&result(name, status, reason));
+            teller.event(&match fault {
+                Fault::Spots | Fault::Restless | Fault::Late if !self.lost => spotted(name, fault, chunks.as_deref()),
+                _ => result(name, status, reason),
+            });
         }
         Ok(())
     }
@@ -91,6 +94,7 @@ impl Mock {
         }
         match fault {
             Fault::None | Fault::Unsupported | Fault::Silent => {}
+            Fault::Spots | Fault::Restless | Fault::Late => {}
             Fault::Warning => return (Status::QualityWarning, "lenient"),
             Fault::Wrong => return (Status::Fail, "wrong"),
             Fault::Invalid => return (Status::InternalError, "VUID-mock"),

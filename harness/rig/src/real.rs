@@ -1,7 +1,7 @@
 //! A real device, on which some shaders never end.
 
 use crate::result;
-use assay_isolate::{Bench, Refusal, Teller};
+use assay_isolate::{Bench, Refusal, Task, Teller};
 use assay_runner::{DeviceInfo, Event, Status, device_info};
 use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PipelineDesc};
 use std::{sync::atomic::AtomicBool, time::Duration};
@@ -48,8 +48,8 @@ impl Bench for Real {
         &self.info
     }
 
-    fn run(&mut self, cases: &[String], teller: &Teller, _: &AtomicBool) -> Result<(), String> {
-        for name in cases {
+    fn run(&mut self, tasks: &[Task], teller: &Teller, _: &AtomicBool) -> Result<(), String> {
+        for Task { name, .. } in tasks {
             teller.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
             let ran = {
                 let _call = teller.enter(name, "running a shader");

@@ -123,6 +123,30 @@ fn what_depends_on_other_cases_names_them() {
 }
 
 #[test]
+fn what_failed_is_run_again_and_nothing_else_unless_it_differs() {
+    for (fault, verdict, inputs) in [
+        // Confirmed by the two chunks in which it failed.
+        (Fault::Spots, Repeated::Same, vec![1_000, 20]),
+        // The same chunks fail with other bits: then all of it, alone, which does so as well.
+        (Fault::Restless, Repeated::Flaky, vec![1_000, 20, 1_000]),
+        // Those chunks by themselves are fine: the case as a whole is not, each time in the same way.
+        (Fault::Late, Repeated::Same, vec![1_000, 20, 1_000]),
+    ] {
+        let (results, _) = run(&[Fault::None, fault, Fault::None], settings());
+        let (case, repeat) = (&results[1], results[1].repeat.as_ref().expect("it was run again"));
+        assert_eq!((case.status, repeat.verdict), (Status::Fail, verdict), "{fault}: {}", reason(case));
+        assert_eq!(repeat.runs.iter().map(|run| run.inputs).collect::<Vec<_>>(), inputs, "{fault}");
+        assert!(repeat.runs[1..].iter().all(|run| run.after == 0));
+        // What is told is the result of the whole case.
+        assert_eq!((case.inputs_tested, case.failing_inputs), (1_000, 2), "{fault}");
+        assert_eq!(
+            reason(case).contains("flaky: wrong in places; alone it failed with other results"),
+            verdict == Repeated::Flaky
+        );
+    }
+}
+
+#[test]
 fn many_faults_at_once() {
     let cases = Faulty::random(600, 3, 7);
     let faults: Vec<Fault> = cases.names().iter().map(|name| Fault::of(name).unwrap()).collect();

@@ -125,6 +125,10 @@ pub struct CaseResult {
     pub worst: Option<Example>,
     /// Failures and warnings by class.
     pub classes: Vec<ClassCount>,
+    /// Chunks of inputs with failing results, those with the worst among them, in order: what is run again to see whether
+    /// the same comes out. Not all of them, if there are many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_chunks: Vec<FailedChunk>,
     /// Where the errors lie; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -146,6 +150,19 @@ pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 
+/// A chunk of a case's inputs in which something failed. Inputs of a case are divided into chunks in the same way each time,
+/// and each is one dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct FailedChunk {
+    /// Its number, from 0.
+    pub chunk: u64,
+    /// Inputs in it with a failing scalar.
+    pub inputs: u64,
+    /// A hash of those scalars, their operands and what the device returned, in hexadecimal: where it is the same, the same
+    /// inputs failed with the same bits.
+    pub fingerprint: String,
+}
+
 /// What came of running a failing case again, in processes of its own.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Repeat {
@@ -161,9 +178,9 @@ pub struct Repeat {
 /// What runs of the same case say together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub enum Repeated {
-    /// It fails alone as it does in company.
+    /// It fails alone as it does in company; where it is known which inputs fail with which bits, with the same.
     Same,
-    /// Runs differ, and nothing tells why.
+    /// Runs differ, in what it did or in the bits of failing results, and nothing tells why.
     Flaky,
     /// It fails after certain other cases, and alone it does not.
     InCompany,
@@ -174,6 +191,9 @@ pub enum Repeated {
 pub struct OneRun {
     /// Cases that had begun in the same process before it.
     pub after: u64,
+    /// Inputs that were run: fewer than in the first run where only chunks were run again in which something had failed.
+    #[serde(default)]
+    pub inputs: u64,
     /// What it did.
     pub status: Status,
     /// Why.
@@ -204,6 +224,7 @@ impl CaseResult {
             scalars_unchecked: 0,
             worst: None,
             classes: Vec::new(),
+            failed_chunks: Vec::new(),
             profile: None,
             seed,
             partial: false,

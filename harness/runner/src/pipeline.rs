@@ -9,7 +9,7 @@
 //! Checking goes before building, so that results do not pile up; at most [`AHEAD`] kernels wait for the device and at most
 //! [`CHUNKS`] chunks of a case for the checkers, which bounds memory.
 
-use crate::verdict::{Ended, blank, result};
+use crate::verdict::{Ended, Failing, blank, result};
 use crate::{CaseResult, Executor, Kernel, Plan, RunOptions, Status, Times, Trouble};
 use assay_case::{Case, Columns, Inputs, Source};
 use assay_precision::{Census, Checker};
@@ -144,6 +144,7 @@ struct Check {
 }
 
 struct Chunk {
+    number: u64,
     operands: Columns,
     results: Columns,
     case: Arc<Running>,
@@ -160,6 +161,8 @@ struct Running {
 #[derive(Default)]
 struct State {
     census: Census,
+    /// What failed, chunk by chunk.
+    failing: BTreeMap<u64, Failing>,
     times: Times,
     /// Rows that were left out because their behaviour is undefined.
     undefined: u64,
@@ -243,7 +246,8 @@ impl Machine<'_> {
         let inputs = Inputs::new(case, options.budget, options.seed, options.range.as_ref())
             .or_else(|_| Inputs::new(case, options.budget, options.seed, None))
             .expect("inputs without a range can always be made");
-        let kernel = catch_unwind(AssertUnwindSafe(|| self.kernel(case, &inputs, 0)))
+        let first = self.plan.cases[index].chunks.as_ref().and_then(|chunks| chunks.first().copied()).unwrap_or(0);
+        let kernel = catch_unwind(AssertUnwindSafe(|| self.kernel(case, &inputs, first)))
             .unwrap_or_else(|panic| Err(Trouble::Internal(format!("building the case panicked: {}", said(&*panic)))));
         Built { inputs, kernel, generation, took: started.elapsed() }
     }
@@ -312,11 +316,14 @@ impl Machine<'_> {
         let mut times = Times { build: took.as_secs_f64(), ..Times::default() };
         let mut trouble = None;
         let mut made = 0;
-        for chunk in 0..inputs.chunks() {
+        let chosen = self.plan.cases[index].chunks.as_deref();
+        let chunks = chosen.map_or(inputs.chunks(), |chosen| chosen.len() as u64);
+        for place in 0..chunks {
+            let chunk = chosen.map_or(place, |chosen| chosen[place as usize]);
             if self.ending() {
                 break;
             }
-            if chunk > 0 && case.source != Source::Buffer || generation != self.generation.load(Ordering::SeqCst) {
+            if place > 0 && case.source != Source::Buffer || generation != self.generation.load(Ordering::SeqCst) {
                 let started = Instant::now();
                 kernel = self.kernel(case, inputs, chunk);
                 times.build += started.elapsed().as_secs_f64();
@@ -345,7 +352,7 @@ impl Machine<'_> {
                     break;
                 }
             }
-            self.hand_over(Chunk { operands, results, case: Arc::clone(&running) });
+            self.hand_over(Chunk { number: chunk, operands, results, case: Arc::clone(&running) });
         }
         let mut state = lock(&running.state);
         state.run = true;
@@ -412,10 +419,16 @@ impl Machine<'_> {
         }));
         lock(&self.checking).end();
         let took = started.elapsed().as_secs_f64();
+        let number = chunk.number;
         let freed = Arc::into_inner(chunk);
         let mut state = lock(&running.state);
         match checked {
-            Ok(census) => state.census.merge(&census),
+            Ok(census) => {
+                state.census.merge(&census);
+                if census.failing_inputs > 0 {
+                    state.failing.entry(number).or_default().add(&census);
+                }
+            }
             Err(panic) => state.trouble = Some(Trouble::Internal(format!("the checker panicked: {}", said(&*panic)))),
         }
         state.times.check += took;
@@ -443,6 +456,7 @@ impl Machine<'_> {
             self.case(running.index),
             Ended {
                 census: &state.census,
+                failing: &state.failing,
                 trouble: state.trouble.as_ref(),
                 planned: inputs.len(),
                 undefined: state.undefined,

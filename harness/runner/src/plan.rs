@@ -29,6 +29,8 @@ pub struct Planned {
     pub case: Case,
     /// What the device lacks for it: then it is `NotSupported`.
     pub missing: Option<String>,
+    /// The chunks of its inputs that are run, by number; `None`: all of them.
+    pub chunks: Option<Vec<u64>>,
 }
 
 /// What will be run, in order.
@@ -163,7 +165,7 @@ pub fn select(cases: Vec<Case>, filters: &[Filter], options: &RunOptions) -> Res
 impl Plan {
     /// One that runs these cases.
     pub fn of(cases: impl IntoIterator<Item = Case>) -> Plan {
-        let cases = cases.into_iter().map(|case| Planned { case, missing: None }).collect();
+        let cases = cases.into_iter().map(|case| Planned { case, missing: None, chunks: None }).collect();
         Plan { cases, programs: Vec::new(), thinned: 0, part: None }
     }
 

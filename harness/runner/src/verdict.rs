@@ -1,13 +1,16 @@
 //! From a census to the result of a case.
 
-use crate::{CaseResult, ClassCount, Example, Profile, Status, Times, Trouble};
+use crate::{CaseResult, ClassCount, Example, FailedChunk, Profile, Status, Times, Trouble};
 use assay_case::Case;
 use assay_precision::{Call, Census, Reference, Sample, Scalar, Verdict};
+use std::collections::BTreeMap;
 
 /// What is known of a case when it ends.
 pub(crate) struct Ended<'a> {
     /// What came out.
     pub(crate) census: &'a Census,
+    /// What failed, by chunk.
+    pub(crate) failing: &'a BTreeMap<u64, Failing>,
     /// Why it ended early.
     pub(crate) trouble: Option<&'a Trouble>,
     /// Rows planned, and rows left out because their behaviour is undefined.
@@ -18,6 +21,46 @@ pub(crate) struct Ended<'a> {
     pub(crate) possible: String,
     pub(crate) seed: u64,
     pub(crate) times: Times,
+}
+
+/// Chunks with failing results that a result names: enough to see again what failed, few enough to be run again in a moment.
+const NAMED: usize = 16;
+
+/// What failed in a chunk.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Failing {
+    inputs: u64,
+    fingerprint: u64,
+    /// The greatest margin of a failing result; infinite for one that is not a number.
+    worst: f64,
+}
+
+impl Failing {
+    /// Adds what a part of the chunk came to.
+    pub(crate) fn add(&mut self, census: &Census) {
+        self.inputs += census.failing_inputs;
+        self.fingerprint = self.fingerprint.wrapping_add(census.fingerprint);
+        let examples = census.examples.iter().filter(|((verdict, _), _)| *verdict == Verdict::Fail);
+        let margins = examples.flat_map(|(_, samples)| samples.first()).map(|s| s.margin.unwrap_or(f64::INFINITY));
+        self.worst = margins.fold(self.worst, f64::max);
+    }
+}
+
+/// The chunks to be named: half of them those with the worst results, the others from everywhere.
+fn failed_chunks(failing: &BTreeMap<u64, Failing>) -> Vec<FailedChunk> {
+    let mut order: Vec<u64> = failing.keys().copied().collect();
+    order.sort_by(|a, b| failing[b].worst.total_cmp(&failing[a].worst));
+    if order.len() > NAMED {
+        let mut rest = order.split_off(NAMED / 2);
+        rest.sort_unstable();
+        order.extend((0..NAMED / 2).map(|part| rest[part * (rest.len() - 1) / (NAMED / 2 - 1)]));
+    }
+    order.sort_unstable();
+    let named = |chunk| {
+        let Failing { inputs, fingerprint, .. } = failing[&chunk];
+        FailedChunk { chunk, inputs, fingerprint: format!("{fingerprint:016x}") }
+    };
+    order.into_iter().map(named).collect()
 }
 
 /// The result of a case of which nothing was run.
@@ -37,7 +80,7 @@ pub fn blank(case: &Case, status: Status, reason: String, seed: u64) -> CaseResu
 
 /// The result of a case that was run, wholly or in part.
 pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
-    let Ended { census, trouble, planned, undefined, mut coverage, possible, seed, times } = ended;
+    let Ended { census, failing, trouble, planned, undefined, mut coverage, possible, seed, times } = ended;
     let count = |verdict| census.verdicts.get(&verdict).copied().unwrap_or(0);
     let scalars_unchecked = count(Verdict::Unchecked);
     let scalars_checked = count(Verdict::Pass) + count(Verdict::QualityWarning) + count(Verdict::Fail);
@@ -73,6 +116,7 @@ pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
         scalars_unchecked,
         worst: census.worst.as_ref().map(example),
         classes: classes.collect(),
+        failed_chunks: failed_chunks(failing),
         profile: profile(case, census),
         partial: missing > 0 && trouble.is_none(),
         times,
@@ -174,4 +218,29 @@ fn explain(case: &Case, operands: &[String], got: &str) -> String {
         command += &format!(" --got {got}");
     }
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_failed_chunks_the_worst_and_some_from_everywhere_are_named() {
+        let worst = |chunk: u64| if chunk % 500 == 77 { chunk as f64 } else { 1.5 };
+        let failing = |count: u64| -> BTreeMap<u64, Failing> {
+            (0..count).map(|chunk| (chunk, Failing { inputs: 1, fingerprint: chunk, worst: worst(chunk) })).collect()
+        };
+        for count in [0, 1, 15, 16] {
+            assert_eq!(failed_chunks(&failing(count)).len() as u64, count);
+        }
+        let named = failed_chunks(&failing(4_096));
+        let chunks: Vec<u64> = named.iter().map(|failed| failed.chunk).collect();
+        assert!(chunks.is_sorted() && chunks.len() == NAMED);
+        for worst in (577..4_096).step_by(500) {
+            assert!(chunks.contains(&worst), "{worst} of {chunks:?}");
+        }
+        assert!(chunks.contains(&0) && chunks.contains(&4_095), "{chunks:?}");
+        assert!(chunks.windows(2).all(|pair| pair[1] - pair[0] < 1_000), "{chunks:?}");
+        assert_eq!(failed_chunks(&failing(17)).len(), NAMED);
+    }
 }

@@ -203,6 +203,36 @@ fn all_inputs_are_run_in_chunks() {
 }
 
 #[test]
+fn chunks_that_failed_are_named_and_fail_with_the_same_bits_when_run_again() {
+    // Results of every third bit pattern are wrong, in one bit or another; a chunk is a module of 64 constants.
+    let first_bit = |row: &[u64]| negate(row) ^ u64::from(row[0].is_multiple_of(3));
+    let second_bit = |row: &[u64]| negate(row) ^ (u64::from(row[0].is_multiple_of(3)) << 1);
+    let ran = |chunks: Option<&[u64]>, computes: fn(&[u64]) -> u64| {
+        let device = Fake::computing(computes);
+        let options = options(Budget::Sampled);
+        let mut plan = planned(&device, &[CONSTANT], &options);
+        plan.cases[0].chunks = chunks.map(<[u64]>::to_vec);
+        let log = Log::default();
+        run(&plan, &device, &options, &mut [Box::new(log.clone())], &AtomicBool::new(false)).unwrap();
+        results(&log).remove(0)
+    };
+    let whole = ran(None, first_bit);
+    assert_eq!(whole.inputs_tested, 1_024);
+    assert_eq!(whole.failed_chunks.iter().map(|failed| failed.chunk).collect::<Vec<_>>(), (0..16).collect::<Vec<_>>());
+    assert_eq!(whole.failed_chunks.iter().map(|failed| failed.inputs).sum::<u64>(), whole.failing_inputs);
+    assert_eq!(ran(None, first_bit).failed_chunks, whole.failed_chunks);
+    let part = ran(Some(&[2, 11]), first_bit);
+    assert_eq!((part.status, part.inputs_tested), (Status::Fail, 128));
+    assert_eq!(part.failed_chunks, [2, 11].map(|chunk| whole.failed_chunks[chunk].clone()));
+    // The same inputs fail, with other bits.
+    let other = ran(Some(&[2, 11]), second_bit).failed_chunks;
+    for (other, first) in other.iter().zip(&part.failed_chunks) {
+        assert_eq!((other.chunk, other.inputs), (first.chunk, first.inputs));
+        assert_ne!(other.fingerprint, first.fingerprint);
+    }
+}
+
+#[test]
 fn a_lost_device_is_opened_again_and_costs_one_case() {
     for (trouble, status) in
         [(Trouble::DeviceLost("gone".into()), Status::DeviceLost), (Trouble::Timeout("slow".into()), Status::Timeout)]

@@ -23,6 +23,21 @@ impl Unit {
         Ok(units)
     }
 
+    /// Those of [`Unit::load`] that have these names, in its order, without making all others.
+    ///
+    /// # Errors
+    /// A built-in file is malformed, which a test rules out.
+    pub fn named(names: &[&str]) -> Result<Vec<Unit>, assay_case::CaseError> {
+        let mut units: Vec<Unit> = assay_case::load_named(names)?.into_iter().map(Unit::Precision).collect();
+        let of = |suite: &&dyn crate::Suite| {
+            let own = |name: &&str| name.split_once('.').is_some_and(|(first, _)| first == suite.name());
+            names.iter().any(own)
+        };
+        let cases = crate::all().into_iter().filter(of).flat_map(|suite| suite.cases());
+        units.extend(cases.filter(|case| names.contains(&case.name.as_str())).map(Unit::Program));
+        Ok(units)
+    }
+
     /// Precision cases and programs apart, each in their order.
     pub fn split(units: Vec<Unit>) -> (Vec<assay_case::Case>, Vec<Case>) {
         let (mut cases, mut programs) = (Vec::new(), Vec::new());
@@ -91,6 +106,13 @@ mod tests {
                 assert!(seen.insert(case.name.clone()), "{} twice", case.name);
             }
         }
-        assert!(Unit::load().unwrap().len() > seen.len());
+        let all = Unit::load().unwrap();
+        assert!(all.len() > seen.len());
+        // Few are found without making all others, and are the same: some of every kind.
+        let few: Vec<&Unit> = all.iter().step_by(all.len() / 40).chain(all.last()).collect();
+        let names: Vec<&str> = few.iter().map(|unit| unit.name()).collect();
+        let found = Unit::named(&names).unwrap();
+        assert_eq!(format!("{found:?}"), format!("{few:?}"));
+        assert!(Unit::named(&["precision.f32.exp2", "no.such.case", ""]).unwrap().is_empty());
     }
 }

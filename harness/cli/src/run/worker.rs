@@ -7,7 +7,7 @@ use crate::{
     exit::{self, Failure, WithCode},
 };
 use assay_check::{DeviceWork, Job, Left, Target, TargetError};
-use assay_isolate::{Bench, Refusal, Teller, run_plan};
+use assay_isolate::{Bench, Refusal, Task, Teller, run_plan};
 use assay_runner::{Choice, DeviceInfo, Event, Plan, RunOptions};
 use assay_spirv::need::Have;
 use assay_suite::{Programs, RunWith, Unit};
@@ -43,8 +43,12 @@ struct Worker {
     args: RunArgs,
     options: RunOptions,
     runs: Runs,
-    units: Vec<Unit>,
+    /// All cases, once they were needed.
+    units: Option<Vec<Unit>>,
 }
+
+/// Orders of so few cases are served without reading all that there are: so are those that run a case again alone.
+const FEW: usize = 16;
 
 impl Worker {
     fn open(setup: serde_json::Value) -> Result<Worker, Failure> {
@@ -55,14 +59,34 @@ impl Worker {
         };
         args.device = device;
         let options = RunOptions { jobs, ..session::options(&args, command, String::new()) };
-        // The cases are many and the device is slow to open: side by side.
-        let (units, runs) = std::thread::scope(|scope| {
-            let units = scope.spawn(|| cases::load_with(&args.filters));
-            let runs = Runs::open(&args);
-            (units.join(), runs)
-        });
-        let (units, _) = units.unwrap_or_else(|_| Err(exit::usage("reading the cases panicked")))?;
-        Ok(Worker { args, options, runs: runs?, units })
+        let runs = Runs::open(&args)?;
+        Ok(Worker { args, options, runs, units: None })
+    }
+
+    /// The cases of those names, in their order.
+    fn find(&mut self, tasks: &[Task]) -> Result<Vec<Unit>, String> {
+        let few;
+        let units = match &mut self.units {
+            Some(units) => units,
+            None if tasks.len() <= FEW => {
+                let names: Vec<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
+                few = cases::named(&self.args.filters, &names).map_err(|failure| failure.to_string())?;
+                &few
+            }
+            none => none.insert(cases::load_with(&self.args.filters).map_err(|failure| failure.to_string())?.0),
+        };
+        // Few of very many: these are looked for, not all put in order.
+        let mut wanted: HashMap<&str, Option<Unit>> = tasks.iter().map(|task| (task.name.as_str(), None)).collect();
+        for unit in units {
+            if let Some(found) = wanted.get_mut(unit.name()) {
+                *found = Some(unit.clone());
+            }
+        }
+        let mut known = |task: &Task| {
+            let found = wanted.get_mut(task.name.as_str()).and_then(Option::take);
+            found.ok_or_else(|| format!("there is no case `{}`", task.name))
+        };
+        tasks.iter().map(&mut known).collect()
     }
 
     /// Runs programs, several at a time.
@@ -91,20 +115,15 @@ impl Bench for Worker {
         self.runs.executor().info()
     }
 
-    fn run(&mut self, cases: &[String], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
-        // Few of very many: these are looked for, not all put in order.
-        let mut wanted: HashMap<&str, Option<Unit>> = cases.iter().map(|name| (name.as_str(), None)).collect();
-        for unit in &self.units {
-            if let Some(found) = wanted.get_mut(unit.name()) {
-                *found = Some(unit.clone());
-            }
-        }
-        let mut known = |name: &String| {
-            wanted.get_mut(name.as_str()).and_then(Option::take).ok_or_else(|| format!("there is no case `{name}`"))
-        };
-        let (cases, programs) = Unit::split(cases.iter().map(&mut known).collect::<Result<_, _>>()?);
+    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        let (cases, programs) = Unit::split(self.find(tasks)?);
         if !cases.is_empty() {
+            let chunks: HashMap<&str, &Vec<u64>> =
+                tasks.iter().filter_map(|task| Some((task.name.as_str(), task.chunks.as_ref()?))).collect();
             let mut plan = Plan::of(cases);
+            for planned in &mut plan.cases {
+                planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
+            }
             plan.negotiate(self.runs.executor(), self.options.jobs);
             without_paths(&mut plan, self.args.path);
             run_plan(&plan, self.runs.executor(), &self.options, teller, stop)?;

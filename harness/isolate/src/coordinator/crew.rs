@@ -2,7 +2,7 @@
 
 use super::Limits;
 use crate::{
-    message::{Order, Refusal},
+    message::{Order, Refusal, Task},
     process::{Heard, Launch, Process},
 };
 use std::{
@@ -34,6 +34,8 @@ pub(super) struct Job {
     pub(super) left: HashMap<String, u32>,
     /// The inquiry that asked for it, in a process of its own; its case is the last.
     pub(super) inquiry: Option<u64>,
+    /// The chunks of the last case that are run; `None`: all of them.
+    pub(super) chunks: Option<Vec<u64>>,
 }
 
 /// What is the matter with a worker.
@@ -99,7 +101,12 @@ impl Worker {
             let mut cases: Vec<(u32, &String)> = job.left.iter().map(|(name, &case)| (case, name)).collect();
             let place: HashMap<u32, usize> = job.cases.iter().enumerate().map(|(place, &case)| (case, place)).collect();
             cases.sort_by_key(|(case, _)| place.get(case));
-            self.order(&Order::Run { cases: cases.into_iter().map(|(_, name)| name.clone()).collect() });
+            let whole = |(_, name): (u32, &String)| Task { name: name.clone(), chunks: None };
+            let mut tasks: Vec<Task> = cases.into_iter().map(whole).collect();
+            if let Some(last) = tasks.last_mut() {
+                last.chunks.clone_from(&job.chunks);
+            }
+            self.order(&Order::Run { cases: tasks });
         }
     }
 

@@ -92,3 +92,70 @@ fn a_suspect_that_did_nothing_is_acquitted() {
     assert_eq!(inquiry.next(Some(event(Status::Pass)), &name), Next::Hold);
     assert_eq!(inquiry.acquit(), Next::Ended(event(Status::Pass)));
 }
+
+/// A result of 100 inputs in 10 chunks, of which some failed with these bits.
+fn failed(inputs: u64, chunks: &[(u64, &str)]) -> Event {
+    let failed = |&(chunk, bits): &(u64, &str)| FailedChunk { chunk, inputs: 1, fingerprint: bits.to_owned() };
+    let failed_chunks: Vec<FailedChunk> = chunks.iter().map(failed).collect();
+    let status = if chunks.is_empty() { Status::Pass } else { Status::Fail };
+    let result = CaseResult::blank("p.x".to_owned(), status, 0);
+    Event::CaseFinished(Box::new(CaseResult { inputs_tested: inputs, failed_chunks, ..result }))
+}
+
+#[test]
+fn chunks_in_which_something_failed_confirm_it_if_the_same_bits_come_out() {
+    let first = failed(100, &[(2, "a"), (7, "b")]);
+    let begin = || {
+        let inquiry = Inquiry::new(9, first.clone(), true, vec![1, 2]);
+        assert_eq!(inquiry.chunks(), Some(vec![2, 7]));
+        inquiry
+    };
+    let ended = |next: Next| {
+        let Next::Ended(Event::CaseFinished(case)) = next else { panic!("{next:?}") };
+        assert_eq!((case.status, case.inputs_tested), (Status::Fail, 100), "the result is that of the whole case");
+        let repeat = case.repeat.expect("what came of it");
+        (repeat.verdict, repeat.runs.iter().map(|run| run.inputs).collect::<Vec<_>>())
+    };
+    let same = failed(20, &[(2, "a"), (7, "b")]);
+    assert_eq!(ended(begin().next(Some(same), &name)), (Repeated::Same, vec![100, 20]));
+    // Whatever differs, and a process that ended, is a reason to run all of it.
+    let crashed = event(Status::Crash);
+    for other in [failed(20, &[(2, "a"), (7, "c")]), failed(20, &[(2, "a")]), failed(20, &[]), crashed] {
+        let mut inquiry = begin();
+        assert_eq!(inquiry.next(Some(other.clone()), &name), Next::Run(Vec::new()));
+        assert_eq!(inquiry.chunks(), None);
+        assert!(inquiry.is_alone());
+        // What it ran before those chunks may be why it fails: it does so as a whole, each time.
+        assert_eq!(ended(inquiry.next(Some(first.clone()), &name)).0, Repeated::Same);
+        let mut inquiry = begin();
+        inquiry.next(Some(other), &name);
+        let (verdict, runs) = ended(inquiry.next(Some(failed(100, &[(2, "a"), (7, "c")])), &name));
+        assert_eq!((verdict, runs.len()), (Repeated::Flaky, 3));
+    }
+    // Alone it is fine: then in company, as ever.
+    let mut inquiry = begin();
+    assert_eq!(inquiry.next(Some(failed(20, &[])), &name), Next::Run(Vec::new()));
+    assert_eq!(inquiry.next(Some(failed(100, &[])), &name), Next::Run(vec![1, 2]));
+    assert_eq!(inquiry.chunks(), None);
+}
+
+#[test]
+fn a_case_of_few_chunks_is_run_again_once() {
+    for (again, verdict) in [("a", Repeated::Same), ("b", Repeated::Flaky)] {
+        let mut inquiry = Inquiry::new(9, failed(10, &[(0, "a")]), true, Vec::new());
+        assert_eq!(inquiry.chunks(), Some(vec![0]));
+        let Next::Ended(Event::CaseFinished(case)) = inquiry.next(Some(failed(10, &[(0, again)])), &name) else {
+            panic!("it is known")
+        };
+        let repeat = case.repeat.expect("what came of it");
+        assert_eq!((repeat.verdict, repeat.runs.len()), (verdict, 2));
+    }
+}
+
+#[test]
+fn what_a_suspect_does_alone_is_confirmed_by_its_chunks() {
+    let mut inquiry = Inquiry::new(9, event(Status::Crash), false, vec![1]);
+    assert_eq!(inquiry.chunks(), None);
+    assert_eq!(inquiry.next(Some(failed(100, &[(3, "a")])), &name), Next::Run(Vec::new()));
+    assert_eq!(inquiry.chunks(), Some(vec![3]));
+}
