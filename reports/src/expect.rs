@@ -4,13 +4,13 @@
 //! the waivers ([`Standing`]). Without any of these, every failure is a [`Standing::Regression`].
 
 use crate::{
-    Waivers,
+    Names, Waivers,
     deqp::{Baseline, Did, Patterns, Word},
     waiver::Waived,
 };
 use assay_runner::{CaseResult, CheckResult, Repeat, Repeated, Status};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, rc::Rc};
 
 /// How a result stands to what was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub struct Expectations {
     baseline: Option<Baseline>,
     flakes: Patterns,
     waivers: Waivers,
-    planned: Vec<String>,
+    planned: Rc<Names>,
     skipped: Vec<String>,
 }
 
@@ -71,17 +71,17 @@ impl Default for Expectations {
 impl Expectations {
     /// Those of these lists.
     pub fn new(baseline: Option<Baseline>, flakes: Patterns, waivers: Waivers) -> Expectations {
-        Expectations { baseline, flakes, waivers, planned: Vec::new(), skipped: Vec::new() }
+        Expectations { baseline, flakes, waivers, planned: Rc::default(), skipped: Vec::new() }
     }
 
     /// Names the cases that are to run, and those that the lab's list of skips leaves out.
     #[must_use]
-    pub fn of_run(self, planned: Vec<String>, skipped: Vec<String>) -> Expectations {
+    pub fn of_run(self, planned: Rc<Names>, skipped: Vec<String>) -> Expectations {
         Expectations { planned, skipped, ..self }
     }
 
     /// Cases that are to run.
-    pub(crate) fn planned(&self) -> &[String] {
+    pub(crate) fn planned(&self) -> &Rc<Names> {
         &self.planned
     }
 

@@ -15,17 +15,18 @@
 //! The folder itself is locked as long as somebody writes to it.
 
 use crate::{
-    deqp::{self, Did, Word},
+    deqp::{Did, Word},
     expect::{Expectations, Judged, Standing},
     journal::{self, Journal},
     junit,
+    ledger::Ledger,
     load::LoadError,
 };
 use assay_runner::{Event, Reporter};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File, TryLockError},
-    io::{self, Write},
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     rc::Rc,
     time::{Duration, Instant},
@@ -93,9 +94,8 @@ pub struct Folder {
     resumed: bool,
     /// Results that will be told and are in the journal already.
     written: usize,
-    rows: deqp::Rows,
-    junit: Vec<junit::Row>,
-    standings: String,
+    ledger: Ledger,
+    standings: Option<Partial>,
     title: String,
     expectations: Rc<Expectations>,
 }
@@ -122,9 +122,8 @@ impl Folder {
             synced: Instant::now(),
             resumed: false,
             written: 0,
-            rows: deqp::Rows::default(),
-            junit: Vec::new(),
-            standings: String::new(),
+            ledger: Ledger::default(),
+            standings: None,
             title: String::new(),
             expectations: Rc::default(),
         })
@@ -178,12 +177,11 @@ impl Folder {
         if let Event::RunStarted(run) = event {
             let mut text = serde_json::to_string_pretty(&run.device)?;
             text.push('\n');
-            self.write_whole(DEVICE, &text)?;
+            write_whole(&self.path, DEVICE, |out| out.write_all(text.as_bytes()))?;
             self.title = format!("assay, {}", run.device.name);
         }
-        self.rows = deqp::Rows::default();
-        self.junit.clear();
-        self.standings.clear();
+        self.ledger = Ledger::new(Rc::clone(self.expectations.planned()));
+        self.standings = None;
         if self.resumed {
             return Ok(());
         }
@@ -224,12 +222,14 @@ impl Folder {
             file.sync_all()?;
             fs::rename(self.path.join(format!("{RESULTS}{PARTIAL}")), self.path.join(RESULTS))?;
             self.without_result()?;
-            self.write_whole(RESULTS_CSV, &self.rows.results())?;
-            self.write_whole(FAILURES_CSV, &self.rows.failures())?;
-            let junit = junit::text(&self.title, &self.junit).map_err(io::Error::other)?;
-            self.write_whole(JUNIT, &junit)?;
-            if self.expectations.are_any() || !self.standings.is_empty() {
-                self.write_whole(STANDINGS, &self.standings)?;
+            let ledger = &self.ledger;
+            write_whole(&self.path, RESULTS_CSV, |out| ledger.write_results(out))?;
+            write_whole(&self.path, FAILURES_CSV, |out| ledger.write_failures(out))?;
+            write_whole(&self.path, JUNIT, |out| junit::write(out, &self.title, || ledger.rows()))?;
+            match self.standings.take() {
+                Some(standings) => standings.finish()?,
+                None if self.expectations.are_any() => write_whole(&self.path, STANDINGS, |_| Ok(()))?,
+                None => {}
             }
         }
         Ok(())
@@ -237,47 +237,73 @@ impl Folder {
 
     /// Takes in how a case came out.
     fn add(&mut self, name: &str, judged: Judged, seconds: f64, reason: Option<&str>) -> io::Result<()> {
-        self.rows.insert(name, judged.word, seconds);
-        self.stand(name, judged, seconds, reason)
+        let both = reason.zip(judged.why.as_deref()).map(|(reason, why)| format!("{reason}; {why}"));
+        let reason = both.as_deref().or(reason).or(judged.why.as_deref());
+        self.ledger.insert(name, judged.word, seconds, reason);
+        self.stand(name, judged)
     }
 
-    fn stand(&mut self, name: &str, judged: Judged, seconds: f64, reason: Option<&str>) -> io::Result<()> {
+    /// Says how a case stands to the lists, where that is worth a line.
+    fn stand(&mut self, name: &str, judged: Judged) -> io::Result<()> {
         let Judged { standing, word, why } = judged;
-        let reason = match (reason, &why) {
-            (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
-            (reason, why) => reason.map(str::to_owned).or(why.clone()),
-        };
-        self.junit.push(junit::Row { name: name.to_owned(), word, seconds, reason });
         // Without lists the status says it all, but of what differs from run to run.
         let told = self.expectations.are_any() && !(word == Word::Did(Did::Pass) && standing == Standing::Expected);
         if told || standing == Standing::Flaky {
             let line = StandingLine { name: name.to_owned(), standing, word: word.to_string(), why };
-            self.standings += &serde_json::to_string(&line)?;
-            self.standings.push('\n');
+            let file = match &mut self.standings {
+                Some(file) => file,
+                none => none.insert(Partial::create(&self.path, STANDINGS)?),
+            };
+            writeln!(file.out, "{}", serde_json::to_string(&line)?)?;
         }
         Ok(())
     }
 
     /// Takes in the cases that were to run and have no result, and those that were left out.
     fn without_result(&mut self) -> io::Result<()> {
-        let ended: std::collections::HashSet<String> = self.junit.iter().map(|row| row.name.clone()).collect();
         let expectations = Rc::clone(&self.expectations);
-        for name in expectations.planned().iter().filter(|name| !ended.contains(*name)) {
-            self.rows.without_result(name, Word::Missing);
-            let missing = Judged { standing: Standing::Missing, word: Word::Missing, why: None };
-            self.stand(name, missing, 0.0, Some("planned, and without a result: the run ended before it"))?;
+        for at in self.ledger.missing() {
+            let name = expectations.planned().get(at);
+            self.ledger.without_result(name, Word::Missing, "planned, and without a result: the run ended before it");
+            self.stand(name, Judged { standing: Standing::Missing, word: Word::Missing, why: None })?;
         }
         for name in expectations.skipped() {
             let judged = expectations.judge_word(name, Did::Skip);
-            self.rows.without_result(name, judged.word);
-            self.stand(name, judged, 0.0, Some("left out by the list of skips"))?;
+            if self.ledger.without_result(name, judged.word, "left out by the list of skips") {
+                self.stand(name, judged)?;
+            }
         }
         Ok(())
     }
+}
 
-    /// Writes a file under another name, then gives it its own.
-    fn write_whole(&self, name: &str, text: &str) -> io::Result<()> {
-        write_whole(&self.path, name, text)
+/// A file of a folder that is written under another name until it is whole.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    partial: PathBuf,
+    path: PathBuf,
+    pub(crate) out: BufWriter<File>,
+}
+
+impl Partial {
+    /// Begins it.
+    pub(crate) fn create(folder: &Path, name: &str) -> io::Result<Partial> {
+        let partial = folder.join(format!("{name}{PARTIAL}"));
+        let out = BufWriter::with_capacity(1 << 16, File::create(&partial)?);
+        Ok(Partial { partial, path: folder.join(name), out })
+    }
+
+    /// Gives it its own name.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        let written = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
+        match written.and_then(|()| fs::rename(&self.partial, &self.path)) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                // The error at hand matters more than one from cleaning up.
+                _ = fs::remove_file(&self.partial);
+                Err(error)
+            }
+        }
     }
 }
 
@@ -295,17 +321,16 @@ fn lock(path: &Path) -> Result<File, FolderError> {
 }
 
 /// Writes a file of a folder under another name, then gives it its own.
-pub(crate) fn write_whole(folder: &Path, name: &str, text: &str) -> io::Result<()> {
-    let partial = folder.join(format!("{name}{PARTIAL}"));
-    let written = File::create(&partial).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    match written.and_then(|()| fs::rename(&partial, folder.join(name))) {
-        Ok(()) => Ok(()),
+pub(crate) fn write_whole(
+    folder: &Path,
+    name: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut file = Partial::create(folder, name)?;
+    match write(&mut file.out) {
+        Ok(()) => file.finish(),
         Err(error) => {
-            // The error at hand matters more than one from cleaning up.
-            _ = fs::remove_file(&partial);
+            _ = fs::remove_file(&file.partial);
             Err(error)
         }
     }
@@ -435,9 +460,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let list = dir.path().join("baseline.csv");
         fs::write(&list, "p.b,Fail\np.a,Crash\n").unwrap();
-        let baseline = deqp::Baseline::read(&list).unwrap();
-        let expectations = Expectations::new(Some(baseline), deqp::Patterns::none(), crate::Waivers::default());
-        let planned = ["p.a", "p.b", "p.c"].map(str::to_owned).to_vec();
+        let baseline = crate::deqp::Baseline::read(&list).unwrap();
+        let expectations = Expectations::new(Some(baseline), crate::deqp::Patterns::none(), crate::Waivers::default());
+        let planned = Rc::new(["p.a", "p.b", "p.c"].iter().collect());
         let expectations = Rc::new(expectations.of_run(planned, vec!["p.d".to_owned()]));
         let mut folder = Folder::create(dir.path().join("out")).unwrap().expecting(expectations);
         for event in events() {

@@ -7,6 +7,7 @@ use crate::{
     deqp::{Did, Word},
     folder::{self, DEVICE, FAILURES_CSV, JUNIT, PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine},
     journal, junit,
+    ledger::Ledger,
     load::{LoadError, Opened},
 };
 use assay_case::Partition;
@@ -16,6 +17,7 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    rc::Rc,
 };
 
 /// Why folders cannot be joined.
@@ -270,7 +272,7 @@ fn write(parts: &[Opened], entries: &[Entry], out: &Path) -> Result<(), MergeErr
 fn write_device(device: &DeviceInfo, out: &Path) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(device)?;
     text.push('\n');
-    folder::write_whole(out, DEVICE, &text)
+    folder::write_whole(out, DEVICE, |out| out.write_all(text.as_bytes()))
 }
 
 /// `results.jsonl`: every line as it was.
@@ -329,16 +331,16 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
         word.is_some_and(|word| !word.is_success())
     });
     let failures: String = failing.filter_map(|row| row.rsplit_once(',')).map(|(row, _)| format!("{row}\n")).collect();
-    let results = rows.iter().fold(String::new(), |text, row| text + row + "\n");
-    folder::write_whole(out, RESULTS_CSV, &results).map_err(failed)?;
-    folder::write_whole(out, FAILURES_CSV, &failures).map_err(failed)?;
+    folder::write_whole(out, RESULTS_CSV, |out| rows.iter().try_for_each(|row| writeln!(out, "{row}")))
+        .map_err(failed)?;
+    folder::write_whole(out, FAILURES_CSV, |out| out.write_all(failures.as_bytes())).map_err(failed)?;
 
     let mut standings: Vec<StandingLine> = Vec::new();
     for part in parts {
         standings.extend(part.standings()?.into_values());
     }
     standings.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    let mut junit: Vec<junit::Row> = Vec::with_capacity(entries.len());
+    let mut ledger = Ledger::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
     for Entry { name, did, seconds, reason, .. } in entries {
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
         let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(Word::Did(*did));
@@ -347,17 +349,16 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
             (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
             (reason, why) => reason.or(why),
         };
-        junit.push(junit::Row { name: name.clone(), word, seconds: *seconds, reason });
+        ledger.insert(name, word, *seconds, reason.as_deref());
     }
-    let text = junit::text(title, &junit).map_err(|error| failed(io::Error::other(error)))?;
-    folder::write_whole(out, JUNIT, &text).map_err(failed)?;
+    folder::write_whole(out, JUNIT, |out| junit::write(out, title, || ledger.rows())).map_err(failed)?;
     if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
         let mut text = String::new();
         for line in &standings {
             text += &serde_json::to_string(line).map_err(|error| failed(error.into()))?;
             text.push('\n');
         }
-        folder::write_whole(out, STANDINGS, &text).map_err(failed)?;
+        folder::write_whole(out, STANDINGS, |out| out.write_all(text.as_bytes())).map_err(failed)?;
     }
     Ok(())
 }

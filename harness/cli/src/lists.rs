@@ -7,13 +7,13 @@ use crate::{
 };
 use assay_case::Filter;
 use assay_reports::{
-    Expectations, Waivers, count,
+    Expectations, Names, Waivers, count,
     deqp::{self, Baseline, Patterns},
 };
 use assay_runner::{Choice, DeviceInfo};
 use assay_suite::Unit;
 use clap::Args;
-use std::{collections::HashSet, path::PathBuf};
+use std::{collections::HashSet, path::PathBuf, rc::Rc};
 
 /// What `assay run --help` says about the lists.
 pub(crate) const HELP: &str = "\
@@ -138,7 +138,7 @@ impl ListsArgs {
         &self,
         lists: Lists,
         device: &DeviceInfo,
-        planned: Vec<String>,
+        planned: Rc<Names>,
         skipped: Vec<String>,
     ) -> Result<Expectations, Failure> {
         let today = jiff::Zoned::now().date();

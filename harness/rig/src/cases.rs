@@ -2,17 +2,22 @@
 
 use crate::Fault;
 use assay_isolate::Cases;
+use assay_reports::Names;
 use assay_runner::{CaseResult, Event, FailedChunk, Status};
-use std::hash::{BuildHasher, RandomState};
+use std::{
+    hash::{BuildHasher, RandomState},
+    rc::Rc,
+};
 
 /// Cases with faults, by number.
 #[derive(Clone, Debug)]
-pub struct Faulty(Vec<String>);
+pub struct Faulty(Rc<Names>);
 
 impl Faulty {
     /// A case for each of these faults, in this order.
     pub fn new(faults: impl IntoIterator<Item = Fault>) -> Faulty {
-        Faulty(faults.into_iter().enumerate().map(|(number, fault)| format!("mock.{fault}.{number:07}")).collect())
+        let names = faults.into_iter().enumerate().map(|(number, fault)| format!("mock.{fault}.{number:07}"));
+        Faulty(Rc::new(names.collect()))
     }
 
     /// So many cases, of which about one in `each` has a fault, chosen by the seed from all that there are.
@@ -33,14 +38,14 @@ impl Faulty {
     }
 
     /// The names.
-    pub fn names(&self) -> &[String] {
+    pub fn names(&self) -> &Rc<Names> {
         &self.0
     }
 }
 
 impl Cases for Faulty {
     fn name(&self, case: u32) -> &str {
-        &self.0[case as usize]
+        self.0.get(case as usize)
     }
 
     fn blank(&self, case: u32, status: Status, reason: String) -> Event {

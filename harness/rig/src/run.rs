@@ -2,8 +2,8 @@
 
 use crate::Faulty;
 use anyhow::{Context, bail};
-use assay_isolate::{Cases, Coordinator, Launch, Limits, Settings};
-use assay_reports::{Console, ConsoleOptions, Expectations, Folder, Progress, Tally, Waivers, deqp::Patterns};
+use assay_isolate::{Coordinator, Launch, Limits, Settings};
+use assay_reports::{Console, ConsoleOptions, Expectations, Folder, Index, Progress, Tally, Waivers, deqp::Patterns};
 use assay_runner::{Event, Reporter, RunInfo, SCHEMA};
 use std::{
     collections::HashSet,
@@ -84,7 +84,7 @@ pub fn run(args: &RunArgs, resume: bool) -> anyhow::Result<()> {
         info = journal.info.clone();
     }
     let expectations = Expectations::new(None, Patterns::none(), Waivers::default());
-    let expectations = Rc::new(expectations.of_run(cases.names().to_vec(), Vec::new()));
+    let expectations = Rc::new(expectations.of_run(Rc::clone(cases.names()), Vec::new()));
     let shown = ConsoleOptions { quiet: true, ..ConsoleOptions::default() };
     let mut reporters: Vec<Box<dyn Reporter>> = vec![
         Box::new(Tally::new().expecting(Rc::clone(&expectations))),
@@ -95,14 +95,17 @@ pub fn run(args: &RunArgs, resume: bool) -> anyhow::Result<()> {
     let mut tell = |event: &Event| reporters.iter_mut().try_for_each(|reporter| reporter.event(event));
     let began = Instant::now();
     tell(&Event::RunStarted(Box::new(info)))?;
-    let mut done = HashSet::new();
+    let mut done = vec![false; cases.names().len()];
     if let Some(journal) = &journal {
+        let index = Index::new(cases.names());
         journal.replay(&mut |event| {
-            done.extend(event.ended().map(|(name, ..)| name.to_owned()));
+            if let Some(case) = event.ended().and_then(|(name, ..)| index.find(cases.names(), name)) {
+                done[case] = true;
+            }
             tell(event)
         })?;
     }
-    let todo: Vec<u32> = (0..args.cases).filter(|&case| !done.contains(cases.name(case))).collect();
+    let todo: Vec<u32> = (0..args.cases).filter(|&case| !done[case as usize]).collect();
     drop(done);
     let count = todo.len();
     let ended = coordinator.run(&cases, todo, &mut tell, &AtomicBool::new(false))?;
@@ -131,7 +134,7 @@ fn peak() -> Option<u64> {
 /// What is wrong.
 pub fn verify(args: &RunArgs, folder: &Path) -> anyhow::Result<()> {
     let cases = Faulty::random(args.cases, args.each, args.seed);
-    let mut missing: HashSet<&str> = cases.names().iter().map(String::as_str).collect();
+    let mut missing: HashSet<&str> = cases.names().iter().collect();
     let text = std::fs::read_to_string(folder.join("results.jsonl")).context("no results")?;
     for line in text.lines() {
         let event: Event = serde_json::from_str(line)?;

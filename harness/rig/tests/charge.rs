@@ -52,8 +52,8 @@ fn run(faults: &[Fault], settings: Settings) -> (Vec<CaseResult>, Ended) {
     };
     let todo = (0..faults.len() as u32).collect();
     let ended = coordinator.run(&cases, todo, &mut tell, &AtomicBool::new(false)).unwrap();
-    let names: Vec<&String> = results.keys().collect();
-    let mut planned: Vec<&String> = cases.names().iter().collect();
+    let names: Vec<&str> = results.keys().map(String::as_str).collect();
+    let mut planned: Vec<&str> = cases.names().iter().collect();
     planned.sort();
     assert_eq!(names, planned);
     let in_order = cases.names().iter().map(|name| results[name].clone()).collect();

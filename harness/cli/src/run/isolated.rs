@@ -8,13 +8,21 @@ use crate::{
     args::RunArgs,
     exit::{self, Failure, WithCode},
 };
+use assay_case::Budget;
 use assay_isolate::{Cases, Coordinator, IsolateError, Launch, Limits, Settings};
 use assay_reports::{Folder, Journal};
 use assay_runner::{Event, Reporter};
 use std::{fs, time::Duration};
 
-/// Cases that a worker is given at once: enough that the pipeline seldom runs dry.
-const BATCH: usize = 256;
+/// Cases that a worker is given at once: enough that the pipeline seldom runs dry, few enough that what failed is confirmed before
+/// long.
+fn batch(budget: Budget) -> usize {
+    match budget {
+        Budget::Quick => 256,
+        Budget::Sampled => 16,
+        Budget::Exhaustive => 2,
+    }
+}
 
 /// How long opening a device may take.
 const START: Duration = Duration::from_secs(120);
@@ -74,7 +82,7 @@ fn settings(args: &RunArgs, workers: usize) -> Settings {
     let memory = args.memory.map(|mib| mib << 20).or_else(|| Some(installed()? / 100 * MEMORY / workers as u64));
     Settings {
         workers,
-        batch: BATCH,
+        batch: batch(args.budget),
         limits: Limits { call, start: START.max(call), memory, output: OUTPUT },
         confirm: args.confirm.is_yes(),
     }

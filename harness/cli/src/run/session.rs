@@ -156,7 +156,7 @@ impl Session {
             let folder = folder.path().display();
             return Err(usage(format!("cannot go on with {folder}: {what} differs ({then} then, {now} now)")));
         }
-        let planned = work.plan.names().map(str::to_owned).collect();
+        let planned = Rc::new(work.plan.names().collect());
         let (lists, skipped) = work.lists.take().expect("a session is made once");
         let expectations = Rc::new(args.lists.expect(lists, device, planned, skipped)?);
         let (folder, journal) = match resumed {

@@ -45,9 +45,12 @@ struct Worker {
     runs: Runs,
     /// All cases, once they were needed.
     units: Option<Vec<Unit>>,
+    /// Whether it has had an order.
+    used: bool,
 }
 
-/// Orders of so few cases are served without reading all that there are: so are those that run a case again alone.
+/// A first order of so few cases is served without reading all that there are. One that runs a case again alone is the only one
+/// that its worker gets.
 const FEW: usize = 16;
 
 impl Worker {
@@ -60,7 +63,7 @@ impl Worker {
         args.device = device;
         let options = RunOptions { jobs, ..session::options(&args, command, String::new()) };
         let runs = Runs::open(&args)?;
-        Ok(Worker { args, options, runs, units: None })
+        Ok(Worker { args, options, runs, units: None, used: false })
     }
 
     /// The cases of those names, in their order.
@@ -68,7 +71,7 @@ impl Worker {
         let few;
         let units = match &mut self.units {
             Some(units) => units,
-            None if tasks.len() <= FEW => {
+            None if !std::mem::replace(&mut self.used, true) && tasks.len() <= FEW => {
                 let names: Vec<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
                 few = cases::named(&self.args.filters, &names).map_err(|failure| failure.to_string())?;
                 &few

@@ -1,0 +1,98 @@
+//! Many names in little memory.
+
+use std::cmp::Ordering;
+
+/// A list of names, one after another in a single text: a million of them take little more than their letters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Names {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The name of that number; empty if there is none.
+    pub fn get(&self, at: usize) -> &str {
+        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.ends.get(at).map_or("", |&end| &self.text[start..end])
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|at| self.get(at))
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Names {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Names {
+        let mut all = Names::default();
+        for name in names {
+            all.text += name.as_ref();
+            all.ends.push(all.text.len());
+        }
+        all.text.shrink_to_fit();
+        all.ends.shrink_to_fit();
+        all
+    }
+}
+
+/// The numbers of names in the order of the names: finds one by its name.
+#[derive(Clone, Debug, Default)]
+pub struct Index(Vec<u32>);
+
+impl Index {
+    /// That of these names. What is beyond four thousand million of them is not found.
+    pub fn new(names: &Names) -> Index {
+        let mut order: Vec<u32> = (0..u32::try_from(names.len()).unwrap_or(u32::MAX)).collect();
+        order.sort_unstable_by(|&a, &b| compare(names.get(a as usize), names.get(b as usize)));
+        Index(order)
+    }
+
+    /// The number of a name.
+    pub fn find(&self, names: &Names, name: &str) -> Option<usize> {
+        let place = self.0.binary_search_by(|&at| compare(names.get(at as usize), name)).ok()?;
+        Some(self.0[place] as usize)
+    }
+
+    /// The numbers in the order of the names.
+    pub fn order(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().map(|&at| at as usize)
+    }
+}
+
+/// The order of names in deqp-runner's files, which know no quoting: as they are written there ([`crate::deqp`]).
+pub(crate) fn compare(a: &str, b: &str) -> Ordering {
+    let plain = |byte: u8| if matches!(byte, b',' | b'\n' | b'\r') { b'_' } else { byte };
+    a.bytes().map(plain).cmp(b.bytes().map(plain)).then_with(|| a.cmp(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_kept_in_order_and_found() {
+        let list = ["p.z", "", "p.a,b", "p.a^b", "p.a", "p.\u{e4}"];
+        let names: Names = list.iter().collect();
+        assert_eq!(names.iter().collect::<Vec<_>>(), list);
+        assert_eq!((names.len(), names.get(3), names.get(6)), (6, "p.a^b", ""));
+        let index = Index::new(&names);
+        for (at, name) in list.iter().enumerate() {
+            assert_eq!(index.find(&names, name), Some(at));
+        }
+        assert_eq!(index.find(&names, "p.b"), None);
+        // A comma is written as `_`, which comes after `^`.
+        let sorted: Vec<&str> = index.order().map(|at| names.get(at)).collect();
+        assert_eq!(sorted, ["", "p.a", "p.a^b", "p.a,b", "p.z", "p.\u{e4}"]);
+        assert!(Names::default().is_empty() && Index::default().find(&names, "").is_none());
+    }
+}
