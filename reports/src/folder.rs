@@ -153,6 +153,11 @@ impl Folder {
         Ok((folder, journal))
     }
 
+    /// Whether a run was begun in a folder, ended or not, so that it can be gone on with.
+    pub fn is_begun(path: &Path) -> bool {
+        path.join(RESULTS).exists() || path.join(format!("{RESULTS}{PARTIAL}")).exists()
+    }
+
     /// Holds the results against what the lab expects.
     #[must_use]
     pub fn expecting(self, expectations: Rc<Expectations>) -> Folder {

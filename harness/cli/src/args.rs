@@ -136,7 +136,9 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
-    /// Worker processes at a time, each with the device open [default: 1]
+    /// Worker processes at a time, each with the device open
+    ///
+    /// Default: 1; with the quick budget on a software driver, as many as --jobs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) workers: Option<u16>,
 
@@ -298,7 +300,7 @@ The output folder holds:
   failures.csv   name,status             as deqp-runner writes it: a baseline
   junit.xml      for CI systems
   report.html    for people: everything in one page
-  standings.jsonl  with lists: how each case stands to them, and why; without: which are flaky
+  standings.jsonl  how cases stand to the lists, and why; which are flaky
   device.json    the device, its driver and what it depends on
 
 Statuses:

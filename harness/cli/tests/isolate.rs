@@ -140,14 +140,24 @@ fn every_device_has_a_folder_of_its_own() {
     let devices: Vec<assay_runner::DeviceInfo> = serde_json::from_str(&listed).unwrap();
     let mut named: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
     let mut found = Vec::new();
-    for entry in fs::read_dir(&out).unwrap() {
-        let folder = entry.unwrap().path();
+    let folders: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for folder in folders.iter().filter(|path| path.is_dir()) {
         let text = fs::read_to_string(folder.join("device.json")).unwrap();
         found.push(serde_json::from_str::<assay_runner::DeviceInfo>(&text).unwrap().name);
         // Each can be gone on with alone.
-        let again = assay(&["run", "--resume", path(&folder), "-q"]);
+        let again = assay(&["run", "--resume", path(folder), "-q"]);
         assert_eq!(again.code, 0, "{again:?}");
     }
+    // Or all together: those that have not begun are begun, as the command line was.
+    fs::remove_dir_all(folders.iter().find(|path| path.is_dir()).unwrap()).unwrap();
+    let again = assay(&["run", "--resume", path(&out), "-q"]);
+    assert_eq!((again.code, again.stdout.lines().count()), (0, devices.len()), "{again:?}");
+    assert!(folders.iter().all(|path| path.exists()));
+    let other = assay(&["run", "--resume", path(&out), "--budget", "sampled"]);
+    assert!(other.code == 2 && other.stderr.contains("with another --budget"), "{other:?}");
+    fs::write(out.join("run.json"), "{}").unwrap();
+    let damaged = assay(&["run", "--resume", path(&out)]);
+    assert!(damaged.code == 2 && damaged.stderr.contains("run.json"), "{damaged:?}");
     named.sort();
     found.sort();
     assert_eq!(found, named);

@@ -102,3 +102,23 @@ fn jobs_of_a_slurm_array_make_one_run() {
     assert_eq!((merged.code, merged.stderr.as_str()), (0, ""), "{merged:?}");
     assert!(merged.stdout.contains("cases from 2 folders"), "{merged:?}");
 }
+
+#[test]
+fn a_night_is_rehearsed_with_a_kill_in_the_middle() {
+    if assay(&["devices"]).code != 0 {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
+        eprintln!("skipped: no Vulkan device");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("night");
+    let filter = "precision.f32.f*.scalar.default";
+    let (code, said, err) = script("rehearse", &[out.to_str().unwrap(), "--kill-after", "2", filter], &[]);
+    assert_eq!(code, 0, "{said}{err}");
+    // The run that was killed was gone on with: nothing that it had was run again.
+    assert!(err.contains("cases have a result from before"), "{err}");
+    assert!(said.contains("each with one result") && out.join("report.html").exists(), "{said}");
+    let (code, _, err) = script("rehearse", &[out.to_str().unwrap()], &[]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("is there already"), "{err}");
+}

@@ -152,6 +152,13 @@ impl Coordinator {
         &self.device
     }
 
+    /// Starts workers in another way from here on, and runs with other settings: such as suit the device, now that it is known.
+    #[must_use]
+    pub fn adapt(mut self, launch: Launch, settings: Settings) -> Coordinator {
+        self.crew.relaunch(launch);
+        Coordinator { settings, ..self }
+    }
+
     /// Runs these cases and tells of each when it begins, how it goes, and, exactly once, how it ended. Once `interrupted`
     /// is set it ends: results that are not confirmed, and those of cases that were cut short, are marked as partial.
     ///

@@ -109,10 +109,13 @@ mod tests {
         let all = Unit::load().unwrap();
         assert!(all.len() > seen.len());
         // Few are found without making all others, and are the same: some of every kind.
-        let few: Vec<&Unit> = all.iter().step_by(all.len() / 40).chain(all.last()).collect();
+        let few: Vec<&Unit> = all.iter().step_by(all.len() / 40).collect();
         let names: Vec<&str> = few.iter().map(|unit| unit.name()).collect();
         let found = Unit::named(&names).unwrap();
-        assert_eq!(format!("{found:?}"), format!("{few:?}"));
+        assert_eq!(found.len(), few.len());
+        for (found, one) in found.iter().zip(few) {
+            assert_eq!(format!("{found:?}"), format!("{one:?}"));
+        }
         assert!(Unit::named(&["precision.f32.exp2", "no.such.case", ""]).unwrap().is_empty());
     }
 }

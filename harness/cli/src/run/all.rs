@@ -1,18 +1,59 @@
 //! `--device all`: one run after another, a folder for each device.
 
-use super::{INTERRUPTED, default_folder, one};
+use super::{INTERRUPTED, default_folder, one, resume};
 use crate::{
     args::RunArgs,
     exit::{self, Failure, WithCode},
     note,
 };
 use anyhow::Context;
+use assay_reports::Folder;
 use assay_runner::DeviceInfo;
-use std::{collections::BTreeSet, process::Command, sync::atomic::Ordering};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, fs, path::Path, process::Command, sync::atomic::Ordering};
+
+/// The file that says what was begun in a folder of several runs.
+const BEGUN: &str = "run.json";
+
+/// What [`BEGUN`] holds.
+#[derive(Serialize, Deserialize)]
+struct Begun {
+    version: String,
+    command: Vec<String>,
+}
+
+/// Whether runs on several devices were begun in a folder.
+pub(super) fn was_begun(folder: &Path) -> bool {
+    folder.join(BEGUN).is_file()
+}
+
+/// Goes on with the runs of a folder: with those that were begun, then with those that were not.
+pub(super) fn go_on(given: &RunArgs, out: &Path) -> Result<u8, Failure> {
+    let file = out.join(BEGUN);
+    let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()));
+    let begun = text.and_then(|text| serde_json::from_str(&text).with_context(|| file.display().to_string()));
+    let Begun { version, command } = begun.code(exit::USAGE)?;
+    let args = RunArgs { out: Some(out.to_owned()), ..resume::again(given, out, &version, &command)? };
+    // Each of them was begun with its device.
+    each(&args, &command, out, Some(&RunArgs { device: None, ..given.clone() }))
+}
 
 /// Runs on every device that `assay devices` finds, in its order.
 pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
     let out = args.out.clone().unwrap_or_else(default_folder);
+    let begun = Begun { version: env!("CARGO_PKG_VERSION").to_owned(), command: command.to_vec() };
+    let text = serde_json::to_string_pretty(&begun).code(exit::INTERNAL)? + "\n";
+    let partial = out.join(format!("{BEGUN}.partial"));
+    fs::create_dir_all(&out)
+        .and_then(|()| fs::write(&partial, text))
+        .and_then(|()| fs::rename(&partial, out.join(BEGUN)))
+        .with_context(|| format!("cannot write to {}", out.display()))
+        .code(exit::USAGE)?;
+    each(args, command, &out, None)
+}
+
+/// Runs on each device; those whose run was begun go on with it, if this goes on with what was begun.
+fn each(args: &RunArgs, command: &[String], out: &Path, going_on: Option<&RunArgs>) -> Result<u8, Failure> {
     let (mut codes, mut folders) = (Vec::new(), BTreeSet::new());
     for (index, device) in devices()?.into_iter().enumerate() {
         if INTERRUPTED.load(Ordering::Relaxed) {
@@ -21,9 +62,14 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
         }
         let folder = out.join(folder(&device, index, &mut folders));
         note(&format!("device {index}: {}, into {}", device.name, folder.display()));
-        let args = RunArgs { device: Some(index.to_string()), out: Some(folder.clone()), ..args.clone() };
-        let command = alone(command, index, &folder.to_string_lossy());
-        codes.push(match one(&args, command, None) {
+        let ran = match going_on.filter(|_| Folder::is_begun(&folder)) {
+            Some(given) => resume::resume(given, &folder),
+            None => {
+                let args = RunArgs { device: Some(index.to_string()), out: Some(folder.clone()), ..args.clone() };
+                one(&args, alone(command, index, &folder.to_string_lossy()), None)
+            }
+        };
+        codes.push(match ran {
             Ok(code) => code,
             Err(failure) => {
                 // One device that cannot be used is no reason to leave out the others.

@@ -11,7 +11,7 @@ use crate::{
 use assay_case::Budget;
 use assay_isolate::{Cases, Coordinator, IsolateError, Launch, Limits, Settings};
 use assay_reports::{Folder, Journal};
-use assay_runner::{Event, Reporter};
+use assay_runner::{DeviceInfo, Event, Reporter};
 use std::{fs, time::Duration};
 
 /// Cases that a worker is given at once: enough that the pipeline seldom runs dry, few enough that what failed is confirmed before
@@ -35,12 +35,15 @@ const MEMORY: u64 = 80;
 
 /// Runs in worker processes.
 pub(super) fn run(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
-    let workers = usize::from(args.workers.unwrap_or(1));
-    let threads = work.options.jobs.div_ceil(workers);
-    let coordinator =
-        Coordinator::start(launch(args, &work, workers, threads)?, settings(args, workers)).map_err(failure)?;
+    let mut workers = usize::from(args.workers.unwrap_or(1));
+    let mut coordinator =
+        Coordinator::start(launch(args, &work, workers)?, settings(args, workers)).map_err(failure)?;
     let device = coordinator.device().clone();
-    let mut session = Session::new(args, &mut work, &device, resumed)?;
+    if args.workers.is_none() {
+        workers = suitable(args, &device, work.options.jobs);
+        coordinator = coordinator.adapt(launch(args, &work, workers)?, settings(args, workers));
+    }
+    let mut session = Session::new(args, &mut work, &device, workers, resumed)?;
     session.start(&work)?;
     catch_interrupts()?;
     let todo = (0..work.plan.len() as u32).filter(|&case| !session.done.contains(work.name(case))).collect();
@@ -60,8 +63,23 @@ fn failure(error: IsolateError) -> Failure {
     Failure { code, error: error.into() }
 }
 
+/// How many workers to have, if nobody says. A software driver compiles each pipeline on one core, while nothing else happens in
+/// its process: of small cases, that is nearly all there is to do, so that each core gets a worker. A real device is not
+/// shared, and of a large case the cores check what the driver computes.
+fn suitable(args: &RunArgs, device: &DeviceInfo, jobs: usize) -> usize {
+    let room = installed().map_or(1, |bytes| usize::try_from(bytes / ROOM).unwrap_or(usize::MAX));
+    match args.budget {
+        Budget::Quick if device.kind == "cpu" => jobs.min(room).max(1),
+        Budget::Quick | Budget::Sampled | Budget::Exhaustive => 1,
+    }
+}
+
+/// Memory that a worker may need with a software driver, in bytes: several times what it takes as a rule.
+const ROOM: u64 = 1 << 30;
+
 /// How workers are started: this binary, told what this run was told.
-fn launch(args: &RunArgs, work: &Work, workers: usize, threads: usize) -> Result<Launch, Failure> {
+fn launch(args: &RunArgs, work: &Work, workers: usize) -> Result<Launch, Failure> {
+    let threads = work.options.jobs.div_ceil(workers);
     let program = std::env::current_exe().code(exit::INTERNAL)?;
     let mut environment = Vec::new();
     // A software driver computes on as many threads as there are cores, in each worker: together no more than were asked

@@ -61,7 +61,7 @@ fn one(args: &RunArgs, command: Vec<String>, resumed: Option<(Folder, Journal)>)
 /// Runs in this process: whatever ends it ends the run.
 fn in_process(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
     let runs = Runs::open(args)?;
-    let mut session = Session::new(args, &mut work, runs.executor().info(), resumed)?;
+    let mut session = Session::new(args, &mut work, runs.executor().info(), 0, resumed)?;
     session.start(&work)?;
     work.keep(&session.done);
     work.plan.negotiate(runs.executor(), work.options.jobs);

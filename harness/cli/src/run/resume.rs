@@ -1,6 +1,6 @@
 //! `assay run --resume`: going on with a run that was killed or interrupted.
 
-use super::one;
+use super::{all, one};
 use crate::{
     args::{Cli, Command, RunArgs},
     exit::{self, Failure, WithCode, usage},
@@ -12,17 +12,27 @@ use std::{fmt::Debug, path::Path};
 
 /// Goes on with the run of a folder: with the command line that began it.
 pub(super) fn resume(given: &RunArgs, path: &Path) -> Result<u8, Failure> {
-    let (folder, journal) = Folder::resume(path).code(exit::USAGE)?;
-    let version = env!("CARGO_PKG_VERSION");
-    if journal.info.version != version {
-        let then = &journal.info.version;
-        return Err(usage(format!(
-            "cannot go on with {}: it was begun by Assay {then}, and this is {version}",
-            path.display()
-        )));
+    if all::was_begun(path) && !Folder::is_begun(path) {
+        return all::go_on(given, path);
     }
+    let (folder, journal) = Folder::resume(path).code(exit::USAGE)?;
     let command = journal.info.command.clone();
-    let mut args = parse(&command).map_err(|error| {
+    let mut args = again(given, path, &journal.info.version, &command)?;
+    if journal.complete {
+        note("the run is complete: its reports are written again");
+    }
+    args.out = Some(path.to_owned());
+    one(&args, command, Some((folder, journal)))
+}
+
+/// The arguments of the command line that began a run, with what may differ from then as it is given now.
+pub(super) fn again(given: &RunArgs, path: &Path, then: &str, command: &[String]) -> Result<RunArgs, Failure> {
+    let version = env!("CARGO_PKG_VERSION");
+    if then != version {
+        let path = path.display();
+        return Err(usage(format!("cannot go on with {path}: it was begun by Assay {then}, and this is {version}")));
+    }
+    let mut args = parse(command).map_err(|error| {
         let path = path.display();
         usage(format!("cannot go on with {path}: its command line is no run that this Assay understands: {error}"))
     })?;
@@ -30,17 +40,13 @@ pub(super) fn resume(given: &RunArgs, path: &Path) -> Result<u8, Failure> {
         let path = path.display();
         return Err(usage(format!("cannot go on with {path} with another {option}: {then} then, {now} now")));
     }
-    if journal.complete {
-        note("the run is complete: its reports are written again");
-    }
     // What does not decide any result may be another than then.
     args.jobs = given.jobs.or(args.jobs);
     args.workers = given.workers.or(args.workers);
     args.memory = given.memory.or(args.memory);
     args.verbose = given.verbose;
     args.quiet = given.quiet;
-    args.out = Some(path.to_owned());
-    one(&args, command, Some((folder, journal)))
+    Ok(args)
 }
 
 fn parse(command: &[String]) -> Result<RunArgs, String> {

@@ -2,7 +2,7 @@
 
 use super::{INTERRUPTED, default_folder, how_to_resume, write_page};
 use crate::{
-    args::{Isolate, RunArgs},
+    args::RunArgs,
     cases,
     exit::{self, Failure, WithCode, usage},
     lists::Lists,
@@ -142,11 +142,13 @@ impl Reporter for Told {
 }
 
 impl Session {
-    /// Opens the folder and the other reports, once it is known what the cases run on.
+    /// Opens the folder and the other reports, once it is known what the cases run on, and how many workers there are (0: it runs
+    /// in this process).
     pub(super) fn new(
         args: &RunArgs,
         work: &mut Work,
         device: &DeviceInfo,
+        workers: usize,
         resumed: Option<(Folder, Journal)>,
     ) -> Result<Session, Failure> {
         let info = work.plan.info(device.clone(), &work.options);
@@ -176,7 +178,6 @@ impl Session {
         }
         let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
         let earlier = journal.as_ref().map_or(0, |journal| journal.results);
-        let workers = if args.isolate == Isolate::Yes { args.workers.map_or(1, usize::from) } else { 0 };
         let progress = if args.quiet { Progress::hidden() } else { Progress::stderr(workers, earlier) };
         let shown = ConsoleOptions {
             verbose: args.verbose,

@@ -212,6 +212,11 @@ impl Crew {
         Crew { launch, workers: Vec::new(), leaving: Vec::new(), sender, receiver, started: 0 }
     }
 
+    /// Starts further workers like that.
+    pub(super) fn relaunch(&mut self, launch: Launch) {
+        self.launch = launch;
+    }
+
     /// Workers that were started.
     pub(super) fn started(&self) -> u64 {
         self.started
