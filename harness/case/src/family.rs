@@ -110,22 +110,29 @@ impl ModeLists {
 pub(crate) enum Wanted<'a> {
     /// All, and mistakes of the file are looked for.
     All,
-    /// Those whose names are here; so are the beginnings of these names, component by component.
-    These(HashSet<&'a str>),
+    /// Those of these names.
+    These {
+        names: HashSet<&'a str>,
+        /// What the names begin with, component by component.
+        beginnings: HashSet<&'a str>,
+    },
 }
 
 impl<'a> Wanted<'a> {
     /// Those of these names.
     pub(crate) fn these(names: &[&'a str]) -> Wanted<'a> {
-        let beginnings = |&name: &&'a str| name.match_indices('.').map(move |(at, _)| &name[..at]).chain([name]);
-        Wanted::These(names.iter().flat_map(beginnings).collect())
+        let beginnings = |&name: &&'a str| name.match_indices('.').map(move |(at, _)| &name[..at]);
+        Wanted::These {
+            names: names.iter().copied().collect(),
+            beginnings: names.iter().flat_map(beginnings).collect(),
+        }
     }
 
-    /// Whether any is wanted whose name begins with these components, or is that.
+    /// Whether any is wanted whose name begins with these components and goes on.
     pub(crate) fn has_any(&self, beginning: &str) -> bool {
         match self {
             Wanted::All => true,
-            Wanted::These(names) => names.contains(beginning),
+            Wanted::These { beginnings, .. } => beginnings.contains(beginning),
         }
     }
 }
@@ -246,7 +253,7 @@ impl Axes {
                 }
             }
         }
-        if let Wanted::These(names) = wanted {
+        if let Wanted::These { names, .. } = wanted {
             let mut place = 0..;
             cases.retain(|case| place.next().is_some_and(|at| at < before) || names.contains(case.name.as_str()));
             return Ok(());
