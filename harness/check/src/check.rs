@@ -5,7 +5,7 @@ use crate::setup::{Setup, spec_values};
 use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
-use assay_oracle::{Cause, Dispatch, Filtering, Limits, Outcome, Place, Program};
+use assay_oracle::{Cause, Dispatch, Filtering, Limits, Offsets, Outcome, Place, Program};
 use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
@@ -72,6 +72,13 @@ impl<'a> Check<'a> {
         dispatch.filtering = Filtering {
             sub_texel_bits: bits("subTexelPrecisionBits", least.sub_texel_bits),
             mipmap_bits: bits("mipmapPrecisionBits", least.mipmap_bits),
+        };
+        let limit =
+            |name: &str, least: i32| have.properties.get(name).map_or(least, |limit| limit.cast_signed() as i32);
+        let least = Offsets::default();
+        dispatch.offsets = Offsets {
+            gather: [limit("minTexelGatherOffset", least.gather[0]), limit("maxTexelGatherOffset", least.gather[1])],
+            sample: [limit("minTexelOffset", least.sample[0]), limit("maxTexelOffset", least.sample[1])],
         };
         dispatch.maintenance8 = have.features.contains("maintenance8");
         dispatch.kernel = self.kernel.clone();

@@ -186,6 +186,22 @@ impl Default for Filtering {
     }
 }
 
+/// How far a constant or computed offset may move a lookup, along each axis: limits of Vulkan, the least and the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Offsets {
+    /// `minTexelGatherOffset` and `maxTexelGatherOffset`, in texels.
+    pub gather: [i32; 2],
+    /// `minTexelOffset` and `maxTexelOffset`, in texels.
+    pub sample: [i32; 2],
+}
+
+impl Default for Offsets {
+    /// What every device that takes offsets has.
+    fn default() -> Offsets {
+        Offsets { gather: [-8, 7], sample: [-8, 7] }
+    }
+}
+
 /// One dispatch.
 #[derive(Clone, Debug)]
 pub struct Dispatch {
@@ -204,6 +220,8 @@ pub struct Dispatch {
     pub robustness: Robustness,
     /// What the device says of its filters.
     pub filtering: Filtering,
+    /// What the device says of offsets.
+    pub offsets: Offsets,
     /// Whether `maintenance8` is enabled: `OpSRem` and `OpSMod` of negative operands are defined.
     pub maintenance8: bool,
     /// The tile, where the shader is one of tile shading.
@@ -222,6 +240,7 @@ impl Default for Dispatch {
             bindings: BTreeMap::new(),
             robustness: Robustness::None,
             filtering: Filtering::default(),
+            offsets: Offsets::default(),
             maintenance8: false,
             tile: None,
             kernel: None,

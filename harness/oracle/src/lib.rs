@@ -77,6 +77,11 @@
 //! image of another dimensionality, is a fault there, used or not. Floats have the permitted sets of Vulkan, in whose terms kernels
 //! are run here.
 //!
+//! # Rules that only running shows
+//!
+//! [`run_time_rules`] says of each who sees to it. A resource that differs between invocations of a workgroup is taken to differ within a
+//! subgroup where the layout of subgroups is not known: such a shader is wrong on some device.
+//!
 //! # Not implemented
 //!
 //! Sampled cubes, projective samples, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
@@ -99,9 +104,11 @@ mod site;
 mod texel;
 mod ty;
 mod value;
+mod watch;
 
-pub use dispatch::{Buffer, Dispatch, Filtering, Image, Limits, Resource, Robustness, Slot, SpecValues, Tile};
+pub use dispatch::{Buffer, Dispatch, Filtering, Image, Limits, Offsets, Resource, Robustness, Slot, SpecValues, Tile};
 pub use error::{Place, ProgramError, RunError};
 pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome, Standing};
 pub use program::Program;
 pub use texel::texel_scalars;
+pub use watch::{Watch, run_time_rules};

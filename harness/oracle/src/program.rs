@@ -7,7 +7,8 @@ use crate::outcome::Outcome;
 use crate::site::Site;
 use crate::ty::{Kind, Leaf};
 use assay_spirv::Module;
-use assay_spirv::tables::BuiltIn;
+use assay_spirv::tables::{BuiltIn, Capability, Dim, ImageFormat};
+use std::collections::BTreeSet;
 
 /// A compute entry point or a kernel, specialised and translated for the interpreter.
 #[derive(Debug)]
@@ -36,6 +37,10 @@ pub struct Program {
     pub(crate) sites: Vec<Site>,
     /// `MaximallyReconvergesKHR`: who runs a subgroup instruction together follows from the structure.
     pub(crate) reconverges: bool,
+    /// Registers of what is decorated `NonUniform`.
+    pub(crate) non_uniform: BTreeSet<Reg>,
+    /// Registers of pointers into arrays of push constants, at indices that are no constants.
+    pub(crate) pushed: BTreeSet<Reg>,
     /// `TileShadingQCOM`.
     pub(crate) tiled: bool,
     /// `TileShadingRateQCOM`.
@@ -63,6 +68,68 @@ pub(crate) struct Object {
     pub(crate) writable: bool,
     /// Whether it is a tile attachment.
     pub(crate) tile: bool,
+    /// How one of its descriptors may be chosen, if it has descriptors.
+    pub(crate) choice: Option<Choice>,
+    /// What an image type says of the view that is bound.
+    pub(crate) image: Option<(Dim, ImageFormat)>,
+}
+
+/// How a descriptor of an array may be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// What the descriptors are.
+    pub(crate) of: Descriptors,
+    /// Whether the capability is declared by which invocations of a subgroup may choose different ones.
+    pub(crate) allowed: bool,
+}
+
+/// Kinds of descriptors that have a capability for choosing among them non-uniformly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Descriptors {
+    UniformBuffers,
+    SampledImages,
+    StorageBuffers,
+    StorageImages,
+    UniformTexelBuffers,
+    StorageTexelBuffers,
+}
+
+impl Descriptors {
+    /// The number of the rule that wants the capability.
+    pub(crate) const fn rule(self) -> &'static str {
+        match self {
+            Descriptors::UniformBuffers => "10134",
+            Descriptors::SampledImages => "10135",
+            Descriptors::StorageBuffers => "10136",
+            Descriptors::StorageImages => "10137",
+            Descriptors::UniformTexelBuffers => "10139",
+            Descriptors::StorageTexelBuffers => "10140",
+        }
+    }
+
+    /// The same where a subgroup is one invocation.
+    pub(crate) const fn rule_alone(self) -> &'static str {
+        match self {
+            Descriptors::UniformBuffers => "10141",
+            Descriptors::SampledImages => "10142",
+            Descriptors::StorageBuffers => "10143",
+            Descriptors::StorageImages => "10144",
+            Descriptors::UniformTexelBuffers => "10146",
+            Descriptors::StorageTexelBuffers => "10147",
+        }
+    }
+
+    /// The capability.
+    pub(crate) const fn capability(self) -> Capability {
+        match self {
+            Descriptors::UniformBuffers => Capability::UniformBufferArrayNonUniformIndexing,
+            Descriptors::SampledImages => Capability::SampledImageArrayNonUniformIndexing,
+            Descriptors::StorageBuffers => Capability::StorageBufferArrayNonUniformIndexing,
+            Descriptors::StorageImages => Capability::StorageImageArrayNonUniformIndexing,
+            Descriptors::UniformTexelBuffers => Capability::UniformTexelBufferArrayNonUniformIndexing,
+            Descriptors::StorageTexelBuffers => Capability::StorageTexelBufferArrayNonUniformIndexing,
+        }
+    }
 }
 
 /// What memory it is.

@@ -4,7 +4,7 @@ mod support;
 
 use assay_oracle::sample::{GatherReference, Verdict};
 use assay_oracle::{
-    Dispatch, Expected, FaultKind, Filtering, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
+    Dispatch, Expected, FaultKind, Filtering, Image, Limits, Offsets, Outcome, Program, Resource, Slot, SpecValues,
 };
 use assay_spirv::Module;
 use assay_spirv::lower::gather::{GatherStates, lower};
@@ -45,8 +45,15 @@ fn run_module(module: &Module, image: Image, sampler: Sampler, at: &[[f32; 3]]) 
         (Slot::new(0, 2), words(&vec![0; at.len() * 4])),
     ];
     let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
-    let dispatch =
-        Dispatch { groups: [at.len() as u32, 1, 1], bindings: bindings.into(), filtering, ..Dispatch::default() };
+    // Of a device that takes farther offsets than every device does.
+    let offsets = Offsets { gather: [-20, 20], ..Offsets::default() };
+    let dispatch = Dispatch {
+        groups: [at.len() as u32, 1, 1],
+        bindings: bindings.into(),
+        filtering,
+        offsets,
+        ..Dispatch::default()
+    };
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 

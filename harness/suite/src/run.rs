@@ -164,6 +164,13 @@ fn on_lowered(
             true => Ok(subject.source.module.words().to_vec()),
             false => Err(format!("the lowered module needs {}", missing.join("; "))),
         };
+        // With the feature it does without come the limits that every device with it has.
+        if lowered.features.contains(&"shaderImageGatherExtended")
+            && !have.features.contains("shaderImageGatherExtended")
+        {
+            have.properties.remove("minTexelGatherOffset");
+            have.properties.remove("maxTexelGatherOffset");
+        }
         have.features.extend(lowered.features.iter().map(|name| (*name).to_owned()));
         have.extensions.extend(lowered.extensions.iter().map(|name| (*name).to_owned()));
         if words.is_ok() {

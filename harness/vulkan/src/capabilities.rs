@@ -94,6 +94,13 @@ pub(crate) fn named(properties: &Properties) -> BTreeMap<String, PropertyValue> 
     number("maxPerStageDescriptorStorageBuffers", limits.max_storage_buffers.into());
     number("minStorageBufferOffsetAlignment", limits.min_storage_buffer_alignment);
     number("subTexelPrecisionBits", limits.sub_texel_bits.into());
+    for (least, most, (min, max)) in [
+        ("minTexelGatherOffset", "maxTexelGatherOffset", limits.texel_gather_offset),
+        ("minTexelOffset", "maxTexelOffset", limits.texel_offset),
+    ] {
+        number(least, i64::from(min).cast_unsigned());
+        number(most, i64::from(max).cast_unsigned());
+    }
     number("mipmapPrecisionBits", limits.mipmap_bits.into());
     for (i, axis) in ["X", "Y", "Z"].into_iter().enumerate() {
         number(&format!("maxComputeWorkGroupSize{axis}"), limits.max_workgroup_size[i].into());

@@ -1,4 +1,4 @@
-// Push constants of several types at once.
+// Push constants of several types at once, indexed by what is the same for a workgroup.
 
 struct Push {
     scale: u32,
@@ -10,7 +10,7 @@ var<immediate> push: Push;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(workgroup_id) group: vec3<u32>) {
     let i = id.x;
-    out[i] = (i * push.scale + push.offset[i & 1u]) & push.mask[i & 3u];
+    out[i] = (i * push.scale + push.offset[group.x & 1u]) & push.mask[group.x & 3u];
 }

@@ -4,10 +4,10 @@ use super::{Decoder, OBJECT, OBJECTS, Result, Val, is_local};
 use crate::dispatch::Slot;
 use crate::error::ProgramError;
 use crate::inst::{Inst, Reg};
-use crate::program::{Object, ObjectKind};
+use crate::program::{Choice, Descriptors, Object, ObjectKind};
 use crate::ty::{Kind, Layout, Mode, mask};
-use assay_spirv::module::{Instruction, Section, TypeId};
-use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
+use assay_spirv::module::{ImageType, Instruction, Section, TypeId};
+use assay_spirv::tables::{BuiltIn, Decoration, Dim, Op, StorageClass};
 
 impl Decoder<'_> {
     pub(super) fn globals(&mut self) -> Result {
@@ -274,11 +274,50 @@ impl Decoder<'_> {
                 let uniform = class == StorageClass::Uniform && pointee.is_some_and(|ty| !self.is_old_storage(ty));
                 let tile = class == StorageClass::TileAttachmentQCOM;
                 let writable = !uniform && !self.is_non_writable(word, pointee);
-                self.objects.push(Object { kind: ObjectKind::Binding(slot), first, count, writable, tile });
+                let image = pointee.and_then(|ty| self.image_inside(ty));
+                let choice = self.choice(class, uniform, image);
+                let image = image.and_then(|ty| Some((ty.dim?, ty.format?)));
+                self.objects.push(Object {
+                    kind: ObjectKind::Binding(slot),
+                    first,
+                    count,
+                    writable,
+                    tile,
+                    choice,
+                    image,
+                });
                 Ok(first * OBJECT)
             }
             _ => self.unsupported(format!("storage class {}", class.name())),
         }
+    }
+
+    /// The type of an image, with a sampler or without, inside arrays.
+    fn image_inside(&self, ty: TypeId) -> Option<ImageType> {
+        use assay_spirv::module::Type;
+        match *self.module.ty(self.inside_arrays(ty)) {
+            Type::Image(image) => Some(image),
+            Type::SampledImage { image } => match *self.module.ty(image) {
+                Type::Image(image) => Some(image),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// How one of several descriptors of a variable may be chosen.
+    fn choice(&self, class: StorageClass, uniform: bool, image: Option<ImageType>) -> Option<Choice> {
+        let stored = image.is_some_and(|ty| ty.sampled == 2);
+        let of = match (class, image.and_then(|ty| ty.dim)) {
+            (StorageClass::Uniform, _) if uniform => Descriptors::UniformBuffers,
+            (StorageClass::Uniform | StorageClass::StorageBuffer, _) => Descriptors::StorageBuffers,
+            (_, Some(Dim::Buffer)) if stored => Descriptors::StorageTexelBuffers,
+            (_, Some(Dim::Buffer)) => Descriptors::UniformTexelBuffers,
+            (_, Some(_)) if stored => Descriptors::StorageImages,
+            // Samplers too.
+            _ => Descriptors::SampledImages,
+        };
+        Some(Choice { of, allowed: self.has_capability(of.capability()) })
     }
 
     /// Whether a block (or its arrays) is a storage buffer of the old kind: `Uniform` with `BufferBlock`.

@@ -3,7 +3,7 @@
 use super::{Decoder, OUTSIDE, Pointee, Result, Val};
 use crate::inst::{AtomicOp, Inst, Order, Reg, Term};
 use crate::ty::{Kind, Layout, Mode};
-use assay_spirv::module::{Instruction, TypeId};
+use assay_spirv::module::{Instruction, Type, TypeId};
 use assay_spirv::tables::{MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
 
 impl Decoder<'_> {
@@ -158,9 +158,39 @@ impl Decoder<'_> {
         } else if let Some(fixed) = fixed {
             self.emit_once(Inst::Set { dst: dst.reg, bits: Box::new([u64::from(fixed)]) });
         } else {
+            if pointee.class == StorageClass::PushConstant {
+                self.note_pushed(i, &base, dst.reg);
+            }
             self.emit(Inst::Chain { dst: dst.reg, base: base.reg, constant, terms: terms.into() });
         }
         Ok(())
+    }
+
+    /// Notes a pointer into an array of push constants if an index of an array (not of a vector or matrix) is no constant, here or in the
+    /// chain that this one goes on from.
+    fn note_pushed(&mut self, i: Instruction, base: &Val, dst: Reg) {
+        let Type::Pointer { pointee: Some(mut ty), .. } = *self.module.ty(base.ty) else { return };
+        let mut chosen = self.pushed.contains(&base.reg);
+        for word in i.operands().get(1..).unwrap_or_default() {
+            let known = self.val(*word).ok().and_then(|index| self.known.get(&index.reg).copied());
+            ty = match *self.module.ty(ty) {
+                Type::Array { element, .. } | Type::RuntimeArray { element } => {
+                    chosen |= known.is_none();
+                    element
+                }
+                Type::Struct { .. } => {
+                    let members = self.module.members(ty);
+                    let member = known.and_then(|known| members.get(usize::try_from(known).ok()?));
+                    let Some(member) = member else { break };
+                    *member
+                }
+                // What is inside these is no array.
+                _ => break,
+            };
+        }
+        if chosen {
+            self.pushed.insert(dst);
+        }
     }
 
     fn rebind(&mut self, i: Instruction, mut val: Val, pointee: Pointee) {

@@ -22,7 +22,7 @@ use crate::ty::{Kind, Layout, Layouts, Mode};
 use assay_spirv::module::{Index, Instruction, Module, Type, TypeId};
 use assay_spirv::reflect::{self, Usage};
 use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 pub(crate) use support::{Group, group};
@@ -101,6 +101,8 @@ pub(super) struct Decoder<'a> {
     /// What every workgroup begins with: private variables.
     fresh: Vec<Inst>,
     builtins: Vec<(BuiltIn, Reg, u32)>,
+    /// Registers of pointers into arrays of push constants, at indices that are no constants.
+    pub(super) pushed: BTreeSet<Reg>,
     pub(super) sites: Sites,
     pub(super) environment: floats::Declared,
 }
@@ -133,14 +135,31 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         functions: Vec::new(),
         numbers: HashMap::new(),
         objects: vec![
-            Object { kind: ObjectKind::Push, first: 0, count: 1, writable: false, tile: false },
-            Object { kind: ObjectKind::Workgroup, first: 1, count: 1, writable: true, tile: false },
+            Object {
+                kind: ObjectKind::Push,
+                first: 0,
+                count: 1,
+                writable: false,
+                tile: false,
+                choice: None,
+                image: None,
+            },
+            Object {
+                kind: ObjectKind::Workgroup,
+                first: 1,
+                count: 1,
+                writable: true,
+                tile: false,
+                choice: None,
+                image: None,
+            },
         ],
         locals: Vec::new(),
         zeroed: Vec::new(),
         fresh: Vec::new(),
         workgroup_bytes: 0,
         builtins: Vec::new(),
+        pushed: BTreeSet::new(),
         sites: Sites::default(),
         environment: floats::Declared::new(module, usage.function),
     };
@@ -163,6 +182,7 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         }
     }
     let reconverges = decoder.has_mode(ExecutionMode::MaximallyReconvergesKHR);
+    let non_uniform = decoder.non_uniform();
     let tiled = decoder.has_capability(Capability::TileShadingQCOM);
     let rate = decoder.tile_shading_rate();
     Ok(Program {
@@ -183,6 +203,8 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         builtins: decoder.builtins,
         sites,
         reconverges,
+        non_uniform,
+        pushed: decoder.pushed,
         tiled,
         rate,
         parameters,
@@ -380,9 +402,17 @@ impl<'a> Decoder<'a> {
         modes.any(|i| i.operand(0) == Some(self.usage.function) && i.operand(1) == Some(wanted.word()))
     }
 
-    fn has_capability(&self, wanted: Capability) -> bool {
+    pub(super) fn has_capability(&self, wanted: Capability) -> bool {
         let mut capabilities = self.module.section(assay_spirv::module::Section::Capabilities);
         capabilities.any(|i| i.operand(0) == Some(wanted.word()))
+    }
+
+    /// Registers of the values that are decorated `NonUniform`.
+    fn non_uniform(&self) -> BTreeSet<Reg> {
+        let module = self.module;
+        let decorated = module.all_decorations().filter(|(_, d)| d.decoration == Some(Decoration::NonUniform));
+        let values = decorated.filter_map(|(word, _)| self.values[module.id(word)?.0 as usize].as_ref());
+        values.map(|val| val.reg).collect()
     }
 
     fn tile_shading_rate(&self) -> Option<[u32; 3]> {

@@ -10,6 +10,7 @@ use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::{Kind, Leaf};
 use crate::value::Value;
+use crate::watch::named;
 
 /// What an address leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +172,7 @@ impl Run<'_> {
 
     fn physical_target(&mut self, address: u64, size: u64, alignment: u64, lane: usize) -> Target {
         if !address.is_multiple_of(alignment.max(1)) {
-            let rule = "VUID-RuntimeSpirv-PhysicalStorageBuffer64-06315";
+            let rule = named("06315");
             let detail = || format!("address {address:#x} is not aligned to {alignment} ({rule})");
             return Target::Nowhere { cause: self.fault(FaultKind::Pointer, lane, detail) };
         }
@@ -183,7 +184,7 @@ impl Run<'_> {
         {
             return Target::At { object, offset: (address - first) as usize };
         }
-        let rule = "VUID-RuntimeSpirv-PhysicalStorageBuffer64-11819";
+        let rule = named("11819");
         let detail = || format!("{size} bytes at address {address:#x} lie in no buffer that was given ({rule})");
         Target::Nowhere { cause: self.fault(FaultKind::Pointer, lane, detail) }
     }

@@ -11,6 +11,7 @@ use crate::site::Reading;
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
 use crate::value::Value;
+use crate::watch::named;
 use assay_spirv::sampling::{Channel, View};
 use assay_spirv::tables::Dim;
 
@@ -24,6 +25,14 @@ pub(super) struct Place {
     pub(super) offset: usize,
     pub(super) texel: Texel,
     pub(super) view: View,
+}
+
+/// How a texel is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    Load,
+    Store,
+    Sample,
 }
 
 impl<'a> Run<'a> {
@@ -66,14 +75,15 @@ impl<'a> Run<'a> {
         if let Some((offset, offsets)) = offset {
             // Not for the layer, which is the coordinate after those.
             for k in 0..n.min(offsets).min(image.axes()) {
-                at[k as usize] += crate::integer::signed(32, self.decided(offset + k, lane)?);
+                let there = crate::integer::signed(32, self.decided(offset + k, lane)?);
+                at[k as usize] += self.offset_within(there, false, lane)?;
             }
         }
         let level = match level {
             Some(level) => self.decided(level, lane)?,
             None => 0,
         };
-        self.in_tile(object, at, store, lane)?;
+        self.in_tile(object, at, if store { Touch::Store } else { Touch::Load }, lane)?;
         let texel = Texel::of(image.format);
         let inside = u32::try_from(level).is_ok_and(|level| level < image.levels_shown());
         let index = if inside { index(image, at, level as u32) } else { None };
@@ -95,17 +105,21 @@ impl<'a> Run<'a> {
 
     /// Whether a lane may touch these texel coordinates of an object: those of tile attachments are bounded by the tile,
     /// also where the device is robust.
-    pub(super) fn in_tile(&mut self, object: usize, at: [i64; 4], store: bool, lane: usize) -> Result<(), u32> {
+    pub(super) fn in_tile(&mut self, object: usize, at: [i64; 4], touch: Touch, lane: usize) -> Result<(), u32> {
         let Some(tile) = self.dispatch.tile.filter(|_| self.attachments.contains(&object)) else { return Ok(()) };
-        let [first, end] = tile.reach(store);
+        let [first, end] = tile.reach(touch == Touch::Store);
         let inside = |i: usize| i64::from(first[i]) <= at[i] && at[i] < i64::from(end[i]);
         if inside(0) && inside(1) {
             return Ok(());
         }
-        let what = if store { "a store to" } else { "a load of" };
+        let (what, rule) = match touch {
+            Touch::Store => ("a store to", "10713"),
+            Touch::Load => ("a load of", "10713"),
+            Touch::Sample => ("a sample of", "10714"),
+        };
         let [x, y, ..] = at;
         Err(self.fault(FaultKind::Rule, lane, || {
-            format!("VUID-RuntimeSpirv-Coordinate-10713: {what} texel ({x}, {y}) outside {first:?} .. {end:?}")
+            format!("{}: {what} texel ({x}, {y}) outside {first:?} .. {end:?}", named(rule))
         }))
     }
 

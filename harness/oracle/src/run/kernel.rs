@@ -79,9 +79,9 @@ impl Run<'_> {
         for (number, (at, resource)) in (first..).zip(&dispatch.bindings) {
             numbers.insert(*at, number);
             match resource {
-                Resource::Image(image) => self.add_image(number, *at, image, false)?,
+                Resource::Image(image) => self.add_image(number, *at, image, None)?,
                 Resource::CombinedImageSampler(image, sampler) => {
-                    self.add_image(number, *at, image, false)?;
+                    self.add_image(number, *at, image, None)?;
                     self.add_sampler(sampler);
                 }
                 Resource::Sampler(sampler) => {

@@ -16,6 +16,7 @@ mod races;
 mod sampling;
 mod setup;
 mod subgroups;
+mod uniform;
 
 use crate::decode::OBJECT;
 use crate::dispatch::{Dispatch, Image, Limits, Slot};
@@ -122,6 +123,7 @@ impl Run<'_> {
     /// Executes an instruction for some lanes.
     pub(crate) fn execute(&mut self, inst: &Inst, lanes: Lanes) -> Result<(), Stop> {
         self.instructions += lanes.list.len() as u64;
+        self.must_be_uniform(inst, lanes);
         match inst {
             Inst::Int { op, width, out, n, dst, args, scalar } => {
                 for i in 0..u32::from(*n) {

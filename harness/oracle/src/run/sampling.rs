@@ -5,7 +5,7 @@
 //! device's fraction bits, lenient whatever lies between the texels.
 
 use super::Run;
-use super::images::Place;
+use super::images::{Place, Touch};
 use super::lanes::Lanes;
 use crate::decode::OBJECT;
 use crate::dispatch::Image;
@@ -187,11 +187,13 @@ impl<'a> Run<'a> {
         if let LookUpKind::Gather { mode, .. } = look_up.kind {
             offsets = mode.offsets().map(|[x, y]| [i64::from(x), i64::from(y), 0]);
         }
+        let gather = matches!(look_up.kind, LookUpKind::Gather { .. });
         match look_up.offsets {
             Offsets::None => {}
             Offsets::One(reg, n) => {
                 for k in 0..n.min(axes) {
                     let offset = crate::integer::signed(32, self.decided(reg + k, lane)?);
+                    let offset = self.offset_within(offset, gather, lane)?;
                     offsets.iter_mut().for_each(|all| all[k as usize] += offset);
                 }
             }
@@ -199,7 +201,8 @@ impl<'a> Run<'a> {
             Offsets::Four(reg) => {
                 for (reg, offset) in (reg..).step_by(2).zip(&mut offsets) {
                     for k in 0..2 {
-                        offset[k as usize] = crate::integer::signed(32, self.decided(reg + k, lane)?);
+                        let there = crate::integer::signed(32, self.decided(reg + k, lane)?);
+                        offset[k as usize] = self.offset_within(there, gather, lane)?;
                     }
                 }
             }
@@ -329,7 +332,7 @@ impl<'a> Run<'a> {
             }
         }
         let [x, y, z] = at.map(i64::from);
-        if let Err(cause) = self.in_tile(object, [x, y, z, 0], false, lane) {
+        if let Err(cause) = self.in_tile(object, [x, y, z, 0], Touch::Sample, lane) {
             return (Value::Any(cause), 0);
         }
         let offset = image.texel_shown(spot.level, spot.layer, at) as usize * texel.bytes as usize;

@@ -11,13 +11,14 @@ use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
-use crate::program::{ObjectKind, Program};
+use crate::program::{Object as Declared, ObjectKind, Program};
 use crate::site::Reading;
 use crate::texel::Texel;
 use crate::value::Value;
+use crate::watch::named;
 use assay_spirv::module::Index;
 use assay_spirv::sampling::Sampler;
-use assay_spirv::tables::BuiltIn;
+use assay_spirv::tables::{BuiltIn, ImageFormat};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The size of a workgroup, and how many there are. With a shading rate the implementation chooses: as one of them as much of the
@@ -58,8 +59,21 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
         return Err(RunError::TooLarge { what: "bytes of a workgroup's registers", found, limit: limits.state_bytes });
     }
     if program.tiled && dispatch.tile.is_none() {
-        let what = "a shader with capability TileShadingQCOM and no tile (VUID-vkCmdDispatch-None-10743)";
-        return Err(RunError::Dispatch(what.into()));
+        let (pass, on) = (named("TileShadingQCOM-10700"), named("10701"));
+        return Err(RunError::Dispatch(format!(
+            "a shader with capability TileShadingQCOM and no tile ({pass}, {on}, VUID-vkCmdDispatch-None-10743)"
+        )));
+    }
+    if let (Some([.., z]), Some(tile)) = (program.rate, dispatch.tile) {
+        let layers = tile.size[2];
+        if z > layers {
+            let rule = named("z-10704");
+            return Err(RunError::Dispatch(format!("a shading rate of z {z} in a tile of {layers} layers ({rule})")));
+        }
+        if z > 0 && !layers.is_multiple_of(z) {
+            let rule = named("10705");
+            return Err(RunError::Dispatch(format!("a shading rate of z {z} in a tile of {layers} layers ({rule})")));
+        }
     }
     super::kernel::check(program, dispatch)?;
     for object in &program.objects {
@@ -153,9 +167,9 @@ impl<'a> Run<'a> {
                             continue;
                         }
                         match resource {
-                            Resource::Image(image) => self.add_image(number, *at, image, declared.tile)?,
+                            Resource::Image(image) => self.add_image(number, *at, image, Some(declared))?,
                             Resource::CombinedImageSampler(image, sampler) => {
-                                self.add_image(number, *at, image, declared.tile)?;
+                                self.add_image(number, *at, image, Some(declared))?;
                                 self.add_sampler(sampler);
                             }
                             Resource::Sampler(sampler) => {
@@ -197,7 +211,29 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    pub(super) fn add_image(&mut self, number: u64, at: Slot, image: &'a Image, tile: bool) -> Result<(), RunError> {
+    pub(super) fn add_image(
+        &mut self,
+        number: u64,
+        at: Slot,
+        image: &'a Image,
+        declared: Option<&Declared>,
+    ) -> Result<(), RunError> {
+        if let Some((dim, format)) = declared.and_then(|declared| declared.image) {
+            if dim != image.dim {
+                let rule = named("Image Dimensions and Vulkan ImageView Types");
+                return Err(RunError::Dispatch(format!(
+                    "{at} has an image of {:?}, declared as {dim:?} ({rule})",
+                    image.dim
+                )));
+            }
+            if format != ImageFormat::Unknown && format != image.format {
+                let rule = named("Image Formats and Vulkan Formats");
+                return Err(RunError::Dispatch(format!(
+                    "{at} has an image of {:?}, declared as {format:?} ({rule})",
+                    image.format
+                )));
+            }
+        }
         let texel = Texel::of(image.format);
         let expected = texel.map(|t| image.texels_before(image.levels).saturating_mul(u64::from(t.bytes)));
         let found = image.data.len() as u64;
@@ -216,7 +252,7 @@ impl<'a> Run<'a> {
         self.add(number, Object::new(image.data.clone()));
         self.images.resize(self.objects.len(), None);
         self.images[self.objects.len() - 1] = Some(image);
-        if tile {
+        if declared.is_some_and(|declared| declared.tile) {
             self.attachments.insert(self.objects.len() - 1);
         }
         Ok(())

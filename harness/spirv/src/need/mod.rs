@@ -48,7 +48,8 @@ pub struct Have {
     pub features: BTreeSet<String>,
     /// Device extensions that are supported.
     pub extensions: BTreeSet<String>,
-    /// Properties and limits by value; `VkBool32` as 0 or 1, enumerations and bit sets by number.
+    /// Properties and limits by value; `VkBool32` as 0 or 1, enumerations and bit sets by number; negative
+    /// ones in two's complement of 64 bits.
     pub properties: BTreeMap<String, u64>,
 }
 

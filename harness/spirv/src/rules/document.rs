@@ -53,7 +53,7 @@ Written by `cargo run -p assay-spirv --example rules`; a test compares it. The t
     }
     writeln!(
         out,
-        "\n## At run time\n\nNo look at the module shows these; the interpreter and the runner enforce them.\n"
+        "\n## At run time\n\nNo look at the module shows these; who sees to each is in `reports/coverage.md`.\n"
     )?;
     writeln!(out, "| in the text | asks for |\n|---|---|")?;
     for rule in RUN_TIME_RULES {

@@ -1,4 +1,5 @@
-//! Rules that only running the shader, or the objects bound to it, can show. The interpreter and the runner enforce them.
+//! Rules that only running the shader, or the objects bound to it, can show. Who sees to each stands in
+//! the interpreter's `assay_oracle::run_time_rules`.
 
 /// A rule that no look at the module can check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

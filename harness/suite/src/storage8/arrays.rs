@@ -75,7 +75,9 @@ fn load(storage: Storage, element: (u32, u32, &'static str), dynamic: bool) -> C
     let name = format!("storage8.array.load.{}.{ty}.{layout}.{}", storage.name(), how(dynamic));
     let about = about("OpLoad", format!("{ty} <- {ty}"), "an element lies where the array's stride says");
     Case::core(name, about, move || {
-        let mut shader = Shader::new(local(dynamic));
+        // Push constants are indexed uniformly: a workgroup has one element.
+        let apart = dynamic && storage == Storage::Push;
+        let mut shader = Shader::new(local(dynamic && !apart));
         storage.enable(&mut shader);
         Storage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
@@ -93,7 +95,7 @@ fn load(storage: Storage, element: (u32, u32, &'static str), dynamic: bool) -> C
             let to = shader.access("StorageBuffer", &value, &output, &[&zero, index]);
             shader.run(format_args!("OpStore {to} {loaded}"));
         });
-        let mut options = options(1, (COUNT - 1) * tight + count);
+        let mut options = options(if apart { COUNT } else { 1 }, (COUNT - 1) * tight + count);
         storage.fill(&mut options, pattern(extent(element), stride));
         let moves = (0..COUNT).map(|i| Move {
             from: storage.from(),

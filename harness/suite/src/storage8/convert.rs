@@ -74,7 +74,9 @@ fn widen(storage: Storage, extension: Extension, width: u32, int8: bool) -> Case
         let (count, wide) = (bytes.len() as u32, width / 8);
         // Uniform buffers have arrays of 16-byte strides.
         let stride = if storage == Storage::Ubo { 16 } else { 1 };
-        let mut shader = Shader::new([64, 1, 1]);
+        // Push constants are indexed uniformly: a workgroup has one byte.
+        let together = if storage == Storage::Push { 1 } else { 64 };
+        let mut shader = Shader::new([together, 1, 1]);
         storage.enable(&mut shader);
         if width == 16 {
             shader.capability("StorageBuffer16BitAccess");
@@ -94,7 +96,7 @@ fn widen(storage: Storage, extension: Extension, width: u32, int8: bool) -> Case
         let value = shader.op(&result, op, value);
         let to = shader.access("StorageBuffer", &result, &output, &[&zero, &index]);
         shader.run(format_args!("OpStore {to} {value}"));
-        let mut options = options(count / 64, count * wide);
+        let mut options = options(count / together, count * wide);
         let mut contents = vec![0xee; ((count - 1) * stride + 1) as usize];
         for (i, byte) in bytes.iter().enumerate() {
             contents[i * stride as usize] = *byte;

@@ -1,0 +1,149 @@
+//! Rules on what has to be the same for invocations, and on offsets: only running shows whether they are kept.
+
+use super::Run;
+use super::lanes::Lanes;
+use crate::decode::{OBJECT, OUTSIDE};
+use crate::inst::{Inst, Reg, SubgroupOp};
+use crate::outcome::FaultKind;
+use crate::program::Choice;
+use crate::value::Value;
+use crate::watch::named;
+use std::collections::BTreeMap;
+
+impl Run<'_> {
+    /// Looks for broken rules on what an instruction is about to do.
+    pub(super) fn must_be_uniform(&mut self, inst: &Inst, lanes: Lanes) {
+        match inst {
+            Inst::Load { pointer, physical: None, .. } => {
+                self.chosen_uniformly(*pointer, lanes);
+                self.pushed_uniformly(*pointer, lanes);
+            }
+            Inst::Store { pointer, physical: None, .. } | Inst::Atomic { pointer, physical: false, .. } => {
+                self.chosen_uniformly(*pointer, lanes);
+            }
+            Inst::ImageRead { image, .. }
+            | Inst::ImageWrite { image, .. }
+            | Inst::ImageQuery { image, .. }
+            | Inst::TexelPointer { image, .. } => self.chosen_uniformly(*image, lanes),
+            Inst::LookUp(look_up) => self.chosen_uniformly(look_up.image, lanes),
+            Inst::Subgroup { op, second, .. } => self.broadcast_uniformly(*op, *second, lanes),
+            _ => {}
+        }
+    }
+
+    /// The lanes that run for sure and whose bits of a register are known, with these.
+    fn known(&self, reg: Reg, lanes: Lanes) -> Vec<(usize, u64)> {
+        let column = &self.columns[reg as usize];
+        let sure = lanes.iter().filter(|l| !self.forks.is_weak(*l) && *column.value(*l) == Value::Bits);
+        sure.map(|l| (l, column.bits[l])).collect()
+    }
+
+    /// Where a resource has to be the same for a subgroup, the number of a lane's; else one for the whole workgroup. Where
+    /// the layout of subgroups is not known any two lanes may be in one.
+    fn subgroup_of(&self, lane: usize) -> usize {
+        match self.dispatch.linear_subgroups && self.dispatch.subgroup_size > 1 {
+            true => self.forks.original(lane) / self.dispatch.subgroup_size as usize,
+            false => 0,
+        }
+    }
+
+    /// A descriptor of an array is the same for all invocations of a subgroup (of the workgroup, with subgroups of 1), unless
+    /// its capability is declared and the operand decorated `NonUniform`: VUIDs 10134 to 10149.
+    fn chosen_uniformly(&mut self, operand: Reg, lanes: Lanes) {
+        if !self.program.objects.iter().any(|object| object.count > 1) {
+            return;
+        }
+        let mut first: BTreeMap<(usize, u64, bool), u64> = BTreeMap::new();
+        for (lane, bits) in self.known(operand, lanes) {
+            // A sampled image is its image's number, with the sampler's behind it.
+            let (image, sampler) = (bits / OBJECT, (bits % OBJECT).checked_sub(1).filter(|_| self.is_sampled(bits)));
+            for (number, second) in [(Some(image), false), (sampler, true)] {
+                let Some(number) = number.filter(|_| bits != OUTSIDE) else { continue };
+                let declared = self.program.objects.iter().find(|o| (o.first..o.first + o.count).contains(&number));
+                let Some(object) = declared.filter(|object| object.count > 1) else { continue };
+                let same = *first.entry((self.subgroup_of(lane), object.first, second)).or_insert(number);
+                if same == number {
+                    continue;
+                }
+                let (here, there, choice) = (number - object.first, same - object.first, object.choice);
+                self.not_uniform(operand, choice, (here, there), lane);
+                return;
+            }
+        }
+    }
+
+    /// Whether a handle is that of a sampled image made of two descriptors.
+    fn is_sampled(&self, bits: u64) -> bool {
+        let image = self.object_of(bits).is_some_and(|object| self.images.get(object).is_some_and(Option::is_some));
+        image && !bits.is_multiple_of(OBJECT)
+    }
+
+    fn not_uniform(&mut self, operand: Reg, choice: Option<Choice>, (here, there): (u64, u64), lane: usize) {
+        let Some(choice) = choice else { return };
+        let alone = self.dispatch.subgroup_size == 1;
+        let rule = match (choice.allowed, self.program.non_uniform.contains(&operand), alone) {
+            (false, _, false) => choice.of.rule(),
+            (false, _, true) => choice.of.rule_alone(),
+            (true, false, false) => "10149",
+            (true, false, true) => "10148",
+            (true, true, _) => return,
+        };
+        self.fault(FaultKind::Rule, lane, || {
+            format!("{}: descriptor {here} of the array here, {there} in another invocation", named(rule))
+        });
+    }
+
+    /// Arrays of push constants are indexed uniformly.
+    fn pushed_uniformly(&mut self, pointer: Reg, lanes: Lanes) {
+        if !self.program.pushed.contains(&pointer) {
+            return;
+        }
+        let mut pushed = self.known(pointer, lanes).into_iter();
+        let Some((_, first)) = pushed.next() else { return };
+        if let Some((lane, other)) = pushed.find(|(_, bits)| *bits != first) {
+            self.fault(FaultKind::Rule, lane, || {
+                format!("{}: byte {other} here, byte {first} in another invocation", named("04745"))
+            });
+        }
+    }
+
+    /// Who broadcasts is the same for all invocations of a subgroup.
+    fn broadcast_uniformly(&mut self, op: SubgroupOp, second: Reg, lanes: Lanes) {
+        let rule = match op {
+            SubgroupOp::Broadcast => "06277",
+            SubgroupOp::QuadBroadcast => "06276",
+            _ => return,
+        };
+        // Of a layout that is not known the result is undetermined anyway.
+        if !self.dispatch.linear_subgroups {
+            return;
+        }
+        let mut first: BTreeMap<usize, u64> = BTreeMap::new();
+        for (lane, id) in self.known(second, lanes) {
+            let same = *first.entry(self.subgroup_of(lane)).or_insert(id);
+            if same != id {
+                self.fault(FaultKind::Rule, lane, || {
+                    format!("{}: invocation {id} here, {same} in another of the subgroup", named(rule))
+                });
+                return;
+            }
+        }
+    }
+
+    /// An offset of a gather, or of another lookup, is within what the device takes; else the cause for what follows.
+    pub(super) fn offset_within(&mut self, offset: i64, gather: bool, lane: usize) -> Result<i64, u32> {
+        let (limits, least, most) = match gather {
+            true => (self.dispatch.offsets.gather, "06376", "06377"),
+            false => (self.dispatch.offsets.sample, "06435", "06436"),
+        };
+        let rule = if offset < i64::from(limits[0]) {
+            least
+        } else if offset > i64::from(limits[1]) {
+            most
+        } else {
+            return Ok(offset);
+        };
+        let detail = || format!("{}: an offset of {offset}, of {} to {}", named(rule), limits[0], limits[1]);
+        Err(self.fault(FaultKind::Rule, lane, detail))
+    }
+}

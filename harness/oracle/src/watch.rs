@@ -1,0 +1,164 @@
+//! Who sees to the rules that only running shows (`assay_spirv::rules::RUN_TIME_RULES`): one line each.
+
+use assay_spirv::rules::{RUN_TIME_RULES, RunTimeRule};
+
+/// Who sees to a rule that only running shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// The function here that finds it broken: the dispatch has a fault, or is refused, by the rule's name. Each has a dispatch that
+    /// breaks it and a nearest one that does not (`tests/run_time.rs`).
+    Enforced(&'static str),
+    /// The function here that follows it when it says what may result.
+    Followed(&'static str),
+    /// A function elsewhere that refuses what would break it.
+    Elsewhere(&'static str),
+    /// Modules that could break it are refused as not implemented, by this name.
+    Refused(&'static str),
+    /// Nothing that is bound or run can break it, and why.
+    Cannot(&'static str),
+    /// Nobody sees to it, and why.
+    Open(&'static str),
+}
+
+use Watch::{Cannot, Elsewhere, Enforced, Followed, Open, Refused};
+
+const ONE_OF: &str = "oracle::run::uniform::chosen_uniformly";
+const OFFSET: &str = "oracle::run::uniform::offset_within";
+const ATTACHMENTS: &str = "vulkan::tile::check::attachments";
+const MATRICES: &str = "cooperative matrices";
+const VECTORS: &str = "cooperative vectors";
+const BARRIERS: &str = "split barriers";
+const SUB_ARRAYS: &str = "OpExtractSubArrayQCOM";
+const NO_YCBCR: &str = "no view or sampler that converts Y'CbCr is made";
+const NO_FRAGMENT: &str = "InterpolateAtOffset is of fragment shaders: this project runs compute";
+
+/// By the number of the VUID, or the end of the clause.
+const WATCHES: &[(&str, Watch)] = &[
+    ("10134", Enforced(ONE_OF)),
+    ("10135", Enforced(ONE_OF)),
+    ("10136", Enforced(ONE_OF)),
+    ("10137", Enforced(ONE_OF)),
+    ("10138", Cannot("input attachments are of fragment shaders: this project runs compute")),
+    ("10139", Enforced(ONE_OF)),
+    ("10140", Enforced(ONE_OF)),
+    ("04745", Enforced("oracle::run::uniform::pushed_uniformly")),
+    ("10148", Enforced(ONE_OF)),
+    ("10149", Enforced(ONE_OF)),
+    ("06276", Enforced("oracle::run::uniform::broadcast_uniformly")),
+    ("06277", Enforced("oracle::run::uniform::broadcast_uniformly")),
+    ("06315", Enforced("oracle::run::access::physical_target")),
+    ("11819", Enforced("oracle::run::access::physical_target")),
+    ("10834", Cannot("no buffer that is bound has 4 GiB: an offset beyond 32 bits is out of bounds, which is a fault")),
+    ("06376", Enforced(OFFSET)),
+    ("06377", Enforced(OFFSET)),
+    ("06435", Enforced(OFFSET)),
+    ("06436", Enforced(OFFSET)),
+    ("10718", Cannot(NO_YCBCR)),
+    ("10700", Enforced("oracle::run::setup::check")),
+    ("10701", Enforced("oracle::run::setup::check")),
+    ("10704", Enforced("oracle::run::setup::check")),
+    ("10705", Enforced("oracle::run::setup::check")),
+    ("10707", Elsewhere(ATTACHMENTS)),
+    ("10708", Elsewhere(ATTACHMENTS)),
+    ("10709", Cannot("no stencil attachment is bound as a tile attachment")),
+    ("10710", Elsewhere(ATTACHMENTS)),
+    ("10711", Elsewhere(ATTACHMENTS)),
+    ("10712", Refused("the image processing instructions of VK_QCOM_image_processing and _2")),
+    ("10713", Enforced("oracle::run::images::in_tile")),
+    ("10714", Enforced("oracle::run::images::in_tile")),
+    ("10163", Refused(MATRICES)),
+    ("10060", Refused(MATRICES)),
+    ("10165", Refused(MATRICES)),
+    ("10166", Refused(MATRICES)),
+    ("10167", Refused(MATRICES)),
+    ("10770", Refused(MATRICES)),
+    ("08986", Refused(MATRICES)),
+    ("10089", Refused(VECTORS)),
+    ("10092", Refused(VECTORS)),
+    ("10093", Refused(VECTORS)),
+    ("10095", Refused(VECTORS)),
+    ("10096", Refused(VECTORS)),
+    ("10097", Refused(VECTORS)),
+    ("10098", Refused(VECTORS)),
+    ("10099", Refused(VECTORS)),
+    ("10100", Refused(VECTORS)),
+    ("10101", Refused(VECTORS)),
+    ("11808", Refused(VECTORS)),
+    ("11809", Refused(VECTORS)),
+    ("07117", Cannot("task shaders: this project runs compute")),
+    ("07118", Cannot("mesh shaders: this project runs compute")),
+    ("06344", Cannot(NO_FRAGMENT)),
+    ("06345", Cannot(NO_FRAGMENT)),
+    ("06346", Cannot(NO_FRAGMENT)),
+    ("06347", Cannot(NO_FRAGMENT)),
+    ("10141", Enforced(ONE_OF)),
+    ("10142", Enforced(ONE_OF)),
+    ("10143", Enforced(ONE_OF)),
+    ("10144", Enforced(ONE_OF)),
+    ("10145", Cannot("input attachments are of fragment shaders: this project runs compute")),
+    ("10146", Enforced(ONE_OF)),
+    ("10147", Enforced(ONE_OF)),
+    ("11166", Refused("untyped pointers")),
+    ("08725", Cannot("every image that is bound has one sample")),
+    ("08726", Refused("multisampled images")),
+    ("13558", Refused(BARRIERS)),
+    ("13559", Refused(BARRIERS)),
+    ("13560", Refused(BARRIERS)),
+    ("13561", Refused(BARRIERS)),
+    ("13562", Refused(BARRIERS)),
+    ("10168", Refused(MATRICES)),
+    ("10090", Refused(VECTORS)),
+    ("12203", Cannot(NO_YCBCR)),
+    ("12204", Cannot(NO_YCBCR)),
+    ("12205", Cannot(NO_YCBCR)),
+    ("12206", Cannot(NO_YCBCR)),
+    ("12207", Cannot(NO_YCBCR)),
+    ("12208", Cannot(NO_YCBCR)),
+    ("12352", Refused(SUB_ARRAYS)),
+    ("12353", Refused(SUB_ARRAYS)),
+    ("12354", Refused(SUB_ARRAYS)),
+    ("13382", Refused(MATRICES)),
+    ("13383", Refused(MATRICES)),
+    ("12429", Refused(MATRICES)),
+    ("12379", Refused(MATRICES)),
+    ("OpSRem and OpSMod", Followed("oracle::integer::eval")),
+    ("denormalized values", Followed("precision::evaluate::flush")),
+    ("float8 conversions", Open("no instruction on 8-bit floats is in the precision table")),
+    ("Precision of Individual Operations", Followed("precision::table::of")),
+    ("Image Dimensions and Vulkan ImageView Types", Enforced("oracle::run::setup::add_image")),
+    ("Image Formats and Vulkan Formats", Enforced("oracle::run::setup::add_image")),
+    ("Tensor Element Types And Vulkan Formats", Refused("tensors")),
+    (
+        "unformatted accesses",
+        Open("the type of the texels that a shader reads without a format is not held against the view's"),
+    ),
+];
+
+/// Every rule that only running shows, with who sees to it.
+pub fn run_time_rules() -> impl Iterator<Item = (&'static RunTimeRule, Watch)> {
+    RUN_TIME_RULES.iter().map(|rule| (rule, of(rule)))
+}
+
+fn of(rule: &RunTimeRule) -> Watch {
+    let found = WATCHES.iter().find(|(end, _)| rule.id.ends_with(end));
+    found.map_or(Open("nobody has looked at it yet"), |(_, watch)| *watch)
+}
+
+/// The whole name of the rule with that number.
+pub(crate) fn named(number: &str) -> &'static str {
+    RUN_TIME_RULES.iter().map(|rule| rule.id).find(|id| id.ends_with(number)).unwrap_or("a rule without name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_has_one_line_and_every_line_a_rule() {
+        assert_eq!(WATCHES.len(), RUN_TIME_RULES.len());
+        for rule in RUN_TIME_RULES {
+            let lines = WATCHES.iter().filter(|(end, _)| rule.id.ends_with(end)).count();
+            assert_eq!(lines, 1, "{}", rule.id);
+        }
+    }
+}
