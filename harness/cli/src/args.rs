@@ -59,6 +59,9 @@ pub(crate) enum Command {
     /// Says what a SPIR-V module declares, needs and violates, and on which devices it may run
     #[command(after_help = crate::inspect::HELP)]
     Inspect(crate::inspect::InspectArgs),
+    /// Writes what covers each statement of the specification, and what nothing covers
+    #[command(after_help = crate::coverage::HELP)]
+    Coverage(crate::coverage::CoverageArgs),
     /// Writes the HTML page of one or several result folders
     #[command(after_help = crate::folders::REPORT_HELP)]
     Report(crate::folders::ReportArgs),

@@ -3,6 +3,7 @@
 mod args;
 mod cases;
 mod check;
+mod coverage;
 mod devices;
 mod exit;
 mod explain;
@@ -51,6 +52,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Repro(args) => check::repro(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        Command::Coverage(args) => coverage::coverage(&args),
         Command::Report(args) => folders::report(&args),
         Command::History { command } => folders::history(&command),
         Command::Merge(args) => folders::merge(&args),

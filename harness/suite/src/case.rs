@@ -145,6 +145,8 @@ pub struct Case {
     pub quick: bool,
     /// What it is about.
     pub about: About,
+    /// Statements that it is about where its module does not show that: names of `harness/coverage/statements`.
+    pub covers: Vec<&'static str>,
     /// The paths that it can be run on, best first.
     pub paths: &'static [RunPath],
     work: Work,
@@ -160,12 +162,19 @@ impl Case {
     /// A case of core Vulkan: there is nothing to lower, so it is run natively, or as the reference, with one program.
     pub fn core(name: String, about: About, make: impl Fn() -> Program + Send + Sync + 'static) -> Case {
         const PATHS: [RunPath; 2] = [RunPath::Native, RunPath::Reference];
-        Case { name, quick: true, about, paths: &PATHS, work: Work::Program(Arc::new(move |_| make())) }
+        Case {
+            name,
+            quick: true,
+            about,
+            covers: Vec::new(),
+            paths: &PATHS,
+            work: Work::Program(Arc::new(move |_| make())),
+        }
     }
 
     /// A case of an extension, which can be lowered: the program of each path.
     pub fn extension(name: String, about: About, make: impl Fn(RunPath) -> Program + Send + Sync + 'static) -> Case {
-        Case { name, quick: true, about, paths: &RunPath::ALL, work: Work::Program(Arc::new(make)) }
+        Case { name, quick: true, about, covers: Vec::new(), paths: &RunPath::ALL, work: Work::Program(Arc::new(make)) }
     }
 
     /// A case of tile shading: a render pass.
@@ -174,13 +183,19 @@ impl Case {
         about: About,
         make: impl Fn(RunPath) -> Result<Pass, CheckError> + Send + Sync + 'static,
     ) -> Case {
-        Case { name, quick: true, about, paths: &RunPath::ALL, work: Work::Pass(Arc::new(make)) }
+        Case { name, quick: true, about, covers: Vec::new(), paths: &RunPath::ALL, work: Work::Pass(Arc::new(make)) }
     }
 
     /// Left out by the quick budget, where its likes say nearly as much.
     #[must_use]
     pub fn thinned(self, thinned: bool) -> Case {
         Case { quick: !thinned, ..self }
+    }
+
+    /// With the statements that it is about, where its module does not show that.
+    #[must_use]
+    pub fn covering(self, covers: impl Into<Vec<&'static str>>) -> Case {
+        Case { covers: covers.into(), ..self }
     }
 
     /// The program of a path; `None` if the case has none, or is a render pass.
@@ -198,4 +213,9 @@ impl Case {
             Work::Pass(make) => Some(make(path)),
         }
     }
+}
+
+/// A group of cases with the statements that all of them are about.
+pub(crate) fn covering(cases: Vec<Case>, covers: &[&'static str]) -> Vec<Case> {
+    cases.into_iter().map(|case| case.covering(covers)).collect()
 }

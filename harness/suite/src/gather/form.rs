@@ -82,6 +82,33 @@ impl Form {
         }
     }
 
+    /// The statements of the documents that what differs from the plain form is about.
+    pub(super) fn covers(&self) -> Vec<&'static str> {
+        let plain = Form::plain(self.mode);
+        let extended = self.mode != GatherMode::Core;
+        let mode = match self.mode {
+            GatherMode::Core => "SPV_QCOM_image_processing3/mode-core",
+            GatherMode::Row => "SPV_QCOM_image_processing3/mode-4x1",
+            GatherMode::Diamond => "SPV_QCOM_image_processing3/mode-d",
+            GatherMode::Horizontal => "SPV_QCOM_image_processing3/mode-h2",
+            GatherMode::Vertical => "SPV_QCOM_image_processing3/mode-v2",
+        };
+        [
+            (true, mode),
+            (extended, "SPV_QCOM_image_processing3/lowering"),
+            (self.address != plain.address, "SPV_QCOM_image_processing3/address-modes"),
+            (self.component > 0 || self.swizzle != plain.swizzle, "SPV_QCOM_image_processing3/component"),
+            (self.layers.is_some(), "SPV_QCOM_image_processing3/coordinate-parts"),
+            (self.levels != plain.levels, "SPV_QCOM_image_processing3/base-level"),
+            (self.offset != Offset::None, "SPV_QCOM_image_processing3/operands"),
+            (matches!(self.places, Places::Centres | Places::Edges), "SPV_QCOM_image_processing3/ties"),
+            (self.places == Places::Sure, "SPV_QCOM_image_processing3/origin"),
+        ]
+        .into_iter()
+        .filter_map(|(is, statement)| is.then_some(statement))
+        .collect()
+    }
+
     pub(super) fn sampled(&self) -> Sampled {
         let name = format!("{:?}", self.format);
         if !name.ends_with('i') {

@@ -116,7 +116,7 @@ impl Cases {
         } else {
             Case::extension(name, about, move |path| form.program(path))
         };
-        self.all.push(case.thinned(thinned));
+        self.all.push(case.thinned(thinned).covering(form.covers()));
     }
 
     /// One of each sampled type and component, all else plain.

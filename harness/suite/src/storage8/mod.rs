@@ -9,6 +9,7 @@ mod pointers;
 mod storage;
 mod structs;
 
+use crate::case::covering;
 use crate::{About, Case, Suite};
 
 /// The suite.
@@ -32,7 +33,7 @@ impl Suite for Storage8 {
         cases.extend(arrays::cases());
         cases.extend(structs::cases());
         cases.extend(pointers::cases());
-        cases.extend(neighbours::cases());
+        cases.extend(covering(neighbours::cases(), &["SPV_KHR_8bit_storage/neighbours"]));
         cases
     }
 }

@@ -9,13 +9,22 @@ mod rates;
 
 use super::pass::{Access, Attachment, Buffer, Pass, Second, Step};
 use super::shader::{Cover, Kernel, PARAMETERS, parameters};
+use crate::case::covering;
 use crate::{About, Case, RunPath};
 use assay_check::CheckError;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
 
 pub(super) fn all() -> Vec<Case> {
-    [rates::cases(), access::cases(), atomics::cases(), aprons::cases(), order::cases(), programs::cases()].concat()
+    [
+        covering(rates::cases(), &["SPV_QCOM_tile_shading/once-per-tile"]),
+        access::cases(),
+        atomics::cases(),
+        covering(aprons::cases(), &["SPV_QCOM_tile_shading/reach", "SPV_QCOM_tile_shading/apron-content"]),
+        covering(order::cases(), &["SPV_QCOM_tile_shading/barriers", "SPV_QCOM_tile_shading/once-per-tile"]),
+        programs::cases(),
+    ]
+    .concat()
 }
 
 /// The document.

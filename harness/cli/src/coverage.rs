@@ -1,0 +1,44 @@
+//! `assay coverage`: what covers each statement of the documents.
+
+use crate::exit::{self, Failure, WithCode, usage};
+use anyhow::Context;
+use assay_coverage::{Standing, table};
+use clap::Args;
+use std::path::PathBuf;
+
+/// What `assay coverage --help` says.
+pub(crate) const HELP: &str = "\
+Writes a table with a row for each statement and table row of the Vulkan environment
+for SPIR-V, its precision tables, and the SPIR-V extensions: the rules, cases and functions
+of the reference that cover it, or why none can. A row with neither is a hole. The last
+line counts them.";
+
+#[derive(Debug, Args)]
+pub(crate) struct CoverageArgs {
+    /// Where to; - for stdout
+    #[arg(value_name = "FILE", default_value = "reports/coverage.md")]
+    file: PathBuf,
+}
+
+/// Writes the table and counts its rows.
+pub(crate) fn coverage(args: &CoverageArgs) -> Result<u8, Failure> {
+    let table = table().code(exit::INTERNAL)?;
+    let text = table.markdown();
+    if args.file.as_os_str() == "-" {
+        crate::print(text.as_bytes())?;
+    } else {
+        let folder = args.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let folder = folder.display();
+            return Err(usage(format!("there is no folder {folder}: run this in the project, or name another file")));
+        }
+        let written = std::fs::write(&args.file, &text);
+        written.with_context(|| format!("cannot write {}", args.file.display())).code(exit::USAGE)?;
+    }
+    let mut said = String::new();
+    for row in table.rows().filter(|row| row.standing() == Standing::Hole) {
+        said += &format!("hole: {}: {}\n", row.name, row.says);
+    }
+    said += &format!("{}\n", table.summary());
+    crate::print(said.as_bytes())
+}
