@@ -3,6 +3,7 @@
 use assay_oracle::{
     Dispatch, FaultKind, Image, Limits, Outcome, Program, ProgramError, Resource, RunError, Slot, SpecValues,
 };
+use assay_spirv::Module;
 use assay_spirv::kernel::{Argument, DescriptorAt, ImageHandle, KernelCall, SamplerHandle};
 use assay_spirv::sampling::{AddressMode, Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
@@ -128,7 +129,7 @@ fn undefined_handles_are_the_shaders_fault() {
     let found = faults(true, READ, [HIGH, HIGH & 0xffff_ffff, HIGH, HIGH]);
     assert_eq!(found[0].3, "handle 0x40 names no image");
     let other = READ.replace("INTEL %image", "INTEL %line").replace("%made %at", "%made %u1");
-    assert_eq!(faults(false, &other, [0x41; 4])[0].3, "handle 0x41 names a image of 2D, not of 1D");
+    assert_eq!(faults(false, &other, [0x41; 4])[0].3, "the image that handle 0x41 names is 2D, not 1D");
     // Unused as it is.
     let unused = format!("{READ}\n%by = OpConvertHandleToSamplerINTEL %sampler %handle");
     assert_eq!(faults(false, &unused, [0x40, 0x41, 0x42, 0x40])[0].3, "handle 0x42 names no sampler");
@@ -148,6 +149,34 @@ fn what_is_not_implemented_is_refused_by_name() {
     assert_eq!(refused(READ, "CrossWorkgroup %v4uint", "UniformConstant %v4uint"), "a kernel's constant memory");
     let three = refused(READ, "%v4uint = OpTypeVector %uint 4", "%v4uint = OpTypeVector %uint 3");
     assert_eq!(three, "a kernel's memory with vectors of 3, or vectors in structures");
+}
+
+/// Kernels with words changed: refused, or interpreted to some outcome, but never a panic.
+#[test]
+fn changed_words_never_panic() {
+    let mut state = 3u64;
+    let mut random = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n.max(1)
+    };
+    let limits = Limits { blocks_per_group: 2_000, state_bytes: 1 << 24, ..Limits::default() };
+    let mut ran = 0;
+    for round in 0..4_000 {
+        let mut words = spirv(&text(round % 2 == 0, READ)).into_words();
+        for _ in 0..=random(3) {
+            let place = 5 + random(words.len() - 5);
+            words[place] = match random(3) {
+                0 => random(70) as u32,
+                1 => words[5 + random(words.len() - 5)],
+                _ => words[place].wrapping_add(1),
+            };
+        }
+        let Ok(module) = Module::parse(words) else { continue };
+        let Ok(program) = Program::new(&module, "main", &SpecValues::new()) else { continue };
+        let given = dispatch(round % 2 == 0, [HIGH, 0x40, 0x41, HIGH + (1 << 32)]);
+        ran += usize::from(program.run(&given, &limits).is_ok());
+    }
+    assert!(ran > 300, "{ran}");
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl Run<'_> {
                             Some((dim, arrayed)) => format!("{}{}", dim.name(), if *arrayed { " array" } else { "" }),
                             None => "no image".to_owned(),
                         };
-                        format!("handle {bits:#x} names a {kind} of {}, not of {}", text(named), text(&shape))
+                        format!("the {kind} that handle {bits:#x} names is {}, not {}", text(named), text(&shape))
                     }
                     None => format!("handle {bits:#x} names no {kind}"),
                 };

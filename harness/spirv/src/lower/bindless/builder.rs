@@ -62,7 +62,9 @@ impl<'a> Builder<'a> {
 
     /// From now on the first id stands for the second.
     pub(super) fn stands_for(&mut self, word: u32, other: u32) {
-        if self.now(other) != word {
+        // What something stands for stands for nothing else then, so that no chain of these is a ring.
+        let other = self.now(other);
+        if other != word {
             self.same.insert(word, other);
         }
     }

@@ -139,7 +139,7 @@ impl Images {
         kind: HandleKind,
         code: &mut Code,
     ) -> Result<(), LowerError> {
-        let wrong = || LowerError::at(i, format!("a handle where no handle names a {kind}"));
+        let wrong = || LowerError::at(i, format!("a handle converted where no {kind} has one"));
         let (Some(handle), Some(result)) = (i.operand(0), i.result()) else { return Err(wrong()) };
         let uint = builder.uint(32);
         let lookup = match self.lookups.get(&kind) {

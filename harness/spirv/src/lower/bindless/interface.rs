@@ -140,7 +140,9 @@ impl Pass<'_> {
     fn size(&self, ty: TypeId, inside: bool) -> Option<(u32, u32)> {
         let module = self.builder.module;
         Some(match *module.ty(ty) {
-            Type::Int { width, .. } | Type::Float { width, .. } => (width / 8, width / 8),
+            Type::Int { width: width @ (32 | 64), .. } | Type::Float { width: width @ (32 | 64), .. } => {
+                (width / 8, width / 8)
+            }
             // Vectors are aligned to their size.
             Type::Vector { component, count: count @ (2 | 4) } if !inside => {
                 let (size, _) = self.size(component, false)?;
@@ -149,16 +151,16 @@ impl Pass<'_> {
             Type::Array { element, length } => {
                 let (size, align) = self.size(element, inside)?;
                 let count = u32::try_from(module.constant_int(length)?).ok()?;
-                (size.next_multiple_of(align).checked_mul(count)?, align)
+                (size.checked_next_multiple_of(align)?.checked_mul(count)?, align)
             }
             Type::Struct { .. } => {
                 let (mut end, mut widest) = (0u32, 1);
                 for member in module.members(ty) {
                     let (size, align) = self.size(*member, true)?;
-                    end = end.next_multiple_of(align).checked_add(size)?;
+                    end = end.checked_next_multiple_of(align)?.checked_add(size)?;
                     widest = widest.max(align);
                 }
-                (end.next_multiple_of(widest), widest)
+                (end.checked_next_multiple_of(widest)?, widest)
             }
             _ => return None,
         })

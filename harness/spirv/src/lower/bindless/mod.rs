@@ -24,6 +24,7 @@ use crate::kernel::KernelCall;
 use crate::module::{Section, Type};
 use crate::reflect::{modes, workgroup_size};
 use crate::tables::{AddressingModel, Capability, ExecutionMode, ExecutionModel, Op};
+use crate::words::MAX_ID;
 use builder::Builder;
 use images::Images;
 use interface::{Built, Origin};
@@ -48,6 +49,9 @@ pub fn lower(module: &Module, call: &KernelCall, how: Indexing) -> Result<Vec<u3
         module.section(Section::Capabilities).any(|i| i.operand(0) == Some(Capability::BindlessImagesINTEL.word()));
     if !declared {
         return Err(LowerError::NothingToDo(Capability::BindlessImagesINTEL));
+    }
+    if module.header().bound > MAX_ID {
+        return Err(LowerError::NotLowered { what: format!("an id bound above {MAX_ID}"), at: 3 });
     }
     call.check().map_err(|error| LowerError::Call(error.to_string()))?;
     let entry = entry_point(module)?;
