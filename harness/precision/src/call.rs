@@ -1,7 +1,7 @@
 //! One instruction on concrete types in a concrete environment.
 
 use crate::{
-    Environment, Modes, Op, Scalar, Type,
+    Environment, Modes, Op, Rules, Scalar, Type,
     classify::classify,
     domain,
     evaluate::{self, Slot},
@@ -27,6 +27,8 @@ pub struct Call {
     pub operands: Vec<Type>,
     /// The environment.
     pub modes: Modes,
+    /// Whose text judges the results.
+    pub rules: Rules,
 }
 
 /// Why an instruction cannot be called like that.
@@ -206,6 +208,10 @@ impl Call {
     /// Whether the operands have defined *behaviour* (float to integer out of range has not): if not, they must never
     /// be sent to a device.
     pub fn is_defined(&self, operands: &[u64]) -> bool {
+        if self.rules == Rules::Wgsl {
+            // It has no undefined behaviour in expressions: what is not defined is an indeterminate value.
+            return true;
+        }
         let result = self.results[0].scalar;
         let mut slots = self.operand_slots().zip(operands);
         slots.all(|(operand, &bits)| !domain::is_undefined_behaviour(self.op, result, operand, bits))
@@ -263,13 +269,13 @@ impl Call {
 
     /// The clause of the specification: an anchor of its text.
     pub fn clause(&self) -> &'static str {
-        table::clause(self.op)
+        table::clause(self)
     }
 
     /// Whether the specification states a precision at all; results of other instructions are reported as measured and
     /// never fail.
     pub fn is_measured_only(&self) -> bool {
-        matches!(table::of(self.op).accuracy, Accuracy::Measured)
+        matches!(table::accuracy(self), Accuracy::Measured)
     }
 }
 

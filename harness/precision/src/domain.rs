@@ -1,7 +1,7 @@
 //! Operands for which the instruction set leaves the value, or the behaviour, undefined.
 
 use crate::{
-    Op, Scalar,
+    Op, Rules, Scalar,
     evaluate::{Kernel, Slot},
     exact::to_integer,
     real::Real,
@@ -12,7 +12,8 @@ pub(crate) fn undefined(slot: &Slot, x: &[u64]) -> Option<&'static str> {
     let format = slot.env.format;
     let finite = |i: usize| format.is_finite(x[i]);
     match (slot.op, &slot.kernel) {
-        (Op::SmoothStep, _) => {
+        // WGSL's is the formula, whatever the order of the edges.
+        (Op::SmoothStep, _) if slot.env.rules == Rules::Vulkan => {
             let ordered = finite(0) && finite(1) && format.rank(x[0]).max(-1) < format.rank(x[1])
                 || finite(0) && finite(1) && format.rank(x[0]) < format.rank(x[1]).min(-1);
             (!ordered).then_some("SmoothStep is undefined for edge0 >= edge1")

@@ -1,6 +1,6 @@
 //! The environment of one evaluation: what the modes and the row's lists together allow.
 
-use crate::{Denormals, Modes, Rounding, table::Lists};
+use crate::{Denormals, Modes, Rounding, Rules, table::Lists};
 use assay_float::{F16, F32, F64, Format, Specials};
 
 /// Whether denormals of some place are flushed to zero.
@@ -17,6 +17,8 @@ pub enum Flush {
 /// What holds for one evaluation of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
+    /// Whose bounds hold, and what an overflow permits.
+    pub rules: Rules,
     /// The format of float results and of all intermediates.
     pub format: Format,
     /// The format whose ulp and column the bounds are counted in: `format`, but for lenient 64-bit and relaxed precision.
@@ -58,6 +60,7 @@ impl Environment {
         // The rounding modes name IEEE widths; other encodings round as the implementation likes.
         let named = [F16, F32, F64].contains(&format) && format.specials == Specials::Ieee;
         Environment {
+            rules: Rules::Vulkan,
             format,
             rule: format,
             rounding: if named { modes.rounding } else { Rounding::Undeclared },
@@ -70,6 +73,17 @@ impl Environment {
             zero_unspecified: false,
             coarse: false,
         }
+    }
+
+    /// The same by another text. WGSL declares no modes, so that the environment of undeclared modes is what it permits; beyond
+    /// that its square root of zero is inherited from a division by zero like any other.
+    pub(crate) fn under(self, rules: Rules) -> Environment {
+        Environment { rules, zero_unspecified: self.zero_unspecified || rules == Rules::Wgsl, ..self }
+    }
+
+    /// Whether a result that may overflow may be anything: Vulkan's text may be read so, WGSL's says so.
+    pub(crate) fn overflow_is_anything(&self) -> bool {
+        self.rules == Rules::Wgsl && self.not_inf
     }
 
     /// The same with bounds counted in another format.

@@ -1,7 +1,7 @@
 //! The permitted set of one result scalar: the row's rule, with the environment applied around it.
 
 use crate::{
-    Call, Op, Rounding, Scalar, domain,
+    Call, Op, Rounding, Rules, Scalar, domain,
     environment::{Environment, Flush},
     exact::{Exact, Site, nearest_halves},
     formula::Formula,
@@ -12,6 +12,7 @@ use crate::{
     span::{Span, Stop},
     table::{self, Accuracy, Inputs},
     trace::Trace,
+    wgsl,
 };
 use assay_float::{Dyadic, Enclosure, F16, F32, F64, Format, Question, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
@@ -75,6 +76,7 @@ const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instr
 /// The slots of a call, in order.
 pub(crate) fn slots(call: &Call) -> Vec<Slot> {
     let row = table::of(call.op);
+    let accuracy = table::accuracy(call);
     let operands: Vec<Scalar> = call.operand_slots().collect();
     let first = call.results[0].len();
     let mut slots: Vec<Slot> = call
@@ -83,7 +85,7 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
         .map(|(index, result)| {
             let inputs: SmallVec<[(usize, Scalar); 4]> =
                 call.inputs(index).into_iter().map(|i| (i, operands[i])).collect();
-            let accuracy = match (row.accuracy, index < first) {
+            let accuracy = match (accuracy, index < first) {
                 (Accuracy::Modf, true) => Accuracy::Exact(Exact::Fraction),
                 (Accuracy::Modf, false) => Accuracy::Exact(Exact::Trunc),
                 (Accuracy::Frexp, true) => Accuracy::Exact(Exact::Significand),
@@ -102,13 +104,19 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             let kernel = match accuracy {
                 Accuracy::Exact(exact) => Kernel::Exact(exact),
                 Accuracy::Real(real) => Kernel::Real(real),
-                Accuracy::Formula(build) => Kernel::Formula(build(&Inputs { components, component })),
+                Accuracy::Formula(build) => {
+                    let formula = build(&Inputs { components, component });
+                    Kernel::Formula(match call.rules {
+                        Rules::Vulkan => formula,
+                        Rules::Wgsl => wgsl::formula(call.op, result.format().unwrap_or(F32), formula),
+                    })
+                }
                 Accuracy::Unpack { signed } => Kernel::Unpack { signed, width: 32 / call.results[0].rows },
                 Accuracy::UnpackHalf => Kernel::UnpackHalf,
                 Accuracy::Measured | Accuracy::Modf | Accuracy::Frexp | Accuracy::Atomic(_) => Kernel::Measured,
             };
             let format = result.format().or(operands[0].format()).unwrap_or(F32);
-            let env = Environment::new(&call.modes, row.lists, format);
+            let env = Environment::new(&call.modes, row.lists, format).under(call.rules);
             // Of a comparison it is the operands that are of 32 bits.
             let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
             let relaxed = call.modes.relaxed && decorated.width() == 32 && decorated != Scalar::Bool;
@@ -254,6 +262,9 @@ impl<'a> Run<'a> {
         let slot = self.slot;
         let site =
             Site { operand: slot.inputs[0].1, result: slot.result, slot: slot.component, rounding: slot.env.rounding };
+        if let Some(set) = (slot.env.rules == Rules::Wgsl).then(|| wgsl::listed(exact, x, &site)).flatten() {
+            return set;
+        }
         let mut set = exact.set(x, &site);
         if exact == Exact::QuantizeToF16 && self.lenient && set != nearest_halves(x[0], F32) {
             self.doubt.set(Some(QUANTIZED));
@@ -360,6 +371,9 @@ impl<'a> Run<'a> {
     fn zero_by_name(&self, x: &[u64]) -> Option<(&'static str, Set)> {
         let slot = self.slot;
         let format = slot.env.format;
+        if slot.env.rules == Rules::Wgsl {
+            return None;
+        }
         match slot.op {
             Op::Log if x[0] == format.rank_of_one() as u64 => Some((LOG_ONE, Set::point(0))),
             Op::Sqrt if format.is_zero(x[0]) => Some((SQRT_ZERO, Set::point(format.rank(x[0])))),
@@ -446,9 +460,15 @@ impl<'a> Run<'a> {
         let edge = format.min_normal();
         let denormal = tiny || set.meets(RankRange::new(1, edge - 1)) || set.meets(RankRange::new(-edge, -2));
         let set = self.flush(set, denormal, env.flush_results);
-        if self.lenient && env.not_inf && has_infinity(&set, format) {
-            self.doubt.set(Some(OVERFLOW));
-            return Set::anything();
+        if has_infinity(&set, format) {
+            if env.overflow_is_anything() {
+                self.trace.note(|| "a permitted result overflows: an indeterminate value".into());
+                return Set::anything();
+            }
+            if self.lenient && env.not_inf {
+                self.doubt.set(Some(OVERFLOW));
+                return Set::anything();
+            }
         }
         set
     }
@@ -529,8 +549,11 @@ impl Asked<'_> {
                 let bits = slot.part(x[0], *width);
                 let value =
                     if *signed { (bits << (64 - width)).cast_signed() >> (64 - width) } else { bits.cast_signed() };
-                let mut point = Real::Div.point(&[constant(Dyadic::int(value)), constant(k)], env, precision)?;
-                if *signed {
+                // WGSL defines the least pattern as `max(v / k, -1)`, and then states an error; Vulkan clamps the result.
+                let wgsl = env.rules == Rules::Wgsl;
+                let value = if wgsl && *signed { value.max(1 - (1i64 << (width - 1))) } else { value };
+                let mut point = Real::Unpack.point(&[constant(Dyadic::int(value)), constant(k)], env, precision)?;
+                if *signed && !wgsl {
                     let one = env.format.rank_of_one();
                     let clamp = |rank: i64| rank.clamp(-1 - one, one);
                     point.span = Span { lo: clamp(point.span.lo), hi: clamp(point.span.hi) };

@@ -3,14 +3,14 @@
 use crate::{
     environment::Environment,
     extremes::{Ask, briefly, surely},
-    real::{Point, Real, overflow},
+    real::{Point, Real, overflow, within},
     show,
     span::{Span, Stop},
     spans::{Reading, Spans},
     sum::Sum,
     trace::Trace,
 };
-use assay_float::{Dyadic, Enclosure, Function, Rank};
+use assay_float::{Dyadic, Enclosure, Function, Rank, Undecided};
 use smallvec::SmallVec;
 use std::{cmp::Ordering, sync::Arc};
 
@@ -74,6 +74,8 @@ pub(crate) struct Formula {
     pub(crate) nodes: Vec<Node>,
     pub(crate) root: NodeId,
     pub(crate) truth: Truth,
+    /// An absolute error that is permitted if the formulas give less: so many times ten to the power of minus so much.
+    pub(crate) absolute: Option<(i64, u32)>,
     /// Whether zero operands give zero by the instruction set, though the formula divides by zero on the way (`Sqrt`).
     pub(crate) zero_is_zero: bool,
 }
@@ -128,8 +130,13 @@ impl Formula {
         };
         // A zero stands for both.
         let (lo, hi) = (if lo == 0 { -1 } else { lo }, if hi == -1 { 0 } else { hi });
-        let span = overflow(lo, hi, &least, &greatest, env)?;
-        let bound = below.max(&above);
+        let mut span = overflow(lo, hi, &least, &greatest, env)?;
+        let mut bound = below.max(&above);
+        if let Some(absolute) = self.absolute::<R>(precision)? {
+            // Both are ranges around the exact result, so that the hull is the wider one.
+            span = span.hull(within(exact.clone(), absolute.clone(), false, env, precision)?.span);
+            bound = bound.max(&absolute);
+        }
         trace.note(|| format!("E = max(|x - Fmin|, |x - Fmax|) = {}; any value in [x - E, x + E]", bound.decimal(6)));
         Ok(Point { span, bound, exact })
     }
@@ -158,6 +165,13 @@ impl Formula {
             Ok(_) => Stop::Anything("an operand is infinite"),
             Err(stop) => stop,
         }
+    }
+
+    /// The absolute error that is permitted beside the formula's.
+    fn absolute<R: Enclosure>(&self, precision: R::Precision) -> Result<Option<R>, Undecided> {
+        let Some((digits, exponent)) = self.absolute else { return Ok(None) };
+        let ten = 10i64.pow(exponent);
+        Ok(Some(R::exact(Dyadic::int(digits), precision).div(&R::exact(Dyadic::int(ten), precision))?))
     }
 
     /// The infinitely precise result.
@@ -237,7 +251,10 @@ impl Ask for Around<'_> {
         }
         let exact = formula.exact(&x, env, precision)?;
         let f: R = found.reals(format, precision);
-        let error = exact.upper().sub(&f.lower()).abs().max(&f.upper().sub(&exact.lower()).abs()).upper();
+        let mut error = exact.upper().sub(&f.lower()).abs().max(&f.upper().sub(&exact.lower()).abs()).upper();
+        if let Some(absolute) = formula.absolute::<R>(precision)? {
+            error = error.max(&absolute).upper();
+        }
         let least = exact.lower().sub(&error).lower();
         let greatest = exact.upper().add(&error).upper();
         Ok(overflow(least.ceil_rank(format)?, greatest.floor_rank(format)?, &least, &greatest, env)?)

@@ -72,7 +72,7 @@ impl Builder {
 
     /// The formula, whose last node is its root.
     fn done(self, words: &'static str, truth: Truth) -> Formula {
-        Formula { words, root: self.nodes.len() - 1, nodes: self.nodes, truth, zero_is_zero: false }
+        Formula { words, root: self.nodes.len() - 1, nodes: self.nodes, truth, absolute: None, zero_is_zero: false }
     }
 }
 
@@ -264,6 +264,15 @@ pub(crate) fn normalize(inputs: &Inputs) -> Formula {
     let inverse = b.real(Real::InverseSqrt, &[dot]);
     b.sum(&[(false, &[x[inputs.component], inverse])]);
     b.done("x * InverseSqrt(dot(x, x))", Truth::Normalized(inputs.component))
+}
+
+/// Normalize as WGSL has it.
+pub(crate) fn normalize_by_length(inputs: &Inputs) -> Formula {
+    let mut b = Builder::default();
+    let x = b.operands(0..inputs.components);
+    let length = b.inherited(length(inputs), &x);
+    b.real(Real::Div, &[x[inputs.component], length]);
+    b.done("x / length(x)", Truth::Normalized(inputs.component))
 }
 
 pub(crate) fn face_forward(inputs: &Inputs) -> Formula {

@@ -39,7 +39,7 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
         Real::Difference => v(1) - v(0),
         Real::Width => (v(1) - v(0)).abs() + (v(2) - v(0)).abs(),
         Real::Mul => v(0) * v(1),
-        Real::Div => v(0) / v(1),
+        Real::Div | Real::Unpack => v(0) / v(1),
         Real::Fma => v(0) * v(1) + v(2),
         Real::Convert | Real::PackHalf => v(0),
         Real::Ldexp => v(0),
@@ -104,7 +104,7 @@ pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
             Real::Sub => sum(negative(0), !negative(1)),
             Real::Difference => sum(negative(1), !negative(0)),
             Real::Fma => sum(negative(0) != negative(1), negative(2)),
-            Real::Mul | Real::Div => Some(negative(0) != negative(1)),
+            Real::Mul | Real::Div | Real::Unpack => Some(negative(0) != negative(1)),
             Real::Convert | Real::PackHalf | Real::Ldexp => Some(negative(0)),
             Real::FromInt | Real::Fract | Real::Width => Some(false),
             Real::Exp

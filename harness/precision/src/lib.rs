@@ -36,6 +36,7 @@ mod pack;
 mod profile;
 mod real;
 mod relaxed;
+mod rules;
 mod screen;
 mod show;
 mod signature;
@@ -46,6 +47,7 @@ pub mod synthetic;
 mod table;
 mod trace;
 mod types;
+mod wgsl;
 
 pub use call::{
     Call, CallError, Explanation, FailureClass, Judgement, Lenient, Permitted, Reference, Shape, Step, Verdict,
@@ -57,4 +59,6 @@ pub use op::{Op, UnknownOp, nearest};
 pub use over::{Operand, Over, Tightness};
 pub use profile::Profile;
 pub use real::Division;
+pub use rules::Rules;
 pub use types::{Scalar, Type};
+pub use wgsl::{NotInWgsl, Spelling};

@@ -1,10 +1,11 @@
 //! Operations that are real functions with a bound: the exact value, the bound, and the range it permits.
 
 use crate::{
-    Modes, Rounding,
+    Modes, Rounding, Rules,
     environment::Environment,
     span::{Span, Stop, convert_rank},
     table::Lists,
+    wgsl,
 };
 use assay_float::{Dyadic, Enclosure, Format, Function, Question, Rank, Undecided, decide};
 use std::cmp::Ordering;
@@ -16,6 +17,8 @@ pub(crate) enum Real {
     Sub,
     Mul,
     Div,
+    /// A normalised integer, operand 0, by its largest value, operand 1.
+    Unpack,
     Fma,
     /// `operand 1 - operand 0`, a derivative.
     Difference,
@@ -48,15 +51,19 @@ pub(crate) enum Bound {
     Ulps { half_ulps: u32 },
     /// `base + 2 * |x|` ulp.
     UlpsPlusTwiceX { base: u32 },
-    /// So many ulp outside `[0.5, 2.0]`, inside it an absolute error strictly below `2^exponent`.
-    Logarithm { ulps: u32, exponent: i32 },
+    /// So many ulp outside `[0.5, 2.0]`, inside it an absolute error of at most `2^exponent`, below it if `strict`.
+    Logarithm { ulps: u32, exponent: i32, strict: bool },
     /// An absolute error of at most `2^exponent`, for `x` in `[-pi, pi]`; nothing is required elsewhere.
     Trigonometric { exponent: i32 },
 }
 
 impl Real {
-    /// **The** bound of the operation, from "Precision of Individual Operations"; `half` selects the column.
-    pub(crate) const fn bound(self, half: bool) -> Bound {
+    /// **The** bound of the operation, from "Precision of Individual Operations" of Vulkan or from WGSL's table; `half` selects
+    /// the column.
+    pub(crate) const fn bound(self, rules: Rules, half: bool) -> Bound {
+        if let Rules::Wgsl = rules {
+            return wgsl::bound(self, half);
+        }
         match self {
             Real::Add
             | Real::Sub
@@ -69,28 +76,42 @@ impl Real {
             | Real::Ldexp
             | Real::Fract => Bound::Rounded,
             Real::PackHalf => Bound::Either,
-            Real::Div => Bound::Ulps { half_ulps: 5 },
+            Real::Div | Real::Unpack => Bound::Ulps { half_ulps: 5 },
             Real::InverseSqrt => Bound::Ulps { half_ulps: 4 },
             Real::Atan | Real::Atan2 => Bound::Ulps { half_ulps: if half { 2 * 5 } else { 2 * 4096 } },
             Real::Exp | Real::Exp2 => Bound::UlpsPlusTwiceX { base: if half { 1 } else { 3 } },
-            Real::Log | Real::Log2 => Bound::Logarithm { ulps: 3, exponent: if half { -7 } else { -21 } },
+            Real::Log | Real::Log2 => Bound::Logarithm { ulps: 3, exponent: if half { -7 } else { -21 }, strict: true },
             Real::Sin | Real::Cos => Bound::Trigonometric { exponent: if half { -7 } else { -11 } },
         }
     }
 
     /// The rule in words.
-    pub(crate) fn words(self, half: bool) -> String {
-        match self.bound(half) {
+    pub(crate) fn words(self, rules: Rules, half: bool) -> String {
+        match self.bound(rules, half) {
             Bound::Rounded => "correctly rounded".into(),
             Bound::Either => "correctly rounded with implementation-defined rounding mode".into(),
             Bound::Ulps { half_ulps } => {
                 let ulps = format!("{} ULP", f64::from(half_ulps) / 2.0);
                 let e = divisor_exponent(half);
-                if self == Real::Div { format!("{ulps} for |y| = 0 or |y| in [2^-{e}, 2^{e}]") } else { ulps }
+                match (self, rules) {
+                    (Real::Div | Real::Unpack, Rules::Vulkan) => {
+                        format!("{ulps} for |y| = 0 or |y| in [2^-{e}, 2^{e}]")
+                    }
+                    (Real::Div, Rules::Wgsl) => {
+                        let e = wgsl::range_exponent(half);
+                        format!("{ulps} for |y| in [2^-{e}, 2^{e}]")
+                    }
+                    (Real::Atan2, Rules::Wgsl) => {
+                        let e = wgsl::range_exponent(half);
+                        format!("{ulps} for |x| in [2^-{e}, 2^{e}] and y finite and normal")
+                    }
+                    _ => ulps,
+                }
             }
             Bound::UlpsPlusTwiceX { base } => format!("{base} + 2 * |x| ULP"),
-            Bound::Logarithm { ulps, exponent } => {
-                format!("{ulps} ULP outside [0.5, 2.0], absolute error < 2^{exponent} inside [0.5, 2.0]")
+            Bound::Logarithm { ulps, exponent, strict } => {
+                let most = if strict { "<" } else { "<=" };
+                format!("{ulps} ULP outside [0.5, 2.0], absolute error {most} 2^{exponent} inside [0.5, 2.0]")
             }
             Bound::Trigonometric { exponent } => format!("absolute error <= 2^{exponent} inside [-pi, pi]"),
         }
@@ -113,6 +134,8 @@ impl Real {
             Real::Ldexp => x[0].mul(&x[1]),
             Real::FromInt | Real::Convert | Real::PackHalf => x[0].clone(),
             Real::Fract => x[0].rem_floor(&constant(Dyadic::ONE))?,
+            // A normalised integer by its largest value, which is in every range.
+            Real::Unpack => x[0].div(&x[1])?,
             Real::Div => {
                 let magnitude = x[1].abs();
                 let e = divisor_exponent(env.half_column());
@@ -151,6 +174,9 @@ impl Real {
                 if holds_zero(&x[0], &zero())? && holds_zero(&x[1], &zero())? {
                     return Err(Stop::Anything("both operands may be zero, where Atan2 is undefined"));
                 }
+                if env.rules == Rules::Wgsl {
+                    in_wgsl_range(x, env, precision)?;
+                }
                 x[0].atan2(&x[1])?
             }
         })
@@ -170,7 +196,7 @@ impl Real {
             let own = ulp(&exact, env.format, precision)?;
             Ok(n.mul(&ulp(&exact, env.rule, precision)?.max(&own)))
         };
-        let bound = match self.bound(env.half_column()) {
+        let bound = match self.bound(env.rules, env.half_column()) {
             Bound::Rounded => return rounded(exact, env, env.rounding, precision),
             Bound::Either => return rounded(exact, env, Rounding::Undeclared, precision),
             Bound::Ulps { half_ulps } => in_ulps(constant(Dyadic::new(false, half_ulps.into(), -1)))?,
@@ -178,12 +204,12 @@ impl Real {
                 let twice = x[0].abs().mul(&constant(Dyadic::int(2)));
                 in_ulps(constant(Dyadic::int(base.into())).add(&twice))?
             }
-            Bound::Logarithm { ulps, exponent } => {
+            Bound::Logarithm { ulps, exponent, strict } => {
                 let inside = x[0].compare(&constant(Dyadic::pow2(-1)))? != Ordering::Less
                     && x[0].compare(&constant(Dyadic::int(2)))? != Ordering::Greater;
                 if inside {
                     let bound = constant(Dyadic::pow2(exponent));
-                    return Ok(within(exact, bound, true, env, precision)?);
+                    return Ok(within(exact, bound, strict, env, precision)?);
                 }
                 in_ulps(constant(Dyadic::int(ulps.into())))?
             }
@@ -196,7 +222,7 @@ impl Real {
     pub(crate) fn cover<R: Enclosure>(self, x: &[R], env: &Environment, precision: R::Precision) -> Result<Span, Stop> {
         let exact = self.exact(x, env, precision)?;
         let constant = |value| R::exact(value, precision);
-        let (none, bound) = (constant(Dyadic::ZERO), self.bound(env.half_column()));
+        let (none, bound) = (constant(Dyadic::ZERO), self.bound(env.rules, env.half_column()));
         // So many ulp, or an absolute error: where both may be stated, the greater.
         let (ulps, absolute) = match bound {
             Bound::Rounded | Bound::Either => (constant(Dyadic::ONE), none.clone()),
@@ -205,7 +231,7 @@ impl Real {
                 let twice = x[0].abs().upper().mul(&constant(Dyadic::int(2)));
                 (constant(Dyadic::int(base.into())).add(&twice).upper(), none.clone())
             }
-            Bound::Logarithm { ulps, exponent } => {
+            Bound::Logarithm { ulps, exponent, strict: _ } => {
                 let (half, two) = (constant(Dyadic::pow2(-1)), constant(Dyadic::int(2)));
                 let (lower, upper) = (x[0].lower(), x[0].upper());
                 let outside = upper.compare(&half)? == Ordering::Less || lower.compare(&two)? == Ordering::Greater;
@@ -273,9 +299,30 @@ pub struct Division {
 impl Division {
     /// Of one of the two columns.
     pub const fn of(half: bool) -> Division {
-        let Bound::Ulps { half_ulps } = Real::Div.bound(half) else { panic!("the bound of OpFDiv is in ULP") };
+        let Bound::Ulps { half_ulps } = Real::Div.bound(Rules::Vulkan, half) else {
+            panic!("the bound of OpFDiv is in ULP")
+        };
         Division { ulps: half_ulps as f64 / 2.0, exponent: divisor_exponent(half) }
     }
+}
+
+/// WGSL states an accuracy of `atan2(y, x)` "for `|x|` in the range [2^-126, 2^126], and `y` is finite and normal" (f16: 14).
+fn in_wgsl_range<R: Enclosure>(x: &[R], env: &Environment, precision: R::Precision) -> Result<(), Stop> {
+    let half = env.half_column();
+    let power = |exponent| R::exact(Dyadic::pow2(exponent), precision);
+    let e = wgsl::range_exponent(half);
+    let zero = R::exact(Dyadic::ZERO, precision);
+    let below = |v: &R, least: R| -> Result<bool, Undecided> {
+        let across = holds_zero(v, &zero)?;
+        Ok(across || v.abs().lower().compare(&least)? == Ordering::Less)
+    };
+    if below(&x[1], power(-e))? || x[1].abs().upper().compare(&power(e))? == Ordering::Greater {
+        return Err(Stop::Anything("x may lie outside the range for which WGSL states an accuracy"));
+    }
+    if below(&x[0], power(env.rule.min_normal_exponent()))? {
+        return Err(Stop::Anything("y may be zero or subnormal, for which WGSL states no accuracy"));
+    }
+    Ok(())
 }
 
 /// `e` of OpFDiv's range `[2^-e, 2^e]` of divisors.
@@ -409,15 +456,32 @@ pub(crate) fn neighbours(value: Dyadic, format: Format) -> Span {
 
 /// A product, correctly rounded.
 pub(crate) fn rounded_product(a: Dyadic, b: Dyadic, format: Format, rounding: Rounding) -> Span {
-    struct Product(Dyadic, Dyadic, Environment, Rounding);
-    impl Question for Product {
-        type Answer = Span;
+    decide(&Fused { factors: [a, b], addend: Dyadic::ZERO, env: plain(format), rounding })
+}
 
-        fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Span, Undecided> {
-            let product = R::exact(self.0, precision).mul(&R::exact(self.1, precision));
-            round(&product, &self.2, self.3, precision)
-        }
+/// `a * b + c`, correctly rounded either way.
+pub(crate) fn rounded_sum(a: Dyadic, b: Dyadic, c: Dyadic, format: Format) -> Span {
+    decide(&Fused { factors: [a, b], addend: c, env: plain(format), rounding: Rounding::Undeclared })
+}
+
+fn plain(format: Format) -> Environment {
+    Environment::new(&Modes::default(), Lists::default(), format)
+}
+
+/// A product and a sum, rounded once.
+struct Fused {
+    factors: [Dyadic; 2],
+    addend: Dyadic,
+    env: Environment,
+    rounding: Rounding,
+}
+
+impl Question for Fused {
+    type Answer = Span;
+
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Span, Undecided> {
+        let [a, b] = self.factors.map(|factor| R::exact(factor, precision));
+        let exact = a.mul(&b).add(&R::exact(self.addend, precision));
+        round(&exact, &self.env, self.rounding, precision)
     }
-    let env = Environment::new(&Modes::default(), Lists::default(), format);
-    decide(&Product(a, b, env, rounding))
 }

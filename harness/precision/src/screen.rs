@@ -40,6 +40,8 @@ struct Measure {
     edge: f64,
     /// Above this it is beyond the largest finite one.
     max: f64,
+    /// What may reach beyond this is left to the certain evaluation, where an overflow permits anything; else infinity.
+    open: f64,
 }
 
 impl Measure {
@@ -49,6 +51,7 @@ impl Measure {
             may_flush: env.flush_results != Flush::Never,
             edge: grid.min_normal * (1.0 - SLACK),
             max: grid.max * (1.0 + SLACK),
+            open: if env.overflow_is_anything() { grid.max * (1.0 - SLACK) } else { f64::INFINITY },
         }
     }
 
@@ -64,7 +67,9 @@ impl Measure {
         let flushed = self.may_flush & tiny & (got == 0.0);
         // An infinity is permitted where the range reaches beyond the largest finite value. It is at no distance: without a margin.
         let overflown = (got.abs() == f64::INFINITY) & (v.copysign(v * got) - e > self.max);
-        if overflown {
+        if v.abs() + bound + e > self.open {
+            f64::NAN
+        } else if overflown {
             -0.0
         } else if flushed {
             0.0
@@ -317,7 +322,7 @@ impl Screen {
     /// The rounding mode, for what is correctly rounded.
     fn rounds(&self) -> Option<Rounding> {
         let Kernel::Real(real) = &self.kernel else { return None };
-        match real.bound(self.env.half_column()) {
+        match real.bound(self.env.rules, self.env.half_column()) {
             Bound::Rounded => Some(self.env.rounding),
             Bound::Either => Some(Rounding::Undeclared),
             Bound::Ulps { .. }

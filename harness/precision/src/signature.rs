@@ -1,6 +1,6 @@
 //! Which types an instruction takes, and which operand scalars a result scalar depends on.
 
-use crate::{Call, CallError, Modes, Op, Scalar, Shape, Type, table};
+use crate::{Call, CallError, Modes, Op, Rules, Scalar, Shape, Type, table};
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64};
 
 /// How operand and result types belong together.
@@ -138,7 +138,7 @@ impl Call {
             Signature::Cross => (vec![full; 2], vec![full]),
             Signature::Refract => (vec![full, full, one], vec![full]),
         };
-        Ok(Call { op, results, operands, modes })
+        Ok(Call { op, results, operands, modes, rules: Rules::default() })
     }
 
     /// The shapes that the instruction takes: of its widest operand. Pack and Unpack count as scalar, having one shape

@@ -5,12 +5,13 @@
 //! the formulas in [`formulas`](crate::formulas), the discrete results in [`Exact`](crate::exact::Exact).
 
 use crate::{
-    Call, Op,
+    Call, Op, Rules,
     exact::{Exact, Relation},
     formula::Formula,
     formulas,
     real::Real,
     signature::Signature,
+    wgsl,
 };
 use assay_float::F16;
 
@@ -245,13 +246,21 @@ pub(crate) fn of(op: Op) -> Row {
     }
 }
 
+/// How the result of a call is judged. What WGSL has no row for has no stated precision there; [`Call::in_wgsl`] makes no such call.
+pub(crate) fn accuracy(call: &Call) -> Accuracy {
+    match call.rules {
+        Rules::Vulkan => of(call.op).accuracy,
+        Rules::Wgsl => wgsl::of(call.op).map_or(Accuracy::Measured, |row| row.accuracy),
+    }
+}
+
 /// The rule of a call in words.
 pub(crate) fn words(call: &Call) -> String {
     let half = call.results[0].scalar.format() == Some(F16);
     fn accuracy_words(accuracy: Accuracy, call: &Call, half: bool) -> String {
         match accuracy {
             Accuracy::Exact(exact) => exact.words().into(),
-            Accuracy::Real(real) => real.words(half),
+            Accuracy::Real(real) => real.words(Rules::Vulkan, half),
             Accuracy::Formula(build) => {
                 let components = call.operands[0].len();
                 format!("inherited from {}", build(&Inputs { components, component: 0 }).words)
@@ -263,16 +272,22 @@ pub(crate) fn words(call: &Call) -> String {
             }
             Accuracy::Unpack { signed } => {
                 let clamp = if signed { ", clamped to [-1, 1]" } else { "" };
-                format!("f / k by the rule of OpFDiv ({}){clamp}", Real::Div.words(half))
+                format!("f / k by the rule of OpFDiv ({}){clamp}", Real::Unpack.words(Rules::Vulkan, half))
             }
             Accuracy::UnpackHalf => "correct result".into(),
             Accuracy::Measured => "no precision is stated: reported as measured".into(),
         }
     }
-    accuracy_words(of(call.op).accuracy, call, half)
+    match (call.rules, wgsl::of(call.op)) {
+        (Rules::Wgsl, Ok(row)) => row.rule(half),
+        _ => accuracy_words(accuracy(call), call, half),
+    }
 }
 
 /// The clause of the specification that states the rule of an instruction: an anchor of its text.
-pub(crate) fn clause(op: Op) -> &'static str {
-    if op.is_glsl() { "precision-of-glsl-std-450-instructions" } else { "spirvenv-precision-core-table" }
+pub(crate) fn clause(call: &Call) -> &'static str {
+    if let (Rules::Wgsl, Ok(row)) = (call.rules, wgsl::of(call.op)) {
+        return row.clause;
+    }
+    if call.op.is_glsl() { "precision-of-glsl-std-450-instructions" } else { "spirvenv-precision-core-table" }
 }

@@ -15,14 +15,14 @@ use super::{
     unary::{Apply, Fill, Found, above_one},
 };
 use crate::{
-    Op, Rounding,
+    Op, Rounding, Rules,
     real::{Bound, Real, divisor_exponent},
 };
 use assay_float::{F32, kernels};
 
 /// The bound in ULP of an operation that has one, the part that does not depend on the operand, in single precision.
 const fn ulps_of(real: Real) -> f64 {
-    match real.bound(false) {
+    match real.bound(Rules::Vulkan, false) {
         Bound::Ulps { half_ulps } => half_ulps as f64 / 2.0,
         Bound::UlpsPlusTwiceX { base } => base as f64,
         Bound::Logarithm { ulps, .. } => ulps as f64,
@@ -32,7 +32,7 @@ const fn ulps_of(real: Real) -> f64 {
 
 /// The absolute error of an operation that has one, in single precision.
 const fn error_of(real: Real) -> f64 {
-    match real.bound(false) {
+    match real.bound(Rules::Vulkan, false) {
         Bound::Trigonometric { exponent } | Bound::Logarithm { exponent, .. } => power_of_two(exponent),
         _ => panic!("its bound is no absolute one"),
     }
@@ -352,10 +352,10 @@ pub(crate) fn requires_nothing(op: Op, mut x: impl Iterator<Item = f64>, lanes: 
     }
 }
 
-/// Single precision, infinities and NaNs assumed not to occur.
+/// Single precision, infinities and NaNs assumed not to occur, by the bounds that this way was made with.
 fn has_such_rules(lanes: &Lanes<'_>) -> bool {
     let env = lanes.env;
-    env.format == F32 && env.rule == F32 && env.not_inf && env.not_nan
+    env.rules == Rules::Vulkan && env.format == F32 && env.rule == F32 && env.not_inf && env.not_nan
 }
 
 /// Whether this way is one for the instruction in the environment.

@@ -76,7 +76,7 @@ impl<'a> Lanes<'a> {
         let (exact, any) = truth::real(real, x, self)?;
         let grid = self.grid;
         let f = &exact.value;
-        let bound = match real.bound(self.env.half_column()) {
+        let bound = match real.bound(self.env.rules, self.env.half_column()) {
             Bound::Rounded if self.env.rounding == Rounding::Rte => lanes!([f], |i| 0.5 * grid.ulp(f[i])),
             Bound::Rounded | Bound::Either => lanes!([f], |i| grid.ulp(f[i])),
             Bound::Ulps { half_ulps } => {
@@ -95,9 +95,12 @@ impl<'a> Lanes<'a> {
         let range = formula.range(self, &operands).ok()?;
         let exact = truth::formula(formula, x)?;
         let (v, e) = (&exact.value, &exact.error);
+        let absolute =
+            formula.absolute.map_or(0.0, |(digits, exponent)| digits as f64 / 10f64.powi(exponent.cast_signed()));
         let bound = vectorised(|| {
             lane(|i| {
                 let farthest = greatest((v[i] - range.lo[i]).abs(), (v[i] - range.hi[i]).abs());
+                let farthest = greatest(farthest, absolute);
                 farthest - e[i] - SLACK * farthest
             })
         });
@@ -314,7 +317,7 @@ impl Algebra for Lanes<'_> {
     fn inherited(&self, formula: &Formula, operands: &[Rc<Range>]) -> Result<Rc<Range>, Stop> {
         self.at_corners(operands, |x| {
             let mut point = self.formula_point(formula, x)?;
-            if formula.zero_is_zero {
+            if formula.zero_is_zero && !self.env.zero_unspecified {
                 // A zero operand gives zero, whatever the formula says.
                 for (i, _) in x[0].iter().enumerate().filter(|(_, v)| **v == 0.0) {
                     (point.exact.value[i], point.exact.error[i]) = (0.0, 0.0);

@@ -5,8 +5,10 @@ use super::{
     arithmetic::{LANES, Lane, SLACK, flag, lane, lanes, vectorised},
 };
 use crate::{
+    Rules,
     formula::{Formula, Node, NodeId, Truth},
     real::{Real, divisor_exponent},
+    wgsl,
 };
 use assay_float::{Function, kernels};
 use std::f64::consts::PI;
@@ -63,12 +65,26 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
             (rounding(value), any)
         }
         Real::Atan2 => {
-            let any = vectorised(|| lane(|i| flag(x[0][i] == 0.0 && x[1][i] == 0.0)));
+            // In WGSL nothing is required for x out of range and y that is not normal.
+            let (least_x, most_x, least_y) = match lanes.env.rules {
+                Rules::Vulkan => (0.0, f64::INFINITY, 0.0),
+                Rules::Wgsl => {
+                    let e = 2f64.powi(wgsl::range_exponent(half));
+                    (1.0 / e, e, lanes.grid.min_normal)
+                }
+            };
+            let any = vectorised(|| {
+                lane(|i| {
+                    let (y, x) = (x[0][i], x[1][i]);
+                    let outside = (x.abs() < least_x) | (x.abs() > most_x) | (y.abs() < least_y);
+                    flag((y == 0.0 && x == 0.0) | outside)
+                })
+            });
             let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { kernels::atan2(x[0][i], x[1][i]) }));
             (Exact::within_slack(value), any)
         }
         // Three operands in f64 may need more than its precision, and so may a scale.
-        Real::Fma | Real::Width | Real::Ldexp => return None,
+        Real::Fma | Real::Width | Real::Ldexp | Real::Unpack => return None,
         // Functions of one operand with a bound of their own: `unary::direct`.
         Real::Exp | Real::Exp2 | Real::Log | Real::Log2 | Real::InverseSqrt | Real::Sin | Real::Cos | Real::Atan => {
             return None;

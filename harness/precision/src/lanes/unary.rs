@@ -73,7 +73,7 @@ pub(crate) fn direct<A: Apply>(real: Real, lanes: &Lanes<'_>, apply: A) -> Optio
     // The logarithms take a NaN apart like a number; the product keeps it one. It stands for a value not known.
     let positive = |x: f64| if x <= 0.0 { 1.0 } else { x };
     let inside = |x: f64| if x.abs() > PI { 0.0 } else { x };
-    Some(match (real, real.bound(lanes.env.half_column())) {
+    Some(match (real, real.bound(lanes.env.rules, lanes.env.half_column())) {
         (Real::Exp, Bound::UlpsPlusTwiceX { base }) => {
             let base = f64::from(base);
             apply.apply(
@@ -94,7 +94,7 @@ pub(crate) fn direct<A: Apply>(real: Real, lanes: &Lanes<'_>, apply: A) -> Optio
                 },
             )
         }
-        (Real::Log | Real::Log2, Bound::Logarithm { ulps, exponent }) => {
+        (Real::Log | Real::Log2, Bound::Logarithm { ulps, exponent, strict: _ }) => {
             let (ulps, within) = (f64::from(ulps), power_of_two(exponent));
             let found = move |x: f64, v: f64| {
                 let ulps = ulps * grid.ulp(v);

@@ -52,6 +52,7 @@ impl Walk<'_> {
                 Ok(Span { lo: -1, hi: slot.env.format.rank_of_one() })
             }
             Real::Div
+            | Real::Unpack
             | Real::Width
             | Real::Exp
             | Real::Exp2

@@ -1,0 +1,131 @@
+//! Discrete results that WGSL defines otherwise than SPIR-V's instruction sets do.
+
+use crate::exact::{Exact, Site, nearest_halves};
+use crate::{
+    Scalar,
+    real::{neighbours, rounded_sum},
+    span::rank_of_representable,
+};
+use assay_float::{Dyadic, F16, Format, RankRange, Set};
+
+/// What WGSL permits for these operand bits; `None` where it permits what the instruction set does.
+pub(crate) fn listed(exact: Exact, x: &[u64], site: &Site) -> Option<Set> {
+    match (exact, site.operand) {
+        (Exact::Min | Exact::Max, Scalar::Float(f)) if x.iter().all(|&bits| f.is_denormal(bits)) => {
+            // "If both x and y are subnormal, the result may be either input."
+            Some(points(f, x))
+        }
+        (Exact::Clamp, Scalar::Float(f)) => Some(clamp(x, f)),
+        // "If T is an integer type, then the result is min(max(e, low), high)", whatever the order of the limits.
+        (Exact::SClamp | Exact::UClamp, Scalar::Int { width, .. }) => {
+            let key = |bits: u64| match exact {
+                Exact::SClamp => (bits << (64 - width)).cast_signed() >> (64 - width),
+                _ => bits.cast_signed(),
+            };
+            let clamped = [x[0], x[1]].into_iter().max_by_key(|&bits| key(bits)).unwrap_or(x[0]);
+            let clamped = [clamped, x[2]].into_iter().min_by_key(|&bits| key(bits)).unwrap_or(clamped);
+            Some(Set::point(clamped.cast_signed()))
+        }
+        // "The result fraction and exponent are indeterminate values."
+        (Exact::Significand | Exact::Exponent, Scalar::Float(f)) if f.is_denormal(x[0]) => Some(Set::anything()),
+        (Exact::QuantizeToF16, Scalar::Float(f)) => Some(quantized(x[0], f)),
+        (Exact::ToInt, Scalar::Float(f)) => Some(to_integer(x[0], f, site.result)),
+        (Exact::PackSnorm | Exact::PackUnorm, Scalar::Float(f)) => {
+            let Scalar::Int { width, .. } = site.result else { return Some(Set::anything()) };
+            Some(packed(x[0], f, width, exact == Exact::PackSnorm))
+        }
+        _ => None,
+    }
+}
+
+fn points(f: Format, bits: &[u64]) -> Set {
+    let mut set = Set::empty();
+    bits.iter().for_each(|&bits| set.insert(RankRange::point(f.rank(bits))));
+    set
+}
+
+/// Either `min(max(x, low), high)` or the median of the three; "if x and either low or high are subnormal, the result may be
+/// any of the subnormal values".
+fn clamp(x: &[u64], f: Format) -> Set {
+    if x.iter().any(|&bits| f.is_nan(bits)) {
+        return Set::anything();
+    }
+    let [value, low, high] = [x[0], x[1], x[2]].map(|bits| f.rank(bits));
+    let mut median = [value, low, high];
+    median.sort_unstable();
+    let mut set = Set::point(value.max(low).min(high));
+    set.insert(RankRange::point(median[1]));
+    if f.is_denormal(x[0]) && (f.is_denormal(x[1]) || f.is_denormal(x[2])) {
+        let denormals: Vec<u64> = x.iter().copied().filter(|&bits| f.is_denormal(bits)).collect();
+        set.union_with(&points(f, &denormals));
+    }
+    set
+}
+
+/// Either half neighbour; "the final result may be zero if the intermediate binary16 value is subnormal"; outside the finite
+/// range of binary16 an indeterminate value.
+fn quantized(bits: u64, f: Format) -> Set {
+    let largest = rank_of_representable(F16.value_of_rank(F16.max_finite()), f);
+    if f.rank(bits & f.magnitude_mask()) > largest {
+        return Set::anything();
+    }
+    let mut halves = nearest_halves(bits, f);
+    let edge = rank_of_representable(F16.value_of_rank(F16.min_normal()), f);
+    if halves.meets(RankRange::new(1, edge - 1)) || halves.meets(RankRange::new(-edge, -2)) {
+        halves.insert(RankRange::new(-1, 0));
+    }
+    halves
+}
+
+/// "The value in T closest to truncate(X) and also exactly representable in the original floating point type"; of a NaN an
+/// indeterminate value.
+fn to_integer(bits: u64, f: Format, result: Scalar) -> Set {
+    let Scalar::Int { width, signed } = result else { return Set::anything() };
+    if f.is_nan(bits) {
+        return Set::anything();
+    }
+    if let Some(inside) = crate::exact::to_integer(f, bits, width, signed) {
+        return Set::point(inside.cast_signed());
+    }
+    if f.is_negative(bits) {
+        // The least integer is zero or a power of two, which the format represents: every finite half is inside.
+        return Set::point(if signed { 1i64 << (width - 1) } else { 0 });
+    }
+    // The largest value of the format that is at most the largest integer.
+    let greatest = (1u64 << (width - u32::from(signed))) - 1;
+    let below = neighbours(Dyadic::new(false, greatest, 0), f).lo.min(f.max_finite());
+    Set::point(magnitude_bits(f.value_of_rank(below)).cast_signed())
+}
+
+/// The bits of a whole magnitude of at most 64 bits.
+fn magnitude_bits(value: Dyadic) -> u64 {
+    let (mantissa, exponent) = (value.mantissa(), value.exponent());
+    if exponent >= 0 { mantissa << exponent } else { mantissa >> -exponent }
+}
+
+/// `floor(0.5 + k * min(1, max(low, x)))`, what is before the floor correctly rounded in one step or two; a NaN gives anything.
+fn packed(bits: u64, f: Format, width: u32, signed: bool) -> Set {
+    if f.is_nan(bits) {
+        return Set::anything();
+    }
+    let one = f.rank_of_one();
+    let least = if signed { -1 - one } else { 0 };
+    let value = f.value_of_rank(f.rank(bits).clamp(least, one));
+    let k = Dyadic::int((1i64 << (width - u32::from(signed))) - 1);
+    let half = Dyadic::pow2(-1);
+    let products = rounded_sum(value, k, Dyadic::ZERO, f);
+    let sums = [
+        rounded_sum(value, k, half, f),
+        rounded_sum(f.value_of_rank(products.lo), Dyadic::ONE, half, f),
+        rounded_sum(f.value_of_rank(products.hi), Dyadic::ONE, half, f),
+    ];
+    let mask = u64::MAX >> (64 - width);
+    let mut set = Set::empty();
+    for rank in sums.into_iter().flat_map(|span| [span.lo, span.hi]) {
+        let floor = f.value_of_rank(rank).floor();
+        let magnitude = magnitude_bits(floor.abs());
+        let bits = if floor.is_negative() { magnitude.wrapping_neg() } else { magnitude };
+        set.insert(RankRange::point((bits & mask).cast_signed()));
+    }
+    set
+}

@@ -1,0 +1,65 @@
+//! The accuracy rules of the WebGPU Shading Language, where they stand beside those of Vulkan.
+//!
+//! [`table`] is the one home of WGSL's rows and [`bound`] that of its bounds: they are stated even where Vulkan's are the same, so that
+//! each can be held against its own text (`tests/wgsl.rs` does). What WGSL says of NaNs, infinities, denormals and the sign of zero is
+//! one environment (`Environment::under`): "Differences from IEEE-754" lets implementations assume that overflow, infinities and
+//! NaNs are not present, ignore the sign of a zero, and flush any input and output. Discrete results that WGSL defines
+//! otherwise than Vulkan are in [`discrete`].
+
+mod discrete;
+mod table;
+
+pub(crate) use discrete::listed;
+pub(crate) use table::of;
+pub use table::{NotInWgsl, Spelling};
+
+use crate::{
+    Op,
+    formula::Formula,
+    real::{Bound, Real},
+};
+use assay_float::{F16, Format};
+
+/// A formula in the words of WGSL's table, with the absolute error that is permitted beside it.
+pub(crate) fn formula(op: Op, format: Format, formula: Formula) -> Formula {
+    match of(op) {
+        Ok(row) => Formula {
+            words: row.words,
+            absolute: row.absolute.map(|columns| columns[usize::from(format == F16)]),
+            ..formula
+        },
+        Err(_) => formula,
+    }
+}
+
+/// **The** bound of an operation, from "Accuracy of Concrete Floating Point Expressions"; `half` selects the column.
+pub(crate) const fn bound(real: Real, half: bool) -> Bound {
+    match real {
+        Real::Add
+        | Real::Sub
+        | Real::Mul
+        // `x * y + z` where it is one step of another expression; `fma` itself is inherited.
+        | Real::Fma
+        | Real::FromInt
+        | Real::Convert
+        | Real::Ldexp
+        // Inherited from `x - floor(x)`: the floor is exact, the difference correctly rounded.
+        | Real::Fract
+        // No accuracy is stated for derivatives: their rows ask for none.
+        | Real::Difference
+        | Real::Width => Bound::Rounded,
+        Real::PackHalf => Bound::Either,
+        Real::Div => Bound::Ulps { half_ulps: 5 },
+        Real::Unpack => Bound::Ulps { half_ulps: 2 * 3 },
+        Real::InverseSqrt => Bound::Ulps { half_ulps: 2 * 2 },
+        Real::Atan | Real::Atan2 => Bound::Ulps { half_ulps: if half { 2 * 5 } else { 2 * 4096 } },
+        Real::Exp | Real::Exp2 => Bound::UlpsPlusTwiceX { base: if half { 1 } else { 3 } },
+        Real::Log | Real::Log2 => Bound::Logarithm { ulps: 3, exponent: if half { -7 } else { -21 }, strict: false },
+        Real::Sin | Real::Cos => Bound::Trigonometric { exponent: if half { -7 } else { -11 } },
+    }
+}
+
+/// `e` of the range `[2^-e, 2^e]` in which `|y|` of `x / y` and `|x|` of `atan2(y, x)` have a stated accuracy.
+pub(crate) const fn range_exponent(half: bool) -> i32 {
+    if half { 14 } else { 126 }
+}
