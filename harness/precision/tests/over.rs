@@ -183,3 +183,27 @@ fn inherited_rules_over_sets_contain_the_union() {
         }
     }
 }
+
+#[test]
+fn rules_of_wgsl_over_sets_contain_the_union() {
+    let (mut random, mut tally) = (Random::new(3), Tally::new());
+    let wgsl = Op::ALL.iter().flat_map(|&op| calls(op, &[])).filter_map(|call| call.in_wgsl().ok());
+    for call in wgsl {
+        let rounds = if is_formula(call.op) { 1 } else { rounds() };
+        compare(&call, rounds, &mut random, &mut tally);
+    }
+    assert!(tally.len() > 60, "{tally:?}");
+}
+
+/// Integers of the upper half are large unsigned ones.
+#[test]
+fn a_range_converted_to_unsigned_integers_keeps_their_order() {
+    let (f32, u32) = (Scalar::Float(assay_float::F32), Scalar::Int { width: 32, signed: false });
+    let call =
+        Call::new(Op::ConvertFToU, u32, assay_precision::Shape::Scalar, Some(f32), Modes::default()).expect("a call");
+    let ends = [1f32, 3e9].map(|x| i64::from(x.to_bits()));
+    let over = call.reference().permitted_over(0, &[Operand::Set(Set::range(ends[0], ends[1]))]);
+    for inside in [1u32, 1000, 2_000_000_000, 3_000_000_000] {
+        assert!(over.permitted.usual.contains_rank(i64::from(inside)), "{inside}: {over:?}");
+    }
+}

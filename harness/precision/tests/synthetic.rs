@@ -4,6 +4,19 @@
 #[path = "support/devices.rs"]
 mod devices;
 
+/// The same for the rules of WGSL, every row in one or two shapes and types.
+#[test]
+fn synthetic_devices_get_the_verdicts_that_wgsl_has_for_them() {
+    let mut score = devices::Score::default();
+    let calls = devices::calls().into_iter().filter_map(|call| call.in_wgsl().ok());
+    for (seed, call) in calls.enumerate() {
+        devices::run(&call, 96, seed as u64, &mut score);
+    }
+    let examples: Vec<String> = score.examples.iter().map(|e| e.chars().take(400).collect()).take(30).collect();
+    assert_eq!((score.conforming.1, score.violating.1), (0, 0), "{}", examples.join("\n"));
+    assert!(score.conforming.0 > 5_000 && score.violating.0 > 5_000, "{score:?}");
+}
+
 #[test]
 fn synthetic_devices_get_the_verdicts_they_deserve() {
     let mut score = devices::Score::default();

@@ -2,7 +2,7 @@
 
 use super::{Part, Tightness, Walk, parts};
 use crate::{
-    Scalar,
+    Rules, Scalar,
     exact::{Exact, Relation},
     span::{Span, Stop},
 };
@@ -87,8 +87,9 @@ pub(super) fn divides_at_zero(exact: Exact) -> bool {
     }
 }
 
-fn shape(exact: Exact) -> Shape {
+fn shape(exact: Exact, result: Scalar) -> Shape {
     match exact {
+        Exact::ToInt if matches!(result, Scalar::Int { signed: false, .. }) => Shape::Corners(Between::Unsigned),
         Exact::Negate
         | Exact::Abs
         | Exact::Round
@@ -135,7 +136,7 @@ impl Walk<'_> {
     /// A discrete instruction over one part of each operand.
     pub(super) fn discrete(&self, exact: Exact, choice: &[Part]) -> Set {
         let slot = self.slot;
-        let set = match shape(exact) {
+        let set = match shape(exact, slot.result) {
             Shape::Corners(between) => self.corners(exact, choice, between),
             Shape::Equality(_) | Shape::AllEqual if choice.contains(&Part::Nan) => {
                 self.corners(exact, choice, Between::Nothing)
@@ -173,7 +174,34 @@ impl Walk<'_> {
                 all
             }
         };
+        let set = if slot.env.rules == Rules::Wgsl { self.with_subnormals(exact, choice, set) } else { set };
         self.finished_hull(set, false)
+    }
+
+    /// What WGSL permits beside that for operands among which there are subnormal ones: either of two of them as the least or
+    /// greatest, and anything as the parts of one.
+    fn with_subnormals(&self, exact: Exact, choice: &[Part], mut set: Set) -> Set {
+        let Some(format) = self.slot.inputs[0].1.format() else { return set };
+        let edge = format.min_normal();
+        let mut subnormal: SmallVec<[RankRange; 4]> = SmallVec::new();
+        let mut holding = 0;
+        for part in choice {
+            let Part::Range(span) = part else { continue };
+            let halves = [RankRange::new(1, edge - 1), RankRange::new(-edge, -2)];
+            let before = subnormal.len();
+            let inside = halves.into_iter().map(|half| (span.lo.max(half.lo), span.hi.min(half.hi)));
+            subnormal.extend(inside.filter(|(lo, hi)| lo <= hi).map(|(lo, hi)| RankRange::new(lo, hi)));
+            holding += usize::from(subnormal.len() > before);
+        }
+        match exact {
+            Exact::Significand | Exact::Exponent if holding > 0 => Set::anything(),
+            Exact::Min | Exact::Max | Exact::Clamp if holding > 1 => {
+                self.loosen(Tightness::Enclosure);
+                subnormal.into_iter().for_each(|range| set.insert(range));
+                set
+            }
+            _ => set,
+        }
     }
 
     /// The results at the corners, and what lies between them.

@@ -319,8 +319,6 @@ fn is_type(op: Op, ty: Type) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn the_ranges_of_wgsl_are_those_that_the_quick_evaluation_takes() {
         for half in [false, true] {
