@@ -131,6 +131,7 @@ fn run(cases: usize) -> RunInfo {
         specification: "Vulkan 1.4.360".to_owned(),
         device: DeviceInfo {
             name: "made up".to_owned(),
+            api: "vulkan".to_owned(),
             kind: "discrete".to_owned(),
             vendor_id: 1,
             device_id: 1,

@@ -14,6 +14,7 @@ pub(crate) fn run(cases: usize) -> RunInfo {
         specification: "Vulkan 1.4.360".to_owned(),
         device: DeviceInfo {
             name: "test device".to_owned(),
+            api: "vulkan".to_owned(),
             kind: "cpu".to_owned(),
             vendor_id: 0x10005,
             device_id: 0,

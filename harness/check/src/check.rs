@@ -112,7 +112,7 @@ impl<'a> Check<'a> {
         let dispatch = traced.dispatch(&given);
         let mut descriptors = self.setup.descriptors.clone();
         descriptors.push(traced.descriptor.clone());
-        let job = Job { words: &traced.words, descriptors: &descriptors, ..self.job(&dispatch) };
+        let job = Job { wgsl: None, words: &traced.words, descriptors: &descriptors, ..self.job(&dispatch) };
         let left = target.run(&job).map_err(|error| format!("the traced variant did not run: {error}"))?;
         let recorded = left.memory.get(&traced.descriptor.slot).ok_or("the device left no records")?;
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
@@ -169,6 +169,7 @@ impl<'a> Check<'a> {
 
     fn job<'b>(&'b self, dispatch: &'b Dispatch) -> Job<'b> {
         Job {
+            wgsl: self.subject.wgsl(),
             words: self.subject.source.module.words(),
             entry: &self.setup.entry,
             specs: &self.setup.specs,

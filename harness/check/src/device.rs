@@ -17,6 +17,8 @@ use std::time::Duration;
 /// One dispatch of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
+    /// The shader as WGSL, where that is what was written and the device is given it as it is.
+    pub wgsl: Option<&'a str>,
     /// The module.
     pub words: &'a [u32],
     /// The entry point.

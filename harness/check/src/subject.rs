@@ -52,6 +52,11 @@ impl Subject {
         Ok(Subject { name: name.to_owned(), source: source.map_err(|error| refused(error.to_string()))?, text })
     }
 
+    /// The text, if it is WGSL.
+    pub fn wgsl(&self) -> Option<&str> {
+        self.text.as_deref().filter(|_| self.ending() == "wgsl")
+    }
+
     /// The ending of the file's name, for a copy of it.
     pub fn ending(&self) -> &str {
         Path::new(&self.name).extension().and_then(|e| e.to_str()).unwrap_or("txt")

@@ -125,6 +125,11 @@ impl Texels {
         Ok(Texels { shape, dim: along, arrayed: ty.arrayed, depth, scalars })
     }
 
+    /// Whether it is an array of images.
+    pub fn is_arrayed(&self) -> bool {
+        self.arrayed
+    }
+
     /// Bytes of all levels and layers; saturating.
     pub fn bytes(&self) -> u64 {
         let texel: u64 = self.scalars.iter().map(|s| u64::from(s.width() / 8)).sum();

@@ -20,6 +20,7 @@ fn folder(path: &Path, part: Option<&str>, cases: &[(String, &str, f64)]) -> Pat
     fs::create_dir_all(path).unwrap();
     let device = DeviceInfo {
         name: "a device".to_owned(),
+        api: "vulkan".to_owned(),
         kind: "cpu".to_owned(),
         vendor_id: 1,
         device_id: 2,

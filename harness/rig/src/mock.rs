@@ -26,6 +26,7 @@ pub struct Mock {
 pub fn device() -> DeviceInfo {
     DeviceInfo {
         name: "a device that goes wrong on demand".to_owned(),
+        api: "vulkan".to_owned(),
         kind: "other".to_owned(),
         vendor_id: 0,
         device_id: 0,

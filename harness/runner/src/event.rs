@@ -144,6 +144,11 @@ pub struct CaseResult {
     pub times: Times,
 }
 
+/// The API of results that do not name theirs: there was no other when they were written.
+fn vulkan() -> String {
+    "vulkan".to_owned()
+}
+
 /// For serde, which asks with a reference.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 pub(crate) fn is_false(value: &bool) -> bool {
@@ -250,8 +255,11 @@ pub struct Profile {
 /// Identity of the device and its driver, and what the run depends on.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DeviceInfo {
-    /// `deviceName`.
+    /// `deviceName`, and the API if it is another than Vulkan.
     pub name: String,
+    /// What results come through: `vulkan` or `wgpu`.
+    #[serde(default = "vulkan")]
+    pub api: String,
     /// `VkPhysicalDeviceType`, as `discrete`, `integrated`, `virtual`, `cpu`, `other`.
     pub kind: String,
     /// `vendorID`.

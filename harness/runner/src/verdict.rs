@@ -2,7 +2,7 @@
 
 use crate::{CaseResult, ClassCount, Example, FailedChunk, Profile, Status, Times, Trouble};
 use assay_case::Case;
-use assay_precision::{Call, Census, Reference, Sample, Scalar, Verdict};
+use assay_precision::{Call, Census, Reference, Rules, Sample, Scalar, Verdict};
 use std::collections::BTreeMap;
 
 /// What is known of a case when it ends.
@@ -72,6 +72,11 @@ pub fn blank(case: &Case, status: Status, reason: String, seed: u64) -> CaseResu
         types: format!("{} <- {}", types(&case.call.results), types(&case.call.operands)),
         modes: case.call.modes.to_string(),
         source: case.source.to_string(),
+        api: match case.call.rules {
+            Rules::Vulkan => "vulkan",
+            Rules::Wgsl => "wgpu",
+        }
+        .to_owned(),
         rule: case.call.rule(),
         clause: case.call.clause().to_owned(),
         ..CaseResult::blank(case.name.clone(), status, seed)
@@ -212,6 +217,9 @@ fn explain(case: &Case, operands: &[String], got: &str) -> String {
     command += &format!(" --shape {shape}");
     if !modes.names().is_empty() {
         command += &format!(" --mode {modes}");
+    }
+    if call.rules == Rules::Wgsl {
+        command += " --api wgpu";
     }
     command += &format!(" --in {}", operands.join(","));
     if call.result_slots().count() == 1 {

@@ -220,6 +220,7 @@ pub fn device_info(physical: &PhysicalDevice) -> DeviceInfo {
     let has = physical.capabilities();
     DeviceInfo {
         name: identity.name.clone(),
+        api: "vulkan".to_owned(),
         kind: identity.device_type.to_string().to_ascii_lowercase(),
         vendor_id: identity.vendor_id,
         device_id: identity.device_id,

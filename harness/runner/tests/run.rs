@@ -83,6 +83,7 @@ impl Kernel for FakeKernel {
 fn device() -> DeviceInfo {
     DeviceInfo {
         name: "fake".into(),
+        api: "vulkan".to_owned(),
         kind: "other".into(),
         vendor_id: 0,
         device_id: 0,

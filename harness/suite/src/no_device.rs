@@ -21,6 +21,7 @@ impl Default for NoDevice {
         NoDevice {
             info: DeviceInfo {
                 name: "no device: the oracle alone".to_owned(),
+                api: "none".to_owned(),
                 kind: "other".to_owned(),
                 vendor_id: 0,
                 device_id: 0,

@@ -201,7 +201,7 @@ impl Target for Stand<'_> {
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         match &self.words {
-            Ok(words) => self.target.run(&Job { words, ..*job }),
+            Ok(words) => self.target.run(&Job { wgsl: None, words, ..*job }),
             Err(lacks) => Err(TargetError::Lacks(lacks.clone())),
         }
     }

@@ -20,6 +20,7 @@ impl<F: Fn(&mut Left)> Synthetic<F> {
     pub(crate) fn new(spoil: F) -> Self {
         let info = DeviceInfo {
             name: "synthetic".into(),
+            api: "vulkan".to_owned(),
             kind: "cpu".into(),
             vendor_id: 0,
             device_id: 0,

@@ -1,0 +1,277 @@
+//! Devices through wgpu: the same as Vulkan's, found again among wgpu's adapters.
+
+use crate::error::{PortableError, trouble};
+use assay_runner::{DeviceInfo, Trouble, device_info};
+use assay_vulkan::{Identity, Instance, PhysicalDevice};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use wgpu::{Backends, Features, InstanceDescriptor, InstanceFlags};
+
+/// The version of wgpu, and of naga with it.
+pub const WGPU: &str = "30.0.1";
+
+/// What wgpu is asked for where the adapter has it: what shaders of ours may use.
+const WANTED: Features = Features::SHADER_F16
+    .union(Features::SHADER_F64)
+    .union(Features::SHADER_INT64)
+    .union(Features::SUBGROUP)
+    .union(Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES)
+    .union(Features::FLOAT32_FILTERABLE)
+    .union(Features::TEXTURE_FORMAT_16BIT_NORM)
+    .union(Features::IMMEDIATES);
+
+/// An adapter of wgpu's, and the Vulkan device that it is.
+#[derive(Clone)]
+pub struct PortableDevice {
+    adapter: wgpu::Adapter,
+    info: DeviceInfo,
+}
+
+/// A device that was opened through wgpu. Lost for good once it was lost.
+#[derive(Clone)]
+pub(crate) struct Open {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    /// Why it is lost, once it is.
+    lost: Arc<Mutex<Option<String>>>,
+    /// Errors that no scope was open for: a defect of ours, or of wgpu.
+    uncaptured: Arc<Mutex<Vec<String>>>,
+}
+
+impl PortableDevice {
+    /// The device that a selector names, as `assay devices` lists it.
+    ///
+    /// # Errors
+    /// There is no such device, or wgpu does not offer it.
+    pub fn select(selector: Option<&str>) -> Result<PortableDevice, PortableError> {
+        let instance = Instance::new(false)?;
+        let devices = instance.devices()?;
+        let chosen = instance.select(selector)?;
+        Self::of(&chosen, &devices)
+    }
+
+    /// wgpu's adapter for a Vulkan device, one of `all`.
+    ///
+    /// # Errors
+    /// wgpu does not offer it.
+    pub fn of(physical: &PhysicalDevice, all: &[PhysicalDevice]) -> Result<PortableDevice, PortableError> {
+        let adapters = adapters();
+        let keys: Vec<Key> = adapters.iter().map(|adapter| Key::of_adapter(&adapter.get_info())).collect();
+        let devices: Vec<(usize, Key)> =
+            all.iter().map(|device| (device.identity().index, Key::of_device(device.identity()))).collect();
+        let identity = physical.identity();
+        let place = corresponding(identity.index, &Key::of_device(identity), &devices, &keys);
+        let Some(adapter) = place.and_then(|place| adapters.get(place)) else {
+            let adapters = keys.into_iter().map(|key| key.name).collect();
+            return Err(PortableError::NoAdapter { device: identity.to_string(), adapters });
+        };
+        Ok(PortableDevice { adapter: adapter.clone(), info: info(physical) })
+    }
+
+    /// What it is: what Vulkan says of it, with the API in its name.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// Whether shaders may use `f16`.
+    pub fn has_f16(&self) -> bool {
+        self.adapter.features().contains(Features::SHADER_F16)
+    }
+
+    /// What the adapter has of what shaders of ours may use.
+    pub(crate) fn features(&self) -> Features {
+        self.adapter.features() & WANTED
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// wgpu refuses.
+    pub(crate) fn open(&self) -> Result<Open, PortableError> {
+        let descriptor = wgpu::DeviceDescriptor {
+            required_features: self.features(),
+            required_limits: self.adapter.limits(),
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let opened = pollster::block_on(self.adapter.request_device(&descriptor));
+        let refused = |what: String| PortableError::Open { device: self.info.name.clone(), what };
+        let (device, queue) = opened.map_err(|error| refused(error.to_string()))?;
+        let lost: Arc<Mutex<Option<String>>> = Arc::default();
+        let told = Arc::clone(&lost);
+        device.set_device_lost_callback(move |reason, text| {
+            *lock(&told) = Some(format!("{reason:?}: {text}"));
+        });
+        let uncaptured: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told = Arc::clone(&uncaptured);
+        // Without a handler wgpu panics.
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            lock(&told).push(error.to_string());
+        }));
+        Ok(Open { device, queue, lost, uncaptured })
+    }
+}
+
+impl Open {
+    /// Does something with the device, what wgpu objects to being an error.
+    pub(crate) fn watched<T>(&self, during: &str, work: impl FnOnce() -> T) -> Result<T, (wgpu::Error, Trouble)> {
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let made = work();
+        // In the reverse order of opening.
+        let errors = [pollster::block_on(validation.pop()), pollster::block_on(internal.pop())];
+        let errors = errors.into_iter().chain([pollster::block_on(memory.pop())]).flatten();
+        match errors.into_iter().next() {
+            Some(error) => {
+                let trouble = self.loss(during).unwrap_or_else(|| trouble(&error, during));
+                Err((error, trouble))
+            }
+            None => Ok(made),
+        }
+    }
+
+    /// The loss of the device, if it is lost.
+    pub(crate) fn loss(&self, during: &str) -> Option<Trouble> {
+        let lost = lock(&self.lost).clone()?;
+        Some(Trouble::DeviceLost(format!("{during}: wgpu: device lost: {lost}")))
+    }
+
+    /// Submits commands and waits for them.
+    pub(crate) fn run(
+        &self,
+        commands: wgpu::CommandBuffer,
+        limit: Duration,
+        during: &str,
+    ) -> Result<Duration, Trouble> {
+        let started = Instant::now();
+        let submitted = self.watched(during, || self.queue.submit([commands])).map_err(|(_, trouble)| trouble)?;
+        let wait = wgpu::PollType::Wait { submission_index: Some(submitted), timeout: Some(limit) };
+        match self.device.poll(wait) {
+            Ok(_) => {}
+            Err(wgpu::PollError::Timeout) => {
+                return Err(Trouble::Timeout(format!("{during}: no result after {} s", limit.as_secs_f64())));
+            }
+            Err(error) => return Err(Trouble::Internal(format!("{during}: wgpu: {error}"))),
+        }
+        if let Some(lost) = self.loss(during) {
+            return Err(lost);
+        }
+        match lock(&self.uncaptured).pop() {
+            Some(error) => Err(Trouble::Internal(format!("{during}: wgpu: {error}"))),
+            None => Ok(started.elapsed()),
+        }
+    }
+
+    /// The bytes of a buffer that can be mapped, after [`Open::run`].
+    pub(crate) fn read(&self, buffer: &wgpu::Buffer, during: &str, take: impl FnOnce(&[u8])) -> Result<(), Trouble> {
+        let (sender, told) = std::sync::mpsc::channel();
+        buffer.slice(..).map_async(wgpu::MapMode::Read, move |mapped| _ = sender.send(mapped));
+        let polled = self.device.poll(wgpu::PollType::wait_indefinitely());
+        if let Some(lost) = self.loss(during) {
+            return Err(lost);
+        }
+        let failed = |what: String| Trouble::Internal(format!("{during}: wgpu: {what}"));
+        polled.map_err(|error| failed(error.to_string()))?;
+        match told.recv() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(failed(error.to_string())),
+            Err(_) => return Err(failed("a mapping was never answered".to_owned())),
+        }
+        {
+            let view = buffer.slice(..).get_mapped_range().map_err(|error| failed(error.to_string()))?;
+            take(&view);
+        }
+        buffer.unmap();
+        Ok(())
+    }
+}
+
+/// Every adapter over Vulkan, in the loader's order, those without conformance among them: software drivers are.
+fn adapters() -> Vec<wgpu::Adapter> {
+    let instance = wgpu::Instance::new(InstanceDescriptor {
+        backends: Backends::VULKAN,
+        flags: InstanceFlags::ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER,
+        ..InstanceDescriptor::new_without_display_handle()
+    });
+    pollster::block_on(instance.enumerate_adapters(Backends::VULKAN))
+}
+
+/// What tells devices apart in either API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Key {
+    name: String,
+    vendor: u32,
+    device: u32,
+    driver: String,
+    driver_info: String,
+}
+
+impl Key {
+    fn of_device(identity: &Identity) -> Key {
+        Key {
+            name: identity.name.clone(),
+            vendor: identity.vendor_id,
+            device: identity.device_id,
+            driver: identity.driver_name.clone(),
+            driver_info: identity.driver_info.clone(),
+        }
+    }
+
+    fn of_adapter(info: &wgpu::AdapterInfo) -> Key {
+        Key {
+            name: info.name.clone(),
+            vendor: info.vendor,
+            device: info.device,
+            driver: info.driver.clone(),
+            driver_info: info.driver_info.clone(),
+        }
+    }
+}
+
+/// The adapter that is the device of that index: of several that nothing tells apart, the one in the same place among its likes.
+fn corresponding(index: usize, device: &Key, devices: &[(usize, Key)], adapters: &[Key]) -> Option<usize> {
+    let place = devices.iter().filter(|(other, key)| *other < index && key == device).count();
+    adapters.iter().enumerate().filter(|(_, key)| *key == device).map(|(place, _)| place).nth(place)
+}
+
+/// What results say of the device.
+fn info(physical: &PhysicalDevice) -> DeviceInfo {
+    let mut info = device_info(physical);
+    info.name += ", wgpu";
+    info.api = "wgpu".to_owned();
+    info.properties.insert("wgpu".to_owned(), WGPU.to_owned());
+    info
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str, device: u32) -> Key {
+        Key { name: name.into(), vendor: 7, device, driver: "d".into(), driver_info: "1".into() }
+    }
+
+    #[test]
+    fn devices_are_told_apart_and_twins_by_their_order() {
+        let devices = [(0, key("a", 1)), (1, key("b", 1)), (2, key("a", 1)), (3, key("a", 2))];
+        // wgpu may list them in another order, and may leave some out.
+        let adapters = [key("a", 2), key("b", 1), key("a", 1), key("a", 1)];
+        let found = |index: usize| corresponding(index, &devices[index].1, &devices, &adapters);
+        assert_eq!([found(0), found(1), found(2), found(3)], [Some(2), Some(1), Some(3), Some(0)]);
+        assert_eq!(corresponding(2, &devices[2].1, &devices, &adapters[..3]), None);
+        let other_driver = Key { driver_info: "2".into(), ..key("b", 1) };
+        assert_eq!(corresponding(1, &devices[1].1, &devices, &[other_driver]), None);
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_lock_file() {
+        let lock = include_str!("../../../Cargo.lock");
+        for name in ["wgpu", "naga"] {
+            assert!(lock.contains(&format!("name = \"{name}\"\nversion = \"{WGPU}\"\n")), "{name} is not {WGPU}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The executor that runs precision cases through wgpu.
+
+use crate::device::{Open, PortableDevice, lock};
+use crate::error::{PortableError, said};
+use crate::shader::{WORKGROUP, shader, translated, uses_f16};
+use assay_case::{Case, Columns};
+use assay_precision::Rules;
+use assay_runner::{DeviceInfo, Executor, Kernel, Trouble};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Runs cases through wgpu, in this process. Cases have to be [`translated`] first: what is not is not run.
+pub struct PortableExecutor {
+    device: PortableDevice,
+    open: Mutex<Open>,
+    time_limit: Duration,
+}
+
+impl PortableExecutor {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// wgpu refuses.
+    pub fn new(device: PortableDevice, time_limit: Duration) -> Result<PortableExecutor, PortableError> {
+        let open = Mutex::new(device.open()?);
+        Ok(PortableExecutor { device, open, time_limit })
+    }
+
+    /// The device that it opened.
+    pub fn device(&self) -> &PortableDevice {
+        &self.device
+    }
+}
+
+impl Executor for PortableExecutor {
+    fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    fn missing(&self, case: &Case) -> Option<String> {
+        if case.call.rules != Rules::Wgsl {
+            let why = translated(case).err().map(|why| why.to_string());
+            return Some(why.unwrap_or_else(|| "the case is not WGSL".to_owned()));
+        }
+        let without = uses_f16(&case.call) && !self.device.has_f16();
+        without.then(|| "wgpu does not offer shader-f16 on this device".to_owned())
+    }
+
+    fn build(&self, case: &Case, capacity: usize, _: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {
+        const DURING: &str = "building a pipeline";
+        let open = lock(&self.open).clone();
+        let text = shader(case, capacity).map_err(|error| Trouble::Internal(error.to_string()))?;
+        let pipeline = open
+            .watched(DURING, || {
+                let module = open.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: None,
+                    source: wgpu::ShaderSource::Wgsl(text.into()),
+                });
+                open.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: None,
+                    layout: None,
+                    module: &module,
+                    entry_point: Some("main"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    cache: None,
+                })
+            })
+            // WGSL that is valid and refused is the implementation's failure.
+            .map_err(|(error, trouble)| match trouble {
+                Trouble::Internal(_) => {
+                    Trouble::Pipeline(format!("{DURING}: wgpu refuses valid WGSL: {}", said(&error)))
+                }
+                other => other,
+            })?;
+        Ok(Box::new(PortableKernel { open, pipeline, buffers: None, time_limit: self.time_limit }))
+    }
+
+    fn recover(&self) -> Result<(), Trouble> {
+        *lock(&self.open) = self.device.open().map_err(|error| Trouble::Internal(error.to_string()))?;
+        Ok(())
+    }
+}
+
+struct PortableKernel {
+    open: Open,
+    pipeline: wgpu::ComputePipeline,
+    /// Made with the first chunk: a case may wait for its turn, and buffers are what takes memory.
+    buffers: Option<Buffers>,
+    time_limit: Duration,
+}
+
+struct Buffers {
+    operands: wgpu::Buffer,
+    results: wgpu::Buffer,
+    back: wgpu::Buffer,
+    group: wgpu::BindGroup,
+}
+
+/// What the words of results hold before the shader writes them, so that what it does not write can be told.
+const UNWRITTEN: [u8; 4] = 0xa55a_5aa5u32.to_le_bytes();
+
+impl PortableKernel {
+    fn buffers(&self, operands: &Columns, results: &Columns) -> Result<Buffers, Trouble> {
+        use wgpu::BufferUsages as Usage;
+        let (device, pipeline) = (&self.open.device, &self.pipeline);
+        let made = self.open.watched("making buffers", || {
+            let buffer = |size: usize, usage: Usage| {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: None,
+                    size: size as u64,
+                    usage,
+                    mapped_at_creation: false,
+                })
+            };
+            let (input, output) = (size_of_val(operands.words()), size_of_val(results.words()));
+            let operands = buffer(input, Usage::STORAGE | Usage::COPY_DST);
+            let results = buffer(output, Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC);
+            let back = buffer(output, Usage::COPY_DST | Usage::MAP_READ);
+            let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.get_bind_group_layout(0),
+                entries: &[
+                    wgpu::BindGroupEntry { binding: 0, resource: operands.as_entire_binding() },
+                    wgpu::BindGroupEntry { binding: 1, resource: results.as_entire_binding() },
+                ],
+            });
+            Buffers { operands, results, back, group }
+        });
+        made.map_err(|(_, trouble)| trouble)
+    }
+}
+
+impl Kernel for PortableKernel {
+    fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, Trouble> {
+        const DURING: &str = "running a shader";
+        let buffers = match self.buffers.take() {
+            Some(buffers) => buffers,
+            None => self.buffers(operands, results)?,
+        };
+        let unwritten = UNWRITTEN.repeat(results.words().len());
+        let groups = (operands.rows() as u32).div_ceil(WORKGROUP);
+        let most = self.open.device.limits().max_compute_workgroups_per_dimension;
+        let commands = self.open.watched(DURING, || {
+            self.open.queue.write_buffer(&buffers.operands, 0, bytemuck::cast_slice(operands.words()));
+            self.open.queue.write_buffer(&buffers.results, 0, &unwritten);
+            let mut encoder = self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
+            {
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                pass.set_pipeline(&self.pipeline);
+                pass.set_bind_group(0, &buffers.group, &[]);
+                pass.dispatch_workgroups(groups.min(most), groups.div_ceil(most), 1);
+            }
+            encoder.copy_buffer_to_buffer(&buffers.results, 0, &buffers.back, 0, buffers.back.size());
+            encoder.finish()
+        });
+        let commands = commands.map_err(|(_, trouble)| trouble)?;
+        let taken = self.open.run(commands, self.time_limit, DURING)?;
+        let words = results.words_mut();
+        self.open.read(&buffers.back, DURING, |bytes| {
+            bytemuck::cast_slice_mut::<u32, u8>(words).copy_from_slice(bytes);
+        })?;
+        results.set_rows(operands.rows());
+        self.buffers = Some(buffers);
+        Ok(taken)
+    }
+}

@@ -1,0 +1,301 @@
+//! Whole shaders through wgpu: WGSL as it is written, SPIR-V through naga.
+
+use crate::device::{Open, PortableDevice, lock};
+use crate::error::{PortableError, said};
+use crate::texture;
+use assay_check::{Job, Left, Target, TargetError};
+use assay_oracle::{Resource, Slot};
+use assay_runner::{DeviceInfo, Trouble};
+use assay_spirv::need::Have;
+use assay_spirv::reflect::DescriptorKind;
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// A device through wgpu.
+pub struct PortableTarget {
+    device: PortableDevice,
+    /// `None` after it was lost or took too long: then it is opened anew.
+    open: Mutex<Option<Open>>,
+    have: Have,
+    time_limit: Duration,
+    /// Whether shaders that are SPIR-V are taken, through naga's reader.
+    spirv: bool,
+}
+
+/// What a shader binds, by group and binding.
+type Bound = BTreeSet<(u32, u32)>;
+
+impl PortableTarget {
+    /// Opens a device. `have` is what the device has as a Vulkan device: what wgpu then refuses is said by it.
+    ///
+    /// # Errors
+    /// wgpu refuses.
+    pub fn new(device: PortableDevice, have: Have, time_limit: Duration) -> Result<PortableTarget, PortableError> {
+        let open = Mutex::new(Some(device.open()?));
+        Ok(PortableTarget { device, open, have, time_limit, spirv: false })
+    }
+
+    /// The same, taking SPIR-V as well: naga reads it, and writes it again for the driver.
+    #[must_use]
+    pub fn with_spirv(self) -> PortableTarget {
+        PortableTarget { spirv: true, ..self }
+    }
+
+    fn open(&self) -> Result<Open, TargetError> {
+        let mut held = lock(&self.open);
+        if let Some(open) = &*held {
+            return Ok(open.clone());
+        }
+        let opened = self.device.open().map_err(|error| Trouble::Internal(error.to_string()))?;
+        Ok(held.insert(opened).clone())
+    }
+
+    fn compute(&self, open: &Open, job: &Job<'_>) -> Result<Left, TargetError> {
+        if !job.specs.is_empty() {
+            return Err(TargetError::Lacks("specialisation constants are not given to wgpu".to_owned()));
+        }
+        if !job.dispatch.push_constants.is_empty() {
+            return Err(TargetError::Lacks("WebGPU has no push constants".to_owned()));
+        }
+        let (source, bound) = self.source(job)?;
+        let module = open
+            .watched("reading the shader", || {
+                open.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source })
+            })
+            .map_err(|(error, trouble)| refused(&error, trouble))?;
+        let pipeline = open
+            .watched("building the pipeline", || {
+                open.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: None,
+                    layout: None,
+                    module: &module,
+                    entry_point: Some(job.entry),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    cache: None,
+                })
+            })
+            .map_err(|(error, trouble)| refused(&error, trouble))?;
+        let held = Held::new(open, job, &bound)?;
+        let commands = open
+            .watched("recording the dispatch", || {
+                let groups = held.groups(open, &pipeline);
+                let mut encoder = open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
+                {
+                    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                    pass.set_pipeline(&pipeline);
+                    for (set, group) in &groups {
+                        pass.set_bind_group(*set, group, &[]);
+                    }
+                    let [x, y, z] = job.dispatch.groups;
+                    pass.dispatch_workgroups(x, y, z);
+                }
+                held.copy_back(&mut encoder);
+                encoder.finish()
+            })
+            .map_err(|(error, trouble)| refused(&error, trouble))?;
+        let taken = open.run(commands, self.time_limit, "running the shader")?;
+        let mut left = Left { memory: BTreeMap::new(), taken };
+        for descriptor in job.descriptors.iter().filter(|descriptor| descriptor.is_read_back()) {
+            let before = job.dispatch.bindings.get(&descriptor.slot).and_then(bytes);
+            let Some(before) = before else { continue };
+            let memory = match held.things.get(&descriptor.slot) {
+                Some(thing) => thing.read(open, before.len())?,
+                // The shader does not use it.
+                None => before.to_vec(),
+            };
+            left.memory.insert(descriptor.slot, memory);
+        }
+        Ok(left)
+    }
+
+    /// What wgpu is given, and what it binds.
+    fn source<'j>(&self, job: &Job<'j>) -> Result<(wgpu::ShaderSource<'j>, Bound), TargetError> {
+        let lacks = |what: String| TargetError::Lacks(what);
+        let (module, source) = match job.wgsl {
+            Some(text) => {
+                let module = naga::front::wgsl::parse_str(text)
+                    .map_err(|error| lacks(format!("naga does not read the WGSL: {error}")))?;
+                (module, wgpu::ShaderSource::Wgsl(Cow::Borrowed(text)))
+            }
+            None if !self.spirv => {
+                return Err(lacks("the program is SPIR-V, which WebGPU does not take".to_owned()));
+            }
+            None => {
+                let options = naga::front::spv::Options::default();
+                let bytes: &[u8] = bytemuck::cast_slice(job.words);
+                // There are legal modules on which naga's reader panics.
+                let read = catch_unwind(AssertUnwindSafe(|| naga::front::spv::parse_u8_slice(bytes, &options)));
+                let read = read.map_err(|_| lacks("naga panics on this SPIR-V".to_owned()))?;
+                let module = read.map_err(|error| lacks(format!("naga does not read this SPIR-V: {error}")))?;
+                (module, wgpu::ShaderSource::SpirV(Cow::Borrowed(job.words)))
+            }
+        };
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
+        let info = info.map_err(|error| lacks(format!("naga holds the shader for invalid: {}", error.as_inner())))?;
+        let entry = module.entry_points.iter().position(|entry| entry.name == job.entry);
+        let entry = entry.ok_or_else(|| lacks(format!("naga finds no entry point `{}`", job.entry)))?;
+        let uses = info.get_entry_point(entry);
+        let bound = module
+            .global_variables
+            .iter()
+            .filter(|(handle, _)| !uses[*handle].is_empty())
+            .filter_map(|(_, variable)| variable.binding.as_ref().map(|binding| (binding.group, binding.binding)))
+            .collect();
+        Ok((source, bound))
+    }
+}
+
+/// What an objection of wgpu's to a legal shader means: what WebGPU does not allow is a limit of its own, all else a failure.
+fn refused(error: &wgpu::Error, trouble: Trouble) -> TargetError {
+    match (error, trouble) {
+        (wgpu::Error::Validation { .. }, Trouble::Internal(_)) => TargetError::Lacks(format!("wgpu: {}", said(error))),
+        (_, Trouble::Internal(what)) => TargetError::Failed(Trouble::Pipeline(what)),
+        (_, other) => TargetError::Failed(other),
+    }
+}
+
+/// The bytes of a binding.
+fn bytes(resource: &Resource) -> Option<&[u8]> {
+    match resource {
+        Resource::Buffer(buffer) => Some(&buffer.data),
+        Resource::Image(image) | Resource::CombinedImageSampler(image, _) => Some(&image.data),
+        _ => None,
+    }
+}
+
+/// What is bound, made on the device.
+struct Held {
+    things: BTreeMap<Slot, Thing>,
+}
+
+enum Thing {
+    Buffer { buffer: wgpu::Buffer, back: Option<wgpu::Buffer> },
+    Texture(texture::Made),
+    Sampler(wgpu::Sampler),
+}
+
+impl Held {
+    fn new(open: &Open, job: &Job<'_>, bound: &Bound) -> Result<Held, TargetError> {
+        let mut things = BTreeMap::new();
+        for descriptor in job.descriptors {
+            let slot = descriptor.slot;
+            if !bound.contains(&(slot.set, slot.binding)) {
+                continue;
+            }
+            if slot.element != 0 {
+                return Err(TargetError::Lacks("WebGPU has no arrays of bindings".to_owned()));
+            }
+            let Some(resource) = job.dispatch.bindings.get(&slot) else { continue };
+            let thing = open.watched("making resources", || made(open, descriptor, resource));
+            let thing = thing.map_err(|(error, trouble)| refused(&error, trouble))?;
+            things.insert(slot, thing.map_err(TargetError::Lacks)?);
+        }
+        Ok(Held { things })
+    }
+
+    /// A bind group for each set.
+    fn groups(&self, open: &Open, pipeline: &wgpu::ComputePipeline) -> Vec<(u32, wgpu::BindGroup)> {
+        let sets: BTreeSet<u32> = self.things.keys().map(|slot| slot.set).collect();
+        let group = |set: u32| {
+            let things = self.things.iter().filter(|(slot, _)| slot.set == set);
+            let entries: Vec<wgpu::BindGroupEntry<'_>> = things
+                .map(|(slot, thing)| wgpu::BindGroupEntry {
+                    binding: slot.binding,
+                    resource: match thing {
+                        Thing::Buffer { buffer, .. } => buffer.as_entire_binding(),
+                        Thing::Texture(made) => wgpu::BindingResource::TextureView(&made.view),
+                        Thing::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler),
+                    },
+                })
+                .collect();
+            open.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.get_bind_group_layout(set),
+                entries: &entries,
+            })
+        };
+        sets.into_iter().map(|set| (set, group(set))).collect()
+    }
+
+    fn copy_back(&self, encoder: &mut wgpu::CommandEncoder) {
+        for thing in self.things.values() {
+            match thing {
+                Thing::Buffer { buffer, back: Some(back) } => {
+                    encoder.copy_buffer_to_buffer(buffer, 0, back, 0, back.size());
+                }
+                Thing::Texture(made) => made.copy_back(encoder),
+                Thing::Buffer { back: None, .. } | Thing::Sampler(_) => {}
+            }
+        }
+    }
+}
+
+impl Thing {
+    /// What it holds after the dispatch, as the oracle lays it out.
+    fn read(&self, open: &Open, bytes: usize) -> Result<Vec<u8>, TargetError> {
+        const DURING: &str = "reading results";
+        let mut memory = Vec::new();
+        match self {
+            Thing::Buffer { back: Some(back), .. } => {
+                open.read(back, DURING, |all| memory.extend_from_slice(&all[..bytes.min(all.len())]))?;
+            }
+            Thing::Texture(made) => {
+                let back = made.back.as_ref().ok_or_else(|| Trouble::Internal("nothing to read back".to_owned()))?;
+                open.read(back, DURING, |all| memory = made.unpadded(all))?;
+            }
+            Thing::Buffer { back: None, .. } | Thing::Sampler(_) => {
+                return Err(Trouble::Internal("nothing to read back".to_owned()).into());
+            }
+        }
+        Ok(memory)
+    }
+}
+
+/// What a binding is on the device; what WebGPU lacks for it, in words.
+fn made(open: &Open, descriptor: &assay_check::Descriptor, resource: &Resource) -> Result<Thing, String> {
+    use wgpu::BufferUsages as Usage;
+    match (descriptor.kind, resource) {
+        (DescriptorKind::StorageBuffer | DescriptorKind::UniformBuffer, Resource::Buffer(buffer)) => {
+            // Copies are of whole words; what is beyond the data is nobody's.
+            let size = (buffer.data.len().next_multiple_of(4) as u64).max(4);
+            let storage = descriptor.kind == DescriptorKind::StorageBuffer;
+            let usage = if storage { Usage::STORAGE | Usage::COPY_SRC } else { Usage::UNIFORM };
+            let describe =
+                |usage: Usage| wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+            let made = open.device.create_buffer(&describe(usage | Usage::COPY_DST));
+            let mut data = buffer.data.clone();
+            data.resize(size as usize, 0);
+            open.queue.write_buffer(&made, 0, &data);
+            let back = storage.then(|| open.device.create_buffer(&describe(Usage::MAP_READ | Usage::COPY_DST)));
+            Ok(Thing::Buffer { buffer: made, back })
+        }
+        (DescriptorKind::SampledImage | DescriptorKind::StorageImage, Resource::Image(image)) => {
+            texture::Made::new(open, descriptor, image).map(Thing::Texture)
+        }
+        (DescriptorKind::Sampler, Resource::Sampler(sampler)) => texture::sampler(open, sampler).map(Thing::Sampler),
+        (kind, _) => Err(format!("WebGPU has no {kind:?}")),
+    }
+}
+
+impl Target for PortableTarget {
+    fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    fn have(&self) -> &Have {
+        &self.have
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let open = self.open()?;
+        let ran = self.compute(&open, job);
+        if let Err(TargetError::Failed(Trouble::DeviceLost(_) | Trouble::Timeout(_))) = ran {
+            *lock(&self.open) = None;
+        }
+        ran
+    }
+}
