@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
@@ -242,6 +242,15 @@ impl Opened {
     /// The file of results.
     pub(crate) fn file(&self) -> PathBuf {
         self.path.join(RESULTS)
+    }
+
+    /// What every case did, by its name.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it is damaged.
+    pub fn statuses(&self) -> Result<BTreeMap<String, Status>, LoadError> {
+        let results = self.results(|line| Some((line.brief.name.into_owned(), line.brief.status?)))?;
+        Ok(results.into_iter().flatten().collect())
     }
 
     /// What `take` makes of every result, in the order of the file. Other events are passed over.

@@ -11,12 +11,14 @@
 //! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
 //! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
 
+use crate::device::WGPU;
 use crate::elements::path_text;
 use crate::options::{BindingName, Options, Source};
 use crate::states::states;
 use crate::verdict::{Permitted, bytes_of, hex, ranges};
 use crate::{Check, CheckError, ImageForm, Mutation, SamplerForm, Subject};
 use assay_oracle::{Dispatch, Outcome, Slot, Standing};
+use assay_precision::Rules;
 use assay_runner::{CheckResult, DeviceInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,6 +32,7 @@ const MANIFEST: &str = "bundle.json";
 const SHADER: &str = "shader.spvasm";
 const EXPECTED: &str = "expected.txt";
 const RESULT: &str = "result.json";
+const ORIGINAL: &str = "original";
 const DEVICE: &str = "device.json";
 const README: &str = "README.txt";
 const PUSH: &str = "push.hex";
@@ -123,7 +126,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     };
     let text = check.subject.source.disassemble().map_err(|error| failed(&folder.join(SHADER), &error))?;
     save(SHADER, &text)?;
-    let original = check.subject.text.as_ref().map(|text| (format!("original.{}", check.subject.ending()), text));
+    let original = check.subject.text.as_ref().map(|text| (format!("{ORIGINAL}.{}", check.subject.ending()), text));
     if let Some((name, text)) = &original {
         save(name, text)?;
     }
@@ -154,7 +157,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     let manifest = Manifest {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").into(),
-        specification: assay_runner::SPECIFICATION.into(),
+        specification: device.specification().into(),
         command: command.to_vec(),
         name: check.subject.name.clone(),
         entry: check.setup.entry.clone(),
@@ -196,9 +199,15 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     }
     let manifest: Manifest =
         serde_json::from_value(schema).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
-    let (path, text) = load(SHADER)?;
+    let (path, text) = load(DEVICE)?;
+    let device: DeviceInfo =
+        serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
+    // What went through wgpu as WGSL is given to it as WGSL again.
+    let wgsl = Some(format!("{ORIGINAL}.wgsl")).filter(|name| device.api == WGPU && folder.join(name).is_file());
+    let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER))?;
     let subject = Subject::read(&path.display().to_string(), text.as_bytes())?;
     let mut options = Options {
+        rules: if device.api == WGPU { Rules::Wgsl } else { Rules::Vulkan },
         entry: Some(manifest.entry.clone()),
         groups: Some(manifest.workgroups),
         specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),
@@ -227,8 +236,6 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     options.push = manifest.push.as_deref().map(words).transpose()?;
     let (path, text) = load(RESULT)?;
     let result = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
-    let (path, text) = load(DEVICE)?;
-    let device = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
     Ok(Bundle { manifest, subject, options, result, device })
 }
 

@@ -51,7 +51,7 @@ impl<'a> Check<'a> {
     pub fn new(subject: &'a Subject, options: &Options) -> Result<Check<'a>, CheckError> {
         subject.must_be_legal()?;
         let setup = Setup::new(subject, options)?;
-        let program = Program::new(&subject.source.module, &setup.entry, &spec_values(&setup.specs));
+        let program = Program::under(setup.rules, &subject.source.module, &setup.entry, &spec_values(&setup.specs));
         let program = program.map_err(|error| oracle(subject, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());

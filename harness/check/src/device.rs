@@ -3,6 +3,7 @@
 use crate::setup::{Descriptor, Spec};
 use crate::verdict::bytes_of;
 use assay_oracle::{Dispatch, Resource as Bound, Slot};
+use assay_precision::Rules;
 use assay_runner::{DeviceInfo, Trouble, device_info};
 use assay_spirv::need::Have;
 use assay_spirv::reflect::DescriptorKind;
@@ -54,10 +55,18 @@ pub enum TargetError {
 /// Something done with an opened device, which must end within the time limit.
 pub type DeviceWork<'a> = dyn FnMut(&Device, Duration) -> Result<(), Error> + 'a;
 
+/// What [`DeviceInfo::api`] says of what goes through wgpu.
+pub(crate) const WGPU: &str = "wgpu";
+
 /// Computes results.
 pub trait Target {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
+
+    /// Whose accuracy rules hold for what it computes.
+    fn rules(&self) -> Rules {
+        if self.info().api == WGPU { Rules::Wgsl } else { Rules::Vulkan }
+    }
 
     /// What it has, for negotiation.
     fn have(&self) -> &Have;

@@ -342,7 +342,7 @@ impl<T: Target> Target for Mutating<T> {
         let module = Module::parse(job.words.to_vec())
             .map_err(|error| Trouble::Internal(format!("the module that an error was to be planted in: {error}")))?;
         match self.planted.change(&module) {
-            Some(words) => self.inner.run(&Job { words: &words, ..*job }),
+            Some(words) => self.inner.run(&Job { wgsl: None, words: &words, ..*job }),
             None => Err(Trouble::Internal("the instruction that an error was planted in is gone".into()).into()),
         }
     }

@@ -3,6 +3,7 @@
 use crate::{CheckError, ImageForm, SamplerForm};
 use assay_case::{InputRange, Mixture};
 use assay_oracle::{Limits, Slot};
+use assay_precision::Rules;
 use assay_spirv::Module;
 use assay_spirv::kernel::KernelCall;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,8 @@ use std::sync::Arc;
 /// What a check is asked to do.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// Whose accuracy rules hold: those of WGSL for what runs through an implementation of WebGPU.
+    pub rules: Rules,
     /// The entry point; where there is only one for compute, none need be named.
     pub entry: Option<String>,
     /// Workgroups along x, y and z; by default a few.
@@ -57,6 +60,7 @@ pub struct Kernel {
 impl Default for Options {
     fn default() -> Options {
         Options {
+            rules: Rules::Vulkan,
             entry: None,
             groups: None,
             specs: Vec::new(),

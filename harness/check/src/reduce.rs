@@ -118,6 +118,7 @@ fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result
     let round = result.mismatches.first().map_or(0, |m| m.round);
     let dispatch = check.dispatch(round, target)?;
     let mut options = Options {
+        rules: check.setup.rules,
         entry: Some(check.setup.entry.clone()),
         groups: Some(check.setup.groups),
         specs: check.setup.specs.iter().map(|s| (s.id.to_string(), format!("0x{:x}", s.bits))).collect(),

@@ -6,7 +6,7 @@ use crate::texels::Texels;
 use crate::{BindingName, CheckError, Subject};
 use assay_case::{Mixture, Values};
 use assay_oracle::{Buffer, Dispatch, Resource, Slot, SpecValues};
-use assay_precision::Scalar;
+use assay_precision::{Rules, Scalar};
 use assay_spirv::Module;
 use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape};
 use assay_spirv::sampling::{AddressMode, CompareOp, Sampler};
@@ -69,6 +69,8 @@ impl Descriptor {
 /// A shader made ready.
 #[derive(Debug)]
 pub struct Setup {
+    /// Whose accuracy rules hold.
+    pub rules: Rules,
     /// The entry point's name.
     pub entry: String,
     /// Invocations of a workgroup along x, y and z.
@@ -116,6 +118,7 @@ impl Setup {
         let groups = options.groups.unwrap_or_else(|| default_groups(local));
         let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
         let mut setup = Setup {
+            rules: options.rules,
             entry: entry.name.clone(),
             local,
             groups,

@@ -120,6 +120,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<String>,
 
+    /// What the cases are run through: vulkan, wgpu (as WGSL, judged by WGSL's rules) or both, one after the other
+    ///
+    /// both: each with a folder of its own in that of --out, `vulkan` and `wgpu`, and at the end what differs.
+    #[arg(long, value_name = "API", default_value = "vulkan", hide_possible_values = true)]
+    pub(crate) api: Api,
+
     /// Goes on with the run of this folder, which was killed or interrupted, as it was begun
     ///
     /// Only what is missing is run. Of other options, --jobs, --workers, --memory, -v and -q may differ from then.
@@ -199,6 +205,37 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
 }
 
+/// What results come through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Api {
+    /// Vulkan itself.
+    Vulkan,
+    /// wgpu, over Vulkan.
+    Wgpu,
+    /// One after the other.
+    Both,
+}
+
+impl Api {
+    /// The APIs that it stands for, in order.
+    pub(crate) fn each(self) -> &'static [Api] {
+        match self {
+            Api::Vulkan => &[Api::Vulkan],
+            Api::Wgpu => &[Api::Wgpu],
+            Api::Both => &[Api::Vulkan, Api::Wgpu],
+        }
+    }
+
+    /// `vulkan`, `wgpu`, `both`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Api::Vulkan => "vulkan",
+            Api::Wgpu => "wgpu",
+            Api::Both => "both",
+        }
+    }
+}
+
 /// Whether the device is opened in processes of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Isolate {
@@ -254,6 +291,10 @@ pub(crate) struct ExplainArgs {
     /// Default: the one that the number of operands fits.
     #[arg(long, value_name = "SHAPE")]
     pub(crate) shape: Option<String>,
+
+    /// Whose rules: vulkan, wgpu (those of WGSL) or both, one after the other
+    #[arg(long, value_name = "API", default_value = "vulkan", hide_possible_values = true)]
+    pub(crate) api: Api,
 
     /// Print a JSON object; for several results (vectors, ModfStruct) an array of them
     #[arg(long)]
@@ -319,6 +360,7 @@ Examples:
   assay run
   assay run 'precision.f32.exp2.*' --budget exhaustive -v
   assay run precision.f16 --device lavapipe --out lavapipe
+  assay run 'precision.f32.*' --api both --out both
   assay run precision.f32.log2 --budget sampled --range 0.5..2";
 
 const EXPLAIN: &str = "\
@@ -351,4 +393,5 @@ Examples:
   assay explain OpFDiv --format f16 --in 1 3 --mode RoundingModeRTZ
   assay explain OpFConvert --format f16 --from f32 --in 65519.9
   assay explain Ldexp --in 1.5,-126 --mode DenormPreserve
+  assay explain Acos --in 0.999 --api both
   assay explain OpDot --shape vec3 --in 1,2,3,4,5,6 --json";

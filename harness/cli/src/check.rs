@@ -1,18 +1,20 @@
 //! `assay check` and `assay repro`.
 
 use crate::{
-    args::{Confirm, Isolate, RunArgs},
+    args::{Api, Confirm, Isolate, RunArgs},
     exit::{self, Failure, WithCode, usage},
-    note, print, run,
+    folders, note, print, run,
 };
 use assay_check::{
     BindingName, BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Source, Subject, Target,
     VulkanTarget, against, assignment, bundle, reduce, without_source,
 };
 use assay_oracle::Place;
+use assay_portable::{PortableDevice, PortableTarget};
+use assay_precision::Rules;
 use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
-use assay_runner::{CheckResult, Event, Reporter, RunInfo, SCHEMA, SPECIFICATION, Status};
-use assay_spirv::module::Index;
+use assay_runner::{CheckResult, Event, Reporter, RunInfo, SCHEMA, Status, device_info};
+use assay_spirv::{Style, module::Index};
 use assay_vulkan::{Instance, PhysicalDevice};
 use clap::Args;
 use jiff::Timestamp;
@@ -143,6 +145,12 @@ struct OnArgs {
     #[arg(long, visible_alias = "devices", value_name = "DEVICE")]
     device: Option<String>,
 
+    /// What it is run through: vulkan, wgpu (WGSL as it is written, SPIR-V as naga reads it; judged by WGSL's rules) or both
+    ///
+    /// A bundle is run again through what it came from.
+    #[arg(long, value_name = "API", hide_possible_values = true)]
+    api: Option<Api>,
+
     /// How long the device may take over one round, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = crate::args::positive_seconds)]
     timeout: f64,
@@ -175,6 +183,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     };
     args.given.apply(&mut options)?;
     let subject = Subject::load(&shader)?;
+    let api = args.on.api.unwrap_or(Api::Vulkan);
+    if api != Api::Vulkan && (args.against.is_some() || args.on.validation) {
+        return Err(usage("--against and --validation go with --api vulkan"));
+    }
     let check = Check::new(&subject, &options)?;
     if let Some(other) = &args.against {
         return translation(&check, other, &options, args);
@@ -184,21 +196,85 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         trace: !args.no_trace || args.explain,
         explain: args.explain,
         reduce: args.reduce,
-        out: args.out.as_deref(),
         mutation: args.mutate.as_ref(),
     };
+    // The same shader and inputs, judged by the rules of what it goes through.
+    let by_wgsl = Options { rules: Rules::Wgsl, ..options.clone() };
+    let portable = Check::new(&subject, &by_wgsl)?;
+    if subject.wgsl().is_none() && api != Api::Vulkan {
+        note("wgpu is given the SPIR-V as naga reads it, and the driver what naga writes of that");
+    }
     let devices = args.on.devices()?;
     let several = devices.len() > 1;
     let mut results = Vec::new();
-    for physical in devices {
-        let folder =
-            plan.out.map(|out| if several { out.join(physical.identity().index.to_string()) } else { out.into() });
-        results.push(plan.on(&args.on.target(&physical)?, folder.as_deref())?);
+    for physical in &devices {
+        for &api in api.each() {
+            let mut folder = args.out.clone();
+            if several {
+                folder = folder.map(|out| out.join(physical.identity().index.to_string()));
+            }
+            if args.on.api == Some(Api::Both) {
+                folder = folder.map(|out| out.join(api.name()));
+            }
+            results.push(match api {
+                Api::Wgpu => {
+                    let plan = Plan { check: &portable, ..plan };
+                    let result = plan.on(&args.on.portable(physical)?, folder.as_deref())?;
+                    translated(&subject, folder.as_deref(), &result.1, physical)?;
+                    result
+                }
+                Api::Vulkan | Api::Both => plan.on(&args.on.target(physical)?, folder.as_deref())?,
+            });
+        }
     }
-    if several {
+    if results.len() > 1 {
         print(side_by_side(&results).as_bytes())?;
     }
+    if api == Api::Both {
+        print(between_apis(&results).as_bytes())?;
+    }
     Ok(code(&results))
+}
+
+/// Puts what naga makes of the WGSL beside the bundle, if there is one.
+fn translated(
+    subject: &Subject,
+    folder: Option<&Path>,
+    result: &CheckResult,
+    physical: &PhysicalDevice,
+) -> Result<(), Failure> {
+    let bundle = folder.map(|folder| folder.join("bundle")).filter(|bundle| bundle.is_dir());
+    let (Some(bundle), Some(text)) = (bundle, subject.wgsl()) else { return Ok(()) };
+    if result.mismatches.is_empty() {
+        return Ok(());
+    }
+    let words = match assay_portable::naga_spirv(text, &device_info(physical)) {
+        Ok(words) => words,
+        Err(what) => {
+            note(&format!("the SPIR-V of the bundle is not written: {}", what.trim()));
+            return Ok(());
+        }
+    };
+    let text = assay_spirv::disassemble(&words, Style::Indented).code(exit::INTERNAL)?;
+    folders::write(&bundle.join("naga.spvasm"), &text)?;
+    note(&format!("what naga makes of the shader for wgpu: {}", bundle.join("naga.spvasm").display()));
+    Ok(())
+}
+
+/// Which of the two fails, where only one does: results come in pairs.
+fn between_apis(results: &[(String, CheckResult, u8)]) -> String {
+    let mut text = String::new();
+    for pair in results.chunks(2) {
+        let [(device, vulkan, _), (_, wgpu, _)] = pair else { continue };
+        let what = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
+            (true, false) => "fails through Vulkan only: look at what this translation asks of the driver",
+            (false, true) => "fails through wgpu only: look at wgpu and naga, or at what their checks add",
+            (true, true) => "fails through both: look at the driver",
+            (false, false) => continue,
+        };
+        _ = writeln!(text, "{device}: {what}");
+    }
+    text
 }
 
 /// The worst of all devices; one that lacks what the shader needs says nothing about the others.
@@ -213,11 +289,17 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
     let bundle = bundle::read(&args.folder)?;
     let check = Check::new(&bundle.subject, &bundle.options)?;
     let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
-    let plan =
-        Plan { check: &check, trace: true, explain: false, reduce: false, out: None, mutation: mutation.as_ref() };
+    let plan = Plan { check: &check, trace: true, explain: false, reduce: false, mutation: mutation.as_ref() };
+    let through = if bundle.device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };
+    let api = args.on.api.unwrap_or(through);
     let mut results = Vec::new();
     for physical in args.on.devices()? {
-        results.push(plan.on(&args.on.target(&physical)?, None)?);
+        for &api in api.each() {
+            results.push(match api {
+                Api::Wgpu => plan.on(&args.on.portable(&physical)?, None)?,
+                Api::Vulkan | Api::Both => plan.on(&args.on.target(&physical)?, None)?,
+            });
+        }
     }
     let was = &bundle.result;
     let mut text = format!("\nin the bundle: {:?} on {}\n", was.status, bundle.device.name);
@@ -261,18 +343,18 @@ fn names_a_shader(path: &Path) -> Result<bool, Failure> {
 }
 
 /// What is done on each device.
+#[derive(Clone, Copy)]
 struct Plan<'a> {
     check: &'a Check<'a>,
     trace: bool,
     explain: bool,
     reduce: bool,
-    out: Option<&'a Path>,
     mutation: Option<&'a Mutation>,
 }
 
 impl Plan<'_> {
     /// One device: its name, what was found, and the exit code that calls for.
-    fn on(&self, target: &VulkanTarget, folder: Option<&Path>) -> Result<(String, CheckResult, u8), Failure> {
+    fn on(&self, target: &dyn Target, folder: Option<&Path>) -> Result<(String, CheckResult, u8), Failure> {
         match self.mutation {
             Some(mutation) => {
                 let module = &self.check.subject.source.module;
@@ -318,7 +400,7 @@ impl Plan<'_> {
         tell(&Event::RunStarted(Box::new(RunInfo {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            specification: SPECIFICATION.to_owned(),
+            specification: target.info().specification().to_owned(),
             device: target.info().clone(),
             budget: "check".to_owned(),
             seed: result.seed,
@@ -479,6 +561,7 @@ impl OnArgs {
             lists: Default::default(),
             validation: self.validation,
             path: None,
+            api: self.api.unwrap_or(Api::Vulkan),
             resume: None,
             workers: None,
             // A worker is told the command line, which is not that of a run.
@@ -492,6 +575,14 @@ impl OnArgs {
 
     fn target(&self, physical: &PhysicalDevice) -> Result<VulkanTarget, Failure> {
         Ok(VulkanTarget::new(physical, Duration::from_secs_f64(self.timeout), self.validation)?)
+    }
+
+    /// The same device through wgpu.
+    fn portable(&self, physical: &PhysicalDevice) -> Result<PortableTarget, Failure> {
+        let all = Instance::new(false)?.devices()?;
+        let device = PortableDevice::of(physical, &all)?;
+        let have = physical.capabilities().have();
+        Ok(PortableTarget::new(device, have, Duration::from_secs_f64(self.timeout))?.with_spirv())
     }
 
     fn devices(&self) -> Result<Vec<PhysicalDevice>, Failure> {

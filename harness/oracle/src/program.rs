@@ -6,6 +6,7 @@ use crate::inst::{Function, Inst, Reg};
 use crate::outcome::Outcome;
 use crate::site::Site;
 use crate::ty::{Kind, Leaf};
+use assay_precision::Rules;
 use assay_spirv::Module;
 use assay_spirv::tables::{BuiltIn, Capability, Dim, ImageFormat};
 use std::collections::BTreeSet;
@@ -147,7 +148,16 @@ impl Program {
     /// There is no such entry point, the module holds what the interpreter does not implement (named with its place),
     /// or what no valid module has.
     pub fn new(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
-        crate::decode::program(module, entry, spec)
+        Program::under(Rules::Vulkan, module, entry, spec)
+    }
+
+    /// The same, of a module that is a translation of WGSL and is judged by WGSL's accuracy rules wherever an instruction is the
+    /// counterpart of an expression of WGSL.
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub fn under(rules: Rules, module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
+        crate::decode::program(rules, module, entry, spec)
     }
 
     /// The entry point's name.

@@ -2,7 +2,7 @@
 
 use crate::direct::Direct;
 use crate::ty::{Fmt, Kind};
-use assay_precision::{Call, Op, Reference, Scalar, Shape};
+use assay_precision::{Call, Op, Reference, Rules, Scalar, Shape};
 
 /// Which reading of the text a run follows where there are two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,12 +87,26 @@ pub(crate) fn kind(scalar: Scalar) -> Option<Kind> {
 /// The sites of a program while it is decoded.
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
+    rules: Rules,
     all: Vec<Site>,
 }
 
 impl Sites {
+    pub(crate) fn under(rules: Rules) -> Sites {
+        Sites { rules, all: Vec::new() }
+    }
+
+    /// The call by the rules that hold: what is no counterpart of an expression of WGSL stays what it is.
+    fn ruled(&self, call: Call) -> Call {
+        match self.rules {
+            Rules::Vulkan => call,
+            Rules::Wgsl => call.in_wgsl().unwrap_or(call),
+        }
+    }
+
     /// The number of a site, made if there is none like it.
     pub(crate) fn add(&mut self, call: Call, components: Option<(u32, u8)>) -> Option<u32> {
+        let call = self.ruled(call);
         let same = |site: &Site| site.call == call && site.components == components;
         if let Some(known) = self.all.iter().position(same) {
             return Some(known as u32);
@@ -105,13 +119,16 @@ impl Sites {
         let widths = call.operands.iter().map(|t| t.len() as u32).collect();
         let reference = call.reference();
         let direct = Direct::new(&call, reference.environment(0), &operands, &results);
+        // Of denormals WGSL permits more than these do.
+        let wider = call.rules == Rules::Wgsl && matches!(call.op, Op::FMin | Op::FMax | Op::FClamp);
+        let direct = direct.filter(|_| !wider);
         let root = match call.op {
             Op::Length | Op::Distance => Some(Op::Sqrt),
             Op::Normalize => Some(Op::InverseSqrt),
             _ => None,
         };
         let root = root.and_then(|op| Call::new(op, call.results[0].scalar, Shape::Scalar, None, call.modes).ok());
-        let root = root.map(|call| call.reference());
+        let root = root.map(|call| self.ruled(call).reference());
         self.all.push(Site { root, reference, components, widths, operands, results, free, direct, call });
         Some(self.all.len() as u32 - 1)
     }

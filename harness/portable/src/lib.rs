@@ -8,14 +8,18 @@
 //! A device is the one that Vulkan lists: [`PortableDevice::of`] finds it again among wgpu's adapters.
 
 mod device;
+mod document;
 mod error;
 mod executor;
 mod shader;
+mod spirv;
 mod target;
 mod texture;
 
 pub use device::{PortableDevice, WGPU};
+pub use document::accuracy;
 pub use error::PortableError;
 pub use executor::PortableExecutor;
 pub use shader::{NotPortable, shader, translated};
+pub use spirv::naga_spirv;
 pub use target::PortableTarget;

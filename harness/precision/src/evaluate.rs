@@ -70,6 +70,8 @@ const ROUNDED_INSIDE: &str = "of an inherited formula the text says how its deno
 const QUANTIZED: &str =
     "the instruction set demands zero for a denormal half, the table of Vulkan says correctly rounded";
 const CLASSIFIED: &str = "without SignedZeroInfNanPreserve the operand is assumed not to be a NaN or an infinity";
+const PACKED_HALVES: &str = "WGSL's formula takes halves up; the instruction of GLSL.std.450 that its function was made for lets them go either \
+     way, and so may be what was meant (gpuweb issue 4159)";
 const LOG_ONE: &str = "the instruction set gives Log(1) as 0, the table an absolute error";
 const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instruction set gives zero";
 
@@ -262,7 +264,14 @@ impl<'a> Run<'a> {
         let slot = self.slot;
         let site =
             Site { operand: slot.inputs[0].1, result: slot.result, slot: slot.component, rounding: slot.env.rounding };
-        if let Some(set) = (slot.env.rules == Rules::Wgsl).then(|| wgsl::listed(exact, x, &site)).flatten() {
+        if let Some(mut set) = (slot.env.rules == Rules::Wgsl).then(|| wgsl::listed(exact, x, &site)).flatten() {
+            if self.lenient && matches!(exact, Exact::PackSnorm | Exact::PackUnorm) {
+                let either = exact.set(x, &site);
+                if either != set {
+                    self.doubt.set(Some(PACKED_HALVES));
+                    set.union_with(&either);
+                }
+            }
             return set;
         }
         let mut set = exact.set(x, &site);

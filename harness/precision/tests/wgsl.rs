@@ -366,6 +366,11 @@ fn packing_adds_a_half_and_takes_the_floor() {
     // 0.5 - 63.5 is -63, whatever rounds to even.
     assert_eq!([at(0.5), at(-0.5), at(1.0), at(-2.0), at(0.0)], [byte(64), byte(-63), byte(127), byte(-127), byte(0)]);
     assert_eq!(at(0.3), byte(38));
+    // What the instruction of GLSL.std.450 may do instead is a doubt, not a failure; what neither does is one.
+    let of_minus_half = |got: u64| pack.judge(&[bits(-0.5), 0, 0, 0], &[got, 0, 0, 0])[0].verdict;
+    let verdicts = [0xc1, 0xc0, 0xc2].map(of_minus_half);
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::QualityWarning, Verdict::Fail]);
+    assert!(pack.permitted(&[bits(-0.5), 0, 0, 0])[0].lenient.as_ref().is_some_and(|l| l.doubt.contains("either way")));
     let unpack = wgsl(Op::UnpackSnorm4x8, F, None);
     let one = i64::from(1f32.to_bits());
     let set = only(&unpack, &[0x80]);

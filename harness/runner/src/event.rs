@@ -11,6 +11,9 @@ pub const SCHEMA: u32 = 1;
 /// The specification whose text the precision table follows.
 pub const SPECIFICATION: &str = "Vulkan 1.4.360";
 
+/// The specification whose text WGSL's accuracy table follows: the editor's draft of that day.
+pub const WGSL_SPECIFICATION: &str = "WGSL, editor's draft of 2026-08-19";
+
 /// What the case did, in deqp's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 pub enum Status {
@@ -290,6 +293,13 @@ pub struct DeviceInfo {
     pub host_cpu: String,
 }
 
+impl DeviceInfo {
+    /// The specification that results through its API are held against.
+    pub fn specification(&self) -> &'static str {
+        if self.api == "wgpu" { WGSL_SPECIFICATION } else { SPECIFICATION }
+    }
+}
+
 /// What a run is, before its first case.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct RunInfo {
@@ -297,7 +307,7 @@ pub struct RunInfo {
     pub schema: u32,
     /// Version of Assay.
     pub version: String,
-    /// [`SPECIFICATION`].
+    /// [`DeviceInfo::specification`].
     pub specification: String,
     /// The device.
     pub device: DeviceInfo,

@@ -16,7 +16,7 @@ mod vulkan;
 pub use check::{Blame, BlameExample, CheckResult, Derived, Mismatch, Undetermined};
 pub use event::{
     CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, OneRun, Part, Profile, Repeat, Repeated, Reporter,
-    RunInfo, SCHEMA, SPECIFICATION, Status, Times,
+    RunInfo, SCHEMA, SPECIFICATION, Status, Times, WGSL_SPECIFICATION,
 };
 pub use executor::{Executor, Kernel, Trouble};
 pub use plan::{Choice, Plan, PlanError, Planned, RunOptions, Selection, choose, plan, select};

@@ -1,6 +1,6 @@
 //! Choosing what to run.
 
-use crate::{DeviceInfo, Executor, Part, RunInfo, SCHEMA, SPECIFICATION};
+use crate::{DeviceInfo, Executor, Part, RunInfo, SCHEMA};
 use assay_case::{Budget, Case, Filter, InputRange, Partition, RangeError, stable_hash};
 
 /// What a run does with its cases.
@@ -215,7 +215,7 @@ impl Plan {
         RunInfo {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            specification: SPECIFICATION.to_owned(),
+            specification: device.specification().to_owned(),
             device,
             budget: options.budget.to_string(),
             seed: options.seed,

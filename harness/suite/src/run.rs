@@ -131,6 +131,7 @@ impl Programs<'_> {
         program.options.seed = self.with.seed;
         let started = Instant::now();
         let subject = Subject::read(&format!("{}.{}", case.name, program.ending), program.text.as_bytes())?;
+        program.options.rules = self.target.rules();
         let check = Check::new(&subject, &program.options)?;
         let build = started.elapsed().as_secs_f64();
         let mut found = match path {

@@ -31,7 +31,7 @@ pub(super) fn judge(
     let (_, plain, _) = record.result;
     let Alone { words, element } = alone(module, setup, traced, record)?;
     let parsed = Module::parse(words).ok()?;
-    let program = Program::new(&parsed, &setup.entry, &crate::setup::spec_values(&setup.specs)).ok()?;
+    let program = Program::under(setup.rules, &parsed, &setup.entry, &crate::setup::spec_values(&setup.specs)).ok()?;
     let slot = free_slot(&setup.descriptors, 1);
     let bytes = traced.invocations * u64::from(plain.count) * u64::from(element / 8);
     let given = Buffer { data: recorded.to_vec(), address: None };

@@ -5,7 +5,7 @@ mod operand;
 mod text;
 
 use crate::{
-    args::{Cli, Command, ExplainArgs},
+    args::{Api, Cli, Command, ExplainArgs},
     exit::{self, Failure, WithCode, usage},
     note, print,
 };
@@ -25,24 +25,29 @@ struct Request {
 
 /// Explains.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
-    let request = understand(args)?;
-    let explanations = request.call.explain(&request.inputs, request.got.as_deref());
-    let text = if args.json {
-        let mut text = json::render(&request, &explanations).code(exit::INTERNAL)?;
-        text.push('\n');
-        text
-    } else {
-        text::render(&request, &explanations)
-    };
-    print(text.as_bytes())?;
-    Ok(if explanations.iter().any(is_failure) { exit::FAILURES } else { exit::OK })
+    let mut failed = false;
+    for (i, &api) in args.api.each().iter().enumerate() {
+        let request = understand(args, api)?;
+        let explanations = request.call.explain(&request.inputs, request.got.as_deref());
+        let text = if args.json {
+            let mut text = json::render(&request, &explanations).code(exit::INTERNAL)?;
+            text.push('\n');
+            text
+        } else {
+            let between = if i > 0 { "\n" } else { "" };
+            format!("{between}{}", text::render(&request, &explanations))
+        };
+        print(text.as_bytes())?;
+        failed |= explanations.iter().any(is_failure);
+    }
+    Ok(if failed { exit::FAILURES } else { exit::OK })
 }
 
 /// What the command line of an `assay explain` would print, without colours; `None` if it is none.
 pub(crate) fn derivation(command: &str) -> Option<String> {
     let cli = Cli::try_parse_from(command.split_whitespace()).ok()?;
     let Command::Explain(args) = cli.command else { return None };
-    let request = understand(&args).ok()?;
+    let request = understand(&args, *args.api.each().first()?).ok()?;
     let explanations = request.call.explain(&request.inputs, request.got.as_deref());
     Some(anstream::adapter::strip_str(&text::render(&request, &explanations)).to_string())
 }
@@ -51,7 +56,7 @@ fn is_failure(explanation: &Explanation) -> bool {
     explanation.judgement.is_some_and(|judgement| judgement.verdict == Verdict::Fail)
 }
 
-fn understand(args: &ExplainArgs) -> Result<Request, Failure> {
+fn understand(args: &ExplainArgs, api: Api) -> Result<Request, Failure> {
     let op = Op::from_name(&args.op).code(exit::USAGE)?;
     let scalar = scalar(&args.format)?;
     let from = args.from.as_deref().map(self::scalar).transpose()?;
@@ -63,6 +68,7 @@ fn understand(args: &ExplainArgs) -> Result<Request, Failure> {
         }
         None => fitting(op, scalar, from, modes, args.inputs.len())?,
     };
+    let call = if api == Api::Wgpu { call.in_wgsl().code(exit::USAGE)? } else { call };
     let inputs = values("--in", &args.inputs, call.operand_slots().collect())
         .map_err(|wrong| wrong.unwrap_or_else(|slots| count_of_operands(&call, &slots, args.inputs.len())))?;
     let got = match &args.got {

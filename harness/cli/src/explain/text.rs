@@ -3,7 +3,7 @@
 use super::{Request, json::bits, operand, types};
 use anstyle::{AnsiColor, Style};
 use assay_float::Set;
-use assay_precision::{Explanation, FailureClass, Judgement, Scalar, Verdict};
+use assay_precision::{Explanation, FailureClass, Judgement, Rules, Scalar, Verdict};
 use assay_reports::{count, margin};
 use std::fmt::Write;
 
@@ -14,7 +14,11 @@ const LABEL: usize = 15;
 pub(super) fn render(request: &Request, explanations: &[Explanation]) -> String {
     let call = &request.call;
     let bold = Style::new().bold();
-    let mut text = format!("{bold}{}{bold:#}  {}  {}  modes: {}\n\n", call.op, types(call), request.shape, call.modes);
+    let under = match call.rules {
+        Rules::Vulkan => format!("modes: {}", call.modes),
+        Rules::Wgsl => "by the rules of WGSL".to_owned(),
+    };
+    let mut text = format!("{bold}{}{bold:#}  {}  {}  {under}\n\n", call.op, types(call), request.shape);
     let operands: Vec<(u64, Scalar)> = request.inputs.iter().copied().zip(call.operand_slots()).collect();
     for (i, &(bits, slot)) in operands.iter().enumerate() {
         // Derivations speak of x0, x1, ..

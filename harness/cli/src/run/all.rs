@@ -1,16 +1,22 @@
-//! `--device all`: one run after another, a folder for each device.
+//! `--device all` and `--api both`: one run after another, a folder for each.
 
-use super::{INTERRUPTED, default_folder, one, resume};
+use super::{ALL, INTERRUPTED, default_folder, one, resume};
 use crate::{
-    args::RunArgs,
+    args::{Api, RunArgs},
     exit::{self, Failure, WithCode},
-    note,
+    folders, note, print,
 };
 use anyhow::Context;
 use assay_reports::Folder;
-use assay_runner::DeviceInfo;
+use assay_runner::{DeviceInfo, Status};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, fs, path::Path, process::Command, sync::atomic::Ordering};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    process::Command,
+    sync::atomic::Ordering,
+};
 
 /// The file that says what was begun in a folder of several runs.
 const BEGUN: &str = "run.json";
@@ -22,7 +28,7 @@ struct Begun {
     command: Vec<String>,
 }
 
-/// Whether runs on several devices were begun in a folder.
+/// Whether several runs were begun in a folder.
 pub(super) fn was_begun(folder: &Path) -> bool {
     folder.join(BEGUN).is_file()
 }
@@ -34,11 +40,11 @@ pub(super) fn go_on(given: &RunArgs, out: &Path) -> Result<u8, Failure> {
     let begun = text.and_then(|text| serde_json::from_str(&text).with_context(|| file.display().to_string()));
     let Begun { version, command } = begun.code(exit::USAGE)?;
     let args = RunArgs { out: Some(out.to_owned()), ..resume::again(given, out, &version, &command)? };
-    // Each of them was begun with its device.
-    each(&args, &command, out, Some(&RunArgs { device: None, ..given.clone() }))
+    // Each of them was begun with its device and its API.
+    each(&args, &command, out, Some(&RunArgs { device: None, api: Api::Vulkan, ..given.clone() }))
 }
 
-/// Runs on every device that `assay devices` finds, in its order.
+/// Runs on every device that `assay devices` finds, in its order, or on the one that is asked for, through each API that is.
 pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
     let out = args.out.clone().unwrap_or_else(default_folder);
     let begun = Begun { version: env!("CARGO_PKG_VERSION").to_owned(), command: command.to_vec() };
@@ -52,33 +58,107 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
     each(args, command, &out, None)
 }
 
-/// Runs on each device; those whose run was begun go on with it, if this goes on with what was begun.
+/// Runs each; those that were begun are gone on with, if this goes on with what was begun.
 fn each(args: &RunArgs, command: &[String], out: &Path, going_on: Option<&RunArgs>) -> Result<u8, Failure> {
-    let (mut codes, mut folders) = (Vec::new(), BTreeSet::new());
-    for (index, device) in devices()?.into_iter().enumerate() {
-        if INTERRUPTED.load(Ordering::Relaxed) {
-            codes.push(exit::INTERRUPTED);
-            break;
+    let mut codes = Vec::new();
+    let every = args.device.as_deref() == Some(ALL);
+    let one_device = || vec![Place { device: args.device.clone(), folder: None, name: None }];
+    let places = if every { every_device()? } else { one_device() };
+    'runs: for place in places {
+        let within = place.folder.map_or_else(|| out.to_owned(), |folder| out.join(folder));
+        let mut folders = Vec::new();
+        for &api in args.api.each() {
+            if INTERRUPTED.load(Ordering::Relaxed) {
+                codes.push(exit::INTERRUPTED);
+                break 'runs;
+            }
+            let folder = if args.api == Api::Both { within.join(api.name()) } else { within.clone() };
+            let name = place.name.as_ref().map_or_else(String::new, |name| format!("{name}, "));
+            note(&format!("{name}through {}, into {}", api.name(), folder.display()));
+            let ran = match going_on.filter(|_| Folder::is_begun(&folder)) {
+                Some(given) => resume::resume(given, &folder),
+                None => {
+                    let args = RunArgs { device: place.device.clone(), api, out: Some(folder.clone()), ..args.clone() };
+                    one(&args, alone(command, place.device.as_deref(), api, &folder.to_string_lossy()), None)
+                }
+            };
+            codes.push(match ran {
+                Ok(code) => {
+                    folders.push(folder);
+                    code
+                }
+                Err(failure) => {
+                    // One device that cannot be used is no reason to leave out the others.
+                    crate::complain(&failure);
+                    failure.code
+                }
+            });
         }
-        let folder = out.join(folder(&device, index, &mut folders));
-        note(&format!("device {index}: {}, into {}", device.name, folder.display()));
-        let ran = match going_on.filter(|_| Folder::is_begun(&folder)) {
-            Some(given) => resume::resume(given, &folder),
-            None => {
-                let args = RunArgs { device: Some(index.to_string()), out: Some(folder.clone()), ..args.clone() };
-                one(&args, alone(command, index, &folder.to_string_lossy()), None)
-            }
-        };
-        codes.push(match ran {
-            Ok(code) => code,
-            Err(failure) => {
-                // One device that cannot be used is no reason to leave out the others.
-                crate::complain(&failure);
-                failure.code
-            }
-        });
+        if let [vulkan, wgpu] = folders.as_slice() {
+            compare(vulkan, wgpu)?;
+        }
     }
     Ok(together(&codes))
+}
+
+/// A device to run on.
+struct Place {
+    /// What selects it.
+    device: Option<String>,
+    /// Its folder, where there are several.
+    folder: Option<String>,
+    /// What is said of it, where there are several.
+    name: Option<String>,
+}
+
+fn every_device() -> Result<Vec<Place>, Failure> {
+    let mut taken = BTreeSet::new();
+    let place = |(index, device): (usize, DeviceInfo)| Place {
+        device: Some(index.to_string()),
+        folder: Some(folder(&device, index, &mut taken)),
+        name: Some(format!("device {index}: {}", device.name)),
+    };
+    Ok(devices()?.into_iter().enumerate().map(place).collect())
+}
+
+/// Says which cases failed through one API and not through the other.
+fn compare(vulkan: &Path, wgpu: &Path) -> Result<(), Failure> {
+    let statuses = |folder: &Path| folders::open(folder)?.statuses().code(exit::USAGE);
+    print(apart(&statuses(vulkan)?, &statuses(wgpu)?).as_bytes())?;
+    Ok(())
+}
+
+/// The cases that failed through one API only, and how they came out through the other.
+fn apart(vulkan: &BTreeMap<String, Status>, wgpu: &BTreeMap<String, Status>) -> String {
+    /// Cases that are listed.
+    const SHOWN: usize = 40;
+    let only = |one: &BTreeMap<String, Status>, other: &BTreeMap<String, Status>| -> Vec<String> {
+        let failing = one.iter().filter(|(_, status)| status.is_failure());
+        let here = failing.filter(|(name, _)| other.get(*name).is_none_or(|status| !status.is_failure()));
+        here.map(|(name, status)| match other.get(name) {
+            Some(other) => format!("  {name}: {status:?}, and {other:?} through the other"),
+            None => format!("  {name}: {status:?}, and no result through the other"),
+        })
+        .collect()
+    };
+    let mut text = String::new();
+    for (api, lines) in [("Vulkan", only(vulkan, wgpu)), ("wgpu", only(wgpu, vulkan))] {
+        text += &format!(
+            "\nfailing through {api} only: {}\n",
+            if lines.is_empty() { "none".to_owned() } else { lines.len().to_string() }
+        );
+        for line in lines.iter().take(SHOWN) {
+            text += line;
+            text.push('\n');
+        }
+        if lines.len() > SHOWN {
+            text += &format!("  and {} more: assay diff shows them\n", lines.len() - SHOWN);
+        }
+    }
+    let both =
+        vulkan.iter().filter(|(name, status)| status.is_failure() && wgpu.get(*name).is_some_and(|s| s.is_failure()));
+    text += &format!("failing through both: {}\n", both.count());
+    text
 }
 
 /// What is here, found out in a process of its own: drivers may crash when they are loaded, too.
@@ -106,18 +186,21 @@ fn folder(device: &DeviceInfo, index: usize, taken: &mut BTreeSet<String>) -> St
     name
 }
 
-/// The command line that runs on that device alone.
-fn alone(command: &[String], index: usize, folder: &str) -> Vec<String> {
+/// The command line that runs on that device through that API alone.
+fn alone(command: &[String], device: Option<&str>, api: Api, folder: &str) -> Vec<String> {
     let mut alone = Vec::new();
     let mut rest = command.iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
-            "--device" | "--out" => _ = rest.next(),
-            other if other.starts_with("--device=") || other.starts_with("--out=") => {}
+            "--device" | "--out" | "--api" => _ = rest.next(),
+            other if ["--device=", "--out=", "--api="].iter().any(|option| other.starts_with(option)) => {}
             _ => alone.push(argument.clone()),
         }
     }
-    alone.extend(["--device".to_owned(), index.to_string(), "--out".to_owned(), folder.to_owned()]);
+    if let Some(device) = device {
+        alone.extend(["--device".to_owned(), device.to_owned()]);
+    }
+    alone.extend(["--api".to_owned(), api.name().to_owned(), "--out".to_owned(), folder.to_owned()]);
     alone
 }
 
@@ -136,9 +219,31 @@ mod tests {
     fn a_run_of_one_device_is_told_apart() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let command = words("assay run p.f32 --device all --out o --seed 3");
-        assert_eq!(alone(&command, 1, "o/x"), words("assay run p.f32 --seed 3 --device 1 --out o/x"));
-        let command = words("assay run --device=all --out=o");
-        assert_eq!(alone(&command, 0, "o/x"), words("assay run --device 0 --out o/x"));
+        let (one, zero) = (Some("1"), Some("0"));
+        let alone_on_one = alone(&command, one, Api::Vulkan, "o/x");
+        assert_eq!(alone_on_one, words("assay run p.f32 --seed 3 --device 1 --api vulkan --out o/x"));
+        let command = words("assay run --device=all --api=both --out=o");
+        assert_eq!(alone(&command, zero, Api::Wgpu, "o/x"), words("assay run --device 0 --api wgpu --out o/x"));
+        let command = words("assay run --api both");
+        assert_eq!(alone(&command, None, Api::Wgpu, "o/x"), words("assay run --api wgpu --out o/x"));
+    }
+
+    #[test]
+    fn what_fails_through_one_api_only_is_said() {
+        let results = |of: &[(&str, Status)]| of.iter().map(|(name, status)| ((*name).to_owned(), *status)).collect();
+        let vulkan = results(&[("a", Status::Fail), ("b", Status::Pass), ("c", Status::Crash), ("d", Status::Fail)]);
+        let wgpu = results(&[("a", Status::Fail), ("b", Status::Fail), ("c", Status::NotSupported)]);
+        let text = apart(&vulkan, &wgpu);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        let expected = [
+            "failing through Vulkan only: 2",
+            "  c: Crash, and NotSupported through the other",
+            "  d: Fail, and no result through the other",
+            "failing through wgpu only: 1",
+            "  b: Fail, and Pass through the other",
+            "failing through both: 1",
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]

@@ -7,15 +7,18 @@ mod session;
 pub(crate) mod worker;
 
 use crate::{
-    args::{Isolate, RunArgs},
-    exit::{self, Failure, WithCode},
+    args::{Api, Isolate, RunArgs},
+    exit::{self, Failure, WithCode, usage},
     folders, note,
 };
 use anyhow::Context;
 use assay_check::{Target, VulkanTarget};
+use assay_portable::{PortableDevice, PortableError, PortableExecutor, PortableTarget};
 use assay_reports::{Folder, Journal};
 use assay_runner::{Executor, VulkanExecutor, VulkanOptions};
+use assay_spirv::need::Have;
 use assay_suite::{NoDevice, Programs, RunPath};
+use assay_vulkan::Instance;
 use jiff::{Timestamp, Zoned};
 use session::{Session, Work};
 use std::{
@@ -39,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
         return resume::resume(args, folder);
     }
     let command: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
-    if args.device.as_deref() == Some(ALL) {
+    if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
         return all::run(args, &command);
     }
     one(args, command, None)
@@ -51,6 +54,9 @@ fn one(args: &RunArgs, command: Vec<String>, resumed: Option<(Folder, Journal)>)
         Some((_, journal)) => journal.info.started.clone(),
         None => Timestamp::now().to_string(),
     };
+    if args.validation && args.api != Api::Vulkan {
+        return Err(usage("--validation is about Vulkan: wgpu is not run under the validation layer"));
+    }
     let work = Work::new(args, command, started)?;
     match args.isolate {
         Isolate::Yes => isolated::run(args, work, resumed),
@@ -91,10 +97,28 @@ fn without_paths(plan: &mut assay_runner::Plan, path: Option<RunPath>) {
     }
 }
 
+/// The device that a selector names, as wgpu offers it, and what Vulkan says that it has.
+pub(crate) fn portable(selector: Option<&str>) -> Result<(PortableDevice, Have), Failure> {
+    let instance = Instance::new(false)?;
+    let (chosen, all) = (instance.select(selector)?, instance.devices()?);
+    Ok((PortableDevice::of(&chosen, &all)?, chosen.capabilities().have()))
+}
+
+impl From<PortableError> for Failure {
+    fn from(error: PortableError) -> Failure {
+        match error {
+            PortableError::Vulkan(error) => error.into(),
+            error => Failure { code: exit::NO_DEVICE, error: error.into() },
+        }
+    }
+}
+
 /// What the cases are run on.
 enum Runs {
     /// A device: for precision cases, and for programs.
     Device(Box<VulkanExecutor>, Box<VulkanTarget>),
+    /// The same through wgpu.
+    Portable(Box<PortableExecutor>, Box<PortableTarget>),
     /// None, for the reference path.
     Nothing(Box<NoDevice>),
 }
@@ -105,6 +129,11 @@ impl Runs {
             return Ok(Runs::Nothing(Box::default()));
         }
         let time_limit = Duration::from_secs_f64(args.timeout);
+        if args.api == Api::Wgpu {
+            let (device, have) = portable(args.device.as_deref())?;
+            let target = PortableTarget::new(device.clone(), have, time_limit)?;
+            return Ok(Runs::Portable(Box::new(PortableExecutor::new(device, time_limit)?), Box::new(target)));
+        }
         let validation = args.validation;
         let executor = VulkanExecutor::open(&VulkanOptions { device: args.device.clone(), validation, time_limit })?;
         let target = VulkanTarget::new(executor.physical(), time_limit, validation)?;
@@ -114,6 +143,7 @@ impl Runs {
     fn executor(&self) -> &dyn Executor {
         match self {
             Runs::Device(executor, _) => &**executor,
+            Runs::Portable(executor, _) => &**executor,
             Runs::Nothing(none) => &**none,
         }
     }
@@ -121,6 +151,7 @@ impl Runs {
     fn target(&self) -> &(dyn Target + Sync) {
         match self {
             Runs::Device(_, target) => &**target,
+            Runs::Portable(_, target) => &**target,
             Runs::Nothing(none) => &**none,
         }
     }

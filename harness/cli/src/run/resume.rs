@@ -73,6 +73,7 @@ fn values(args: &RunArgs) -> Vec<(&'static str, String)> {
         ("FILTER", text(&args.filters)),
         ("--budget", args.budget.to_string()),
         ("--device", text(&args.device)),
+        ("--api", args.api.name().to_owned()),
         ("--timeout", text(&args.timeout)),
         ("--seed", text(&args.seed)),
         ("--range", text(&args.range)),

@@ -2,7 +2,7 @@
 
 use super::{INTERRUPTED, default_folder, how_to_resume, write_page};
 use crate::{
-    args::RunArgs,
+    args::{Api, RunArgs},
     cases,
     exit::{self, Failure, WithCode, usage},
     lists::Lists,
@@ -10,7 +10,7 @@ use crate::{
 };
 use assay_isolate::Cases;
 use assay_reports::{Console, ConsoleOptions, Folder, Journal, Progress, Shared, Tally, merge};
-use assay_runner::{DeviceInfo, Event, Plan, PlanError, Reporter, RunInfo, RunOptions, Selection, Status};
+use assay_runner::{CaseResult, DeviceInfo, Event, Plan, PlanError, Reporter, RunInfo, RunOptions, Selection, Status};
 use assay_suite::{Case as Program, RunPath, RunWith, Unit};
 use std::{
     collections::HashSet, io, num::NonZero, path::PathBuf, rc::Rc, sync::atomic::Ordering, thread, time::Instant,
@@ -60,6 +60,12 @@ impl Work {
         let Selection { cases, thinned, part } = selection.map_err(refused)?;
         let (cases, programs) = Unit::split(cases);
         let mut plan = Plan::chosen(Selection { cases, thinned, part }, &options).map_err(refused)?;
+        if let Some(why) = translate(&mut plan, args.api).filter(|_| programs.iter().all(|case| !may_be_wgsl(case))) {
+            return Err(Failure {
+                code: exit::NOTHING,
+                error: anyhow::anyhow!("nothing that matches can be run through wgpu: {why}"),
+            });
+        }
         plan.programs = programs.iter().map(|case| case.name.clone()).collect();
         if plan.is_empty() {
             let partition = plan.part.as_ref();
@@ -92,6 +98,33 @@ impl Work {
         self.programs.retain(|case| !done.contains(&case.name));
         self.plan.programs.retain(|name| !done.contains(name));
     }
+}
+
+/// Has precision cases judged as WGSL where they can be, if they are run through wgpu. Why not, if none can be.
+pub(super) fn translate(plan: &mut Plan, api: Api) -> Option<String> {
+    if api != Api::Wgpu {
+        return None;
+    }
+    let mut why = None;
+    let mut translated = 0;
+    for planned in &mut plan.cases {
+        match assay_portable::translated(&planned.case) {
+            Ok(case) => {
+                planned.case = case;
+                translated += 1;
+            }
+            Err(error) => why = why.or_else(|| Some(error.to_string())),
+        }
+    }
+    if plan.cases.is_empty() {
+        why = Some("programs of SPIR-V are none of WebGPU's".to_owned());
+    }
+    why.filter(|_| translated == 0)
+}
+
+/// Whether a program is WGSL: those of `compute` say so.
+fn may_be_wgsl(case: &Program) -> bool {
+    case.about.types == "WGSL"
 }
 
 impl Cases for Work {
@@ -130,14 +163,27 @@ pub(super) struct Session {
 /// A handle on the reporters of a session that keeps the beginning and the end of the run to itself.
 pub(super) struct Told {
     reporters: Rc<std::cell::RefCell<Vec<Box<dyn Reporter>>>>,
+    /// What results come through.
+    api: String,
 }
 
 impl Reporter for Told {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::RunStarted(_) | Event::RunFinished { .. } => Ok(()),
-            event => self.reporters.borrow_mut().iter_mut().try_for_each(|reporter| reporter.event(event)),
+            // Who makes a result knows the case; what it came through is known here.
+            Event::CaseFinished(result) if result.api != self.api && result.path != RunPath::Reference.name() => {
+                let result = CaseResult { api: self.api.clone(), ..(**result).clone() };
+                self.tell(&Event::CaseFinished(Box::new(result)))
+            }
+            event => self.tell(event),
         }
+    }
+}
+
+impl Told {
+    fn tell(&self, event: &Event) -> io::Result<()> {
+        self.reporters.borrow_mut().iter_mut().try_for_each(|reporter| reporter.event(event))
     }
 }
 
@@ -208,7 +254,7 @@ impl Session {
 
     /// A reporter for the events between the beginning and the end.
     pub(super) fn reporter(&self) -> Told {
-        Told { reporters: Rc::clone(&self.reporters) }
+        Told { reporters: Rc::clone(&self.reporters), api: self.info.device.api.clone() }
     }
 
     /// Tells of the beginning, and of what was done before.

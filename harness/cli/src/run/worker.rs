@@ -127,6 +127,7 @@ impl Bench for Worker {
             for planned in &mut plan.cases {
                 planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
             }
+            session::translate(&mut plan, self.args.api);
             plan.negotiate(self.runs.executor(), self.options.jobs);
             without_paths(&mut plan, self.args.path);
             run_plan(&plan, self.runs.executor(), &self.options, teller, stop)?;

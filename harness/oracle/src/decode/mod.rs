@@ -19,6 +19,7 @@ use crate::inst::{Function, Inst, Reg};
 use crate::program::{Object, ObjectKind, Program};
 use crate::site::Sites;
 use crate::ty::{Kind, Layout, Layouts, Mode};
+use assay_precision::Rules;
 use assay_spirv::module::{Index, Instruction, Module, Type, TypeId};
 use assay_spirv::reflect::{self, Usage};
 use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
@@ -110,7 +111,7 @@ pub(super) struct Decoder<'a> {
 type Result<T = ()> = std::result::Result<T, ProgramError>;
 
 /// Reads an entry point of a module.
-pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program> {
+pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecValues) -> Result<Program> {
     let usages = reflect::usages(module);
     let models = [Some(ExecutionModel::GLCompute), Some(ExecutionModel::Kernel)];
     let computes = || usages.iter().filter(|u| models.contains(&u.model));
@@ -160,7 +161,7 @@ pub(crate) fn program(module: &Module, entry: &str, spec: &SpecValues) -> Result
         workgroup_bytes: 0,
         builtins: Vec::new(),
         pushed: BTreeSet::new(),
-        sites: Sites::default(),
+        sites: Sites::under(rules),
         environment: floats::Declared::new(module, usage.function),
     };
     decoder.globals()?;

@@ -11,7 +11,7 @@ use crate::site::{Chain, Reading, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_float::Set;
-use assay_precision::{Lenient, Op, Operand, Permitted};
+use assay_precision::{Lenient, Op, Operand, Permitted, Rules};
 use smallvec::SmallVec;
 
 /// A result: value, bits, and how it came about.
@@ -87,7 +87,7 @@ impl Run<'_> {
         let found = direct.apply(&ranges, same)?;
         if found.overflows {
             self.readings_differ = true;
-            if self.reading == Reading::Lenient {
+            if self.reading == Reading::Lenient || site.call.rules == Rules::Wgsl {
                 return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
             }
         }
@@ -112,6 +112,10 @@ impl Run<'_> {
             let widens = widens || (direct.fusing_matters() && x.iter().any(|form| !form.is_leaf()));
             if widens {
                 match rearranged(form, direct.to, direct.errors()) {
+                    // An overflow is an indeterminate value in WGSL.
+                    Some(all) if site.call.rules == Rules::Wgsl && direct.finish(all).is_some_and(|r| r.overflows) => {
+                        return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
+                    }
                     Some(all) => floats = self.widened(floats, all, direct),
                     None => return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE)),
                 }

@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::ty::{Fmt, Kind};
 use crate::value::{Floats, Value};
 use assay_float::Set;
-use assay_precision::{Flush, Op, Operand};
+use assay_precision::{Flush, Op, Operand, Rules};
 
 impl Run<'_> {
     /// The result of such an instruction; `None` where it is left to the table.
@@ -29,7 +29,9 @@ impl Run<'_> {
     ) -> Option<(Value, u64)> {
         let Kind::Float(fmt @ (Fmt::F16 | Fmt::F32)) = site.results[slot] else { return None };
         let exact = |reg: &Reg| *self.columns[*reg as usize].value(lane) == Value::Bits;
-        if !is_long(site.call.op) || operands.iter().all(exact) {
+        // WGSL normalises by a quotient, which the table evaluates.
+        let other = site.call.rules == Rules::Wgsl && site.call.op == Op::Normalize;
+        if !is_long(site.call.op) || other || operands.iter().all(exact) {
             return None;
         }
         let env = site.reference.environment(slot);

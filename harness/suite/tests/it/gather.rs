@@ -88,7 +88,7 @@ impl Target for Wrong<'_> {
         let mut words = job.words.to_vec();
         (self.fault)(&mut words);
         assert!(words != job.words, "the fault is somewhere");
-        self.target.run(&Job { words: &words, ..*job })
+        self.target.run(&Job { wgsl: None, words: &words, ..*job })
     }
 }
 

@@ -1,0 +1,93 @@
+//! Both accuracy tables side by side, as a document.
+
+use assay_float::{F16, F32};
+use assay_precision::{Call, Modes, Op, Rules, Scalar};
+use assay_runner::{SPECIFICATION, WGSL_SPECIFICATION};
+use std::fmt::Write;
+
+/// `reports/wgsl-accuracy.md`: every instruction with Vulkan's rule and WGSL's.
+pub fn accuracy() -> String {
+    let mut text = format!(
+        "# What WGSL permits, beside what Vulkan does\n\n\
+         Generated from the precision table (`cargo run -p assay-portable --example accuracy`), which `assay run --api wgpu` judges by. \
+         {SPECIFICATION}: \"Precision and Operation of SPIR-V Instructions\". {WGSL_SPECIFICATION}: \"Floating Point \
+         Evaluation\". Vulkan's rules are those without declared modes, which WGSL cannot declare. `f16` is named where its rule is \
+         another than that of `f32`.\n\n{ENVIRONMENT}\n## Instructions\n\n\
+         | instruction | WGSL | Vulkan | WGSL's accuracy | clause |\n|---|---|---|---|---|\n"
+    );
+    let mut without = String::new();
+    for &op in Op::ALL {
+        match op.in_wgsl() {
+            Ok(spelling) => {
+                let single = call(op, Scalar::Float(F32));
+                let Some(call) = single.clone().or_else(|| any(op)) else { continue };
+                let half = single.and_then(|_| self::call(op, Scalar::Float(F16)));
+                let rule = |rules: Rules| {
+                    let words = Call { rules, ..call.clone() }.rule();
+                    match half.as_ref().map(|half| Call { rules, ..half.clone() }.rule()) {
+                        Some(other) if other != words => format!("{words}; f16: {other}"),
+                        _ => words,
+                    }
+                };
+                let names = ["x", "y", "z"];
+                let expression = spelling.expression(&names[..call.operands.len().min(3)]);
+                let (vulkan, wgsl) = (cell(&rule(Rules::Vulkan)), cell(&rule(Rules::Wgsl)));
+                let clause = call.clause();
+                _ = writeln!(text, "| {op} | `{expression}` | {vulkan} | {wgsl} | {clause} |");
+            }
+            Err(error) => _ = writeln!(without, "| {op} | {} |", cell(&error.why)),
+        }
+    }
+    text += "\n## What WGSL cannot express\n\n| instruction | why |\n|---|---|\n";
+    text + &without
+}
+
+/// What holds around every row.
+const ENVIRONMENT: &str = "\
+## Around every row
+
+| | Vulkan, no modes declared | WGSL |
+|---|---|---|
+| rounding of a correctly rounded result | either neighbour | either neighbour |
+| denormal operands and results | may be flushed | may be flushed |
+| sign of a zero | free | free |
+| NaN or infinity as an operand | assumed not to occur: anything | assumed not to be present: an indeterminate value |
+| overflow | the infinity or the largest finite value; in the laxest reading anything | an indeterminate value |
+| an inherited accuracy | as far from the exact result, on either side, as any equivalent formula | the same |
+| float to integer, out of range | undefined behaviour, never sent to a device | the nearest value of both types |
+| `clamp` with its limits exchanged | undefined | `min(max(x, low), high)`, of floats also the median |
+| `min`, `max`, `clamp` of subnormal operands | as of other numbers | any of them |
+| `smoothstep` with its edges exchanged | undefined | by its formula |
+| `sqrt(0)`, `log(1)` | zero by the instruction set, the table's rule in the laxest reading | by the table's rule: anything, and an \
+absolute error |
+| packing to normalised integers | rounded, halves either way | `floor(0.5 + k * x)`: halves up; in the laxest reading either way |
+";
+
+fn call(op: Op, scalar: Scalar) -> Option<Call> {
+    let sources = Call::sources(op);
+    let from = sources.iter().copied().map(Some).chain(sources.is_empty().then_some(None));
+    let calls = from.flat_map(|from| Call::shapes(op).iter().map(move |&shape| (shape, from)));
+    let mut calls = calls.filter_map(|(shape, from)| Call::new(op, scalar, shape, from, Modes::default()).ok());
+    calls.find_map(|call| call.in_wgsl().ok())
+}
+
+fn any(op: Op) -> Option<Call> {
+    Call::scalars(op).iter().find_map(|&scalar| call(op, scalar))
+}
+
+/// Text that ends no cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('*', "\\*")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_document_is_that_of_the_table() {
+        let written = include_str!("../../../reports/wgsl-accuracy.md");
+        assert!(
+            written == super::accuracy(),
+            "write it again: cargo run -p assay-portable --example accuracy > reports/wgsl-accuracy.md"
+        );
+    }
+}

@@ -1,0 +1,213 @@
+//! Precision cases through wgpu on the drivers that are here. Skipped where there are none.
+
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+use assay_case::{Case, Columns, Source};
+use assay_portable::{PortableDevice, PortableExecutor, PortableTarget, shader, translated};
+use assay_precision::{Census, Checker, Rules, Verdict};
+use assay_runner::{Executor, Status, Trouble};
+use assay_vulkan::Instance;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Every device that is here, through wgpu.
+fn executors() -> Vec<PortableExecutor> {
+    let devices = Instance::new(false).and_then(|instance| instance.devices()).unwrap_or_default();
+    if devices.is_empty() {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
+        eprintln!("skipped: no Vulkan device");
+    }
+    let open = |device| {
+        let device = PortableDevice::of(device, &devices).expect("wgpu offers every device that Vulkan lists here");
+        PortableExecutor::new(device, LIMIT).expect("wgpu opens it")
+    };
+    devices.iter().map(open).collect()
+}
+
+fn cases() -> BTreeMap<String, Case> {
+    assay_case::load().expect("cases").into_iter().map(|case| (case.name.clone(), case)).collect()
+}
+
+/// The results of a case for some rows of operands.
+fn run(executor: &dyn Executor, case: &Case, rows: &[Vec<u64>]) -> Result<(Columns, Columns), Trouble> {
+    let mut operands = Columns::new(case.call.operand_slots(), rows.len());
+    let mut results = Columns::new(case.call.result_slots(), rows.len());
+    operands.set_rows(rows.len());
+    rows.iter().enumerate().for_each(|(at, row)| operands.set_row(at, row));
+    executor.build(case, rows.len(), None)?.run(&operands, &mut results)?;
+    Ok((operands, results))
+}
+
+fn bits(x: f32) -> u64 {
+    x.to_bits().into()
+}
+
+/// One case of each instruction, on few operands: wgpu reads what is written, and what the device returns is in its place.
+#[test]
+fn every_instruction_of_wgsl_runs_and_what_comes_back_is_in_its_place() {
+    let cases = cases();
+    for executor in executors() {
+        let mut ran = 0;
+        for case in cases.values().filter(|case| case.source == Source::Buffer && case.name.ends_with(".default")) {
+            let Ok(case) = translated(case) else { continue };
+            // Of each instruction scalars, and the largest shapes, which have the most that can be in the wrong place.
+            let whole = ["scalar", "vec4", "mat3x4", "mat4x4", "vec3"].contains(&case.shape.to_string().as_str());
+            if !whole || executor.missing(&case).is_some() {
+                continue;
+            }
+            let slots: Vec<_> = case.call.operand_slots().collect();
+            let rows: Vec<Vec<u64>> = (0..3u64)
+                .map(|row| {
+                    let value = |(k, slot): (usize, &assay_precision::Scalar)| match slot.format() {
+                        // Between one half and one, different in every place.
+                        Some(f) => (f.rank_of_one() as u64 - 1) - ((row * 31 + k as u64 * 7) << (f.fraction_bits - 8)),
+                        None => (row + 2 + k as u64) & 1 | 2,
+                    };
+                    slots.iter().enumerate().map(value).collect()
+                })
+                .collect();
+            let (operands, results) =
+                run(&executor, &case, &rows).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            let mut census = Census::default();
+            let (given, got) = (operands.columns(0, operands.rows()), results.columns(0, results.rows()));
+            Checker::new(case.call.clone()).check(&given, &got, &mut census);
+            assert_eq!(census.failing_inputs, 0, "{} on {}: {:?}", case.name, executor.info().name, census.examples);
+            ran += 1;
+        }
+        assert!(ran > 120, "{ran} cases on {}", executor.info().name);
+    }
+}
+
+#[test]
+fn conversions_saturate_and_exchanged_limits_are_defined() {
+    let cases = cases();
+    for executor in executors() {
+        let judged = |name: &str, rows: &[Vec<u64>]| -> Vec<(u64, Verdict)> {
+            let case = translated(&cases[name]).expect("WGSL has it");
+            let (_, results) = run(&executor, &case, rows).expect("it runs");
+            let mut got = vec![0];
+            rows.iter()
+                .enumerate()
+                .map(|(row, operands)| {
+                    results.row(row, &mut got);
+                    (got[0], case.call.judge(operands, &got)[0].verdict)
+                })
+                .collect()
+        };
+        let far = judged("precision.u32.convertftou.scalar.default.from_f32", &[vec![bits(1e20)], vec![bits(-5.0)]]);
+        assert_eq!(far, [(4_294_967_040, Verdict::Pass), (0, Verdict::Pass)], "{}", executor.info().name);
+        let limits = judged("precision.i32.sclamp.scalar.default", &[vec![7, 9, 3], vec![1, 9, 3]]);
+        assert!(limits.iter().all(|(_, verdict)| *verdict == Verdict::Pass), "{limits:?}");
+    }
+}
+
+#[test]
+fn a_device_is_the_one_that_vulkan_lists() {
+    for executor in executors() {
+        let info = executor.info();
+        assert_eq!(info.api, "wgpu");
+        let plain = info.name.strip_suffix(", wgpu").expect("the API is a part of the name");
+        let again = PortableDevice::select(Some(plain)).expect("the same name selects it");
+        assert_eq!(again.info(), info);
+        assert_eq!(info.properties["wgpu"], assay_portable::WGPU);
+    }
+}
+
+#[test]
+fn what_is_not_run_says_why() {
+    let cases = cases();
+    let why = |name: &str| translated(&cases[name]).expect_err(name).to_string();
+    for (name, expected) in [
+        ("precision.f64.fadd.scalar.default", "it has no f64"),
+        ("precision.f32.fadd.scalar.rounding_mode_rte", "declares no floating-point modes"),
+        ("precision.f32.fmod.scalar.default", "rounds down"),
+        ("precision.f32.fadd.scalar.default.constant", "operands from a constant"),
+        ("precision.f32.isnan.scalar.default", "no classification"),
+        ("precision.i16.sabs.scalar.default", "it has no i16"),
+    ] {
+        assert!(why(name).contains(expected), "{name}: {}", why(name));
+    }
+    for executor in executors() {
+        let case = &cases["precision.f64.fadd.scalar.default"];
+        assert!(executor.missing(case).is_some_and(|why| why.contains("f64")));
+        // One that WGSL has is not run before it is judged as WGSL.
+        assert!(executor.missing(&cases["precision.f32.fadd.scalar.default"]).is_some());
+        let half = translated(&cases["precision.f16.fadd.scalar.default"]).expect("WGSL has it");
+        let missing = executor.missing(&half);
+        assert_eq!(missing.is_none(), executor.device().has_f16(), "{missing:?}");
+    }
+}
+
+#[test]
+fn a_shader_is_what_a_person_would_write() {
+    let case = translated(&cases()["precision.f32.modfstruct.scalar.default"]).expect("WGSL has it");
+    assert_eq!(case.call.rules, Rules::Wgsl);
+    let text = shader(&case, 64).expect("a shader");
+    let body: Vec<&str> = text.lines().map(str::trim).skip_while(|line| !line.starts_with("let x")).collect();
+    let expected = [
+        "let x = bitcast<f32>(operands[0u + row]);",
+        "let result = modf(x);",
+        "results[0u + row] = bitcast<u32>(result.fract);",
+        "results[64u + row] = bitcast<u32>(result.whole);",
+        "}",
+    ];
+    assert_eq!(body, expected);
+}
+
+/// WGSL with buffers, textures and samplers, through the check that Vulkan devices go through.
+#[test]
+fn shaders_are_checked_and_a_wrong_one_is_found() {
+    use assay_check::{Check, Options, Subject};
+    const TEXT: &str = "
+        @group(0) @binding(0) var<storage, read_write> sums: array<f32>;
+        @group(0) @binding(1) var picture: texture_2d<f32>;
+        @group(0) @binding(2) var<uniform> scale: vec4<f32>;
+        @group(0) @binding(3) var result: texture_storage_2d<rgba32float, write>;
+        @group(1) @binding(0) var<storage, read> given: array<vec4<f32>>;
+        @compute @workgroup_size(8)
+        fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let texel = textureLoad(picture, vec2<u32>(id.x % 4u, 0u), 0);
+            sums[id.x] = dot(given[id.x], texel) * scale.x;
+            textureStore(result, vec2<u32>(id.x % 4u, 0u), texel);
+        }";
+    let devices = Instance::new(false).and_then(|instance| instance.devices()).unwrap_or_default();
+    let subject = Subject::read("shader.wgsl", TEXT.as_bytes()).expect("a shader");
+    for physical in &devices {
+        let device = PortableDevice::of(physical, &devices).expect("a device");
+        let have = physical.capabilities().have();
+        let target = PortableTarget::new(device, have, LIMIT).expect("opened").with_spirv();
+        let options = Options { rules: Rules::Wgsl, ..Options::default() };
+        let check = Check::new(&subject, &options).expect("ready");
+        let result = check.run(&target).expect("checked");
+        assert_eq!(result.status, Status::Pass, "{:?} {:?}", result.reason, result.mismatches.first());
+        assert!(result.elements_checked > 20, "{result:?}");
+        // The device is given another shader than the one that is checked.
+        let spoilt = Subject::read("shader.wgsl", TEXT.replace("* scale.x", "+ scale.x").as_bytes()).expect("a shader");
+        let wrong =
+            Check::new(&spoilt, &options).expect("ready").run(&Other { target: &target, text: TEXT }).expect("checked");
+        assert_eq!(wrong.status, Status::Fail, "{:?}", wrong.reason);
+        assert!(wrong.mismatches.iter().all(|m| m.buffer.contains("sums")), "{:?}", wrong.mismatches.first());
+    }
+}
+
+/// A target that is given another text.
+struct Other<'a> {
+    target: &'a PortableTarget,
+    text: &'a str,
+}
+
+impl assay_check::Target for Other<'_> {
+    fn info(&self) -> &assay_runner::DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &assay_spirv::need::Have {
+        self.target.have()
+    }
+
+    fn run(&self, job: &assay_check::Job<'_>) -> Result<assay_check::Left, assay_check::TargetError> {
+        self.target.run(&assay_check::Job { wgsl: Some(self.text), ..*job })
+    }
+}
