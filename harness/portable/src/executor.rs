@@ -2,7 +2,7 @@
 
 use crate::device::{Open, PortableDevice, lock};
 use crate::error::{PortableError, said};
-use crate::shader::{WORKGROUP, shader, translated, uses_f16};
+use crate::shader::{Binding, WORKGROUP, Wgsl, is_half, shader, translated, uses_f16};
 use assay_case::{Case, Columns};
 use assay_precision::Rules;
 use assay_runner::{DeviceInfo, Executor, Kernel, Trouble};
@@ -49,7 +49,7 @@ impl Executor for PortableExecutor {
     fn build(&self, case: &Case, capacity: usize, _: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {
         const DURING: &str = "building a pipeline";
         let open = lock(&self.open).clone();
-        let text = shader(case, capacity).map_err(|error| Trouble::Internal(error.to_string()))?;
+        let Wgsl { text, bindings } = shader(case, capacity).map_err(|error| Trouble::Internal(error.to_string()))?;
         let pipeline = open
             .watched(DURING, || {
                 let module = open.device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -72,7 +72,10 @@ impl Executor for PortableExecutor {
                 }
                 other => other,
             })?;
-        Ok(Box::new(PortableKernel { open, pipeline, buffers: None, time_limit: self.time_limit }))
+        // What is packed into a word is no value of its own.
+        let packed = !bindings.contains(&Binding::ResultHalves);
+        let halves = case.call.result_slots().map(|scalar| is_half(scalar) && !packed).collect();
+        Ok(Box::new(PortableKernel { open, pipeline, bindings, halves, buffers: None, time_limit: self.time_limit }))
     }
 
     fn recover(&self) -> Result<(), Trouble> {
@@ -84,6 +87,9 @@ impl Executor for PortableExecutor {
 struct PortableKernel {
     open: Open,
     pipeline: wgpu::ComputePipeline,
+    bindings: Vec<Binding>,
+    /// Which result slots are halves.
+    halves: Vec<bool>,
     /// Made with the first chunk: a case may wait for its turn, and buffers are what takes memory.
     buffers: Option<Buffers>,
     time_limit: Duration,
@@ -92,7 +98,9 @@ struct PortableKernel {
 struct Buffers {
     operands: wgpu::Buffer,
     results: wgpu::Buffer,
+    halves: wgpu::Buffer,
     back: wgpu::Buffer,
+    halves_back: wgpu::Buffer,
     group: wgpu::BindGroup,
 }
 
@@ -114,19 +122,43 @@ impl PortableKernel {
             };
             let (input, output) = (size_of_val(operands.words()), size_of_val(results.words()));
             let operands = buffer(input, Usage::STORAGE | Usage::COPY_DST);
-            let results = buffer(output, Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC);
-            let back = buffer(output, Usage::COPY_DST | Usage::MAP_READ);
+            let result = || buffer(output, Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC);
+            let read = || buffer(output, Usage::COPY_DST | Usage::MAP_READ);
+            let (results, halves, back, halves_back) = (result(), result(), read(), read());
+            let entries: Vec<wgpu::BindGroupEntry<'_>> = self
+                .bindings
+                .iter()
+                .map(|binding| {
+                    let buffer = match binding {
+                        Binding::Operands | Binding::OperandHalves => &operands,
+                        Binding::Results => &results,
+                        Binding::ResultHalves => &halves,
+                    };
+                    wgpu::BindGroupEntry { binding: binding.number(), resource: buffer.as_entire_binding() }
+                })
+                .collect();
             let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: None,
                 layout: &pipeline.get_bind_group_layout(0),
-                entries: &[
-                    wgpu::BindGroupEntry { binding: 0, resource: operands.as_entire_binding() },
-                    wgpu::BindGroupEntry { binding: 1, resource: results.as_entire_binding() },
-                ],
+                entries: &entries,
             });
-            Buffers { operands, results, back, group }
+            Buffers { operands, results, halves, back, halves_back, group }
         });
         made.map_err(|(_, trouble)| trouble)
+    }
+}
+
+impl PortableKernel {
+    /// Takes the results that are halves from a buffer that is laid out as the results are.
+    fn take_halves(&self, bytes: &[u8], results: &mut Columns) {
+        let capacity = results.capacity();
+        for (slot, _) in self.halves.iter().enumerate().filter(|(_, half)| **half) {
+            let at = results.offset(slot);
+            let column = &mut results.words_mut()[at..at + capacity];
+            for (word, bytes) in column.iter_mut().zip(bytes[4 * at..].as_chunks::<4>().0) {
+                *word = u32::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+            }
+        }
     }
 }
 
@@ -143,6 +175,7 @@ impl Kernel for PortableKernel {
         let commands = self.open.watched(DURING, || {
             self.open.queue.write_buffer(&buffers.operands, 0, bytemuck::cast_slice(operands.words()));
             self.open.queue.write_buffer(&buffers.results, 0, &unwritten);
+            self.open.queue.write_buffer(&buffers.halves, 0, &unwritten);
             let mut encoder = self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
             {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -151,6 +184,7 @@ impl Kernel for PortableKernel {
                 pass.dispatch_workgroups(groups.min(most), groups.div_ceil(most), 1);
             }
             encoder.copy_buffer_to_buffer(&buffers.results, 0, &buffers.back, 0, buffers.back.size());
+            encoder.copy_buffer_to_buffer(&buffers.halves, 0, &buffers.halves_back, 0, buffers.back.size());
             encoder.finish()
         });
         let commands = commands.map_err(|(_, trouble)| trouble)?;
@@ -159,6 +193,9 @@ impl Kernel for PortableKernel {
         self.open.read(&buffers.back, DURING, |bytes| {
             bytemuck::cast_slice_mut::<u32, u8>(words).copy_from_slice(bytes);
         })?;
+        if self.halves.contains(&true) {
+            self.open.read(&buffers.halves_back, DURING, |bytes| self.take_halves(bytes, results))?;
+        }
         results.set_rows(operands.rows());
         self.buffers = Some(buffers);
         Ok(taken)

@@ -20,6 +20,6 @@ pub use device::{PortableDevice, WGPU};
 pub use document::accuracy;
 pub use error::PortableError;
 pub use executor::PortableExecutor;
-pub use shader::{NotPortable, shader, translated};
+pub use shader::{Binding, NotPortable, Wgsl, shader, translated};
 pub use spirv::naga_spirv;
 pub use target::PortableTarget;

@@ -1,7 +1,8 @@
 //! Precision cases as WGSL: the expression that corresponds to the instruction, applied to one row of operands by each invocation.
 //!
-//! Operands and results lie in two storage buffers of words, column after column, as those of the SPIR-V shaders do; they are bitcast
-//! next to the expression.
+//! Operands and results lie in storage buffers of words, column after column, as those of the SPIR-V shaders do; they are bitcast next
+//! to the expression. Values of `f16` are in the low halves of their words: naga 30 has no `bitcast` between a word and a vector of
+//! halves, so that they are loaded and stored through bindings of type `array<f16>`, for which the layout is the same.
 
 use assay_case::{Case, Columns, Source};
 use assay_precision::{Call, NotInWgsl, Op, Scalar, Spelling, Type};
@@ -38,7 +39,7 @@ pub(crate) const WORKGROUP: u32 = 64;
 
 /// Whether values of `f16` occur, which WGSL has as an extension.
 pub(crate) fn uses_f16(call: &Call) -> bool {
-    let half = |ty: &Type| ty.scalar.format().is_some_and(|format| format.width == 16);
+    let half = |ty: &Type| is_half(ty.scalar);
     let results: &[Type] = if packs(call.op) { &[] } else { &call.results };
     call.operands.iter().chain(results).any(half)
 }
@@ -48,11 +49,59 @@ fn packs(op: Op) -> bool {
     matches!(op, Op::PackSnorm4x8 | Op::PackUnorm4x8 | Op::PackSnorm2x16 | Op::PackUnorm2x16 | Op::PackHalf2x16)
 }
 
+/// The shader of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wgsl {
+    /// Its text.
+    pub text: String,
+    /// What it binds in group 0, by binding.
+    pub bindings: Vec<Binding>,
+}
+
+/// A storage buffer of a case's shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// Operands as words.
+    Operands,
+    /// Results as words.
+    Results,
+    /// The buffer of operands, as halves.
+    OperandHalves,
+    /// Results of type `f16`, each in the low half of its word, in a buffer of their own.
+    ResultHalves,
+}
+
+impl Binding {
+    /// Its number in group 0.
+    pub fn number(self) -> u32 {
+        match self {
+            Binding::Operands => 0,
+            Binding::Results => 1,
+            Binding::OperandHalves => 2,
+            Binding::ResultHalves => 3,
+        }
+    }
+
+    fn declaration(self) -> &'static str {
+        match self {
+            Binding::Operands => "var<storage, read> operands: array<u32>;",
+            Binding::Results => "var<storage, read_write> results: array<u32>;",
+            Binding::OperandHalves => "var<storage, read> operand_halves: array<f16>;",
+            Binding::ResultHalves => "var<storage, read_write> result_halves: array<f16>;",
+        }
+    }
+}
+
+/// Whether a scalar travels as a half.
+pub(crate) fn is_half(scalar: Scalar) -> bool {
+    scalar.format().is_some_and(|format| format.width == 16)
+}
+
 /// The shader of a translated case for columns of that capacity.
 ///
 /// # Errors
 /// WGSL has no such expression.
-pub fn shader(case: &Case, capacity: usize) -> Result<String, NotInWgsl> {
+pub fn shader(case: &Case, capacity: usize) -> Result<Wgsl, NotInWgsl> {
     let call = &case.call;
     let spelling = call.op.in_wgsl()?;
     let capacity = capacity.next_multiple_of(Columns::ALIGN);
@@ -60,8 +109,7 @@ pub fn shader(case: &Case, capacity: usize) -> Result<String, NotInWgsl> {
     let mut names = Vec::new();
     let mut slot = 0;
     for (index, ty) in call.operands.iter().enumerate() {
-        let loads: Vec<String> =
-            (0..ty.len()).map(|i| load(ty.scalar, &format!("operands[{}u + row]", (slot + i) * capacity))).collect();
+        let loads: Vec<String> = (0..ty.len()).map(|i| load(ty.scalar, (slot + i) * capacity)).collect();
         slot += ty.len();
         let name = ["x", "y", "z"].get(index).map_or_else(|| format!("x{index}"), |name| (*name).to_owned());
         line(&mut body, &format!("let {name} = {};", compose(*ty, &loads)));
@@ -75,34 +123,52 @@ pub fn shader(case: &Case, capacity: usize) -> Result<String, NotInWgsl> {
     };
     line(&mut body, &format!("let result = {expression};"));
     let mut slot = 0;
-    let mut put = |body: &mut String, word: String| {
-        line(body, &format!("results[{}u + row] = {word};", slot * capacity));
+    let mut put = |body: &mut String, scalar: Scalar, value: &str| {
+        let at = slot * capacity;
+        line(
+            body,
+            &match is_half(scalar) {
+                true => format!("result_halves[{}u + 2u * row] = {value};", 2 * at),
+                false => format!("results[{at}u + row] = {};", store(scalar, value)),
+            },
+        );
         slot += 1;
     };
     if packs(call.op) {
         let width = call.results[0].scalar.width();
         for part in 0..call.results[0].len() as u32 {
-            put(&mut body, format!("extractBits(result, {}u, {width}u)", part * width));
+            put(&mut body, WORD, &format!("extractBits(result, {}u, {width}u)", part * width));
         }
     } else {
         for (index, &ty) in call.results.iter().enumerate() {
             let value = members.map_or_else(|| "result".to_owned(), |members| format!("result.{}", members[index]));
             for part in parts(ty, &value) {
-                put(&mut body, store(ty.scalar, &part));
+                put(&mut body, ty.scalar, &part);
             }
         }
     }
     let enable = if uses_f16(call) { "enable f16;\n\n" } else { "" };
-    Ok(format!(
-        "// {name}\n{enable}\
-         @group(0) @binding(0) var<storage, read> operands: array<u32>;\n\
-         @group(0) @binding(1) var<storage, read_write> results: array<u32>;\n\n\
+    let results: &[Type] = if packs(call.op) { &[Type::scalar(WORD)] } else { &call.results };
+    let some = |types: &[Type], half: bool| types.iter().any(|ty| is_half(ty.scalar) == half);
+    let used = [
+        (Binding::Operands, some(&call.operands, false)),
+        (Binding::Results, some(results, false)),
+        (Binding::OperandHalves, some(&call.operands, true)),
+        (Binding::ResultHalves, some(results, true)),
+    ];
+    let bindings: Vec<Binding> = used.into_iter().filter_map(|(binding, used)| used.then_some(binding)).collect();
+    let declarations = bindings.iter().fold(String::new(), |text, binding| {
+        text + &format!("@group(0) @binding({}) {}\n", binding.number(), binding.declaration())
+    });
+    let text = format!(
+        "// {name}\n{enable}{declarations}\n\
          @compute @workgroup_size({WORKGROUP})\n\
          fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{\n    \
          let row = id.x + id.y * groups.x * {WORKGROUP}u;\n    \
          if row >= {capacity}u {{\n        return;\n    }}\n{body}}}\n",
         name = case.name,
-    ))
+    );
+    Ok(Wgsl { text, bindings })
 }
 
 fn line(body: &mut String, text: &str) {
@@ -122,12 +188,15 @@ fn type_name(ty: Type) -> String {
     }
 }
 
-/// The scalar whose bits are the low ones of a word.
-fn load(scalar: Scalar, word: &str) -> String {
+const WORD: Scalar = Scalar::Int { width: 32, signed: false };
+
+/// The scalar of the row in the column that begins at that word.
+fn load(scalar: Scalar, at: usize) -> String {
+    let word = format!("operands[{at}u + row]");
     match scalar {
         Scalar::Bool => format!("{word} != 0u"),
-        Scalar::Int { signed: false, .. } => word.to_owned(),
-        Scalar::Float(format) if format.width == 16 => format!("bitcast<vec2<f16>>({word}).x"),
+        Scalar::Int { signed: false, .. } => word,
+        scalar if is_half(scalar) => format!("operand_halves[{}u + 2u * row]", 2 * at),
         Scalar::Int { .. } | Scalar::Float(_) => format!("bitcast<{}>({word})", scalar_name(scalar)),
     }
 }
@@ -137,7 +206,6 @@ fn store(scalar: Scalar, value: &str) -> String {
     match scalar {
         Scalar::Bool => format!("select(0u, 1u, {value})"),
         Scalar::Int { signed: false, .. } => value.to_owned(),
-        Scalar::Float(format) if format.width == 16 => format!("bitcast<u32>(vec2<f16>({value}, 0.0h))"),
         Scalar::Int { .. } | Scalar::Float(_) => format!("bitcast<u32>({value})"),
     }
 }
