@@ -118,3 +118,33 @@ fn beyond_its_budgets_nothing_is_certain_and_nobody_is_to_blame() {
     let unforked = run(Limits { forks: 0, ..Limits::default() });
     assert_eq!((cause(&unforked, 0, 2), unforked.faults.len()), (CauseKind::Budget, 0));
 }
+
+/// The same module, by WGSL's accuracy rules.
+#[test]
+fn a_translation_of_wgsl_may_be_judged_by_its_rules() {
+    use assay_oracle::{Program, SpecValues};
+    use assay_precision::Rules;
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @compute @workgroup_size(1) fn main() {
+            d[0] = acos(d[0]);
+            d[1] = d[1] * d[1];
+            d[2] = d[2] * 2.0 + 1.0;
+            d[3] = normalize(vec2<f32>(d[3], 1.0) * 3.0).x;
+        }";
+    let module = wgsl(text);
+    let under = |rules: Rules| {
+        let program = Program::under(rules, &module, "main", &SpecValues::new()).expect("a program");
+        run_program(&program, [1; 3], vec![floats(&[0.999, 1e30, 3.0, 1.0])])
+    };
+    let (vulkan, by_wgsl) = (under(Rules::Vulkan), under(Rules::Wgsl));
+    // 0.99900001287 has the arc cosine 0.0447248; WGSL permits an absolute error of 6.77e-5.
+    let off = 0.0447248 + 6e-5;
+    assert!(!permits(&vulkan, 0, 0, off) && permits(&by_wgsl, 0, 0, off) && !permits(&by_wgsl, 0, 0, off + 2e-5));
+    // What overflows is an infinity or the largest value there, and here an indeterminate value.
+    assert!(permits(&vulkan, 0, 1, f32::INFINITY));
+    assert_eq!(cause(&by_wgsl, 0, 1), assay_oracle::CauseKind::NoRequirement);
+    for outcome in [&vulkan, &by_wgsl] {
+        assert!(permits(outcome, 0, 2, 7.0) && !permits(outcome, 0, 2, 7.001));
+        assert!(permits(outcome, 0, 3, 0.707_106_77) && !permits(outcome, 0, 3, 0.7072));
+    }
+}

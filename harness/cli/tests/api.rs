@@ -1,0 +1,122 @@
+//! `--api`: the same through Vulkan and through wgpu. Skipped where there is no device.
+
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+mod common;
+
+use assay_runner::{DeviceInfo, Event, Status};
+use common::assay;
+use std::{fs, path::Path};
+
+/// Whether there is a device; says so where there is none.
+fn device() -> bool {
+    let found = assay(&["devices"]).code == 0;
+    if !found {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
+        eprintln!("skipped: no Vulkan device");
+    }
+    found
+}
+
+fn results(folder: &Path) -> Vec<(String, Status, String)> {
+    let text = fs::read_to_string(folder.join("results.jsonl")).expect("results.jsonl");
+    let events = text.lines().map(|line| serde_json::from_str::<Event>(line).expect("a whole event a line"));
+    events
+        .filter_map(|event| match event {
+            Event::CaseFinished(case) => Some((case.name, case.status, case.api)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn told(folder: &Path) -> DeviceInfo {
+    serde_json::from_str(&fs::read_to_string(folder.join("device.json")).expect("device.json")).expect("a device")
+}
+
+#[test]
+fn a_run_through_both_has_a_folder_for_each_and_says_what_differs() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let path = out.to_str().unwrap();
+    let filters = ["precision.f32.fnegate.scalar.default", "precision.f32.fmod.scalar.default"];
+    let output = assay(&["run", filters[0], filters[1], "--api", "both", "--out", path, "--device", "0"]);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.contains("failing through Vulkan only: none"), "{output:?}");
+    assert!(output.stdout.contains("failing through wgpu only: none"), "{output:?}");
+    let (vulkan, wgpu) = (out.join("vulkan"), out.join("wgpu"));
+    assert_eq!([told(&vulkan).api, told(&wgpu).api], ["vulkan", "wgpu"]);
+    assert_eq!(format!("{}, wgpu", told(&vulkan).name), told(&wgpu).name);
+    let all = results(&wgpu);
+    assert!(all.iter().all(|(_, _, api)| api == "wgpu"), "{all:?}");
+    let status = |name: &str| all.iter().find(|(n, ..)| n == name).map(|(_, status, _)| *status);
+    assert_eq!(status(filters[0]), Some(Status::Pass));
+    assert_eq!(status(filters[1]), Some(Status::NotSupported));
+    let same: Vec<_> = results(&vulkan).into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(same, all.iter().map(|(name, ..)| name.clone()).collect::<Vec<_>>(), "the same cases in the same order");
+    // What is left to compare is one name and one margin: nothing got worse.
+    let diff = assay(&["diff", vulkan.to_str().unwrap(), wgpu.to_str().unwrap()]);
+    assert_eq!(diff.code, 0, "{diff:?}");
+    // A run is gone on with through the same API.
+    let other = assay(&["run", "--resume", wgpu.to_str().unwrap(), "--api", "both"]);
+    assert!(other.code == 2 && other.stderr.contains("--api"), "{other:?}");
+}
+
+#[test]
+fn what_wgpu_cannot_run_at_all_is_said_before_a_device_is_opened() {
+    let words = [
+        (&["run", "precision.f64", "--api", "wgpu"][..], 3, "it has no f64"),
+        (&["run", "storage8", "--api", "wgpu"], 3, "programs of SPIR-V"),
+        (&["run", "precision.f32.isnan", "--api", "wgpu"], 3, "IsNan cannot be expressed in WGSL"),
+        (&["run", "precision.f32", "--api", "wgpu", "--validation"], 2, "--validation is about Vulkan"),
+        (&["run", "precision.f32", "--api", "metal"], 2, "metal"),
+        (&["explain", "OpFMod", "--in", "1", "2", "--api", "wgpu"], 2, "rounds down"),
+        (&["explain", "Exp2", "--format", "f64", "--in", "1", "--api", "wgpu"], 2, "it has no f64"),
+    ];
+    for (arguments, code, what) in words {
+        let output = assay(arguments);
+        assert!(output.code == code && output.stderr.contains(what), "{arguments:?}: {output:?}");
+    }
+}
+
+#[test]
+fn an_explanation_follows_the_rules_that_are_asked_for() {
+    let judged = |api: &str| assay(&["explain", "Acos", "--in", "0x3f7fbe77", "--got", "0x3d377000", "--api", api]);
+    let (vulkan, wgpu, both) = (judged("vulkan"), judged("wgpu"), judged("both"));
+    assert_eq!([vulkan.code, wgpu.code, both.code], [1, 0, 1], "{vulkan:?} {wgpu:?}");
+    assert!(wgpu.stdout.contains("absolute error of 6.77e-5") && !vulkan.stdout.contains("6.77e-5"), "{wgpu:?}");
+    assert_eq!(both.stdout, format!("{}\n{}", vulkan.stdout, wgpu.stdout));
+}
+
+const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  data[id.x] = data[id.x] * 2.0 + 1.0;
+}
+";
+
+#[test]
+fn a_check_through_both_has_a_verdict_for_each_and_keeps_what_naga_made() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (file, out) = (dir.path().join("shader.wgsl"), dir.path().join("found"));
+    fs::write(&file, SHADER).unwrap();
+    let arguments = ["check", file.to_str().unwrap(), "--api", "both", "--device", "0", "--rounds", "1"];
+    let right = assay(&arguments);
+    assert_eq!(right.code, 0, "{right:?}");
+    assert_eq!(right.stdout.matches("elements checked").count().min(2), 2, "{right:?}");
+    // An error planted in what the device is given reaches wgpu as SPIR-V through naga.
+    let planted = [&arguments[..], &["--mutate", "ulp:64@OpFMul", "--out", out.to_str().unwrap()]].concat();
+    let wrong = assay(&planted);
+    assert_eq!(wrong.code, 1, "{wrong:?}");
+    assert!(wrong.stdout.contains("fails through both"), "{wrong:?}");
+    let made = fs::read_to_string(out.join("wgpu/bundle/naga.spvasm")).expect("what naga made of it");
+    assert!(made.contains("OpFMul") && made.contains("OpEntryPoint GLCompute"), "{made}");
+    assert!(!out.join("vulkan/bundle/naga.spvasm").exists());
+    // The bundle is run again through what it came from.
+    let again = assay(&["repro", out.join("wgpu/bundle").to_str().unwrap(), "--device", "0"]);
+    assert!(again.stdout.contains("wgpu: it happens here"), "{again:?}");
+}
