@@ -73,7 +73,7 @@ fn what_wgpu_cannot_run_at_all_is_said_before_a_device_is_opened() {
         (&["run", "precision.f32", "--api", "wgpu", "--validation"], 2, "--validation is about Vulkan"),
         (&["run", "precision.f32", "--api", "metal"], 2, "metal"),
         (&["explain", "OpFMod", "--in", "1", "2", "--api", "wgpu"], 2, "rounds down"),
-        (&["explain", "Exp2", "--format", "f64", "--in", "1", "--api", "wgpu"], 2, "it has no f64"),
+        (&["explain", "OpFAdd", "--format", "f64", "--in", "1", "2", "--api", "wgpu"], 2, "it has no f64"),
     ];
     for (arguments, code, what) in words {
         let output = assay(arguments);
