@@ -190,6 +190,12 @@ impl Machine<'_> {
         &self.plan.cases[index].case
     }
 
+    /// How many inputs of a case are to be run.
+    fn planned(&self, index: usize, inputs: &Inputs) -> u64 {
+        let chosen = self.plan.cases[index].chunks.as_ref();
+        chosen.map_or(inputs.len(), |chunks| chunks.iter().map(|&chunk| inputs.rows_of(chunk)).sum())
+    }
+
     fn ending(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed) || self.stopped.load(Ordering::Relaxed)
     }
@@ -310,7 +316,7 @@ impl Machine<'_> {
     fn run_case(&self, index: usize, built: Built, sender: &Sender<Message>) -> Option<Trouble> {
         let Built { inputs, mut kernel, generation, took } = built;
         let case = self.case(index);
-        _ = sender.send(Message::Started { index, inputs: inputs.len() });
+        _ = sender.send(Message::Started { index, inputs: self.planned(index, &inputs) });
         let running = Arc::new(Running { index, started: Instant::now(), inputs, state: Mutex::default() });
         let inputs = &running.inputs;
         let mut times = Times { build: took.as_secs_f64(), ..Times::default() };
@@ -435,7 +441,8 @@ impl Machine<'_> {
         state.checking -= 1;
         if let Some(Chunk { operands, results, .. }) = freed {
             state.free.push((operands, results));
-            let (done, inputs) = (state.census.inputs + state.undefined, running.inputs.len());
+            let inputs = self.planned(running.index, &running.inputs);
+            let done = state.census.inputs + state.undefined;
             if done < inputs {
                 _ = sender.send(Message::Progress { index: running.index, done, inputs });
             }
@@ -458,7 +465,7 @@ impl Machine<'_> {
                 census: &state.census,
                 failing: &state.failing,
                 trouble: state.trouble.as_ref(),
-                planned: inputs.len(),
+                planned: self.planned(running.index, inputs),
                 undefined: state.undefined,
                 coverage: inputs.coverage(),
                 possible: inputs.possible().to_owned(),

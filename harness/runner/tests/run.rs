@@ -223,7 +223,7 @@ fn chunks_that_failed_are_named_and_fail_with_the_same_bits_when_run_again() {
     assert_eq!(whole.failed_chunks.iter().map(|failed| failed.inputs).sum::<u64>(), whole.failing_inputs);
     assert_eq!(ran(None, first_bit).failed_chunks, whole.failed_chunks);
     let part = ran(Some(&[2, 11]), first_bit);
-    assert_eq!((part.status, part.inputs_tested), (Status::Fail, 128));
+    assert_eq!((part.status, part.inputs_tested, part.partial), (Status::Fail, 128, false));
     assert_eq!(part.failed_chunks, [2, 11].map(|chunk| whole.failed_chunks[chunk].clone()));
     // The same inputs fail, with other bits.
     let other = ran(Some(&[2, 11]), second_bit).failed_chunks;
