@@ -117,6 +117,7 @@ fn case(i: usize, more: f64) -> CaseResult {
             worst: (0..128).map(|k| (k % 3 > 0).then_some(0.37)).collect(),
             errors: vec![100; 20],
         }),
+        picture: None,
         seed: 0,
         partial: false,
         repeat: None,

@@ -6,6 +6,7 @@
 //! | `results.jsonl` | grows as `results.jsonl.partial`, gets its name at the end | one event a line, each with its checksum: `run_started`, a `case_finished` for each case, `run_finished` |
 //! | `results.csv`, `failures.csv` | at the end | deqp-runner's form |
 //! | `junit.xml` | at the end | for CI systems |
+//! | `pictures/CASE.png` | as cases end, of the first 200 | of a failing case whose result is an image: expected, got, difference |
 //! | `standings.jsonl` | at the end, if the lab gave lists or a case is flaky | how each case stands to them, where it is not simply as it should be |
 //!
 //! A file under its final name is whole. The end of a run is also its end by Ctrl-C: the files then hold the cases
@@ -22,7 +23,7 @@ use crate::{
     ledger::Ledger,
     load::LoadError,
 };
-use assay_runner::{Event, Reporter};
+use assay_runner::{Event, Picture, Reporter};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File, TryLockError},
@@ -79,6 +80,11 @@ pub enum FolderError {
     Load(#[from] LoadError),
 }
 
+/// Pictures that are written in a run; the page and `results.jsonl` have those of all failing images.
+const PICTURES: usize = 200;
+
+const PICTURE_FOLDER: &str = "pictures";
+
 /// Bytes that are written before the disk is asked to keep them are lost with the power; they are of this time at most.
 const SYNC: Duration = Duration::from_secs(1);
 
@@ -98,6 +104,8 @@ pub struct Folder {
     standings: Option<Partial>,
     title: String,
     expectations: Rc<Expectations>,
+    /// Pictures that were written.
+    pictures: usize,
 }
 
 impl Folder {
@@ -126,6 +134,7 @@ impl Folder {
             standings: None,
             title: String::new(),
             expectations: Rc::default(),
+            pictures: 0,
         })
     }
 
@@ -178,6 +187,10 @@ impl Folder {
         // All at once, so that files of two runs never lie side by side.
         if !self.resumed {
             self.clear(&[RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE, DEVICE])?;
+            match fs::remove_dir_all(self.path.join(PICTURE_FOLDER)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
         if let Event::RunStarted(run) = event {
             let mut text = serde_json::to_string_pretty(&run.device)?;
@@ -192,6 +205,20 @@ impl Folder {
         }
         self.results = Some(File::create(self.path.join(format!("{RESULTS}{PARTIAL}")))?);
         self.line(event)
+    }
+
+    /// Writes the picture of a case, under its name.
+    fn picture(&mut self, name: &str, picture: Option<&Picture>) -> io::Result<()> {
+        // Names of cases of one's own may be anything.
+        let plain = |c: char| c.is_ascii_alphanumeric() || ['.', '_', '-'].contains(&c);
+        let named = name.chars().all(plain) && !name.starts_with('.') && name.len() <= 200;
+        let Some(png) = picture.filter(|_| named && self.pictures < PICTURES).and_then(Picture::png) else {
+            return Ok(());
+        };
+        self.pictures += 1;
+        let folder = self.path.join(PICTURE_FOLDER);
+        fs::create_dir_all(&folder)?;
+        write_whole(&folder, &format!("{name}.png"), |file| file.write_all(&png))
     }
 
     /// Removes files, whole or not.
@@ -348,7 +375,7 @@ impl Reporter for Folder {
             Event::CaseFinished(case) => {
                 let judged = self.expectations.judge(case);
                 let added = self.add(&case.name, judged, case.times.wall, case.reason.as_deref());
-                added.and_then(|()| self.line(event))
+                added.and_then(|()| self.picture(&case.name, case.picture.as_deref())).and_then(|()| self.line(event))
             }
             Event::CheckFinished(check) => {
                 let judged = self.expectations.judge_check(check);
@@ -418,6 +445,38 @@ mod tests {
         let device = fs::read_to_string(folder.path().join(DEVICE)).unwrap();
         assert_eq!(serde_json::from_str::<assay_runner::DeviceInfo>(&device).unwrap(), first.device);
         assert_eq!(fs::read_to_string(folder.path().join(FAILURES_CSV)).unwrap(), "p.b,Fail\n");
+    }
+
+    #[test]
+    fn failing_images_are_drawn_into_a_folder_that_goes_with_the_run() {
+        let texels = assay_runner::Texels {
+            width: 2,
+            expected: vec![[0.0; 4], [1.0; 4]],
+            got: vec![[1.0; 4]; 2],
+            wrong: vec![true, false],
+        };
+        let drawn = |name: &str| {
+            let picture = texels.picture("attachment 0").map(Box::new);
+            Event::CaseFinished(Box::new(assay_runner::CaseResult { picture, ..case(name, Status::Fail) }))
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let mut folder = Folder::create(dir.path()).unwrap();
+        folder.event(&events()[0]).unwrap();
+        for name in ["tile.a", "../outside", "p. q"] {
+            folder.event(&drawn(name)).unwrap();
+        }
+        folder.event(&events()[4]).unwrap();
+        assert_eq!(names(&dir.path().join(PICTURE_FOLDER)), ["tile.a.png"]);
+        let png = fs::read(dir.path().join("pictures/tile.a.png")).unwrap();
+        assert_eq!(png[1..4], *b"PNG");
+        // The page has it too.
+        let run = crate::load::Opened::open(dir.path().to_owned()).unwrap();
+        let page = crate::html::report(&[run], &|_| None).unwrap();
+        assert!(page.contains("data:image/png;base64,iVBOR") && page.contains("attachment 0; dark to bright"));
+        let mut again = Folder { pictures: PICTURES, ..folder };
+        again.event(&events()[0]).unwrap();
+        again.event(&drawn("tile.b")).unwrap();
+        assert!(!dir.path().join(PICTURE_FOLDER).exists(), "the earlier run's are gone, and there are enough");
     }
 
     #[test]

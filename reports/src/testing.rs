@@ -99,6 +99,7 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
             Vec::new()
         },
         profile: None,
+        picture: None,
         seed: 0,
         partial: false,
         repeat: None,
@@ -159,6 +160,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
         instructions: 100,
         partial: false,
         repeat: None,
+        picture: None,
         times: Times::default(),
     }
 }

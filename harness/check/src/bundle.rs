@@ -31,6 +31,8 @@ pub const SCHEMA: u32 = 2;
 const MANIFEST: &str = "bundle.json";
 const SHADER: &str = "shader.spvasm";
 const EXPECTED: &str = "expected.txt";
+/// Expected, got and difference, where a result is an image.
+const PICTURE: &str = "picture.png";
 const RESULT: &str = "result.json";
 const ORIGINAL: &str = "original";
 const DEVICE: &str = "device.json";
@@ -152,6 +154,10 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         Ok(text) => save(name, &(text + "\n")),
         Err(error) => Err(failed(&folder.join(name), &error)),
     };
+    if let Some(png) = result.picture.as_ref().and_then(|picture| picture.png()) {
+        let path = folder.join(PICTURE);
+        std::fs::write(&path, png).map_err(|error| failed(&path, &error))?;
+    }
     json(RESULT, serde_json::to_string_pretty(result))?;
     json(DEVICE, serde_json::to_string_pretty(device))?;
     let manifest = Manifest {

@@ -1,6 +1,7 @@
 //! The check itself: rounds in the oracle and on the device.
 
 use crate::device::{Job, Target, TargetError};
+use crate::picture::picture;
 use crate::setup::{Setup, spec_values};
 use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, complete, expect};
@@ -25,6 +26,7 @@ pub struct Check<'a> {
     program: Program,
     limits: Limits,
     padding: bool,
+    row: Option<usize>,
     expectations: Vec<Expectation>,
     kernel: Option<KernelCall>,
 }
@@ -55,7 +57,7 @@ impl<'a> Check<'a> {
         let program = program.map_err(|error| oracle(subject, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
-        Ok(Check { subject, setup, program, limits, padding, expectations, kernel })
+        Ok(Check { subject, setup, program, limits, padding, row: options.row, expectations, kernel })
     }
 
     /// What a round is given on a device with those abilities.
@@ -230,6 +232,10 @@ impl<'a> Check<'a> {
                     result.rounds_checked += 1;
                     let mut found =
                         compare(&outcome, &dispatch, &self.setup.descriptors, &left.memory, (round, self.padding));
+                    if found.failing > 0 && result.picture.is_none() {
+                        let picture = picture(&outcome, &self.setup.descriptors, &left.memory, self.row);
+                        result.picture = picture.map(Box::new);
+                    }
                     for expectation in &self.expectations {
                         expect(expectation, &dispatch, &self.setup.descriptors, &left.memory, round, &mut found)?;
                     }
@@ -289,6 +295,7 @@ impl<'a> Check<'a> {
             instructions: 0,
             partial: false,
             repeat: None,
+            picture: None,
             times: Times::default(),
         }
     }

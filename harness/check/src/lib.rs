@@ -14,6 +14,7 @@ mod elements;
 mod error;
 mod mutate;
 mod options;
+mod picture;
 mod reduce;
 mod setup;
 mod states;
@@ -31,6 +32,7 @@ pub use elements::{Contents, Element, Step, path_text, runtime_stride, size_with
 pub use error::CheckError;
 pub use mutate::{Mutating, Mutation, MutationKind, Planted};
 pub use options::{BindingName, Expectation, Kernel, Options, Source, assignment, groups};
+pub use picture::approximate;
 pub use reduce::{Reduced, reduce};
 pub use setup::{Descriptor, Setup, Spec};
 pub use states::{ImageForm, SamplerForm};

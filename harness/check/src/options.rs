@@ -40,6 +40,9 @@ pub struct Options {
     /// Whether bytes of storage buffers that belong to no element have to stay as they were: not where whole structures
     /// are stored, of which padding may be written.
     pub padding: bool,
+    /// How many texels of four scalars of a storage buffer stand in a row, where the buffer stands for an image: failures are then
+    /// drawn.
+    pub row: Option<usize>,
     /// What is expected of elements beside what the specification permits.
     pub expectations: Vec<Expectation>,
     /// Of a kernel: what it is called with.
@@ -72,6 +75,7 @@ impl Default for Options {
             rounds: 2,
             seed: 0,
             padding: false,
+            row: None,
             expectations: Vec::new(),
             kernel: None,
             limits: Limits::default(),

@@ -1,6 +1,6 @@
 //! What a check of a user's shader came to: part of the schema of `results.jsonl`.
 
-use crate::{Repeat, Status, Times};
+use crate::{Picture, Repeat, Status, Times};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,9 @@ pub struct CheckResult {
     /// What came of running it again, if it failed and was; `None` if it was run once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Box<Repeat>>,
+    /// Of a failing result that is an image: expected, got and where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Box<Picture>>,
     /// Times; `check` is the oracle's.
     pub times: Times,
 }

@@ -1,6 +1,6 @@
 //! What a run tells its reporters. The serialised form of these types is the schema of `results.jsonl`.
 
-use crate::CheckResult;
+use crate::{CheckResult, Picture};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -135,6 +135,9 @@ pub struct CaseResult {
     /// Where the errors lie; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
+    /// Of a failing result that is an image: expected, got and where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Box<Picture>>,
     /// The seed of the inputs.
     pub seed: u64,
     /// Whether an interruption ended it, or the runs that were to confirm it: a resumed run runs it again.
@@ -234,6 +237,7 @@ impl CaseResult {
             classes: Vec::new(),
             failed_chunks: Vec::new(),
             profile: None,
+            picture: None,
             seed,
             partial: false,
             repeat: None,

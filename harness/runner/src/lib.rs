@@ -7,6 +7,7 @@
 mod check;
 mod event;
 mod executor;
+mod picture;
 mod pipeline;
 mod plan;
 mod run;
@@ -19,6 +20,7 @@ pub use event::{
     RunInfo, SCHEMA, SPECIFICATION, Status, Times, WGSL_SPECIFICATION,
 };
 pub use executor::{Executor, Kernel, Trouble};
+pub use picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, Texels};
 pub use plan::{Choice, Plan, PlanError, Planned, RunOptions, Selection, choose, plan, select};
 pub use run::{More, RunError, Summary, run, run_with};
 pub use verdict::blank;

@@ -44,6 +44,7 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
         worst: classes.first().and_then(|class| class.examples.first().cloned()),
         classes,
         times: check.times,
+        picture: check.picture,
         ..blank(case, path, status, String::new(), check.seed)
     }
 }

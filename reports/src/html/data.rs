@@ -118,6 +118,15 @@ struct Detail {
     classes: Vec<Class>,
     operand: String,
     profile: Option<Profile>,
+    picture: Option<Drawn>,
+}
+
+/// Expected, got and difference of a failing image.
+#[derive(Serialize)]
+struct Drawn {
+    /// A PNG, as a `data:` address.
+    png: String,
+    caption: String,
 }
 
 #[derive(Serialize)]
@@ -434,6 +443,10 @@ fn detail(row: &Row, case: &CaseResult, derive: Derive<'_>) -> Detail {
         classes: classes.collect(),
         operand: row.profile.as_ref().map(|profile| profile.operand.clone()).unwrap_or_default(),
         profile: row.profile.clone(),
+        picture: case
+            .picture
+            .as_ref()
+            .and_then(|picture| Some(Drawn { png: picture.data_uri()?, caption: picture.caption.clone() })),
     }
 }
 

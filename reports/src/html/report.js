@@ -177,6 +177,12 @@ function content(i) {
     ['run again', el('code', {}, 'assay run ' + cases.name[i] + ' --budget ' + run.budget + ' --seed ' + run.seed)]])];
   const shape = data.footprints.find(f => cases.name[i].startsWith(f.cases));
   if (shape) parts.push(footprint(shape));
+  if (more && more.picture) {
+    const image = el('img', { class: 'picture', alt: 'expected, got, difference' });
+    image.src = more.picture.png;
+    parts.push(el('figure', { class: 'difference' }, image,
+      el('figcaption', {}, el('strong', {}, 'Expected, got, difference'), ' ', more.picture.caption)));
+  }
   for (const kind of (more ? more.classes : [])) {
     parts.push(el('h3', {}, group(kind.count) + ' × ' + kind.class + ' (' + kind.status + ')'), ...kind.examples.map(example));
   }

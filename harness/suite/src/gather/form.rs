@@ -1,6 +1,6 @@
 //! What a case of gathers is, and the program that it becomes.
 
-use super::places::{COUNT, Places};
+use super::places::{COUNT, Places, SIDE};
 use super::second;
 use crate::bytes::{given, name};
 use crate::write::Shader;
@@ -200,6 +200,8 @@ impl Form {
             ],
             images: vec![(name(IMAGE), image)],
             samplers: vec![(name(IMAGE), SamplerForm::of(&self.sampler()))],
+            // Places lie in a square.
+            row: Some(SIDE),
             ..Options::default()
         }
     }

@@ -18,7 +18,7 @@ pub(super) enum Places {
 }
 
 /// Places along each axis.
-const SIDE: usize = 16;
+pub(super) const SIDE: usize = 16;
 
 /// Places of a program.
 pub(super) const COUNT: usize = SIDE * SIDE;

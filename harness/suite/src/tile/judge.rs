@@ -2,7 +2,9 @@
 
 use super::model::Outside;
 use super::pass::{Contents, Pass, Permitted};
+use super::picture::picture;
 use assay_oracle::{Cell, Expected, Standing};
+use assay_runner::Picture;
 use std::collections::BTreeMap;
 
 /// A value that is not permitted.
@@ -50,6 +52,8 @@ pub(super) struct Verdict {
     pub lenient: u64,
     /// Wrong ones by what kind of mistake, in the order in which the kinds were met.
     pub wrong: Vec<Wrongs>,
+    /// The first attachment with a wrong texel.
+    pub picture: Option<Box<Picture>>,
 }
 
 impl Verdict {
@@ -103,7 +107,12 @@ impl Verdict {
                 format!("attachment {index}, texel ({x}, {y}), layer {layer}, byte {}", at % bytes)
             };
             // Channels of the formats here are whole bytes, of which a texel has at most 16.
+            let before = self.failing();
             self.bytes((got, expected), &permitted.attachments[index], bytes.min(4), &place, class);
+            if self.failing() > before && self.picture.is_none() {
+                self.picture =
+                    picture(pass, index, got, permitted, &format!("attachment {index} ({class})")).map(Box::new);
+            }
         }
         for (index, (got, expected)) in left.buffers.iter().zip(&permitted.contents.buffers).enumerate() {
             let place = |at: usize| format!("buffer {index}, byte {at}");
@@ -177,6 +186,6 @@ fn complete(what: &str, left: &[Vec<u8>], permitted: &[Vec<u8>]) -> Result<(), I
 }
 
 /// Little-endian bytes as a number.
-fn number(bytes: &[u8]) -> u64 {
+pub(super) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().take(8).fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }

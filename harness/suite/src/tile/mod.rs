@@ -26,6 +26,7 @@ mod device;
 mod judge;
 mod model;
 mod pass;
+mod picture;
 mod reference;
 mod run;
 mod shader;

@@ -176,7 +176,7 @@ fn executes(device: &Device, limit: Duration) -> Result<bool, Error> {
 
 pub(super) fn result(case: &Case, path: RunPath, verdict: Verdict, seed: u64) -> CaseResult {
     let failing = verdict.failing();
-    let Verdict { checked, unchecked, lenient, wrong } = verdict;
+    let Verdict { checked, unchecked, lenient, wrong, picture } = verdict;
     let first = wrong.iter().find_map(|wrongs| wrongs.first.first());
     let (status, reason) = match first {
         Some(first) => (
@@ -218,6 +218,7 @@ pub(super) fn result(case: &Case, path: RunPath, verdict: Verdict, seed: u64) ->
         scalars_unchecked: unchecked,
         worst: classes.first().and_then(|class| class.examples.first().cloned()),
         classes,
+        picture,
         ..blank(case, path, status, String::new(), seed)
     }
 }

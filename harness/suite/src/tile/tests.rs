@@ -137,12 +137,39 @@ impl<E: Executor> Executor for Planted<'_, E> {
 
 /// How many values are wrong with a fault, and how many texels outside tiles.
 fn wrong(pass: &Pass, fault: Fault) -> (u64, usize) {
+    let (verdict, outside) = planted(pass, fault);
+    (verdict.failing(), outside)
+}
+
+/// The verdict on a pass with a fault, and how many texels are changed outside tiles.
+fn planted(pass: &Pass, fault: Fault) -> (Verdict, usize) {
     let permitted = reference::permitted(pass, pass.tile, 7).unwrap_or_else(|e| panic!("{e}"));
     let inner = reference::LoweredOracle::new(pass, [4, 4, 1]).unwrap_or_else(|e| panic!("{e}"));
     let mut planted = Planted { inner, pass, fault, first: None };
     let left = model::run(pass, &pass.tiles(pass.tile), &mut planted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
     let verdict = run::verdict(pass, &left, None, &permitted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
-    (verdict.failing(), left.outside.len())
+    (verdict, left.outside.len())
+}
+
+/// An attachment with a wrong texel is drawn, and what is drawn as wrong is what is.
+#[test]
+fn what_is_wrong_in_an_attachment_is_drawn() {
+    for (name, fault) in [
+        ("tile.apron.2x2.image.load.tile8x8", Fault::ApronOffByOne),
+        ("tile.rate.dispatch_tile.2x2x1.layers1", Fault::ColumnMissing),
+        ("tile.layers.2", Fault::WrongLayer),
+        ("tile.attachment.rgba16float.layers3", Fault::OffsetOffByOne),
+        ("tile.program.blur.rate4x4", Fault::ApronOffByOne),
+    ] {
+        let pass = pass(name);
+        assert_eq!(planted(&pass, Fault::None).0.picture, None, "{name}");
+        let (verdict, _) = planted(&pass, fault);
+        let picture = verdict.picture.unwrap_or_else(|| panic!("{name}: {fault:?} is not drawn"));
+        let [width, height] = pass.extent.map(|n| n as usize);
+        assert_eq!((picture.width, picture.height), (width, (height * pass.layers as usize).min(64)), "{name}");
+        assert!(picture.caption.starts_with("attachment "), "{}", picture.caption);
+        assert!(picture.png().is_some(), "{name}: no PNG");
+    }
 }
 
 #[test]

@@ -202,6 +202,12 @@ fn planted_faults_in_lowered_gathers_are_found() {
                 let results = run(std::slice::from_ref(case), &wrong, Some(RunPath::Lowered));
                 if results[0].status != Status::Fail {
                     missed.push(format!("{name}: {}", line(&results[0])));
+                    continue;
+                }
+                // Places lie in a square, which is drawn.
+                let drawn = results[0].picture.as_ref().filter(|picture| [picture.width, picture.height] == [16; 2]);
+                if drawn.and_then(|picture| picture.png()).is_none() {
+                    missed.push(format!("{name}: {} is not drawn", case.name));
                 }
             }
         }

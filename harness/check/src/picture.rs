@@ -1,0 +1,90 @@
+//! A failing result as a picture: the first image that is wrong, or a buffer that stands for one.
+
+use crate::elements::{Contents, Element, Step};
+use crate::setup::Descriptor;
+use crate::verdict::Permitted;
+use assay_oracle::{Memory, Outcome, Slot, Standing};
+use assay_precision::Scalar;
+use assay_runner::{Picture, Texels};
+use std::collections::BTreeMap;
+
+/// A picture of the first image with a wrong texel; of a buffer if its texels (four scalars each) are said to stand in rows of `row`.
+pub(crate) fn picture(
+    outcome: &Outcome,
+    descriptors: &[Descriptor],
+    got: &BTreeMap<Slot, Vec<u8>>,
+    row: Option<usize>,
+) -> Option<Picture> {
+    descriptors.iter().filter(|descriptor| descriptor.is_read_back()).find_map(|descriptor| {
+        let (memory, got) = (outcome.memory.get(&descriptor.slot)?, got.get(&descriptor.slot)?);
+        let contents = descriptor.contents()?;
+        let mut drawn = Drawn { texels: Texels::default(), memory, got, channels: 0 };
+        contents.walk(got.len() as u64, &mut |element, path| {
+            drawn.add(element, path, matches!(contents, Contents::Block(_)))
+        });
+        match contents {
+            Contents::Texels(_) => {}
+            Contents::Block(_) => drawn.texels.width = row?,
+        }
+        drawn.texels.picture(&descriptor.label())
+    })
+}
+
+/// The value of a scalar's bits, near enough to draw it.
+pub fn approximate(scalar: Scalar, bits: u64) -> f64 {
+    match scalar {
+        Scalar::Float(format) => format.to_f64(bits),
+        Scalar::Int { width, signed: true } => (bits << (64 - width)).cast_signed().wrapping_shr(64 - width) as f64,
+        Scalar::Int { .. } | Scalar::Bool => bits as f64,
+    }
+}
+
+struct Drawn<'a> {
+    texels: Texels,
+    memory: &'a Memory,
+    got: &'a [u8],
+    /// Channels of the last texel that are there already.
+    channels: usize,
+}
+
+impl Drawn<'_> {
+    /// Adds a scalar: to the last texel, or as the first of the next one. Of an image the first level is drawn, its layers and slices
+    /// one below the other.
+    fn add(&mut self, element: Element, path: &[Step<'_>], buffer: bool) {
+        let first = match (buffer, path) {
+            (true, _) => self.channels == 4 || self.texels.wrong.is_empty(),
+            (false, [Step::Texel([x, ..], _, 0), channel @ ..]) => {
+                self.texels.width = self.texels.width.max(*x as usize + 1);
+                matches!(channel, [] | [Step::Member(0, _), ..])
+            }
+            (false, _) => return,
+        };
+        if first {
+            self.channels = 0;
+            self.texels.expected.push([0.0; 4]);
+            self.texels.got.push([0.0; 4]);
+            self.texels.wrong.push(false);
+        }
+        let width = element.scalar.width();
+        let permitted = Permitted::of(self.memory, element.offset, width);
+        let (Some(got), Some(expected)) = (element.read(self.got), element.read(self.memory.bytes())) else { return };
+        let wrong = permitted.is_some_and(|permitted| permitted.judge(got) == Standing::Outside);
+        let at = self.texels.wrong.len() - 1;
+        self.texels.wrong[at] |= wrong;
+        for (bits, values) in [(expected, &mut self.texels.expected), (got, &mut self.texels.got)] {
+            // A texel whose channels are no whole bytes is one number: its bytes tell texels apart.
+            let packed = !buffer && path.len() == 1 && width == 32;
+            match element.scalar {
+                Scalar::Int { signed: false, .. } if packed => {
+                    values[at] = (bits as u32).to_le_bytes().map(f64::from);
+                }
+                scalar => {
+                    if let Some(value) = values[at].get_mut(self.channels) {
+                        *value = approximate(scalar, bits);
+                    }
+                }
+            }
+        }
+        self.channels += 1;
+    }
+}
