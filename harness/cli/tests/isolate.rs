@@ -1,12 +1,14 @@
 //! Runs in worker processes: killed, interrupted, resumed, and as exact as in one process. Skipped where there is no device.
 
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(unix)]
 
 mod common;
+#[path = "common/device.rs"]
+mod device;
 
 use assay_runner::{CaseResult, Event};
 use common::assay;
+use device::device;
 use std::{
     collections::BTreeMap,
     fs,
@@ -17,16 +19,6 @@ use std::{
 
 /// Small cases that every device can run, and programs.
 const SOME: [&str; 2] = ["precision.f32.fnegate.*", "precision.f32.fadd.*"];
-
-/// Whether there is a device; says so where there is none.
-fn device() -> bool {
-    let found = assay(&["devices"]).code == 0;
-    if !found {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
-        eprintln!("skipped: no Vulkan device");
-    }
-    found
-}
 
 fn path(path: &Path) -> &str {
     path.to_str().expect("a plain path")

@@ -1,23 +1,15 @@
 //! The lists that a lab gives a run, and the parts of a run.
 
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 mod common;
+#[path = "common/device.rs"]
+mod device;
 
 use common::assay;
+use device::device;
 use std::{collections::BTreeSet, fs, path::Path};
 
 /// A few small cases that every device can run.
 const GROUP: &str = "precision.f32.fnegate.*default*";
-
-fn device() -> bool {
-    let found = assay(&["devices"]).code == 0;
-    if !found {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
-        eprintln!("skipped: no Vulkan device");
-    }
-    found
-}
 
 fn names() -> Vec<String> {
     let names: Vec<String> = assay(&["list", GROUP]).stdout.lines().map(str::to_owned).collect();

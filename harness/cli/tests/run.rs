@@ -3,9 +3,12 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod common;
+#[path = "common/device.rs"]
+mod device;
 
 use assay_runner::{DeviceInfo, Event};
 use common::assay;
+use device::device;
 use std::{
     fs,
     path::Path,
@@ -15,16 +18,6 @@ use std::{
 
 /// A case that every device can run, small and exact; as a filter also its likes with constants for operands.
 const SMALL: &str = "precision.f32.fnegate.scalar.default";
-
-/// Whether there is a device; says so where there is none.
-fn device() -> bool {
-    let found = assay(&["devices"]).code == 0;
-    if !found {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
-        eprintln!("skipped: no Vulkan device");
-    }
-    found
-}
 
 fn events(folder: &Path) -> Vec<Event> {
     let text = fs::read_to_string(folder.join("results.jsonl")).expect("results.jsonl");
