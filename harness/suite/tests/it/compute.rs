@@ -39,7 +39,8 @@ fn pass(part: usize) {
         let results = run(&cases, target, None);
         none(results.iter().filter(|result| !passed(result)).map(line).collect());
         let run = results.iter().filter(|result| result.status == Status::Pass).count();
-        assert!(run * 5 > cases.len() * 4, "{run} of {} can be run", cases.len());
+        // A driver without 64-bit integers can run all but about one in five.
+        assert!(run * 4 > cases.len() * 3, "{run} of {} can be run", cases.len());
     });
 }
 
