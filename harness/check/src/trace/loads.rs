@@ -2,7 +2,7 @@
 //! what an invocation keeps to itself.
 
 use super::code::{Recorder, as_words, words_of};
-use super::own::{Own, Part};
+use super::own::Own;
 use super::stores::{Step, place, root, slot_of};
 use super::{Traced, scalar_of};
 use crate::elements::read_bits;
@@ -11,7 +11,7 @@ use crate::{Descriptor, Setup};
 use assay_oracle::{Dispatch, Slot};
 use assay_runner::{Blame, BlameExample};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain};
+use assay_spirv::edit::{Editor, Plain, instruction};
 use assay_spirv::module::{Instruction, Type};
 use assay_spirv::reflect::Usage;
 use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
@@ -24,7 +24,7 @@ pub(super) struct Load {
     index: u32,
     /// Its first word there.
     pub(super) at: usize,
-    /// Word in the invocation's records: 1 if it was executed.
+    /// Word in the invocation's records: 1 if it was executed, within bounds.
     offset: u32,
     pointer: u32,
     value: u32,
@@ -138,19 +138,25 @@ impl Load {
         own: &Own,
         from: u32,
     ) {
-        let one = editor.constant(recorder.uint, 32, 1);
-        recorder.word(editor, code, from, self.offset, one);
+        let (one, zero) = (editor.constant(recorder.uint, 32, 1), editor.constant(recorder.uint, 32, 0));
+        let mut executed = one;
         let words = as_words(editor, code, self.value, &self.plain);
         let mut all: Vec<(u32, u32)> = (self.given..).zip(words).collect();
         match &self.from {
             Source::Own(first) => {
-                let part = own.part(editor.module(), self.pointer);
-                let words = part.map_or_else(Vec::new, |part: Part| part.load(editor, code, recorder, from));
+                let Some(part) = own.part(editor.module(), self.pointer) else { return };
+                let (words, inside) = part.load(editor, code, recorder, from);
                 all.extend((*first..).zip(words));
+                // Beyond a variable nothing is known of what is loaded: as if it were not.
+                if let Some(inside) = inside {
+                    executed = editor.id();
+                    code.extend(instruction(Op::Select, &[recorder.uint, executed, inside, one, zero]));
+                }
             }
             Source::Buffer(_, steps) => steps.iter().for_each(|step| step.record(editor, code, recorder, from)),
             Source::BuiltIn(_) => {}
         }
+        all.push((self.offset, executed));
         for (offset, word) in all {
             recorder.word(editor, code, from, offset, word);
         }

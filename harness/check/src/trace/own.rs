@@ -1,7 +1,9 @@
 //! A second copy of what an invocation keeps to itself: `Function` and `Private` variables, in words among its records.
 //!
 //! A load from such a variable must give what the invocation itself stored there last. A compiler may have kept that anywhere; the
-//! copy in a buffer is written and read by instructions of its own.
+//! copy in a buffer is written and read by instructions of its own. Only where all of that is defined: an undefined value, of which a
+//! part may be stored and loaded without harm, can be another one at each use. So a variable that begins with nothing has no copy, and
+//! in a module with `OpUndef` none has.
 
 use super::code::{Recorder, as_words, words_of};
 use super::stores::root;
@@ -20,6 +22,8 @@ const MOST_WORDS: u32 = 256;
 pub(super) struct Own {
     /// First words of the copies, by the variables' ids.
     copies: BTreeMap<u32, u32>,
+    /// Words for what an index out of bounds would reach.
+    beyond: u32,
 }
 
 /// A part of a variable's copy: what is known of its place, and ids of what is to be added.
@@ -29,6 +33,8 @@ pub(super) struct Part {
     /// Indices, how many there may be, and the words of an element.
     indices: Vec<(u32, u32, u32)>,
     ty: TypeId,
+    /// The first of the words for what an index out of bounds would reach.
+    beyond: u32,
 }
 
 impl Own {
@@ -51,9 +57,13 @@ impl Own {
             }
         }
         let mut own = Own::default();
+        if module.instructions().any(|i| i.op == Some(Op::Undef)) {
+            return (own, next);
+        }
         let globals = module.instructions().take_while(|i| i.op != Some(Op::Function));
         for i in globals.chain(instructions()).filter(|i| i.op == Some(Op::Variable)) {
-            let Some(id) = i.result().filter(|id| !lost.contains(id)) else { continue };
+            let begins = i.operand(1).is_some();
+            let Some(id) = i.result().filter(|id| begins && !lost.contains(id)) else { continue };
             let words = pointee(id).and_then(|ty| words_in(module, ty)).filter(|words| *words <= MOST_WORDS);
             // An access that is not followed would leave the copy behind.
             let parts = |i: &Instruction<'_>| match i.op {
@@ -69,13 +79,16 @@ impl Own {
                 next += words;
             }
         }
-        (own, next)
+        own.beyond = next;
+        let beyond = if own.copies.is_empty() { 0 } else { MOST_WORDS };
+        (own, next + beyond)
     }
 
     /// The copy of what a pointer points to.
     pub(super) fn part(&self, module: &Module, pointer: u32) -> Option<Part> {
         let (variable, mut part) = path(module, pointer)?;
         part.word += self.copies.get(&variable)?;
+        part.beyond = self.beyond;
         Some(part)
     }
 
@@ -90,22 +103,33 @@ impl Own {
 }
 
 impl Part {
-    /// Code for its place among the records of an invocation that begin at `from`, but for the constant part, which is given back.
-    fn base(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, uint: u32, from: u32) -> u32 {
+    /// Code for its place among the records of an invocation that begin at `from`, but for the constant part, and whether all indices
+    /// are in bounds, where that is not certain.
+    fn base(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, uint: u32, from: u32) -> (u32, Option<u32>) {
         let bool = editor.bool();
-        let zero = editor.constant(uint, 32, 0);
-        self.indices.iter().fold(from, |from, &(index, count, words)| {
-            let Some(plain) = Plain::of_value(editor.module(), index) else { return from };
+        let (mut base, mut inside) = (from, None);
+        for &(index, count, words) in &self.indices {
+            let Some(plain) = Plain::of_value(editor.module(), index) else { continue };
             let index = as_words(editor, code, index, &plain)[0];
             let (count, words) = (editor.constant(uint, 32, count.into()), editor.constant(uint, 32, words.into()));
-            let [inside, clamped, offset, sum] = std::array::from_fn(|_| editor.id());
-            // An index that is out of bounds must not lead into the records of others.
-            code.extend(instruction(Op::ULessThan, &[bool, inside, index, count]));
-            code.extend(instruction(Op::Select, &[uint, clamped, inside, index, zero]));
-            code.extend(instruction(Op::IMul, &[uint, offset, clamped, words]));
-            code.extend(instruction(Op::IAdd, &[uint, sum, from, offset]));
-            sum
-        })
+            let [this, offset, sum] = std::array::from_fn(|_| editor.id());
+            code.extend(instruction(Op::ULessThan, &[bool, this, index, count]));
+            code.extend(instruction(Op::IMul, &[uint, offset, index, words]));
+            code.extend(instruction(Op::IAdd, &[uint, sum, base, offset]));
+            base = sum;
+            inside = Some(inside.map_or(this, |before| {
+                let both = editor.id();
+                code.extend(instruction(Op::LogicalAnd, &[bool, both, before, this]));
+                both
+            }));
+        }
+        let Some(inside) = inside else { return (base, None) };
+        // What is out of bounds must lead neither into the records of others nor into another part.
+        let (away, place) = (editor.id(), editor.id());
+        let beyond = editor.constant(uint, 32, (self.beyond - self.word).into());
+        code.extend(instruction(Op::IAdd, &[uint, away, from, beyond]));
+        code.extend(instruction(Op::Select, &[uint, place, inside, base, away]));
+        (place, Some(inside))
     }
 
     /// Code that stores a value there.
@@ -117,7 +141,7 @@ impl Part {
         from: u32,
         value: u32,
     ) {
-        let from = self.base(editor, code, recorder.uint, from);
+        let (from, _) = self.base(editor, code, recorder.uint, from);
         let mut words = Vec::new();
         flatten(editor, code, self.ty, value, &mut words);
         for (offset, word) in (self.word..).zip(words) {
@@ -125,17 +149,17 @@ impl Part {
         }
     }
 
-    /// Code that loads it: its words.
+    /// Code that loads it: its words, and whether all indices are in bounds, where that is not certain.
     pub(super) fn load(
         &self,
         editor: &mut Editor<'_>,
         code: &mut Vec<u32>,
         recorder: &Recorder,
         from: u32,
-    ) -> Vec<u32> {
-        let from = self.base(editor, code, recorder.uint, from);
+    ) -> (Vec<u32>, Option<u32>) {
+        let (from, inside) = self.base(editor, code, recorder.uint, from);
         let words = words_in(editor.module(), self.ty).unwrap_or(0);
-        (0..words).map(|word| recorder.load(editor, code, from, self.word + word)).collect()
+        ((0..words).map(|word| recorder.load(editor, code, from, self.word + word)).collect(), inside)
     }
 }
 
@@ -163,7 +187,7 @@ fn length_of(module: &Module, length: u32) -> Option<u32> {
 fn path(module: &Module, pointer: u32) -> Option<(u32, Part)> {
     let (variable, ids) = root(module, pointer)?;
     let (_, pointee) = module.pointer(module.type_of(variable)?)?;
-    let mut part = Part { word: 0, indices: Vec::new(), ty: pointee? };
+    let mut part = Part { word: 0, indices: Vec::new(), ty: pointee?, beyond: 0 };
     for id in ids {
         let constant = module.constant_int(id).and_then(|n| u32::try_from(n).ok());
         let (element, count) = match *module.ty(part.ty) {

@@ -1,7 +1,7 @@
 //! Errors planted in what the device is given: found by the check, named by the trace.
 
 use crate::support::{Synthetic, on_each_driver, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options, Planted};
+use assay_check::{Check, Mutating, Mutation, Options, Planted, Subject};
 use assay_runner::{CheckResult, Status};
 use assay_spirv::tables::Op;
 
@@ -175,4 +175,60 @@ fn a_trace_names_every_load_of_which_it_is_known_what_it_must_give() {
     assert_eq!(result.status, Status::Fail);
     check.explain(&mut result, &spoilt, false);
     assert_eq!((result.blamed.len(), result.notes.len()), (0, 1), "{:?}", result.blamed);
+}
+
+/// Of a variable that begins with nothing, and in a module with undefined values, parts may be undefined: a load that gives other bits
+/// than were stored is nobody's mistake then.
+#[test]
+fn a_trace_blames_no_load_of_what_may_be_undefined() {
+    const TEXT: &str = "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %id %data
+        OpExecutionMode %main LocalSize 4 1 1
+        OpDecorate %id BuiltIn LocalInvocationIndex
+        OpDecorate %words ArrayStride 4
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %data DescriptorSet 0
+        OpDecorate %data Binding 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %zero = OpConstant %uint 0
+        %words = OpTypeRuntimeArray %uint
+        %block = OpTypeStruct %words
+        %blocks = OpTypePointer StorageBuffer %block
+        %elements = OpTypePointer StorageBuffer %uint
+        %inputs = OpTypePointer Input %uint
+        %locals = OpTypePointer Function %uint
+        UNDEFINED
+        %id = OpVariable %inputs Input
+        %data = OpVariable %blocks StorageBuffer
+        %main = OpFunction %void None %fn
+        %label = OpLabel
+        %kept = OpVariable %locals Function BEGINNING
+        %i = OpLoad %uint %id
+        OpStore %kept %i
+        %loaded = OpLoad %uint %kept
+        %place = OpAccessChain %elements %data %zero %i
+        OpStore %place %loaded
+        OpReturn
+        OpFunctionEnd";
+    for (beginning, undefined, judged) in
+        [("%zero", "", true), ("", "", false), ("%zero", "%undefined = OpUndef %uint", false)]
+    {
+        let text = TEXT.replace("BEGINNING", beginning).replace("UNDEFINED", undefined);
+        let subject = Subject::read("test.spvasm", text.as_bytes()).unwrap();
+        let check = Check::new(&subject, &Options { rounds: 1, groups: Some([1; 3]), ..Options::default() }).unwrap();
+        let module = &subject.source.module;
+        let load = module.instructions().rfind(|i| i.op == Some(Op::Load)).unwrap();
+        let mutation: Mutation = format!("off-by-one@{}", load.index.0).parse().unwrap();
+        let target = Mutating::new(Synthetic::new(|_| {}), mutation.plant(module, &check.setup.entry).unwrap());
+        let mut result = check.run(&target).unwrap();
+        assert_eq!(result.status, Status::Fail);
+        check.explain(&mut result, &target, false);
+        let blamed: Vec<u32> = result.blamed.iter().map(|blame| blame.instruction).collect();
+        let expected = if judged { vec![load.index.0] } else { Vec::new() };
+        assert_eq!(blamed, expected, "{beginning} {undefined} {:?}", result.notes);
+    }
 }
