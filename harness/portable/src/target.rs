@@ -102,12 +102,12 @@ impl PortableTarget {
         for descriptor in job.descriptors.iter().filter(|descriptor| descriptor.is_read_back()) {
             let before = job.dispatch.bindings.get(&descriptor.slot).and_then(bytes);
             let Some(before) = before else { continue };
-            let memory = match held.things.get(&descriptor.slot) {
-                Some(thing) => thing.read(open, before.len())?,
-                // The shader does not use it.
-                None => before.to_vec(),
+            let Some(thing) = held.things.get(&descriptor.slot) else {
+                // No device had it: what it holds says nothing.
+                let what = format!("{} is not bound through wgpu, as naga sees no use of it", descriptor.label());
+                return Err(TargetError::Lacks(what));
             };
-            left.memory.insert(descriptor.slot, memory);
+            left.memory.insert(descriptor.slot, thing.read(open, before.len())?);
         }
         Ok(left)
     }
