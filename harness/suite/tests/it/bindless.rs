@@ -1,14 +1,13 @@
 //! The handles' own tests: the suite's references against each other, the drivers, planted faults, and kernels that break rules.
 
 use crate::programs::none;
-use crate::support::{line, on_each_driver, run, validator};
-use assay_check::{Job, Left, Target, TargetError};
-use assay_runner::{CaseResult, DeviceInfo, Status};
+use crate::support::{Wrong, line, on_each_driver, run, validator};
+use assay_check::Target;
+use assay_runner::{CaseResult, Status};
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
 use assay_spirv::inspect::{Report, Source};
 use assay_spirv::module::Type;
-use assay_spirv::need::Have;
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::tables::Op;
 use assay_suite::{Case, NoDevice, RunPath, all};
@@ -87,28 +86,6 @@ fn no_driver_takes_kernels_and_that_is_said() {
             "{said}"
         );
     });
-}
-
-/// A device that is given a changed module in place of each lowered one.
-struct Wrong<'a> {
-    target: &'a (dyn Target + Sync),
-    fault: fn(&Module) -> Vec<u32>,
-}
-
-impl Target for Wrong<'_> {
-    fn info(&self) -> &DeviceInfo {
-        self.target.info()
-    }
-
-    fn have(&self) -> &Have {
-        self.target.have()
-    }
-
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let words = (self.fault)(&Module::parse(job.words.to_vec()).expect("it was sent"));
-        assert!(words != job.words, "the fault is somewhere");
-        self.target.run(&Job { words: &words, ..*job })
-    }
 }
 
 /// The module with each instruction of the functions of that name changed.
@@ -248,7 +225,8 @@ fn planted_faults_in_lowered_kernels_are_found() {
         let mut missed = Vec::new();
         for (name, cases, fault) in FAULTS {
             for case in cases.iter().filter(|name| wide || !name.starts_with("p64")) {
-                let wrong = Wrong { target, fault };
+                let fault = |words: &[u32]| fault(&Module::parse(words.to_vec()).expect("it was sent"));
+                let wrong = Wrong { target, fault: &fault };
                 let results = run(&[named(case)], &wrong, Some(RunPath::Lowered));
                 if results[0].status != Status::Fail {
                     missed.push(format!("{name}: {}", line(&results[0])));

@@ -1,10 +1,9 @@
 //! The gathers' own tests: programs against the drivers, and planted faults.
 
-use crate::support::{line, on_each_driver, run, validator};
-use assay_check::{Job, Left, Target, TargetError};
-use assay_runner::{CaseResult, DeviceInfo, Status};
+use crate::support::{Wrong, line, on_each_driver, run, validator};
+use assay_check::Target;
+use assay_runner::{CaseResult, Status};
 use assay_spirv::Module;
-use assay_spirv::need::Have;
 use assay_spirv::tables::Op;
 use assay_suite::{Case, NoDevice, RunPath, all};
 
@@ -67,29 +66,6 @@ fn the_native_path_says_what_is_missing() {
             assert!(line(&result).contains("imageGather"), "{}", line(&result));
         }
     });
-}
-
-/// A device that is given a changed module in place of each lowered one, or other states of its image and sampler.
-struct Wrong<'a> {
-    target: &'a (dyn Target + Sync),
-    fault: fn(&mut Vec<u32>),
-}
-
-impl Target for Wrong<'_> {
-    fn info(&self) -> &DeviceInfo {
-        self.target.info()
-    }
-
-    fn have(&self) -> &Have {
-        self.target.have()
-    }
-
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let mut words = job.words.to_vec();
-        (self.fault)(&mut words);
-        assert!(words != job.words, "the fault is somewhere");
-        self.target.run(&Job { wgsl: None, words: &words, ..*job })
-    }
 }
 
 /// Changes every instruction of a kind.
@@ -198,7 +174,12 @@ fn planted_faults_in_lowered_gathers_are_found() {
         for (name, cases, fault) in FAULTS {
             for case in cases {
                 let case = all.iter().find(|c| c.name == format!("gather.{case}")).unwrap_or_else(|| panic!("{case}"));
-                let wrong = Wrong { target, fault };
+                let fault = |words: &[u32]| {
+                    let mut words = words.to_vec();
+                    fault(&mut words);
+                    words
+                };
+                let wrong = Wrong { target, fault: &fault };
                 let results = run(std::slice::from_ref(case), &wrong, Some(RunPath::Lowered));
                 if results[0].status != Status::Fail {
                     missed.push(format!("{name}: {}", line(&results[0])));

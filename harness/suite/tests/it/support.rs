@@ -55,6 +55,29 @@ impl<F: Fn(&Left, &mut Left)> Target for Spoilt<F> {
     }
 }
 
+/// A device that is given a changed module in place of each.
+pub(crate) struct Wrong<'a> {
+    pub(crate) target: &'a (dyn Target + Sync),
+    /// What is made of a module's words.
+    pub(crate) fault: &'a (dyn Fn(&[u32]) -> Vec<u32> + Sync),
+}
+
+impl Target for Wrong<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.target.have()
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let words = (self.fault)(job.words);
+        assert!(words != job.words, "the fault is somewhere");
+        self.target.run(&Job { wgsl: None, words: &words, ..*job })
+    }
+}
+
 /// A result in words.
 pub(crate) fn line(result: &CaseResult) -> String {
     format!("{} {:?} {}", result.name, result.status, result.reason.as_deref().unwrap_or_default())
