@@ -266,6 +266,9 @@ pub struct Limits {
     pub searches: u64,
     /// Faults that are kept; more are counted only.
     pub faults: usize,
+    /// Instructions, counted once for each invocation, that make it worth while to run workgroups on several threads. What comes
+    /// out does not depend on it.
+    pub together_from: u64,
 }
 
 impl Default for Limits {
@@ -278,6 +281,7 @@ impl Default for Limits {
             undecided_blocks: 1 << 16,
             searches: 10_000,
             faults: 64,
+            together_from: 1 << 21,
         }
     }
 }

@@ -53,7 +53,9 @@
 //!
 //! # Memory, order and undefined behaviour
 //!
-//! Workgroups run one after another, invocations in lockstep; that order must not show. Conflicting accesses that nothing orders
+//! Workgroups run as if one after another, invocations in lockstep; that order must not show. Where there is much to do, parts of
+//! the workgroups run on threads of their own, each on memory as it was before the dispatch. If one part wrote what another one
+//! accessed they are run again in order; so the outcome is the same for any number of threads. Conflicting accesses that nothing orders
 //! are data races, found by epochs that control barriers end. Where atomics or fences with acquire or release semantics might
 //! order them, the values are undetermined instead. What an atomic operation returns is exact only if no other invocation
 //! changes the location without order; what several leave behind is exact if their operations commute.

@@ -139,6 +139,36 @@ impl Object {
         }
     }
 
+    /// Takes over what another run that began with the same bytes wrote into these ranges. `number` gives its causes their numbers
+    /// here.
+    pub(crate) fn take_over(&mut self, other: Object, ranges: &[std::ops::Range<usize>], number: impl Fn(u32) -> u32) {
+        for range in ranges {
+            // The last granule may reach beyond the end.
+            let range = range.start..range.end.min(self.bytes.len());
+            self.bytes[range.clone()].copy_from_slice(&other.bytes[range]);
+        }
+        if self.touched.is_empty() && !other.cells.is_empty() {
+            self.touched = vec![0; self.bytes.len().div_ceil(256)];
+        }
+        // All of its cells were written, as it began with none.
+        other.cells.into_iter().for_each(|(offset, (size, value))| {
+            let value = if let Value::Any(cause) = value { Value::Any(number(cause)) } else { value };
+            for word in offset as usize / 4..=(offset as usize + usize::from(size) - 1) / 4 {
+                self.touched[word / 64] |= 1 << (word % 64);
+            }
+            self.cells.insert(offset, (size, value));
+        });
+    }
+
+    /// Gives the causes of what is unknown in it other numbers.
+    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+        self.cells.values_mut().for_each(|(_, value)| {
+            if let Value::Any(cause) = value {
+                *cause = number(*cause);
+            }
+        });
+    }
+
     /// The causes of what is unknown in it.
     pub(crate) fn causes(&self) -> Vec<u32> {
         let of = |(_, value): &(u8, Value)| if let Value::Any(cause) = value { Some(*cause) } else { None };

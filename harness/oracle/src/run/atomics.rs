@@ -15,16 +15,16 @@ use crate::value::Value;
 use assay_spirv::tables::Scope;
 use std::collections::{HashMap, HashSet};
 
-/// Of every epoch.
-const EVERY: u32 = u32::MAX;
+/// Of every epoch of every workgroup.
+const EVERY: u64 = u64::MAX;
 
 /// Which locations several invocations access atomically without order, one of them changing it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
-    /// Object, offset, epoch: known from the run before.
-    pub(super) known: HashSet<(u32, u32, u32)>,
+    /// Object, offset, and the workgroup's number above the epoch in it, or every one: known from the run before.
+    pub(super) known: HashSet<(u32, u32, u64)>,
     /// Found in this run.
-    pub(super) found: HashSet<(u32, u32, u32)>,
+    pub(super) found: HashSet<(u32, u32, u64)>,
     last: HashMap<(u32, u32), Last>,
 }
 
@@ -85,6 +85,16 @@ impl Contention {
         }
         let known = self.known.union(&self.found).copied().collect();
         Some(Contention { known, ..Contention::default() })
+    }
+
+    /// A run that knows the same and has found nothing yet.
+    pub(super) fn knowing(&self) -> Contention {
+        Contention { known: self.known.clone(), ..Contention::default() }
+    }
+
+    /// Whether memory that workgroups share has been accessed.
+    pub(super) fn is_shared(&self) -> bool {
+        self.last.keys().any(|(object, _)| *object != 1)
     }
 }
 
@@ -196,6 +206,8 @@ impl Run<'_> {
     fn contend(&mut self, object: u32, offset: u32, op: AtomicOp, lane: usize) -> (bool, bool) {
         let epoch = if object == 1 { self.races.workgroup } else { self.races.buffers };
         let group = self.group_number();
+        // Runs count epochs differently; within a workgroup they agree.
+        let stamp = u64::from(group) << 32 | u64::from(epoch - self.races.begun);
         let who = self.forks.original(lane) as u32;
         let (class, changes) = (op.class(), op != AtomicOp::Load);
         let mut disordered = false;
@@ -208,7 +220,7 @@ impl Run<'_> {
             let other = !same_group || last.who != who || (last.several && unordered);
             if unordered && other {
                 if changes || last.changed {
-                    self.contention.found.insert((object, offset, if same_group { epoch } else { EVERY }));
+                    self.contention.found.insert((object, offset, if same_group { stamp } else { EVERY }));
                 }
                 // Loads leave nothing behind.
                 disordered = changes && last.changed && (class != last.class || class == Class::Alone);
@@ -222,13 +234,8 @@ impl Run<'_> {
             _ => class,
         };
         self.contention.last.insert((object, offset), Last { who, group, epoch, several, changed, class });
-        let contended = [epoch, EVERY].iter().any(|epoch| self.contention.known.contains(&(object, offset, *epoch)));
+        let contended = [stamp, EVERY].iter().any(|stamp| self.contention.known.contains(&(object, offset, *stamp)));
         (contended, disordered)
-    }
-
-    fn group_number(&self) -> u32 {
-        let [x, y, _] = self.dispatch.groups;
-        self.group[0].wrapping_add(x.wrapping_mul(self.group[1].wrapping_add(y.wrapping_mul(self.group[2]))))
     }
 
     pub(super) fn barrier(&mut self, scope: u32, order: Order, lanes: Lanes) -> Result<(), Stop> {

@@ -33,6 +33,17 @@ impl Column {
         Column { bits: vec![0; capacity].into(), wide: None, forms: None }
     }
 
+    /// Makes the first lanes as they are in the beginning.
+    pub(crate) fn clear(&mut self, lanes: usize) {
+        self.bits[..lanes].fill(0);
+        (self.wide, self.forms) = (None, None);
+    }
+
+    /// Whether it is as in the beginning.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.wide.is_none() && self.forms.is_none() && self.bits.iter().all(|bits| *bits == 0)
+    }
+
     /// What a lane may be.
     #[inline]
     pub(crate) fn value(&self, lane: usize) -> &Value {

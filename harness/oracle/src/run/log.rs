@@ -33,6 +33,18 @@ impl Log {
         self.causes.get(cause as usize).map_or(CauseKind::Uninitialized, |cause| cause.kind)
     }
 
+    /// Takes in what is remembered of workgroups that ran apart and come after these. `before` is how many faults they began with.
+    /// Gives the numbers here of their causes.
+    pub(crate) fn join(&mut self, other: Log, before: u64, limit: usize) -> Vec<u32> {
+        self.fault_count += other.fault_count - before;
+        for fault in other.faults {
+            if self.faults.len() < limit && self.kept.insert((fault.kind, fault.at)) {
+                self.faults.push(fault);
+            }
+        }
+        other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
+    }
+
     /// Notes a fault; the first of a kind at a place is kept in words.
     pub(crate) fn fault(
         &mut self,

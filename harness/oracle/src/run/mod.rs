@@ -12,6 +12,7 @@ mod integer;
 mod kernel;
 pub(crate) mod lanes;
 mod log;
+mod parallel;
 mod races;
 mod sampling;
 mod setup;
@@ -56,12 +57,7 @@ fn once<'a>(
 ) -> Result<Run<'a>, RunError> {
     let mut contention = Contention::default();
     loop {
-        let mut run = Run::new(program, dispatch, *limits, reading)?;
-        run.contention = contention;
-        let [x, y, z] = run.groups;
-        for group in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
-            run.group(group);
-        }
+        let run = parallel::groups(program, dispatch, limits, reading, &contention)?;
         // Atomic results that later invocations may have changed are known now; each round knows more.
         match run.contention.next() {
             Some(next) => contention = next,
@@ -74,7 +70,7 @@ fn once<'a>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stop;
 
-/// A dispatch being run: one workgroup after another.
+/// A dispatch being run, or a part of its workgroups: one after another.
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) dispatch: &'a Dispatch,
@@ -117,6 +113,8 @@ pub(crate) struct Run<'a> {
     pub(crate) searches: u64,
     /// The last number given to a value.
     pub(crate) last_id: u32,
+    /// The registers that no constant is kept in.
+    pub(crate) scratch: Vec<Reg>,
 }
 
 impl Run<'_> {

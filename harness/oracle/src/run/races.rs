@@ -40,6 +40,8 @@ pub(crate) struct Races {
     /// Epoch in which the workgroup is, of buffers and of its own memory.
     pub(super) buffers: u32,
     pub(super) workgroup: u32,
+    /// The epoch in which the workgroup began.
+    pub(super) begun: u32,
     last_epoch: u32,
     /// Whether atomics or fences may order workgroups, and invocations of one.
     orders_device: bool,
@@ -152,6 +154,47 @@ impl Races {
         self.buffers.min(self.workgroup)
     }
 
+    /// Takes in what other workgroups did that ran apart from these: gives the bytes that they wrote, by object. `None` if one
+    /// side wrote what the other one accessed, so that they could not run apart.
+    pub(super) fn join(&mut self, other: &Races) -> Option<Vec<(usize, Vec<std::ops::Range<usize>>)>> {
+        let mut written = Vec::new();
+        // The push constants are not written; workgroup memory is each workgroup's own.
+        let pairs = self.shadows.iter_mut().zip(&other.shadows).enumerate().skip(2);
+        for (object, (mine, theirs)) in pairs {
+            let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+            for (granule, (mine, theirs)) in mine.iter_mut().zip(theirs).enumerate() {
+                let accessed = |record: &Record| record.writer != 0 || record.reader != 0;
+                if (mine.writer != 0 && accessed(theirs)) || (theirs.writer != 0 && accessed(mine)) {
+                    return None;
+                }
+                if accessed(theirs) {
+                    *mine = *theirs;
+                }
+                if theirs.writer != 0 {
+                    let bytes = granule << self.shift..(granule + 1) << self.shift;
+                    match ranges.last_mut() {
+                        Some(last) if last.end == bytes.start => last.end = bytes.end,
+                        _ => ranges.push(bytes),
+                    }
+                }
+            }
+            if !ranges.is_empty() {
+                written.push((object, ranges));
+            }
+        }
+        Some(written)
+    }
+
+    /// Whether it tells which memory was accessed: not where there is nobody to race with.
+    pub(super) fn is_watching(&self) -> bool {
+        self.lanes > 0 && self.shadows.iter().skip(2).any(|shadow| !shadow.is_empty())
+    }
+
+    /// Bytes that the records take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.shadows.iter().map(|shadow| size_of_val(&shadow[..]) as u64).sum()
+    }
+
     /// A barrier of the workgroup with these semantics was executed by all.
     pub(super) fn barrier(&mut self, order: Order) {
         let both = order.acquire && order.release;
@@ -176,10 +219,10 @@ impl Run<'_> {
     pub(super) fn begin_races(&mut self) {
         if self.races.shadows.is_empty() {
             self.make_shadows();
-        } else {
-            self.races.first += self.races.lanes;
         }
+        self.races.first = self.group_number() * self.races.lanes;
         self.races.last_epoch += 1;
+        self.races.begun = self.races.last_epoch;
         self.races.buffers = self.races.last_epoch;
         self.races.workgroup = self.races.last_epoch;
         self.races.orders_subgroup = false;

@@ -9,6 +9,7 @@ use super::{Run, UNREAD};
 use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
+use crate::inst::Reg;
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
 use crate::program::{Object as Declared, ObjectKind, Program};
@@ -132,6 +133,7 @@ impl<'a> Run<'a> {
             instructions: 0,
             searches: 0,
             last_id: 0,
+            scratch: Vec::new(),
         };
         run.bind()?;
         let every: Vec<u32> = (0..capacity as u32).collect();
@@ -140,6 +142,7 @@ impl<'a> Run<'a> {
             let _nothing_stops = run.execute(inst, Lanes { list: &every, all: true });
         }
         run.instructions = 0;
+        run.scratch = (0..run.columns.len() as Reg).filter(|reg| run.columns[*reg as usize].is_clear()).collect();
         Ok(run)
     }
 
@@ -275,11 +278,27 @@ impl<'a> Run<'a> {
         (1..self.objects.len()).collect()
     }
 
-    /// Runs one workgroup.
-    pub(super) fn group(&mut self, group: [u32; 3]) {
-        self.group = group;
+    /// How many workgroups there are.
+    pub(super) fn group_count(&self) -> u64 {
+        self.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)))
+    }
+
+    /// The number of the workgroup that runs, counted along x, then y, then z.
+    pub(super) fn group_number(&self) -> u32 {
+        let [x, y, _] = self.groups;
+        self.group[0].wrapping_add(x.wrapping_mul(self.group[1].wrapping_add(y.wrapping_mul(self.group[2]))))
+    }
+
+    /// Runs one workgroup, by its number.
+    pub(super) fn group(&mut self, number: u64) {
+        let [x, y, _] = self.groups.map(|n| u64::from(n.max(1)));
+        self.group = [number % x, number / x % y, number / x / y].map(|n| n as u32);
         self.blocks = 0;
         self.undecided_blocks = 0;
+        // Nothing of another workgroup is left: lanes that are joined are joined in all registers, in those too that they do not read.
+        for reg in &self.scratch {
+            self.columns[*reg as usize].clear(self.lanes);
+        }
         self.forks.reset(self.lanes);
         let mut memory = Object::unwritten(self.program.workgroup_bytes as usize);
         self.program.zeroed.iter().for_each(|(offset, size)| memory.mark_written(*offset, *size));

@@ -2,8 +2,11 @@
 
 use crate::programs::none;
 use crate::support::{line, on_each_driver, run};
+use assay_check::{Check, Options, Subject};
+use assay_oracle::{Limits, Outcome};
 use assay_runner::{CaseResult, Status};
 use assay_suite::{Case, NoDevice, RunPath, all};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 fn cases() -> Vec<Case> {
     all().into_iter().filter(|suite| suite.name() == "compute").flat_map(|suite| suite.cases()).collect()
@@ -16,6 +19,35 @@ fn every_shader_is_legal_and_understood() {
     let understood =
         |result: &&CaseResult| result.status != Status::Undetermined || !line(result).contains("no second reference");
     none(results.iter().filter(understood).map(line).collect());
+}
+
+/// What the oracle permits does not depend on how many threads it has, with as many inputs as a check takes.
+#[test]
+fn the_oracle_permits_the_same_on_any_number_of_threads() {
+    let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let (one, two) = (pool(1), pool(2));
+    let none_there = NoDevice::default();
+    let mut differing = Vec::new();
+    let cases = cases();
+    for case in &cases {
+        let program = case.program(RunPath::Native).expect("it has a native path");
+        let subject = Subject::read(&format!("x.{}", program.ending), program.text.as_bytes()).expect("a shader");
+        let limits = Limits { together_from: 0, ..program.options.limits };
+        let options = Options { limits, ..program.options };
+        let check = Check::new(&subject, &options).expect("it can be checked");
+        for round in 0..check.setup.rounds {
+            let dispatch = check.dispatch(round, &none_there).expect("inputs");
+            let on = |pool: &ThreadPool| pool.install(|| check.permitted(&dispatch)).expect("it runs");
+            let (one, two) = (on(&one), on(&two));
+            let counts = |all: &Outcome| (all.fault_count, all.instructions, all.forks);
+            let same = (&one.memory, &one.faults, &one.causes) == (&two.memory, &two.faults, &two.causes);
+            if !same || counts(&one) != counts(&two) {
+                differing.push(format!("{}, round {round}", case.name));
+            }
+        }
+    }
+    none(differing);
+    assert!(cases.len() > 170, "{}", cases.len());
 }
 
 /// Programs that LLVM takes seconds to compile, with a barrier in each of many turns of a loop.

@@ -1,0 +1,161 @@
+//! Workgroups on several threads, as if they had run one after another.
+//!
+//! Each part of the workgroups runs on memory as it was before the dispatch. The records that races are found by tell afterwards
+//! whether a part wrote what another one accessed. If none did, no part can have seen that the others ran, and what they left
+//! is put together in the order of the parts; else all of it runs again, one workgroup after another.
+
+use super::atomics::Contention;
+use super::{Run, UNREAD};
+use crate::dispatch::{Dispatch, Limits};
+use crate::error::RunError;
+use crate::program::Program;
+use crate::site::Reading;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Parts for each thread: some take longer than others.
+const PARTS: u64 = 4;
+
+/// Runs all workgroups, knowing what earlier runs found of atomics.
+pub(super) fn groups<'a>(
+    program: &'a Program,
+    dispatch: &'a Dispatch,
+    limits: &Limits,
+    reading: Reading,
+    contention: &Contention,
+) -> Result<Run<'a>, RunError> {
+    let make = || -> Result<Run<'a>, RunError> {
+        let mut run = Run::new(program, dispatch, *limits, reading)?;
+        run.contention = contention.knowing();
+        Ok(run)
+    };
+    let mut run = make()?;
+    let count = run.group_count();
+    if count == 0 {
+        return Ok(run);
+    }
+    // The first one tells what the others are like.
+    run.group(0);
+    let parts = run.parts(count);
+    if parts > 1 {
+        let bounds = |part: u64| (1 + part * (count - 1) / parts)..(1 + (part + 1) * (count - 1) / parts);
+        let others = (1..parts).into_par_iter().map(|part| Part::run(make()?, bounds(part)));
+        let first = || {
+            bounds(0).for_each(|number| run.group(number));
+            run
+        };
+        let (first, others) = rayon::join(first, || others.collect::<Result<Vec<Part<'a>>, RunError>>());
+        if let Some(whole) = first.joined(others?) {
+            return Ok(whole);
+        }
+        run = make()?;
+        run.group(0);
+    }
+    (1..count).for_each(|number| run.group(number));
+    Ok(run)
+}
+
+/// Some workgroups, run apart.
+struct Part<'a> {
+    run: Run<'a>,
+    /// Faults of what is done once, which every part has.
+    faults: u64,
+}
+
+impl<'a> Part<'a> {
+    fn run(mut run: Run<'a>, numbers: Range<u64>) -> Result<Part<'a>, RunError> {
+        let faults = run.log.fault_count;
+        numbers.for_each(|number| run.group(number));
+        Ok(Part { run, faults })
+    }
+}
+
+impl<'a> Run<'a> {
+    /// In how many parts the workgroups are to run, of which this run has had the first.
+    fn parts(&self, count: u64) -> u64 {
+        let threads = rayon::current_num_threads() as u64;
+        let work = self.instructions.saturating_mul(count);
+        // Workgroups that meet in atomics would have to run again, one after another.
+        let meet = self.contention.is_shared() || !self.races.is_watching() || self.is_lost();
+        if threads < 2 || count < 3 || work < self.limits.together_from || meet {
+            return 1;
+        }
+        let memory: u64 = self.objects.iter().map(|object| object.bytes.len() as u64).sum();
+        let registers = self.columns.iter().map(|column| column.bits.len() as u64 * 8).sum::<u64>();
+        let each = (memory + registers + self.races.bytes()).max(1);
+        let fit = self.limits.state_bytes / each;
+        (threads * PARTS).min(count - 1).min(fit).max(1)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.objects.iter().any(|object| object.lost.is_some())
+    }
+
+    /// What the parts have come to together, this one before the others; `None` if they have to run in order.
+    fn joined(mut self, others: Vec<Part<'a>>) -> Option<Run<'a>> {
+        let limit = self.limits.faults;
+        for Part { run: other, faults } in others {
+            let full = |run: &Run| run.log.faults.len() >= limit || run.is_lost();
+            if full(&self) || full(&other) || self.searches + other.searches > self.limits.searches {
+                return None;
+            }
+            let written = self.races.join(&other.races)?;
+            let numbers = self.log.join(other.log, faults, limit);
+            let number = |cause: u32| if cause == UNREAD { UNREAD } else { numbers[cause as usize] };
+            let mut objects: Vec<_> = other.objects.into_iter().map(Some).collect();
+            for (object, ranges) in written {
+                let theirs = objects[object].take()?;
+                self.objects[object].take_over(theirs, &ranges, number);
+            }
+            // Workgroup memory is that of the last one.
+            if let Some(mut last) = objects[1].take() {
+                last.renumber(number);
+                self.objects[1] = last;
+            }
+            self.contention.found.extend(other.contention.found);
+            self.readings_differ |= other.readings_differ;
+            self.searches += other.searches;
+            self.instructions += other.instructions;
+            self.forks.total += other.forks.total;
+        }
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Buffer, Resource, Slot, SpecValues};
+    use assay_spirv::Module;
+    use naga::back::spv;
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+    /// Whether two parts of the workgroups of a shader can be put together.
+    fn apart(body: &str) -> bool {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> out: array<u32>;\n\
+             @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) g: vec3<u32>) {{ {body} }}"
+        );
+        let module = naga::front::wgsl::parse_str(&text).expect("WGSL");
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).expect("valid");
+        let words = spv::write_vec(&module, &info, &spv::Options::default(), None).expect("SPIR-V");
+        let module = Module::parse(words).expect("a module");
+        let program = Program::new(&module, "main", &SpecValues::new()).expect("a program");
+        let buffer = Resource::Buffer(Buffer { data: vec![0; 64], address: None });
+        let bindings = [(Slot::new(0, 0), buffer)].into();
+        let dispatch = Dispatch { groups: [4, 1, 1], bindings, ..Dispatch::default() };
+        let run = || Run::new(&program, &dispatch, Limits::default(), Reading::Usual).expect("a run");
+        let mut first = run();
+        (0..2).for_each(|number| first.group(number));
+        first.joined(vec![Part::run(run(), 2..4).expect("a part")]).is_some()
+    }
+
+    #[test]
+    fn only_what_does_not_meet_is_put_together() {
+        assert!(apart("out[g.x] = out[g.x] + 1u;"));
+        // All read what nobody writes.
+        assert!(apart("if out[0] == 0u && g.x > 0u { out[g.x] = 1u; }"));
+        assert!(!apart("out[g.x % 8u] = g.x;"));
+        assert!(!apart("out[g.x] = out[15u - g.x];"));
+    }
+}
