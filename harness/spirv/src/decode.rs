@@ -1,5 +1,7 @@
 //! Walks over the operands of one instruction, as the grammar lays them out.
 
+use std::sync::LazyLock;
+
 use crate::grammar::{self, Category, ExtendedSet, Instruction, Kind, Op, Operand, Quantifier};
 use crate::id_table::IdTable;
 use crate::number::NumberType;
@@ -265,4 +267,84 @@ pub(crate) fn in_spec_constant(instruction: &Instruction) -> bool {
         ) && o.kind != Kind::PairLiteralIntegerIdRef
     };
     instruction.has_result_type() && instruction.has_result() && instruction.operands.iter().all(readable)
+}
+
+/// What the grammar says of an instruction's words before any of them is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// So many words after the first are ids, each in a place of its own.
+    ids: u8,
+    /// What the words after those are.
+    rest: Rest,
+    /// Instructions with more words name enumerants, or may; `None` where none does.
+    enumerants_beyond: Option<u8>,
+    /// The place of the word of image operands, which may be left out; `None` where there are none.
+    image_operands: Option<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Ids,
+    Literals,
+    Other,
+}
+
+impl Plan {
+    /// The plan of an instruction.
+    pub(crate) fn of(op: Op) -> Plan {
+        static PLANS: LazyLock<Vec<Plan>> = LazyLock::new(|| {
+            let last = grammar::INSTRUCTIONS.iter().map(|row| row.op as usize).max().unwrap_or(0);
+            let mut plans = vec![Plan::new(&[]); last + 1];
+            for row in grammar::INSTRUCTIONS {
+                plans[row.op as usize] = Plan::new(row.operands);
+            }
+            plans
+        });
+        PLANS[op as usize]
+    }
+
+    fn new(operands: &[Operand]) -> Plan {
+        let is_id = |o: &Operand| matches!(o.kind.info().category, Category::Id);
+        let is_literal = |o: &Operand| matches!(o.kind, Kind::LiteralInteger);
+        // These decide themselves what follows them.
+        let decides = |kind| matches!(kind, Kind::LiteralExtInstInteger | Kind::LiteralSpecConstantOpInteger);
+        let names = |o: &&Operand| !o.kind.enumerants().is_empty() || decides(o.kind);
+        let single = operands.iter().take_while(|o| o.quantifier == Quantifier::One).count();
+        let ids = operands[..single].iter().take_while(|o| is_id(o)).count();
+        let rest = match &operands[ids..] {
+            rest if rest.iter().all(is_id) => Rest::Ids,
+            rest if rest.iter().all(is_literal) => Rest::Literals,
+            _ => Rest::Other,
+        };
+        let named = operands.iter().position(|o| names(&o));
+        let image = operands.iter().position(|o| o.kind == Kind::ImageOperands);
+        Plan {
+            ids: ids as u8,
+            rest,
+            // What stands in front of an optional enumerant takes a word each.
+            enumerants_beyond: named.map(|at| at.min(single) as u8 + 1),
+            image_operands: image.filter(|at| *at <= ids).map(|at| at as u8 + 1),
+        }
+    }
+
+    /// Whether an instruction of so many words may name enumerants: most name none, or only in operands that are left out.
+    pub(crate) fn names_enumerants(self, words: usize) -> bool {
+        self.enumerants_beyond.is_some_and(|beyond| words > usize::from(beyond))
+    }
+
+    /// The word of an instruction's image operands.
+    pub(crate) fn image_operands(self, words: &[u32]) -> Option<u32> {
+        words.get(usize::from(self.image_operands?)).copied()
+    }
+
+    /// Where the ids are that an instruction of so many words has, if that is seen without looking at them.
+    pub(crate) fn ids(self, words: usize) -> Option<std::ops::Range<usize>> {
+        let leading = usize::from(self.ids) + 1;
+        match self.rest {
+            Rest::Ids => Some(1..words),
+            Rest::Literals => Some(1..words.min(leading)),
+            Rest::Other if words <= leading => Some(1..words),
+            Rest::Other => None,
+        }
+    }
 }

@@ -127,7 +127,7 @@ impl Source {
     /// Line, column and the rest of the line that `OpLine` gives an instruction.
     fn line_of_origin(&self, at: usize) -> Option<(usize, usize, String)> {
         let origin = self.origin.as_ref()?;
-        let instruction = self.module.instructions().find(|i| i.at == at)?;
+        let instruction = self.module.instruction_at(at)?;
         let (_, line, column) = self.module.line(instruction.index)?;
         let (line, column) = (line as usize, column.max(1) as usize);
         let text = origin.lines().nth(line.checked_sub(1)?)?;
@@ -136,7 +136,7 @@ impl Source {
 
     /// The text of the instruction that starts at a word, for modules that came without.
     fn instruction_text(&self, at: usize) -> Option<String> {
-        let instruction = self.module.instructions().find(|i| i.at == at)?;
+        let instruction = self.module.instruction_at(at)?;
         Some(instruction.op?.name().to_owned())
     }
 }

@@ -1,6 +1,8 @@
 //! How much memory a module takes beside its own words, on systems that say how much a process has used at most.
 
 use assay_spirv::Module;
+use assay_spirv::need::Need;
+use assay_spirv::rules::{self, Environment};
 
 /// Kibibytes that `/proc` names so.
 fn kibibytes(name: &str) -> Option<u64> {
@@ -42,11 +44,13 @@ fn a_module_takes_no_more_than_six_times_its_words() {
         return eprintln!("skipped: this system does not say how much memory a process uses");
     };
     let module = Module::parse(words).unwrap();
+    assert!(rules::violations(&module, Environment::Vulkan).is_empty());
+    let _need = Need::of(&module);
     let peak = kibibytes("VmHWM").unwrap();
     assert!(module.len() > 1_000_000 && peak > peak_before, "{peak_before} {peak}");
     let taken = (peak - before) * 1024 + size;
     eprintln!(
-        "{size} bytes of words, {taken} with all that parsing takes at most: {:.2} times",
+        "{size} bytes of words, {taken} with all that parsing and checking take at most: {:.2} times",
         taken as f64 / size as f64
     );
     assert!(taken <= 6 * size, "{taken} of {size}");

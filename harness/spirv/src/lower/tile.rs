@@ -14,7 +14,7 @@ use crate::Module;
 use crate::edit::{Editor, instruction};
 use crate::grammar::Version;
 use crate::module::{Instruction, Section};
-use crate::reflect::{Layouts, Mode, modes};
+use crate::reflect::{Layouts, Mode, Modes};
 use crate::tables::{
     BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl, Op, SelectionControl, StorageClass,
 };
@@ -118,13 +118,13 @@ pub fn lower(module: &Module, local_size: [u32; 3]) -> Result<LoweredTile, Lower
         }
     }
     let function = entry.operand(1).unwrap_or_default();
-    let all = modes(module, function);
-    let rate = all.iter().find(|mode| mode.mode == Some(ExecutionMode::TileShadingRateQCOM));
+    let modes = Modes::new(module);
+    let rate = modes.of(function).iter().find(|mode| mode.mode == Some(ExecutionMode::TileShadingRateQCOM));
     let rate = rate.and_then(|mode| <[u32; 3]>::try_from(&mode.operands[..]).ok());
     let local_size = match rate {
         Some(_) if module.instructions().any(|i| i.op == Some(Op::ControlBarrier)) => [1; 3],
         Some(_) => local_size,
-        None => crate::reflect::workgroup_size(module, &all).map_or([1; 3], |size| size.size),
+        None => modes.workgroup_size(module, function).map_or([1; 3], |size| size.size),
     };
     if rate.is_some()
         && let Some(variable) = built_in_variable(module, BuiltIn::WorkgroupSize)
@@ -138,7 +138,7 @@ pub fn lower(module: &Module, local_size: [u32; 3]) -> Result<LoweredTile, Lower
         let (wrapper, id) = pass.guard(function)?;
         (target, inputs) = (wrapper, vec![id]);
     }
-    pass.retarget(target, &inputs, &gone, &all, local_size);
+    pass.retarget(target, &inputs, &gone, modes.of(function), local_size);
     drop_extension(&mut pass.editor, Capability::TileShadingQCOM, &[Capability::Shader], "SPV_QCOM_tile_shading");
     let offset = pass.base;
     Ok(LoweredTile { words: pass.editor.finish(), rate, local_size, offset })

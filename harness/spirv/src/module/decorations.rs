@@ -17,12 +17,40 @@ pub struct Decorated<'a> {
     pub instruction: Instruction<'a>,
 }
 
-/// Decorating instructions and names, sorted by target.
+/// Decorating instructions and names, by target.
 #[derive(Debug, Default)]
 pub(super) struct Annotations {
-    /// Target, member plus one (0: the id itself), instruction.
-    decorations: Vec<(Id, u32, Index)>,
-    names: Vec<(Id, u32, Index)>,
+    decorations: ByTarget,
+    names: ByTarget,
+}
+
+/// What is said of ids and their members.
+#[derive(Debug, Default)]
+struct ByTarget {
+    /// Target, member plus one (0: the id itself), instruction; sorted.
+    rows: Vec<(Id, u32, Index)>,
+    /// The first row of each id and the end, up to the last id that has any: annotations come before what they are about, so
+    /// that these are the first ids.
+    starts: Vec<u32>,
+}
+
+impl ByTarget {
+    fn sort(&mut self) {
+        self.rows.sort_unstable();
+        self.starts.clear();
+        for (row, (target, ..)) in self.rows.iter().enumerate() {
+            self.starts.resize(self.starts.len().max(target.0 as usize + 1), row as u32);
+        }
+        self.starts.push(self.rows.len() as u32);
+    }
+
+    fn of(&self, id: Id) -> &[(Id, u32, Index)] {
+        let at = id.0 as usize;
+        match (self.starts.get(at), self.starts.get(at + 1)) {
+            (Some(start), Some(end)) => &self.rows[*start as usize..*end as usize],
+            _ => &[],
+        }
+    }
 }
 
 impl Annotations {
@@ -36,54 +64,52 @@ impl Annotations {
             let Some(target) = instruction.words.get(1).and_then(|word| module.id(*word)) else { continue };
             let member = instruction.words.get(2).copied().unwrap_or(0).saturating_add(1);
             match op {
-                Op::Name => all.names.push((target, 0, instruction.index)),
-                Op::MemberName => all.names.push((target, member, instruction.index)),
+                Op::Name => all.names.rows.push((target, 0, instruction.index)),
+                Op::MemberName => all.names.rows.push((target, member, instruction.index)),
                 Op::Decorate | Op::DecorateId | Op::DecorateString => {
-                    all.decorations.push((target, 0, instruction.index));
+                    all.decorations.rows.push((target, 0, instruction.index));
                 }
                 Op::MemberDecorate | Op::MemberDecorateString | Op::MemberDecorateIdEXT => {
-                    all.decorations.push((target, member, instruction.index));
+                    all.decorations.rows.push((target, member, instruction.index));
                 }
                 Op::GroupDecorate | Op::GroupMemberDecorate => grouped.push(instruction.index),
                 _ => {}
             }
         }
-        all.decorations.sort_unstable();
-        for index in grouped {
-            all.resolve_group(module, module.instruction(index));
+        all.decorations.sort();
+        if !grouped.is_empty() {
+            let mut resolved = Vec::new();
+            for index in grouped {
+                all.resolve_group(module, module.instruction(index), &mut resolved);
+            }
+            all.decorations.rows.extend(resolved);
+            all.decorations.sort();
         }
-        all.decorations.sort_unstable();
-        all.names.sort_unstable();
+        all.names.sort();
         all
     }
 
-    fn resolve_group(&mut self, module: &Module, instruction: Instruction) {
+    fn resolve_group(&self, module: &Module, instruction: Instruction, resolved: &mut Vec<(Id, u32, Index)>) {
         let [_, group, targets @ ..] = instruction.words else { return };
         let Some(group) = module.id(*group) else { return };
-        let said: Vec<Index> = self.range(&self.decorations, group).iter().map(|(_, _, index)| *index).collect();
+        let said = self.decorations.of(group);
         let step = if instruction.op == Some(Op::GroupMemberDecorate) { 2 } else { 1 };
         for target in targets.chunks(step) {
             let Some(id) = module.id(target[0]) else { continue };
             let member = target.get(1).map_or(0, |m| m.saturating_add(1));
             // A group cannot be decorated through a group, so one pass is enough.
-            self.decorations.extend(said.iter().map(|index| (id, member, *index)));
+            resolved.extend(said.iter().map(|(_, _, index)| (id, member, *index)));
         }
-    }
-
-    fn range<'a>(&self, sorted: &'a [(Id, u32, Index)], id: Id) -> &'a [(Id, u32, Index)] {
-        let start = sorted.partition_point(|(target, ..)| *target < id);
-        let end = sorted.partition_point(|(target, ..)| *target <= id);
-        &sorted[start..end]
     }
 
     pub(super) fn all<'a>(&'a self, module: &'a Module) -> impl Iterator<Item = (u32, Decorated<'a>)> {
         let decorated =
             |(id, member, index): &(Id, u32, Index)| (module.word(*id), decorated(module.instruction(*index), *member));
-        self.decorations.iter().map(decorated)
+        self.decorations.rows.iter().map(decorated)
     }
 
     pub(super) fn of<'a>(&'a self, module: &'a Module, word: u32) -> impl Iterator<Item = Decorated<'a>> {
-        let found = module.id(word).map_or(&[][..], |id| self.range(&self.decorations, id));
+        let found = module.id(word).map_or(&[][..], |id| self.decorations.of(id));
         found.iter().map(move |(_, member, index)| decorated(module.instruction(*index), *member))
     }
 }
@@ -114,7 +140,7 @@ impl<'a> Names<'a> {
 
     fn find(&self, word: u32, member: u32) -> Option<String> {
         let annotations = &self.module.annotations;
-        let found = annotations.range(&annotations.names, self.module.id(word)?);
+        let found = annotations.names.of(self.module.id(word)?);
         let (_, _, index) = found.iter().find(|(_, m, _)| *m == member)?;
         let skip = if member == 0 { 2 } else { 3 };
         let (name, _) = string(self.module.instruction(*index).words.get(skip..)?)?;

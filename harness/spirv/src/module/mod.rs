@@ -17,7 +17,7 @@ pub use functions::{Block, BlockIndex, Function, Merge};
 pub use section::Section;
 pub use types::{ImageType, Type, TypeId};
 
-use crate::decode::{self, Anomaly, Context, Decoded};
+use crate::decode::{self, Anomaly, Context, Decoded, Plan};
 use crate::grammar::{Category, Version};
 use crate::tables::{Kind, Op, StorageClass};
 use crate::words::{Header, string};
@@ -158,6 +158,12 @@ impl Module {
         }
     }
 
+    /// The instruction whose first word is word `at` of the module.
+    pub fn instruction_at(&self, at: usize) -> Option<Instruction<'_>> {
+        let index = self.places.binary_search_by_key(&at, |place| place.at as usize).ok()?;
+        Some(self.instruction(Index(index as u32)))
+    }
+
     /// Instructions from `range.start` up to, without, `range.end`.
     pub fn instructions_in(&self, range: std::ops::Range<u32>) -> impl DoubleEndedIterator<Item = Instruction<'_>> {
         range.map(|i| self.instruction(Index(i)))
@@ -170,15 +176,28 @@ impl Module {
         decode::operands(op.info(), instruction.words, &self.context, &mut visit)
     }
 
-    /// The words of the ids that an instruction uses; what it makes is not among them.
-    pub fn id_operands(&self, instruction: Instruction) -> Vec<u32> {
-        let mut ids = Vec::new();
+    /// Calls `visit` with the word of each id that an instruction uses: what it makes and its result type are not among them.
+    pub fn uses(&self, instruction: Instruction, mut visit: impl FnMut(u32)) {
+        let Some(op) = instruction.op else { return };
+        if let Some(ids) = Plan::of(op).ids(instruction.words.len()) {
+            let info = op.info();
+            let made = usize::from(info.has_result_type()) + usize::from(info.has_result());
+            instruction.words.get(ids.start + made..ids.end).unwrap_or_default().iter().for_each(|word| visit(*word));
+            return;
+        }
         // What stands behind an operand newer than the tables cannot be known.
         let _newer = self.operands(instruction, |operand| {
-            if matches!(operand.kind.info().category, Category::Id) && operand.kind != Kind::IdResult {
-                ids.push(instruction.words[operand.at]);
+            let id = matches!(operand.kind.info().category, Category::Id);
+            if id && !matches!(operand.kind, Kind::IdResult | Kind::IdResultType) {
+                visit(instruction.words[operand.at]);
             }
         });
+    }
+
+    /// The words of the ids that an instruction uses, its result type first; what it makes is not among them.
+    pub fn id_operands(&self, instruction: Instruction) -> Vec<u32> {
+        let mut ids: Vec<u32> = instruction.result_type().into_iter().collect();
+        self.uses(instruction, |word| ids.push(word));
         ids
     }
 
@@ -256,9 +275,13 @@ impl Module {
 
     /// A function by its id's word.
     pub fn function(&self, word: u32) -> Option<&Function> {
+        self.functions.get(self.function_place(word)?)
+    }
+
+    /// The place of a function among [`Module::functions`], by its id's word.
+    pub fn function_place(&self, word: u32) -> Option<usize> {
         let index = self.definition_of_word(word)?.index;
-        let i = self.functions.binary_search_by_key(&index.0, |f| f.instructions.start).ok()?;
-        self.functions.get(i)
+        self.functions.binary_search_by_key(&index.0, |f| f.instructions.start).ok()
     }
 
     /// The blocks of all functions, in order.

@@ -4,7 +4,7 @@ use super::instructions::is_subgroup_operation;
 use super::{ApiVersion, Expression, Need, NeedItem, Requirement, Test};
 use crate::grammar::{self, Enabling, Version};
 use crate::module::{Instruction, Module, Section, Type, TypeId};
-use crate::reflect::{self, Mode, Usage};
+use crate::reflect::{self, Modes, Usage};
 use crate::tables::{Capability, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, Op, StorageClass};
 
 impl Need {
@@ -14,8 +14,9 @@ impl Need {
         derive.version();
         derive.capabilities();
         derive.extensions();
+        let modes = Modes::new(module);
         for usage in reflect::usages(module) {
-            derive.entry_point(&usage);
+            derive.entry_point(&usage, &modes);
         }
         for instruction in module.section(Section::Globals) {
             derive.global(instruction);
@@ -153,11 +154,11 @@ impl Derive<'_> {
         }
     }
 
-    fn entry_point(&mut self, usage: &Usage) {
-        let modes = reflect::modes(self.module, usage.function);
-        self.float_controls(&modes);
-        self.fast_math_defaults(&modes);
-        for mode in &modes {
+    fn entry_point(&mut self, usage: &Usage, all: &Modes) {
+        let modes = all.of(usage.function);
+        self.float_controls(modes);
+        self.fast_math_defaults(modes);
+        for mode in modes {
             match (mode.mode, &mode.operands[..]) {
                 (Some(ExecutionMode::LocalSizeId), _) => {
                     let rule = Some("VUID-RuntimeSpirv-LocalSizeId-06434");
@@ -186,15 +187,15 @@ impl Derive<'_> {
             }
         }
         if usage.model == Some(ExecutionModel::GLCompute) {
-            self.workgroup(usage, &modes);
+            self.workgroup(usage, all);
         }
         self.stages(usage);
         self.extension_stages(usage);
     }
 
-    fn workgroup(&mut self, usage: &Usage, modes: &[Mode]) {
+    fn workgroup(&mut self, usage: &Usage, modes: &Modes) {
         let at = self.module.definition_of_word(usage.function).map_or(0, |d| d.at);
-        if let Some(found) = reflect::workgroup_size(self.module, modes) {
+        if let Some(found) = modes.workgroup_size(self.module, usage.function) {
             let product = found.size.iter().fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
             let [x, y, z] = found.size.map(u64::from);
             for ((name, rule), size) in WORKGROUP_LIMITS.into_iter().zip([x, y, z, product]) {

@@ -2,16 +2,19 @@
 
 pub(crate) mod explicit;
 mod layout;
+mod modes;
 mod usage;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use layout::{Layouts, Member, Shape};
+pub(crate) use modes::Modes;
+pub use modes::{Mode, WorkgroupSize};
 pub use usage::{Usage, usages};
 
 use crate::module::{ImageType, Module, Section, Type, TypeId};
-use crate::tables::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
+use crate::tables::{Decoration, Dim, ExecutionModel, Op, StorageClass};
 
 /// What a module shows to the outside.
 #[derive(Clone, Debug)]
@@ -41,26 +44,6 @@ pub struct EntryPoint {
     pub push_constants: Option<Arc<Shape>>,
     /// Bytes of its workgroup variables, without padding between them.
     pub workgroup_bytes: u64,
-}
-
-/// An execution mode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mode {
-    /// Which; `None` where the grammar does not know the word.
-    pub mode: Option<ExecutionMode>,
-    /// Its operands: literals, or words of ids.
-    pub operands: Vec<u32>,
-    /// Index of the first word of the instruction.
-    pub at: usize,
-}
-
-/// A workgroup's size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WorkgroupSize {
-    /// x, y, z; of a specialisation constant, its default.
-    pub size: [u32; 3],
-    /// The specialisation constant behind each, by its `SpecId`.
-    pub spec_ids: [Option<u32>; 3],
 }
 
 /// What kind of descriptor a binding takes.
@@ -135,7 +118,9 @@ impl Reflection {
     /// Reads it from a module.
     pub fn new(module: &Module) -> Reflection {
         let mut layouts = Layouts::new(module);
-        let entry_points = usages(module).iter().map(|usage| entry_point(module, &mut layouts, usage)).collect();
+        let modes = Modes::new(module);
+        let usages = usages(module);
+        let entry_points = usages.iter().map(|usage| entry_point(module, &mut layouts, &modes, usage)).collect();
         let globals = module.section(Section::Globals);
         let spec_constants = globals.filter_map(|i| {
             let id = i.result()?;
@@ -169,45 +154,7 @@ fn spec_id(module: &Module, word: u32) -> Option<u32> {
     decoration(module, word, Decoration::SpecId)
 }
 
-/// The execution modes of an entry point.
-pub(crate) fn modes(module: &Module, function: u32) -> Vec<Mode> {
-    let said = module.section(Section::ExecutionModes).filter(|i| i.operand(0) == Some(function));
-    said.map(|i| Mode {
-        mode: i.operand(1).and_then(ExecutionMode::from_word),
-        operands: i.operands().get(2..).unwrap_or_default().to_vec(),
-        at: i.at,
-    })
-    .collect()
-}
-
-/// The size that an entry point's modes, or a constant decorated `WorkgroupSize` (which outranks them), state.
-pub(crate) fn workgroup_size(module: &Module, modes: &[Mode]) -> Option<WorkgroupSize> {
-    let of_ids = |ids: &[u32]| {
-        let mut found = WorkgroupSize { size: [1; 3], spec_ids: [None; 3] };
-        for (i, id) in ids.iter().take(3).enumerate() {
-            found.size[i] = module.constant_int(*id).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
-            found.spec_ids[i] = spec_id(module, *id);
-        }
-        found
-    };
-    let constants = module
-        .section(Section::Globals)
-        .filter(|i| matches!(i.op, Some(Op::ConstantComposite | Op::SpecConstantComposite)));
-    let mut decorated = constants.filter(|i| {
-        i.result().and_then(|id| decoration(module, id, Decoration::BuiltIn)) == Some(BuiltIn::WorkgroupSize.word())
-    });
-    if let Some(constant) = decorated.next_back() {
-        return Some(of_ids(constant.operands()));
-    }
-    modes.iter().find_map(|mode| match (mode.mode, &mode.operands[..]) {
-        (Some(ExecutionMode::LocalSize), [x, y, z]) => Some(WorkgroupSize { size: [*x, *y, *z], spec_ids: [None; 3] }),
-        (Some(ExecutionMode::LocalSizeId), ids @ [_, _, _]) => Some(of_ids(ids)),
-        _ => None,
-    })
-}
-
-fn entry_point(module: &Module, layouts: &mut Layouts, usage: &Usage) -> EntryPoint {
-    let modes = modes(module, usage.function);
+fn entry_point(module: &Module, layouts: &mut Layouts, modes: &Modes, usage: &Usage) -> EntryPoint {
     let mut bindings = Vec::new();
     let mut push_constants = None;
     let mut workgroup_bytes = 0u64;
@@ -225,8 +172,8 @@ fn entry_point(module: &Module, layouts: &mut Layouts, usage: &Usage) -> EntryPo
         name: usage.name.clone(),
         model: usage.model,
         function: usage.function,
-        workgroup_size: workgroup_size(module, &modes),
-        modes,
+        workgroup_size: modes.workgroup_size(module, usage.function),
+        modes: modes.of(usage.function).to_vec(),
         bindings,
         push_constants,
         workgroup_bytes,

@@ -1,9 +1,9 @@
 //! Which functions and global variables an entry point reaches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::module::{Id, Module};
-use crate::tables::{ExecutionModel, Kind, Op};
+use crate::tables::{ExecutionModel, Op};
 use crate::words::string;
 
 /// An entry point and what it statically uses.
@@ -25,59 +25,92 @@ pub struct Usage {
 
 /// Entry points in order, each with what it statically uses.
 pub fn usages(module: &Module) -> Vec<Usage> {
+    let mut reach = Reach::new(module);
     let entry_points = module.section(crate::module::Section::EntryPoints);
     entry_points
         .filter(|i| i.op == Some(Op::EntryPoint))
         .filter_map(|i| {
             let [model, function, rest @ ..] = i.operands() else { return None };
             let (name, words) = string(rest)?;
-            let mut usage = Usage {
+            let (functions, globals) = reach.from(*function);
+            Some(Usage {
                 model: ExecutionModel::from_word(*model),
                 function: *function,
                 name,
                 interface: rest[words..].to_vec(),
-                functions: BTreeSet::new(),
-                globals: BTreeSet::new(),
-            };
-            usage.reach(module);
-            Some(usage)
+                functions,
+                globals,
+            })
         })
         .collect()
 }
 
-impl Usage {
-    fn reach(&mut self, module: &Module) {
-        let place = |word: u32| {
-            let start = module.definition_of_word(word)?.index.0;
-            module.functions().binary_search_by_key(&start, |f| f.instructions.start).ok()
-        };
+/// What functions name: each function is read once, however many entry points reach it.
+struct Reach<'a> {
+    module: &'a Module,
+    /// Ids that are made before this instruction are the module's own.
+    globals_end: u32,
+    /// What each function that has been reached names, without repetitions.
+    named: HashMap<usize, Named>,
+    /// The last function or entry point, by its number, that named an id.
+    last: Vec<u32>,
+    number: u32,
+}
+
+#[derive(Default)]
+struct Named {
+    functions: Vec<usize>,
+    globals: Vec<Id>,
+}
+
+impl<'a> Reach<'a> {
+    fn new(module: &'a Module) -> Self {
         let globals_end = module.functions().first().map_or(u32::MAX, |f| f.instructions.start);
-        let mut seen = vec![false; module.id_count()];
-        let mut waiting: Vec<usize> = place(self.function).into_iter().collect();
+        Reach { module, globals_end, named: HashMap::new(), last: vec![0; module.id_count()], number: 0 }
+    }
+
+    /// Functions and module-scope ids that the function of that word reaches.
+    fn from(&mut self, word: u32) -> (BTreeSet<usize>, BTreeSet<Id>) {
+        let mut functions = BTreeSet::new();
+        let mut globals = Vec::new();
+        let mut waiting: Vec<usize> = self.module.function_place(word).into_iter().collect();
         while let Some(function) = waiting.pop() {
-            if !self.functions.insert(function) {
+            if !functions.insert(function) {
                 continue;
             }
-            for instruction in module.instructions_in(module.functions()[function].instructions.clone()) {
-                // What stands behind an operand newer than the tables cannot be known.
-                let _newer = module.operands(instruction, |operand| {
-                    if !matches!(operand.kind, Kind::IdRef | Kind::IdScope | Kind::IdMemorySemantics) {
-                        return;
-                    }
-                    let word = instruction.words[operand.at];
-                    let Some(id) = module.id(word).filter(|id| !std::mem::replace(&mut seen[id.0 as usize], true))
-                    else {
-                        return;
-                    };
-                    match module.definition(id) {
-                        Some(d) if d.op == Some(Op::Function) => waiting.extend(place(word)),
-                        Some(d) if d.index.0 < globals_end => {
-                            self.globals.insert(id);
-                        }
-                        _ => {}
-                    }
-                });
+            if !self.named.contains_key(&function) {
+                let named = self.read(function);
+                self.named.insert(function, named);
+            }
+            if let Some(named) = self.named.get(&function) {
+                waiting.extend(&named.functions);
+                globals.extend(&named.globals);
             }
         }
+        // Functions repeat what others name.
+        self.number += 1;
+        let (last, number) = (&mut self.last, self.number);
+        globals.retain(|id: &Id| std::mem::replace(&mut last[id.0 as usize], number) != number);
+        (functions, globals.into_iter().collect())
+    }
+
+    fn read(&mut self, function: usize) -> Named {
+        self.number += 1;
+        let (module, number, last) = (self.module, self.number, &mut self.last);
+        let mut named = Named::default();
+        for instruction in module.instructions_in(module.functions()[function].instructions.clone()) {
+            module.uses(instruction, |word| {
+                let Some(id) = module.id(word) else { return };
+                if std::mem::replace(&mut last[id.0 as usize], number) == number {
+                    return;
+                }
+                match module.definition(id) {
+                    Some(d) if d.op == Some(Op::Function) => named.functions.extend(module.function_place(word)),
+                    Some(d) if d.index.0 < self.globals_end => named.globals.push(id),
+                    _ => {}
+                }
+            });
+        }
+        named
     }
 }

@@ -43,22 +43,6 @@ fn physical_pointers(facts: &Facts, instruction: Instruction) -> usize {
     pointers.filter(is_physical).count()
 }
 
-/// Bytes of the largest number inside a type.
-fn largest_scalar(facts: &Facts, ty: crate::module::TypeId) -> u32 {
-    let mut largest = 0;
-    for width in [8, 16, 32, 64] {
-        let is = |ty: &Type| match ty {
-            Type::Int { width: w, .. } | Type::Float { width: w, .. } => *w == width,
-            Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. } => width == 64,
-            _ => false,
-        };
-        if facts.contains(ty, &is) {
-            largest = width / 8;
-        }
-    }
-    largest
-}
-
 /// Capabilities of 8-bit storage.
 const NARROW_8: [Capability; 4] = [
     Capability::StorageBuffer8BitAccess,
@@ -158,7 +142,7 @@ pub(super) static RULES: &[Rule] = &[
             let Some((StorageClass::PhysicalStorageBuffer, Some(ty))) = facts.pointer(instruction.operand(0)) else {
                 return;
             };
-            let largest = largest_scalar(facts, ty);
+            let largest = u32::from(facts.contents(ty).largest);
             let stated = alignments(facts, instruction).first().and_then(|(_, alignment)| *alignment);
             if let Some(stated) = stated.filter(|s| largest > 0 && !s.is_multiple_of(largest)) {
                 found.at(instruction, format!("alignment {stated}, expected a multiple of {largest}"));

@@ -1,8 +1,11 @@
 //! What a module uses, it declares; what it declares, Vulkan lists.
 
+use std::cell::Cell;
+
 use super::facts::Facts;
 use super::{Findings, On, Rule};
-use crate::grammar::{Category, Kind, Quantifier, Version, extension_enabling};
+use crate::decode::Plan;
+use crate::grammar::{Category, Enumerant, Kind, Version, extension_enabling};
 use crate::module::Instruction;
 use crate::tables::{BuiltIn, Capability, ExecutionMode, Op, StorageClass};
 
@@ -35,50 +38,104 @@ fn undeclared(facts: &Facts, instruction: Instruction, found: &mut Findings, nam
     }
 }
 
-/// Tells of something that neither the module's version nor a declared extension brings.
-fn too_new(
-    facts: &Facts,
-    instruction: Instruction,
-    found: &mut Findings,
-    name: &str,
-    (since, until, extensions): (Option<Version>, Option<Version>, &[&str]),
+/// What brings an instruction or an enumerant.
+struct Brought {
+    since: Option<Version>,
+    until: Option<Version>,
+    extensions: &'static [&'static str],
     by_capability: bool,
-) {
-    let version = facts.module.version();
-    if until.is_some_and(|last| version > last) {
-        found.at(instruction, format!("{name}, which SPIR-V {version} no longer has"));
-        return;
-    }
-    let core = since.is_some_and(|since| version >= since);
-    if core || extensions.iter().any(|e| facts.extensions.contains(*e)) {
-        return;
-    }
-    match (since, extensions) {
-        // Without an extension of its own it comes with its capability, which is asked for its own.
-        (None, []) => {}
-        (Some(_), []) if by_capability => {}
-        (Some(since), []) => found.at(instruction, format!("{name} in SPIR-V {version}, expected {since} or newer")),
-        (Some(since), _) => {
-            let brought_by = extensions.join(" or ");
-            found.at(instruction, format!("{name} in SPIR-V {version} without extension {brought_by} (or {since})"));
+}
+
+impl Brought {
+    /// What is wrong, as the end of a sentence, if neither the module's version nor a declared extension brings it.
+    fn problem(&self, facts: &Facts) -> Option<String> {
+        let Brought { since, until, extensions, by_capability } = *self;
+        let version = facts.module.version();
+        if until.is_some_and(|last| version > last) {
+            return Some(format!(", which SPIR-V {version} no longer has"));
         }
-        (None, _) => found.at(instruction, format!("{name} without extension {}", extensions.join(" or "))),
+        let core = since.is_some_and(|since| version >= since);
+        if core || extensions.iter().any(|e| facts.extensions.contains(*e)) {
+            return None;
+        }
+        let brought_by = || extensions.join(" or ");
+        match (since, extensions) {
+            // Without an extension of its own it comes with its capability, which is asked for its own.
+            (None, []) => None,
+            (Some(_), []) if by_capability => None,
+            (Some(since), []) => Some(format!(" in SPIR-V {version}, expected {since} or newer")),
+            (Some(since), _) => Some(format!(" in SPIR-V {version} without extension {} (or {since})", brought_by())),
+            (None, _) => Some(format!(" without extension {}", brought_by())),
+        }
     }
 }
 
-/// Whether an instruction names enumerants: most name none, or only in operands that are left out.
-fn names_enumerants(instruction: Instruction, op: Op) -> bool {
-    let mut shortest = 1;
-    for operand in op.info().operands {
-        let enumerants = !operand.kind.enumerants().is_empty();
-        match operand.quantifier {
-            Quantifier::One if enumerants => return true,
-            Quantifier::One => shortest += 1,
-            Quantifier::Optional | Quantifier::Any if enumerants => return instruction.words.len() > shortest,
-            Quantifier::Optional | Quantifier::Any => {}
-        }
+fn instruction_brought(op: Op) -> Brought {
+    let info = op.info();
+    Brought {
+        since: info.since,
+        until: info.until,
+        extensions: info.extensions,
+        by_capability: !info.capabilities.is_empty(),
     }
-    matches!(op, Op::ExtInst | Op::ExtInstWithForwardRefsKHR | Op::SpecConstantOp)
+}
+
+/// Tells of an instruction or enumerant that neither the module's version nor a declared extension brings.
+fn too_new(facts: &Facts, instruction: Instruction, found: &mut Findings, name: &str, brought: &Brought) {
+    if let Some(problem) = brought.problem(facts) {
+        found.at(instruction, format!("{name}{problem}"));
+    }
+}
+
+/// What the two rules on what enables an instruction make of each opcode in a module: instructions repeat, and with them
+/// the answer.
+pub(super) struct Opcodes(Vec<Cell<u8>>);
+
+const KNOWN: u8 = 1;
+const UNDECLARED: u8 = 2;
+const TOO_NEW: u8 = 4;
+
+impl Default for Opcodes {
+    fn default() -> Self {
+        let last = crate::grammar::INSTRUCTIONS.last().map_or(0, |row| row.op as usize);
+        Opcodes(vec![Cell::new(0); last + 1])
+    }
+}
+
+impl Opcodes {
+    fn of(&self, facts: &Facts, op: Op) -> u8 {
+        let cell = self.0.get(op as usize);
+        let known = cell.map_or(0, Cell::get);
+        if known & KNOWN != 0 {
+            return known;
+        }
+        let capabilities = op.info().capabilities;
+        let undeclared = !capabilities.is_empty() && !capabilities.iter().any(|c| facts.has(*c));
+        let too_new = instruction_brought(op).problem(facts).is_some();
+        let found = KNOWN | if undeclared { UNDECLARED } else { 0 } | if too_new { TOO_NEW } else { 0 };
+        if let Some(cell) = cell {
+            cell.set(found);
+        }
+        found
+    }
+}
+
+/// Calls `visit` for each enumerant that an instruction names.
+fn enumerants(facts: &Facts, instruction: Instruction, op: Op, mut visit: impl FnMut(Kind, &'static Enumerant)) {
+    if !Plan::of(op).names_enumerants(instruction.words.len()) {
+        return;
+    }
+    let _newer = facts.module.operands(instruction, |operand| {
+        let word = instruction.words[operand.at];
+        match operand.kind.info().category {
+            Category::Value(_) => operand.kind.enumerant(word).into_iter().for_each(|row| visit(operand.kind, row)),
+            Category::Mask(rows) if word != 0 => {
+                let set = rows.iter().filter(|row| row.value != 0 && word & row.value == row.value);
+                set.for_each(|row| visit(operand.kind, row));
+            }
+            Category::Mask(_) | Category::Id | Category::Literal | Category::Composite(_) => {}
+        }
+    });
 }
 
 pub(super) static RULES: &[Rule] = &[
@@ -135,27 +192,12 @@ pub(super) static RULES: &[Rule] = &[
         says: "instructions and operands are enabled by a declared capability",
         on: On::Every(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
-            undeclared(facts, instruction, found, op.name(), op.info().capabilities);
-            if !names_enumerants(instruction, op) {
-                return;
+            if facts.opcodes.of(facts, op) & UNDECLARED != 0 {
+                undeclared(facts, instruction, found, op.name(), op.info().capabilities);
             }
-            let _newer = facts.module.operands(instruction, |operand| {
-                let word = instruction.words[operand.at];
-                if has_own_rule(operand.kind, word) {
-                    return;
-                }
-                match operand.kind.info().category {
-                    Category::Value(_) => {
-                        if let Some(row) = operand.kind.enumerant(word) {
-                            undeclared(facts, instruction, found, row.name, row.capabilities);
-                        }
-                    }
-                    Category::Mask(rows) => {
-                        for row in rows.iter().filter(|row| row.value != 0 && word & row.value == row.value) {
-                            undeclared(facts, instruction, found, row.name, row.capabilities);
-                        }
-                    }
-                    Category::Id | Category::Literal | Category::Composite(_) => {}
+            enumerants(facts, instruction, op, |kind, row| {
+                if !row.capabilities.is_empty() && !has_own_rule(kind, row.value) {
+                    undeclared(facts, instruction, found, row.name, row.capabilities);
                 }
             });
         }),
@@ -166,37 +208,13 @@ pub(super) static RULES: &[Rule] = &[
         says: "instructions and operands are of the module's version, or of a declared extension",
         on: On::Every(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
-            let info = op.info();
-            too_new(
-                facts,
-                instruction,
-                found,
-                info.name,
-                (info.since, info.until, info.extensions),
-                !info.capabilities.is_empty(),
-            );
-            if !names_enumerants(instruction, op) {
-                return;
+            if facts.opcodes.of(facts, op) & TOO_NEW != 0 {
+                too_new(facts, instruction, found, op.name(), &instruction_brought(op));
             }
-            let _newer = facts.module.operands(instruction, |operand| {
-                let word = instruction.words[operand.at];
-                let check = |row: &crate::grammar::Enumerant, found: &mut Findings| {
-                    let by_capability = !row.capabilities.is_empty() && operand.kind != Kind::Capability;
-                    too_new(facts, instruction, found, row.name, (row.since, row.until, row.extensions), by_capability);
-                };
-                match operand.kind.info().category {
-                    Category::Value(_) => {
-                        if let Some(row) = operand.kind.enumerant(word) {
-                            check(row, found);
-                        }
-                    }
-                    Category::Mask(rows) => {
-                        for row in rows.iter().filter(|row| row.value != 0 && word & row.value == row.value) {
-                            check(row, found);
-                        }
-                    }
-                    Category::Id | Category::Literal | Category::Composite(_) => {}
-                }
+            enumerants(facts, instruction, op, |kind, row| {
+                let by_capability = !row.capabilities.is_empty() && kind != Kind::Capability;
+                let (since, until, extensions) = (row.since, row.until, row.extensions);
+                too_new(facts, instruction, found, row.name, &Brought { since, until, extensions, by_capability });
             });
         }),
     },

@@ -1,5 +1,6 @@
 //! Decorations: what they may stand on, and together with what. Built-ins.
 
+use super::contents::Contents;
 use super::facts::{Facts, Variable};
 use super::{Findings, On, Rule};
 use crate::module::{Decorated, Type, TypeId};
@@ -12,20 +13,32 @@ pub(super) fn lacks_for_transform(flags: u32) -> bool {
     flags.contains(FPFastMathMode::ALLOW_TRANSFORM) && !flags.contains(needed)
 }
 
-/// The storage class of what a decoration is about: of the variable, or of the variables that hold the structure.
-fn classes(facts: &Facts, target: u32, decorated: &Decorated) -> Vec<StorageClass> {
-    if decorated.member.is_none() {
-        return facts.variables.iter().filter(|v| v.word == target).map(|v| v.class).collect();
-    }
-    let holds = |v: &&Variable| facts.type_word(v.element) == Some(target);
-    facts.variables.iter().filter(holds).map(|v| v.class).collect()
+/// The variable that a decoration is about, or the variables that hold the structure whose member it is about.
+fn variables<'a>(facts: &'a Facts, target: u32, decorated: &Decorated) -> impl Iterator<Item = &'a Variable<'a>> {
+    let own = facts.variable(target).filter(|_| decorated.member.is_none());
+    let member = decorated.member.into_iter().flat_map(move |_| facts.variables_of(target));
+    own.into_iter().chain(member)
+}
+
+/// The first storage class of what a decoration is about that `allowed` does not hold for.
+fn class_outside(
+    facts: &Facts,
+    target: u32,
+    decorated: &Decorated,
+    allowed: impl Fn(StorageClass) -> bool,
+) -> Option<StorageClass> {
+    variables(facts, target, decorated).map(|v| v.class).find(|class| !allowed(*class))
+}
+
+fn is_interface(class: StorageClass) -> bool {
+    matches!(class, StorageClass::Input | StorageClass::Output)
 }
 
 /// The type that a decoration is about.
 fn decorated_type(facts: &Facts, target: u32, decorated: &Decorated) -> Option<TypeId> {
     match decorated.member {
         Some(member) => facts.module.members(facts.module.type_declared(target)?).get(member as usize).copied(),
-        None => facts.variables.iter().find(|v| v.word == target).map(|v| v.ty),
+        None => facts.variable(target).map(|v| v.ty),
     }
 }
 
@@ -51,10 +64,11 @@ fn interpolation_in(
     class: StorageClass,
     model: ExecutionModel,
 ) {
-    let used = facts.variables.iter().any(|v| {
-        let meant = v.word == target || facts.type_word(v.element) == Some(target);
-        meant && v.class == class && facts.entries_using(v.word).any(|e| e.model == Some(model))
-    });
+    let used = facts
+        .variable(target)
+        .into_iter()
+        .chain(facts.variables_of(target))
+        .any(|v| v.class == class && facts.entries_using(v.word).any(|e| e.model == Some(model)));
     if used && let Some(decoration) = decorated.decoration {
         found.at(decorated.instruction, format!("{decoration} on {class} of {model}"));
     }
@@ -62,11 +76,11 @@ fn interpolation_in(
 
 /// User-defined interface variables of graphics stages.
 fn is_user_interface(facts: &Facts, variable: &Variable) -> bool {
-    let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
-    let declared = facts.type_word(variable.element);
-    let members =
-        declared.is_some_and(|word| facts.module.decorations(word).any(|d| d.decoration == Some(Decoration::BuiltIn)));
-    interface && facts.built_in(variable.word).is_none() && !members
+    let members = || {
+        let declared = facts.type_word(variable.element);
+        declared.is_some_and(|word| facts.module.decorations(word).any(|d| d.decoration == Some(Decoration::BuiltIn)))
+    };
+    is_interface(variable.class) && facts.built_in(variable.word).is_none() && !members()
 }
 
 /// A built-in with the models it is for, its storage class, and its shape: components of 32-bit integers.
@@ -185,10 +199,10 @@ pub(super) static RULES: &[Rule] = &[
         says: "what is decorated WorkgroupSize is a constant (with a tile shading rate: an input)",
         on: On::Decorations(&[Decoration::BuiltIn], |facts, target, decorated, found| {
             let size = decorated.operands.first() == Some(&BuiltIn::WorkgroupSize.word()) && decorated.member.is_none();
-            let input = facts.variables.iter().any(|v| v.word == target && v.class == StorageClass::Input);
+            let input = || facts.variable(target).is_some_and(|v| v.class == StorageClass::Input);
             let rate =
-                facts.entries.iter().any(|e| e.mode(crate::tables::ExecutionMode::TileShadingRateQCOM).is_some());
-            if size && !facts.is_constant(target) && !(rate && input) {
+                || facts.entries.iter().any(|e| e.mode(crate::tables::ExecutionMode::TileShadingRateQCOM).is_some());
+            if size && !facts.is_constant(target) && !(input() && rate()) {
                 found.at(decorated.instruction, "WorkgroupSize on something that is no constant");
             }
         }),
@@ -212,8 +226,8 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Decorations(&[Decoration::Location, Decoration::Component], |facts, target, decorated, found| {
             use StorageClass as S;
             // Tile attachments have a rule of their own; tile images take their location from the attachment.
-            let wrong = classes(facts, target, decorated).into_iter().find(|class| {
-                !matches!(
+            let wrong = class_outside(facts, target, decorated, |class| {
+                matches!(
                     class,
                     S::Input
                         | S::Output
@@ -254,9 +268,8 @@ pub(super) static RULES: &[Rule] = &[
         says: "interface variables that are no blocks have a Location",
         on: On::Variables(|facts, variable, found| {
             let block = facts.type_has(variable.element, Decoration::Block);
-            let used = facts.entries.iter().any(|e| e.usage.interface.contains(&variable.word));
-            if used
-                && is_user_interface(facts, variable)
+            if is_user_interface(facts, variable)
+                && facts.is_listed(variable.word)
                 && !block
                 && !facts.has_decoration(variable.word, Decoration::Location)
             {
@@ -291,11 +304,10 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-Location-04919",
         says: "every member of a block without Location has one",
         on: On::Variables(|facts, variable, found| {
-            let Some(declared) =
-                facts.type_word(variable.element).filter(|_| facts.type_has(variable.element, Decoration::Block))
-            else {
+            if !is_user_interface(facts, variable) || !facts.type_has(variable.element, Decoration::Block) {
                 return;
-            };
+            }
+            let Some(declared) = facts.type_word(variable.element) else { return };
             let located: std::collections::HashSet<u32> = facts
                 .module
                 .decorations(declared)
@@ -304,8 +316,7 @@ pub(super) static RULES: &[Rule] = &[
                 .collect();
             let count = facts.module.members(variable.element).len() as u32;
             let all = (0..count).all(|m| located.contains(&m));
-            if is_user_interface(facts, variable) && !facts.has_decoration(variable.word, Decoration::Location) && !all
-            {
+            if !facts.has_decoration(variable.word, Decoration::Location) && !all {
                 variable.breaks(found, format!("members of {}'s block without a Location", facts.name(variable.word)));
             }
         }),
@@ -417,9 +428,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-Flat-04670",
         says: "Flat, NoPerspective, Sample and Centroid only on Input and Output",
         on: On::Decorations(INTERPOLATION, |facts, target, decorated, found| {
-            let wrong = classes(facts, target, decorated)
-                .into_iter()
-                .find(|c| !matches!(c, StorageClass::Input | StorageClass::Output));
+            let wrong = class_outside(facts, target, decorated, is_interface);
             if let (Some(class), Some(decoration)) = (wrong, decorated.decoration) {
                 found.at(decorated.instruction, format!("{decoration} on {class}, expected Input or Output"));
             }
@@ -446,15 +455,14 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-Flat-04744",
         says: "integer and double inputs of fragment stages are Flat",
         on: On::Variables(|facts, variable, found| {
-            let fragment = facts.entries_using(variable.word).any(|e| e.model == Some(ExecutionModel::Fragment));
-            let exact = |ty: &Type| matches!(ty, Type::Int { .. } | Type::Float { width: 64, .. });
+            let fragment = || facts.entries_using(variable.word).any(|e| e.model == Some(ExecutionModel::Fragment));
             let struct_member = matches!(facts.module.ty(variable.element), Type::Struct { .. });
             let flat = facts.has_decoration(variable.word, Decoration::Flat)
                 || facts.has_decoration(variable.word, Decoration::PerVertexKHR);
             if variable.class == StorageClass::Input
-                && fragment
+                && fragment()
                 && !struct_member
-                && facts.contains(variable.ty, &exact)
+                && facts.contents(variable.ty).any(Contents::EXACT)
                 && !flat
             {
                 variable
@@ -467,9 +475,11 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-PerVertexKHR-06777",
         says: "PerVertexKHR only on inputs of fragment stages",
         on: On::Variables(|facts, variable, found| {
-            let wrong = variable.class != StorageClass::Input
-                || facts.user_outside(variable.word, |m| m == ExecutionModel::Fragment).is_some();
-            if facts.has_decoration(variable.word, Decoration::PerVertexKHR) && wrong {
+            let wrong = || {
+                variable.class != StorageClass::Input
+                    || facts.user_outside(variable.word, |m| m == ExecutionModel::Fragment).is_some()
+            };
+            if facts.has_decoration(variable.word, Decoration::PerVertexKHR) && wrong() {
                 variable.breaks(
                     found,
                     format!("PerVertexKHR on {}, which is no input of a fragment stage", facts.name(variable.word)),
@@ -522,10 +532,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-Invariant-04677",
         says: "Invariant only on Input and Output",
         on: On::Decorations(&[Decoration::Invariant], |facts, target, decorated, found| {
-            let wrong = classes(facts, target, decorated)
-                .into_iter()
-                .find(|c| !matches!(c, StorageClass::Input | StorageClass::Output));
-            if let Some(class) = wrong {
+            if let Some(class) = class_outside(facts, target, decorated, is_interface) {
                 found.at(decorated.instruction, format!("Invariant on {class}, expected Input or Output"));
             }
         }),

@@ -14,10 +14,6 @@ fn states_workgroup(model: ExecutionModel) -> bool {
     matches!(model, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV)
 }
 
-fn size(facts: &Facts, entry: &Entry) -> Option<WorkgroupSize> {
-    reflect::workgroup_size(facts.module, &entry.modes)
-}
-
 /// The interface variables of a storage class, with their built-ins: their own, or of the members of their block.
 fn built_ins(facts: &Facts, entry: &Entry, class: StorageClass) -> Vec<BuiltIn> {
     let mut found = Vec::new();
@@ -40,8 +36,7 @@ fn repeated(built_ins: &[BuiltIn]) -> Option<BuiltIn> {
 
 /// The instruction that says an execution mode.
 fn mode_instruction<'a>(facts: &'a Facts, entry: &Entry, mode: ExecutionMode) -> Option<Instruction<'a>> {
-    let at = entry.mode(mode)?.at;
-    facts.module.section(crate::module::Section::ExecutionModes).find(|i| i.at == at)
+    facts.module.instruction_at(entry.mode(mode)?.at)
 }
 
 pub(super) static RULES: &[Rule] = &[
@@ -73,11 +68,7 @@ pub(super) static RULES: &[Rule] = &[
             let called = |f: usize| {
                 let calls = module.instructions_in(functions[f].instructions.clone());
                 let calls = calls.filter(|i| i.op == Some(Op::FunctionCall)).filter_map(|i| i.operand(0));
-                let place = |word: u32| {
-                    let start = module.definition_of_word(word)?.index.0;
-                    functions.binary_search_by_key(&start, |f| f.instructions.start).ok()
-                };
-                calls.filter_map(place).collect::<Vec<_>>()
+                calls.filter_map(|word| module.function_place(word)).collect::<Vec<_>>()
             };
             // 0: not seen, 1: being followed, 2: done. Each function is entered once.
             let mut state = vec![0u8; functions.len()];
@@ -200,9 +191,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "workgroup-size",
         id: "VUID-StandaloneSpirv-None-10685",
         says: "task, mesh and compute entry points state their workgroup's size or their tile shading rate",
-        on: On::EntryPoints(|facts, entry, found| {
+        on: On::EntryPoints(|_, entry, found| {
             let rate = entry.mode(ExecutionMode::TileShadingRateQCOM).is_some();
-            if entry.model.is_some_and(states_workgroup) && !rate && size(facts, entry).is_none() {
+            if entry.model.is_some_and(states_workgroup) && !rate && entry.workgroup_size.is_none() {
                 let message = "no LocalSize, LocalSizeId, TileShadingRateQCOM or constant decorated WorkgroupSize";
                 found.at(entry.instruction, message);
             }
@@ -212,8 +203,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "workgroup-size-positive",
         id: "SPIR-V specification, LocalSize: sizes are at least 1",
         says: "no dimension of a workgroup is 0",
-        on: On::EntryPoints(|facts, entry, found| {
-            if size(facts, entry).is_some_and(|s| s.size.contains(&0)) {
+        on: On::EntryPoints(|_, entry, found| {
+            if entry.workgroup_size.is_some_and(|s| s.size.contains(&0)) {
                 found.at(entry.instruction, "a workgroup size of 0, expected at least 1 in each dimension");
             }
         }),
@@ -223,7 +214,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-DerivativeGroupQuadsKHR-10151 (DerivativeGroupQuadsNV-04684)",
         says: "with derivative quads x and y of the workgroup are even",
         on: On::EntryPoints(|facts, entry, found| {
-            let odd = size(facts, entry).is_some_and(|s| s.size[0] % 2 != 0 || s.size[1] % 2 != 0);
+            let odd = entry.workgroup_size.is_some_and(|s| s.size[0] % 2 != 0 || s.size[1] % 2 != 0);
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::DerivativeGroupQuadsKHR)
                 && odd
             {
@@ -237,7 +228,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "with linear derivative groups a workgroup's invocations are a multiple of four",
         on: On::EntryPoints(|facts, entry, found| {
             let product = |s: WorkgroupSize| s.size.iter().fold(1u64, |p, n| p.saturating_mul(u64::from(*n)));
-            let uneven = size(facts, entry).is_some_and(|s| product(s) % 4 != 0);
+            let uneven = entry.workgroup_size.is_some_and(|s| product(s) % 4 != 0);
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::DerivativeGroupLinearKHR)
                 && uneven
             {
@@ -305,9 +296,7 @@ pub(super) static RULES: &[Rule] = &[
             for mode in FLOAT_CONTROLS {
                 let modes = entry.modes.iter().filter(|m| m.mode == Some(mode));
                 for wrong in modes.filter(|m| !matches!(m.operands[..], [16 | 32 | 64])) {
-                    let instruction =
-                        facts.module.section(crate::module::Section::ExecutionModes).find(|i| i.at == wrong.at);
-                    if let Some(instruction) = instruction {
+                    if let Some(instruction) = facts.module.instruction_at(wrong.at) {
                         found.at(instruction, format!("{mode} of a width other than 16, 32 or 64"));
                     }
                 }
@@ -357,8 +346,7 @@ pub(super) static RULES: &[Rule] = &[
             for mode in modes {
                 let flags = mode.operands.get(1).and_then(|word| facts.module.constant_int(*word)).unwrap_or(0) as u32;
                 if super::decorations::lacks_for_transform(flags)
-                    && let Some(instruction) =
-                        facts.module.section(crate::module::Section::ExecutionModes).find(|i| i.at == mode.at)
+                    && let Some(instruction) = facts.module.instruction_at(mode.at)
                 {
                     found.at(instruction, "AllowTransform without AllowReassoc and AllowContract");
                 }

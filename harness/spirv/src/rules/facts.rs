@@ -1,13 +1,18 @@
 //! What rules ask about a module, found once.
 
-use std::collections::{BTreeSet, HashSet};
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::Findings;
+use super::capabilities::Opcodes;
+use super::contents::{Contents, contents};
+use crate::decode::Plan;
 use crate::grammar::{Class, Kind};
-use crate::module::{Decorated, ImageType, Index, Instruction, Module, Section, Type, TypeId};
-use crate::reflect::{self, Mode, Usage};
+use crate::module::{ImageType, Index, Instruction, Module, Section, Type, TypeId};
+use crate::reflect::{self, Layouts, Mode, Modes, Shape, Usage, WorkgroupSize, explicit};
 use crate::tables::{
-    AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, Scope, StorageClass,
+    AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, ImageOperands, Op, StorageClass,
 };
 
 /// An entry point with what belongs to it.
@@ -16,6 +21,7 @@ pub(super) struct Entry<'a> {
     pub(super) usage: Usage,
     pub(super) model: Option<ExecutionModel>,
     pub(super) modes: Vec<Mode>,
+    pub(super) workgroup_size: Option<WorkgroupSize>,
 }
 
 impl Entry<'_> {
@@ -34,14 +40,36 @@ pub(super) struct Variable<'a> {
     pub(super) element: TypeId,
 }
 
-/// What an `IdScope` operand is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ScopeRole {
-    Execution,
-    Memory,
-    Group,
-    Clock,
-    CooperativeMatrix,
+/// An entry point, by its place, that names a variable.
+#[derive(Clone, Copy, Default)]
+struct User {
+    entry: u32,
+    /// In a function that it reaches.
+    statically: bool,
+    /// In its interface.
+    listed: bool,
+}
+
+/// The capabilities of a module, by their words.
+#[derive(Debug, Default)]
+struct Capabilities(Vec<u64>);
+
+impl Capabilities {
+    /// Whether the capability is new.
+    fn insert(&mut self, capability: Capability) -> bool {
+        let (at, bit) = (capability.word() as usize / 64, 1 << (capability.word() % 64));
+        if self.0.len() <= at {
+            self.0.resize(at + 1, 0);
+        }
+        let new = self.0[at] & bit == 0;
+        self.0[at] |= bit;
+        new
+    }
+
+    fn contains(&self, capability: Capability) -> bool {
+        let bits = self.0.get(capability.word() as usize / 64).copied().unwrap_or(0);
+        bits >> (capability.word() % 64) & 1 != 0
+    }
 }
 
 /// A module, and what is known of it.
@@ -49,25 +77,32 @@ pub struct Facts<'a> {
     /// The module.
     pub module: &'a Module,
     /// Capabilities that are declared, and those that these declare implicitly.
-    pub capabilities: HashSet<Capability>,
+    capabilities: Capabilities,
     /// Extensions that are declared.
     pub extensions: BTreeSet<String>,
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) variables: Vec<Variable<'a>>,
-    /// The storage classes of module-scope variables, and whether some variable is an array.
-    classes: HashSet<StorageClass>,
+    /// The storage classes of variables and of pointers' types, each once, and whether some variable is an array.
+    classes: Vec<StorageClass>,
     pub(super) has_arrays: bool,
     /// Whether there is an 8-bit integer type.
     pub(super) has_byte_type: bool,
     pub(super) addressing_model: Option<AddressingModel>,
     /// Entry points that reach each function, by their places.
-    reached_by: Vec<Vec<usize>>,
+    reached_by: Vec<Vec<u32>>,
+    /// Entry points that use each variable or list it, by the variable's word, in their order.
+    users: OnceCell<HashMap<u32, Vec<User>>>,
+    /// Variables of each structure, by the structure's word: their places.
+    of_structure: OnceCell<HashMap<u32, Vec<u32>>>,
+    structures: OnceCell<Vec<(TypeId, Arc<Shape>)>>,
+    contents: Vec<Contents>,
+    pub(super) opcodes: Opcodes,
 }
 
 impl<'a> Facts<'a> {
     /// Finds what rules ask about.
     pub fn new(module: &'a Module) -> Self {
-        let mut capabilities = HashSet::new();
+        let mut capabilities = Capabilities::default();
         let declared = module.section(Section::Capabilities).filter_map(|i| Capability::from_word(i.operand(0)?));
         let mut waiting: Vec<Capability> = declared.collect();
         while let Some(capability) = waiting.pop() {
@@ -81,21 +116,24 @@ impl<'a> Facts<'a> {
         let mut reached_by = vec![Vec::new(); module.functions().len()];
         for (i, usage) in usages.iter().enumerate() {
             for function in &usage.functions {
-                reached_by[*function].push(i);
+                reached_by[*function].push(i as u32);
             }
         }
+        let modes = Modes::new(module);
         let instructions = module.section(Section::EntryPoints).filter(|i| i.op == Some(Op::EntryPoint));
         let entries = instructions
             .zip(usages)
             .map(|(instruction, usage)| Entry {
                 instruction,
                 model: usage.model,
-                modes: reflect::modes(module, usage.function),
+                modes: modes.of(usage.function).to_vec(),
+                workgroup_size: modes.workgroup_size(module, usage.function),
                 usage,
             })
             .collect();
         let variables: Vec<Variable> = module
             .section(Section::Globals)
+            .filter(|instruction| matches!(instruction.op, Some(Op::Variable | Op::UntypedVariableKHR)))
             .filter_map(|instruction| {
                 let word = instruction.result()?;
                 let (class, ty) = reflect::variable(module, word)?;
@@ -103,29 +141,44 @@ impl<'a> Facts<'a> {
                 Some(Variable { instruction, word, class, ty, element })
             })
             .collect();
+        let mut classes = Vec::new();
+        let pointers = module.types().filter_map(|(_, ty)| match ty {
+            Type::Pointer { class, .. } => Some(*class),
+            _ => None,
+        });
+        for class in variables.iter().map(|v| v.class).chain(pointers) {
+            if !classes.contains(&class) {
+                classes.push(class);
+            }
+        }
         let model = module.section(Section::MemoryModel).next();
         Facts {
             module,
             capabilities,
             extensions,
             entries,
-            classes: variables.iter().map(|v| v.class).collect(),
+            classes,
             has_arrays: variables.iter().any(|v| v.ty != v.element),
             has_byte_type: module.types().any(|(_, ty)| matches!(ty, Type::Int { width: 8, .. })),
             addressing_model: model.and_then(|i| AddressingModel::from_word(i.operand(0)?)),
             variables,
             reached_by,
+            users: OnceCell::new(),
+            of_structure: OnceCell::new(),
+            structures: OnceCell::new(),
+            contents: contents(module),
+            opcodes: Opcodes::default(),
         }
     }
 
-    /// Whether a module-scope variable is in a storage class.
+    /// Whether a variable or a pointer's type is in a storage class.
     pub(super) fn has_class(&self, class: StorageClass) -> bool {
         self.classes.contains(&class)
     }
 
     /// Whether a capability is declared, be it implicitly.
     pub fn has(&self, capability: Capability) -> bool {
-        self.capabilities.contains(&capability)
+        self.capabilities.contains(capability)
     }
 
     /// The entry points that reach the function in which an instruction stands.
@@ -133,7 +186,7 @@ impl<'a> Facts<'a> {
         let functions = self.module.functions();
         let after = functions.partition_point(|f| f.instructions.start <= index.0);
         let reached = after.checked_sub(1).and_then(|f| self.reached_by.get(f));
-        reached.into_iter().flatten().filter_map(|entry| self.entries.get(*entry))
+        reached.into_iter().flatten().filter_map(|entry| self.entries.get(*entry as usize))
     }
 
     /// The first execution model in which an instruction is reached and that `allowed` does not hold for.
@@ -145,34 +198,89 @@ impl<'a> Facts<'a> {
         self.entries_at(index).filter_map(|entry| entry.model).find(|model| !allowed(*model))
     }
 
-    /// The entry points that use a module-scope id, statically or through their interface.
-    pub(super) fn entries_using(&self, word: u32) -> impl Iterator<Item = &Entry<'a>> {
-        let id = self.module.id(word);
-        self.entries.iter().filter(move |entry| {
-            id.is_some_and(|id| entry.usage.globals.contains(&id)) || entry.usage.interface.contains(&word)
-        })
+    /// The module-scope variable of that word.
+    pub(super) fn variable(&self, word: u32) -> Option<&Variable<'a>> {
+        let index = self.module.definition_of_word(word)?.index;
+        let place = self.variables.binary_search_by_key(&index, |v| v.instruction.index).ok()?;
+        self.variables.get(place)
     }
 
-    /// The first execution model whose functions name a module-scope id and that `allowed` does not hold for. An
+    /// The module-scope variables that are the structure of that word, or arrays of it.
+    pub(super) fn variables_of(&self, structure: u32) -> impl Iterator<Item = &Variable<'a>> {
+        let all = self.of_structure.get_or_init(|| {
+            let mut all: HashMap<u32, Vec<u32>> = HashMap::new();
+            for (place, variable) in self.variables.iter().enumerate() {
+                if let Some(structure) = self.type_word(variable.element) {
+                    all.entry(structure).or_default().push(place as u32);
+                }
+            }
+            all
+        });
+        all.get(&structure).into_iter().flatten().filter_map(|place| self.variables.get(*place as usize))
+    }
+
+    fn users(&self, word: u32) -> &[User] {
+        let all = self.users.get_or_init(|| {
+            let mut all: HashMap<u32, Vec<User>> = HashMap::new();
+            for (i, entry) in self.entries.iter().enumerate() {
+                let mut note = |word: u32, set: fn(&mut User)| {
+                    let users = all.entry(word).or_default();
+                    if users.last().is_none_or(|user| user.entry != i as u32) {
+                        users.push(User { entry: i as u32, ..User::default() });
+                    }
+                    users.last_mut().into_iter().for_each(set);
+                };
+                let used = entry.usage.globals.iter().map(|id| self.module.word(*id));
+                used.filter(|word| self.variable(*word).is_some())
+                    .for_each(|word| note(word, |user| user.statically = true));
+                entry.usage.interface.iter().for_each(|word| note(*word, |user| user.listed = true));
+            }
+            all
+        });
+        all.get(&word).map_or(&[], Vec::as_slice)
+    }
+
+    fn users_if(&self, word: u32, wanted: fn(&User) -> bool) -> impl Iterator<Item = &Entry<'a>> {
+        let users = self.users(word).iter().filter(move |user| wanted(user));
+        users.filter_map(|user| self.entries.get(user.entry as usize))
+    }
+
+    /// The entry points that use a module-scope variable, statically or through their interface.
+    pub(super) fn entries_using(&self, word: u32) -> impl Iterator<Item = &Entry<'a>> {
+        self.users_if(word, |_| true)
+    }
+
+    /// Whether an interface lists a variable.
+    pub(super) fn is_listed(&self, word: u32) -> bool {
+        self.users(word).iter().any(|user| user.listed)
+    }
+
+    /// The first execution model whose functions name a module-scope variable and that `allowed` does not hold for. An
     /// interface that only lists it does not count: the text speaks of use.
     pub(super) fn static_user_outside(
         &self,
         word: u32,
         allowed: impl Fn(ExecutionModel) -> bool,
     ) -> Option<ExecutionModel> {
-        let id = self.module.id(word)?;
-        let using = self.entries.iter().filter(|entry| entry.usage.globals.contains(&id));
+        let using = self.users_if(word, |user| user.statically);
         using.filter_map(|entry| entry.model).find(|model| !allowed(*model))
     }
 
-    /// The first execution model that uses a module-scope id, or lists it in its interface, and that `allowed` does not hold for.
+    /// The first execution model that uses a module-scope variable, or lists it in its interface, and that `allowed` does not
+    /// hold for.
     pub(super) fn user_outside(&self, word: u32, allowed: impl Fn(ExecutionModel) -> bool) -> Option<ExecutionModel> {
         self.entries_using(word).filter_map(|entry| entry.model).find(|model| !allowed(*model))
     }
 
-    /// Every decoration with the word of the id that it is about, groups resolved.
-    pub(super) fn decorated(&self) -> impl Iterator<Item = (u32, Decorated<'a>)> {
-        self.module.all_decorations()
+    /// The structures that are laid out explicitly, those of buffers and push constants and what they hold, in the order of
+    /// their declarations.
+    pub(super) fn structures(&self) -> &[(TypeId, Arc<Shape>)] {
+        self.structures.get_or_init(|| {
+            let held = explicit::held(self.module, explicit::pointees(self.module, explicit::is_explicit));
+            let mut layouts = Layouts::new(self.module);
+            let is_struct = |ty: &TypeId| matches!(self.module.ty(*ty), Type::Struct { .. });
+            held.into_iter().filter(is_struct).map(|ty| (ty, layouts.shape(ty))).collect()
+        })
     }
 
     pub(super) fn has_decoration(&self, word: u32, decoration: Decoration) -> bool {
@@ -202,53 +310,9 @@ impl<'a> Facts<'a> {
         self.module.names().display(word)
     }
 
-    /// The scopes of an instruction's operands that are constants.
-    pub(super) fn scopes(&self, instruction: Instruction) -> Vec<(ScopeRole, Scope)> {
-        let Some(op) = instruction.op else { return Vec::new() };
-        let mut found = Vec::new();
-        // Scopes among memory and image operands, which most instructions do without.
-        let plain = match op {
-            Op::Load => 4,
-            Op::Store | Op::CopyMemory => 3,
-            Op::ImageRead => 5,
-            Op::ImageWrite => 4,
-            _ => 0,
-        };
-        if instruction.words.len() <= plain {
-            return found;
-        }
-        let mut first = true;
-        let _newer = self.module.operands(instruction, |operand| {
-            if operand.kind != Kind::IdScope {
-                return;
-            }
-            let role = match op {
-                Op::ReadClockKHR => ScopeRole::Clock,
-                Op::TypeCooperativeMatrixKHR | Op::TypeCooperativeMatrixNV => ScopeRole::CooperativeMatrix,
-                Op::ControlBarrier | Op::ControlBarrierArriveEXT | Op::ControlBarrierWaitEXT if first => {
-                    ScopeRole::Execution
-                }
-                _ if matches!(op.info().class, Class::NonUniform | Class::Group) => ScopeRole::Group,
-                _ => ScopeRole::Memory,
-            };
-            first = false;
-            let value = self.module.constant_int(instruction.words[operand.at]);
-            let scope = value.and_then(|v| u32::try_from(v).ok()).and_then(Scope::from_word);
-            found.extend(scope.map(|scope| (role, scope)));
-        });
-        found
-    }
-
-    /// The memory semantics of an instruction's operands that are constants, in order.
-    pub(super) fn semantics(&self, instruction: Instruction) -> Vec<u32> {
-        let mut found = Vec::new();
-        let _newer = self.module.operands(instruction, |operand| {
-            if operand.kind == Kind::IdMemorySemantics {
-                let value = self.module.constant_int(instruction.words[operand.at]);
-                found.extend(value.and_then(|v| u32::try_from(v).ok()));
-            }
-        });
-        found
+    /// The image operands of an instruction.
+    pub(super) fn image_operands(&self, instruction: Instruction) -> Option<ImageOperands> {
+        Plan::of(instruction.op?).image_operands(instruction.words).map(ImageOperands)
     }
 
     /// Storage class and pointee of the pointer that an operand is.
@@ -311,28 +375,9 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether `ty` or something that it holds directly (not through pointers) has the property.
-    pub(super) fn contains(&self, ty: TypeId, wanted: &dyn Fn(&Type) -> bool) -> bool {
-        let mut seen = HashSet::new();
-        let mut waiting = vec![ty];
-        while let Some(ty) = waiting.pop() {
-            if !seen.insert(ty) {
-                continue;
-            }
-            if wanted(self.module.ty(ty)) {
-                return true;
-            }
-            match *self.module.ty(ty) {
-                Type::Vector { component: inner, .. }
-                | Type::Matrix { column: inner, .. }
-                | Type::Array { element: inner, .. }
-                | Type::RuntimeArray { element: inner }
-                | Type::SampledImage { image: inner } => waiting.push(inner),
-                Type::Struct { .. } => waiting.extend(self.module.members(ty)),
-                _ => {}
-            }
-        }
-        false
+    /// What a type is made of.
+    pub(super) fn contents(&self, ty: TypeId) -> Contents {
+        self.contents.get(ty.0 as usize).copied().unwrap_or_default()
     }
 }
 

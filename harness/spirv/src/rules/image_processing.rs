@@ -1,6 +1,5 @@
 //! `SPV_QCOM_image_processing3`: `OpImageGatherQCOM`.
 
-use super::images::image_operands;
 use super::{On, Rule};
 use crate::grammar::Version;
 use crate::module::Type;
@@ -130,7 +129,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPV_QCOM_image_processing3 on Vulkan: H2 and V2 are predefined ConstOffsets",
         says: "OpImageGatherQCOM takes no ConstOffsets, and one of Offset and ConstOffset at most",
         on: On::Instructions(GATHER, |facts, instruction, found| {
-            let operands = image_operands(facts, instruction).unwrap_or_default();
+            let operands = facts.image_operands(instruction).unwrap_or_default();
             let both = operands.contains(ImageOperands::OFFSET) && operands.contains(ImageOperands::CONST_OFFSET);
             if operands.contains(ImageOperands::CONST_OFFSETS) || both {
                 found.at(instruction, "ConstOffsets, or Offset beside ConstOffset, on OpImageGatherQCOM");

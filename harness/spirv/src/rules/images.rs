@@ -1,9 +1,7 @@
 //! Images: their types, formats and the instructions that use them.
 
-use super::facts::Facts;
 use super::{On, Rule};
-use crate::grammar::Kind;
-use crate::module::{Instruction, Type};
+use crate::module::Type;
 use crate::tables::{Dim, ImageFormat, ImageOperands, Op};
 
 /// What the specification's table says of an image format: whether texels are floats, their width in shaders, and
@@ -63,17 +61,6 @@ fn is_atomic_format(format: Option<ImageFormat>) -> bool {
         format,
         Some(ImageFormat::R64i | ImageFormat::R64ui | ImageFormat::R32f | ImageFormat::R32i | ImageFormat::R32ui)
     )
-}
-
-/// The image operands of an instruction.
-pub(super) fn image_operands(facts: &Facts, instruction: Instruction) -> Option<ImageOperands> {
-    let mut mask = None;
-    let _newer = facts.module.operands(instruction, |operand| {
-        if operand.kind == Kind::ImageOperands {
-            mask = Some(ImageOperands(instruction.words[operand.at]));
-        }
-    });
-    mask
 }
 
 /// Image instructions that take image operands after an image or sampled image.
@@ -174,7 +161,7 @@ pub(super) static RULES: &[Rule] = &[
             |facts, instruction, found| {
                 let Some(image) = facts.image(instruction.operand(0)) else { return };
                 let signed = image.format.and_then(format_row).and_then(|row| row.signed);
-                let operands = image_operands(facts, instruction).unwrap_or_default();
+                let operands = facts.image_operands(instruction).unwrap_or_default();
                 let access = if operands.contains(ImageOperands::SIGN_EXTEND) {
                     Some(true)
                 } else if operands.contains(ImageOperands::ZERO_EXTEND) {
@@ -269,7 +256,7 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Instructions(WITH_OPERANDS, |facts, instruction, found| {
             let offsets =
                 ImageOperands(ImageOperands::OFFSET.0 | ImageOperands::CONST_OFFSET.0 | ImageOperands::CONST_OFFSETS.0);
-            let used = image_operands(facts, instruction).is_some_and(|mask| mask.intersects(offsets));
+            let used = facts.image_operands(instruction).is_some_and(|mask| mask.intersects(offsets));
             if used && facts.image(instruction.operand(0)).is_some_and(|image| image.sampled != 1) {
                 found.at(instruction, "an offset with an image whose Sampled is not 1");
             }
@@ -321,7 +308,7 @@ pub(super) static RULES: &[Rule] = &[
                 Op::ImageFetch,
             ],
             |facts, instruction, found| {
-                if image_operands(facts, instruction).is_some_and(|mask| mask.contains(ImageOperands::OFFSET)) {
+                if facts.image_operands(instruction).is_some_and(|mask| mask.contains(ImageOperands::OFFSET)) {
                     found.at(instruction, "operand Offset outside a gather, which takes the feature maintenance8");
                 }
             },

@@ -1,30 +1,20 @@
 //! Explicit layouts of buffers: what every device asks for, whatever alignments its features relax.
 
+use super::contents::Contents;
 use super::facts::Facts;
 use super::{Findings, On, Rule};
 use crate::module::{Type, TypeId};
-use crate::reflect::{Layouts, Shape, explicit};
+use crate::reflect::{Shape, explicit};
 use crate::tables::{Decoration, Op, StorageClass};
-
-/// The structures that are laid out explicitly: those of buffers and push constants, and what they hold.
-fn structures(facts: &Facts) -> Vec<TypeId> {
-    let held = explicit::held(facts.module, explicit::pointees(facts.module, explicit::is_explicit));
-    let is_struct = |ty: &TypeId| matches!(facts.module.ty(*ty), Type::Struct { .. });
-    let mut structures: Vec<TypeId> = held.into_iter().filter(is_struct).collect();
-    structures.sort();
-    structures
-}
 
 /// Calls `check` for each member of each structure: its number, its offset, its type.
 fn members(facts: &Facts, found: &mut Findings, check: impl Fn(&crate::reflect::Member, TypeId) -> Option<String>) {
-    let mut layouts = Layouts::new(facts.module);
-    for ty in structures(facts) {
-        let shape = layouts.shape(ty);
-        let Shape::Struct { members, .. } = &*shape else { continue };
-        for (i, (member, of)) in members.iter().zip(facts.module.members(ty)).enumerate() {
+    for (ty, shape) in facts.structures() {
+        let Shape::Struct { members, .. } = &**shape else { continue };
+        for (i, (member, of)) in members.iter().zip(facts.module.members(*ty)).enumerate() {
             if let Some(problem) = check(member, *of) {
-                let name = facts.type_word(ty).map_or_else(String::new, |word| facts.name(word));
-                found.at(facts.module.type_definition(ty), format!("member {i} of {name}: {problem}"));
+                let name = facts.type_word(*ty).map_or_else(String::new, |word| facts.name(word));
+                found.at(facts.module.type_definition(*ty), format!("member {i} of {name}: {problem}"));
             }
         }
     }
@@ -86,6 +76,9 @@ pub(super) static RULES: &[Rule] = &[
             }
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
             let Some((_, Some(pointee))) = ty.and_then(|ty| facts.module.pointer(ty)) else { return };
+            if !facts.contents(pointee).any(Contents::LAYOUT) {
+                return;
+            }
             let Some((holder, decorated)) = explicit::first_layout(facts.module, pointee) else { return };
             let (Some(decoration), Some(variable)) = (decorated.decoration, instruction.result()) else { return };
             let (variable, holder) = (facts.name(variable), facts.name(holder));
@@ -110,10 +103,8 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-None-10684 (members do not overlap)",
         says: "members of a buffer's structure do not overlap",
         on: On::Module(|facts, found| {
-            let mut layouts = Layouts::new(facts.module);
-            for ty in structures(facts) {
-                let shape = layouts.shape(ty);
-                let Shape::Struct { members, .. } = &*shape else { continue };
+            for (ty, shape) in facts.structures() {
+                let Shape::Struct { members, .. } = &**shape else { continue };
                 let mut spans: Vec<(u64, u64)> = Vec::new();
                 for member in members {
                     let Some(offset) = member.offset.map(u64::from) else { continue };
@@ -121,8 +112,8 @@ pub(super) static RULES: &[Rule] = &[
                 }
                 spans.sort_unstable();
                 if spans.windows(2).any(|pair| pair[1].0 < pair[0].1) {
-                    let name = facts.type_word(ty).map_or_else(String::new, |word| facts.name(word));
-                    found.at(facts.module.type_definition(ty), format!("members of {name} overlap"));
+                    let name = facts.type_word(*ty).map_or_else(String::new, |word| facts.name(word));
+                    found.at(facts.module.type_definition(*ty), format!("members of {name} overlap"));
                 }
             }
         }),

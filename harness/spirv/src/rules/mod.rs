@@ -5,6 +5,7 @@
 
 mod addressing;
 mod capabilities;
+mod contents;
 mod decorations;
 mod document;
 mod entry_points;
@@ -17,6 +18,7 @@ mod not_checked;
 mod run_time;
 mod scopes;
 mod semantics;
+mod stated;
 mod storage;
 mod types;
 mod variables;
@@ -26,6 +28,7 @@ mod image_processing;
 mod storage_8bit;
 mod tile_shading;
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use document::document;
@@ -38,6 +41,7 @@ pub use run_time::{RUN_TIME_RULES, RunTimeRule};
 use crate::module::{Decorated, Index, Instruction, Module};
 use crate::tables::{Decoration, Op};
 use facts::{Entry, Variable};
+use stated::Stated;
 
 /// A rule.
 pub struct Rule {
@@ -62,6 +66,8 @@ enum On {
     Module(fn(&Facts, &mut Findings)),
     /// Each instruction of these opcodes.
     Instructions(&'static [Op], fn(&Facts, Instruction, &mut Findings)),
+    /// Each instruction of these opcodes that has scopes or memory semantics, with what it states of them.
+    Stated(&'static [Op], fn(&Facts, Instruction, &Stated, &mut Findings)),
     /// Each instruction.
     Every(fn(&Facts, Instruction, &mut Findings)),
     /// Each entry point.
@@ -162,22 +168,48 @@ impl Environment {
     }
 }
 
-type InstructionCheck = (&'static Rule, fn(&Facts, Instruction, &mut Findings));
+/// A rule with what it does, of one kind.
+type Check<F> = (&'static Rule, F);
+type OnInstruction = fn(&Facts, Instruction, &mut Findings);
+type OnStated = fn(&Facts, Instruction, &Stated, &mut Findings);
+type OnDecoration = fn(&Facts, u32, &Decorated, &mut Findings);
 
-/// The rules that look at instructions, by opcode.
-static BY_OPCODE: LazyLock<Vec<Vec<InstructionCheck>>> = LazyLock::new(|| {
-    let mut checks: Vec<Vec<InstructionCheck>> = Vec::new();
+/// The rules by what they ask for, so that each instruction and decoration is looked at once.
+struct Dispatch {
+    /// By opcode.
+    opcodes: Vec<OfOpcode>,
+    every: Vec<Check<OnInstruction>>,
+    decorations: HashMap<Decoration, Vec<Check<OnDecoration>>>,
+}
+
+#[derive(Clone, Default)]
+struct OfOpcode {
+    plain: Vec<Check<OnInstruction>>,
+    stated: Vec<Check<OnStated>>,
+}
+
+static DISPATCH: LazyLock<Dispatch> = LazyLock::new(|| {
+    let opcodes = crate::grammar::INSTRUCTIONS.iter().map(|row| row.op as usize + 1).max().unwrap_or(0);
+    let opcodes = vec![OfOpcode::default(); opcodes];
+    let mut dispatch = Dispatch { opcodes, every: Vec::new(), decorations: HashMap::new() };
     for rule in all() {
-        let On::Instructions(ops, check) = rule.on else { continue };
-        for op in ops {
-            let opcode = *op as usize;
-            if checks.len() <= opcode {
-                checks.resize_with(opcode + 1, Vec::new);
+        match rule.on {
+            On::Instructions(ops, check) => {
+                ops.iter().for_each(|op| dispatch.opcodes[*op as usize].plain.push((rule, check)));
             }
-            checks[opcode].push((rule, check));
+            On::Stated(ops, check) => {
+                ops.iter().for_each(|op| dispatch.opcodes[*op as usize].stated.push((rule, check)));
+            }
+            On::Every(check) => dispatch.every.push((rule, check)),
+            On::Decorations(decorations, check) => {
+                for decoration in decorations {
+                    dispatch.decorations.entry(*decoration).or_default().push((rule, check));
+                }
+            }
+            On::Module(_) | On::EntryPoints(_) | On::Variables(_) => {}
         }
     }
-    checks
+    dispatch
 });
 
 /// Every violation of a rule that holds in an environment, in the order of the instructions.
@@ -195,33 +227,39 @@ fn all_violations(module: &Module) -> Vec<Violation> {
     let facts = Facts::new(module);
     let Some(first) = all().next() else { return Vec::new() };
     let mut found = Findings { rule: first, violations: Vec::new() };
-    let every: Vec<InstructionCheck> = all()
-        .filter_map(|rule| match rule.on {
-            On::Every(check) => Some((rule, check)),
-            _ => None,
-        })
-        .collect();
+    let dispatch = &*DISPATCH;
+    let mut stated = Stated::default();
     for instruction in module.instructions() {
-        let special = instruction.op.and_then(|op| BY_OPCODE.get(op as usize));
-        for (rule, check) in special.into_iter().flatten().chain(&every) {
+        if let Some(of) = instruction.op.and_then(|op| dispatch.opcodes.get(op as usize)) {
+            for (rule, check) in &of.plain {
+                found.rule = rule;
+                check(&facts, instruction, &mut found);
+            }
+            if !of.stated.is_empty() && stated.read(&facts, instruction) {
+                for (rule, check) in &of.stated {
+                    found.rule = rule;
+                    check(&facts, instruction, &stated, &mut found);
+                }
+            }
+        }
+        for (rule, check) in &dispatch.every {
             found.rule = rule;
             check(&facts, instruction, &mut found);
+        }
+    }
+    for (target, decorated) in module.all_decorations() {
+        for (rule, check) in decorated.decoration.and_then(|d| dispatch.decorations.get(&d)).into_iter().flatten() {
+            found.rule = rule;
+            check(&facts, target, &decorated, &mut found);
         }
     }
     for rule in all() {
         found.rule = rule;
         match rule.on {
-            On::Instructions(..) | On::Every(_) => {}
+            On::Instructions(..) | On::Stated(..) | On::Every(_) | On::Decorations(..) => {}
             On::Module(check) => check(&facts, &mut found),
             On::EntryPoints(check) => facts.entries.iter().for_each(|entry| check(&facts, entry, &mut found)),
             On::Variables(check) => facts.variables.iter().for_each(|v| check(&facts, v, &mut found)),
-            On::Decorations(decorations, check) => {
-                for (target, decorated) in facts.decorated() {
-                    if decorated.decoration.is_some_and(|d| decorations.contains(&d)) {
-                        check(&facts, target, &decorated, &mut found);
-                    }
-                }
-            }
         }
     }
     let mut violations = found.violations;

@@ -1,6 +1,6 @@
 //! Scopes of execution, memory and groups.
 
-use super::facts::ScopeRole;
+use super::stated::ScopeRole;
 use super::{On, Rule};
 use crate::module::Instruction;
 use crate::tables::{Capability, ExecutionModel, MemoryModel, Op, Scope};
@@ -100,8 +100,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "execution-scope",
         id: "VUID-StandaloneSpirv-None-04636",
         says: "the scope for execution is Workgroup or Subgroup",
-        on: On::Instructions(&[Op::ControlBarrier], |facts, instruction, found| {
-            for (role, scope) in facts.scopes(instruction) {
+        on: On::Stated(&[Op::ControlBarrier], |_, instruction, stated, found| {
+            for &(role, scope) in &stated.scopes {
                 if role == ScopeRole::Execution && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
                     found.at(instruction, format!("scope for execution {scope}, expected Workgroup or Subgroup"));
                 }
@@ -112,8 +112,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "cooperative-matrix-scope",
         id: "VUID-StandaloneSpirv-Scope-12243",
         says: "the scope of a cooperative matrix is Workgroup or Subgroup",
-        on: On::Instructions(&[Op::TypeCooperativeMatrixKHR], |facts, instruction, found| {
-            for (_, scope) in facts.scopes(instruction) {
+        on: On::Stated(&[Op::TypeCooperativeMatrixKHR], |_, instruction, stated, found| {
+            for &(_, scope) in &stated.scopes {
                 if !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
                     found.at(
                         instruction,
@@ -127,13 +127,13 @@ pub(super) static RULES: &[Rule] = &[
         name: "execution-scope-workgroup-model",
         id: "VUID-StandaloneSpirv-None-04637",
         says: "execution scope Workgroup only in task, mesh, tessellation control and compute",
-        on: On::Instructions(
+        on: On::Stated(
             &[Op::ControlBarrier, Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT],
-            |facts, instruction, found| {
-                let workgroup = facts.scopes(instruction).contains(&(ScopeRole::Execution, Scope::Workgroup));
+            |facts, instruction, stated, found| {
+                let workgroup = stated.is(ScopeRole::Execution, Scope::Workgroup);
                 // The models that have a rule of their own (04682) are told by that one.
                 let told = |model| has_workgroup(model) || barrier_is_subgroup_only(model);
-                if let Some(model) = facts.model_outside(instruction.index, told).filter(|_| workgroup) {
+                if workgroup && let Some(model) = facts.model_outside(instruction.index, told) {
                     found.at(instruction, format!("scope for execution Workgroup in {model}, which has no workgroups"));
                 }
             },
@@ -143,11 +143,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "barrier-outside-workgroups",
         id: "VUID-StandaloneSpirv-OpControlBarrier-04682",
         says: "in stages without workgroups a control barrier has execution scope Subgroup",
-        on: On::Instructions(&[Op::ControlBarrier], |facts, instruction, found| {
-            let subgroup = facts.scopes(instruction).contains(&(ScopeRole::Execution, Scope::Subgroup));
-            if let Some(model) =
-                facts.model_outside(instruction.index, |m| !barrier_is_subgroup_only(m)).filter(|_| !subgroup)
-            {
+        on: On::Stated(&[Op::ControlBarrier], |facts, instruction, stated, found| {
+            let subgroup = stated.is(ScopeRole::Execution, Scope::Subgroup);
+            if !subgroup && let Some(model) = facts.model_outside(instruction.index, |m| !barrier_is_subgroup_only(m)) {
                 found.at(instruction, format!("OpControlBarrier in {model}, expected scope for execution Subgroup"));
             }
         }),
@@ -156,8 +154,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "split-barrier-scope",
         id: "VUID-StandaloneSpirv-OpControlBarrierArriveEXT-13553",
         says: "a split barrier has execution scope Workgroup or Subgroup",
-        on: On::Instructions(&[Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT], |facts, instruction, found| {
-            for (role, scope) in facts.scopes(instruction) {
+        on: On::Stated(&[Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT], |_, instruction, stated, found| {
+            for &(role, scope) in &stated.scopes {
                 if role == ScopeRole::Execution && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
                     found.at(instruction, format!("scope for execution {scope}, expected Workgroup or Subgroup"));
                 }
@@ -168,8 +166,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope",
         id: "VUID-StandaloneSpirv-None-04638",
         says: "the scope for memory is Device, QueueFamily, Workgroup, ShaderCallKHR, Subgroup or Invocation",
-        on: On::Instructions(SCOPED, |facts, instruction, found| {
-            for (role, scope) in facts.scopes(instruction) {
+        on: On::Stated(SCOPED, |_, instruction, stated, found| {
+            for &(role, scope) in &stated.scopes {
                 if role == ScopeRole::Memory && !is_vulkan(scope) {
                     found.at(instruction, format!("scope for memory {scope}, which Vulkan does not have"));
                 }
@@ -180,10 +178,10 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-tessellation",
         id: "VUID-StandaloneSpirv-ExecutionModel-07320",
         says: "in tessellation control with memory model GLSL450 the scope for memory is not Workgroup",
-        on: On::Instructions(SCOPED, |facts, instruction, found| {
-            let workgroup = facts.scopes(instruction).contains(&(ScopeRole::Memory, Scope::Workgroup));
-            let control = facts.model_outside(instruction.index, |m| m != ExecutionModel::TessellationControl);
-            if workgroup && control.is_some() && facts.memory_model() == Some(MemoryModel::GLSL450) {
+        on: On::Stated(SCOPED, |facts, instruction, stated, found| {
+            let workgroup = stated.is(ScopeRole::Memory, Scope::Workgroup);
+            let control = || facts.model_outside(instruction.index, |m| m != ExecutionModel::TessellationControl);
+            if workgroup && facts.memory_model() == Some(MemoryModel::GLSL450) && control().is_some() {
                 found.at(instruction, "scope for memory Workgroup in TessellationControl with memory model GLSL450");
             }
         }),
@@ -192,9 +190,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-workgroup-model",
         id: "VUID-StandaloneSpirv-None-07321",
         says: "memory scope Workgroup only in task, mesh, tessellation control and compute",
-        on: On::Instructions(SCOPED, |facts, instruction, found| {
-            let workgroup = facts.scopes(instruction).contains(&(ScopeRole::Memory, Scope::Workgroup));
-            if let Some(model) = facts.model_outside(instruction.index, has_workgroup).filter(|_| workgroup) {
+        on: On::Stated(SCOPED, |facts, instruction, stated, found| {
+            let workgroup = stated.is(ScopeRole::Memory, Scope::Workgroup);
+            if workgroup && let Some(model) = facts.model_outside(instruction.index, has_workgroup) {
                 found.at(instruction, format!("scope for memory Workgroup in {model}, which has no workgroups"));
             }
         }),
@@ -203,9 +201,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-shader-call-model",
         id: "VUID-StandaloneSpirv-None-04640",
         says: "memory scope ShaderCallKHR only in ray tracing stages",
-        on: On::Instructions(SCOPED, |facts, instruction, found| {
-            let call = facts.scopes(instruction).contains(&(ScopeRole::Memory, Scope::ShaderCallKHR));
-            if let Some(model) = facts.model_outside(instruction.index, is_ray_tracing).filter(|_| call) {
+        on: On::Stated(SCOPED, |facts, instruction, stated, found| {
+            let call = stated.is(ScopeRole::Memory, Scope::ShaderCallKHR);
+            if call && let Some(model) = facts.model_outside(instruction.index, is_ray_tracing) {
                 found.at(
                     instruction,
                     format!("scope for memory ShaderCallKHR in {model}, expected a ray tracing stage"),
@@ -217,9 +215,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-invocation-semantics",
         id: "VUID-StandaloneSpirv-None-04641",
         says: "with memory scope Invocation the memory order is relaxed",
-        on: On::Instructions(SCOPED, |facts, instruction, found| {
-            let invocation = facts.scopes(instruction).contains(&(ScopeRole::Memory, Scope::Invocation));
-            let ordered = facts.semantics(instruction).into_iter().any(|s| s & super::semantics::ORDERS != 0);
+        on: On::Stated(SCOPED, |_, instruction, stated, found| {
+            let invocation = stated.is(ScopeRole::Memory, Scope::Invocation);
+            let ordered = stated.orders(|s| s & super::semantics::ORDERS != 0);
             if invocation && ordered {
                 found.at(instruction, "scope for memory Invocation with a memory order, expected relaxed");
             }
@@ -229,8 +227,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "group-scope",
         id: "VUID-StandaloneSpirv-None-04642",
         says: "the scope of group operations is Subgroup",
-        on: On::Instructions(GROUPED, |facts, instruction, found| {
-            for (_, scope) in facts.scopes(instruction) {
+        on: On::Stated(GROUPED, |_, instruction, stated, found| {
+            for &(_, scope) in &stated.scopes {
                 if scope != Scope::Subgroup {
                     found.at(instruction, format!("{} of scope {scope}, expected Subgroup", op_name(instruction)));
                 }
@@ -241,8 +239,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-subgroup-capability",
         id: "VUID-StandaloneSpirv-SubgroupVoteKHR-07951",
         says: "memory scope Subgroup needs SubgroupVoteKHR, GroupNonUniform or SubgroupBallotKHR",
-        on: On::Instructions(SCOPED, |facts, instruction, found| {
-            let subgroup = facts.scopes(instruction).contains(&(ScopeRole::Memory, Scope::Subgroup));
+        on: On::Stated(SCOPED, |facts, instruction, stated, found| {
+            let subgroup = stated.is(ScopeRole::Memory, Scope::Subgroup);
             let any = [Capability::SubgroupVoteKHR, Capability::GroupNonUniform, Capability::SubgroupBallotKHR];
             if subgroup && !any.into_iter().any(|c| facts.has(c)) {
                 found.at(instruction, "scope for memory Subgroup without a subgroup capability (GroupNonUniform)");
@@ -253,8 +251,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "clock-scope",
         id: "VUID-StandaloneSpirv-OpReadClockKHR-04652",
         says: "the scope of OpReadClockKHR is Subgroup or Device",
-        on: On::Instructions(&[Op::ReadClockKHR], |facts, instruction, found| {
-            for (_, scope) in facts.scopes(instruction) {
+        on: On::Stated(&[Op::ReadClockKHR], |_, instruction, stated, found| {
+            for &(_, scope) in &stated.scopes {
                 if !matches!(scope, Scope::Subgroup | Scope::Device) {
                     found.at(instruction, format!("OpReadClockKHR of scope {scope}, expected Subgroup or Device"));
                 }

@@ -83,8 +83,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "one-memory-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10865",
         says: "memory semantics have at most one order bit",
-        on: On::Instructions(ORDERED, |facts, instruction, found| {
-            if facts.semantics(instruction).into_iter().any(|s| (s & VULKAN_ORDERS).count_ones() > 1) {
+        on: On::Stated(ORDERED, |_, instruction, stated, found| {
+            if stated.orders(|s| (s & VULKAN_ORDERS).count_ones() > 1) {
                 found.at(instruction, "memory semantics with several orders, expected at most one");
             }
         }),
@@ -93,8 +93,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "no-sequential-consistency",
         id: "VUID-StandaloneSpirv-MemorySemantics-10866",
         says: "SequentiallyConsistent is not used",
-        on: On::Instructions(ORDERED, |facts, instruction, found| {
-            if facts.semantics(instruction).into_iter().any(|s| s & SEQUENTIALLY_CONSISTENT != 0) {
+        on: On::Stated(ORDERED, |_, instruction, stated, found| {
+            if stated.orders(|s| s & SEQUENTIALLY_CONSISTENT != 0) {
                 found.at(instruction, "memory order SequentiallyConsistent, expected AcquireRelease at most");
             }
         }),
@@ -103,8 +103,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "atomic-store-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10867",
         says: "OpAtomicStore does not acquire",
-        on: On::Instructions(&[Op::AtomicStore], |facts, instruction, found| {
-            if facts.semantics(instruction).into_iter().any(|s| s & (ACQUIRE | ACQUIRE_RELEASE) != 0) {
+        on: On::Stated(&[Op::AtomicStore], |_, instruction, stated, found| {
+            if stated.orders(|s| s & (ACQUIRE | ACQUIRE_RELEASE) != 0) {
                 found.at(instruction, "OpAtomicStore that acquires, expected Release or relaxed");
             }
         }),
@@ -113,8 +113,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "atomic-load-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10868",
         says: "OpAtomicLoad does not release",
-        on: On::Instructions(&[Op::AtomicLoad], |facts, instruction, found| {
-            if facts.semantics(instruction).into_iter().any(|s| s & (RELEASE | ACQUIRE_RELEASE) != 0) {
+        on: On::Stated(&[Op::AtomicLoad], |_, instruction, stated, found| {
+            if stated.orders(|s| s & (RELEASE | ACQUIRE_RELEASE) != 0) {
                 found.at(instruction, "OpAtomicLoad that releases, expected Acquire or relaxed");
             }
         }),
@@ -123,8 +123,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-barrier-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10869",
         says: "OpMemoryBarrier is not relaxed",
-        on: On::Instructions(&[Op::MemoryBarrier], |facts, instruction, found| {
-            if facts.semantics(instruction).into_iter().any(|s| s & ORDERS == 0) {
+        on: On::Stated(&[Op::MemoryBarrier], |_, instruction, stated, found| {
+            if stated.orders(|s| s & ORDERS == 0) {
                 found.at(instruction, "OpMemoryBarrier without an order, expected Acquire, Release or AcquireRelease");
             }
         }),
@@ -133,8 +133,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "order-needs-class",
         id: "VUID-StandaloneSpirv-MemorySemantics-10870",
         says: "a memory order comes with a storage class",
-        on: On::Instructions(ORDERED, |facts, instruction, found| {
-            if facts.semantics(instruction).into_iter().any(|s| s & VULKAN_ORDERS != 0 && s & CLASSES == 0) {
+        on: On::Stated(ORDERED, |_, instruction, stated, found| {
+            if stated.orders(|s| s & VULKAN_ORDERS != 0 && s & CLASSES == 0) {
                 found.at(
                     instruction,
                     "a memory order without UniformMemory, WorkgroupMemory, ImageMemory or OutputMemory",
@@ -146,10 +146,10 @@ pub(super) static RULES: &[Rule] = &[
         name: "class-needs-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10871",
         says: "a storage class comes with a memory order",
-        on: On::Instructions(ORDERED, |facts, instruction, found| {
+        on: On::Stated(ORDERED, |_, instruction, stated, found| {
             // A barrier without an order at all is told by its own rule.
             let barrier = instruction.op == Some(Op::MemoryBarrier);
-            if !barrier && facts.semantics(instruction).into_iter().any(|s| s & ORDERS == 0 && s & CLASSES != 0) {
+            if !barrier && stated.orders(|s| s & ORDERS == 0 && s & CLASSES != 0) {
                 found.at(
                     instruction,
                     "storage classes without a memory order, expected Acquire, Release or AcquireRelease",
@@ -161,9 +161,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "make-available-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10872",
         says: "MakeAvailable comes with Release or AcquireRelease",
-        on: On::Instructions(ORDERED, |facts, instruction, found| {
+        on: On::Stated(ORDERED, |_, instruction, stated, found| {
             let wrong = |s: u32| s & MAKE_AVAILABLE != 0 && s & (RELEASE | ACQUIRE_RELEASE) == 0;
-            if facts.semantics(instruction).into_iter().any(wrong) {
+            if stated.orders(wrong) {
                 found.at(instruction, "MakeAvailable without Release or AcquireRelease");
             }
         }),
@@ -172,9 +172,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "make-visible-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10873",
         says: "MakeVisible comes with Acquire or AcquireRelease",
-        on: On::Instructions(ORDERED, |facts, instruction, found| {
+        on: On::Stated(ORDERED, |_, instruction, stated, found| {
             let wrong = |s: u32| s & MAKE_VISIBLE != 0 && s & (ACQUIRE | ACQUIRE_RELEASE) == 0;
-            if facts.semantics(instruction).into_iter().any(wrong) {
+            if stated.orders(wrong) {
                 found.at(instruction, "MakeVisible without Acquire or AcquireRelease");
             }
         }),
@@ -183,10 +183,10 @@ pub(super) static RULES: &[Rule] = &[
         name: "volatile-barrier",
         id: "VUID-StandaloneSpirv-MemorySemantics-13551",
         says: "barriers are not Volatile",
-        on: On::Instructions(
+        on: On::Stated(
             &[Op::ControlBarrier, Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT, Op::MemoryBarrier],
-            |facts, instruction, found| {
-                if facts.semantics(instruction).into_iter().any(|s| s & VOLATILE != 0) {
+            |_, instruction, stated, found| {
+                if stated.orders(|s| s & VOLATILE != 0) {
                     found.at(instruction, "a barrier with Volatile semantics");
                 }
             },
@@ -196,8 +196,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "arrive-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-13556",
         says: "OpControlBarrierArriveEXT only releases",
-        on: On::Instructions(&[Op::ControlBarrierArriveEXT], |facts, instruction, found| {
-            if facts.semantics(instruction).into_iter().any(|s| s & ORDERS & !RELEASE != 0) {
+        on: On::Stated(&[Op::ControlBarrierArriveEXT], |_, instruction, stated, found| {
+            if stated.orders(|s| s & ORDERS & !RELEASE != 0) {
                 found.at(instruction, "OpControlBarrierArriveEXT with another order than Release");
             }
         }),
@@ -206,8 +206,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "wait-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-13557",
         says: "OpControlBarrierWaitEXT only acquires",
-        on: On::Instructions(&[Op::ControlBarrierWaitEXT], |facts, instruction, found| {
-            if facts.semantics(instruction).into_iter().any(|s| s & ORDERS & !ACQUIRE != 0) {
+        on: On::Stated(&[Op::ControlBarrierWaitEXT], |_, instruction, stated, found| {
+            if stated.orders(|s| s & ORDERS & !ACQUIRE != 0) {
                 found.at(instruction, "OpControlBarrierWaitEXT with another order than Acquire");
             }
         }),
@@ -216,8 +216,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "unequal-release",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10875",
         says: "a failed compare-exchange does not release",
-        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
-            if let [_, unequal] = facts.semantics(instruction)[..]
+        on: On::Stated(&[Op::AtomicCompareExchange], |_, instruction, stated, found| {
+            if let [_, unequal] = stated.semantics[..]
                 && unequal & (RELEASE | ACQUIRE_RELEASE) != 0
             {
                 found.at(instruction, "unequal semantics that release, expected Acquire or relaxed");
@@ -228,8 +228,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "unequal-strength",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10876",
         says: "a failed compare-exchange orders no stronger than a successful one",
-        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
-            if let [equal, unequal] = facts.semantics(instruction)[..] {
+        on: On::Stated(&[Op::AtomicCompareExchange], |_, instruction, stated, found| {
+            if let [equal, unequal] = stated.semantics[..] {
                 // Unequal semantics that release are told by their own rule.
                 let release_only = equal & ORDERS == RELEASE && unequal & ORDERS == ACQUIRE;
                 if unequal & RELEASE == 0 && (strength(unequal) > strength(equal) || release_only) {
@@ -242,8 +242,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "unequal-classes",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10877",
         says: "a failed compare-exchange names no storage class that a successful one does not",
-        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
-            if let [equal, unequal] = facts.semantics(instruction)[..]
+        on: On::Stated(&[Op::AtomicCompareExchange], |_, instruction, stated, found| {
+            if let [equal, unequal] = stated.semantics[..]
                 && unequal & CLASSES & !equal != 0
             {
                 found.at(instruction, "unequal semantics with a storage class that the equal ones lack");
@@ -254,8 +254,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "unequal-visible",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10878",
         says: "a failed compare-exchange makes visible only if a successful one does",
-        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
-            if let [equal, unequal] = facts.semantics(instruction)[..]
+        on: On::Stated(&[Op::AtomicCompareExchange], |_, instruction, stated, found| {
+            if let [equal, unequal] = stated.semantics[..]
                 && unequal & MAKE_VISIBLE & !equal != 0
             {
                 found.at(instruction, "unequal semantics with MakeVisible, which the equal ones lack");
@@ -266,8 +266,8 @@ pub(super) static RULES: &[Rule] = &[
         name: "unequal-volatile",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10879",
         says: "both semantics of a compare-exchange are Volatile or neither is",
-        on: On::Instructions(&[Op::AtomicCompareExchange], |facts, instruction, found| {
-            if let [equal, unequal] = facts.semantics(instruction)[..]
+        on: On::Stated(&[Op::AtomicCompareExchange], |_, instruction, stated, found| {
+            if let [equal, unequal] = stated.semantics[..]
                 && (unequal ^ equal) & VOLATILE != 0
             {
                 found.at(instruction, "Volatile in one of the two semantics only");

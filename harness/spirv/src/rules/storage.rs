@@ -50,6 +50,9 @@ fn limit(
     expected: &str,
     allowed: fn(ExecutionModel) -> bool,
 ) {
+    if !facts.has_class(class) {
+        return;
+    }
     for variable in facts.variables.iter().filter(|v| v.class == class) {
         if let Some(model) = facts.static_user_outside(variable.word, allowed) {
             let name = facts.name(variable.word);
@@ -60,9 +63,11 @@ fn limit(
 
 /// Tells of entry points whose interface lists several variables of `class`.
 fn at_most_one(facts: &Facts, found: &mut super::Findings, class: StorageClass) {
-    for entry in &facts.entries {
-        let of_class = |v: &&super::facts::Variable| v.class == class && entry.usage.interface.contains(&v.word);
-        if facts.variables.iter().filter(of_class).count() > 1 {
+    for entry in facts.entries.iter().filter(|_| facts.has_class(class)) {
+        let of_class = |word: &&u32| facts.variable(**word).is_some_and(|variable| variable.class == class);
+        let mut listed = entry.usage.interface.iter().filter(of_class);
+        let first = listed.next();
+        if listed.any(|other| Some(other) != first) {
             found.at(entry.instruction, format!("several variables in {class} in one interface, at most 1 can be"));
         }
     }
@@ -166,8 +171,8 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Instructions(&[Op::Store], |facts, instruction, found| {
             let attribute = facts.has_class(StorageClass::HitAttributeKHR)
                 && facts.origin_class(instruction.operand(0)) == Some(StorageClass::HitAttributeKHR);
-            let outside = facts.model_outside(instruction.index, |m| m == ExecutionModel::IntersectionKHR);
-            if let Some(model) = outside.filter(|_| attribute) {
+            let outside = || facts.model_outside(instruction.index, |m| m == ExecutionModel::IntersectionKHR);
+            if attribute && let Some(model) = outside() {
                 found.at(instruction, format!("a store to HitAttributeKHR in {model}, expected IntersectionKHR"));
             }
         }),

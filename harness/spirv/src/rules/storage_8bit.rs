@@ -1,12 +1,13 @@
 //! `SPV_KHR_8bit_storage`: what 8-bit values may do without `Int8`.
 
+use super::contents::Contents;
 use super::facts::Facts;
 use super::{On, Rule};
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op, StorageClass};
 
 fn holds_bytes(facts: &Facts, ty: TypeId) -> bool {
-    facts.contains(ty, &|ty| matches!(ty, Type::Int { width: 8, .. }))
+    facts.contents(ty).any(Contents::BYTE)
 }
 
 fn width_of(facts: &Facts, word: Option<u32>) -> Option<u32> {

@@ -3,7 +3,7 @@
 use super::decorations::is_u32_of;
 use super::facts::{Entry, Facts, Variable};
 use super::{Findings, On, Rule};
-use crate::module::{ImageType, Instruction, Section, TypeId};
+use crate::module::{ImageType, Instruction, TypeId};
 use crate::tables::{BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
 fn is_tile_stage(model: ExecutionModel) -> bool {
@@ -13,8 +13,13 @@ fn is_tile_stage(model: ExecutionModel) -> bool {
 /// The instruction that gives an entry point a mode.
 fn mode_instruction<'a>(facts: &'a Facts, entry: &Entry, mode: ExecutionMode) -> Option<(Instruction<'a>, Vec<u32>)> {
     let mode = entry.mode(mode)?;
-    let instruction = facts.module.section(Section::ExecutionModes).find(|i| i.at == mode.at)?;
-    Some((instruction, mode.operands.clone()))
+    Some((facts.module.instruction_at(mode.at)?, mode.operands.clone()))
+}
+
+/// Whether an image instruction's image is a tile attachment.
+fn is_attachment(facts: &Facts, instruction: Instruction) -> bool {
+    let tile = StorageClass::TileAttachmentQCOM;
+    facts.has_class(tile) && facts.origin_class(instruction.operand(0)) == Some(tile)
 }
 
 /// The image type of a tile attachment.
@@ -202,7 +207,7 @@ pub(super) static RULES: &[Rule] = &[
                 Op::ImageQuerySizeLod,
             ],
             |facts, instruction, found| {
-                if facts.origin_class(instruction.operand(0)) == Some(StorageClass::TileAttachmentQCOM) {
+                if is_attachment(facts, instruction) {
                     found.at(instruction, "a query of a tile attachment");
                 }
             },
@@ -213,9 +218,10 @@ pub(super) static RULES: &[Rule] = &[
         id: "VK_QCOM_tile_shading, tile attachments: stores and atomics in compute only",
         says: "fragment stages do not store to tile attachments",
         on: On::Instructions(&[Op::ImageWrite, Op::ImageTexelPointer], |facts, instruction, found| {
-            let tile = facts.origin_class(instruction.operand(0)) == Some(StorageClass::TileAttachmentQCOM);
-            let outside = facts.model_outside(instruction.index, |m| m == ExecutionModel::GLCompute);
-            if let Some(model) = outside.filter(|_| tile) {
+            let outside = || facts.model_outside(instruction.index, |m| m == ExecutionModel::GLCompute);
+            if is_attachment(facts, instruction)
+                && let Some(model) = outside()
+            {
                 found.at(instruction, format!("a store or atomic on a tile attachment in {model}, expected GLCompute"));
             }
         }),
@@ -227,9 +233,10 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Variables(|facts, variable, found| {
             let Some((built_in, _)) = built_in(facts, variable) else { return };
             // Other stages cannot have the capability: that is told by its own rule where it is declared.
-            let outside =
-                facts.user_outside(variable.word, is_tile_stage).filter(|_| !facts.has(Capability::TileShadingQCOM));
-            if let Some(model) = outside {
+            let outside = || facts.user_outside(variable.word, is_tile_stage);
+            if !facts.has(Capability::TileShadingQCOM)
+                && let Some(model) = outside()
+            {
                 variable.breaks(found, format!("{built_in} in {model}, expected Fragment or GLCompute"));
             }
         }),

@@ -1,21 +1,16 @@
 //! Types and conversions between their encodings.
 
+use super::contents::Contents;
 use super::facts::Facts;
 use super::{On, Rule};
 use crate::module::{Type, TypeId};
 use crate::tables::{Capability, FPEncoding, Op, StorageClass};
 
-/// Encodings that only conversions between floats reach.
-fn is_micro(encoding: FPEncoding) -> bool {
-    use FPEncoding::{Float4E2M1EXT, Float6E2M3EXT, Float6E3M2EXT, Float8UnsignedE8M0EXT, MXInt8EXT};
-    matches!(encoding, Float6E2M3EXT | Float6E3M2EXT | Float4E2M1EXT | Float8UnsignedE8M0EXT | MXInt8EXT)
-}
-
 fn is_micro_type(facts: &Facts, word: Option<u32>) -> bool {
     let Some(ty) = word.and_then(|word| facts.module.type_of(word).or_else(|| facts.module.type_declared(word))) else {
         return false;
     };
-    facts.contains(ty, &|ty| matches!(ty, Type::Float { encoding: Some(e), .. } if is_micro(*e)))
+    facts.contents(ty).any(Contents::MICRO)
 }
 
 fn scalar<'a>(facts: &Facts<'a>, ty: TypeId) -> &'a Type {
@@ -48,7 +43,6 @@ pub(super) static RULES: &[Rule] = &[
             else {
                 return;
             };
-            let long = |ty: &Type| matches!(ty, Type::Vector { count, .. } if *count > 4);
             let allowed = matches!(
                 class,
                 S::Function
@@ -60,7 +54,7 @@ pub(super) static RULES: &[Rule] = &[
                     | S::PushConstant
                     | S::ShaderRecordBufferKHR
             );
-            if !allowed && facts.contains(pointee, &long) {
+            if !allowed && facts.contents(pointee).any(Contents::LONG_VECTOR) {
                 found.at(instruction, format!("a vector of more than four components in {class}"));
             }
         }),

@@ -1,5 +1,6 @@
 //! Module-scope variables: their types, initialisers and bindings.
 
+use super::contents::Contents;
 use super::facts::{Facts, Variable};
 use super::{Findings, On, Rule};
 use crate::module::{Type, TypeId};
@@ -52,23 +53,18 @@ const CHANGES: &[Op] = &[
     Op::AtomicFMaxEXT,
 ];
 
-fn narrow_float_interface(
-    facts: &Facts,
-    variable: &Variable,
-    found: &mut Findings,
-    encodings: &[crate::tables::FPEncoding],
-) {
-    if !matches!(variable.class, StorageClass::Input | StorageClass::Output) {
-        return;
-    }
-    let holds =
-        facts.contains(variable.ty, &|ty| matches!(ty, Type::Float { encoding: Some(e), .. } if encodings.contains(e)));
-    if holds {
+/// Tells of an input or output that holds floats of an encoding.
+fn narrow_float_interface(facts: &Facts, variable: &Variable, found: &mut Findings, encodings: u16) {
+    if is_interface(variable) && facts.contents(variable.ty).any(encodings) {
         variable.breaks(
             found,
             format!("{} holds numbers of an encoding that interfaces cannot carry", facts.name(variable.word)),
         );
     }
+}
+
+fn is_interface(variable: &Variable) -> bool {
+    matches!(variable.class, StorageClass::Input | StorageClass::Output)
 }
 
 pub(super) static RULES: &[Rule] = &[
@@ -245,9 +241,11 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-Input-07290",
         says: "Input and Output variables of booleans are built-ins",
         on: On::Variables(|facts, variable, found| {
-            let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
-            let boolean = facts.contains(variable.ty, &|ty| *ty == Type::Bool);
-            if interface && boolean && facts.built_in(variable.word).is_none() && !is_struct(facts, variable.element) {
+            if is_interface(variable)
+                && facts.contents(variable.ty).any(Contents::BOOL)
+                && facts.built_in(variable.word).is_none()
+                && !is_struct(facts, variable.element)
+            {
                 variable.breaks(found, format!("{} is a boolean and no built-in", facts.name(variable.word)));
             }
         }),
@@ -257,9 +255,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-Input-09557",
         says: "Input and Output variables hold no physical pointers",
         on: On::Variables(|facts, variable, found| {
-            let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
-            let physical = |ty: &Type| matches!(ty, Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. });
-            if interface && facts.contains(variable.ty, &physical) {
+            if is_interface(variable) && facts.contents(variable.ty).any(Contents::PHYSICAL_POINTER) {
                 variable.breaks(found, format!("{} holds a physical pointer", facts.name(variable.word)));
             }
         }),
@@ -269,7 +265,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-OpTypeFloat-10370",
         says: "Input and Output variables hold no bfloat16",
         on: On::Variables(|facts, variable, found| {
-            narrow_float_interface(facts, variable, found, &[crate::tables::FPEncoding::BFloat16KHR]);
+            narrow_float_interface(facts, variable, found, Contents::BFLOAT16);
         }),
     },
     Rule {
@@ -277,8 +273,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-OpTypeFloat-10823",
         says: "Input and Output variables hold no float8",
         on: On::Variables(|facts, variable, found| {
-            use crate::tables::FPEncoding::{Float8E4M3EXT, Float8E5M2EXT};
-            narrow_float_interface(facts, variable, found, &[Float8E4M3EXT, Float8E5M2EXT]);
+            narrow_float_interface(facts, variable, found, Contents::FLOAT8);
         }),
     },
     Rule {
@@ -286,8 +281,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-RuntimeSpirv-None-10980",
         says: "Input and Output variables hold no 8-bit integers",
         on: On::Variables(|facts, variable, found| {
-            let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
-            if interface && facts.contains(variable.ty, &|ty| matches!(ty, Type::Int { width: 8, .. })) {
+            if is_interface(variable) && facts.contents(variable.ty).any(Contents::BYTE) {
                 variable.breaks(found, format!("{} holds 8-bit integers", facts.name(variable.word)));
             }
         }),
@@ -312,7 +306,11 @@ pub(super) static RULES: &[Rule] = &[
         says: "a run-time array is the last member of a buffer's block, or the outermost dimension of descriptors",
         on: On::Variables(|facts, variable, found| {
             use StorageClass::{NodePayloadAMDX, StorageBuffer, Uniform, UniformConstant};
-            let runtime = |ty: &Type| matches!(ty, Type::RuntimeArray { .. });
+            let has_runtime_array = |ty: TypeId| facts.contents(ty).any(Contents::RUNTIME_ARRAY);
+            // Most hold none at all.
+            if !has_runtime_array(variable.ty) {
+                return;
+            }
             let inner = match (variable.class, facts.module.ty(variable.ty)) {
                 (NodePayloadAMDX, _) => return,
                 (StorageBuffer | Uniform | UniformConstant, Type::RuntimeArray { element }) => *element,
@@ -325,9 +323,9 @@ pub(super) static RULES: &[Rule] = &[
                         Type::RuntimeArray { element } => *element,
                         _ => *last,
                     };
-                    rest.iter().chain([&last]).any(|member| facts.contains(*member, &runtime))
+                    rest.iter().chain([&last]).any(|member| has_runtime_array(*member))
                 }
-                _ => facts.contains(inner, &runtime),
+                _ => has_runtime_array(inner),
             };
             if holds {
                 variable.breaks(
@@ -356,11 +354,6 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Variables(|facts, variable, found| {
             use StorageClass::{Private, Workgroup};
             let module = facts.module;
-            let sized = |ty: &Type| {
-                let Type::Array { length, .. } = ty else { return false };
-                let op = module.definition_of_word(*length).and_then(|d| d.op);
-                matches!(op, Some(Op::SpecConstant | Op::SpecConstantOp))
-            };
             let block = facts.type_has(variable.element, Decoration::Block);
             let free = variable.class == Private || (variable.class == Workgroup && !block);
             // The variable's own type may be such an array, and so may an interface's array of arrays.
@@ -368,12 +361,11 @@ pub(super) static RULES: &[Rule] = &[
                 Type::Array { element, .. } => *element,
                 _ => variable.ty,
             };
-            let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
             let inner = match module.ty(inner) {
-                Type::Array { element, .. } if interface => *element,
+                Type::Array { element, .. } if is_interface(variable) => *element,
                 _ => inner,
             };
-            if !free && facts.contains(inner, &sized) {
+            if !free && facts.contents(inner).any(Contents::SPECIALIZED_ARRAY) {
                 variable.breaks(
                     found,
                     format!("{} holds an array sized by a specialization constant", facts.name(variable.word)),

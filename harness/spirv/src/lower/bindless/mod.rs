@@ -22,7 +22,7 @@ use crate::Module;
 use crate::grammar::Version;
 use crate::kernel::KernelCall;
 use crate::module::{Section, Type};
-use crate::reflect::{modes, workgroup_size};
+use crate::reflect::Modes;
 use crate::tables::{AddressingModel, Capability, ExecutionMode, ExecutionModel, Op};
 use crate::words::MAX_ID;
 use builder::Builder;
@@ -116,14 +116,14 @@ impl Pass<'_> {
     /// Execution modes; what else the module declares of capabilities follows from what it uses.
     fn modes(&mut self) -> Result<(), LowerError> {
         let module = self.builder.module;
-        let modes = modes(module, self.function);
-        let Some(size) = workgroup_size(module, &modes).filter(|size| size.spec_ids == [None; 3]) else {
+        let modes = Modes::new(module);
+        let Some(size) = modes.workgroup_size(module, self.function).filter(|size| size.spec_ids == [None; 3]) else {
             let entry = entry_point(module)?;
             return Err(LowerError::at(entry, "a kernel without LocalSize"));
         };
         let [x, y, z] = size.size;
         self.builder.mode(&[self.function, ExecutionMode::LocalSize.word(), x, y, z]);
-        for mode in modes {
+        for mode in modes.of(self.function) {
             match mode.mode {
                 Some(ExecutionMode::LocalSize | ExecutionMode::VecTypeHint | ExecutionMode::LocalSizeHint) => {}
                 Some(ExecutionMode::ContractionOff) => self.contracts = false,

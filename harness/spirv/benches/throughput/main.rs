@@ -1,0 +1,162 @@
+//! How fast modules are read, checked and written, and how much memory that takes; `cargo bench -p assay-spirv`.
+//!
+//! Modules of three kinds and three sizes, with Debian's `spirv-as` and `spirv-val`, where they are installed, and `rspirv` beside
+//! us in the same run. Every number is the median of several runs. A name among the arguments leaves out the other kinds.
+//!
+//! What is asked for: 100 MB/s of words parsed, 20 MB/s of text assembled, rules in at most four times the time of parsing, and
+//! memory of at most six times the module.
+#![expect(clippy::print_stdout, reason = "a program of its own, run by hand")]
+
+mod shapes;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use assay_spirv::need::Need;
+use assay_spirv::rules::{self, Environment};
+use assay_spirv::{Module, Style, assemble, disassemble, words_from_bytes};
+use shapes::Shape;
+
+const SIZES: [usize; 3] = [100_000, 1_000_000, 10_000_000];
+
+/// The argument that makes this program measure the memory of one file and end.
+const MEMORY_OF: &str = "--memory-of";
+
+/// The median of the time that something takes, of as many runs as fit into half a second, but of 5 where that takes no more
+/// than a few seconds.
+fn time<T>(mut what: impl FnMut() -> T) -> f64 {
+    let start = Instant::now();
+    let mut seconds: Vec<f64> = Vec::new();
+    while seconds.is_empty()
+        || start.elapsed() < Duration::from_millis(500)
+        || (seconds.len() < 5 && start.elapsed() < Duration::from_secs(4))
+    {
+        let one = Instant::now();
+        std::hint::black_box(what());
+        seconds.push(one.elapsed().as_secs_f64());
+    }
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
+}
+
+/// Kibibytes that `/proc` names so; `None` on systems without.
+fn kibibytes(name: &str) -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim_start_matches(':').split_whitespace().next()?.parse().ok()
+}
+
+/// Prints how many times its own size a module takes at most when it is read, and when it is checked as well.
+fn memory_of(path: &str) {
+    // Pages of this program that are touched for the first time are not the module's memory.
+    let warm = Module::parse(assemble(&Shape::Mixed.text(1)).expect("it assembles")).expect("a module");
+    std::hint::black_box((rules::violations(&warm, Environment::Vulkan), Need::of(&warm)));
+    let bytes = std::fs::read(path).expect("the module is there");
+    let size = bytes.len() as f64;
+    let words = words_from_bytes(&bytes).expect("words");
+    drop(bytes);
+    // From here on the peak counts; the bytes were one.
+    let reset = std::fs::write("/proc/self/clear_refs", "5");
+    let (Ok(()), Some(before)) = (reset, kibibytes("VmRSS")) else { return println!("- -") };
+    let times = |peak: f64| ((peak - before) * 1024.0 + size) / size;
+    let module = Module::parse(words).expect("a module");
+    let parsed = kibibytes("VmHWM").expect("it was there before");
+    std::hint::black_box((rules::violations(&module, Environment::Vulkan), Need::of(&module)));
+    let checked = kibibytes("VmHWM").expect("it was there before");
+    println!("{:.1} {:.1}", times(parsed), times(checked));
+}
+
+/// What [`memory_of`] says of a file in a process of its own.
+fn memory(path: &Path) -> String {
+    let program = std::env::current_exe().expect("this program has a path");
+    let output = Command::new(program).arg(MEMORY_OF).arg(path).output().expect("this program starts again");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (parsed, checked) = said.trim().split_once(' ').unwrap_or(("-", "-"));
+    format!("{parsed:>6} {checked:>7}")
+}
+
+/// MB/s of a tool of Debian's that is given a file, its start included; `-` where it is not installed or refuses.
+fn tool(size: f64, program: &str, arguments: &[&str]) -> String {
+    let run = || Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
+    if run() { format!("{:.1}", size / 1e6 / time(run)) } else { "-".to_owned() }
+}
+
+fn measure(shape: Shape, size: usize, folder: &Path) {
+    let text = shape.text(size);
+    let words = assemble(&text).expect("the shader assembles");
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let module = Module::parse(words.clone()).expect("the shader is a module");
+    let violations = rules::violations(&module, Environment::Vulkan);
+    assert!(violations.is_empty(), "{}: {}", shape.name(), violations[0]);
+
+    let text_size = text.len() as f64;
+    let size = bytes.len() as f64;
+    let rate = |size: f64, seconds: f64| size / 1e6 / seconds;
+    let parse = time(|| Module::parse(words.clone()));
+    let check = time(|| rules::violations(&module, Environment::Vulkan));
+    let need = time(|| Need::of(&module));
+    let show = time(|| disassemble(&words, Style::Plain));
+    let write = time(|| assemble(&text));
+    let rspirv = time(|| {
+        let mut loader = rspirv::dr::Loader::new();
+        rspirv::binary::parse_bytes(&bytes, &mut loader).expect("rspirv reads it");
+        loader.module()
+    });
+
+    let (spv, spvasm) = (folder.join("a.spv"), folder.join("a.spvasm"));
+    std::fs::write(&spv, &bytes).expect("writing the module");
+    std::fs::write(&spvasm, &text).expect("writing the text");
+    let (spv_name, text_name) = (spv.to_string_lossy(), spvasm.to_string_lossy());
+    let null = folder.join("out.spv").to_string_lossy().into_owned();
+    let spirv_as = tool(text_size, "spirv-as", &["--target-env", "spv1.6", &text_name, "-o", &null]);
+    let spirv_val = tool(size, "spirv-val", &["--target-env", "vulkan1.3", &spv_name]);
+    println!(
+        "{:<11} {:>6.2} {:>7.0} {:>7.0} {:>7.1} {:>7.0} {:>8.0} {:>8.0} {:>9} {:>8.0} {:>9} {}",
+        shape.name(),
+        size / 1e6,
+        rate(size, parse),
+        rate(size, check),
+        check / parse,
+        rate(size, need),
+        rate(size, show),
+        rate(text_size, write),
+        spirv_as,
+        rate(size, rspirv),
+        spirv_val,
+        memory(&spv),
+    );
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(place) = arguments.iter().position(|argument| argument == MEMORY_OF) {
+        return memory_of(arguments.get(place + 1).expect("a file"));
+    }
+    let wanted: Vec<Shape> =
+        Shape::ALL.into_iter().filter(|shape| arguments.iter().any(|argument| argument == shape.name())).collect();
+    let wanted = if wanted.is_empty() { Shape::ALL.to_vec() } else { wanted };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    println!(
+        "MB/s of words (assemble and spirv-as: of text), tools with their start; rules/parse: times as long; memory: times the module\n\n\
+         {:<11} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>9} {:>8} {:>9} {:>6} {:>7}",
+        "module",
+        "MB",
+        "parse",
+        "rules",
+        "r/p",
+        "need",
+        "disassm",
+        "assemble",
+        "spirv-as",
+        "rspirv",
+        "spirv-val",
+        "mem",
+        "+rules"
+    );
+    for shape in wanted {
+        for size in SIZES {
+            measure(shape, size, folder.path());
+        }
+    }
+}

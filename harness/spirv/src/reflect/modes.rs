@@ -1,0 +1,87 @@
+//! Execution modes, and the workgroup sizes that they or a constant state.
+
+use std::collections::HashMap;
+
+use super::spec_id;
+use crate::module::{Index, Instruction, Module, Section};
+use crate::tables::{BuiltIn, Decoration, ExecutionMode, Op};
+
+/// An execution mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Which; `None` where the grammar does not know the word.
+    pub mode: Option<ExecutionMode>,
+    /// Its operands: literals, or words of ids.
+    pub operands: Vec<u32>,
+    /// Index of the first word of the instruction.
+    pub at: usize,
+}
+
+/// A workgroup's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkgroupSize {
+    /// x, y, z; of a specialisation constant, its default.
+    pub size: [u32; 3],
+    /// The specialisation constant behind each, by its `SpecId`.
+    pub spec_ids: [Option<u32>; 3],
+}
+
+/// The execution modes of all entry points, and what outranks them.
+#[derive(Debug)]
+pub(crate) struct Modes {
+    by_function: HashMap<u32, Vec<Mode>>,
+    /// The constant decorated `WorkgroupSize`.
+    size: Option<Index>,
+}
+
+impl Modes {
+    pub(crate) fn new(module: &Module) -> Modes {
+        let mut by_function: HashMap<u32, Vec<Mode>> = HashMap::new();
+        for instruction in module.section(Section::ExecutionModes) {
+            let [function, mode, operands @ ..] = instruction.operands() else { continue };
+            by_function.entry(*function).or_default().push(Mode {
+                mode: ExecutionMode::from_word(*mode),
+                operands: operands.to_vec(),
+                at: instruction.at,
+            });
+        }
+        let decorated = module.all_decorations().filter(|(_, d)| {
+            let size = d.operands.first() == Some(&BuiltIn::WorkgroupSize.word());
+            size && d.decoration == Some(Decoration::BuiltIn) && d.member.is_none()
+        });
+        let constants = decorated.filter_map(|(target, _)| module.definition_of_word(target)).filter(is_composite);
+        Modes { by_function, size: constants.map(|constant| constant.index).max() }
+    }
+
+    /// Those of one entry point, by the word of its function's id.
+    pub(crate) fn of(&self, function: u32) -> &[Mode] {
+        self.by_function.get(&function).map_or(&[], Vec::as_slice)
+    }
+
+    /// The size that an entry point's modes, or a constant decorated `WorkgroupSize` (which outranks them), state.
+    pub(crate) fn workgroup_size(&self, module: &Module, function: u32) -> Option<WorkgroupSize> {
+        if let Some(constant) = self.size {
+            return Some(of_ids(module, module.instruction(constant).operands()));
+        }
+        self.of(function).iter().find_map(|mode| match (mode.mode, &mode.operands[..]) {
+            (Some(ExecutionMode::LocalSize), [x, y, z]) => {
+                Some(WorkgroupSize { size: [*x, *y, *z], spec_ids: [None; 3] })
+            }
+            (Some(ExecutionMode::LocalSizeId), ids @ [_, _, _]) => Some(of_ids(module, ids)),
+            _ => None,
+        })
+    }
+}
+
+fn is_composite(constant: &Instruction) -> bool {
+    matches!(constant.op, Some(Op::ConstantComposite | Op::SpecConstantComposite))
+}
+
+fn of_ids(module: &Module, ids: &[u32]) -> WorkgroupSize {
+    let mut found = WorkgroupSize { size: [1; 3], spec_ids: [None; 3] };
+    for (i, id) in ids.iter().take(3).enumerate() {
+        found.size[i] = module.constant_int(*id).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        found.spec_ids[i] = spec_id(module, *id);
+    }
+    found
+}

@@ -1,0 +1,104 @@
+//! What types are made of: themselves and what they hold directly, not through pointers. Found once, in the order of the
+//! declarations: what a type holds is declared before it.
+
+use crate::module::{Module, Type, TypeId};
+use crate::reflect::explicit;
+use crate::tables::{FPEncoding, Op, StorageClass};
+
+/// What a type is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Contents {
+    bits: u16,
+    /// Bytes of the largest number or physical pointer; 0 where there is none.
+    pub(super) largest: u8,
+}
+
+impl Contents {
+    pub(super) const BOOL: u16 = 1 << 0;
+    /// 8-bit integers.
+    pub(super) const BYTE: u16 = 1 << 1;
+    /// Integers of any width, and 64-bit floats: what is not interpolated.
+    pub(super) const EXACT: u16 = 1 << 2;
+    pub(super) const BFLOAT16: u16 = 1 << 3;
+    pub(super) const FLOAT8: u16 = 1 << 4;
+    /// Encodings of the micro-scaling formats.
+    pub(super) const MICRO: u16 = 1 << 5;
+    pub(super) const RUNTIME_ARRAY: u16 = 1 << 6;
+    pub(super) const PHYSICAL_POINTER: u16 = 1 << 7;
+    /// Vectors of more than four components.
+    pub(super) const LONG_VECTOR: u16 = 1 << 8;
+    /// Arrays whose length is a specialization constant.
+    pub(super) const SPECIALIZED_ARRAY: u16 = 1 << 9;
+    /// A layout: decorations such as Block, Offset and ArrayStride.
+    pub(super) const LAYOUT: u16 = 1 << 10;
+
+    /// Whether any of these is there.
+    pub(super) fn any(self, bits: u16) -> bool {
+        self.bits & bits != 0
+    }
+}
+
+/// The contents of every type, by its place.
+pub(super) fn contents(module: &Module) -> Vec<Contents> {
+    let mut all: Vec<Contents> = Vec::new();
+    for (id, ty) in module.types() {
+        let mut own = Contents { bits: own(module, id, ty), largest: largest(ty) };
+        let mut holds = |inner: TypeId| {
+            let inner = all.get(inner.0 as usize).copied().unwrap_or_default();
+            own.bits |= inner.bits;
+            own.largest = own.largest.max(inner.largest);
+        };
+        match *ty {
+            Type::Vector { component: inner, .. }
+            | Type::Matrix { column: inner, .. }
+            | Type::Array { element: inner, .. }
+            | Type::RuntimeArray { element: inner }
+            | Type::SampledImage { image: inner } => holds(inner),
+            Type::Struct { .. } => module.members(id).iter().copied().for_each(holds),
+            _ => {}
+        }
+        all.push(own);
+    }
+    all
+}
+
+fn own(module: &Module, id: TypeId, ty: &Type) -> u16 {
+    let layout = || if explicit::layout_of(module, id).next().is_some() { Contents::LAYOUT } else { 0 };
+    match *ty {
+        Type::Bool => Contents::BOOL,
+        Type::Int { width: 8, .. } => Contents::BYTE | Contents::EXACT,
+        Type::Int { .. } | Type::Float { width: 64, .. } => Contents::EXACT,
+        Type::Float { encoding: Some(encoding), .. } => of_encoding(encoding),
+        Type::RuntimeArray { .. } => Contents::RUNTIME_ARRAY | layout(),
+        Type::Array { length, .. } => {
+            let length = module.definition_of_word(length).and_then(|d| d.op);
+            let specialized = matches!(length, Some(Op::SpecConstant | Op::SpecConstantOp));
+            layout() | if specialized { Contents::SPECIALIZED_ARRAY } else { 0 }
+        }
+        Type::Struct { .. } => layout(),
+        Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. } => Contents::PHYSICAL_POINTER,
+        Type::Vector { count, .. } if count > 4 => Contents::LONG_VECTOR,
+        _ => 0,
+    }
+}
+
+fn of_encoding(encoding: FPEncoding) -> u16 {
+    use FPEncoding as E;
+    match encoding {
+        E::BFloat16KHR => Contents::BFLOAT16,
+        E::Float8E4M3EXT | E::Float8E5M2EXT => Contents::FLOAT8,
+        E::Float6E2M3EXT | E::Float6E3M2EXT | E::Float4E2M1EXT | E::Float8UnsignedE8M0EXT | E::MXInt8EXT => {
+            Contents::MICRO
+        }
+    }
+}
+
+fn largest(ty: &Type) -> u8 {
+    match *ty {
+        Type::Int { width: width @ (8 | 16 | 32 | 64), .. } | Type::Float { width: width @ (8 | 16 | 32 | 64), .. } => {
+            (width / 8) as u8
+        }
+        Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. } => 8,
+        _ => 0,
+    }
+}
