@@ -4,7 +4,7 @@ use crate::{
     Call, FailureClass, Judgement, Profile, Reference, Scalar, Verdict,
     lanes::arithmetic::LANES,
     profile::Lanes,
-    screen::{Group, Screen, Settled},
+    screen::{Group, STRETCH, Screen, Settled, Stretch},
 };
 use smallvec::SmallVec;
 use std::{collections::BTreeMap, sync::Arc};
@@ -211,11 +211,44 @@ impl Checker {
         assert!(operands.iter().chain(results).all(|c| c.len() == len), "columns of one length");
         let columns = Columns { operands, results, len };
         let mut worst = Worst { margin: census.worst_margin(), ..Worst::default() };
-        for start in (0..len).step_by(LANES) {
-            let found = self.check_group(&columns, start, &mut worst, census);
-            worst.groups.push(found);
+        for first in (0..len).step_by(STRETCH) {
+            let stretch = self.stretch(&columns, first);
+            for start in (first..len.min(first + STRETCH)).step_by(LANES) {
+                let settled = stretch.as_ref().and_then(|s| self.settle(s, &columns, first, start, &worst, census));
+                let greatest = settled.unwrap_or_else(|| self.check_group(&columns, start, &mut worst, census));
+                worst.groups.push(greatest);
+            }
         }
         self.find_worst(&columns, &worst, census);
+    }
+
+    /// The stretch of an ordered sweep that begins there, if it is one.
+    fn stretch(&self, columns: &Columns<'_>, first: usize) -> Option<Stretch<'_>> {
+        let (&[Column::Words(operands)], [_]) = (columns.operands, columns.results) else { return None };
+        self.screens[0].as_ref()?.stretch(&operands[first..columns.len.min(first + STRETCH)])
+    }
+
+    /// Settles a group of a stretch that holds nothing worse than has been seen, as nearly all do; says its greatest quick margin.
+    fn settle(
+        &self,
+        stretch: &Stretch<'_>,
+        columns: &Columns<'_>,
+        first: usize,
+        start: usize,
+        worst: &Worst,
+        census: &mut Census,
+    ) -> Option<f64> {
+        let scalar = self.first?;
+        let Column::Words(results) = columns.results[0] else { return None };
+        let group = results.get(start..start + LANES)?.first_chunk()?;
+        let sample = Lanes { operands: columns.operands[0], start, count: LANES }.sample(scalar)?;
+        let operand = columns.operands[0].get(start);
+        let swept = stretch.settle((start - first) / LANES, group, sample, tolerated(worst.margin))?;
+        census.inputs += LANES as u64;
+        census.add(Verdict::Pass, swept.settled.passed);
+        census.add(Verdict::Unchecked, swept.settled.unchecked);
+        census.profile.add_sweep(scalar, operand, swept.sampled, swept.settled.worst);
+        Some(swept.settled.worst)
     }
 
     /// Checks a group of invocations; says the greatest quick margin among those that passed.

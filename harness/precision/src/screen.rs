@@ -1,5 +1,6 @@
 //! Deciding the bulk of many results quickly, and saying which are left.
 
+mod stretch;
 mod sweep;
 
 use crate::{
@@ -17,6 +18,7 @@ use crate::{
 };
 use assay_float::{F16, F32, Format};
 use smallvec::SmallVec;
+pub(crate) use stretch::{STRETCH, Stretch};
 
 /// A result whose margin is at most this is permitted for certain; up to 1.0 it is too close to call.
 const CERTAIN: f64 = 1.0 - 1.0 / (1 << 20) as f64;
@@ -29,10 +31,13 @@ pub(crate) struct Screen {
     env: Environment,
     operands: SmallVec<[(usize, Scalar); 4]>,
     result: Scalar,
+    grid: Grid,
+    measure: Measure,
+    special: Special,
 }
 
 /// How results are measured.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Measure {
     /// Denormal results may be zero.
     may_flush: bool,
@@ -45,8 +50,7 @@ struct Measure {
 }
 
 impl Measure {
-    fn new(env: &Environment) -> Measure {
-        let grid = Grid::new(env.format);
+    fn new(env: &Environment, grid: Grid) -> Measure {
         Measure {
             may_flush: env.flush_results != Flush::Never,
             edge: grid.min_normal * (1.0 - SLACK),
@@ -80,7 +84,7 @@ impl Measure {
 }
 
 /// Results that the quick way leaves to the certain one whatever their margins.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Special {
     /// The sign of a zero counts.
     zero: bool,
@@ -98,6 +102,11 @@ impl Special {
             denormal: env.flush_results == Flush::Must,
             min_normal: format.map_or(0.0, |f| Grid::new(f).min_normal),
         }
+    }
+
+    /// Whether any result is.
+    fn is_possible(self) -> bool {
+        self.zero | self.denormal
     }
 
     #[inline(always)]
@@ -133,6 +142,11 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
+    /// A group that passes, with the greatest margin.
+    fn passed(worst: f64) -> Settled {
+        Settled { passed: LANES as u64, unchecked: 0, worst }
+    }
+
     /// So many of which nothing is required.
     fn unchecked(count: u64) -> Settled {
         Settled { passed: 0, unchecked: count, worst: -1.0 }
@@ -194,13 +208,21 @@ impl Screen {
             Kernel::Formula(_) => slot.env.rounding != Rounding::Rtz,
             Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => false,
         };
+        let grid = Grid::new(slot.env.format);
         (types && known && !slot.relaxed && slot.packed_with.is_empty()).then(|| Screen {
             op: slot.op,
             kernel: slot.kernel.clone(),
             env: slot.env,
             operands: slot.inputs.clone(),
             result: slot.result,
+            grid,
+            measure: Measure::new(&slot.env, grid),
+            special: Special::new(&slot.env, slot.result),
         })
+    }
+
+    fn lanes(&self) -> Lanes<'_> {
+        Lanes { env: &self.env, grid: self.grid }
     }
 
     /// Operands and results of up to [`LANES`] invocations from `start` on, for [`Screen::judge`] and [`Screen::glance`].
@@ -223,7 +245,7 @@ impl Screen {
     /// Screens a group by less than the whole rule: margins may be too large by more than a little, and more lanes are left open.
     /// `None` if there is no such way.
     pub(crate) fn glance(&self, group: &Group) -> Option<Screened> {
-        let lanes = Lanes::new(&self.env);
+        let lanes = self.lanes();
         if let [x] = &group.x[..]
             && inner::requires_nothing(self.op, x.iter().copied(), &lanes)
         {
@@ -280,7 +302,7 @@ impl Screen {
     }
 
     fn by_kernel(&self, x: &[Lane], got: &Lane) -> Option<Screened> {
-        let lanes = Lanes::new(&self.env);
+        let lanes = self.lanes();
         let references: SmallVec<[&Lane; 8]> = x.iter().collect();
         let point = match &self.kernel {
             Kernel::Exact(exact) => return self.discrete(*exact, x, got),
@@ -294,11 +316,11 @@ impl Screen {
     /// Margins of results by their distance.
     fn measured(&self, point: &Point, got: &Lane) -> Screened {
         let (v, e, bound) = (&point.exact.value, &point.exact.error, &point.bound);
-        let measure = Measure::new(&self.env);
+        let measure = self.measure;
         let margins = lanes!([v, e, bound, got], |i| measure.margin(v[i], e[i], bound[i], got[i]));
         let mut screened = Screened { margins, any: point.any };
         if let Some(rounding) = self.rounds() {
-            let evaluation = Lanes::new(&self.env);
+            let evaluation = self.lanes();
             // Next to a power of two more than the neighbours lie within an ulp.
             let margins = &screened.margins;
             screened.margins = match rounding {
@@ -352,7 +374,7 @@ impl Screen {
     /// Leaves to the certain evaluation what the quick one does not model.
     fn refuse_what_is_special(&self, x: &[Lane], got: &Lane, screened: &mut Screened) {
         let assumed_away = self.assumes_finite();
-        let special = Special::new(&self.env, self.result);
+        let special = self.special;
         // What is not required does not count as passed; without the assumptions the certain evaluation says which.
         let (margins, any) = (&screened.margins, &screened.any);
         screened.margins = lanes!([margins, any, got], |i| {

@@ -63,11 +63,7 @@ pub(crate) struct Point {
     pub(crate) any: Lane,
 }
 
-impl<'a> Lanes<'a> {
-    pub(crate) fn new(env: &'a Environment) -> Lanes<'a> {
-        Lanes { env, grid: Grid::new(env.format) }
-    }
-
+impl Lanes<'_> {
     /// What an operation with a bound of its own permits for known operands.
     pub(crate) fn real_point(&self, real: Real, x: &[&Lane]) -> Option<Point> {
         if let Some(point) = unary::direct(real, self, unary::Fill(x[0])) {

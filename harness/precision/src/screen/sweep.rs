@@ -5,8 +5,7 @@ use crate::{
     Scalar,
     evaluate::Kernel,
     lanes::{
-        Lanes,
-        arithmetic::{Grid, LANES, vectorised},
+        arithmetic::{LANES, vectorised},
         inner,
         unary::{self, Apply, Found},
     },
@@ -21,35 +20,44 @@ pub(crate) struct Swept {
 }
 
 impl Screen {
+    /// Whether it is for a function of one single.
+    pub(super) fn is_of_one_single(&self) -> bool {
+        const SINGLE: Scalar = Scalar::Float(F32);
+        self.operands[..] == [(0, SINGLE)] && self.result == SINGLE
+    }
+
+    /// What is done with the function of one single. `None` if its kind has no quick way that takes one operand at a time.
+    pub(super) fn of_one_single<A: Apply>(&self, apply: A) -> Option<A::Output> {
+        let lanes = self.lanes();
+        match &self.kernel {
+            _ if inner::serves(self.op, &lanes) => inner::with(self.op, &lanes, apply),
+            Kernel::Real(real) => unary::direct(*real, &lanes, apply),
+            Kernel::Exact(exact) => of_one(*exact, apply),
+            Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => None,
+        }
+    }
+
     /// Settles a group by the same margins as [`Screen::glance`], or [`Screen::judge`] where there are none of these. `None` if not each lane
     /// passes or is unchecked, or if it is not a function of one single: then it is to be screened as any other.
     pub(crate) fn sweep(&self, operands: &[u32; LANES], results: &[u32; LANES], sample: usize) -> Option<Swept> {
-        const SINGLE: Scalar = Scalar::Float(F32);
-        if self.operands[..] != [(0, SINGLE)] || self.result != SINGLE {
+        if !self.is_of_one_single() {
             return None;
         }
-        let lanes = Lanes::new(&self.env);
         let values = operands.iter().map(|&bits| f64::from(f32::from_bits(bits)));
-        if inner::requires_nothing(self.op, values, &lanes) {
+        if inner::requires_nothing(self.op, values, &self.lanes()) {
             return Some(Swept { settled: Settled::unchecked(LANES as u64), sampled: -1.0 });
         }
-        let group = Group {
+        self.of_one_single(Group {
             operands,
             results,
             sample,
-            measure: Measure::new(&self.env),
-            special: Special::new(&self.env, self.result),
+            measure: self.measure,
+            special: self.special,
             assumes_finite: self.assumes_finite(),
             named: named(self.op).unwrap_or(f64::NAN),
             // The other alternative, that denormal operands are read as zero, is not looked at.
-            least: if inner::takes_denormals(self.op) { 0.0 } else { Grid::new(F32).min_normal },
-        };
-        match &self.kernel {
-            _ if inner::serves(self.op, &lanes) => inner::with(self.op, &lanes, group)?,
-            Kernel::Real(real) => unary::direct(*real, &lanes, group)?,
-            Kernel::Exact(exact) => of_one(*exact, group)?,
-            Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => None,
-        }
+            least: if inner::takes_denormals(self.op) { 0.0 } else { f32::MIN_POSITIVE.into() },
+        })?
     }
 }
 
