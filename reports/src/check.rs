@@ -18,9 +18,12 @@ pub fn text(check: &CheckResult) -> String {
     let style = style(check.status);
     let [x, y, z] = check.workgroups;
     let [lx, ly, lz] = check.workgroup_size;
+    let part = check.sampled.map_or_else(String::new, |part| {
+        format!(", a sample of {} of the {} workgroups", count(part.workgroups), count(part.of))
+    });
     _ = writeln!(
         out,
-        "{style}{:?}{style:#} {}: {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}, {} of {} rounds checked",
+        "{style}{:?}{style:#} {}: {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}, {} of {} rounds checked{part}",
         check.status, check.name, check.entry, check.rounds_checked, check.rounds
     );
     if let Some(reason) = &check.reason {
@@ -45,6 +48,10 @@ pub fn text(check: &CheckResult) -> String {
         for cause in &check.undetermined {
             _ = writeln!(out, "    {:>7}  {}, at {}", count(cause.elements), cause.cause, cause.place);
         }
+    }
+    if let Some(part) = check.sampled {
+        let beyond = count(part.elements_beyond);
+        _ = writeln!(out, "  {beyond} elements were not checked: none of the sample's workgroups writes them");
     }
     _ = writeln!(
         out,
@@ -131,7 +138,7 @@ fn slot_of(scalar: &str) -> Slot {
 mod tests {
     use super::*;
     use crate::testing::check;
-    use assay_runner::Status;
+    use assay_runner::{Sampled, Status};
 
     #[test]
     fn what_is_wrong_and_what_is_not_known_is_spelt_out() {
@@ -151,5 +158,13 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn a_sample_is_said_to_be_one() {
+        let sampled = Some(Sampled { workgroups: 64, of: 4096, elements_beyond: 100_000 });
+        let text = text(&CheckResult { sampled, ..check(Status::Pass) });
+        assert!(text.contains("rounds checked, a sample of 64 of the 4,096 workgroups"), "{text}");
+        assert!(text.contains("100,000 elements were not checked"), "{text}");
     }
 }

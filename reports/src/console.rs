@@ -270,6 +270,10 @@ impl Console {
                     0 => String::new(),
                     n => format!(", {} of them only by a lenient reading", count(n)),
                 };
+                let part = match tally.sampled() {
+                    0 => "",
+                    _ => ", as far as a sample of the workgroups shows",
+                };
                 let passed = plural_count(checked, "checked case");
                 let verb = plural(checked, "is", "are");
                 let but = match failed {
@@ -277,7 +281,7 @@ impl Console {
                     n => format!(" but {}, as expected", count(n)),
                 };
                 let green = AnsiColor::Green.on_default().bold();
-                (green, format!("PASS: {device}: {passed} {verb} within {specification}{warnings}{but}."))
+                (green, format!("PASS: {device}: {passed} {verb} within {specification}{part}{warnings}{but}."))
             }
         }
     }

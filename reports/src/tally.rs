@@ -28,6 +28,7 @@ pub struct Tally {
     inputs_tested: u64,
     scalars_checked: u64,
     scalars_unchecked: u64,
+    sampled: u64,
     times: Times,
     expectations: Rc<Expectations>,
     standings: BTreeMap<Standing, u64>,
@@ -75,6 +76,11 @@ impl Tally {
         } else {
             Outcome::Clean
         }
+    }
+
+    /// Checks of shaders in which only a sample of the workgroups was checked.
+    pub fn sampled(&self) -> u64 {
+        self.sampled
     }
 
     /// Cases planned.
@@ -154,6 +160,7 @@ impl Tally {
         self.inputs_tested += u64::from(check.rounds_checked);
         self.scalars_checked += check.elements_checked;
         self.scalars_unchecked += check.elements_undetermined;
+        self.sampled += u64::from(check.sampled.is_some());
     }
 
     fn add(&mut self, case: &CaseResult) {

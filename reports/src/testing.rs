@@ -161,6 +161,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
         partial: false,
         repeat: None,
         picture: None,
+        sampled: None,
         times: Times::default(),
     }
 }

@@ -17,7 +17,7 @@ use crate::options::{BindingName, Options, Source};
 use crate::states::states;
 use crate::verdict::{Permitted, bytes_of, hex, ranges};
 use crate::{Check, CheckError, ImageForm, Mutation, SamplerForm, Subject};
-use assay_oracle::{Dispatch, Outcome, Slot, Standing};
+use assay_oracle::{Dispatch, Limits, Outcome, Slot, Standing};
 use assay_precision::Rules;
 use assay_runner::{CheckResult, DeviceInfo};
 use serde::{Deserialize, Serialize};
@@ -218,6 +218,8 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
         groups: Some(manifest.workgroups),
         specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),
         rounds: 1,
+        // What was found was found by running all of it.
+        limits: Limits { invocations: u64::MAX, ..Limits::default() },
         ..Options::default()
     };
     let words = |name: &str| -> Result<Source, CheckError> {

@@ -28,6 +28,7 @@ struct Form {
     workgroups: Option<Vec<u32>>,
     rounds: Option<u32>,
     seed: Option<u64>,
+    sample: Option<u64>,
     push: Option<String>,
     #[serde(default)]
     spec: BTreeMap<String, Value>,
@@ -108,6 +109,7 @@ impl CaseFile {
         }
         options.rounds = form.rounds.unwrap_or(options.rounds);
         options.seed = form.seed.unwrap_or(options.seed);
+        options.sample = form.sample;
         options.push = form.push.as_deref().map(source).transpose()?;
         options.specs = form.spec.iter().map(|(key, value)| (key.clone(), value.text())).collect();
         for (key, value) in &form.input {

@@ -2,11 +2,12 @@
 
 use crate::device::{Job, Target, TargetError};
 use crate::picture::picture;
+use crate::sample::{self, Resolved};
 use crate::setup::{Setup, spec_values};
 use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
-use assay_oracle::{Cause, Dispatch, Filtering, Limits, Offsets, Outcome, Place, Program};
+use assay_oracle::{Cause, Dispatch, Filtering, Limits, Offsets, Outcome, Place, Program, RunError};
 use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
@@ -24,7 +25,8 @@ pub struct Check<'a> {
     /// What it is run with.
     pub setup: Setup,
     program: Program,
-    limits: Limits,
+    pub(crate) limits: Limits,
+    pub(crate) sample: Option<u64>,
     padding: bool,
     row: Option<usize>,
     expectations: Vec<Expectation>,
@@ -56,8 +58,9 @@ impl<'a> Check<'a> {
         let program = Program::under(setup.rules, &subject.source.module, &setup.entry, &spec_values(&setup.specs));
         let program = program.map_err(|error| oracle(subject, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
+        let sample = options.sample;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
-        Ok(Check { subject, setup, program, limits, padding, row: options.row, expectations, kernel })
+        Ok(Check { subject, setup, program, limits, sample, padding, row: options.row, expectations, kernel })
     }
 
     /// What a round is given on a device with those abilities.
@@ -92,7 +95,20 @@ impl<'a> Check<'a> {
     /// # Errors
     /// The dispatch exceeds the limits.
     pub fn permitted(&self, dispatch: &Dispatch) -> Result<Outcome, CheckError> {
-        self.program.run(dispatch, &self.limits).map_err(|error| oracle(self.subject, error))
+        // What a sample showed was found by running all of it, which is run again for whatever is asked of it then.
+        let all = self.sample.is_some() && dispatch.only.is_none();
+        let limits = if all { Limits { invocations: u64::MAX, ..self.limits } } else { self.limits };
+        self.interpret(dispatch, &limits)
+    }
+
+    pub(crate) fn interpret(&self, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, CheckError> {
+        self.program.run(dispatch, limits).map_err(|error| match error {
+            RunError::TooLarge { what: what @ "invocations", found, limit } if dispatch.only.is_none() => {
+                let remedy = self.remedy(dispatch);
+                oracle(self.subject, format!("{what}: {found}, of at most {limit}; {remedy}"))
+            }
+            error => oracle(self.subject, error),
+        })
     }
 
     /// Asks a target for its intermediate results in the round of the first element that is not permitted, and puts what
@@ -205,21 +221,18 @@ impl<'a> Check<'a> {
         let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
         let mut faults = Vec::new();
         let mut trouble = None;
+        let only = self.chosen();
         for round in 0..self.setup.rounds {
-            let dispatch = self.dispatch(round, target)?;
+            let mut dispatch = self.dispatch(round, target)?;
+            dispatch.only = only.clone();
             let before = Instant::now();
-            let outcome = self.permitted(&dispatch)?;
+            let mut outcome = self.permitted(&dispatch)?;
+            // The device is given all of it.
+            dispatch.only = None;
             result.times.check += before.elapsed().as_secs_f64();
             result.instructions += outcome.instructions;
             if outcome.fault_count > 0 {
-                let list = self.faults(&outcome);
-                result.notes.push(format!(
-                    "round {round} was not run, the shader's behaviour is undefined with its inputs: {}",
-                    list.first().map_or("", |first| first.trim())
-                ));
-                if faults.is_empty() {
-                    faults = list;
-                }
+                faults = self.undefined(round, "was not run", &outcome, &mut result, faults);
                 continue;
             }
             match target.run(&self.job(&dispatch)) {
@@ -229,9 +242,42 @@ impl<'a> Check<'a> {
                         trouble = Some(Trouble::Internal(what));
                         break;
                     }
+                    let hold = |by: &Outcome| {
+                        compare(by, &dispatch, &self.setup.descriptors, &left.memory, (round, self.padding))
+                    };
+                    let mut found = hold(&outcome);
+                    if let Some(only) = &only
+                        && found.failing + found.warning > 0
+                    {
+                        let before = Instant::now();
+                        let resolved = self.resolve(&dispatch, only, &outcome)?;
+                        result.times.check += before.elapsed().as_secs_f64();
+                        match resolved {
+                            Resolved::Whole(whole) => {
+                                result.notes.push(format!(
+                                    "round {round}: the sample had elements that are not permitted, so all workgroups were run"
+                                ));
+                                result.instructions += whole.instructions;
+                                outcome = *whole;
+                                if outcome.fault_count > 0 {
+                                    faults = self.undefined(round, "is not judged", &outcome, &mut result, faults);
+                                    continue;
+                                }
+                                found = hold(&outcome);
+                            }
+                            Resolved::Open(instructions) => {
+                                let elements = sample::open(&mut found);
+                                let cause = format!(
+                                    "not permitted by the sample alone; whether workgroups outside it have a part in that \
+                                     would take about {} instructions to find out",
+                                    sample::rounded(instructions)
+                                );
+                                *causes.entry((cause, "several places".to_owned())).or_default() += elements;
+                                result.elements_undetermined += elements;
+                            }
+                        }
+                    }
                     result.rounds_checked += 1;
-                    let mut found =
-                        compare(&outcome, &dispatch, &self.setup.descriptors, &left.memory, (round, self.padding));
                     if found.failing > 0 && result.picture.is_none() {
                         let picture = picture(&outcome, &self.setup.descriptors, &left.memory, self.row);
                         result.picture = picture.map(Box::new);
@@ -261,6 +307,7 @@ impl<'a> Check<'a> {
             );
             return Err(CheckError::Undefined { name: self.subject.name.clone(), list: faults });
         }
+        result.sampled = only.map(|only| self.sampled(&only, sum.beyond));
         result.elements_checked = sum.checked;
         result.elements_failing = sum.failing;
         result.elements_warning = sum.warning;
@@ -296,8 +343,26 @@ impl<'a> Check<'a> {
             partial: false,
             repeat: None,
             picture: None,
+            sampled: None,
             times: Times::default(),
         }
+    }
+
+    /// Notes that a round says nothing, as the shader's behaviour is undefined in it. Gives the faults of the first such round.
+    fn undefined(
+        &self,
+        round: u32,
+        so: &str,
+        outcome: &Outcome,
+        result: &mut CheckResult,
+        known: Vec<String>,
+    ) -> Vec<String> {
+        let list = self.faults(outcome);
+        result.notes.push(format!(
+            "round {round} {so}, the shader's behaviour is undefined with its inputs: {}",
+            list.first().map_or("", |first| first.trim())
+        ));
+        if known.is_empty() { list } else { known }
     }
 
     /// The first faults, a line each.

@@ -16,6 +16,7 @@ mod mutate;
 mod options;
 mod picture;
 mod reduce;
+mod sample;
 mod setup;
 mod states;
 mod straighten;

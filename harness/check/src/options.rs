@@ -47,6 +47,8 @@ pub struct Options {
     pub expectations: Vec<Expectation>,
     /// Of a kernel: what it is called with.
     pub kernel: Option<Kernel>,
+    /// Check what about so many invocations write, by whole workgroups, rather than everything.
+    pub sample: Option<u64>,
     /// What the oracle may spend.
     pub limits: Limits,
 }
@@ -78,6 +80,7 @@ impl Default for Options {
             row: None,
             expectations: Vec::new(),
             kernel: None,
+            sample: None,
             limits: Limits::default(),
         }
     }

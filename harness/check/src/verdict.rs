@@ -17,6 +17,8 @@ pub const KEPT: usize = 64;
 pub struct Comparison {
     /// Elements held against something.
     pub checked: u64,
+    /// Elements that workgroups outside the sample may write, so that nothing was held against them.
+    pub beyond: u64,
     /// Elements outside every reading.
     pub failing: u64,
     /// Elements that only a lenient reading permits.
@@ -31,6 +33,7 @@ impl Comparison {
     /// Takes in another round's.
     pub fn add(&mut self, other: Comparison) {
         self.checked += other.checked;
+        self.beyond += other.beyond;
         self.failing += other.failing;
         self.warning += other.warning;
         let room = KEPT.saturating_sub(self.mismatches.len());
@@ -135,6 +138,10 @@ struct Compared<'a> {
 
 impl Compared<'_> {
     fn element(&self, element: Element, name: &dyn Fn() -> String, result: &mut Comparison) {
+        if !self.memory.is_known(element.offset, element.bytes()) {
+            result.beyond += 1;
+            return;
+        }
         // A value that was written as another type than the block has is held against its own pieces.
         for piece in pieces(self.memory, element) {
             let Some(permitted) = Permitted::of(self.memory, piece.offset, piece.scalar.width()) else {

@@ -91,7 +91,7 @@ pub(crate) struct CheckArgs {
     reduce: bool,
 
     /// Check another translation of the shader instead of a device: a file, or `spirv-opt` (run with -O)
-    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "reduce"])]
+    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "reduce", "sample"])]
     against: Option<PathBuf>,
 
     /// Plant an error in what the device is given, to see the tool find it
@@ -132,6 +132,13 @@ struct GivenArgs {
     /// Rounds, each with other inputs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
+
+    /// Check what about N invocations write, by whole workgroups, where the dispatch is too large to check all of it
+    ///
+    /// The device is given the whole dispatch. What workgroups outside the sample do is not seen; of elements that are not
+    /// permitted all workgroups are run after all, unless that would take too long.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
 
     /// The seed of the inputs; the same seed gives the same inputs on every machine
     #[arg(long, value_name = "N")]
@@ -524,6 +531,7 @@ impl GivenArgs {
         options.groups = self.workgroups.or(options.groups);
         options.rounds = self.rounds.unwrap_or(options.rounds);
         options.seed = self.seed.unwrap_or(options.seed);
+        options.sample = self.sample.or(options.sample);
         options.specs.extend(self.spec.iter().cloned());
         if let Some(push) = &self.push {
             options.push = Some(push.parse::<Source>()?);

@@ -228,6 +228,10 @@ pub struct Dispatch {
     pub tile: Option<Tile>,
     /// Of a kernel, its arguments and what its handles name.
     pub kernel: Option<KernelCall>,
+    /// The numbers of the workgroups that are interpreted, ascending (counted along x, then y, then z); `None`: all of them. What
+    /// the others do is not seen: memory that none of these wrote, and what atomics leave there, is not known to the outcome
+    /// ([`Memory::is_known`](crate::Memory::is_known)), and neither are races with them.
+    pub only: Option<Vec<u64>>,
 }
 
 impl Default for Dispatch {
@@ -244,6 +248,7 @@ impl Default for Dispatch {
             maintenance8: false,
             tile: None,
             kernel: None,
+            only: None,
         }
     }
 }
@@ -251,7 +256,7 @@ impl Default for Dispatch {
 /// What a run may cost before it is given up.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Invocations of the dispatch; more are refused before anything runs.
+    /// Invocations that are interpreted; more are refused before anything runs.
     pub invocations: u64,
     /// Bytes of interpreter state for one workgroup; more are refused before anything runs.
     pub state_bytes: u64,

@@ -3,6 +3,7 @@
 use crate::{Place, Slot};
 use assay_float::{Format, Set};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// What a run leaves: memory as sets of permitted values, and what was wrong with the shader.
 ///
@@ -30,6 +31,8 @@ pub struct Outcome {
 pub struct Memory {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cells: Vec<Cell>,
+    /// The bytes that were written, ascending, where not all workgroups were run.
+    pub(crate) written: Option<Vec<Range<usize>>>,
 }
 
 /// A value in memory that more than one bit pattern is permitted for.
@@ -108,6 +111,15 @@ impl Memory {
     /// The bytes. Inside a [`Cell`] they are one permitted value, or zero where none is known.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Whether it is known what these bytes may be: always where all workgroups were run ([`Dispatch::only`](crate::Dispatch::only)),
+    /// else where those that were have written all of them.
+    pub fn is_known(&self, offset: u64, size: u64) -> bool {
+        let Some(written) = &self.written else { return true };
+        let after = written.partition_point(|range| range.start as u64 <= offset);
+        let range = after.checked_sub(1).map(|at| &written[at]);
+        range.is_some_and(|range| offset + size <= range.end as u64)
     }
 
     /// The values with more than one permitted pattern, by offset, none overlapping another.
@@ -217,6 +229,8 @@ pub enum CauseKind {
     Budget,
     /// Races that atomics may or may not exclude.
     PossibleRace,
+    /// Atomics through which workgroups that were not run may have a part in it.
+    Sample,
 }
 
 impl std::fmt::Display for CauseKind {
@@ -232,6 +246,7 @@ impl std::fmt::Display for CauseKind {
             CauseKind::Precision => "a set that is not followed through this instruction",
             CauseKind::Budget => "an undecided branch with too many alternatives",
             CauseKind::PossibleRace => "a race that atomics may or may not exclude",
+            CauseKind::Sample => "depends on workgroups that are not in the sample",
         })
     }
 }

@@ -54,8 +54,22 @@ pub struct CheckResult {
     /// Of a failing result that is an image: expected, got and where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Box<Picture>>,
+    /// Where only some workgroups were checked: which part that is. `None`: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
     /// Times; `check` is the oracle's.
     pub times: Times,
+}
+
+/// The part of a dispatch that was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Sampled {
+    /// Workgroups whose results were checked.
+    pub workgroups: u64,
+    /// Workgroups of the dispatch.
+    pub of: u64,
+    /// Elements that only other workgroups may write, all rounds together: nothing is said of them.
+    pub elements_beyond: u64,
 }
 
 /// An element that is not as it should be; bits in hexadecimal.

@@ -14,7 +14,7 @@ mod run;
 mod verdict;
 mod vulkan;
 
-pub use check::{Blame, BlameExample, CheckResult, Derived, Mismatch, Undetermined};
+pub use check::{Blame, BlameExample, CheckResult, Derived, Mismatch, Sampled, Undetermined};
 pub use event::{
     CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, OneRun, Part, Profile, Repeat, Repeated, Reporter,
     RunInfo, SCHEMA, SPECIFICATION, Status, Times, WGSL_SPECIFICATION,

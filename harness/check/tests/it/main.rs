@@ -7,4 +7,5 @@ mod planted;
 mod random;
 mod reduced;
 mod rounds;
+mod sampled;
 mod support;

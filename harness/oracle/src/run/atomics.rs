@@ -21,7 +21,7 @@ const EVERY: u64 = u64::MAX;
 /// Which locations several invocations access atomically without order, one of them changing it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
-    /// Object, offset, and the workgroup's number above the epoch in it, or every one: known from the run before.
+    /// Object, offset, and the workgroup's place above the epoch in it, or every one: known from the run before.
     pub(super) known: HashSet<(u32, u32, u64)>,
     /// Found in this run.
     pub(super) found: HashSet<(u32, u32, u64)>,
@@ -157,6 +157,14 @@ impl Run<'_> {
         let number = self.forks.original(lane);
         let raced = self.races.access(object as u32, offset, size, number, changes, true);
         let raced = raced.map(|conflict| self.raced(conflict, lane, offset));
+        if object != 1 && self.dispatch.only.is_some() {
+            // Who else does what to it is not seen, not even by whom it is written.
+            let cause = raced.unwrap_or_else(|| self.cause(CauseKind::Sample));
+            if changes {
+                self.objects[object].write(offset, size, 0, Value::Any(cause), cause);
+            }
+            return (Value::Any(cause), 0);
+        }
         let (contended, disordered) = self.contend(object as u32, offset as u32, op, lane);
         let old = match self.objects[object].read(offset, size) {
             Found::Value(value) => value,
@@ -205,7 +213,7 @@ impl Run<'_> {
     /// Notes an atomic access. Gives whether what it returns, and whether what it leaves, depends on the order.
     fn contend(&mut self, object: u32, offset: u32, op: AtomicOp, lane: usize) -> (bool, bool) {
         let epoch = if object == 1 { self.races.workgroup } else { self.races.buffers };
-        let group = self.group_number();
+        let group = self.place;
         // Runs count epochs differently; within a workgroup they agree.
         let stamp = u64::from(group) << 32 | u64::from(epoch - self.races.begun);
         let who = self.forks.original(lane) as u32;

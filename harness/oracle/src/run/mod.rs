@@ -104,6 +104,8 @@ pub(crate) struct Run<'a> {
     pub(crate) races: Races,
     pub(crate) contention: Contention,
     pub(crate) group: [u32; 3],
+    /// Its place among those that are run.
+    pub(crate) place: u32,
     /// The instruction being executed.
     pub(crate) here: Place,
     pub(crate) blocks: u64,

@@ -12,6 +12,7 @@ use crate::outcome::{CauseKind, FaultKind};
 use crate::program::ObjectKind;
 use crate::value::Value;
 use assay_spirv::tables::Scope;
+use std::ops::Range;
 
 /// Flags of an invocation's number in a record.
 const ATOMIC: u32 = 1 << 31;
@@ -156,12 +157,12 @@ impl Races {
 
     /// Takes in what other workgroups did that ran apart from these: gives the bytes that they wrote, by object. `None` if one
     /// side wrote what the other one accessed, so that they could not run apart.
-    pub(super) fn join(&mut self, other: &Races) -> Option<Vec<(usize, Vec<std::ops::Range<usize>>)>> {
+    pub(super) fn join(&mut self, other: &Races) -> Option<Vec<(usize, Vec<Range<usize>>)>> {
         let mut written = Vec::new();
         // The push constants are not written; workgroup memory is each workgroup's own.
         let pairs = self.shadows.iter_mut().zip(&other.shadows).enumerate().skip(2);
         for (object, (mine, theirs)) in pairs {
-            let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+            let mut ranges: Vec<Range<usize>> = Vec::new();
             for (granule, (mine, theirs)) in mine.iter_mut().zip(theirs).enumerate() {
                 let accessed = |record: &Record| record.writer != 0 || record.reader != 0;
                 if (mine.writer != 0 && accessed(theirs)) || (theirs.writer != 0 && accessed(mine)) {
@@ -172,10 +173,7 @@ impl Races {
                 }
                 if theirs.writer != 0 {
                     let bytes = granule << self.shift..(granule + 1) << self.shift;
-                    match ranges.last_mut() {
-                        Some(last) if last.end == bytes.start => last.end = bytes.end,
-                        _ => ranges.push(bytes),
-                    }
+                    extend(&mut ranges, bytes);
                 }
             }
             if !ranges.is_empty() {
@@ -188,6 +186,17 @@ impl Races {
     /// Whether it tells which memory was accessed: not where there is nobody to race with.
     pub(super) fn is_watching(&self) -> bool {
         self.lanes > 0 && self.shadows.iter().skip(2).any(|shadow| !shadow.is_empty())
+    }
+
+    /// The bytes of an object that were written, as far as they lie inside.
+    pub(super) fn written(&self, object: usize, bytes: usize) -> Vec<Range<usize>> {
+        let mut written = Vec::new();
+        for (granule, record) in self.shadows.get(object).into_iter().flatten().enumerate() {
+            if record.writer != 0 {
+                extend(&mut written, granule << self.shift..((granule + 1) << self.shift).min(bytes));
+            }
+        }
+        written
     }
 
     /// Bytes that the records take.
@@ -214,13 +223,21 @@ impl Races {
     }
 }
 
+/// Adds a range that begins where the last one ends, or after it.
+fn extend(ranges: &mut Vec<Range<usize>>, next: Range<usize>) {
+    match ranges.last_mut() {
+        Some(last) if last.end == next.start => last.end = next.end,
+        _ => ranges.push(next),
+    }
+}
+
 impl Run<'_> {
     /// Begins a workgroup: nothing that others did is ordered before it.
     pub(super) fn begin_races(&mut self) {
         if self.races.shadows.is_empty() {
             self.make_shadows();
         }
-        self.races.first = self.group_number() * self.races.lanes;
+        self.races.first = self.place * self.races.lanes;
         self.races.last_epoch += 1;
         self.races.begun = self.races.last_epoch;
         self.races.buffers = self.races.last_epoch;
@@ -257,7 +274,8 @@ impl Run<'_> {
             let least = scalars.iter().map(|scalar| scalar.width() / 8).min().unwrap_or(4);
             shift = shift.min(least.trailing_zeros());
         }
-        let alone = groups * self.lanes as u64 <= 1;
+        // What a sample wrote is known by the records.
+        let alone = groups * self.lanes as u64 <= 1 && self.dispatch.only.is_none();
         let mut shadows = vec![Vec::new(); self.objects.len()];
         if !alone {
             let granules = |bytes: usize| bytes.div_ceil(1 << shift);
@@ -318,6 +336,7 @@ impl Run<'_> {
             return self.cause(CauseKind::PossibleRace);
         }
         let (group, index) = (conflict.other / self.lanes as u32, conflict.other % self.lanes as u32);
+        let group = self.group_number(u64::from(group));
         let detail = || {
             format!(
                 "at offset {offset}, with invocation {index} of workgroup {group} (counted in order): nothing orders \

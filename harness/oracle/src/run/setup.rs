@@ -43,7 +43,15 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
     let product = |sizes: [u32; 3]| sizes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
     let (size, groups) = shape(program, dispatch);
     let lanes = product(size);
-    let found = lanes.saturating_mul(product(groups));
+    if let Some(only) = &dispatch.only {
+        let last = only.last().copied().unwrap_or(0);
+        if last >= product(groups) || !only.is_sorted_by(|a, b| a < b) {
+            let what = format!("a sample of workgroups that ends with number {last}, of {}", product(groups));
+            return Err(RunError::Dispatch(what));
+        }
+    }
+    let run = dispatch.only.as_ref().map_or_else(|| product(groups), |only| only.len() as u64);
+    let found = lanes.saturating_mul(run);
     if found > limits.invocations {
         return Err(RunError::TooLarge { what: "invocations", found, limit: limits.invocations });
     }
@@ -127,6 +135,7 @@ impl<'a> Run<'a> {
             races: Races::default(),
             contention: Contention::default(),
             group: [0; 3],
+            place: 0,
             here: Place { instruction: Index(0), line: None },
             blocks: 0,
             undecided_blocks: 0,
@@ -278,19 +287,21 @@ impl<'a> Run<'a> {
         (1..self.objects.len()).collect()
     }
 
-    /// How many workgroups there are.
+    /// How many workgroups are run.
     pub(super) fn group_count(&self) -> u64 {
-        self.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)))
+        let all = || self.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
+        self.dispatch.only.as_ref().map_or_else(all, |only| only.len() as u64)
     }
 
-    /// The number of the workgroup that runs, counted along x, then y, then z.
-    pub(super) fn group_number(&self) -> u32 {
-        let [x, y, _] = self.groups;
-        self.group[0].wrapping_add(x.wrapping_mul(self.group[1].wrapping_add(y.wrapping_mul(self.group[2]))))
+    /// The number of a workgroup, counted along x, then y, then z, by its place among those that are run.
+    pub(super) fn group_number(&self, place: u64) -> u64 {
+        self.dispatch.only.as_ref().map_or(place, |only| only[place as usize])
     }
 
-    /// Runs one workgroup, by its number.
-    pub(super) fn group(&mut self, number: u64) {
+    /// Runs one workgroup, by its place among those that are run.
+    pub(super) fn group(&mut self, place: u64) {
+        let number = self.group_number(place);
+        self.place = place as u32;
         let [x, y, _] = self.groups.map(|n| u64::from(n.max(1)));
         self.group = [number % x, number / x % y, number / x / y].map(|n| n as u32);
         self.blocks = 0;
@@ -434,12 +445,14 @@ impl<'a> Run<'a> {
                 slots.extend(here.map(|at| (*at, declared.first + u64::from(at.element))));
             }
         }
+        let only = self.dispatch.only.is_some();
         let mut objects: Vec<Option<Object>> = self.objects.into_iter().map(Some).collect();
         let mut memory = BTreeMap::new();
         for (slot, number) in slots {
             let place = self.numbers[number as usize] as usize;
             if let Some(object) = objects[place].take() {
-                memory.insert(slot, left(object, cause_offset));
+                let written = only.then(|| self.races.written(place, object.bytes.len()));
+                memory.insert(slot, Memory { written, ..left(object, cause_offset) });
             }
         }
         memory
@@ -457,7 +470,7 @@ fn left(object: Object, cause_offset: u32) -> Memory {
         let cells = (0..words).step_by(4).map(|offset| cell(offset, 32));
         let cells = cells.chain((words..bytes.len()).map(|offset| cell(offset, 8))).collect();
         bytes.fill(0);
-        return Memory { bytes, cells };
+        return Memory { bytes, cells, written: None };
     }
     let cells = cells.into_iter().filter_map(|(offset, size, value)| {
         let expected = match value {
@@ -469,7 +482,7 @@ fn left(object: Object, cause_offset: u32) -> Memory {
         };
         Some(Cell { offset: u64::from(offset), width: u32::from(size) * 8, expected, lenient: None })
     });
-    Memory { cells: cells.collect(), bytes }
+    Memory { cells: cells.collect(), bytes, written: None }
 }
 
 /// Adds what the lenient reading permits more.

@@ -1,0 +1,148 @@
+//! Dispatches that are too large to be interpreted whole: what some workgroups write is checked.
+//!
+//! The device is given the whole dispatch. The oracle runs a few workgroups, each with all that it depends on; elements that these
+//! wrote are checked, the others are counted. Workgroups are chosen evenly over the dispatch, with the first and the last.
+//!
+//! That a workgroup's results depend on no other one is so in a shader without races, except through atomics, of which nothing
+//! is said in a sample. A shader with races would show as a device that is wrong. So an element that is not permitted by the
+//! sample is no failure yet: all workgroups are run then, as if nothing had been said of a sample, and if that would take too
+//! long the element is undetermined.
+
+use crate::CheckError;
+use crate::check::Check;
+use crate::verdict::Comparison;
+use assay_oracle::{Dispatch, Outcome};
+use assay_runner::Sampled;
+
+/// Instructions, counted for each invocation, that running all workgroups may take after a sample shows something: some ten minutes
+/// with floats.
+const WHOLE: u64 = 20_000_000_000;
+
+/// The numbers of the workgroups that stand for all of them; `None` where these are no fewer.
+fn chosen(total: u64, local: u64, invocations: u64, seed: u64) -> Option<Vec<u64>> {
+    let wanted = invocations.div_ceil(local.max(1)).max(1);
+    if wanted >= total {
+        return None;
+    }
+    // In stretches of equal length, so that they lie everywhere, but at no period.
+    let end = |i: u64| (u128::from(i) * u128::from(total) / u128::from(wanted)) as u64;
+    let number = |i: u64| {
+        let (from, to) = (end(i), end(i + 1));
+        match i {
+            0 => 0,
+            _ if i + 1 == wanted => total - 1,
+            _ => from + mixed(seed ^ i) % (to - from),
+        }
+    };
+    Some((0..wanted).map(number).collect())
+}
+
+/// A number that looks like any other (the finaliser of splitmix64).
+fn mixed(number: u64) -> u64 {
+    let x = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// What came of a round whose sample had elements that are not permitted.
+pub(crate) enum Resolved {
+    /// All workgroups were run.
+    Whole(Box<Outcome>),
+    /// That would take too long: about so many instructions.
+    Open(u64),
+}
+
+impl Check<'_> {
+    /// Workgroups of the dispatch.
+    fn total(&self) -> u64 {
+        self.setup.groups.iter().fold(1, |all: u64, n| all.saturating_mul(u64::from(*n)))
+    }
+
+    /// The workgroups that are run of a dispatch, where that is only a part of them.
+    pub(crate) fn chosen(&self) -> Option<Vec<u64>> {
+        let local = self.setup.local.iter().fold(1, |all: u64, n| all.saturating_mul(u64::from(*n)));
+        chosen(self.total(), local, self.sample?, self.setup.seed())
+    }
+
+    /// What is said of a sample in the result.
+    pub(crate) fn sampled(&self, only: &[u64], beyond: u64) -> Sampled {
+        Sampled { workgroups: only.len() as u64, of: self.total(), elements_beyond: beyond }
+    }
+
+    /// About how many instructions all workgroups execute, by those that were run.
+    fn expected(&self, ran: &Outcome, workgroups: u64) -> u64 {
+        let all = u128::from(ran.instructions) * u128::from(self.total()) / u128::from(workgroups.max(1));
+        u64::try_from(all).unwrap_or(u64::MAX)
+    }
+
+    /// Finds out, of the whole dispatch, whether what the sample does not permit is permitted after all.
+    ///
+    /// # Errors
+    /// As [`Check::permitted`].
+    pub(crate) fn resolve(&self, dispatch: &Dispatch, only: &[u64], ran: &Outcome) -> Result<Resolved, CheckError> {
+        let expected = self.expected(ran, only.len() as u64);
+        if expected > WHOLE {
+            return Ok(Resolved::Open(expected));
+        }
+        Ok(Resolved::Whole(Box::new(self.permitted(dispatch)?)))
+    }
+
+    /// What to do about a dispatch of too many invocations: how much it would be, and what of it can be checked.
+    pub(crate) fn remedy(&self, dispatch: &Dispatch) -> String {
+        let first = Dispatch { only: Some(vec![0]), ..dispatch.clone() };
+        let limit = self.limits.invocations;
+        let much = match self.interpret(&first, &self.limits) {
+            Ok(ran) => format!("by its first workgroup about {} instructions; ", rounded(self.expected(&ran, 1))),
+            Err(_) => String::new(),
+        };
+        format!("{much}dispatch less, or check a part of it with --sample N, N up to {limit} invocations")
+    }
+}
+
+/// Counts what the sample does not permit as undetermined.
+pub(crate) fn open(found: &mut Comparison) -> u64 {
+    let elements = found.failing + found.warning;
+    found.checked -= elements;
+    (found.failing, found.warning) = (0, 0);
+    found.mismatches.clear();
+    elements
+}
+
+/// A large number in words: two digits and its magnitude.
+pub(crate) fn rounded(number: u64) -> String {
+    for (unit, name) in
+        [(1_000_000_000_000, "million million"), (1_000_000_000, "thousand million"), (1_000_000, "million")]
+    {
+        if number >= 10 * unit {
+            return format!("{} {name}", number / unit);
+        }
+        if number >= unit {
+            return format!("{:.1} {name}", number as f64 / unit as f64);
+        }
+    }
+    number.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_lies_everywhere_and_has_both_ends() {
+        let sample = chosen(1 << 40, 64, 640, 1).unwrap();
+        assert_eq!((sample.len(), sample[0], sample[9]), (10, 0, (1 << 40) - 1));
+        assert!(sample.windows(2).all(|pair| pair[0] < pair[1]), "{sample:?}");
+        assert!(sample.windows(2).all(|pair| pair[1] - pair[0] < 1 << 38), "{sample:?}");
+        assert_ne!(sample, chosen(1 << 40, 64, 640, 2).unwrap());
+        assert_eq!(chosen(10, 64, 640, 1), None);
+        assert_eq!(chosen(10, 64, 1, 1), Some(vec![0]));
+        assert_eq!(chosen(3, 64, 128, 1), Some(vec![0, 2]));
+    }
+
+    #[test]
+    fn large_numbers_are_readable() {
+        let all = [(999, "999"), (1_500_000, "1.5 million"), (42_000_000_000, "42 thousand million")];
+        all.into_iter().for_each(|(number, text)| assert_eq!(rounded(number), text));
+    }
+}

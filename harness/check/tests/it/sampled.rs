@@ -1,0 +1,90 @@
+//! Samples of large dispatches.
+
+use crate::support::{Synthetic, on_each_driver, spoilt, wgsl};
+use assay_check::{Check, CheckError, Options};
+use assay_oracle::{Limits, Slot};
+use assay_runner::{CheckResult, Sampled, Status};
+
+const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    data[id.x] = data[id.x] * 3u + id.x;
+}";
+
+/// 64 workgroups, of which 4 are checked.
+fn options() -> Options {
+    let limits = Limits { invocations: 1024, ..Limits::default() };
+    Options { groups: Some([16, 4, 1]), sample: Some(100), rounds: 1, limits, ..Options::default() }
+}
+
+fn flat() -> Options {
+    Options { groups: Some([64, 1, 1]), ..options() }
+}
+
+fn with(result: &CheckResult) -> (Status, Option<Sampled>, u64, u64) {
+    (result.status, result.sampled, result.elements_checked, result.elements_failing)
+}
+
+#[test]
+fn a_sample_is_checked_and_says_so() {
+    let subject = wgsl(SHADER);
+    let check = Check::new(&subject, &flat()).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        let sampled = Some(Sampled { workgroups: 4, of: 64, elements_beyond: 60 * 32 });
+        assert_eq!(with(&result), (Status::Pass, sampled, 4 * 32, 0));
+        assert_eq!(result.instructions % 4, 0);
+    });
+    // As many as there are is everything.
+    let all = Options { sample: Some(1 << 20), limits: Limits::default(), ..flat() };
+    let result = Check::new(&subject, &all).unwrap();
+    on_each_driver(|target| assert_eq!(with(&result.run(target).unwrap()), (Status::Pass, None, 64 * 32, 0)));
+}
+
+#[test]
+fn what_a_sample_does_not_permit_is_found_out_by_all() {
+    let spoil = |element: usize| {
+        spoilt(SHADER, &flat(), move |left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[4 * element] ^= 1)
+    };
+    // The last workgroup is in every sample, the second in none so small but by chance: the seed is fixed.
+    let result = spoil(63 * 32 + 5);
+    assert_eq!((result.status, result.elements_failing, result.elements_checked), (Status::Fail, 1, 64 * 32));
+    assert!(result.notes.iter().any(|note| note.contains("all workgroups were run")), "{:?}", result.notes);
+    assert_eq!(spoil(32 + 5).status, Status::Pass);
+}
+
+#[test]
+fn a_shader_that_races_outside_the_sample_is_no_device_that_is_wrong() {
+    // The first word is written by the first workgroup, and by one that is not in the sample.
+    let racy = SHADER.replace("data[id.x] =", "data[select(id.x, id.x % 32u, id.x / 32u == 1u)] =");
+    let subject = wgsl(&racy);
+    let check = Check::new(&subject, &flat()).unwrap();
+    // A device that leaves what the other workgroup wrote.
+    let other = Synthetic::new(|left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[..32 * 4].fill(7));
+    match check.run(&other) {
+        Err(error @ CheckError::Undefined { .. }) => assert!(error.to_string().contains("data race"), "{error}"),
+        other => panic!("expected a refusal: {other:?}"),
+    }
+    // Of atomics nothing is said.
+    let counted = SHADER
+        .replace("array<u32>", "array<atomic<u32>>")
+        .replace("data[id.x] = data[id.x] * 3u + id.x;", "atomicAdd(&data[id.x % 32u], 1u);");
+    let subject = wgsl(&counted);
+    let check = Check::new(&subject, &flat()).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!(result.status, Status::Undetermined, "{result:?}");
+        assert_eq!((result.elements_undetermined, result.elements_checked), (32, 0));
+    });
+}
+
+#[test]
+fn too_large_a_dispatch_is_refused_with_what_it_would_cost() {
+    let subject = wgsl(SHADER);
+    let check = Check::new(&subject, &Options { sample: None, ..options() }).unwrap();
+    on_each_driver(|target| {
+        let text = check.run(target).unwrap_err().to_string();
+        for part in ["invocations: 2048, of at most 1024", "instructions", "--sample N"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    });
+}
