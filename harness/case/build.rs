@@ -1,17 +1,15 @@
-//! Embeds every family under `cases/`, so that the binary carries them wherever it goes. Case files of shaders are not families.
+//! Embeds every family under `cases/`, so that the binary carries them wherever it goes. Case files of shaders, under
+//! `cases/compute/`, are the suites' to embed.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Folders of case files that say what one shader is run with: those of the suite of shaders, and those to be checked by hand.
-const OF_SHADERS: [&str; 2] = ["compute", "large"];
-
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases").canonicalize()?;
     let mut files = Vec::new();
     collect(&root, &mut files)?;
-    files.retain(|file| !OF_SHADERS.iter().any(|folder| file.starts_with(root.join(folder))));
+    files.retain(|file| !file.starts_with(root.join("compute")));
     files.sort();
     let mut text = String::from("&[\n");
     for file in files {
