@@ -163,6 +163,14 @@ fn what_is_no_module_is_refused_with_its_place() {
             format!("{function}%4 = OpLabel\nOpSelectionMerge %4 None\nOpNop\nOpBranch %4\nOpFunctionEnd"),
             "word 23: OpSelectionMerge does not stand right before the last instruction of its block",
         ),
+        (
+            format!("{function}%4 = OpLabel\nOpDecorate %3 Block\nOpReturn\nOpFunctionEnd"),
+            "word 20: OpDecorate belongs to the section Annotations, but stands after the section Functions began",
+        ),
+        (
+            format!("{function}%4 = OpLabel\n%5 = OpTypeBool\nOpReturn\nOpFunctionEnd"),
+            "word 20: OpTypeBool belongs to the section Globals, but stands after the section Functions began",
+        ),
         ("OpCapability Shader !7".to_owned(), "word 5: OpCapability: operand word 2 is one too many"),
         ("!0x00010017".to_owned(), "word 5: OpTypeVector: operand IdResult is missing"),
     ];

@@ -60,6 +60,10 @@ fn a_module_without_a_memory_model_is_refused() {
     };
     assert_eq!(names(&module("OpCapability Shader\nOpMemoryModel Logical GLSL450")), [""; 0]);
     assert_eq!(names(&module("OpCapability Shader")), ["one-memory-model"]);
+    // Where nothing stands at all, the place is behind the header.
+    let empty = module("; nothing but a header");
+    assert_eq!(names(&empty), ["one-memory-model"]);
+    assert_eq!(rules::violations(&empty, Environment::Vulkan)[0].at, 5);
 }
 
 #[test]

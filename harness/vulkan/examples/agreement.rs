@@ -4,7 +4,9 @@
 //! `VK_DRIVER_FILES="$ASSAY_MOCK_ICD"`: the mock driver advertises every extension and does nothing with a module.
 //!
 //! The modules are the cases of the rules, the examples of `shaders/inspect`, what naga emits for the corpus, and mutations of
-//! all of them, one change each. Whoever accepts what another refuses is counted by the reason that is given.
+//! all of them, one change each. Whoever accepts what another refuses is counted by the reason that is given; what
+//! `explained.rs` does not explain ends the program with an error. With `ASSAY_AGREEMENT_ONLY` set to the start of a module's name
+//! that module alone is judged, and shown.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ mod corpus;
 #[path = "../../spirv/tests/support/mod.rs"]
 mod support;
 
+use support::explained::{Judge, why_accepted, why_refused};
 use support::mutate::{Random, change};
 
 /// What the layer says where its validator refuses a module.
@@ -78,6 +81,13 @@ fn kind(complaint: &str) -> String {
     if let Some(at) = complaint.find("VUID-StandaloneSpirv").or_else(|| complaint.find("VUID-RuntimeSpirv")) {
         return complaint[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     }
+    if let Some((what, capabilities)) = complaint.split_once("requires one of these capabilities:") {
+        let what = what.split_once("perand ").map_or(what, |(_, what)| what);
+        let what: Vec<&str> = what.split_whitespace().filter(|word| word.chars().all(char::is_alphabetic)).collect();
+        let capabilities: Vec<&str> =
+            capabilities.lines().next().unwrap_or_default().split_whitespace().take(6).collect();
+        return format!("Operand {} requires one of these capabilities: {}", what.join(" "), capabilities.join(" "));
+    }
     let message = complaint.split_once("error: ").map_or(complaint, |(_, rest)| rest);
     let message = message.rsplit_once("produced an error):").map_or(message, |(_, rest)| rest.trim());
     let words =
@@ -86,41 +96,77 @@ fn kind(complaint: &str) -> String {
 }
 
 /// How often two judges agreed, and what they differed over.
-#[derive(Default)]
 struct Tally {
+    judge: Judge,
     legal: u64,
     illegal: u64,
-    /// Rules that we find broken in modules that the other accepts; the first such module's name.
-    ours_only: BTreeMap<String, (u64, String)>,
-    /// Complaints of the other about modules that we accept.
-    theirs_only: BTreeMap<String, (u64, String)>,
+    /// Modules that we refuse and the other accepts, and the other way round.
+    ours_only: Differences,
+    theirs_only: Differences,
+}
+
+/// Why one refuses what the other accepts: how often, the first such module, and what explains it.
+#[derive(Default)]
+struct Differences(BTreeMap<String, (u64, String, Option<&'static str>)>);
+
+impl Differences {
+    fn note(&mut self, reason: String, name: &str, why: Option<&'static str>) {
+        self.0.entry(reason).or_insert_with(|| (0, name.to_owned(), why)).0 += 1;
+    }
+
+    fn all(&self) -> u64 {
+        self.0.values().map(|(count, ..)| count).sum()
+    }
+
+    fn unexplained(&self) -> u64 {
+        self.0.values().filter(|(.., why)| why.is_none()).map(|(count, ..)| count).sum()
+    }
 }
 
 impl Tally {
+    fn new(judge: Judge) -> Tally {
+        let (ours_only, theirs_only) = (Differences::default(), Differences::default());
+        Tally { judge, legal: 0, illegal: 0, ours_only, theirs_only }
+    }
+
     fn add(&mut self, name: &str, ours: &Verdict, theirs: &Verdict) {
-        let note = |list: &mut BTreeMap<String, (u64, String)>, reason: &str| {
-            list.entry(reason.to_owned()).or_insert_with(|| (0, name.to_owned())).0 += 1;
-        };
         match (ours, theirs) {
             (Verdict::Accepted, Verdict::Accepted) => self.legal += 1,
             (Verdict::Refused(_), Verdict::Refused(_)) => self.illegal += 1,
-            (Verdict::Refused(rules), Verdict::Accepted) => note(&mut self.ours_only, &rules.join(" + ")),
-            (Verdict::Accepted, Verdict::Refused(complaints)) => note(&mut self.theirs_only, &complaints.join(" + ")),
+            (Verdict::Refused(rules), Verdict::Accepted) => {
+                // Whoever misses each of them is explained; one that is not explained has to be settled.
+                let why = rules.iter().map(|rule| why_accepted(self.judge, rule)).reduce(|a, b| a.and(b)).flatten();
+                self.ours_only.note(rules.join(" + "), name, why);
+            }
+            (Verdict::Accepted, Verdict::Refused(complaints)) => {
+                let complaint = complaints.join(" + ");
+                let why = why_refused(self.judge, &complaint);
+                self.theirs_only.note(complaint, name, why);
+            }
         }
     }
 
-    fn print(&self, judge: &str) {
-        let sum = |list: &BTreeMap<String, (u64, String)>| list.values().map(|(count, _)| count).sum::<u64>();
-        let (only, others) = (sum(&self.ours_only), sum(&self.theirs_only));
+    fn unexplained(&self) -> u64 {
+        self.ours_only.unexplained() + self.theirs_only.unexplained()
+    }
+
+    fn print(&self, name: &str) {
+        let (only, others) = (self.ours_only.all(), self.theirs_only.all());
         println!(
-            "\n{judge}: {} compared; {} legal and {} illegal to both, {only} illegal to us alone, {others} to it alone",
+            "\n{name}: {} compared; {} legal and {} illegal to both; {only} illegal to us alone, {others} to it alone: {} explained, \
+             {} not",
             self.legal + self.illegal + only + others,
             self.legal,
-            self.illegal
+            self.illegal,
+            only + others - self.unexplained(),
+            self.unexplained()
         );
         for (who, list) in [("ours", &self.ours_only), ("its", &self.theirs_only)] {
-            for (reason, (count, first)) in list {
-                println!("  {who:>5} {count:>6}  {reason}   e.g. {first}");
+            for (reason, (count, first, why)) in &list.0 {
+                println!(
+                    "  {who:>5} {count:>6}  {reason}   e.g. {first}\n                {}",
+                    why.unwrap_or("NOT EXPLAINED")
+                );
             }
         }
     }
@@ -151,7 +197,7 @@ impl Layer {
             .arg(WORKER)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(if std::env::var("ASSAY_AGREEMENT_ONLY").is_ok() { Stdio::inherit() } else { Stdio::null() })
             .spawn()
             .expect("this program starts again");
         let output = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -211,6 +257,18 @@ fn takes(minor: u32, words: &[u32]) -> bool {
     version <= newest
 }
 
+/// Whether the words are instructions one after the other: the layer reads past the end of others, and ends its process.
+fn splits(words: &[u32]) -> bool {
+    let mut rest = words.get(HEADER..).unwrap_or_default();
+    while let Some(first) = rest.first() {
+        match rest.get((*first >> 16) as usize..) {
+            Some(next) if next.len() < rest.len() => rest = next,
+            _ => return false,
+        }
+    }
+    words.len() > HEADER
+}
+
 fn main() {
     if std::env::args().nth(1).is_some_and(|argument| argument == WORKER) {
         return worker();
@@ -241,9 +299,9 @@ fn main() {
     });
     let modules: Vec<(String, Vec<u32>)> = seeds.iter().cloned().chain(mutations).collect();
 
-    let mut by_val: Vec<Tally> = (0..4).map(|_| Tally::default()).collect();
-    let (mut by_layer, mut text, mut unread, mut malformed) = (Tally::default(), (0u64, 0u64), 0u64, 0u64);
-    let mut judged = 0;
+    let mut by_val: Vec<Tally> = (0..4).map(|_| Tally::new(Judge::SpirvVal)).collect();
+    let (mut by_layer, mut text, mut unread, mut malformed) = (Tally::new(Judge::Layer), (0u64, 0u64), 0u64, 0u64);
+    let (mut judged, mut unsplit) = (0, 0);
     for (name, words) in &modules {
         if started.elapsed() > limit {
             break;
@@ -275,6 +333,10 @@ fn main() {
             };
             by_val[minor as usize].add(name, &ours, &theirs);
         }
+        if !splits(words) {
+            unsplit += 1;
+            continue;
+        }
         let theirs = layer.judge(name, words);
         if only.is_some() {
             eprintln!("{name}\n{}", disassemble(words, Style::Indented).unwrap_or_default());
@@ -292,9 +354,21 @@ fn main() {
         tally.print(&format!("spirv-val, vulkan1.{minor}"));
     }
     by_layer.print("the validation layer");
+    println!("  {unsplit} not given to it: their words are not instructions one after the other");
     println!(
-        "  it ended its process or gave no answer over {}: {}",
+        "  it ended its process or gave no answer over {}, the first of them {}",
         layer.ended_over.len(),
-        layer.ended_over.join("; ")
+        layer.ended_over.first().map_or("none", String::as_str)
     );
+    let all = || by_val.iter().chain([&by_layer]);
+    let compared: u64 = all().map(|t| t.legal + t.illegal + t.ours_only.all() + t.theirs_only.all()).sum();
+    let differences: u64 = all().map(|t| t.ours_only.all() + t.theirs_only.all()).sum();
+    let unexplained: u64 = all().map(Tally::unexplained).sum();
+    println!(
+        "\n{compared} verdicts compared, {differences} differences, {} explained, {unexplained} not",
+        differences - unexplained
+    );
+    if unexplained + text.1 > 0 {
+        std::process::exit(1);
+    }
 }

@@ -277,7 +277,8 @@ impl Parser {
                     self.block = None;
                     self.ends_lines(index);
                 }
-                let early = Section::of(op).filter(|s| *s < Section::Annotations);
+                let both = matches!(op, Op::Variable | Op::UntypedVariableKHR | Op::Undef);
+                let early = Section::of(op).filter(|s| *s < Section::Functions && !both);
                 if let Some(belongs) = early {
                     return Err(ModuleErrorKind::Section { op, belongs, after: Section::Functions });
                 }

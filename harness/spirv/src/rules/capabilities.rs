@@ -203,6 +203,24 @@ pub(super) static RULES: &[Rule] = &[
         }),
     },
     Rule {
+        name: "stated-capability",
+        id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: Enabling Capabilities",
+        says: "scopes and memory semantics are enabled by a declared capability",
+        on: On::Stated(&[], |facts, instruction, stated, found| {
+            for (_, scope) in &stated.scopes {
+                if let Some(row) = Kind::Scope.enumerant(scope.word()) {
+                    undeclared(facts, instruction, found, row.name, row.capabilities);
+                }
+            }
+            for semantics in &stated.semantics {
+                let rows = Kind::MemorySemantics.enumerants().iter();
+                for row in rows.filter(|row| row.value != 0 && semantics & row.value == row.value) {
+                    undeclared(facts, instruction, found, row.name, row.capabilities);
+                }
+            }
+        }),
+    },
+    Rule {
         name: "version-or-extension",
         id: "SPIR-V specification, Version and OpExtension: what is used is brought by one of them",
         says: "instructions and operands are of the module's version, or of a declared extension",

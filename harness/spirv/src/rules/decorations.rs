@@ -164,9 +164,8 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Variables(|facts, variable, found| {
             let Some(row) = built_in_row(facts, variable).filter(|row| row.workgroup_only) else { return };
             use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV};
-            let outside =
-                facts.user_outside(variable.word, |m| matches!(m, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV));
-            if let Some(model) = outside {
+            let allowed = |m| matches!(m, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV);
+            if let Some(model) = facts.static_user_outside(variable.word, allowed) {
                 variable.breaks(found, format!("{} in {model}, expected task, mesh or compute", row.built_in));
             }
         }),

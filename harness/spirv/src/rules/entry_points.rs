@@ -45,16 +45,24 @@ pub(super) static RULES: &[Rule] = &[
         id: "VUID-StandaloneSpirv-None-04633",
         says: "an entry point has no parameters and returns nothing",
         on: On::EntryPoints(|facts, entry, found| {
-            let Some(function) = facts.module.definition_of_word(entry.usage.function) else { return };
+            let function = facts.module.definition_of_word(entry.usage.function);
+            let Some(function) = function.filter(|definition| definition.op == Some(Op::Function)) else {
+                found.at(entry.instruction, "the entry point is no function");
+                return;
+            };
             let Some(ty) = function.operand(1).and_then(|word| facts.module.type_declared(word)) else { return };
-            if let Type::Function { returns, .. } = facts.module.ty(ty) {
-                let returns_void = *facts.module.ty(*returns) == Type::Void;
-                if !returns_void || !facts.module.members(ty).is_empty() {
-                    found.at(
-                        entry.instruction,
-                        "the entry point's function has parameters or a result, expected neither",
-                    );
+            let is_void = match facts.module.ty(ty) {
+                Type::Function { returns, .. } => {
+                    *facts.module.ty(*returns) == Type::Void && facts.module.members(ty).is_empty()
                 }
+                _ => false,
+            };
+            let made = function.result_type().and_then(|word| facts.module.type_declared(word));
+            if !is_void || made.is_some_and(|ty| *facts.module.ty(ty) != Type::Void) {
+                found.at(
+                    entry.instruction,
+                    "the entry point's function has parameters or a result, or no function's type: expected neither",
+                );
             }
         }),
     },

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use super::facts::{Entry, Facts};
+use super::stated::Odd;
 use super::{On, Rule};
 use crate::grammar::Version;
-use crate::module::Section;
-use crate::tables::{Op, StorageClass};
+use crate::module::{Section, Type, TypeId};
+use crate::tables::{Capability, Op, StorageClass};
 
 /// Storage class of a module-scope variable; `None` for other ids, and for classes that the tables do not know.
 fn global_class(facts: &Facts, word: u32) -> Option<StorageClass> {
@@ -43,12 +44,7 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Module(|facts, found| {
             let mut models = facts.module.section(Section::MemoryModel).filter(|i| i.op == Some(Op::MemoryModel));
             match (models.next(), models.next()) {
-                (None, _) => {
-                    // Told of where the module starts; one without instructions has no entry point to run either.
-                    if let Some(first) = facts.module.instructions().next() {
-                        found.at(first, "the module has no OpMemoryModel, expected one");
-                    }
-                }
+                (None, _) => found.of_module(facts.module, "the module has no OpMemoryModel, expected one"),
                 (Some(_), Some(second)) => found.at(second, "a second OpMemoryModel, expected one"),
                 (Some(_), None) => {}
             }
@@ -101,4 +97,104 @@ pub(super) static RULES: &[Rule] = &[
             }
         }),
     },
+    Rule {
+        name: "entry-point-names",
+        id: "SPIR-V specification, OpEntryPoint: a name once for each execution model",
+        says: "no two entry points have one name and one execution model",
+        on: On::Module(|facts, found| {
+            let mut seen = HashSet::new();
+            for entry in &facts.entries {
+                if !seen.insert((entry.model, &entry.usage.name)) {
+                    let name = &entry.usage.name;
+                    found.at(entry.instruction, format!("a second entry point {name:?} of its execution model"));
+                }
+            }
+        }),
+    },
+    Rule {
+        name: "execution-mode-entry-point",
+        id: "SPIR-V specification, OpExecutionMode: Entry Point is the Entry Point of an OpEntryPoint",
+        says: "execution modes are those of entry points",
+        on: On::Module(|facts, found| {
+            let functions: HashSet<u32> = facts.entries.iter().map(|entry| entry.usage.function).collect();
+            for instruction in facts.module.section(Section::ExecutionModes) {
+                if let Some(word) = instruction.operand(0).filter(|word| !functions.contains(word)) {
+                    found.at(instruction, format!("{} is no entry point, but has an execution mode", facts.name(word)));
+                }
+            }
+        }),
+    },
+    Rule {
+        name: "variable-pointer",
+        id: "SPIR-V specification, OpVariable: Result Type is a pointer, its Storage Class that of the variable",
+        says: "a variable is made by the pointer type of its storage class",
+        on: On::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
+            let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
+            let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
+            match ty.and_then(|ty| facts.module.pointer(ty)) {
+                None => found.at(instruction, "a variable whose Result Type is no pointer"),
+                Some((of, _)) if of != class => {
+                    found.at(instruction, format!("a variable in {class} whose type is a pointer into {of}"));
+                }
+                Some(_) => {}
+            }
+        }),
+    },
+    Rule {
+        name: "read-only-store",
+        id: "SPIR-V specification, Storage Class: Input, UniformConstant and PushConstant are read-only",
+        says: "nothing is stored to Input, UniformConstant and PushConstant",
+        on: On::Instructions(&[Op::Store, Op::CopyMemory, Op::CopyMemorySized], |facts, instruction, found| {
+            use StorageClass::{Input, PushConstant, UniformConstant};
+            let class = facts.pointer(instruction.operand(0)).map(|(class, _)| class);
+            if let Some(class @ (Input | UniformConstant | PushConstant)) = class {
+                found.at(instruction, format!("a store to {class}, which is read-only"));
+            }
+        }),
+    },
+    Rule {
+        name: "scope-value",
+        id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: 32-bit integers, with Shader constants",
+        says: "scopes and memory semantics are constant 32-bit integers, scopes such as there are",
+        on: On::Stated(&[], |facts, instruction, stated, found| match stated.odd {
+            None => {}
+            Some(Odd::Type) => found.at(instruction, "a scope or memory semantics that is no 32-bit integer"),
+            Some(Odd::Variable) if facts.has(Capability::Shader) => {
+                found.at(instruction, "a scope or memory semantics that is no constant");
+            }
+            Some(Odd::Variable) => {}
+            Some(Odd::Value(value)) => found.at(instruction, format!("scope {value}, which is none")),
+        }),
+    },
+    Rule {
+        name: "signedness",
+        id: "SPIR-V specification, OpTypeInt: Signedness is 0 or 1",
+        says: "an integer type is unsigned (0) or signed (1)",
+        on: On::Instructions(&[Op::TypeInt], |_, instruction, found| {
+            if let Some(other @ 2..) = instruction.operand(1) {
+                found.at(instruction, format!("Signedness {other}, expected 0 or 1"));
+            }
+        }),
+    },
+    Rule {
+        name: "unsigned-result",
+        id: "SPIR-V specification, OpUDiv, OpUMod, OpUConvert, OpConvertFToU: Result Type's Signedness is 0",
+        says: "unsigned division, remainder and conversions make unsigned integers",
+        on: On::Instructions(&[Op::UDiv, Op::UMod, Op::UConvert, Op::ConvertFToU], |facts, instruction, found| {
+            let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
+            if ty.is_some_and(|ty| is_signed(facts, ty)) {
+                let name = instruction.op.map_or("", |op| op.name());
+                found.at(instruction, format!("{name} that makes signed integers, expected a type with Signedness 0"));
+            }
+        }),
+    },
 ];
+
+/// Whether a type is a signed integer, or a vector of them.
+fn is_signed(facts: &Facts, ty: TypeId) -> bool {
+    match *facts.module.ty(ty) {
+        Type::Int { signed, .. } => signed,
+        Type::Vector { component, .. } => is_signed(facts, component),
+        _ => false,
+    }
+}

@@ -276,7 +276,12 @@ impl<'a> Facts<'a> {
     /// their declarations.
     pub(super) fn structures(&self) -> &[(TypeId, Arc<Shape>)] {
         self.structures.get_or_init(|| {
-            let held = explicit::held(self.module, explicit::pointees(self.module, explicit::is_explicit));
+            // Workgroup memory has a layout where its structures are blocks.
+            let shared = self.has(Capability::WorkgroupMemoryExplicitLayoutKHR);
+            let blocks = explicit::pointees(self.module, |class| class == StorageClass::Workgroup)
+                .filter(|ty| shared && self.type_has(*ty, Decoration::Block));
+            let start = explicit::pointees(self.module, explicit::is_explicit).chain(blocks);
+            let held = explicit::held(self.module, start);
             let mut layouts = Layouts::new(self.module);
             let is_struct = |ty: &TypeId| matches!(self.module.ty(*ty), Type::Struct { .. });
             held.into_iter().filter(is_struct).map(|ty| (ty, layouts.shape(ty))).collect()

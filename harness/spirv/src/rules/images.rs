@@ -1,8 +1,8 @@
 //! Images: their types, formats and the instructions that use them.
 
 use super::{On, Rule};
-use crate::module::Type;
-use crate::tables::{Dim, ImageFormat, ImageOperands, Op};
+use crate::module::{ImageType, Type};
+use crate::tables::{Capability, Dim, ImageFormat, ImageOperands, Op};
 
 /// What the specification's table says of an image format: whether texels are floats, their width in shaders, and
 /// their signedness.
@@ -53,6 +53,22 @@ pub(crate) fn format_row(format: ImageFormat) -> Option<FormatRow> {
         F::R64i => FormatRow { float: false, width: 64, signed: Some(true) },
         F::R64ui => FormatRow { float: false, width: 64, signed: Some(false) },
     })
+}
+
+/// What an image type needs by the descriptions of capabilities; what its Dim alone needs is in the grammar.
+fn image_capabilities(image: &ImageType) -> impl Iterator<Item = Capability> {
+    use Capability as C;
+    let storage = image.sampled == 2;
+    let attachment = image.dim == Some(Dim::SubpassData);
+    let needs = [
+        (C::Image1D, storage && image.dim == Some(Dim::Dim1D)),
+        (C::ImageBuffer, storage && image.dim == Some(Dim::Buffer)),
+        (C::ImageCubeArray, storage && image.arrayed && image.dim == Some(Dim::Cube)),
+        (C::SampledCubeArray, image.sampled == 1 && image.arrayed && image.dim == Some(Dim::Cube)),
+        (C::StorageImageMultisample, storage && image.multisampled && !attachment),
+        (C::ImageMSArray, storage && image.multisampled && image.arrayed),
+    ];
+    needs.into_iter().filter(|(_, needed)| *needed).map(|(capability, _)| capability)
 }
 
 /// The formats that image atomics work on.
@@ -149,6 +165,32 @@ pub(super) static RULES: &[Rule] = &[
             if let Some(format) = format.filter(|_| !matches) {
                 let kind = if row.float { "float" } else { "integer" };
                 found.at(instruction, format!("format {format} asks for a {}-bit {kind}", row.width));
+            }
+        }),
+    },
+    Rule {
+        name: "image-flags",
+        id: "SPIR-V specification, OpTypeImage: Depth is 0, 1 or 2, Arrayed and MS are 0 or 1",
+        says: "an image type's Depth is 0 to 2, its Arrayed and MS 0 or 1",
+        on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
+            for (i, name, most) in [(2, "Depth", 2), (3, "Arrayed", 1), (4, "MS", 1)] {
+                if let Some(value) = instruction.operand(i).filter(|value| *value > most) {
+                    found.at(instruction, format!("{name} {value}, expected 0 to {most}"));
+                }
+            }
+        }),
+    },
+    Rule {
+        name: "image-capability",
+        id: "SPIR-V specification, Capability: Image1D, ImageBuffer, ImageCubeArray, SampledCubeArray, StorageImageMultisample, ImageMSArray",
+        says: "storage images of one dimension, buffers, cube arrays and several samples are declared by a capability",
+        on: On::Instructions(&[Op::TypeImage], |facts, instruction, found| {
+            let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };
+            let Type::Image(image) = facts.module.ty(ty) else { return };
+            for capability in image_capabilities(image) {
+                if !facts.has(capability) {
+                    found.at(instruction, format!("such an image without capability {capability}"));
+                }
             }
         }),
     },

@@ -39,9 +39,12 @@ fn array_problem(shape: &Shape) -> Option<String> {
             Some("an array without ArrayStride".to_owned())
         }
         Shape::Array { element, stride: Some(stride), count } => {
-            let size = element.size();
+            let (size, alignment) = (element.size(), scalar_alignment(element));
             if u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
                 return Some(format!("ArrayStride {stride} of elements of {size} bytes"));
+            }
+            if !u64::from(*stride).is_multiple_of(alignment) {
+                return Some(format!("ArrayStride {stride}, expected a multiple of {alignment}"));
             }
             array_problem(element)
         }
@@ -54,7 +57,14 @@ fn matrix_problem(shape: &Shape) -> Option<String> {
         Shape::Matrix { stride: None, .. } => Some("a matrix without MatrixStride".to_owned()),
         Shape::Matrix { component, columns, rows, stride: Some(stride), row_major } => {
             let line = component.size() * u64::from(if *row_major { *columns } else { *rows });
-            (u64::from(*stride) < line).then(|| format!("MatrixStride {stride} of lines of {line} bytes"))
+            let alignment = scalar_alignment(component);
+            match u64::from(*stride) {
+                stride if stride < line => Some(format!("MatrixStride {stride} of lines of {line} bytes")),
+                stride if !stride.is_multiple_of(alignment) => {
+                    Some(format!("MatrixStride {stride}, expected a multiple of {alignment}"))
+                }
+                _ => None,
+            }
         }
         Shape::Array { element, .. } => matrix_problem(element),
         _ => None,
@@ -134,14 +144,57 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "array-stride",
         id: "VUID-StandaloneSpirv-None-10684 (arrays have an ArrayStride that fits)",
-        says: "arrays in buffers have an ArrayStride of at least an element's size",
+        says: "arrays in buffers have an ArrayStride of at least an element's size, a multiple of the largest number that it holds",
         on: On::Module(|facts, found| members(facts, found, |member, _| array_problem(&member.shape))),
     },
     Rule {
         name: "matrix-stride",
         id: "VUID-StandaloneSpirv-None-10684 (matrices have a MatrixStride that fits)",
-        says: "matrices in buffers have a MatrixStride of at least a column's (or row's) size",
+        says: "matrices in buffers have a MatrixStride of at least a column's (or row's) size, a multiple of a component's",
         on: On::Module(|facts, found| members(facts, found, |member, _| matrix_problem(&member.shape))),
+    },
+    Rule {
+        name: "matrix-order",
+        id: "SPIR-V specification, 2.16.2: members that are matrices have MatrixStride and one of RowMajor and ColMajor",
+        says: "matrices in buffers are RowMajor or ColMajor, and not both",
+        on: On::Module(|facts, found| {
+            for (ty, _) in facts.structures() {
+                let Some(word) = facts.type_word(*ty) else { continue };
+                let is_matrix = |member: &TypeId| {
+                    let (element, _) = crate::reflect::elements(facts.module, *member);
+                    matches!(facts.module.ty(element), Type::Matrix { .. })
+                };
+                let matrices = facts.module.members(*ty).iter().enumerate().filter(|(_, member)| is_matrix(member));
+                for (i, _) in matrices {
+                    let has = |wanted: Decoration| {
+                        let mut decorations = facts.module.decorations(word);
+                        decorations.any(|d| d.member == Some(i as u32) && d.decoration == Some(wanted))
+                    };
+                    let both = match (has(Decoration::RowMajor), has(Decoration::ColMajor)) {
+                        (true, true) => "both",
+                        (false, false) => "neither",
+                        _ => continue,
+                    };
+                    let message = format!("member {i} of {}: {both} of RowMajor and ColMajor", facts.name(word));
+                    found.at(facts.module.type_definition(*ty), message);
+                }
+            }
+        }),
+    },
+    Rule {
+        name: "pointer-stride",
+        id: "VUID-StandaloneSpirv-None-10684 (no ArrayStride on pointers into memory without a layout)",
+        says: "pointers into Workgroup (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, Private and Function have no ArrayStride",
+        on: On::Decorations(&[Decoration::ArrayStride], |facts, target, decorated, found| {
+            let pointer = facts.module.type_declared(target).and_then(|ty| facts.module.pointer(ty));
+            if let Some((class, _)) = pointer.filter(|(class, _)| explicit::forbids_layout(facts, *class)) {
+                let name = facts.name(target);
+                found.at(
+                    decorated.instruction,
+                    format!("ArrayStride on {name}, a pointer into {class} without a layout"),
+                );
+            }
+        }),
     },
     Rule {
         name: "boolean-in-buffer",

@@ -66,7 +66,8 @@ enum On {
     Module(fn(&Facts, &mut Findings)),
     /// Each instruction of these opcodes.
     Instructions(&'static [Op], fn(&Facts, Instruction, &mut Findings)),
-    /// Each instruction of these opcodes that has scopes or memory semantics, with what it states of them.
+    /// Each instruction of these opcodes that has scopes or memory semantics, with what it states of them; of all opcodes if
+    /// none is named.
     Stated(&'static [Op], fn(&Facts, Instruction, &Stated, &mut Findings)),
     /// Each instruction.
     Every(fn(&Facts, Instruction, &mut Findings)),
@@ -83,7 +84,7 @@ enum On {
 pub struct Violation {
     /// The rule.
     pub rule: &'static Rule,
-    /// The instruction at fault.
+    /// The instruction at fault; of a module without instructions, the one that is missing.
     pub index: Index,
     /// Index of its first word in the module.
     pub at: usize,
@@ -104,6 +105,19 @@ struct Findings {
 }
 
 impl Findings {
+    /// Tells of what the module as a whole lacks: at its first instruction, or behind the header where there is none.
+    fn of_module(&mut self, module: &Module, message: &str) {
+        match module.instructions().next() {
+            Some(first) => self.at(first, message),
+            None => self.violations.push(Violation {
+                rule: self.rule,
+                index: Index(0),
+                at: module.words().len(),
+                message: message.to_owned(),
+            }),
+        }
+    }
+
     fn at(&mut self, instruction: Instruction, message: impl Into<String>) {
         let violation =
             Violation { rule: self.rule, index: instruction.index, at: instruction.at, message: message.into() };
@@ -196,6 +210,11 @@ static DISPATCH: LazyLock<Dispatch> = LazyLock::new(|| {
         match rule.on {
             On::Instructions(ops, check) => {
                 ops.iter().for_each(|op| dispatch.opcodes[*op as usize].plain.push((rule, check)));
+            }
+            On::Stated([], check) => {
+                for row in crate::grammar::INSTRUCTIONS.iter().filter(|row| stated::may_state(row)) {
+                    dispatch.opcodes[row.op as usize].stated.push((rule, check));
+                }
             }
             On::Stated(ops, check) => {
                 ops.iter().for_each(|op| dispatch.opcodes[*op as usize].stated.push((rule, check)));

@@ -1,8 +1,8 @@
 //! The scopes and memory semantics that instructions state.
 
 use super::Facts;
-use crate::grammar::{Class, Kind};
-use crate::module::Instruction;
+use crate::grammar::{self, Class, Kind};
+use crate::module::{Instruction, Type};
 use crate::tables::{Op, Scope};
 
 /// What an `IdScope` operand is for.
@@ -20,6 +20,25 @@ pub(super) enum ScopeRole {
 pub(super) struct Stated {
     pub(super) scopes: Vec<(ScopeRole, Scope)>,
     pub(super) semantics: Vec<u32>,
+    /// The first operand that is neither a scope nor semantics, whatever else it is.
+    pub(super) odd: Option<Odd>,
+}
+
+/// What is wrong with an operand that has to be a scope or memory semantics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Odd {
+    /// It is no 32-bit integer.
+    Type,
+    /// It is no constant.
+    Variable,
+    /// It is a constant without a meaning.
+    Value(i64),
+}
+
+/// Whether an instruction may have scopes or memory semantics.
+pub(super) fn may_state(row: &grammar::Instruction) -> bool {
+    let direct = row.operands.iter().any(|o| matches!(o.kind, Kind::IdScope | Kind::IdMemorySemantics));
+    direct || matches!(row.op, Op::Load | Op::Store | Op::CopyMemory | Op::ImageRead | Op::ImageWrite)
 }
 
 impl Stated {
@@ -37,6 +56,7 @@ impl Stated {
     pub(super) fn read(&mut self, facts: &Facts, instruction: Instruction) -> bool {
         self.scopes.clear();
         self.semantics.clear();
+        self.odd = None;
         let Some(op) = instruction.op else { return false };
         // Scopes among memory and image operands, which most instructions do without.
         let plain = match op {
@@ -55,12 +75,25 @@ impl Stated {
                 return;
             }
             let first = !std::mem::replace(&mut has, true);
-            let value = facts.module.constant_int(instruction.words[operand.at]);
-            let Some(value) = value.and_then(|v| u32::try_from(v).ok()) else { return };
+            let word = instruction.words[operand.at];
+            let ty = facts.module.type_of(word).map(|ty| facts.module.ty(ty));
+            if !matches!(ty, Some(Type::Int { width: 32, .. })) {
+                self.odd = self.odd.or(Some(Odd::Type));
+                return;
+            }
+            let Some(value) = facts.module.constant_int(word) else {
+                // The value of an operation on specialization constants is left open.
+                self.odd = self.odd.or(Some(Odd::Variable).filter(|_| !facts.is_constant(word)));
+                return;
+            };
+            // Signed or not, the bits count.
+            let bits = value as u32;
             if operand.kind == Kind::IdMemorySemantics {
-                self.semantics.push(value);
+                self.semantics.push(bits);
+            } else if let Some(scope) = Scope::from_word(bits) {
+                self.scopes.push((role(op, first), scope));
             } else {
-                self.scopes.extend(Scope::from_word(value).map(|scope| (role(op, first), scope)));
+                self.odd = self.odd.or(Some(Odd::Value(value)));
             }
         });
         has

@@ -233,7 +233,7 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Variables(|facts, variable, found| {
             let Some((built_in, _)) = built_in(facts, variable) else { return };
             // Other stages cannot have the capability: that is told by its own rule where it is declared.
-            let outside = || facts.user_outside(variable.word, is_tile_stage);
+            let outside = || facts.static_user_outside(variable.word, is_tile_stage);
             if !facts.has(Capability::TileShadingQCOM)
                 && let Some(model) = outside()
             {

@@ -2,6 +2,7 @@
 #![expect(dead_code, reason = "each test uses a part")]
 
 pub(crate) mod cases;
+pub(crate) mod explained;
 pub(crate) mod mutate;
 
 use assay_spirv::grammar::{

@@ -1,0 +1,268 @@
+//! Where other validators differ from our rules, and why: each settled from the text.
+//!
+//! Two validators are asked: Debian's `spirv-val` (SPIRV-Tools 2023.1) and the one inside the current validation layer
+//! (SPIRV-Tools 2026). A rule of ours that one of them does not have is listed here with the reason; so is a complaint about what
+//! is no rule of ours. What is not listed is an error of ours until the text says otherwise.
+
+/// A validator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judge {
+    /// Debian's `spirv-val`.
+    SpirvVal,
+    /// The validator inside the validation layer.
+    Layer,
+}
+
+/// Why a validator accepts modules that break a rule.
+struct Gap {
+    rule: &'static str,
+    judges: &'static [Judge],
+    why: &'static str,
+}
+
+const fn gap(rule: &'static str, judges: &'static [Judge], why: &'static str) -> Gap {
+    Gap { rule, judges, why }
+}
+
+const OLD: &[Judge] = &[Judge::SpirvVal];
+const NEW: &[Judge] = &[Judge::Layer];
+const BOTH: &[Judge] = &[Judge::SpirvVal, Judge::Layer];
+
+/// The rule is younger than the tool.
+const YOUNGER: &str = "the rule is younger than this validator";
+/// The clause is plain, and the tool's sources hold no check of it.
+const MISSING: &str = "the text has the rule; this validator has no check of it";
+/// A rule on a module and a device.
+const RUNTIME: &str = "a RuntimeSpirv rule: the layer asks it of pipelines, not of modules alone";
+
+const GAPS: &[Gap] = &[
+    // Rules on modules that neither has.
+    gap("extension-listed", BOTH, "the table of extensions: this validator lets unknown extensions pass"),
+    gap(
+        "instruction-set",
+        BOTH,
+        "Versions and Formats names GLSL.std.450 alone: this validator takes every set that it knows",
+    ),
+    gap("float-controls-conflict", BOTH, MISSING),
+    gap("float-controls-width", BOTH, MISSING),
+    gap("offset-sampled", BOTH, "Offset-04865 speaks of every image instruction; this validator has no check of it"),
+    gap("specialized-array", BOTH, "Function-04681; this validator has no check of it"),
+    gap("opaque-undef", BOTH, "OpUndef-12464 is younger than both validators"),
+    gap("uniform-buffer-index", BOTH, "10127; this validator has no check of it"),
+    gap("sampled-image-index", BOTH, "10128; this validator has no check of it"),
+    gap("storage-buffer-index", BOTH, "10129; this validator has no check of it"),
+    gap("storage-image-index", BOTH, "10130; this validator has no check of it"),
+    gap("input-attachment-index", BOTH, "10131; this validator has no check of it"),
+    gap("uniform-texel-buffer-index", BOTH, "10132; this validator has no check of it"),
+    gap("storage-texel-buffer-index", BOTH, "10133; this validator has no check of it"),
+    gap("byte-interface", BOTH, RUNTIME),
+    gap("input-attachment-array", BOTH, RUNTIME),
+    gap("write-components", BOTH, RUNTIME),
+    gap("array-length-width", BOTH, RUNTIME),
+    gap(
+        "memory-scope-subgroup-capability",
+        BOTH,
+        "SubgroupVoteKHR-07951 names no version; this validator asks it for Vulkan 1.0 only, or not at all",
+    ),
+    gap(
+        "location-missing",
+        BOTH,
+        "Location-04917 speaks of every user-defined variable; this validator looks at stages with locations, not at compute",
+    ),
+    gap(
+        "pointer-stride",
+        BOTH,
+        "Shader Interfaces: uses of ArrayStride that the chapter does not name are invalid; this validator looks at what variables hold",
+    ),
+    gap("image-capability", BOTH, "Capability: the type needs it; this validator asks for it at accesses to the image"),
+    gap("signedness", BOTH, "OpTypeInt: this validator looks at the signedness of 32-bit integers only"),
+    // Invalid UTF-8: the module cannot be read.
+    gap(
+        "no module: word OpName: operand word is no LiteralString",
+        BOTH,
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+    ),
+    gap(
+        "no module: word OpEntryPoint: operand word is no LiteralString",
+        BOTH,
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+    ),
+    gap(
+        "no module: word OpExtInstImport: operand word is no LiteralString",
+        BOTH,
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+    ),
+    gap(
+        "no module: word OpMemberName: operand word is no LiteralString",
+        BOTH,
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+    ),
+    // Only the older one lacks these.
+    gap("access-signedness", OLD, MISSING),
+    gap("binding", OLD, MISSING),
+    gap("built-in-class", OLD, "04237 and its siblings: checked of built-ins that functions use"),
+    gap("built-in-model", OLD, MISSING),
+    gap("built-in-type", OLD, "04238 and its siblings: checked of built-ins that functions use"),
+    gap("capability-listed", OLD, MISSING),
+    gap("class-needs-order", OLD, YOUNGER),
+    gap("format-type", OLD, MISSING),
+    gap("layout-not-allowed", OLD, YOUNGER),
+    gap("matrix-order", OLD, "SPIR-V 2.16.2: checked of matrices, not of arrays of them"),
+    gap("matrix-stride", OLD, "SPIR-V 2.16.2: checked of some of the members of nested structures"),
+    gap("memory-scope-invocation-semantics", OLD, "None-04641: checked of some instructions"),
+    gap("mesh-primitives", OLD, MISSING),
+    gap("mesh-vertices", OLD, MISSING),
+    gap("no-rectangles", OLD, YOUNGER),
+    gap("no-sequential-consistency", OLD, YOUNGER),
+    gap("block", OLD, "PushConstant-06675: checked of variables that functions use"),
+    gap("offsets", BOTH, "None-10684: this validator looks at what functions access, not at every pointer's type"),
+    gap("one-hit-attribute", OLD, MISSING),
+    gap("one-incoming-callable-data", OLD, MISSING),
+    gap("one-incoming-ray-payload", OLD, MISSING),
+    gap("one-push-constant-in-interface", OLD, "OpVariable-06673: interfaces are not looked at"),
+    gap("opaque-store", OLD, MISSING),
+    gap("order-needs-class", OLD, YOUNGER),
+    gap("physical-alignment", OLD, MISSING),
+    gap("repeated-input-built-in", OLD, YOUNGER),
+    gap("repeated-output-built-in", OLD, YOUNGER),
+    gap("subpass-coordinates", OLD, MISSING),
+    gap("tessellation-levels", OLD, YOUNGER),
+    gap("unequal-classes", OLD, YOUNGER),
+    gap("unequal-strength", OLD, YOUNGER),
+    gap("unequal-visible", OLD, YOUNGER),
+    gap("workgroup-size-positive", OLD, YOUNGER),
+    // Only the newer one lacks these: the older one does not know the extension at all.
+    gap(
+        "gather-qcom-dim",
+        NEW,
+        "SPV_QCOM_image_processing3, OpImageGatherQCOM: Dim of 2D or Rect; this validator takes every Dim",
+    ),
+    gap(
+        "gather-qcom-offsets",
+        NEW,
+        "SPV_QCOM_image_processing3: this validator takes ConstOffsets, and Offset beside ConstOffset",
+    ),
+    gap("long-vector-class", NEW, "Type-12297 speaks of pointer types; this validator looks at variables"),
+    gap(
+        "tile-store-stage",
+        NEW,
+        "VK_QCOM_tile_shading: stores and atomics in compute only; this validator does not look at the stage",
+    ),
+];
+
+/// Why a validator accepts what breaks a rule of ours; `None` where nothing explains it.
+pub(crate) fn why_accepted(judge: Judge, rule: &str) -> Option<&'static str> {
+    GAPS.iter().find(|gap| gap.rule == rule && gap.judges.contains(&judge)).map(|gap| gap.why)
+}
+
+/// What a validator complains about that is no rule of ours: parts of its messages, by what the rule is about. `RULES.md` says that
+/// these rules of the core specification are left to `spirv-val`.
+const FOREIGN: &[(&str, &[&str])] = &[
+    (
+        "types of operands, results and parts",
+        &[
+            "Expected ",
+            "expected ",
+            "Operand cannot be a type",
+            "Operand requires a type",
+            "is not a type id",
+            "does not match",
+            "must match the",
+            "must be the same as",
+            "must be OpType",
+            "must be a vector",
+            "must be a pointer",
+            "must be of type",
+            "is not a pointer",
+            "is not a logical pointer",
+            "is not a composite type",
+            "is not a scalar",
+            "is not a boolean",
+            "is not a struct type",
+            "does not reference an OpExtInstImport",
+            "cannot contain a void type",
+            "Result must be",
+            "The Base in",
+            "is not a function",
+            "Constituent",
+            "parameter count does not",
+            "Invalid use of function",
+            "can only be called from a function",
+            "storage class and base pointer",
+        ],
+    ),
+    ("definitions before their uses, and dominance", &["ID has not been defined", "requires a previous definition"]),
+    (
+        "indexes into composites",
+        &[
+            "eached non-composite type",
+            "out of bounds",
+            "Index provided in OpMember",
+            "Member index is larger",
+            "array member in OpArrayLength",
+        ],
+    ),
+    (
+        "structured control flow",
+        &[
+            "must be structured",
+            "must be preceded by an OpSelectionMerge",
+            "dominate",
+            "requires either or parameters",
+            "merge block",
+            "continue construct",
+            "ack-edge",
+        ],
+    ),
+    ("what may be said once", &["Duplicate non-aggregate", "multiple times"]),
+    ("what decorations and modes may stand on", &["decoration on target", "xecution mode can only be used"]),
+];
+
+/// What Debian's validator is too old to know.
+const UNKNOWN: &[&str] =
+    &["Invalid capability operand", "operand requires one of these", "Invalid extended instruction import"];
+
+/// What an older grammar asked for.
+const NO_LONGER_ASKED: &[&str] = &[
+    "Operand of Decorate requires one of these capabilities: StorageBuffer16BitAccess UniformAndStorageBuffer16BitAccess",
+];
+
+/// Built-ins whose types and stages our rules know.
+const OUR_BUILT_INS: &[&str] = &[
+    "DeviceIndex",
+    "GlobalInvocationId",
+    "LocalInvocationId",
+    "LocalInvocationIndex",
+    "NumSubgroups",
+    "NumWorkgroups",
+    "SubgroupId",
+    "SubgroupSize",
+    "TileApronSize",
+    "TileDimension",
+    "TileOffset",
+    "WorkgroupId",
+    "WorkgroupSize",
+];
+
+/// What a complaint about a module that we accept is about, where that is no rule of ours.
+pub(crate) fn why_refused(judge: Judge, complaint: &str) -> Option<&'static str> {
+    let says = |parts: &[&str]| parts.iter().any(|part| complaint.contains(part));
+    if judge == Judge::SpirvVal && says(UNKNOWN) {
+        return Some("younger than this validator");
+    }
+    if says(NO_LONGER_ASKED) {
+        return Some("the grammar of 2026 names no capability for FPRoundingMode; this validator's older one does");
+    }
+    if complaint.contains("MeshEXT execution model entry points") {
+        return Some("mesh stages, which this project does not run");
+    }
+    if let Some((_, built_in)) = complaint.split_once("BuiltIn ").filter(|_| complaint.contains("Vulkan spec")) {
+        let ours = OUR_BUILT_INS.iter().any(|ours| built_in.starts_with(ours)) || built_in.starts_with("Subgroup");
+        return (!ours).then_some("built-ins of graphics stages, which this project does not run");
+    }
+    // What a rule of the environment, a scope or memory semantics is about has to be one of our rules.
+    if says(&["VUID-", "Vulkan", "cope", "emantics"]) {
+        return None;
+    }
+    FOREIGN.iter().find(|(_, parts)| says(parts)).map(|(what, _)| *what)
+}
