@@ -41,6 +41,18 @@ fn races() {
     assert_eq!(of(&neighbour("workgroupBarrier();"), two()), []);
     // A barrier for buffers does not order workgroup memory.
     assert_eq!(of(&neighbour("storageBarrier();"), two()), [(FaultKind::DataRace, 8)]);
+    // A neighbour has read it, a barrier, and then nobody but its writer.
+    let read_first = |barrier: &str| {
+        format!(
+            "let base = g.x - i;\nlet x = out[base + (i ^ 1u)] + out[g.x];\n{barrier}\nlet y = out[g.x];\n\
+             out[g.x] = x + y;"
+        )
+    };
+    assert_eq!(of(&read_first("storageBarrier();"), two()), []);
+    assert_eq!(of(&read_first(""), two()), [(FaultKind::DataRace, 10)]);
+    // Another workgroup has read it, which no barrier orders.
+    let abroad = "let x = out[(g.x + 8u) % 16u] + out[g.x];\nstorageBarrier();\nlet y = out[g.x];\nout[g.x] = x + y;";
+    assert_eq!(of(abroad, two()), [(FaultKind::DataRace, 6), (FaultKind::DataRace, 9)]);
     // Reading and overwriting in one step.
     let shift =
         "shared_words[i] = i;\nworkgroupBarrier();\nshared_words[i] = shared_words[(i + 1u) % 8u];\nout[g.x] = i;";

@@ -16,8 +16,14 @@ use std::ops::Range;
 
 /// Flags of an invocation's number in a record.
 const ATOMIC: u32 = 1 << 31;
+/// Others of its workgroup have read since the last barrier.
 const SEVERAL: u32 = 1 << 30;
-const NUMBER: u32 = SEVERAL - 1;
+/// Invocations of other workgroups have read.
+const ABROAD: u32 = 1 << 29;
+/// Numbers begin at 1, and end below this.
+const NUMBER: u32 = ABROAD - 1;
+/// So many invocations can be told apart.
+pub(super) const NUMBERED: u64 = NUMBER as u64 - 1;
 
 /// The last accesses to one granule of memory; numbers are from 1, 0 is nobody.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,40 +125,27 @@ impl Races {
             if self.unordered(object, me, record.writer, record.write_epoch) && !both_atomic(record.writer) {
                 found = found.or(Some(self.conflict(me, record.writer)));
             }
-            if write {
-                let other = record.reader & NUMBER != me || record.reader & SEVERAL != 0;
-                // Of several readers the last one stands for all.
-                let who = if record.reader & NUMBER == me && other { u32::MAX } else { record.reader };
-                let reads = if who == u32::MAX {
-                    let epoch_open = record.read_epoch >= epoch;
-                    epoch_open || object != 1 && record.read_epoch < self.first_epoch_of_group()
-                } else {
-                    self.unordered(object, me, who, record.read_epoch)
-                };
-                if reads && record.reader != 0 && !both_atomic(record.reader) {
-                    let who = if who == u32::MAX { me } else { who };
-                    found = found.or(Some(self.conflict(me, who)));
-                }
+            let reader = record.reader & NUMBER;
+            let here = reader > self.first && reader <= self.first + self.lanes;
+            // Readers of other workgroups, which nothing orders, and several of this one since its last barrier.
+            let abroad = object != 1 && reader != 0 && (!here || record.reader & ABROAD != 0);
+            let several = here && record.read_epoch >= epoch && (reader != me || record.reader & SEVERAL != 0);
+            if write && (abroad || several) && !both_atomic(record.reader) {
+                found = found.or(Some(self.conflict(me, record.reader)));
             }
             let record = &mut self.shadows[object as usize][granule];
             if write {
                 record.writer = me | if atomic { ATOMIC } else { 0 };
                 record.write_epoch = epoch;
             } else {
-                let open =
-                    record.reader != 0 && record.reader & NUMBER != me && (record.read_epoch >= epoch || object != 1);
-                let several = open || (record.reader & SEVERAL != 0 && record.read_epoch >= epoch);
                 // Atomic only while all readers are.
-                let only_atomic = atomic && (!several || record.reader & ATOMIC != 0);
-                record.reader = me | if several { SEVERAL } else { 0 } | if only_atomic { ATOMIC } else { 0 };
+                let only_atomic = atomic && (!(several || abroad) || record.reader & ATOMIC != 0);
+                let flag = |flag: u32, on: bool| if on { flag } else { 0 };
+                record.reader = me | flag(SEVERAL, several) | flag(ABROAD, abroad) | flag(ATOMIC, only_atomic);
                 record.read_epoch = epoch;
             }
         }
         found
-    }
-
-    fn first_epoch_of_group(&self) -> u32 {
-        self.buffers.min(self.workgroup)
     }
 
     /// Takes in what other workgroups did that ran apart from these: gives the bytes that they wrote, by object. `None` if one

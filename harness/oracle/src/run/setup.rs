@@ -4,7 +4,7 @@ use super::atomics::Contention;
 use super::forks::Forks;
 use super::lanes::{Column, Lanes};
 use super::log::Log;
-use super::races::Races;
+use super::races::{NUMBERED, Races};
 use super::{Run, UNREAD};
 use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
@@ -52,8 +52,9 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
     }
     let run = dispatch.only.as_ref().map_or_else(|| product(groups), |only| only.len() as u64);
     let found = lanes.saturating_mul(run);
-    if found > limits.invocations {
-        return Err(RunError::TooLarge { what: "invocations", found, limit: limits.invocations });
+    let limit = limits.invocations.min(NUMBERED);
+    if found > limit {
+        return Err(RunError::TooLarge { what: "invocations", found, limit });
     }
     if lanes == 0 || lanes > 1 << 16 {
         return Err(RunError::Dispatch(format!("a workgroup of {lanes} invocations")));
