@@ -281,7 +281,7 @@ impl Default for Limits {
         Limits {
             invocations: 1 << 24,
             state_bytes: 2 << 30,
-            blocks_per_group: 1 << 24,
+            blocks_per_group: 1 << 22,
             forks: 256,
             undecided_blocks: 1 << 16,
             searches: 10_000,

@@ -8,8 +8,9 @@ use crate::site::Site;
 use crate::ty::{Kind, Leaf};
 use assay_precision::Rules;
 use assay_spirv::Module;
+use assay_spirv::module::Index;
 use assay_spirv::tables::{BuiltIn, Capability, Dim, ImageFormat};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A compute entry point or a kernel, specialised and translated for the interpreter.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub struct Program {
     pub(crate) non_uniform: BTreeSet<Reg>,
     /// Registers of pointers into arrays of push constants, at indices that are no constants.
     pub(crate) pushed: BTreeSet<Reg>,
+    /// What accesses to images without a format take their texels for, by instruction.
+    pub(crate) unformatted: BTreeMap<Index, Numbers>,
     /// `TileShadingQCOM`.
     pub(crate) tiled: bool,
     /// `TileShadingRateQCOM`.
@@ -130,6 +133,29 @@ impl Descriptors {
             Descriptors::UniformTexelBuffers => Capability::UniformTexelBufferArrayNonUniformIndexing,
             Descriptors::StorageTexelBuffers => Capability::StorageTexelBufferArrayNonUniformIndexing,
         }
+    }
+}
+
+/// What a shader takes texels for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    Float,
+    /// Integers, by their bits in the shader.
+    Int {
+        wide: bool,
+        signed: bool,
+    },
+}
+
+impl std::fmt::Display for Numbers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Numbers::Float => "floats",
+            Numbers::Int { wide: false, signed: false } => "unsigned integers",
+            Numbers::Int { wide: false, signed: true } => "signed integers",
+            Numbers::Int { wide: true, signed: false } => "unsigned integers of 64 bits",
+            Numbers::Int { wide: true, signed: true } => "signed integers of 64 bits",
+        })
     }
 }
 

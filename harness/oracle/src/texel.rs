@@ -1,5 +1,6 @@
 //! Texel formats: where channels are, and what numbers they hold.
 
+use crate::program::Numbers;
 use crate::round::Real;
 use crate::ty::{Fmt, mask};
 use crate::value::{ALTERNATIVES, Floats, Value};
@@ -104,6 +105,16 @@ impl Texel {
         };
         let bits: u32 = channels.iter().map(|(_, bits)| bits).sum();
         Some(Texel { bytes: bits / 8, coding, channels })
+    }
+
+    /// What a shader may take a texel for.
+    pub(crate) fn numbers(&self) -> Numbers {
+        let wide = self.channels.iter().any(|(_, width)| *width == 64);
+        match self.coding {
+            Coding::Unorm | Coding::Snorm | Coding::Float | Coding::Small(_) => Numbers::Float,
+            Coding::Uint => Numbers::Int { wide, signed: false },
+            Coding::Sint => Numbers::Int { wide, signed: true },
+        }
     }
 
     /// Whether a shader sees integers.

@@ -198,6 +198,9 @@ impl<'a> Layouts<'a> {
             Type::Float { width: 16, encoding: Some(FPEncoding::BFloat16KHR) } => Kind::Float(Fmt::BF16),
             Type::Pointer { .. } => Kind::Pointer,
             Type::Image(_) | Type::Sampler | Type::SampledImage { .. } => Kind::Handle,
+            Type::Float { width, encoding: Some(encoding) } => {
+                return Err(format!("OpTypeFloat {width} {encoding:?}"));
+            }
             _ => {
                 let declared = self.module.type_definition(ty);
                 return Err(declared.op.map_or_else(|| "an unknown type".into(), |op| format!("{op} of this kind")));

@@ -123,15 +123,12 @@ const WATCHES: &[(&str, Watch)] = &[
     ("12379", Refused(MATRICES)),
     ("OpSRem and OpSMod", Followed("oracle::integer::eval")),
     ("denormalized values", Followed("precision::evaluate::flush")),
-    ("float8 conversions", Open("no instruction on 8-bit floats is in the precision table")),
+    ("float8 conversions", Refused("OpTypeFloat 8")),
     ("Precision of Individual Operations", Followed("precision::table::of")),
     ("Image Dimensions and Vulkan ImageView Types", Enforced("oracle::run::setup::add_image")),
     ("Image Formats and Vulkan Formats", Enforced("oracle::run::setup::add_image")),
     ("Tensor Element Types And Vulkan Formats", Refused("tensors")),
-    (
-        "unformatted accesses",
-        Open("the type of the texels that a shader reads without a format is not held against the view's"),
-    ),
+    ("unformatted accesses", Enforced("oracle::run::images::access_fits")),
 ];
 
 /// Every rule that only running shows, with who sees to it.

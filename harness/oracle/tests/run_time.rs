@@ -269,6 +269,26 @@ fn others(pairs: &mut Vec<Pair>) {
         broken: read(Dim::Dim2D, ImageFormat::R32i),
         kept: kept(),
     });
+    // The same without a format, where the instruction says what the texels are.
+    let plain = |format: ImageFormat, operands: &str| {
+        let (text, dispatch) = read(Dim::Dim2D, ImageFormat::R32ui);
+        let mut bindings = dispatch.bindings;
+        bindings.insert(Slot::new(0, 0), Resource::Image(picture(Dim::Dim2D, format)));
+        let text = text
+            .replace("Version: 1.3", "Version: 1.4")
+            .replace("OpCapability Shader", "OpCapability Shader\nOpCapability StorageImageReadWithoutFormat")
+            .replace("%main \"main\" %index", "%main \"main\" %index %picture %out")
+            .replace("2 R32ui", "2 Unknown")
+            .replace("%there %origin", &format!("%there %origin {operands}"));
+        (text, Dispatch { bindings, ..Dispatch::default() })
+    };
+    for (broken, kept) in [
+        (plain(ImageFormat::R32i, ""), plain(ImageFormat::R32ui, "")),
+        (plain(ImageFormat::R32f, ""), plain(ImageFormat::Rgba8ui, "")),
+        (plain(ImageFormat::R32ui, "SignExtend"), plain(ImageFormat::R32i, "SignExtend")),
+    ] {
+        pairs.push(Pair { rule: "unformatted accesses", broken, kept });
+    }
 }
 
 fn offsets(pairs: &mut Vec<Pair>) {
@@ -329,6 +349,18 @@ fn tiles(pairs: &mut Vec<Pair>) {
                   %scaled_at = OpVectorTimesScalar %v2float %float_at %eighth\n%middle = OpFAdd %v2float %scaled_at %halves")
         .replace("OpImageRead %v4uint %source_image %left_at", "OpImageSampleExplicitLod %v4uint %source_image %middle Lod %zero");
     pairs.push(Pair { rule: "10714", broken: narrow(sampled.clone(), [0, 1]), kept: narrow(sampled, [1, 0]) });
+}
+
+#[test]
+fn floats_of_8_bits_are_refused_by_name() {
+    let types = "%small = OpTypeFloat 8 Float8E4M3EXT\n%one = OpConstant %small 1.0";
+    let capabilities = "OpCapability Float8EXT\nOpExtension \"SPV_EXT_float8\"";
+    let body = "%less = OpFNegate %small %one\n%result = OpCopyObject %uint %own";
+    let program = Program::new(&spirv(&shader(capabilities, "", types, body)), "main", &SpecValues::new());
+    let what = program.map(|_| ()).unwrap_err().to_string();
+    assert!(what.contains("unsupported: OpTypeFloat 8 Float8E4M3EXT"), "{what}");
+    let watches = run_time_rules().find(|(rule, _)| rule.id.ends_with("float8 conversions"));
+    assert_eq!(watches.map(|(_, watch)| watch), Some(Watch::Refused("OpTypeFloat 8")));
 }
 
 #[test]

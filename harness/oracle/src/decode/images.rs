@@ -2,10 +2,11 @@
 
 use super::{Decoder, Result, Val};
 use crate::inst::{ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
+use crate::program::Numbers;
 use crate::ty::{Fmt, Kind};
 use assay_spirv::module::{ImageType, Instruction, Type};
 use assay_spirv::sampling::GatherMode;
-use assay_spirv::tables::{Dim, ImageOperands, Op};
+use assay_spirv::tables::{Dim, ImageFormat, ImageOperands, Op};
 
 /// What is said of a texel that no sampler looks up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,7 @@ impl Decoder<'_> {
                 let ty = self.image_type(&image)?;
                 let coordinates = self.coordinates(i, &ty)?;
                 let Operands { level, offset } = self.texel_operands(i, 2)?;
+                self.takes_for(&ty, i.operand(2));
                 let dst = self.result(i)?;
                 let (dst, n, image) = (dst.reg, dst.n, image.reg);
                 self.emit(Inst::ImageRead { dst, n, image, coordinates, level, offset });
@@ -50,6 +52,7 @@ impl Decoder<'_> {
                 if self.texel_operands(i, 3)? != Operands::default() {
                     return self.unsupported("OpImageWrite to a level or with an offset");
                 }
+                self.takes_for(&ty, i.operand(3));
                 self.emit(Inst::ImageWrite { image: image.reg, coordinates, texel: (texel.reg, texel.n) });
             }
             Op::SampledImage => {
@@ -101,6 +104,25 @@ impl Decoder<'_> {
             }
             Type::Image(_) => self.unsupported("an image of this dimensionality"),
             _ => self.invalid("this operand is no image"),
+        }
+    }
+
+    /// Notes what an access with these image operands takes the texels of an image without format for: its sampled type, with the
+    /// signedness that the operands may state.
+    fn takes_for(&mut self, ty: &ImageType, operands: Option<u32>) {
+        let operands = ImageOperands(operands.unwrap_or(0));
+        let numbers = match *self.module.ty(ty.sampled_type) {
+            Type::Float { .. } => Numbers::Float,
+            Type::Int { width, signed } => {
+                let stated = operands.contains(ImageOperands::SIGN_EXTEND);
+                let signed = stated || (signed && !operands.contains(ImageOperands::ZERO_EXTEND));
+                Numbers::Int { wide: width == 64, signed }
+            }
+            // Of kernels, whose images have no type.
+            _ => return,
+        };
+        if ty.format == Some(ImageFormat::Unknown) {
+            self.unformatted.insert(self.here, numbers);
         }
     }
 
@@ -204,6 +226,7 @@ impl Decoder<'_> {
             _ => 3,
         };
         let found = self.image_operands(i, operands)?;
+        self.takes_for(&ty, i.operand(operands));
         let offsets = match (found.offset, found.offsets) {
             (None, None) => Offsets::None,
             (Some((reg, n)), None) => Offsets::One(reg, n),

@@ -16,14 +16,14 @@ mod verify;
 use crate::dispatch::SpecValues;
 use crate::error::{Place, ProgramError};
 use crate::inst::{Function, Inst, Reg};
-use crate::program::{Object, ObjectKind, Program};
+use crate::program::{Numbers, Object, ObjectKind, Program};
 use crate::site::Sites;
 use crate::ty::{Kind, Layout, Layouts, Mode};
 use assay_precision::Rules;
 use assay_spirv::module::{Index, Instruction, Module, Type, TypeId};
 use assay_spirv::reflect::{self, Usage};
 use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 pub(crate) use support::{Group, group};
@@ -104,6 +104,8 @@ pub(super) struct Decoder<'a> {
     builtins: Vec<(BuiltIn, Reg, u32)>,
     /// Registers of pointers into arrays of push constants, at indices that are no constants.
     pub(super) pushed: BTreeSet<Reg>,
+    /// What accesses to images without a format take their texels for.
+    pub(super) unformatted: BTreeMap<Index, Numbers>,
     pub(super) sites: Sites,
     pub(super) environment: floats::Declared,
 }
@@ -161,6 +163,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         workgroup_bytes: 0,
         builtins: Vec::new(),
         pushed: BTreeSet::new(),
+        unformatted: BTreeMap::new(),
         sites: Sites::under(rules),
         environment: floats::Declared::new(module, usage.function),
     };
@@ -206,6 +209,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         reconverges,
         non_uniform,
         pushed: decoder.pushed,
+        unformatted: decoder.unformatted,
         tiled,
         rate,
         parameters,

@@ -123,6 +123,32 @@ impl<'a> Run<'a> {
         }))
     }
 
+    /// Holds what an access to an image without format takes texels for against the formats of the images that are bound.
+    pub(super) fn access_fits(&mut self, image: Reg, lanes: Lanes) {
+        let Some(taken) = self.program.unformatted.get(&self.here.instruction).copied() else { return };
+        let mut seen = None;
+        for l in lanes.iter() {
+            let column = &self.columns[image as usize];
+            let bits = column.bits[l];
+            if *column.value(l) != Value::Bits || seen == Some(bits) {
+                continue;
+            }
+            seen = Some(bits);
+            let object = self.object_of(bits);
+            let Some(bound) = object.and_then(|object| *self.images.get(object)?) else { continue };
+            let Some(held) = Texel::of(bound.format).map(|texel| texel.numbers()) else { continue };
+            if held != taken {
+                self.fault(FaultKind::Rule, l, || {
+                    format!(
+                        "{}: {taken} of an image of {:?}, which holds {held}",
+                        named("unformatted accesses"),
+                        bound.format
+                    )
+                });
+            }
+        }
+    }
+
     pub(super) fn image_read(
         &mut self,
         (dst, n): (Reg, u32),
@@ -131,6 +157,7 @@ impl<'a> Run<'a> {
         modified: Modified,
         lanes: Lanes,
     ) {
+        self.access_fits(image, lanes);
         for l in lanes.iter() {
             let place = self.place(image, coordinates, modified, false, l);
             for i in 0..n {
@@ -201,6 +228,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn image_write(&mut self, image: Reg, coordinates: (Reg, u32), (reg, n): (Reg, u32), lanes: Lanes) {
+        self.access_fits(image, lanes);
         for l in lanes.iter() {
             let place = match self.place(image, coordinates, (None, None), true, l) {
                 Ok(place) => place,

@@ -82,6 +82,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn look_up(&mut self, look_up: &LookUp, lanes: Lanes) {
+        self.access_fits(look_up.image, lanes);
         for l in lanes.iter() {
             let found = self.looked_up(look_up, l);
             for i in 0..look_up.n {
