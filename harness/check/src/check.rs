@@ -7,8 +7,8 @@ use crate::setup::{Setup, spec_values};
 use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
-use assay_oracle::{Cause, Dispatch, Filtering, Limits, Offsets, Outcome, Place, Program, RunError};
-use assay_runner::{CheckResult, Status, Times, Trouble, Undetermined};
+use assay_oracle::{Cause, Dispatch, Filtering, Limits, Offsets, Outcome, Place, Program};
+use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
@@ -30,7 +30,7 @@ pub struct Check<'a> {
     padding: bool,
     row: Option<usize>,
     expectations: Vec<Expectation>,
-    kernel: Option<KernelCall>,
+    pub(crate) kernel: Option<KernelCall>,
 }
 
 /// Where a bundle goes, and what it says of its origin.
@@ -43,6 +43,9 @@ pub struct BundleTo<'a> {
     /// The error that was planted, if one was.
     pub mutation: Option<&'a Mutation>,
 }
+
+/// What is said of a round that is under way, before its number.
+const DOING: &str = "running round ";
 
 /// Faults of the shader that are listed.
 const FAULTS: usize = 5;
@@ -98,17 +101,7 @@ impl<'a> Check<'a> {
         // What a sample showed was found by running all of it, which is run again for whatever is asked of it then.
         let all = self.sample.is_some() && dispatch.only.is_none();
         let limits = if all { Limits { invocations: u64::MAX, ..self.limits } } else { self.limits };
-        self.interpret(dispatch, &limits)
-    }
-
-    pub(crate) fn interpret(&self, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, CheckError> {
-        self.program.run(dispatch, limits).map_err(|error| match error {
-            RunError::TooLarge { what: what @ "invocations", found, limit } if dispatch.only.is_none() => {
-                let remedy = self.remedy(dispatch);
-                oracle(self.subject, format!("{what}: {found}, of at most {limit}; {remedy}"))
-            }
-            error => oracle(self.subject, error),
-        })
+        self.program.run(dispatch, &limits).map_err(|error| oracle(self.subject, error))
     }
 
     /// Asks a target for its intermediate results in the round of the first element that is not permitted, and puts what
@@ -165,6 +158,7 @@ impl<'a> Check<'a> {
     /// The device fails, or the folder cannot be written.
     pub fn bundle(&self, to: &BundleTo<'_>, result: &CheckResult, target: &dyn Target) -> Result<(), CheckError> {
         let round = result.mismatches.first().map_or(0, |m| m.round);
+        target.begin(round);
         let dispatch = self.dispatch(round, target)?;
         let outcome = self.permitted(&dispatch)?;
         let job = self.job(&dispatch);
@@ -183,6 +177,41 @@ impl<'a> Check<'a> {
             mutation: to.mutation,
         };
         bundle::write(to.folder, &contents)
+    }
+
+    /// What is under way in words while a round runs on a device; [`Check::evidence`] reads it again.
+    pub fn doing(round: u32) -> String {
+        format!("{DOING}{round}")
+    }
+
+    /// What is said of it where a target gave no result.
+    pub fn without_result(&self, status: Status, reason: String) -> CheckResult {
+        CheckResult { status, reason: Some(reason), ..self.blank() }
+    }
+
+    /// Writes a bundle of what ended the device: what it was given in the round that the reason names, else in the first that
+    /// has no result. What it should have left is not in it.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn evidence(&self, to: &BundleTo<'_>, result: &CheckResult, device: &DeviceInfo) -> Result<(), CheckError> {
+        let named = result.reason.as_deref().and_then(|reason| reason.split_once(DOING));
+        let digits = named.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+        let round = digits.and_then(|digits| digits.parse().ok()).unwrap_or(result.rounds_checked);
+        let dispatch = self.setup.dispatch(round.min(self.setup.rounds - 1))?;
+        let outcome = Outcome {
+            memory: BTreeMap::new(),
+            faults: Vec::new(),
+            fault_count: 0,
+            causes: Vec::new(),
+            instructions: 0,
+            forks: 0,
+        };
+        let left = BTreeMap::new();
+        let (dispatch, outcome, left) = (&dispatch, &outcome, &left);
+        let BundleTo { folder, command, mutation } = *to;
+        let contents = bundle::Contents { check: self, result, device, dispatch, outcome, left, command, mutation };
+        bundle::write(folder, &contents)
     }
 
     fn job<'b>(&'b self, dispatch: &'b Dispatch) -> Job<'b> {
@@ -222,6 +251,7 @@ impl<'a> Check<'a> {
         let mut faults = Vec::new();
         let mut trouble = None;
         let only = self.chosen();
+        self.must_fit(target)?;
         for round in 0..self.setup.rounds {
             let mut dispatch = self.dispatch(round, target)?;
             dispatch.only = only.clone();
@@ -229,6 +259,7 @@ impl<'a> Check<'a> {
             let mut outcome = self.permitted(&dispatch)?;
             // The device is given all of it.
             dispatch.only = None;
+            target.begin(round);
             result.times.check += before.elapsed().as_secs_f64();
             result.instructions += outcome.instructions;
             if outcome.fault_count > 0 {

@@ -71,6 +71,9 @@ pub trait Target {
     /// What it has, for negotiation.
     fn have(&self) -> &Have;
 
+    /// What is run from here on belongs to that round.
+    fn begin(&self, _round: u32) {}
+
     /// Runs a dispatch. The module is legal, and within what the target has.
     ///
     /// # Errors

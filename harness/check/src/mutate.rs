@@ -338,6 +338,10 @@ impl<T: Target> Target for Mutating<T> {
         self.inner.have()
     }
 
+    fn begin(&self, round: u32) {
+        self.inner.begin(round);
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         let module = Module::parse(job.words.to_vec())
             .map_err(|error| Trouble::Internal(format!("the module that an error was to be planted in: {error}")))?;
@@ -355,6 +359,10 @@ impl<T: Target + ?Sized> Target for &T {
 
     fn have(&self) -> &Have {
         (**self).have()
+    }
+
+    fn begin(&self, round: u32) {
+        (**self).begin(round);
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {

@@ -10,6 +10,7 @@
 
 use crate::CheckError;
 use crate::check::Check;
+use crate::device::Target;
 use crate::verdict::Comparison;
 use assay_oracle::{Dispatch, Outcome};
 use assay_runner::Sampled;
@@ -17,6 +18,9 @@ use assay_runner::Sampled;
 /// Instructions, counted for each invocation, that running all workgroups may take after a sample shows something: some ten minutes
 /// with floats.
 const WHOLE: u64 = 20_000_000_000;
+
+/// Bytes of memory that are made for an estimate of what a dispatch costs.
+const TRIED: u64 = 1 << 28;
 
 /// The numbers of the workgroups that stand for all of them; `None` where these are no fewer.
 fn chosen(total: u64, local: u64, invocations: u64, seed: u64) -> Option<Vec<u64>> {
@@ -61,8 +65,12 @@ impl Check<'_> {
 
     /// The workgroups that are run of a dispatch, where that is only a part of them.
     pub(crate) fn chosen(&self) -> Option<Vec<u64>> {
-        let local = self.setup.local.iter().fold(1, |all: u64, n| all.saturating_mul(u64::from(*n)));
-        chosen(self.total(), local, self.sample?, self.setup.seed())
+        chosen(self.total(), self.local(), self.sample?, self.setup.seed())
+    }
+
+    /// Invocations of a workgroup.
+    fn local(&self) -> u64 {
+        self.setup.local.iter().fold(1, |all: u64, n| all.saturating_mul(u64::from(*n)))
     }
 
     /// What is said of a sample in the result.
@@ -88,15 +96,30 @@ impl Check<'_> {
         Ok(Resolved::Whole(Box::new(self.permitted(dispatch)?)))
     }
 
-    /// What to do about a dispatch of too many invocations: how much it would be, and what of it can be checked.
-    pub(crate) fn remedy(&self, dispatch: &Dispatch) -> String {
-        let first = Dispatch { only: Some(vec![0]), ..dispatch.clone() };
+    /// Refuses a dispatch of too many invocations, before inputs are made for it: how much it would be, and what of it can be
+    /// checked.
+    ///
+    /// # Errors
+    /// [`CheckError::Oracle`], if it is too large.
+    pub(crate) fn must_fit(&self, target: &dyn Target) -> Result<(), CheckError> {
+        let found = self.total().saturating_mul(self.local());
         let limit = self.limits.invocations;
-        let much = match self.interpret(&first, &self.limits) {
-            Ok(ran) => format!("by its first workgroup about {} instructions; ", rounded(self.expected(&ran, 1))),
-            Err(_) => String::new(),
-        };
-        format!("{much}dispatch less, or check a part of it with --sample N, N up to {limit} invocations")
+        if self.sample.is_some() || self.kernel.is_some() || found <= limit {
+            return Ok(());
+        }
+        let bytes = self.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
+        let mut much = String::new();
+        if bytes <= TRIED {
+            let first = Dispatch { only: Some(vec![0]), ..self.dispatch(0, target)? };
+            if let Ok(ran) = self.permitted(&first) {
+                much = format!("; by its first workgroup about {} instructions", rounded(self.expected(&ran, 1)));
+            }
+        }
+        let what = format!(
+            "{found} invocations, of at most {limit}{much}: dispatch less with --workgroups, or check a part with --sample N, \
+             N up to {limit} invocations"
+        );
+        Err(CheckError::Oracle { name: self.subject.name.clone(), what })
     }
 }
 

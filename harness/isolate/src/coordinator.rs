@@ -76,7 +76,7 @@ pub trait Cases {
 /// Why a run was given up. What it told until then stands.
 #[derive(Debug, thiserror::Error)]
 pub enum IsolateError {
-    /// The device cannot be opened.
+    /// The device cannot be opened, or what was asked for is a mistake.
     #[error(transparent)]
     Refused(Refusal),
     /// Workers end before they have opened the device.
@@ -322,7 +322,8 @@ impl Run<'_> {
                 worker.ready();
                 Ok(())
             }
-            Said::Refused(refusal) => self.lose(at, Trouble::Refused(refusal)),
+            Said::Refused(refusal) if worker.is_starting() => self.lose(at, Trouble::Refused(refusal)),
+            Said::Refused(refusal) => Err(IsolateError::Refused(refusal)),
             Said::Enter { call, case, doing } => match worker.begin(&case) {
                 Some(case) => {
                     worker.calls.insert(call, (case, doing, Instant::now()));

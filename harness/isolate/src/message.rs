@@ -34,7 +34,7 @@ pub struct Task {
 pub(crate) enum Said {
     /// The device is open.
     Ready { protocol: u32, device: Box<DeviceInfo> },
-    /// It cannot be.
+    /// It cannot be; or, later, what was asked for is a mistake, which is no fault of the device.
     Refused(Refusal),
     /// A call into the driver begins, for a case.
     Enter { call: u64, case: String, doing: String },
@@ -48,7 +48,7 @@ pub(crate) enum Said {
     Beat,
 }
 
-/// Why a worker cannot begin.
+/// Why a worker cannot begin, or go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {

@@ -57,7 +57,7 @@ impl<B: Bench + ?Sized> Bench for Box<B> {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// It was not started by a coordinator.
-    #[error("a worker is started by `assay run`, and takes its orders on stdin: {0}")]
+    #[error("a worker is started by `assay run` or `assay check`, and takes its orders on stdin: {0}")]
     Orders(String),
     /// The pipe cannot be set up.
     #[error("cannot set up the pipe: {0}")]
@@ -94,6 +94,11 @@ impl Teller {
     /// Tells an event of a case.
     pub fn event(&self, event: &Event) {
         self.say(&Said::Event { event: Box::new(event.clone()) });
+    }
+
+    /// Says that what was asked for cannot be done, whatever the device: the run ends with this.
+    pub fn refuse(&self, refusal: Refusal) {
+        self.say(&Said::Refused(refusal));
     }
 
     /// Announces a call into the driver for a case, `doing` something in words, until the result is dropped. It has to

@@ -162,7 +162,7 @@ fn apart(vulkan: &BTreeMap<String, Status>, wgpu: &BTreeMap<String, Status>) -> 
 }
 
 /// What is here, found out in a process of its own: drivers may crash when they are loaded, too.
-fn devices() -> Result<Vec<DeviceInfo>, Failure> {
+pub(crate) fn devices() -> Result<Vec<DeviceInfo>, Failure> {
     let program = std::env::current_exe().code(exit::INTERNAL)?;
     let output = Command::new(program).args(["devices", "--json"]).output().code(exit::INTERNAL)?;
     if !output.status.success() {

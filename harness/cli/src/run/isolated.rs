@@ -53,7 +53,7 @@ pub(super) fn run(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journ
     session.end(ran.map(|ended| ended.interrupted).map_err(failure))
 }
 
-fn failure(error: IsolateError) -> Failure {
+pub(crate) fn failure(error: IsolateError) -> Failure {
     let code = match &error {
         IsolateError::Refused(refusal) => refusal.code,
         IsolateError::Start(_) | IsolateError::OtherDevice(..) => exit::NO_DEVICE,

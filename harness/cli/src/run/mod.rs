@@ -6,6 +6,9 @@ mod resume;
 mod session;
 pub(crate) mod worker;
 
+pub(crate) use all::devices;
+pub(crate) use isolated::failure;
+
 use crate::{
     args::{Api, Isolate, RunArgs},
     exit::{self, Failure, WithCode, usage},
@@ -34,7 +37,7 @@ use std::{
 const ALL: &str = "all";
 
 /// Set by the first Ctrl-C.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Runs the cases that the filters choose.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
@@ -168,7 +171,7 @@ fn how_to_resume(folder: &Path) -> String {
 }
 
 /// The first Ctrl-C (or SIGTERM, which a lab's time limit sends) ends the run in good order, the second at once.
-fn catch_interrupts() -> Result<(), Failure> {
+pub(crate) fn catch_interrupts() -> Result<(), Failure> {
     static ONCE: Once = Once::new();
     let handler = || {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {

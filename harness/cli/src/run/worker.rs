@@ -3,7 +3,7 @@
 use super::{Runs, session, without_paths};
 use crate::{
     args::{Cli, Command, RunArgs},
-    cases,
+    cases, check,
     exit::{self, Failure, WithCode},
 };
 use assay_check::{DeviceWork, Job, Left, Target, TargetError};
@@ -20,8 +20,22 @@ use std::{
 
 /// Serves the coordinator that has started this process.
 pub(crate) fn worker() -> Result<u8, Failure> {
-    assay_isolate::serve(|setup| Worker::open(setup).map_err(refuse)).code(exit::INTERNAL)?;
+    assay_isolate::serve(|setup| open(setup).map_err(refuse)).code(exit::INTERNAL)?;
     Ok(exit::OK)
+}
+
+/// What the coordinator asks for: a part of a run, or a check.
+fn open(setup: serde_json::Value) -> Result<Box<dyn Bench>, Failure> {
+    let Some(setup) = setup.get("check").cloned() else { return Ok(Box::new(Worker::open(setup)?)) };
+    let setup: check::Setup = serde_json::from_value(setup).code(exit::INTERNAL)?;
+    let asked = told(&setup.command)?;
+    Ok(Box::new(check::Bench::open(asked, setup)?))
+}
+
+/// A command line, read again.
+fn told(command: &[String]) -> Result<Command, Failure> {
+    let cli = Cli::try_parse_from(command.iter().cloned().map(|text| crate::shield_minus(text.into())));
+    Ok(cli.code(exit::INTERNAL)?.command)
 }
 
 fn refuse(failure: Failure) -> Refusal {
@@ -56,8 +70,7 @@ const FEW: usize = 16;
 impl Worker {
     fn open(setup: serde_json::Value) -> Result<Worker, Failure> {
         let Setup { command, device, jobs } = serde_json::from_value(setup).code(exit::INTERNAL)?;
-        let cli = Cli::try_parse_from(command.iter().cloned().map(|text| crate::shield_minus(text.into())));
-        let Command::Run(mut args) = cli.code(exit::INTERNAL)?.command else {
+        let Command::Run(mut args) = told(&command)? else {
             return Err(exit::usage("a worker is a part of `assay run`"));
         };
         args.device = device;

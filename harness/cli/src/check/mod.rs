@@ -1,29 +1,31 @@
 //! `assay check` and `assay repro`.
 
+mod isolated;
+mod plan;
+
+pub(crate) use isolated::{Bench, Setup};
+
 use crate::{
     args::{Api, Confirm, Isolate, RunArgs},
     exit::{self, Failure, WithCode, usage},
     folders, note, print, run,
 };
 use assay_check::{
-    BindingName, BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Source, Subject, Target,
-    VulkanTarget, against, assignment, bundle, reduce, without_source,
+    BindingName, CaseFile, Check, CheckError, Mutation, Options, Source, Subject, Target, VulkanTarget, against,
+    assignment, bundle, without_source,
 };
-use assay_oracle::Place;
-use assay_portable::{PortableDevice, PortableTarget};
-use assay_precision::Rules;
-use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
-use assay_runner::{CheckResult, Event, Reporter, RunInfo, SCHEMA, Status, device_info};
-use assay_spirv::{Style, module::Index};
-use assay_vulkan::{Instance, PhysicalDevice};
+use assay_portable::PortableTarget;
+use assay_runner::Status;
+use assay_spirv::Style;
+use assay_vulkan::Instance;
 use clap::Args;
-use jiff::Timestamp;
+use plan::{Asked, Judged};
 use std::{
     fmt::Write as _,
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// What `assay check --help` says at its end.
@@ -165,6 +167,10 @@ struct OnArgs {
     /// Run under the Vulkan validation layer; what it objects to is an InternalError
     #[arg(long)]
     validation: bool,
+
+    /// Whether the device is opened in a process of its own, so that nothing it does ends the check: yes or no
+    #[arg(long, value_name = "YES|NO", default_value = "yes", hide_possible_values = true, hide_default_value = true)]
+    isolate: Isolate,
 }
 
 impl From<CheckError> for Failure {
@@ -175,63 +181,50 @@ impl From<CheckError> for Failure {
 
 /// Checks a shader.
 pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
-    let (shader, mut options) = match is_toml(&args.file) {
-        true => {
-            if !names_a_shader(&args.file)? {
-                return run::run(&args.on.of_family(args));
-            }
-            let case = CaseFile::load(&args.file)?;
-            if let Some(why) = &case.why {
-                note(why);
-            }
-            (case.shader, case.options)
-        }
-        false => (args.file.clone(), Options::default()),
-    };
-    args.given.apply(&mut options)?;
-    let subject = Subject::load(&shader)?;
+    if is_toml(&args.file) && !names_a_shader(&args.file)? {
+        return run::run(&args.on.of_family(args));
+    }
     let api = args.on.api.unwrap_or(Api::Vulkan);
     if api != Api::Vulkan && (args.against.is_some() || args.on.validation) {
         return Err(usage("--against and --validation go with --api vulkan"));
     }
-    let check = Check::new(&subject, &options)?;
+    let asked = Asked::Check(args);
     if let Some(other) = &args.against {
-        return translation(&check, other, &options, args);
+        return plan::prepared(asked, Api::Vulkan, |plan| translation(plan.check, other, &plan.options, args));
     }
-    let plan = Plan {
-        check: &check,
-        trace: !args.no_trace || args.explain,
-        explain: args.explain,
-        reduce: args.reduce,
-        mutation: args.mutate.as_ref(),
-    };
-    // The same shader and inputs, judged by the rules of what it goes through.
-    let by_wgsl = Options { rules: Rules::Wgsl, ..options.clone() };
-    let portable = Check::new(&subject, &by_wgsl)?;
-    if subject.wgsl().is_none() && api != Api::Vulkan {
-        note("wgpu is given the SPIR-V as naga reads it, and the driver what naga writes of that");
-    }
-    let devices = args.on.devices()?;
-    let several = devices.len() > 1;
+    // A mistake in the input is said before anything is said of a device.
+    plan::prepared(asked, Api::Vulkan, |plan| {
+        if let Some(why) = &plan.why {
+            note(why);
+        }
+        if plan.check.subject.wgsl().is_none() && api != Api::Vulkan {
+            note("wgpu is given the SPIR-V as naga reads it, and the driver what naga writes of that");
+        }
+        plan.announce_mutation()
+    })?;
+    let places = args.on.places()?;
     let mut results = Vec::new();
-    for physical in &devices {
+    'places: for place in &places {
         for &api in api.each() {
             let mut folder = args.out.clone();
-            if several {
-                folder = folder.map(|out| out.join(physical.identity().index.to_string()));
+            if let (Some(index), true) = (&place.index, places.len() > 1) {
+                folder = folder.map(|out| out.join(index));
             }
             if args.on.api == Some(Api::Both) {
                 folder = folder.map(|out| out.join(api.name()));
             }
-            results.push(match api {
-                Api::Wgpu => {
-                    let plan = Plan { check: &portable, ..plan };
-                    let result = plan.on(&args.on.portable(physical)?, folder.as_deref())?;
-                    translated(&subject, folder.as_deref(), &result.1, physical)?;
-                    result
+            let judged = plan::prepared(asked, api, |plan| {
+                let judged = plan.on(&args.on, api, place, folder.as_deref())?;
+                if api == Api::Wgpu {
+                    translated(plan.check.subject, folder.as_deref(), &judged)?;
                 }
-                Api::Vulkan | Api::Both => plan.on(&args.on.target(physical)?, folder.as_deref())?,
-            });
+                Ok(judged)
+            })?;
+            let interrupted = judged.result.is_none();
+            results.push(judged);
+            if interrupted {
+                break 'places;
+            }
         }
     }
     if results.len() > 1 {
@@ -244,18 +237,13 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
 }
 
 /// Puts what naga makes of the WGSL beside the bundle, if there is one.
-fn translated(
-    subject: &Subject,
-    folder: Option<&Path>,
-    result: &CheckResult,
-    physical: &PhysicalDevice,
-) -> Result<(), Failure> {
+fn translated(subject: &Subject, folder: Option<&Path>, Judged { device, result, .. }: &Judged) -> Result<(), Failure> {
     let bundle = folder.map(|folder| folder.join("bundle")).filter(|bundle| bundle.is_dir());
     let (Some(bundle), Some(text)) = (bundle, subject.wgsl()) else { return Ok(()) };
-    if result.mismatches.is_empty() {
+    if result.as_ref().is_none_or(|result| result.mismatches.is_empty()) {
         return Ok(());
     }
-    let words = match assay_portable::naga_spirv(text, &device_info(physical)) {
+    let words = match assay_portable::naga_spirv(text, device) {
         Ok(words) => words,
         Err(what) => {
             note(&format!("the SPIR-V of the bundle is not written: {}", what.trim()));
@@ -269,10 +257,11 @@ fn translated(
 }
 
 /// Which of the two fails, where only one does: results come in pairs.
-fn between_apis(results: &[(String, CheckResult, u8)]) -> String {
+fn between_apis(results: &[Judged]) -> String {
     let mut text = String::new();
     for pair in results.chunks(2) {
-        let [(device, vulkan, _), (_, wgpu, _)] = pair else { continue };
+        let [Judged { device, result: Some(vulkan), .. }, Judged { result: Some(wgpu), .. }] = pair else { continue };
+        let device = &device.name;
         let what = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
             (true, false) => "fails through Vulkan only: look at what this translation asks of the driver",
             (false, true) => "fails through wgpu only: look at wgpu and naga, or at what their checks add",
@@ -285,8 +274,8 @@ fn between_apis(results: &[(String, CheckResult, u8)]) -> String {
 }
 
 /// The worst of all devices; one that lacks what the shader needs says nothing about the others.
-fn code(results: &[(String, CheckResult, u8)]) -> u8 {
-    let codes = || results.iter().map(|(_, _, code)| *code);
+fn code(results: &[Judged]) -> u8 {
+    let codes = || results.iter().map(|judged| judged.code);
     let worst = codes().filter(|&code| code != exit::OK && code != exit::NOTHING).max();
     worst.unwrap_or_else(|| if codes().any(|code| code == exit::OK) { exit::OK } else { exit::NOTHING })
 }
@@ -294,23 +283,19 @@ fn code(results: &[(String, CheckResult, u8)]) -> u8 {
 /// `assay repro`: runs a bundle here.
 pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
     let bundle = bundle::read(&args.folder)?;
-    let check = Check::new(&bundle.subject, &bundle.options)?;
-    let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
-    let plan = Plan { check: &check, trace: true, explain: false, reduce: false, mutation: mutation.as_ref() };
     let through = if bundle.device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };
     let api = args.on.api.unwrap_or(through);
     let mut results = Vec::new();
-    for physical in args.on.devices()? {
+    for place in &args.on.places()? {
         for &api in api.each() {
-            results.push(match api {
-                Api::Wgpu => plan.on(&args.on.portable(&physical)?, None)?,
-                Api::Vulkan | Api::Both => plan.on(&args.on.target(&physical)?, None)?,
-            });
+            results.push(plan::prepared(Asked::Repro(args), api, |plan| plan.on(&args.on, api, place, None))?);
         }
     }
     let was = &bundle.result;
     let mut text = format!("\nin the bundle: {:?} on {}\n", was.status, bundle.device.name);
-    for (device, result, _) in &results {
+    for judged in &results {
+        let Judged { device, result: Some(result), .. } = judged else { continue };
+        let device = &device.name;
         // The bundle has one round: that of its first element.
         let round = was.mismatches.first().map(|m| m.round);
         let then = was.mismatches.iter().filter(|m| Some(m.round) == round).map(|m| (m.offset, &m.buffer, &m.got));
@@ -349,123 +334,6 @@ fn names_a_shader(path: &Path) -> Result<bool, Failure> {
     Ok(CaseFile::is_one(&text) || text.parse::<toml::Table>().is_err())
 }
 
-/// What is done on each device.
-#[derive(Clone, Copy)]
-struct Plan<'a> {
-    check: &'a Check<'a>,
-    trace: bool,
-    explain: bool,
-    reduce: bool,
-    mutation: Option<&'a Mutation>,
-}
-
-impl Plan<'_> {
-    /// One device: its name, what was found, and the exit code that calls for.
-    fn on(&self, target: &dyn Target, folder: Option<&Path>) -> Result<(String, CheckResult, u8), Failure> {
-        match self.mutation {
-            Some(mutation) => {
-                let module = &self.check.subject.source.module;
-                let planted = mutation.plant(module, &self.check.setup.entry)?;
-                let place = Place { instruction: Index(planted.instruction), line: None };
-                note(&format!(
-                    "planted {mutation} in what the device is given, at {}",
-                    self.check.subject.place(place)
-                ));
-                self.run(&Mutating::new(target, planted), folder)
-            }
-            None => self.run(target, folder),
-        }
-    }
-
-    fn run(&self, target: &dyn Target, folder: Option<&Path>) -> Result<(String, CheckResult, u8), Failure> {
-        let started = Instant::now();
-        // A mistake in the input is said before anything is said of a device.
-        let mut result = self.check.run(target)?;
-        if self.trace && result.status == Status::Fail {
-            self.check.explain(&mut result, target, self.explain);
-        }
-        let command: Vec<String> =
-            std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
-        let tally = Shared::new(Tally::new());
-        let mut reporters: Vec<Box<dyn Reporter>> = vec![Box::new(tally.clone())];
-        if self.reduce && result.status == Status::Fail {
-            self.reduced(&mut result, target, folder, &command)?;
-        }
-        if let Some(folder) = folder {
-            if matches!(result.status, Status::Fail | Status::QualityWarning) && !result.mismatches.is_empty() {
-                let to = BundleTo { folder: &folder.join("bundle"), command: &command, mutation: self.mutation };
-                self.check.bundle(&to, &result, target)?;
-                result.notes.push(format!("bundle in {}: assay repro shows it again", to.folder.display()));
-            }
-            reporters.push(Box::new(Folder::create(folder).code(exit::USAGE)?));
-        }
-        let shown = ConsoleOptions { threads: 1, folder: folder.map(Path::to_owned), ..ConsoleOptions::default() };
-        reporters.push(Box::new(Console::new(anstream::stdout(), shown)));
-        let mut tell = |event: &Event| -> Result<(), Failure> {
-            reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
-        };
-        tell(&Event::RunStarted(Box::new(RunInfo {
-            schema: SCHEMA,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            specification: target.info().specification().to_owned(),
-            device: target.info().clone(),
-            budget: "check".to_owned(),
-            seed: result.seed,
-            cases: 1,
-            command,
-            started: Timestamp::now().to_string(),
-            selection: String::new(),
-            part: None,
-        })))?;
-        tell(&Event::CheckFinished(Box::new(result.clone())))?;
-        tell(&Event::RunFinished { interrupted: false, wall: started.elapsed().as_secs_f64() })?;
-        let code = tally.with(|tally| exit::of_outcome(tally.outcome(), false));
-        Ok((target.info().name.clone(), result, code))
-    }
-}
-
-impl Plan<'_> {
-    /// Makes the failure smaller, and writes the smaller one beside the bundle of the whole.
-    fn reduced(
-        &self,
-        result: &mut CheckResult,
-        target: &dyn Target,
-        folder: Option<&Path>,
-        command: &[String],
-    ) -> Result<(), Failure> {
-        let reduced = match reduce(self.check, result, target, CANDIDATES) {
-            Ok(reduced) => reduced,
-            // A failure that cannot be made smaller is still a failure, and is reported as one.
-            Err(error) => {
-                result.notes.push(format!("not reduced: {error}"));
-                return Ok(());
-            }
-        };
-        let [before, after] = reduced.instructions;
-        let [x, y, z] = reduced.result.workgroups;
-        let mut note = format!(
-            "reduced from {before} to {after} instructions and {x} x {y} x {z} workgroups, {} candidates tried",
-            reduced.tried
-        );
-        if let Some(folder) = folder {
-            let small = Check::new(&reduced.subject, &reduced.options)?;
-            // A planted error is known by the result of its instruction, which the smaller module has kept.
-            let own = reduced.result.blamed.first().map(|b| b.instruction.to_string());
-            let mutation = self.mutation.map(|mutation| Mutation { at: own, ..mutation.clone() });
-            let to = BundleTo { folder: &folder.join("reduced"), command, mutation: mutation.as_ref() };
-            small.bundle(&to, &reduced.result, target)?;
-            note += &format!("; bundle in {}", to.folder.display());
-        } else {
-            note += "; give --out to have it";
-        }
-        result.notes.push(note);
-        Ok(())
-    }
-}
-
-/// Candidates that a reduction runs.
-const CANDIDATES: usize = 500;
-
 /// `--against`: what another translation may become, held against what this one permits.
 fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
     let module = &check.subject.source.module;
@@ -476,9 +344,9 @@ fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckA
     // Names of bindings and entry points need not have survived.
     let theirs = Options { inputs: Vec::new(), push: None, elements: Vec::new(), ..options.clone() };
     let theirs = Check::new(&other, &Options { expectations: Vec::new(), ..theirs })?;
-    let physical = args.on.devices()?.into_iter().next();
-    let physical = physical.ok_or_else(|| usage("no device to take the subgroup's size from"))?;
-    let result = against(check, &theirs, &args.on.target(&physical)?)?;
+    let places = args.on.places()?;
+    let place = places.first().ok_or_else(|| usage("no device to take the subgroup's size from"))?;
+    let result = against(check, &theirs, &*args.on.target(Api::Vulkan, place.selector.as_deref())?)?;
     let status = result.status;
     print(assay_reports::check_text(&result).as_bytes())?;
     Ok(match status {
@@ -512,9 +380,11 @@ fn spirv_opt(words: &[u32]) -> Result<Vec<u8>, Failure> {
 }
 
 /// A line for each device.
-fn side_by_side(results: &[(String, CheckResult, u8)]) -> String {
+fn side_by_side(results: &[Judged]) -> String {
     let mut text = String::from("\n");
-    for (device, result, _) in results {
+    for judged in results {
+        let Judged { device, result: Some(result), .. } = judged else { continue };
+        let device = &device.name;
         let status = format!("{:?}", result.status);
         let what = match result.status {
             Status::Pass => format!("{} elements checked", result.elements_checked),
@@ -581,23 +451,37 @@ impl OnArgs {
         }
     }
 
-    fn target(&self, physical: &PhysicalDevice) -> Result<VulkanTarget, Failure> {
-        Ok(VulkanTarget::new(physical, Duration::from_secs_f64(self.timeout), self.validation)?)
+    /// The device that a selector names, through that API.
+    fn target(&self, api: Api, selector: Option<&str>) -> Result<Box<dyn Target>, Failure> {
+        let limit = Duration::from_secs_f64(self.timeout);
+        Ok(match api {
+            Api::Wgpu => {
+                let (device, have) = run::portable(selector)?;
+                Box::new(PortableTarget::new(device, have, limit)?.with_spirv())
+            }
+            Api::Vulkan | Api::Both => {
+                let physical = Instance::new(self.validation)?.select(selector)?;
+                Box::new(VulkanTarget::new(&physical, limit, self.validation)?)
+            }
+        })
     }
 
-    /// The same device through wgpu.
-    fn portable(&self, physical: &PhysicalDevice) -> Result<PortableTarget, Failure> {
-        let all = Instance::new(false)?.devices()?;
-        let device = PortableDevice::of(physical, &all)?;
-        let have = physical.capabilities().have();
-        Ok(PortableTarget::new(device, have, Duration::from_secs_f64(self.timeout))?.with_spirv())
-    }
-
-    fn devices(&self) -> Result<Vec<PhysicalDevice>, Failure> {
-        let instance = Instance::new(self.validation)?;
+    /// What it is run on.
+    fn places(&self) -> Result<Vec<Place>, Failure> {
         match self.device.as_deref() {
-            Some("all") => Ok(instance.devices()?),
-            selector => Ok(vec![instance.select(selector)?]),
+            Some("all") => {
+                let index = |index: usize| Place { selector: Some(index.to_string()), index: Some(index.to_string()) };
+                Ok((0..run::devices()?.len()).map(index).collect())
+            }
+            selector => Ok(vec![Place { selector: selector.map(str::to_owned), index: None }]),
         }
     }
+}
+
+/// A device to check on.
+struct Place {
+    /// What selects it.
+    selector: Option<String>,
+    /// Its number in `assay devices`, where all are meant.
+    index: Option<String>,
 }

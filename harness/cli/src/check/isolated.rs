@@ -1,0 +1,204 @@
+//! A check in a worker process: a driver that crashes or hangs is a result.
+//!
+//! The worker does all of it: it makes the shader ready as this process did, interprets it, and runs it on its device. It
+//! announces each run, so that whatever ends it says what was under way.
+
+use super::{
+    OnArgs,
+    plan::{self, Asked, Plan},
+};
+use crate::{
+    args::{Api, Command},
+    exit::{self, Failure, WithCode},
+    run::{self, INTERRUPTED},
+};
+use assay_check::{Check, DeviceWork, Job, Left, Target, TargetError};
+use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
+use assay_runner::{CheckResult, DeviceInfo, Event, Status};
+use assay_spirv::need::Have;
+use serde::{Deserialize, Serialize};
+use std::{
+    any::Any,
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+/// What a worker is told of a check.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Setup {
+    /// The command line.
+    pub(crate) command: Vec<String>,
+    device: Option<String>,
+    wgpu: bool,
+    /// Where bundles go.
+    folder: Option<PathBuf>,
+}
+
+/// How long opening the device may take.
+const START: Duration = Duration::from_secs(120);
+
+/// Bytes of messages that a driver may write.
+const OUTPUT: u64 = 64 << 20;
+
+/// How often a worker looks whether it is to stop.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Checks in a worker; gives the device and the result, or none if it was interrupted.
+pub(super) fn run(
+    plan: &Plan<'_>,
+    on: &OnArgs,
+    (api, selector): (Api, Option<&str>),
+    folder: Option<&Path>,
+) -> Result<(DeviceInfo, Option<CheckResult>), Failure> {
+    let setup = Setup {
+        command: plan::command(),
+        device: selector.map(str::to_owned),
+        wgpu: api == Api::Wgpu,
+        folder: folder.map(Path::to_owned),
+    };
+    let setup = serde_json::json!({ "check": setup });
+    let program = std::env::current_exe().code(exit::INTERNAL)?;
+    let launch = Launch { program, arguments: vec!["worker".into()], environment: Vec::new(), setup };
+    // The worker itself gives up a submission in time; what does not come back from it is ended from outside.
+    let call = Duration::from_secs_f64(on.timeout * 1.25 + 2.0);
+    let limits = Limits { call, start: START.max(call), memory: None, output: OUTPUT };
+    let settings = Settings { workers: 1, batch: 1, limits, confirm: false };
+    let coordinator = Coordinator::start(launch, settings).map_err(run::failure)?;
+    let device = coordinator.device().clone();
+    run::catch_interrupts()?;
+    let mut result = None;
+    let mut tell = |event: &Event| {
+        if let Event::CheckFinished(found) = event {
+            result = Some((**found).clone());
+        }
+        Ok(())
+    };
+    coordinator.run(&One(plan.check), vec![0], &mut tell, &INTERRUPTED).map_err(run::failure)?;
+    Ok((device, result))
+}
+
+/// The one case of a check.
+struct One<'a>(&'a Check<'a>);
+
+impl Cases for One<'_> {
+    fn name(&self, _: u32) -> &str {
+        &self.0.subject.name
+    }
+
+    fn blank(&self, _: u32, status: Status, reason: String) -> Event {
+        Event::CheckFinished(Box::new(self.0.without_result(status, reason)))
+    }
+}
+
+/// The side of the worker: a device, and what it is to check.
+pub(crate) struct Bench {
+    asked: Command,
+    setup: Setup,
+    api: Api,
+    target: Box<dyn Target>,
+}
+
+impl Bench {
+    /// Opens the device.
+    pub(crate) fn open(asked: Command, setup: Setup) -> Result<Bench, Failure> {
+        let on = match &asked {
+            Command::Check(args) => &args.on,
+            Command::Repro(args) => &args.on,
+            _ => return Err(exit::usage("a worker is a part of `assay run`, `assay check` and `assay repro`")),
+        };
+        let api = if setup.wgpu { Api::Wgpu } else { Api::Vulkan };
+        let target = on.target(api, setup.device.as_deref())?;
+        Ok(Bench { asked, setup, api, target })
+    }
+
+    fn check(&self, name: &str, teller: &Teller) -> Result<CheckResult, Failure> {
+        let asked = match &self.asked {
+            Command::Check(args) => Asked::Check(args),
+            Command::Repro(args) => Asked::Repro(args),
+            _ => return Err(exit::usage("nothing is to be checked")),
+        };
+        plan::prepared(asked, self.api, |plan| {
+            let target = Watched { target: &*self.target, teller, case: name, round: Cell::new(0) };
+            plan.judge(&target, self.setup.folder.as_deref(), &self.setup.command)
+        })
+    }
+}
+
+impl assay_isolate::Bench for Bench {
+    fn device(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        let Some(Task { name, .. }) = tasks.first() else { return Ok(()) };
+        teller.event(&Event::CaseStarted { name: name.clone(), inputs: 0 });
+        let done = AtomicBool::new(false);
+        let ran = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    if stop.load(Ordering::Relaxed) {
+                        // Nobody waits for what is under way.
+                        std::process::exit(exit::INTERRUPTED.into());
+                    }
+                    thread::sleep(TICK);
+                }
+            });
+            // A panic is a defect of Assay, and must not look like the end of a driver.
+            let ran = catch_unwind(AssertUnwindSafe(|| self.check(name, teller)));
+            done.store(true, Ordering::Relaxed);
+            ran
+        });
+        match ran {
+            Ok(Ok(result)) => teller.event(&Event::CheckFinished(Box::new(result))),
+            Ok(Err(failure)) => teller.refuse(Refusal { reason: failure.to_string(), code: failure.code }),
+            Err(panic) => {
+                let said = said(&*panic);
+                let reason = format!("{said}: this is a defect of Assay; please report it with the command line");
+                teller.refuse(Refusal { reason, code: exit::INTERNAL });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
+}
+
+/// A target whose runs are announced, with their round.
+struct Watched<'a> {
+    target: &'a dyn Target,
+    teller: &'a Teller,
+    case: &'a str,
+    round: Cell<u32>,
+}
+
+impl Target for Watched<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.target.have()
+    }
+
+    fn begin(&self, round: u32) {
+        self.round.set(round);
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let _call = self.teller.enter(self.case, &Check::doing(self.round.get()));
+        self.target.run(job)
+    }
+
+    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
+        let _call = self.teller.enter(self.case, during);
+        self.target.with_device(during, work)
+    }
+}

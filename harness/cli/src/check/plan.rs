@@ -1,0 +1,233 @@
+//! What is done with a shader on a device, and what is told of it.
+
+use super::{CheckArgs, OnArgs, Place, ReproArgs, is_toml, isolated};
+use crate::{
+    args::{Api, Isolate},
+    exit::{self, Failure, WithCode},
+    note,
+};
+use assay_check::{BundleTo, CaseFile, Check, Mutating, Mutation, Options, Subject, Target, bundle, reduce};
+use assay_oracle::Place as At;
+use assay_precision::Rules;
+use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
+use assay_runner::{CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
+use assay_spirv::module::Index;
+use jiff::Timestamp;
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+/// Candidates that a reduction runs.
+const CANDIDATES: usize = 500;
+
+/// Who asks.
+#[derive(Clone, Copy)]
+pub(super) enum Asked<'a> {
+    Check(&'a CheckArgs),
+    Repro(&'a ReproArgs),
+}
+
+/// What came of a check on a device.
+pub(super) struct Judged {
+    pub(super) device: DeviceInfo,
+    /// `None` where it was interrupted.
+    pub(super) result: Option<CheckResult>,
+    /// The exit code that it calls for.
+    pub(super) code: u8,
+}
+
+/// What is done on each device.
+pub(super) struct Plan<'a> {
+    pub(super) check: &'a Check<'a>,
+    pub(super) options: Options,
+    /// What a case file is for.
+    pub(super) why: Option<String>,
+    trace: bool,
+    explain: bool,
+    reduce: bool,
+    mutation: Option<Mutation>,
+}
+
+/// Makes ready what is asked, judged by the rules of that API, and does something with it.
+pub(super) fn prepared<R>(
+    asked: Asked<'_>,
+    api: Api,
+    work: impl FnOnce(Plan<'_>) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    match asked {
+        Asked::Check(args) => {
+            let (shader, mut options, why): (PathBuf, _, _) = match is_toml(&args.file) {
+                true => {
+                    let case = CaseFile::load(&args.file)?;
+                    (case.shader, case.options, case.why)
+                }
+                false => (args.file.clone(), Options::default(), None),
+            };
+            args.given.apply(&mut options)?;
+            options.rules = if api == Api::Wgpu { Rules::Wgsl } else { Rules::Vulkan };
+            let subject = Subject::load(&shader)?;
+            let check = Check::new(&subject, &options)?;
+            work(Plan {
+                check: &check,
+                options,
+                why,
+                trace: !args.no_trace || args.explain,
+                explain: args.explain,
+                reduce: args.reduce,
+                mutation: args.mutate.clone(),
+            })
+        }
+        Asked::Repro(args) => {
+            let bundle = bundle::read(&args.folder)?;
+            let check = Check::new(&bundle.subject, &bundle.options)?;
+            let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
+            let options = bundle.options.clone();
+            work(Plan { check: &check, options, why: None, trace: true, explain: false, reduce: false, mutation })
+        }
+    }
+}
+
+/// The command line, as it is told.
+pub(super) fn command() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+impl Plan<'_> {
+    /// Says where an error is planted, if one is.
+    pub(super) fn announce_mutation(&self) -> Result<(), Failure> {
+        let Some(mutation) = &self.mutation else { return Ok(()) };
+        let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
+        let place = self.check.subject.place(At { instruction: Index(planted.instruction), line: None });
+        note(&format!("planted {mutation} in what the device is given, at {place}"));
+        Ok(())
+    }
+
+    /// Checks on one device, and tells what was found.
+    pub(super) fn on(&self, on: &OnArgs, api: Api, place: &Place, folder: Option<&Path>) -> Result<Judged, Failure> {
+        let started = Instant::now();
+        let (device, result) = match on.isolate {
+            Isolate::Yes => isolated::run(self, on, (api, place.selector.as_deref()), folder)?,
+            Isolate::No => {
+                let target = on.target(api, place.selector.as_deref())?;
+                let result = self.judge(&*target, folder, &command())?;
+                (target.info().clone(), Some(result))
+            }
+        };
+        if let (Some(folder), Some(result)) = (folder, &result)
+            && matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost)
+        {
+            let to = BundleTo { folder: &folder.join("bundle"), command: &command(), mutation: self.mutation.as_ref() };
+            self.check.evidence(&to, result, &device)?;
+        }
+        let code = self.tell(&device, result.as_ref(), folder, started)?;
+        Ok(Judged { device, result, code })
+    }
+
+    /// Finds out what is to be said of a device.
+    pub(super) fn judge(
+        &self,
+        target: &dyn Target,
+        folder: Option<&Path>,
+        command: &[String],
+    ) -> Result<CheckResult, Failure> {
+        let Some(mutation) = &self.mutation else { return self.found(target, folder, command) };
+        let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
+        self.found(&Mutating::new(target, planted), folder, command)
+    }
+
+    fn found(&self, target: &dyn Target, folder: Option<&Path>, command: &[String]) -> Result<CheckResult, Failure> {
+        let mut result = self.check.run(target)?;
+        if self.trace && result.status == Status::Fail {
+            self.check.explain(&mut result, target, self.explain);
+        }
+        if self.reduce && result.status == Status::Fail {
+            self.reduced(&mut result, target, folder, command)?;
+        }
+        if let Some(folder) = folder
+            && matches!(result.status, Status::Fail | Status::QualityWarning)
+            && !result.mismatches.is_empty()
+        {
+            let to = BundleTo { folder: &folder.join("bundle"), command, mutation: self.mutation.as_ref() };
+            self.check.bundle(&to, &result, target)?;
+            result.notes.push(format!("bundle in {}: assay repro shows it again", to.folder.display()));
+        }
+        Ok(result)
+    }
+
+    /// Tells what was found, and gives the exit code that it calls for.
+    fn tell(
+        &self,
+        device: &DeviceInfo,
+        result: Option<&CheckResult>,
+        folder: Option<&Path>,
+        started: Instant,
+    ) -> Result<u8, Failure> {
+        let tally = Shared::new(Tally::new());
+        let mut reporters: Vec<Box<dyn Reporter>> = vec![Box::new(tally.clone())];
+        if let Some(folder) = folder {
+            reporters.push(Box::new(Folder::create(folder).code(exit::USAGE)?));
+        }
+        let shown = ConsoleOptions { threads: 1, folder: folder.map(Path::to_owned), ..ConsoleOptions::default() };
+        reporters.push(Box::new(Console::new(anstream::stdout(), shown)));
+        let mut tell = |event: &Event| -> Result<(), Failure> {
+            reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
+        };
+        tell(&Event::RunStarted(Box::new(RunInfo {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            specification: device.specification().to_owned(),
+            device: device.clone(),
+            budget: "check".to_owned(),
+            seed: self.check.setup.seed(),
+            cases: 1,
+            command: command(),
+            started: Timestamp::now().to_string(),
+            selection: String::new(),
+            part: None,
+        })))?;
+        if let Some(result) = result {
+            tell(&Event::CheckFinished(Box::new(result.clone())))?;
+        }
+        let interrupted = result.is_none();
+        tell(&Event::RunFinished { interrupted, wall: started.elapsed().as_secs_f64() })?;
+        Ok(tally.with(|tally| exit::of_outcome(tally.outcome(), interrupted)))
+    }
+
+    /// Makes the failure smaller, and writes the smaller one beside the bundle of the whole.
+    fn reduced(
+        &self,
+        result: &mut CheckResult,
+        target: &dyn Target,
+        folder: Option<&Path>,
+        command: &[String],
+    ) -> Result<(), Failure> {
+        let reduced = match reduce(self.check, result, target, CANDIDATES) {
+            Ok(reduced) => reduced,
+            // A failure that cannot be made smaller is still a failure, and is reported as one.
+            Err(error) => {
+                result.notes.push(format!("not reduced: {error}"));
+                return Ok(());
+            }
+        };
+        let [before, after] = reduced.instructions;
+        let [x, y, z] = reduced.result.workgroups;
+        let mut note = format!(
+            "reduced from {before} to {after} instructions and {x} x {y} x {z} workgroups, {} candidates tried",
+            reduced.tried
+        );
+        if let Some(folder) = folder {
+            let small = Check::new(&reduced.subject, &reduced.options)?;
+            // A planted error is known by the result of its instruction, which the smaller module has kept.
+            let own = reduced.result.blamed.first().map(|b| b.instruction.to_string());
+            let mutation = self.mutation.as_ref().map(|mutation| Mutation { at: own, ..mutation.clone() });
+            let to = BundleTo { folder: &folder.join("reduced"), command, mutation: mutation.as_ref() };
+            small.bundle(&to, &reduced.result, target)?;
+            note += &format!("; bundle in {}", to.folder.display());
+        } else {
+            note += "; give --out to have it";
+        }
+        result.notes.push(note);
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! `assay check` in a worker process: what ends it, and what is left then. Skipped where there is no device.
+
+#![cfg(unix)]
+
+mod common;
+#[path = "common/device.rs"]
+mod device;
+
+use assay_runner::{CheckResult, Event, Status};
+use common::assay;
+use device::device;
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+/// Minutes on a software driver; the oracle runs one workgroup of it.
+const LONG: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var x = data[id.x];
+    for (var i = 0u; i < 20000u; i++) { x = x * 747796405u + 2891336453u; }
+    data[id.x] = x;
+}";
+
+/// The arguments that check it into a folder.
+fn arguments(dir: &Path) -> Vec<String> {
+    let shader = dir.join("long.wgsl");
+    fs::write(&shader, LONG).unwrap();
+    let out = dir.join("out");
+    let words = ["check", shader.to_str().unwrap(), "--workgroups", "60000", "--sample", "1", "--rounds", "1", "--out"];
+    words.into_iter().chain([out.to_str().unwrap()]).map(str::to_owned).collect()
+}
+
+/// The processes that a process has started.
+fn children(of: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parent = |pid: u32| -> Option<u32> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    };
+    numbers.filter(|pid| parent(*pid) == Some(of)).collect()
+}
+
+/// Starts a check, and gives its worker once that has had time to open its device and to begin.
+fn begin(dir: &Path) -> (Child, u32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    let command = command.args(arguments(dir)).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let [worker] = children(child.id())[..] {
+            sleep(Duration::from_secs(3));
+            return (child, worker);
+        }
+        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "a worker is started");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(name: &str, pid: u32) {
+    assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
+}
+
+fn events(dir: &Path) -> Vec<Event> {
+    let text = fs::read_to_string(dir.join("out/results.jsonl")).expect("whole results");
+    text.lines().map(|line| serde_json::from_str(line).expect("an event a line")).collect()
+}
+
+fn result(dir: &Path) -> CheckResult {
+    let ended =
+        events(dir).into_iter().find_map(|e| if let Event::CheckFinished(check) = e { Some(*check) } else { None });
+    ended.expect("a result")
+}
+
+/// The evidence says what the device was given, and is run again.
+fn is_evidence(dir: &Path, status: Status) {
+    let bundle = dir.join("out/bundle");
+    let readme = fs::read_to_string(bundle.join("README.txt")).expect("a bundle");
+    assert!(readme.contains(&format!("long.wgsl: {status:?} on ")), "{readme}");
+    assert!(bundle.join("input-0.0.0.hex").exists() && bundle.join("shader.spvasm").exists());
+}
+
+#[test]
+fn a_worker_that_dies_is_a_crash_with_evidence() {
+    if !device() {
+        return;
+    }
+    for attempt in 0.. {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut child, worker) = begin(dir.path());
+        signal("-ABRT", worker);
+        let code = child.wait().unwrap().code();
+        // On a busy machine it may not have had its device yet.
+        if code == Some(4) && attempt < 5 {
+            continue;
+        }
+        assert_eq!(code, Some(1));
+        let result = result(dir.path());
+        assert_eq!(result.status, Status::Crash, "{result:?}");
+        assert!(result.reason.as_deref().unwrap().contains("ended by SIGABRT"), "{result:?}");
+        return is_evidence(dir.path(), Status::Crash);
+    }
+}
+
+#[test]
+fn a_device_that_does_not_end_is_a_timeout_with_evidence() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut arguments = arguments(dir.path());
+    arguments.extend(["--timeout".to_owned(), "1".to_owned()]);
+    let output = assay(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(output.code, 1, "{output:?}");
+    assert_eq!(result(dir.path()).status, Status::Timeout);
+    is_evidence(dir.path(), Status::Timeout);
+}
+
+#[test]
+fn an_interrupt_leaves_whole_files() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (mut child, worker) = begin(dir.path());
+    signal("-INT", child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let events = events(dir.path());
+    assert!(matches!(events.last(), Some(Event::RunFinished { interrupted: true, .. })), "{:?}", events.last());
+    assert!(dir.path().join("out/device.json").exists());
+    assert!(!Path::new(&format!("/proc/{worker}/cmdline")).exists() || children(child.id()).is_empty());
+}
