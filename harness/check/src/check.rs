@@ -1,13 +1,14 @@
 //! The check itself: rounds in the oracle and on the device.
 
 use crate::device::{Job, Target, TargetError};
+use crate::layout::{impossible, recorded};
 use crate::picture::picture;
 use crate::sample::{self, Resolved};
 use crate::setup::{Setup, spec_values};
 use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
-use assay_oracle::{Cause, Dispatch, Filtering, Limits, Offsets, Outcome, Place, Program};
+use assay_oracle::{Cause, Dispatch, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, Robustness, Slot};
 use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
@@ -31,6 +32,8 @@ pub struct Check<'a> {
     row: Option<usize>,
     expectations: Vec<Expectation>,
     pub(crate) kernel: Option<KernelCall>,
+    layout: Option<Slot>,
+    robustness: Robustness,
 }
 
 /// Where a bundle goes, and what it says of its origin.
@@ -63,7 +66,8 @@ impl<'a> Check<'a> {
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
         let sample = options.sample;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
-        Ok(Check { subject, setup, program, limits, sample, padding, row: options.row, expectations, kernel })
+        let &Options { row, layout, robustness, .. } = options;
+        Ok(Check { subject, setup, program, limits, sample, padding, row, expectations, kernel, layout, robustness })
     }
 
     /// What a round is given on a device with those abilities.
@@ -90,6 +94,11 @@ impl<'a> Check<'a> {
         };
         dispatch.maintenance8 = have.features.contains("maintenance8");
         dispatch.kernel = self.kernel.clone();
+        dispatch.robustness = self.robustness;
+        if self.layout.is_some() {
+            // Until the device has recorded its own, any that there could be.
+            dispatch.layout = Layout::Linear;
+        }
         Ok(dispatch)
     }
 
@@ -272,6 +281,29 @@ impl<'a> Check<'a> {
                     if let Err(what) = complete(&outcome, &dispatch, &self.setup.descriptors, &left.memory) {
                         trouble = Some(Trouble::Internal(what));
                         break;
+                    }
+                    if let Some(records) = self.layout.and_then(|slot| left.memory.get(&slot)) {
+                        let lanes = self.setup.local.iter().map(|side| *side as usize).product();
+                        match recorded(records, lanes, dispatch.subgroup_size) {
+                            Ok(layout) => {
+                                dispatch.layout = layout;
+                                dispatch.only = only.clone();
+                                outcome = self.permitted(&dispatch)?;
+                                dispatch.only = None;
+                                if let Some(first) = self.faults(&outcome).first() {
+                                    let what =
+                                        format!("undefined behaviour under the layout recorded: {}", first.trim());
+                                    trouble = Some(Trouble::Internal(what));
+                                    break;
+                                }
+                            }
+                            Err(what) => {
+                                let of = self.setup.descriptors.iter().find(|d| Some(d.slot) == self.layout);
+                                sum.add(impossible(&what, of, round));
+                                result.rounds_checked += 1;
+                                continue;
+                            }
+                        }
                     }
                     let hold = |by: &Outcome| {
                         compare(by, &dispatch, &self.setup.descriptors, &left.memory, (round, self.padding))

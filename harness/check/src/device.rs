@@ -2,7 +2,7 @@
 
 use crate::setup::{Descriptor, Spec};
 use crate::verdict::bytes_of;
-use assay_oracle::{Dispatch, Resource as Bound, Slot};
+use assay_oracle::{Dispatch, Resource as Bound, Robustness, Slot};
 use assay_precision::Rules;
 use assay_runner::{DeviceInfo, Trouble, device_info};
 use assay_spirv::need::Have;
@@ -11,7 +11,8 @@ use assay_vulkan::{
     BindingLayout, Bindings, BufferSpec, Device, DeviceOptions, Error, PhysicalDevice, PipelineDesc, Resource,
     ResourceSpec, SamplerSpec, Severity, SpecConstant,
 };
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -92,8 +93,8 @@ pub trait Target {
 /// A Vulkan device. Several threads may run dispatches on it at once.
 pub struct VulkanTarget {
     physical: PhysicalDevice,
-    /// `None` after it was lost or took too long: then it is opened anew.
-    device: Mutex<Option<Device>>,
+    /// By what it was opened with beside the default; gone after one was lost or took too long: then it is opened anew.
+    devices: Mutex<BTreeMap<BTreeSet<String>, Device>>,
     info: DeviceInfo,
     have: Have,
     time_limit: Duration,
@@ -108,17 +109,19 @@ impl VulkanTarget {
     pub fn new(physical: &PhysicalDevice, time_limit: Duration, validation: bool) -> Result<VulkanTarget, Error> {
         let device = Device::open(physical, &DeviceOptions::default())?;
         let (info, have) = (device_info(physical), device.capabilities().have());
-        let (physical, device) = (physical.clone(), Mutex::new(Some(device)));
-        Ok(VulkanTarget { physical, device, info, have, time_limit, validation })
+        let (physical, devices) = (physical.clone(), Mutex::new([(BTreeSet::new(), device)].into()));
+        Ok(VulkanTarget { physical, devices, info, have, time_limit, validation })
     }
 
-    fn device(&self) -> Result<Device, Error> {
-        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*device {
-            Some(device) => Ok(device.clone()),
-            None => {
-                let opened = Device::open(&self.physical, &DeviceOptions::default())?;
-                Ok(device.insert(opened).clone())
+    /// The device with these features beside the default.
+    fn device(&self, with: BTreeSet<String>) -> Result<Device, Error> {
+        let mut devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        match devices.entry(with) {
+            Entry::Occupied(device) => Ok(device.get().clone()),
+            Entry::Vacant(place) => {
+                let options = DeviceOptions { with: place.key().clone(), ..DeviceOptions::default() };
+                let opened = Device::open(&self.physical, &options)?;
+                Ok(place.insert(opened).clone())
             }
         }
     }
@@ -140,7 +143,7 @@ impl VulkanTarget {
             return TargetError::Lacks(error.to_string());
         }
         if matches!(error, Error::DeviceLost { .. } | Error::Timeout { .. }) {
-            *self.device.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.devices.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
         TargetError::Failed(match Trouble::new(error, during) {
             // A driver that refuses a legal module does not do what it should.
@@ -150,7 +153,7 @@ impl VulkanTarget {
     }
 
     fn compute(&self, job: &Job<'_>) -> Result<Left, (Error, &'static str)> {
-        let device = self.device().map_err(|error| (error, "opening the device"))?;
+        let device = self.device(robust(job)).map_err(|error| (error, "opening the device"))?;
         let (mut resources, mut contents) = (Vec::new(), Vec::new());
         for descriptor in job.descriptors {
             let bound = job.dispatch.bindings.get(&descriptor.slot);
@@ -224,12 +227,31 @@ impl Target for VulkanTarget {
 
     fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
         let mut with = || {
-            let device = self.device()?;
+            let device = self.device(BTreeSet::new())?;
             work(&device, self.time_limit)?;
             self.objections(&device)
         };
         with().map_err(|error| self.trouble(error, during))
     }
+}
+
+/// The features that a job's robustness asks for, by what it accesses.
+fn robust(job: &Job<'_>) -> BTreeSet<String> {
+    use DescriptorKind as K;
+    let image = |d: &Descriptor| matches!(d.kind, K::StorageImage | K::SampledImage | K::CombinedImageSampler);
+    let (any_image, any_buffer) = (job.descriptors.iter().any(image), job.descriptors.iter().any(|d| !image(d)));
+    let names: &[(&str, bool)] = match job.dispatch.robustness {
+        Robustness::None => &[],
+        Robustness::Access => &[("robustBufferAccess", any_buffer), ("robustImageAccess", any_image)],
+        // The first is required for the second.
+        Robustness::Access2 => &[
+            ("robustBufferAccess", any_buffer),
+            ("robustBufferAccess2", any_buffer),
+            ("robustImageAccess", any_image),
+            ("robustImageAccess2", any_image),
+        ],
+    };
+    names.iter().filter(|(_, wanted)| *wanted).map(|(name, _)| (*name).to_owned()).collect()
 }
 
 fn slot_of(spec: &ResourceSpec) -> Slot {

@@ -12,6 +12,7 @@ mod check;
 mod device;
 mod elements;
 mod error;
+mod layout;
 mod mutate;
 mod options;
 mod picture;

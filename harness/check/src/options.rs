@@ -2,7 +2,7 @@
 
 use crate::{CheckError, ImageForm, SamplerForm};
 use assay_case::{InputRange, Mixture};
-use assay_oracle::{Limits, Slot};
+use assay_oracle::{Limits, Robustness, Slot};
 use assay_precision::Rules;
 use assay_spirv::Module;
 use assay_spirv::kernel::KernelCall;
@@ -49,6 +49,11 @@ pub struct Options {
     pub kernel: Option<Kernel>,
     /// Check what about so many invocations write, by whole workgroups, rather than everything.
     pub sample: Option<u64>,
+    /// The storage buffer in which the shader records where its invocations are in subgroups, if it does: for each invocation, in the
+    /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize`, a word each. What a device leaves is then held against what is permitted under the layout that it recorded.
+    pub layout: Option<Slot>,
+    /// What the device is opened with for accesses beyond the end of buffers and images.
+    pub robustness: Robustness,
     /// What the oracle may spend.
     pub limits: Limits,
 }
@@ -81,6 +86,8 @@ impl Default for Options {
             expectations: Vec::new(),
             kernel: None,
             sample: None,
+            layout: None,
+            robustness: Robustness::None,
             limits: Limits::default(),
         }
     }

@@ -1,5 +1,6 @@
 //! What a program is run with.
 
+use crate::layout::Layout;
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
@@ -158,15 +159,17 @@ impl Tile {
     }
 }
 
-/// What the device promises for accesses beyond a buffer's end.
+/// What the device promises for accesses beyond the end of buffers and images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Robustness {
     /// Nothing: such an access is undefined behaviour, a fault of the shader.
     #[default]
     None,
-    /// `robustBufferAccess`: it reads some value and writes inside the buffer or not at all.
+    /// `robustBufferAccess` and `robustImageAccess`: a load gives zero, or of a buffer something of what is in it, of an image zeros
+    /// and an alpha of 0 or 1; a store changes the buffer itself or nothing, and no image.
     Access,
-    /// `robustBufferAccess2`: it reads zero and writes nothing.
+    /// `robustBufferAccess2` and `robustImageAccess2`: a load gives zeros, of texels with what their format lacks; a store changes
+    /// nothing.
     Access2,
 }
 
@@ -209,9 +212,8 @@ pub struct Dispatch {
     pub groups: [u32; 3],
     /// Invocations of a subgroup: a power of two, 1 to 128.
     pub subgroup_size: u32,
-    /// Whether the device is known to lay invocations out in their order: invocation `i` of the workgroup (by its local
-    /// index) is number `i % subgroup_size` of subgroup `i / subgroup_size`. If not, what depends on it is undetermined.
-    pub linear_subgroups: bool,
+    /// Which invocations are in which subgroup.
+    pub layout: Layout,
     /// The push constants, from offset 0.
     pub push_constants: Vec<u8>,
     /// What the descriptors bind.
@@ -239,7 +241,7 @@ impl Default for Dispatch {
         Dispatch {
             groups: [1; 3],
             subgroup_size: 32,
-            linear_subgroups: false,
+            layout: Layout::Unknown,
             push_constants: Vec::new(),
             bindings: BTreeMap::new(),
             robustness: Robustness::None,

@@ -62,7 +62,7 @@
 //!
 //! A value that nothing has written is a fault once it decides a branch or an address, or is left in memory.
 //!
-//! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::linear_subgroups`]) and all
+//! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::layout`]) and all
 //! of the subgroup take part; else only what any layout gives is determined.
 //!
 //! # Tile shading
@@ -96,6 +96,7 @@ mod error;
 mod form;
 mod inst;
 mod integer;
+mod layout;
 mod memory;
 mod outcome;
 mod program;
@@ -110,6 +111,7 @@ mod watch;
 
 pub use dispatch::{Buffer, Dispatch, Filtering, Image, Limits, Offsets, Resource, Robustness, Slot, SpecValues, Tile};
 pub use error::{Place, ProgramError, RunError};
+pub use layout::{Layout, Seat};
 pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome, Standing};
 pub use program::Program;
 pub use texel::texel_scalars;

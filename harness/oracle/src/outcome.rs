@@ -219,7 +219,7 @@ pub enum CauseKind {
     Order,
     /// It depends on how invocations are laid out in subgroups, or on the subgroup's size.
     SubgroupLayout,
-    /// It depends on an access beyond a buffer that robustness leaves open.
+    /// It depends on an access beyond the end of a buffer or image, of which robustness leaves open what becomes.
     Robustness,
     /// It comes after undefined behaviour of the shader.
     Fault,
@@ -241,7 +241,7 @@ impl std::fmt::Display for CauseKind {
             CauseKind::Uninitialized => "nothing has written this value",
             CauseKind::Order => "depends on the order of invocations",
             CauseKind::SubgroupLayout => "depends on the layout of subgroups",
-            CauseKind::Robustness => "depends on an access beyond a buffer",
+            CauseKind::Robustness => "robustness leaves open what an access beyond the end does",
             CauseKind::Fault => "follows undefined behaviour of the shader",
             CauseKind::Precision => "a set that is not followed through this instruction",
             CauseKind::Budget => "an undecided branch with too many alternatives",

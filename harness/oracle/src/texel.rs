@@ -204,9 +204,38 @@ impl Texel {
                 range.zeros = crate::direct::meets_denormals(Fmt::F16, (lo, hi)) || (lo <= 0 && hi >= -1);
                 range.few()
             }
-            Coding::Float | Coding::Small(_) | Coding::Uint | Coding::Sint => None,
+            Coding::Small(fraction) => {
+                let fraction = fraction - u32::from(channel == 2);
+                let (first, last) = (small(fraction, value(lo)).0, small(fraction, value(hi)).1);
+                let mut all: Vec<u64> = (first..=last).take(ALTERNATIVES + 1).collect();
+                // A denormal may be flushed.
+                if first < 1 << fraction && first > 0 {
+                    all.push(0);
+                }
+                (all.len() <= ALTERNATIVES).then_some(all)
+            }
+            Coding::Float | Coding::Uint | Coding::Sint => None,
         }
     }
+}
+
+/// The codes of the floats without sign, of 5 bits of exponent, next to a number: one not above it, and one not below, which are the
+/// same where it is one of them. Negative numbers are zero; beyond the greatest finite one comes infinity.
+fn small(fraction: u32, x: f64) -> (u64, u64) {
+    const BIAS: i32 = 15;
+    if x <= 0.0 {
+        return (0, 0);
+    }
+    let infinity = 31u64 << fraction;
+    // The exponent of a normal double; of smaller numbers that of the denormals.
+    let exponent = ((x.to_bits() >> 52) as i32 - 1023).max(1 - BIAS);
+    if exponent > BIAS {
+        return (infinity - 1, infinity);
+    }
+    // Scaled by powers of two: exact.
+    let steps = x * f64::from(fraction as i32 - exponent).exp2();
+    let below = ((exponent + BIAS - 1) as u64) << fraction;
+    (below + steps.floor() as u64, below + steps.ceil() as u64)
 }
 
 /// A half as a single.
@@ -248,5 +277,32 @@ mod tests {
         let small = Texel::of(ImageFormat::R11fG11fB10f).expect("known");
         assert_eq!(small.read(0, 0b01111 << 6, false).1, u64::from(1f32.to_bits()));
         assert_eq!(small.read(2, 0b10000 << 5, false).1, u64::from(2f32.to_bits()));
+    }
+
+    /// Every code is its own number's, and between two neighbours there are those two.
+    #[test]
+    fn floats_without_signs_convert_both_ways() {
+        let texel = Texel::of(ImageFormat::R11fG11fB10f).expect("known");
+        let number = |channel, code| {
+            let (_, bits, _) = texel.read(channel, code, false);
+            f64::from(f32::from_bits(bits as u32))
+        };
+        for (channel, fraction) in [(0, 6), (1, 6), (2, 5)] {
+            for code in 0..(31u64 << fraction) - 1 {
+                let (x, next) = (number(channel, code), number(channel, code + 1));
+                assert_eq!(small(fraction, x), (code, code), "{x}");
+                assert_eq!(small(fraction, (x + next) / 2.0), (code, code + 1), "{x} to {next}");
+            }
+            let most = (31u64 << fraction) - 1;
+            assert_eq!(small(fraction, number(channel, most)), (most, most));
+            assert_eq!(small(fraction, 65_536.0), (most, most + 1));
+            assert_eq!(small(fraction, 65_300.0), (most, most + 1));
+            assert_eq!(small(fraction, -1.5), (0, 0));
+        }
+        let rank = |x: f32| assay_float::F32.rank(u64::from(x.to_bits()));
+        let range = |lo, hi| Floats::range(Fmt::F32, rank(lo), rank(hi));
+        assert_eq!(texel.written(0, &range(1.01, 1.01)), Some(vec![15 << 6, (15 << 6) + 1]));
+        assert_eq!(texel.written(2, &range(1.0, 1.0)), Some(vec![15 << 5]));
+        assert_eq!(texel.written(1, &range(-3.0, -2.0)), Some(vec![0]));
     }
 }

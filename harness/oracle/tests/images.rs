@@ -73,9 +73,41 @@ fn beyond_the_edge() {
     };
     let outcome = dispatch(&text, bindings(), Robustness::None);
     assert_eq!(outcome.faults.first().map(|f| f.kind), Some(FaultKind::OutOfBounds));
-    let robust = dispatch(&text, bindings(), Robustness::Access);
-    assert_eq!(robust.faults, []);
-    assert_eq!(cause(&robust, 2, 0), assay_oracle::CauseKind::Robustness);
+    for robustness in [Robustness::Access, Robustness::Access2] {
+        let robust = dispatch(&text, bindings(), robustness);
+        assert_eq!(robust.faults, []);
+        assert_eq!(word(&robust, 2, 0), Expected::Exact(0));
+        // An alpha that is there is zero under the stricter promise, and one that is missing always one.
+        let alpha = dispatch(&text.replace("texel.y", "texel.w"), bindings(), robustness);
+        assert!(permits(&alpha, 2, 0, 0.0) && !permits(&alpha, 2, 0, 0.5));
+        assert_eq!(permits(&alpha, 2, 0, 1.0), robustness == Robustness::Access);
+        let lone = || {
+            vec![
+                image(ImageFormat::R8, [2, 2, 1], vec![7; 4]),
+                image(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]),
+                floats(&[0.0; 4]),
+            ]
+        };
+        let alpha = dispatch(&text.replace("texel.y", "texel.w"), lone(), robustness);
+        assert!(permits(&alpha, 2, 0, 1.0) && permits(&alpha, 2, 0, 0.0) == (robustness == Robustness::Access));
+    }
+}
+
+/// A load beyond a buffer's end gives something that is in it where nothing writes that, and nothing else.
+#[test]
+fn beyond_the_end() {
+    let text = "@group(0) @binding(0) var<storage, read> held: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1)
+        fn main() { out[0] = held[out[0]]; }";
+    let run = |robustness| dispatch(text, vec![words(&[7, 9]), words(&[40, 1])], robustness);
+    let loaded = word(&run(Robustness::Access), 1, 0);
+    // Also of parts of two neighbours.
+    for (value, permitted) in [(0, true), (7, true), (9, true), (0x0900_0000, true), (8, false), (40, false)] {
+        assert_eq!(loaded.permits(value), Some(permitted), "{value:#x}: {loaded:?}");
+    }
+    assert_eq!(word(&run(Robustness::Access2), 1, 0), Expected::Exact(0));
+    assert_eq!(run(Robustness::None).faults.len(), 1);
 }
 
 #[test]

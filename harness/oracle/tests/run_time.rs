@@ -199,7 +199,7 @@ fn descriptors(pairs: &mut Vec<Pair>) {
     }
     // What is the same for a subgroup may differ between two, where their layout is known.
     let kind = &kinds()[1];
-    let halves = |size| Dispatch { linear_subgroups: true, ..four(kind, size) };
+    let halves = |size| Dispatch { layout: assay_oracle::Layout::Linear, ..four(kind, size) };
     let half = choosing(kind, "%own", false, false)
         .replace("%chosen = OpCopyObject %uint %own", "%chosen = OpUDiv %uint %own %2");
     pairs.push(Pair { rule: "10136", broken: (half.clone(), halves(4)), kept: (half, halves(2)) });
@@ -233,7 +233,10 @@ fn others(pairs: &mut Vec<Pair>) {
         let who = |id: &str| {
             let body = format!("%result = {op} %uint %3 %own {id}");
             let capabilities = format!("OpCapability GroupNonUniform\nOpCapability {capability}");
-            (shader(&capabilities, "", "", &body), Dispatch { subgroup_size: 4, linear_subgroups: true, ..none() })
+            (
+                shader(&capabilities, "", "", &body),
+                Dispatch { subgroup_size: 4, layout: assay_oracle::Layout::Linear, ..none() },
+            )
         };
         pairs.push(Pair { rule, broken: who("%own"), kept: who("%2") });
     }

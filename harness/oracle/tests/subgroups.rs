@@ -2,7 +2,7 @@
 
 mod support;
 
-use assay_oracle::{CauseKind, Dispatch, Limits, Outcome, Program, Slot, SpecValues};
+use assay_oracle::{CauseKind, Dispatch, Layout, Limits, Outcome, Program, Seat, Slot, SpecValues};
 use support::*;
 
 fn subgroup(body: &str, linear: bool) -> Outcome {
@@ -13,7 +13,12 @@ fn subgroup(body: &str, linear: bool) -> Outcome {
     );
     let program = Program::new(&wgsl(&text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
     let bindings = [(Slot::new(0, 0), words(&[0; 16]))].into();
-    let dispatch = Dispatch { bindings, subgroup_size: 8, linear_subgroups: linear, ..Dispatch::default() };
+    let dispatch = Dispatch {
+        bindings,
+        subgroup_size: 8,
+        layout: if linear { Layout::Linear } else { Layout::Unknown },
+        ..Dispatch::default()
+    };
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -54,4 +59,31 @@ fn divergence_leaves_open_who_takes_part() {
     let outcome = subgroup("var r = 0u; if i < 4u { r = subgroupAdd(1u); } out[i] = r;", true);
     assert_eq!(cause(&outcome, 0, 3), CauseKind::SubgroupLayout);
     assert_eq!(word(&outcome, 0, 5), assay_oracle::Expected::Exact(0));
+}
+
+/// Dealt out in turns, from the last place on: places that are not the order of invocations.
+#[test]
+fn a_recorded_layout_decides_who_is_where() {
+    let text = "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(10)
+        fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_invocation_id) s: u32) {
+            out[i] = subgroupBroadcastFirst(i) * 10000u + subgroupExclusiveAdd(i) * 100u + countOneBits(subgroupBallot(true).x) * 10u + s;
+        }";
+    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let seat = |i: u32| Seat { subgroup: i % 3, place: 3 - i / 3 };
+    let run = |seats: Vec<Seat>| {
+        let bindings = [(Slot::new(0, 0), words(&[0; 10]))].into();
+        let layout = Layout::recorded(seats, 10, 4).unwrap_or_else(|e| panic!("{e}"));
+        let dispatch = Dispatch { bindings, subgroup_size: 4, layout, ..Dispatch::default() };
+        program.run(&dispatch, &Limits::default())
+    };
+    let expected = (0..10).map(|i: u32| {
+        let members: Vec<u32> = (0..10).filter(|j| j % 3 == i % 3).collect();
+        let before: u32 = members.iter().filter(|j| seat(**j).place < seat(i).place).sum();
+        members[members.len() - 1] * 10_000 + before * 100 + members.len() as u32 * 10 + seat(i).place
+    });
+    let outcome = run((0..10).map(seat).collect()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(exact(&outcome, 0), expected.collect::<Vec<_>>());
+    // Of two workgroups, for a dispatch of one.
+    assert!(run((0..20).map(|i| seat(i % 10)).collect()).is_err());
 }

@@ -37,8 +37,12 @@ impl Default for NoDevice {
                 environment: BTreeMap::new(),
                 host_cpu: std::env::consts::ARCH.to_owned(),
             },
-            // What decides meanings, and that the text has meanings for.
-            have: Have { features: ["maintenance8".to_owned()].into(), ..Have::default() },
+            // What decides meanings, and that the text has meanings for; subgroups in which there is something to hand over.
+            have: Have {
+                features: ["maintenance8".to_owned()].into(),
+                properties: [("subgroupSize".to_owned(), 8)].into(),
+                ..Have::default()
+            },
         }
     }
 }

@@ -7,27 +7,39 @@ use assay_spirv::tables::{GroupOperation, Op, Scope};
 
 impl Decoder<'_> {
     pub(super) fn subgroup(&mut self, i: Instruction, op: Op) -> Result {
-        let scope = self.word(i, 0)?;
-        let scope = self.constant(scope)? as u32;
-        if Scope::from_word(scope) != Some(Scope::Subgroup) {
-            return self.unsupported(format!("{op} of another scope than Subgroup"));
+        // Those of SPV_KHR_shader_ballot and SPV_KHR_subgroup_vote name no scope: theirs is the subgroup.
+        let scoped = !matches!(
+            op,
+            Op::SubgroupBallotKHR
+                | Op::SubgroupFirstInvocationKHR
+                | Op::SubgroupReadInvocationKHR
+                | Op::SubgroupAllKHR
+                | Op::SubgroupAnyKHR
+                | Op::SubgroupAllEqualKHR
+        );
+        if scoped {
+            let scope = self.word(i, 0)?;
+            let scope = self.constant(scope)? as u32;
+            if Scope::from_word(scope) != Some(Scope::Subgroup) {
+                return self.unsupported(format!("{op} of another scope than Subgroup"));
+            }
         }
         let dst = self.result(i)?;
         let folds = |fold| (SubgroupOp::Fold { fold, reach: Reach::All }, true);
         let (mut op, grouped) = match op {
             Op::GroupNonUniformElect => (SubgroupOp::Elect, false),
-            Op::GroupNonUniformAll => (SubgroupOp::All, false),
-            Op::GroupNonUniformAny => (SubgroupOp::Any, false),
-            Op::GroupNonUniformAllEqual => (SubgroupOp::AllEqual, false),
+            Op::GroupNonUniformAll | Op::SubgroupAllKHR => (SubgroupOp::All, false),
+            Op::GroupNonUniformAny | Op::SubgroupAnyKHR => (SubgroupOp::Any, false),
+            Op::GroupNonUniformAllEqual | Op::SubgroupAllEqualKHR => (SubgroupOp::AllEqual, false),
             Op::GroupNonUniformBroadcast => (SubgroupOp::Broadcast, false),
-            Op::GroupNonUniformBroadcastFirst => (SubgroupOp::BroadcastFirst, false),
-            Op::GroupNonUniformBallot => (SubgroupOp::Ballot, false),
+            Op::GroupNonUniformBroadcastFirst | Op::SubgroupFirstInvocationKHR => (SubgroupOp::BroadcastFirst, false),
+            Op::GroupNonUniformBallot | Op::SubgroupBallotKHR => (SubgroupOp::Ballot, false),
             Op::GroupNonUniformInverseBallot => (SubgroupOp::InverseBallot, false),
             Op::GroupNonUniformBallotBitExtract => (SubgroupOp::BallotBitExtract, false),
             Op::GroupNonUniformBallotBitCount => (SubgroupOp::BallotBitCount { reach: Reach::All }, true),
             Op::GroupNonUniformBallotFindLSB => (SubgroupOp::BallotFindLsb, false),
             Op::GroupNonUniformBallotFindMSB => (SubgroupOp::BallotFindMsb, false),
-            Op::GroupNonUniformShuffle => (SubgroupOp::Shuffle, false),
+            Op::GroupNonUniformShuffle | Op::SubgroupReadInvocationKHR => (SubgroupOp::Shuffle, false),
             Op::GroupNonUniformShuffleXor => (SubgroupOp::ShuffleXor, false),
             Op::GroupNonUniformShuffleUp => (SubgroupOp::ShuffleUp, false),
             Op::GroupNonUniformShuffleDown => (SubgroupOp::ShuffleDown, false),
@@ -58,7 +70,7 @@ impl Decoder<'_> {
             Op::GroupNonUniformFAdd | Op::GroupNonUniformFMul => folds(Fold::Measured),
             _ => return self.unsupported(op.name()),
         };
-        let first = if grouped { 2 } else { 1 };
+        let first = usize::from(scoped) + usize::from(grouped);
         if grouped {
             let operation = self.word(i, 1)?;
             let stated = match GroupOperation::from_word(operation) {

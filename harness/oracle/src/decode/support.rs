@@ -76,7 +76,9 @@ pub(crate) fn group(op: Op) -> Group {
         | Op::GroupNonUniformUMax | Op::GroupNonUniformFMax | Op::GroupNonUniformBitwiseAnd | Op::GroupNonUniformBitwiseOr
         | Op::GroupNonUniformBitwiseXor | Op::GroupNonUniformLogicalAnd | Op::GroupNonUniformLogicalOr
         | Op::GroupNonUniformLogicalXor | Op::GroupNonUniformQuadBroadcast | Op::GroupNonUniformQuadSwap
-        | Op::GroupNonUniformRotateKHR => Group::Subgroup,
+        | Op::GroupNonUniformRotateKHR | Op::SubgroupBallotKHR | Op::SubgroupFirstInvocationKHR
+        | Op::SubgroupReadInvocationKHR | Op::SubgroupAllKHR | Op::SubgroupAnyKHR | Op::SubgroupAllEqualKHR
+            => Group::Subgroup,
         Op::ImageTexelPointer | Op::SampledImage | Op::ImageSampleExplicitLod | Op::ImageSampleDrefExplicitLod
         | Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageFetch | Op::ImageGather
         | Op::ImageDrefGather | Op::ImageGatherQCOM | Op::ImageRead | Op::ImageWrite | Op::Image | Op::ImageQuerySizeLod | Op::ImageQuerySize
@@ -111,10 +113,10 @@ pub(crate) fn group(op: Op) -> Group {
         | Op::TensorWriteARM | Op::TensorQuerySizeARM | Op::GraphConstantARM | Op::GraphEntryPointARM | Op::GraphARM
         | Op::GraphInputARM | Op::GraphSetOutputARM | Op::GraphEndARM | Op::TypeGraphARM | Op::BitcastExtractEXT
         | Op::TerminateInvocation | Op::TypeUntypedPointerKHR | Op::UntypedVariableKHR | Op::UntypedAccessChainKHR
-        | Op::UntypedInBoundsAccessChainKHR | Op::SubgroupBallotKHR | Op::SubgroupFirstInvocationKHR
+        | Op::UntypedInBoundsAccessChainKHR
         | Op::UntypedPtrAccessChainKHR | Op::UntypedInBoundsPtrAccessChainKHR | Op::UntypedArrayLengthKHR
-        | Op::UntypedPrefetchKHR | Op::SubgroupAllKHR | Op::SubgroupAnyKHR | Op::SubgroupAllEqualKHR
-        | Op::SubgroupReadInvocationKHR | Op::ExtInstWithForwardRefsKHR | Op::UntypedGroupAsyncCopyKHR | Op::TraceRayKHR
+        | Op::UntypedPrefetchKHR
+        | Op::ExtInstWithForwardRefsKHR | Op::UntypedGroupAsyncCopyKHR | Op::TraceRayKHR
         | Op::ExecuteCallableKHR | Op::ConvertUToAccelerationStructureKHR | Op::IgnoreIntersectionKHR
         | Op::TerminateRayKHR | Op::TypeCooperativeMatrixKHR | Op::CooperativeMatrixLoadKHR
         | Op::CooperativeMatrixStoreKHR | Op::CooperativeMatrixMulAddKHR | Op::CooperativeMatrixLengthKHR

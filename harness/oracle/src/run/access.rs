@@ -25,6 +25,9 @@ pub(super) enum Target {
     Nowhere { cause: u32 },
 }
 
+/// A scalar of what is loaded, and how many that has.
+type OneOf<'a> = (&'a Leaf, usize);
+
 impl Run<'_> {
     pub(super) fn chain(&mut self, dst: Reg, base: Reg, constant: u64, terms: &[Term], lanes: Lanes) {
         let mut d = self.take(dst);
@@ -194,11 +197,12 @@ impl Run<'_> {
         let wide = pointers.is_wide(lanes);
         for (reg, leaf) in (dst..).zip(leaves) {
             let mut d = self.take(reg);
+            let one = (leaf, leaves.len());
             if wide {
-                lanes.iter().for_each(|l| self.load_from_any(&mut d, &pointers, leaf, physical, l));
+                lanes.iter().for_each(|l| self.load_from_any(&mut d, &pointers, one, physical, l));
             } else {
                 d.make_plain(lanes);
-                self.load_leaf(&mut d, &pointers, leaf, physical, lanes);
+                self.load_leaf(&mut d, &pointers, one, physical, lanes);
             }
             self.give(reg, d);
         }
@@ -206,7 +210,8 @@ impl Run<'_> {
     }
 
     /// One scalar of each lane, the pointers being exact.
-    fn load_leaf(&mut self, d: &mut Column, pointers: &Column, leaf: &Leaf, physical: Option<u32>, lanes: Lanes) {
+    fn load_leaf(&mut self, d: &mut Column, pointers: &Column, one: OneOf<'_>, physical: Option<u32>, lanes: Lanes) {
+        let (leaf, _) = one;
         let size = leaf.kind.bytes() as usize;
         for l in lanes.iter() {
             let pointer = pointers.bits[l];
@@ -225,12 +230,19 @@ impl Run<'_> {
                     continue;
                 }
             }
-            let (value, bits) = self.load_one(pointer, at, leaf, physical, l);
+            let (value, bits) = self.load_one(pointer, at, one, physical, l);
             d.set(l, bits, value);
         }
     }
 
-    fn load_one(&mut self, pointer: u64, at: u64, leaf: &Leaf, physical: Option<u32>, lane: usize) -> (Value, u64) {
+    fn load_one(
+        &mut self,
+        pointer: u64,
+        at: u64,
+        (leaf, scalars): OneOf<'_>,
+        physical: Option<u32>,
+        lane: usize,
+    ) -> (Value, u64) {
         let size = leaf.kind.bytes();
         // The alignment that is stated is that of the whole access.
         let alignment = physical.map(|a| if pointer.is_multiple_of(u64::from(a.max(1))) { 1 } else { a });
@@ -252,16 +264,39 @@ impl Run<'_> {
                 }
             }
             Target::Void => (Value::Bits, 0),
-            Target::Open { cause, .. } | Target::Nowhere { cause } => (Value::Any(cause), 0),
+            Target::Open { object, cause } => self.something_of(object, (leaf.kind, scalars), cause),
+            Target::Nowhere { cause } => (Value::Any(cause), 0),
         }
     }
 
-    fn load_from_any(&mut self, d: &mut Column, pointers: &Column, leaf: &Leaf, physical: Option<u32>, lane: usize) {
+    /// What `robustBufferAccess` lets a load beyond the end give: zero, or anything that is in the buffer's memory. The memory is taken
+    /// to end with the buffer, so only callers whose buffers fill theirs may ask. Where the shader may change it, and of
+    /// values that may be put together from several places or be a vector's (0, 0, 0, x), nothing is known.
+    fn something_of(&mut self, object: usize, (kind, scalars): (Kind, usize), cause: u32) -> (Value, u64) {
+        let size = kind.bytes() as usize;
+        let memory = &self.objects[object];
+        if size > 4
+            || scalars > 3
+            || !matches!(kind, Kind::Int { .. })
+            || !memory.is_plain()
+            || self.is_writable(object)
+        {
+            return (Value::Any(cause), 0);
+        }
+        let windows = (0..memory.bytes.len().saturating_sub(size - 1)).map(|offset| memory.bits(offset, size));
+        let mut all: Vec<u64> = std::iter::once(0).chain(windows).collect();
+        all.sort_unstable();
+        all.dedup();
+        Value::of_patterns(all).unwrap_or((Value::Any(cause), 0))
+    }
+
+    fn load_from_any(&mut self, d: &mut Column, pointers: &Column, one: OneOf<'_>, physical: Option<u32>, lane: usize) {
+        let (leaf, _) = one;
         let (value, bits) = match pointers.value(lane).patterns(pointers.bits[lane]) {
             Ok(all) => {
                 let mut union: Option<(Value, u64)> = None;
                 for pointer in all {
-                    let next = self.load_one(pointer, pointer.wrapping_add(leaf.offset), leaf, physical, lane);
+                    let next = self.load_one(pointer, pointer.wrapping_add(leaf.offset), one, physical, lane);
                     union = Some(match union {
                         None => next,
                         Some(before) => self.union(leaf.kind, (&before.0, before.1), (&next.0, next.1)),

@@ -117,7 +117,8 @@ impl Run<'_> {
             let (value, bits) = match column.value(l).patterns(column.bits[l]).as_deref() {
                 Ok([one]) => match self.target(*one, size, physical.then_some(size as u32), l, true) {
                     Target::At { object, offset } => self.atomic_at((op, kind), (object, offset), args, l),
-                    Target::Void => (Value::Bits, 0),
+                    // It changes nothing, and what it returns is undefined.
+                    Target::Void => (Value::Any(self.cause(CauseKind::Robustness)), 0),
                     Target::Open { object, cause } => {
                         if op != AtomicOp::Load {
                             self.objects[object].lost.get_or_insert(cause);

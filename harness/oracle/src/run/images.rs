@@ -163,11 +163,35 @@ impl<'a> Run<'a> {
             for i in 0..n {
                 let (value, bits) = match &place {
                     Ok(place) => self.component(place, i as usize, l),
+                    Err(cause) if self.log.kind(*cause) == CauseKind::Robustness => {
+                        self.beyond(image, i as usize, *cause, l)
+                    }
                     Err(cause) => (Value::Any(*cause), 0),
                 };
                 let width = self.program.kinds[(dst + i) as usize].width();
                 self.columns[(dst + i) as usize].set(l, bits & mask(width), value);
             }
+        }
+    }
+
+    /// A component of a texel beyond the edge, where the device is robust: zero, and where the format has no alpha, that of a format
+    /// that has none; the weaker promise allows 0 and 1 for any alpha, and of a texel buffer anything that is in it.
+    fn beyond(&mut self, image: Reg, component: usize, cause: u32, lane: usize) -> (Value, u64) {
+        let Ok((_, image)) = self.image_of(image, lane) else { return (Value::Any(cause), 0) };
+        let Some(texel) = Texel::of(image.format) else { return (Value::Any(cause), 0) };
+        let weak = self.dispatch.robustness != Robustness::Access2;
+        if weak && image.dim == Dim::Buffer {
+            return (Value::Any(cause), 0);
+        }
+        match image.view.channel(component) {
+            Channel::Constant(n) => (Value::Bits, texel.whole(n)),
+            Channel::Texel(3) if weak => {
+                let kind =
+                    if texel.is_integer() { Kind::Int { width: 64, signed: false } } else { Kind::Float(Fmt::F32) };
+                self.union(kind, (&Value::Bits, texel.whole(0)), (&Value::Bits, texel.whole(1)))
+            }
+            Channel::Texel(channel) if channel < texel.channels.len() => (Value::Bits, texel.whole(0)),
+            Channel::Texel(channel) => (Value::Bits, texel.absent(channel)),
         }
     }
 

@@ -33,7 +33,7 @@ use atomics::Contention;
 use lanes::{Column, Lanes};
 use log::Log;
 use races::Races;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use log::UNREAD;
 
@@ -106,6 +106,8 @@ pub(crate) struct Run<'a> {
     pub(crate) group: [u32; 3],
     /// Its place among those that are run.
     pub(crate) place: u32,
+    /// How many invocations the subgroups of the workgroup have, by their numbers; empty if the layout is not known.
+    pub(crate) subgroups: BTreeMap<u32, usize>,
     /// The instruction being executed.
     pub(crate) here: Place,
     pub(crate) blocks: u64,

@@ -53,7 +53,8 @@ pub(crate) struct Races {
     /// Whether atomics or fences may order workgroups, and invocations of one.
     orders_device: bool,
     orders_group: bool,
-    subgroup: u32,
+    /// The workgroup's subgroup that each invocation is in, or may be in.
+    pub(super) subgroup_of: Vec<u32>,
     /// Whether barriers or fences of subgroups were executed.
     pub(super) orders_subgroup: bool,
 }
@@ -88,8 +89,8 @@ impl Races {
     fn conflict(&self, me: u32, other: u32) -> Conflict {
         let other = other & NUMBER;
         let same_group = other > self.first && other <= self.first + self.lanes;
-        let same_subgroup =
-            same_group && (other - self.first - 1) / self.subgroup == (me - self.first - 1) / self.subgroup;
+        let subgroup = |number: u32| self.subgroup_of.get((number - self.first - 1) as usize);
+        let same_subgroup = same_group && subgroup(other) == subgroup(me);
         let perhaps_ordered =
             self.orders_device || (same_group && self.orders_group) || (same_subgroup && self.orders_subgroup);
         Conflict { other: other - 1, perhaps_ordered }
@@ -284,13 +285,12 @@ impl Run<'_> {
             lanes: self.lanes as u32,
             orders_device: device,
             orders_group: group,
-            subgroup: self.dispatch.subgroup_size,
             ..Races::default()
         };
     }
 
     /// Whether the shader has a variable for an object that it may write through (or may point anywhere).
-    fn is_writable(&self, place: usize) -> bool {
+    pub(super) fn is_writable(&self, place: usize) -> bool {
         let mut named = false;
         for declared in &self.program.objects {
             let ObjectKind::Binding(_) = declared.kind else { continue };

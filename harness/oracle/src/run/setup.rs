@@ -10,6 +10,7 @@ use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
 use crate::inst::Reg;
+use crate::layout::{Layout, Seat};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
 use crate::program::{Object as Declared, ObjectKind, Program};
@@ -62,6 +63,13 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
     let subgroup = dispatch.subgroup_size;
     if !subgroup.is_power_of_two() || subgroup > 128 {
         return Err(RunError::Dispatch(format!("a subgroup size of {subgroup}; it is a power of two from 1 to 128")));
+    }
+    let all = lanes.saturating_mul(product(groups));
+    if let Layout::Recorded(seats) = &dispatch.layout
+        && (seats.len() as u64 != all || seats.iter().any(|seat| seat.place >= subgroup))
+    {
+        let (is, of) = (seats.len(), "a seat below the subgroup's size for each");
+        return Err(RunError::Dispatch(format!("a recorded layout of {is} invocations; the dispatch has {all}, {of}")));
     }
     let registers = program.kinds.len() as u64;
     let found = registers.saturating_mul(capacity(program, size, limits) as u64).saturating_mul(8);
@@ -128,6 +136,7 @@ impl<'a> Run<'a> {
             numbers: Vec::new(),
             images: Vec::new(),
             attachments: BTreeSet::new(),
+            subgroups: BTreeMap::new(),
             samplers: Vec::new(),
             handles: Default::default(),
             addresses: Vec::new(),
@@ -315,6 +324,8 @@ impl<'a> Run<'a> {
         let mut memory = Object::unwritten(self.program.workgroup_bytes as usize);
         self.program.zeroed.iter().for_each(|(offset, size)| memory.mark_written(*offset, *size));
         self.objects[1] = memory;
+        self.begin_races();
+        self.begin_subgroups();
         let list: Vec<u32> = (0..self.lanes as u32).collect();
         let lanes = Lanes { list: &list, all: true };
         for inst in &self.program.fresh {
@@ -322,7 +333,6 @@ impl<'a> Run<'a> {
         }
         self.builtins();
         self.arguments();
-        self.begin_races();
         let _given_up = self.call(self.program.entry, lanes);
     }
 
@@ -335,7 +345,8 @@ impl<'a> Run<'a> {
             for lane in 0..lanes {
                 let global = self.invocation(lane as usize);
                 let local = [lane % sx, lane / sx % sy, lane / sx / sy];
-                let within = lane % size;
+                let seat = self.seat(lane as usize);
+                let Seat { subgroup, place: within } = seat.unwrap_or(Seat { subgroup: 0, place: 0 });
                 // Masks of four words: bits of the subgroup's invocations that the comparison names.
                 let bits = |test: fn(u32, u32) -> bool| -> [u32; 4] {
                     std::array::from_fn(|word| {
@@ -353,8 +364,8 @@ impl<'a> Run<'a> {
                     BuiltIn::GlobalInvocationId => of3(global),
                     BuiltIn::LocalInvocationIndex => [lane, 0, 0, 0],
                     BuiltIn::SubgroupSize => [size, 0, 0, 0],
-                    BuiltIn::NumSubgroups => [lanes.div_ceil(size), 0, 0, 0],
-                    BuiltIn::SubgroupId => [lane / size, 0, 0, 0],
+                    BuiltIn::NumSubgroups => [self.subgroups.len() as u32, 0, 0, 0],
+                    BuiltIn::SubgroupId => [subgroup, 0, 0, 0],
                     BuiltIn::SubgroupLocalInvocationId => [within, 0, 0, 0],
                     BuiltIn::SubgroupEqMask => bits(|bit, own| bit == own),
                     BuiltIn::SubgroupGeMask => bits(|bit, own| bit >= own),
@@ -380,7 +391,7 @@ impl<'a> Run<'a> {
                         | BuiltIn::TileDimensionQCOM
                         | BuiltIn::TileApronSizeQCOM
                 );
-                if laid_out && !self.dispatch.linear_subgroups {
+                if laid_out && seat.is_none() {
                     let cause = self.cause(CauseKind::SubgroupLayout);
                     (0..n).for_each(|i| self.columns[(reg + i) as usize].set(lane as usize, 0, Value::Any(cause)));
                     continue;

@@ -6,10 +6,14 @@
 
 use super::Run;
 use super::lanes::Lanes;
+use crate::dispatch::Dispatch;
 use crate::inst::{Fold, IntOp, Reach, Reg, SubgroupOp};
+use crate::layout::{Layout, Seat};
 use crate::outcome::CauseKind;
 use crate::ty::{Kind, mask};
 use crate::value::Value;
+use assay_float::Format;
+use std::collections::BTreeMap;
 
 /// What an instruction gives one lane.
 enum Given {
@@ -21,17 +25,38 @@ enum Given {
 }
 
 impl Run<'_> {
+    /// Where a lane is in the subgroups of its workgroup, if that is known.
+    pub(super) fn seat(&self, lane: usize) -> Option<Seat> {
+        let Dispatch { layout, subgroup_size, .. } = self.dispatch;
+        layout.seat(
+            self.group_number(u64::from(self.place)) as usize,
+            self.lanes,
+            self.forks.original(lane),
+            *subgroup_size,
+        )
+    }
+
+    /// Finds out how many invocations each subgroup of the workgroup has, and tells the races who is in which.
+    pub(super) fn begin_subgroups(&mut self) {
+        self.subgroups.clear();
+        // Of an unknown layout any two may be in one.
+        let of: Vec<u32> = (0..self.lanes).map(|lane| self.seat(lane).map_or(0, |seat| seat.subgroup)).collect();
+        if self.dispatch.layout != Layout::Unknown {
+            of.iter().for_each(|subgroup| *self.subgroups.entry(*subgroup).or_default() += 1);
+        }
+        self.races.subgroup_of = of;
+    }
+
     pub(super) fn subgroup(&mut self, op: SubgroupOp, dst: Reg, (value, n): (Reg, u32), second: Reg, lanes: Lanes) {
-        let size = self.dispatch.subgroup_size as usize;
-        let number = |run: &Self, l: usize| run.forks.original(l);
         let weak = lanes.iter().any(|l| self.forks.is_weak(l));
         let list: Vec<usize> = lanes.iter().collect();
+        let mut parts: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+        list.iter().for_each(|l| parts.entry(self.seat(*l).map(|seat| seat.subgroup)).or_default().push(*l));
         let mut results: Vec<(usize, Vec<(Value, u64)>)> = Vec::new();
         let count = op.results(n);
-        for group in 0..self.lanes.div_ceil(size) {
-            let members: Vec<usize> = list.iter().copied().filter(|l| number(self, *l) / size == group).collect();
-            let there = size.min(self.lanes - group * size);
-            let known = self.dispatch.linear_subgroups && (members.len() == there || self.program.reconverges);
+        for (subgroup, members) in parts {
+            let there = subgroup.and_then(|subgroup| self.subgroups.get(&subgroup));
+            let known = there.is_some_and(|there| members.len() == *there || self.program.reconverges);
             for &l in &members {
                 let mut out = Vec::new();
                 for i in 0..count {
@@ -99,7 +124,7 @@ impl Run<'_> {
         lane: usize,
     ) -> Given {
         let size = self.dispatch.subgroup_size as usize;
-        let within = |l: usize| self.forks.original(l) % size;
+        let within = |l: usize| self.seat(l).map_or(0, |seat| seat.place as usize);
         let own = within(lane);
         let at = |place: usize| members.iter().copied().find(|l| within(*l) == place);
         let from = |place: Option<usize>| match place.and_then(at) {
@@ -108,6 +133,8 @@ impl Run<'_> {
             None => Given::Nothing(CauseKind::Unspecified),
         };
         let index = || self.exact(second, lane).map(|bits| bits as usize);
+        // The active invocation with the lowest number.
+        let lowest = || members.iter().copied().min_by_key(|l| within(*l)).unwrap_or(lane);
         let one = |bits: u64| Given::Bits([bits; 4]);
         let all_exact = |reg: Reg| members.iter().map(|l| self.exact(reg, *l)).collect::<Option<Vec<u64>>>();
         let unknown = || Given::Nothing(CauseKind::Precision);
@@ -117,7 +144,7 @@ impl Run<'_> {
         };
         let bit = |words: &[u64; 4], place: usize| place < size && words[place / 32] >> (place % 32) & 1 == 1;
         match op {
-            SubgroupOp::Elect => one(u64::from(members[0] == lane)),
+            SubgroupOp::Elect => one(u64::from(lowest() == lane)),
             SubgroupOp::All | SubgroupOp::Any => match all_exact(value) {
                 Some(all) if op == SubgroupOp::All => one(u64::from(all.iter().all(|b| *b != 0))),
                 Some(all) => one(u64::from(all.iter().any(|b| *b != 0))),
@@ -127,19 +154,17 @@ impl Run<'_> {
                 let float = matches!(self.program.kinds[value as usize], Kind::Float(_));
                 let columns = (0..n).map(|k| all_exact(value + k)).collect::<Option<Vec<_>>>();
                 match columns {
-                    // Equal bits are equal numbers unless they are NaNs; different bits may be both zeros.
+                    // Ordinary numbers are equal if their bits are. Others may be NaNs, both zeros, or be flushed.
                     Some(columns) => {
                         let same = columns.iter().all(|column| column.iter().all(|bits| *bits == column[0]));
-                        if float && (!same || self.has_odd_floats(value, &columns)) {
-                            return unknown();
-                        }
-                        one(u64::from(same))
+                        let decided = !float || columns.iter().flatten().all(|bits| self.is_ordinary(value, *bits));
+                        if decided { one(u64::from(same)) } else { unknown() }
                     }
                     None => unknown(),
                 }
             }
             SubgroupOp::Broadcast | SubgroupOp::Shuffle => from(index()),
-            SubgroupOp::BroadcastFirst => Given::Of(members[0]),
+            SubgroupOp::BroadcastFirst => Given::Of(lowest()),
             SubgroupOp::ShuffleXor => from(index().map(|mask| own ^ mask)),
             SubgroupOp::ShuffleUp => from(index().and_then(|by| own.checked_sub(by))),
             SubgroupOp::ShuffleDown => from(index().and_then(|by| own.checked_add(by)).filter(|p| *p < size)),
@@ -190,11 +215,15 @@ impl Run<'_> {
         }
     }
 
-    /// Whether NaNs are among the values.
-    fn has_odd_floats(&self, reg: Reg, columns: &[Vec<u64>]) -> bool {
+    /// Whether bits of a register of floats are a normal number.
+    fn is_ordinary(&self, reg: Reg, bits: u64) -> bool {
         let Kind::Float(fmt) = self.program.kinds[reg as usize] else { return false };
-        columns.iter().flatten().any(|bits| fmt.format().is_nan(*bits))
+        is_ordinary(fmt.format(), bits)
     }
+}
+
+fn is_ordinary(format: Format, bits: u64) -> bool {
+    format.is_finite(bits) && !format.is_denormal(bits) && !format.is_zero(bits)
 }
 
 fn reaches(reach: Reach, own: usize, other: usize) -> bool {
@@ -229,8 +258,7 @@ fn folded(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
 fn extreme(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
     let Kind::Float(fmt) = kind else { return None };
     let format = fmt.format();
-    let ordinary = |bits: &u64| format.is_finite(*bits) && !format.is_denormal(*bits) && !format.is_zero(*bits);
-    if values.is_empty() || !values.iter().all(ordinary) {
+    if values.is_empty() || !values.iter().all(|bits| is_ordinary(format, *bits)) {
         return None;
     }
     let rank = |bits: &&u64| format.rank(**bits);

@@ -4,6 +4,7 @@ use super::Run;
 use super::lanes::Lanes;
 use crate::decode::{OBJECT, OUTSIDE};
 use crate::inst::{Inst, Reg, SubgroupOp};
+use crate::layout::Layout;
 use crate::outcome::FaultKind;
 use crate::program::Choice;
 use crate::value::Value;
@@ -41,9 +42,9 @@ impl Run<'_> {
     /// Where a resource has to be the same for a subgroup, the number of a lane's; else one for the whole workgroup. Where
     /// the layout of subgroups is not known any two lanes may be in one.
     fn subgroup_of(&self, lane: usize) -> usize {
-        match self.dispatch.linear_subgroups && self.dispatch.subgroup_size > 1 {
-            true => self.forks.original(lane) / self.dispatch.subgroup_size as usize,
-            false => 0,
+        match self.dispatch.subgroup_size {
+            1 => 0,
+            _ => self.seat(lane).map_or(0, |seat| seat.subgroup as usize),
         }
     }
 
@@ -115,7 +116,7 @@ impl Run<'_> {
             _ => return,
         };
         // Of a layout that is not known the result is undetermined anyway.
-        if !self.dispatch.linear_subgroups {
+        if self.dispatch.layout == Layout::Unknown {
             return;
         }
         let mut first: BTreeMap<usize, u64> = BTreeMap::new();

@@ -5,7 +5,10 @@ mod atomics;
 mod capability;
 mod convert;
 mod formats;
+mod indexing;
 mod integer;
+mod robustness;
+mod subgroup;
 mod workgroup;
 
 use crate::{About, Case, Suite};
@@ -20,7 +23,7 @@ impl Suite for Environment {
     }
 
     fn why(&self) -> &'static str {
-        "what every device that takes a module has to compute exactly: integers, conversions, texels, atomics, memory"
+        "what every device that takes a module has to compute exactly: integers, conversions, texels, atomics, memory, subgroups"
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -30,6 +33,9 @@ impl Suite for Environment {
         cases.extend(formats::cases());
         cases.extend(atomics::cases());
         cases.extend(workgroup::cases());
+        cases.extend(subgroup::cases());
+        cases.extend(robustness::cases());
+        cases.extend(indexing::cases());
         cases.extend(capability::cases());
         cases
     }

@@ -2,6 +2,7 @@
 
 mod bindless;
 mod compute;
+mod environment;
 mod gather;
 mod programs;
 mod storage8;

@@ -32,17 +32,33 @@ fn the_oracle_agrees_with_the_suites_own_references() {
         let second = case.program(RunPath::Reference).is_some_and(|program| program.second.is_some());
         let expected = if second { Status::Pass } else { Status::Undetermined };
         (result.status, result.path.as_str()) == (expected, "reference")
-            && result.scalars_unchecked == 0
+            && (result.scalars_unchecked == 0 || is_left_open(&case.name))
             && (result.scalars_checked > 0) == second
     };
     none(cases.iter().zip(&results).filter(|pair| !as_it_should(pair)).map(|(_, result)| line(result)).collect());
+}
+
+/// What the text leaves open of accesses beyond the end: all that a buffer holds, and what is loaded in several parts.
+fn is_left_open(name: &str) -> bool {
+    let loaded = [".load.u64", ".load.u32.vec4"].iter().any(|part| name.ends_with(part));
+    name.starts_with("environment.robustness.loose.buffer.") && (!name.contains(".load.") || loaded)
+}
+
+/// What a driver is known to get wrong (`reports/findings/`): it is not asked here.
+fn is_found(driver: &str, name: &str) -> bool {
+    match driver.contains("SwiftShader") {
+        true => name.starts_with("environment.robustness.loose.buffer.atomic"),
+        false => ["environment.subgroup.layout.few", "environment.subgroup.layout.rows"].contains(&name),
+    }
 }
 
 /// Programs that older versions of spirv-val refuse, against the text that they rest on.
 fn is_disputed(name: &str) -> bool {
     // "Interactions with optional types" of SPV_KHR_8bit_storage; maintenance9 permits bit instructions of all widths.
     let bits = [".bitcount.", ".bitreverse.", ".bitfield"].iter().any(|part| name.contains(part));
-    name.contains(".without_int8") || bits && !name.contains("32.")
+    // Extensions that are younger than they are.
+    let young = name.ends_with(".apart") || name.starts_with("environment.indexing64.");
+    name.contains(".without_int8") || bits && !name.contains("32.") || young
 }
 
 #[test]
@@ -79,14 +95,17 @@ fn what_has_no_lowered_path_says_so() {
 #[test]
 fn the_drivers_do_what_the_programs_ask() {
     const EACH: usize = 23;
-    let cases: Vec<Case> = cases().into_iter().step_by(EACH).collect();
+    let some: Vec<Case> = cases().into_iter().step_by(EACH).collect();
     on_each_driver(|target| {
+        let cases: Vec<Case> = some.iter().filter(|c| !is_found(&target.info().name, &c.name)).cloned().collect();
         let as_it_should = |case: &Case, result: &CaseResult| {
             let program = case.program(RunPath::Native).expect("every case has a native program");
             let words = assay_spirv::assemble(&program.text).expect("it was assembled before");
             let need = Need::of(&Module::parse(words).expect("it is a module")).check(target.have());
             let open = case.name.contains("_negative") && !target.have().features.contains("maintenance8");
-            let expected = match (need.may_run(), open) {
+            // Robustness is not asked of the module.
+            let robust = result.status != Status::NotSupported || !line(result).contains("the feature robust");
+            let expected = match (need.may_run() && robust, open) {
                 (false, _) => Status::NotSupported,
                 (true, true) => Status::Undetermined,
                 (true, false) => Status::Pass,
@@ -105,7 +124,9 @@ fn the_drivers_do_what_the_programs_ask() {
 #[test]
 fn one_wrong_bit_is_found_in_every_program() {
     const PLACES: [f64; 3] = [0.0, 0.37, 1.0];
-    let looks_everywhere = |case: &Case| case.program(RunPath::Native).is_some_and(|program| program.options.padding);
+    let looks_everywhere = |case: &Case| {
+        !is_left_open(&case.name) && case.program(RunPath::Native).is_some_and(|program| program.options.padding)
+    };
     let all = cases();
     on_each_driver(|target| {
         for (turn, place) in PLACES.into_iter().enumerate() {

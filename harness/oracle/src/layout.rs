@@ -1,0 +1,101 @@
+//! Which invocations of a dispatch are in which subgroup.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The place of an invocation in its workgroup's subgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seat {
+    /// `SubgroupId`: which subgroup of the workgroup.
+    pub subgroup: u32,
+    /// `SubgroupLocalInvocationId`: which invocation of the subgroup.
+    pub place: u32,
+}
+
+/// What is known of where a device puts invocations, which the specification leaves to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Nothing: what depends on it is undetermined.
+    #[default]
+    Unknown,
+    /// In their order: invocation `i` of the workgroup (by its local index) is number `i % subgroup_size` of subgroup
+    /// `i / subgroup_size`.
+    Linear,
+    /// As a dispatch has recorded it: the seats of all its invocations, workgroup by workgroup, in the order of workgroups
+    /// (x first) and of local indices.
+    Recorded(Arc<[Seat]>),
+}
+
+impl Layout {
+    /// A recorded layout, if it can be one: of workgroups of `lanes` invocations and subgroups of `size`.
+    ///
+    /// # Errors
+    /// What is impossible about it, in words: a place beyond the subgroup, two invocations with one place, a subgroup that is
+    /// missing, or not as many seats as whole workgroups have.
+    pub fn recorded(seats: Vec<Seat>, lanes: usize, size: u32) -> Result<Layout, String> {
+        if lanes == 0 || seats.is_empty() || !seats.len().is_multiple_of(lanes) {
+            return Err(format!("{} invocations, in workgroups of {lanes}", seats.len()));
+        }
+        for (group, seats) in seats.chunks(lanes).enumerate() {
+            let mut taken = BTreeMap::new();
+            for (lane, seat) in seats.iter().enumerate() {
+                let Seat { subgroup, place } = *seat;
+                let who = format!(
+                    "invocation {lane} of workgroup {group} says that it is number {place} of subgroup {subgroup}"
+                );
+                if place >= size {
+                    return Err(format!("{who}; subgroups have {size}"));
+                }
+                if let Some(other) = taken.insert(*seat, lane) {
+                    return Err(format!("{who}; so does invocation {other}"));
+                }
+            }
+            // Numbers of subgroups are those below their count.
+            let mut numbers: Vec<u32> = taken.keys().map(|seat| seat.subgroup).collect();
+            numbers.dedup();
+            if let Some((missing, _)) = numbers.iter().enumerate().find(|(i, number)| *i as u32 != **number) {
+                return Err(format!(
+                    "no invocation of workgroup {group} is in subgroup {missing}, and some are in later ones"
+                ));
+            }
+        }
+        Ok(Layout::Recorded(seats.into()))
+    }
+
+    /// The seat of an invocation, if it is known: number of the workgroup in the dispatch, invocations of a workgroup, the
+    /// invocation's local index, invocations of a subgroup.
+    pub(crate) fn seat(&self, group: usize, lanes: usize, lane: usize, size: u32) -> Option<Seat> {
+        match self {
+            Layout::Unknown => None,
+            Layout::Linear => {
+                let lane = lane as u32;
+                Some(Seat { subgroup: lane / size, place: lane % size })
+            }
+            Layout::Recorded(seats) => seats.get(group * lanes + lane).copied(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_layout_has_a_seat_for_each_and_no_seat_for_two() {
+        let seats = |list: &[(u32, u32)]| list.iter().map(|&(subgroup, place)| Seat { subgroup, place }).collect();
+        let recorded = |list: &[(u32, u32)]| Layout::recorded(seats(list), 4, 2);
+        let layout = recorded(&[(1, 0), (0, 1), (1, 1), (0, 0), (0, 1), (1, 1), (0, 0), (1, 0)]).unwrap();
+        assert_eq!(layout.seat(1, 4, 2, 2), Some(Seat { subgroup: 0, place: 0 }));
+        assert_eq!(layout.seat(2, 4, 0, 2), None);
+        assert_eq!(Layout::Linear.seat(7, 4, 3, 2), Some(Seat { subgroup: 1, place: 1 }));
+        for (list, says) in [
+            (&[(0, 0), (0, 1), (1, 0), (1, 2)][..], "subgroups have 2"),
+            (&[(0, 0), (0, 1), (1, 0), (0, 1)], "so does invocation 1"),
+            (&[(0, 0), (0, 1), (2, 0), (2, 1)], "is in subgroup 1"),
+            (&[(0, 0), (0, 1), (1, 0)], "in workgroups of 4"),
+        ] {
+            let refused = recorded(list).unwrap_err();
+            assert!(refused.contains(says), "{refused}");
+        }
+    }
+}

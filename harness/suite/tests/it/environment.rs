@@ -1,0 +1,227 @@
+//! What `environment.subgroup.*` and `environment.robustness.*` are for: the defects of drivers that they were made to find.
+
+use crate::programs::none;
+use crate::support::{Spoilt, line, on_each_driver, run};
+use assay_check::{Left, Target};
+use assay_oracle::Slot;
+use assay_runner::Status;
+use assay_spirv::tables::{GroupOperation, Op};
+use assay_suite::{Case, all};
+
+fn cases(names: &[&str]) -> Vec<Case> {
+    let suite = all().into_iter().find(|suite| suite.name() == "environment").expect("the suite is there");
+    let wanted = |case: &Case| names.iter().any(|name| case.name == format!("environment.{name}"));
+    let found: Vec<Case> = suite.cases().into_iter().filter(wanted).collect();
+    assert_eq!(found.len(), names.len(), "{names:?}");
+    found
+}
+
+/// Runs cases on a device that is wrong in a certain way: each driver's abilities suffice, and none may pass.
+fn all_fail(names: &[&str], edit: fn(&mut [u32]), spoil: fn(&Left, &mut Left)) {
+    let cases = cases(names);
+    on_each_driver(|target| {
+        let spoilt = Spoilt::wrong(target.have().clone(), edit, spoil);
+        let results = run(&cases, &spoilt, None);
+        none(results.iter().filter(|result| result.status != Status::Fail).map(line).collect());
+    });
+}
+
+/// The opcodes and operands of a module, to be changed.
+fn instructions(words: &mut [u32], mut change: impl FnMut(Op, &mut [u32])) {
+    let mut at = 5;
+    while at < words.len() {
+        let end = (at + (words[at] >> 16).max(1) as usize).min(words.len());
+        if let Some(op) = Op::from_opcode((words[at] & 0xffff) as u16) {
+            change(op, &mut words[at..end]);
+        }
+        at = end;
+    }
+}
+
+fn replace(words: &mut [u32], from: Op, to: Op) {
+    instructions(words, |op, words| {
+        if op == from {
+            words[0] = words[0] & 0xffff_0000 | to as u32;
+        }
+    });
+}
+
+/// Values come from the lane on the other side.
+#[test]
+fn values_of_wrong_lanes_are_found() {
+    all_fail(
+        &["subgroup.shuffleup.u32", "subgroup.shuffleup.f32.vec4"],
+        |words| replace(words, Op::GroupNonUniformShuffleUp, Op::GroupNonUniformShuffleDown),
+        |_, _| {},
+    );
+    all_fail(
+        &["subgroup.shufflexor.u32"],
+        |words| replace(words, Op::GroupNonUniformShuffleXor, Op::GroupNonUniformShuffle),
+        |_, _| {},
+    );
+    all_fail(
+        &["subgroup.ballotfindlsb"],
+        |words| replace(words, Op::GroupNonUniformBallotFindLSB, Op::GroupNonUniformBallotFindMSB),
+        |_, _| {},
+    );
+    all_fail(
+        &["subgroup.quadswap.u32", "subgroup.shuffle.bool", "subgroup.broadcast.u32", "subgroup.elect"],
+        |_| {},
+        |_, left| {
+            // Each invocation has what the one before it should have.
+            let results = left.memory.get_mut(&RESULTS).expect("they are there");
+            let each = results.len() / 256;
+            results.rotate_right(each);
+        },
+    );
+}
+
+const RECORDS: Slot = Slot::new(0, 0);
+const RESULTS: Slot = Slot::new(0, 2);
+
+/// A scan leaves out the invocation's own value, a minimum is taken for a maximum.
+#[test]
+fn wrong_scans_and_operations_are_found() {
+    all_fail(
+        &["subgroup.iadd.u32.inclusive", "subgroup.bitwisexor.u32.inclusive.few", "subgroup.ballotbitcount.inclusive"],
+        |words| {
+            instructions(words, |_, words| {
+                let scan =
+                    words.iter_mut().skip(4).take(1).filter(|word| **word == GroupOperation::InclusiveScan.word());
+                scan.for_each(|word| *word = GroupOperation::ExclusiveScan.word());
+            });
+        },
+        |_, _| {},
+    );
+    all_fail(
+        &["subgroup.smin.i32.reduce"],
+        |words| replace(words, Op::GroupNonUniformSMin, Op::GroupNonUniformUMin),
+        |_, _| {},
+    );
+    all_fail(
+        &["subgroup.umax.u32.reduce"],
+        |words| replace(words, Op::GroupNonUniformUMax, Op::GroupNonUniformSMax),
+        |_, _| {},
+    );
+}
+
+/// A layout that the results do not follow, and ones that cannot be.
+#[test]
+fn wrong_layouts_are_found() {
+    const RECORD: usize = 12;
+    // Two invocations are said to be in each other's place.
+    all_fail(
+        &["subgroup.shuffle.u32", "subgroup.iadd.u32.inclusive", "subgroup.elect"],
+        |_| {},
+        |_, left| {
+            let records = left.memory.get_mut(&RECORDS).expect("they are there");
+            let (one, other) = records.split_at_mut(RECORD);
+            one.swap_with_slice(&mut other[..RECORD]);
+        },
+    );
+    for spoil in [
+        |_: &Left, left: &mut Left| {
+            left.memory.get_mut(&RECORDS).expect("they are there").copy_within(0..RECORD, RECORD)
+        },
+        |_: &Left, left: &mut Left| left.memory.get_mut(&RECORDS).expect("they are there")[7] = 1,
+    ] {
+        let cases = cases(&["subgroup.layout", "subgroup.iadd.u32.reduce"]);
+        on_each_driver(|target| {
+            let results = run(&cases, &Spoilt::wrong(target.have().clone(), |_| {}, spoil), None);
+            let told = |result: &&assay_runner::CaseResult| {
+                result.status == Status::Fail && result.classes.iter().any(|class| class.class == "ImpossibleLayout")
+            };
+            none(results.iter().filter(|result| !told(result)).map(line).collect());
+        });
+    }
+}
+
+const NEIGHBOUR: Slot = Slot::new(0, 2);
+const TARGET: Slot = Slot::new(0, 1);
+const LOADED: Slot = Slot::new(0, 4);
+
+/// What is loaded from beyond the end is found again inside, or in another buffer.
+#[test]
+fn loads_that_reach_other_data_are_found() {
+    // Inside is what only the stricter promise rules out.
+    all_fail(
+        &["robustness.strict.buffer.load.u32", "robustness.strict.buffer.load.u32.vec4"],
+        |_| {},
+        |before, left| {
+            let held = before.memory[&TARGET][0];
+            let loaded = left.memory.get_mut(&LOADED).expect("they are there");
+            let beyond = loaded.chunks_exact_mut(4).find(|word| word.iter().all(|byte| *byte == 0));
+            beyond.expect("something is beyond").fill(held);
+        },
+    );
+    all_fail(
+        &[
+            "robustness.strict.buffer.load.u32",
+            "robustness.loose.buffer.load.u32",
+            "robustness.loose.buffer.load.u32.vec2",
+        ],
+        |_| {},
+        |before, left| {
+            let other = before.memory[&NEIGHBOUR][0];
+            left.memory.get_mut(&LOADED).expect("they are there")[4 * 16..4 * 17].fill(other);
+        },
+    );
+    all_fail(
+        &["robustness.loose.image.load.r32ui", "robustness.strict.image.load.rgba32ui"],
+        |_| {},
+        |_, left| {
+            // A texel beyond the edge is the one at it.
+            let loaded = left.memory.get_mut(&LOADED).expect("they are there");
+            loaded.copy_within(0..16, 16 * 16);
+        },
+    );
+}
+
+/// What is stored beyond the end lands in another buffer or image, or inside.
+#[test]
+fn stores_that_reach_other_data_are_found() {
+    let loose = [
+        "robustness.loose.buffer.store.u32",
+        "robustness.loose.buffer.atomic_add.u32",
+        "robustness.loose.image.store.r32ui",
+    ];
+    all_fail(&loose, |_| {}, |_, left| left.memory.get_mut(&NEIGHBOUR).expect("it is there")[40] ^= 1);
+    let strict = [
+        "robustness.strict.buffer.store.u32",
+        "robustness.strict.buffer.atomic_exchange.u32",
+        "robustness.strict.image.store.r32ui",
+    ];
+    all_fail(&strict, |_| {}, |_, left| left.memory.get_mut(&TARGET).expect("it is there")[40] ^= 1);
+}
+
+/// A wrong texel is drawn where it is: of an image that is written, and of texels that are read.
+#[test]
+fn wrong_texels_are_drawn() {
+    let cases = cases(&[
+        "format.rgba8.store.image",
+        "format.r32ui.store.image",
+        "format.rgba8.load.image",
+        "format.rgba32ui.load.image",
+    ]);
+    // The texel (5, 3): of the image where memory is as it was, else of memory.
+    let spoil = |before: &Left, left: &mut Left| {
+        let [image, memory] = [0, 1].map(|binding| Slot::new(0, binding));
+        let wrong = if before.memory[&memory] == left.memory[&memory] { image } else { memory };
+        let bytes = left.memory.get_mut(&wrong).expect("it is there");
+        let texel = bytes.len() / (16 * 18);
+        // Far off also where the first channel is a float of 32 bits.
+        bytes[(3 * 16 + 5) * texel + if texel == 16 { 3 } else { 0 }] ^= 0x48;
+    };
+    on_each_driver(|target| {
+        for result in run(&cases, &Spoilt::wrong(target.have().clone(), |_| {}, spoil), None) {
+            let picture = result.picture.as_ref().unwrap_or_else(|| panic!("{} is not drawn", line(&result)));
+            assert_eq!((picture.width, picture.height, result.failing_inputs), (16, 18, 1), "{}", line(&result));
+            assert_ne!(picture.expected, picture.got, "{}", line(&result));
+            let png = picture.png().unwrap_or_else(|| panic!("{}: no PNG", line(&result)));
+            if let Some(folder) = std::env::var_os("ASSAY_TEST_PICTURES") {
+                let path = std::path::Path::new(&folder).join(format!("{}.png", result.name));
+                std::fs::write(path, png).expect("the folder is there");
+            }
+        }
+    });
+}
