@@ -417,7 +417,7 @@ impl Machine<'_> {
         lock(&self.checking).begin();
         // A panic is a defect of the reference: it costs this case, not the run.
         let checked = catch_unwind(AssertUnwindSafe(|| {
-            let mut census = Census::default();
+            let mut census = lock(&running.state).census.next();
             if let Some((_, checker)) = checker {
                 checker.check(&chunk.operands.columns(start, end), &chunk.results.columns(start, end), &mut census);
             }

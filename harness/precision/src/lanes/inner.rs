@@ -146,14 +146,16 @@ impl<const EITHER: bool> Way<EITHER> {
     fn roots(self, x: f64) -> (f64, f64, f64) {
         let root = x.sqrt();
         let inverse = 1.0 / root;
-        // One is the root of all sums of one and next to nothing, and known exactly.
-        let slack = if x == 1.0 { 0.0 } else { FINE };
+        // One is the root of all sums of one and next to nothing, and known exactly: nothing is to be moved inward.
+        let exact = x == 1.0;
+        let fine = if exact { 0.0 } else { FINE };
         let bound = INVERSE_SQRT_ULPS * self.grid.ulp(inverse);
-        let (least, most) = (-self.above_less(-inverse, bound, slack), self.above_less(inverse, bound, slack));
+        let (least, most) = (-self.above_less(-inverse, bound, fine), self.above_less(inverse, bound, fine));
         let (low, high) = self.quotients(1.0 / most, 1.0 / least);
-        let reach = self.reach(root, SLACK / 4.0 * root, low, high);
+        let inward = self.reach(root, SLACK / 4.0 * root, low, high);
+        let (reach, slack) = if exact { (greatest(root - low, high - root), 0.0) } else { (inward, SLACK) };
         // The farther end is one itself; the other is as far from the root.
-        let (below, above) = (self.below(root, reach), self.above(root, reach));
+        let (below, above) = (-self.above_less(-root, reach, slack), self.above_less(root, reach, slack));
         (if low < below { low } else { below }, greatest(high, above), reach)
     }
 
