@@ -194,12 +194,16 @@ impl Smooth {
         Some(Swept { settled: Settled::passed(margin), sampled })
     }
 
-    /// Whether all results are the infinity that is permitted where the exact value is beyond the largest finite one.
+    /// Whether all results are the infinity that is permitted at both ends, and so between them.
     fn overflows(&self, screen: &Screen, index: usize, results: &[u32; LANES]) -> bool {
-        let (v, e) = (&self.knots.exact.value[index..index + 2], &self.knots.exact.error[index..index + 2]);
-        let beyond = v.iter().zip(e).all(|(v, e)| v.abs() - e > screen.measure.max) && v[0].signum() == v[1].signum();
-        let infinity = (v[0].signum() as f32 * f32::INFINITY).to_bits();
-        beyond && screen.measure.open.is_infinite() && *results == [infinity; LANES]
+        let Point { exact, bound, .. } = &self.knots;
+        let got = f32::INFINITY.copysign(exact.value[index] as f32);
+        // An infinity that is permitted has no margin.
+        let permitted = |knot| {
+            let margin = screen.measure.margin(exact.value[knot], exact.error[knot], bound[knot], got.into());
+            margin == 0.0 && margin.is_sign_negative()
+        };
+        permitted(index) && permitted(index + 1) && *results == [got.to_bits(); LANES]
     }
 
     /// The parabola of a group, if what is permitted is known and holds nothing special.
