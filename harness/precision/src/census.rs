@@ -98,7 +98,8 @@ impl Census {
     /// How many examples of a class are kept.
     pub const EXAMPLES: usize = 8;
 
-    /// An empty one for another part of the same case, which need not weigh what is no worse than the worst of this.
+    /// An empty one for another part of the same case, which need not weigh what is no worse than the worst of this. So of results whose
+    /// margins are as good as the same (see [`Checker`]), the order of parts may decide which is told as the worst.
     pub fn next(&self) -> Census {
         Census { worst: self.worst.clone(), ..Census::default() }
     }
@@ -175,7 +176,7 @@ impl Census {
 ///
 /// Most results are decided quickly, in groups; what the quick way cannot decide for certain goes to
 /// [`Reference::judge`]. The verdicts are the same, and the margin of [`Census::worst`] is that result's own; none that passes
-/// has one greater by more than 2^-18 or, below an eighth, than an eighth of it.
+/// has one greater by more than 2^-18 or, below an eighth, than a 32nd of it.
 #[derive(Clone, Debug)]
 pub struct Checker {
     call: Call,
@@ -188,7 +189,7 @@ pub struct Checker {
 /// What a quick margin may be while the worst is this: it may itself be a little too large.
 fn tolerated(worst: f64) -> f64 {
     let least = 1.0 / (1 << 18) as f64;
-    if worst < 0.125 { worst + (worst / 8.0).max(least) } else { worst + least }
+    if worst < 0.125 { worst + (worst / 32.0).max(least) } else { worst + least }
 }
 
 impl Checker {

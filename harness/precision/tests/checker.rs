@@ -92,7 +92,7 @@ fn compare(call: Call, count: usize, random: &mut Random) {
     assert_eq!((census.failing_inputs, census.warning_inputs), (failing, warning), "{name}");
     let found = census.worst.and_then(|w| w.margin).unwrap_or(-1.0);
     // Of small margins less is promised.
-    let tolerance = if worst < 0.125 { worst / 8.0 } else { 4e-6 * worst.max(1.0) };
+    let tolerance = if worst < 0.125 { worst / 32.0 } else { 4e-6 * worst.max(1.0) };
     assert!(found == worst || (found - worst).abs() <= tolerance, "{name}: worst {found}, not {worst}");
 }
 
