@@ -7,6 +7,7 @@
 mod check;
 mod event;
 mod executor;
+mod panic;
 mod picture;
 mod pipeline;
 mod plan;
@@ -20,6 +21,7 @@ pub use event::{
     RunInfo, SCHEMA, SPECIFICATION, Status, Times, WGSL_SPECIFICATION,
 };
 pub use executor::{Executor, Kernel, Trouble};
+pub use panic::panic_message;
 pub use picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, Texels};
 pub use plan::{Choice, Plan, PlanError, Planned, RunOptions, Selection, choose, plan, select};
 pub use run::{More, RunError, Summary, run, run_with};

@@ -10,10 +10,9 @@
 //! [`CHUNKS`] chunks of a case for the checkers, which bounds memory.
 
 use crate::verdict::{Ended, Failing, blank, result};
-use crate::{CaseResult, Executor, Kernel, Plan, RunOptions, Status, Times, Trouble};
+use crate::{CaseResult, Executor, Kernel, Plan, RunOptions, Status, Times, Trouble, panic_message};
 use assay_case::{Case, Columns, Inputs, Source};
 use assay_precision::{Census, Checker};
-use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -179,12 +178,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
-}
-
 impl Machine<'_> {
     fn case(&self, index: usize) -> &Case {
         &self.plan.cases[index].case
@@ -253,8 +246,9 @@ impl Machine<'_> {
             .or_else(|_| Inputs::new(case, options.budget, options.seed, None))
             .expect("inputs without a range can always be made");
         let first = self.plan.cases[index].chunks.as_ref().and_then(|chunks| chunks.first().copied()).unwrap_or(0);
-        let kernel = catch_unwind(AssertUnwindSafe(|| self.kernel(case, &inputs, first)))
-            .unwrap_or_else(|panic| Err(Trouble::Internal(format!("building the case panicked: {}", said(&*panic)))));
+        let kernel = catch_unwind(AssertUnwindSafe(|| self.kernel(case, &inputs, first))).unwrap_or_else(|panic| {
+            Err(Trouble::Internal(format!("building the case panicked: {}", panic_message(&*panic))))
+        });
         Built { inputs, kernel, generation, took: started.elapsed() }
     }
 
@@ -435,7 +429,9 @@ impl Machine<'_> {
                     state.failing.entry(number).or_default().add(&census);
                 }
             }
-            Err(panic) => state.trouble = Some(Trouble::Internal(format!("the checker panicked: {}", said(&*panic)))),
+            Err(panic) => {
+                state.trouble = Some(Trouble::Internal(format!("the checker panicked: {}", panic_message(&*panic))))
+            }
         }
         state.times.check += took;
         state.checking -= 1;

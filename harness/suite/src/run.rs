@@ -4,9 +4,8 @@ use crate::result::{blank, result};
 use crate::{Case, Lowered, Program, RunPath, Second, tile};
 use assay_check::{Check, CheckError, Job, Left, Subject, Target, TargetError};
 use assay_oracle::Resource;
-use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, More, Status};
+use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, More, Status, panic_message};
 use assay_spirv::need::{Have, Need};
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -116,7 +115,7 @@ impl Programs<'_> {
             // The programs are ours: one that is illegal, undefined or not understood is no driver's fault.
             Ok(Err(error)) => blank(case, path, Status::InternalError, error.to_string(), self.with.seed),
             Err(panic) => {
-                let why = format!("the harness panicked: {}", said(&*panic));
+                let why = format!("the harness panicked: {}", panic_message(&*panic));
                 blank(case, path, Status::InternalError, why, self.with.seed)
             }
         };
@@ -253,10 +252,4 @@ impl Target for SecondTarget<'_> {
             }
         }
     }
-}
-
-/// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

@@ -14,11 +14,10 @@ use crate::{
 };
 use assay_check::{Check, DeviceWork, Job, Left, Target, TargetError};
 use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
-use assay_runner::{CheckResult, DeviceInfo, Event, Status};
+use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
 use assay_spirv::need::Have;
 use serde::{Deserialize, Serialize};
 use std::{
-    any::Any,
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -156,19 +155,13 @@ impl assay_isolate::Bench for Bench {
             Ok(Ok(result)) => teller.event(&Event::CheckFinished(Box::new(result))),
             Ok(Err(failure)) => teller.refuse(Refusal { reason: failure.to_string(), code: failure.code }),
             Err(panic) => {
-                let said = said(&*panic);
+                let said = panic_message(&*panic);
                 let reason = format!("{said}: this is a defect of Assay; please report it with the command line");
                 teller.refuse(Refusal { reason, code: exit::INTERNAL });
             }
         }
         Ok(())
     }
-}
-
-/// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
 }
 
 /// A target whose runs are announced, with their round.
