@@ -12,6 +12,7 @@ use crate::CheckError;
 use crate::check::Check;
 use crate::device::Target;
 use crate::verdict::Comparison;
+use assay_case::stable_hash;
 use assay_oracle::{Dispatch, Outcome};
 use assay_runner::Sampled;
 
@@ -35,18 +36,10 @@ fn chosen(total: u64, local: u64, invocations: u64, seed: u64) -> Option<Vec<u64
         match i {
             0 => 0,
             _ if i + 1 == wanted => total - 1,
-            _ => from + mixed(seed ^ i) % (to - from),
+            _ => from + stable_hash(&(seed ^ i).to_le_bytes()) % (to - from),
         }
     };
     Some((0..wanted).map(number).collect())
-}
-
-/// A number that looks like any other (the finaliser of splitmix64).
-fn mixed(number: u64) -> u64 {
-    let x = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
 }
 
 /// What came of a round whose sample had elements that are not permitted.
