@@ -67,7 +67,7 @@ fn sum(a: Score, b: Score) -> Score {
     }
 }
 
-/// One row in one mode for its time, in ever larger batches.
+/// One row in one mode for its time, in ever larger batches, and one sweep of it.
 fn slice(call: &assay_precision::Call, seed: u64) -> Score {
     let (start, mut score, mut batch) = (Instant::now(), Score::default(), 8);
     let mut turn = 0;
@@ -76,5 +76,6 @@ fn slice(call: &assay_precision::Call, seed: u64) -> Score {
         batch = (batch * 2).min(4_096);
         turn += 1;
     }
+    devices::sweep(call, seed, &mut score);
     score
 }

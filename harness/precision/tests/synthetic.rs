@@ -28,3 +28,14 @@ fn synthetic_devices_get_the_verdicts_they_deserve() {
     assert_eq!((score.conforming.1, score.violating.1), (0, 0), "{}", examples.join("\n"));
     assert!(score.conforming.0 > 10_000 && score.violating.0 > 10_000, "{score:?}");
 }
+
+#[test]
+fn synthetic_devices_get_the_verdicts_they_deserve_in_a_sweep() {
+    let mut score = devices::Score::default();
+    for (seed, call) in devices::calls().iter().enumerate().step_by(5) {
+        devices::sweep(call, seed as u64, &mut score);
+    }
+    let examples: Vec<String> = score.examples.iter().map(|e| e.chars().take(400).collect()).take(30).collect();
+    assert_eq!((score.conforming.1, score.violating.1), (0, 0), "{}", examples.join("\n"));
+    assert!(score.conforming.0 > 10_000 && score.violating.0 > 100, "{score:?}");
+}

@@ -1,8 +1,8 @@
 //! Runs the synthetic devices through the bulk checker.
 
-use assay_float::F64;
+use assay_float::{F32, F64, Set};
 use assay_precision::{
-    Call, Census, Checker, Column, Modes, Op, Scalar, Shape, Verdict,
+    Call, Census, Checker, Column, Modes, Op, Permitted, Scalar, Shape, Verdict,
     synthetic::{Random, conforming, violating},
 };
 
@@ -81,10 +81,7 @@ pub(crate) fn run(call: &Call, results: usize, seed: u64, score: &mut Score) {
             let mut got = good.clone();
             got[slot] = bad;
             wrong.push(&x, &got);
-            let lenient = sets[slot].lenient.as_ref().is_some_and(|l| match slots[slot].format() {
-                Some(f) => l.set.contains(f, bad),
-                None => l.set.contains_rank(bad.cast_signed()),
-            });
+            let lenient = permits_leniently(&sets[slot], slots[slot], bad);
             expected.push(if lenient { Verdict::QualityWarning } else { Verdict::Fail });
         }
     }
@@ -109,6 +106,85 @@ pub(crate) fn run(call: &Call, results: usize, seed: u64, score: &mut Score) {
             .examples
             .push(format!("missed {missed}, {confused} the wrong verdict: {} {modes:?} {example:x?}", call.op));
     }
+}
+
+/// Whether the second reading permits a result.
+fn permits_leniently(permitted: &Permitted, slot: Scalar, bits: u64) -> bool {
+    permitted.lenient.as_ref().is_some_and(|lenient| match slot.format() {
+        Some(format) => lenient.set.contains(format, bits),
+        None => lenient.set.contains_rank(bits.cast_signed()),
+    })
+}
+
+/// Operands of a [`sweep`]: one group that is settled at once, and one after it.
+const SWEPT: u32 = 256;
+
+/// Results of a sweep that are made wrong, one at a time.
+const PLANTED: u64 = 4;
+
+/// Lets both devices return the results of consecutive operands, as an exhaustive run has them: groups of such are settled at once if no
+/// result is worse than one before. So both go through the census that has seen the right ones. Nothing for calls of anything but one single.
+pub(crate) fn sweep(call: &Call, seed: u64, score: &mut Score) {
+    let operands: Vec<Scalar> = call.operand_slots().collect();
+    let slots: Vec<Scalar> = call.result_slots().collect();
+    let ([Scalar::Float(F32)], &[slot]) = (&operands[..], &slots[..]) else { return };
+    let mut random = Random::new(seed);
+    let first = random.operand(operands[0]) & !u64::from(SWEPT - 1);
+    let x: Vec<u64> = (first..).take(SWEPT as usize).collect();
+    if !x.iter().all(|&x| call.is_defined(&[x])) {
+        return;
+    }
+    let (reference, checker) = (call.reference(), Checker::new(call.clone()));
+    let sets: Vec<_> = x.iter().map(|&x| reference.permitted(0, &[x])).collect();
+    let good: Option<Vec<u64>> = sets.iter().map(|p| inside(&p.usual, slot, &mut random)).collect();
+    let good = good.expect("something is permitted");
+    let rows = |results: &[u64]| {
+        let mut rows = Rows::new(&operands, &slots);
+        x.iter().zip(results).for_each(|(&x, &got)| rows.push(&[x], &[got]));
+        rows
+    };
+    let told = |census: &Census, what: &str| {
+        format!("{what}: {} {:?} from {first:#x}: {census:x?}", call.op, call.modes.names())
+    };
+
+    let right = rows(&good).check(&checker);
+    let mut again = right.next();
+    rows(&good).add_to(&checker, &mut again);
+    for census in [&right, &again] {
+        score.conforming.0 += u64::from(SWEPT);
+        let accused = census.failing_inputs + census.warning_inputs;
+        if accused > 0 {
+            score.conforming.1 += accused;
+            score.examples.push(told(census, "accused in a sweep"));
+        }
+    }
+    for _ in 0..PLANTED {
+        let lane = random.below(u64::from(SWEPT)) as usize;
+        for bad in violating(&sets[lane].usual, slot) {
+            let mut results = good.clone();
+            results[lane] = bad;
+            let mut census = right.next();
+            rows(&results).add_to(&checker, &mut census);
+            let expected = if permits_leniently(&sets[lane], slot, bad) { (0, 1) } else { (1, 0) };
+            score.violating.0 += 1;
+            if (census.failing_inputs, census.warning_inputs) != expected {
+                score.violating.1 += 1;
+                score.examples.push(told(&census, &format!("missed in a sweep, {bad:#x} for {:#x}", x[lane])));
+            }
+        }
+    }
+}
+
+/// A random member of a set that lies well inside its longest range: what a good device returns. `None` if the set is empty.
+fn inside(set: &Set, scalar: Scalar, random: &mut Random) -> Option<u64> {
+    let range = set.ranges().iter().max_by_key(|range| range.hi.abs_diff(range.lo));
+    let Some(range) = range.filter(|_| !set.is_anything()) else { return conforming(set, scalar, random) };
+    let length = range.hi.abs_diff(range.lo);
+    let rank = range.lo.wrapping_add((length / 4 + random.below(length / 2 + 1)).cast_signed());
+    Some(match scalar.format() {
+        Some(format) => format.bits(rank),
+        None => rank.cast_unsigned(),
+    })
 }
 
 /// Operands and results, column by column.
@@ -176,10 +252,14 @@ impl Rows {
     }
 
     fn check(&self, checker: &Checker) -> Census {
+        let mut census = Census::default();
+        self.add_to(checker, &mut census);
+        census
+    }
+
+    fn add_to(&self, checker: &Checker, census: &mut Census) {
         let operands: Vec<Column<'_>> = self.operands.iter().map(Store::column).collect();
         let results: Vec<Column<'_>> = self.results.iter().map(Store::column).collect();
-        let mut census = Census::default();
-        checker.check(&operands, &results, &mut census);
-        census
+        checker.check(&operands, &results, census);
     }
 }
