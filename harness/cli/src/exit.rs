@@ -49,7 +49,15 @@ pub(crate) struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}", self.error)
+        let mut said = String::new();
+        // Most errors end with what caused them.
+        for cause in self.error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
+            if !said.ends_with(&cause) {
+                write!(f, "{}{cause}", if said.is_empty() { "" } else { ": " })?;
+                said = cause;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -79,5 +87,25 @@ impl From<assay_vulkan::Error> for Failure {
             _ => NO_DEVICE,
         };
         Failure { code, error: error.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        for (error, told) in [
+            (
+                anyhow!("gone").context("cannot read a.txt: gone").context("the list"),
+                "the list: cannot read a.txt: gone",
+            ),
+            (anyhow!("gone").context("cannot read a.txt"), "cannot read a.txt: gone"),
+            (anyhow!("gone"), "gone"),
+        ] {
+            assert_eq!(Failure { code: USAGE, error }.to_string(), told);
+        }
     }
 }

@@ -118,7 +118,11 @@ fn mistakes_in_lists_end_with_2_before_a_device_is_opened() {
         assert!(output.stderr.contains(said), "{said}: {}", output.stderr);
     }
     for (arguments, code, said) in [
-        (&["--caselist", "/nowhere/list.txt"][..], 2, "cannot read /nowhere/list.txt"),
+        (
+            &["--caselist", "/nowhere/list.txt"][..],
+            2,
+            "cannot read /nowhere/list.txt: No such file or directory (os error 2)\n",
+        ),
         (&["--partition", "hash:0/4"], 2, "counted from 1"),
         (&["-e", "precision.nothing"], 3, "no case matches `precision.nothing`"),
         (&["-e", "*"], 3, "the lists leave none"),
