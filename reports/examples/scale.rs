@@ -9,7 +9,7 @@
 use assay_reports::{
     Opened,
     diff::{Threshold, diff},
-    html::report,
+    html::Page,
     merge::merge,
 };
 use assay_runner::{CaseResult, ClassCount, DeviceInfo, Event, Example, Part, Profile, RunInfo, SCHEMA, Status, Times};
@@ -31,6 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         write(&paths[1], Some(2), cases, 0.0)?;
         write(&paths[2], None, cases, 0.01)
     })?;
+    let page = folder.join("report.html");
+    timed("report", || {
+        Page::read(&[Opened::open(&paths[2])?], &|_| None)?.write(fs::File::create(&page)?)?;
+        println!("{} MiB", fs::metadata(&page)?.len() >> 20);
+        Ok(())
+    })?;
     let joined = folder.join("old");
     if joined.exists() {
         fs::remove_dir_all(&joined)?;
@@ -44,19 +50,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{}", diff.text(2));
         Ok(())
     })?;
-    let page = folder.join("report.html");
-    timed("report", || {
-        let text = report(&[Opened::open(&paths[2])?], &|_| None)?;
-        println!("{} MiB", text.len() >> 20);
-        Ok(fs::write(&page, text)?)
-    })
+    Ok(())
 }
 
 fn timed(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     run()?;
-    println!("{what}: {:.2} s", started.elapsed().as_secs_f64());
+    let peak = peak().map_or_else(String::new, |kib| format!(", at most {} MiB until now", kib >> 10));
+    println!("{what}: {:.2} s{peak}", started.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// The most memory that this process has had, in KiB, where Linux tells it.
+fn peak() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/status").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
 }
 
 /// A folder of made-up results; every margin a little greater than it would be.

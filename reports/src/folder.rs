@@ -471,7 +471,9 @@ mod tests {
         assert_eq!(png[1..4], *b"PNG");
         // The page has it too.
         let run = crate::load::Opened::open(dir.path().to_owned()).unwrap();
-        let page = crate::html::report(&[run], &|_| None).unwrap();
+        let mut page = Vec::new();
+        crate::html::Page::read(&[run], &|_| None).unwrap().write(&mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
         assert!(page.contains("data:image/png;base64,iVBOR") && page.contains("attachment 0; dark to bright"));
         let mut again = Folder { pictures: PICTURES, ..folder };
         again.event(&events()[0]).unwrap();

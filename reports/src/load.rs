@@ -5,7 +5,7 @@
 
 use crate::folder::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine};
 use crate::journal;
-use assay_runner::{Profile, RunInfo, SCHEMA, Status};
+use assay_runner::{Event, Profile, RunInfo, SCHEMA, Status};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -13,7 +13,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
     fs::{self, File},
-    io::{self, Read},
+    io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -205,6 +205,20 @@ pub(crate) struct Located<'a> {
     pub(crate) offset: u64,
 }
 
+impl Located<'_> {
+    /// Where it lies, to read it again.
+    pub(crate) fn place(&self) -> Place {
+        Place { offset: self.offset, length: self.text.len() as u32 }
+    }
+}
+
+/// Where a line lies in its file, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    offset: u64,
+    length: u32,
+}
+
 impl Opened {
     /// Opens a folder: reads what was run. The results follow with [`Opened::results`].
     ///
@@ -258,10 +272,24 @@ impl Opened {
     /// # Errors
     /// The file cannot be read, or a line of it is damaged.
     pub(crate) fn results<T: Send>(&self, take: impl Fn(Located<'_>) -> T + Sync) -> Result<Vec<T>, LoadError> {
+        let mut all = Vec::new();
+        self.each(take, |mut some| all.append(&mut some))?;
+        Ok(all)
+    }
+
+    /// The same, handed to `put` in the order of the file as soon as it is read, so that no more than a block is in memory.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it is damaged: what was handed over until then is not all.
+    pub(crate) fn each<T: Send>(
+        &self,
+        take: impl Fn(Located<'_>) -> T + Sync,
+        mut put: impl FnMut(Vec<T>),
+    ) -> Result<(), LoadError> {
         let path = self.file();
         let mut file = open(&path)?;
         let read = |source| LoadError::Read { path: path.clone(), source };
-        let (mut all, mut block) = (Vec::new(), Vec::new());
+        let mut block = Vec::new();
         let (mut offset, mut line) = (0, 1);
         loop {
             let start = block.len();
@@ -275,13 +303,31 @@ impl Opened {
             line += block[..end].iter().filter(|&&byte| byte == b'\n').count();
             let parsed: Result<Vec<Vec<T>>, LoadError> =
                 parts.into_par_iter().map(|part| parse(&path, part, &take)).collect();
-            all.extend(parsed?.into_iter().flatten());
+            parsed?.into_iter().for_each(&mut put);
             offset += end as u64;
             block.drain(..end);
             if got == 0 {
-                return Ok(all);
+                return Ok(());
             }
         }
+    }
+
+    /// The events of lines of which [`Located::place`] said where they lie, in the order asked for.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has changed.
+    pub(crate) fn again(&self, places: &[Place]) -> Result<Vec<Event>, LoadError> {
+        let path = self.file();
+        let mut file = open(&path)?;
+        let read = |source| LoadError::Read { path: path.clone(), source };
+        let mut events = Vec::with_capacity(places.len());
+        for place in places {
+            let mut line = vec![0; place.length as usize];
+            file.seek(SeekFrom::Start(place.offset)).and_then(|_| file.read_exact(&mut line)).map_err(read)?;
+            let wrong = |error| read(io::Error::other(format!("byte {}: not a result: {error}", place.offset)));
+            events.push(serde_json::from_slice(&line).map_err(wrong)?);
+        }
+        Ok(events)
     }
 
     /// How cases stand to the lists that the lab gave the run, by name; empty if it gave none.
@@ -322,7 +368,6 @@ fn open(path: &Path) -> Result<File, LoadError> {
 
 /// The last line, which says how the run ended.
 fn ended(path: &Path) -> Result<Ended, LoadError> {
-    use io::{Seek, SeekFrom};
     const TAIL: u64 = 4096;
     let read = |source| LoadError::Read { path: path.to_owned(), source };
     let mut file = open(path)?;

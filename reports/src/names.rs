@@ -27,8 +27,14 @@ impl Names {
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
+    pub fn iter(&self) -> impl Iterator<Item = &str> + Clone {
         (0..self.len()).map(|at| self.get(at))
+    }
+
+    /// Adds one.
+    pub(crate) fn push(&mut self, name: &str) {
+        self.text += name;
+        self.ends.push(self.text.len());
     }
 }
 
@@ -36,8 +42,7 @@ impl<S: AsRef<str>> FromIterator<S> for Names {
     fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Names {
         let mut all = Names::default();
         for name in names {
-            all.text += name.as_ref();
-            all.ends.push(all.text.len());
+            all.push(name.as_ref());
         }
         all.text.shrink_to_fit();
         all.ends.shrink_to_fit();

@@ -14,7 +14,8 @@ use assay_reports::{
 };
 use clap::{Args, Subcommand};
 use std::{
-    fs,
+    fs::{self, File},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -185,7 +186,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     let threshold = Threshold { factor: args.margin, ..Threshold::default() };
     let diff = diff::diff(&old, &new, threshold).code(exit::USAGE)?;
     if let Some(path) = &args.html {
-        write(path, &html::diff_page(&diff))?;
+        write_with(path, |out| html::diff_page(out, &diff).code(exit::USAGE))?;
     }
     let text = if args.json {
         serde_json::to_string_pretty(&diff).code(exit::INTERNAL)? + "\n"
@@ -213,8 +214,9 @@ pub(crate) const PAGE: &str = "report.html";
 /// Writes the page of some result folders.
 pub(crate) fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
-    let page = html::report(&runs, &explain::derivation).code(exit::USAGE)?;
-    write(out, &page)
+    // What cannot be read is said before a file is begun.
+    let page = html::Page::read(&runs, &explain::derivation).code(exit::USAGE)?;
+    write_with(out, |out| page.write(out).code(exit::USAGE))
 }
 
 /// `assay history`.
@@ -257,14 +259,23 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
 
 /// Writes a file beside its place, then puts it there.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    write_with(path, |out| out.write_all(text.as_bytes()).code(exit::USAGE))
+}
+
+/// The same, of what is written piece by piece.
+fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<(), Failure> {
     let Some(name) = path.file_name() else {
         return Err(usage(format!("{} is no name for a file", path.display())));
     };
     let partial = path.with_file_name(format!("{}.partial", name.to_string_lossy()));
-    let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
+    let written = File::create(&partial)
+        .code(exit::USAGE)
+        .and_then(|mut file| write(&mut file))
+        .and_then(|()| fs::rename(&partial, path).code(exit::USAGE));
     if written.is_err() {
         // The error at hand matters more than one from cleaning up.
         _ = fs::remove_file(&partial);
     }
-    written.with_context(|| format!("cannot write {}", path.display())).code(exit::USAGE)
+    let context = || format!("cannot write {}", path.display());
+    written.map_err(|failure| Failure { error: failure.error.context(context()), ..failure })
 }

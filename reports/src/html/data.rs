@@ -1,63 +1,50 @@
 //! What a page holds: columns of cases, texts that repeat given once; all that is known of those that fail.
 
-use super::Derive;
-use super::footprint::Footprint;
-use crate::{
-    Outcome, Standing, count, describe,
-    load::{LoadError, Opened},
-    operands::{Slot, slots, value},
-    seconds, suite,
+use super::{
+    Derive,
+    details::{Detail, details},
+    footprint::Footprint,
+    plots::Plot,
+    rows::{Row, Rows, STANDINGS, STATUSES, Sum},
 };
-use assay_runner::{CaseResult, Event, Example, Profile, Status};
-use rayon::prelude::*;
-use serde::Serialize;
+use crate::{
+    Outcome, Standing, count,
+    load::{LoadError, Opened},
+    seconds,
+};
+use assay_runner::Status;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 
-/// Cases whose details are in a page; the others are in `results.jsonl` still.
-const DETAILS: usize = 400;
-
-/// The order in which statuses are listed: the worst last.
-const STATUSES: [Status; 9] = [
-    Status::NotSupported,
-    Status::Pass,
-    Status::Undetermined,
-    Status::QualityWarning,
-    Status::Timeout,
-    Status::InternalError,
-    Status::DeviceLost,
-    Status::Crash,
-    Status::Fail,
-];
-
-/// The standings by number; 0 is none.
-const STANDINGS: [Option<Standing>; 8] = [
-    None,
-    Some(Standing::Expected),
-    Some(Standing::Waived),
-    Some(Standing::KnownFlake),
-    Some(Standing::Fixed),
-    Some(Standing::Missing),
-    Some(Standing::Flaky),
-    Some(Standing::Regression),
-];
-
-#[derive(Serialize)]
+/// The data of a page; it takes its JSON form while it is written.
 pub(super) struct Page {
     runs: Vec<Run>,
-    statuses: Vec<Status>,
+    rows: Rows,
+    /// The rows in the order of the page.
+    order: Vec<u32>,
+    details: HashMap<u32, Detail>,
+    details_left_out: usize,
+}
+
+/// What the script reads.
+#[derive(Serialize)]
+struct Form<'a> {
+    runs: &'a [Run],
+    statuses: [Status; STATUSES.len()],
     /// Statuses that are failures.
     failing: Vec<Status>,
-    standings: Vec<Option<Standing>>,
-    suites: Vec<String>,
-    instructions: Vec<String>,
-    types: Vec<String>,
-    modes: Vec<String>,
-    sources: Vec<String>,
-    reasons: Vec<String>,
-    cases: Columns,
-    details: BTreeMap<usize, Detail>,
+    standings: [Option<Standing>; STANDINGS.len()],
+    suites: &'a [String],
+    instructions: &'a [String],
+    types: &'a [String],
+    modes: &'a [String],
+    sources: &'a [String],
+    reasons: &'a [String],
+    cases: Columns<'a>,
+    /// By the places of their cases in the columns.
+    details: BTreeMap<usize, &'a Detail>,
     details_left_out: usize,
-    plots: Vec<Plot>,
+    plots: Vec<Plot<'a>>,
     footprints: Vec<Footprint>,
 }
 
@@ -76,31 +63,49 @@ struct Run {
     properties: BTreeMap<String, String>,
 }
 
-#[derive(Default, Serialize)]
-struct Columns {
-    run: Vec<usize>,
-    suite: Vec<u32>,
-    name: Vec<String>,
-    status: Vec<u8>,
-    standing: Vec<u8>,
-    instruction: Vec<u32>,
-    types: Vec<u32>,
-    modes: Vec<u32>,
-    source: Vec<u32>,
-    inputs: Vec<u64>,
-    failing: Vec<u64>,
-    margin: Vec<Margin>,
-    seconds: Vec<f32>,
-    /// -1 for none.
-    reason: Vec<i64>,
+/// The cases, a list for each thing that is said of them.
+struct Columns<'a>(&'a Page);
+
+/// One of these lists: what it says of each row, by the row's number.
+struct Column<'a, F>(&'a [u32], F);
+
+impl<T: Serialize, F: Fn(usize) -> T> Serialize for Column<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|&row| (self.1)(row as usize)))
+    }
+}
+
+impl Serialize for Columns<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let Page { rows, order, .. } = self.0;
+        let row = |at: usize| -> &Row { &rows.rows[at] };
+        let mut columns = serializer.serialize_struct("Columns", 14)?;
+        columns.serialize_field("run", &Column(order, |at| row(at).run))?;
+        columns.serialize_field("suite", &Column(order, |at| row(at).suite))?;
+        columns.serialize_field("name", &Column(order, |at| rows.names.get(at)))?;
+        columns.serialize_field("status", &Column(order, |at| row(at).status))?;
+        columns.serialize_field("standing", &Column(order, |at| row(at).standing))?;
+        columns.serialize_field("instruction", &Column(order, |at| row(at).instruction))?;
+        columns.serialize_field("types", &Column(order, |at| row(at).types))?;
+        columns.serialize_field("modes", &Column(order, |at| row(at).modes))?;
+        columns.serialize_field("source", &Column(order, |at| row(at).source))?;
+        columns.serialize_field("inputs", &Column(order, |at| row(at).inputs))?;
+        columns.serialize_field("failing", &Column(order, |at| row(at).failing))?;
+        columns.serialize_field("margin", &Column(order, |at| Margin(row(at).margin.map(short))))?;
+        columns.serialize_field("seconds", &Column(order, |at| row(at).seconds))?;
+        // -1 for none.
+        columns.serialize_field("reason", &Column(order, |at| row(at).reason.map_or(-1, i64::from)))?;
+        columns.end()
+    }
 }
 
 /// A margin in few digits; JSON has no infinity.
 #[derive(Clone, Copy)]
-struct Margin(Option<f64>);
+pub(super) struct Margin(pub(super) Option<f64>);
 
 impl Serialize for Margin {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             None => serializer.serialize_none(),
             Some(margin) if margin.is_infinite() => serializer.serialize_str("inf"),
@@ -109,184 +114,19 @@ impl Serialize for Margin {
     }
 }
 
-#[derive(Serialize)]
-struct Detail {
-    rule: String,
-    clause: String,
-    coverage: String,
-    why: Option<String>,
-    classes: Vec<Class>,
-    operand: String,
-    profile: Option<Profile>,
-    picture: Option<Drawn>,
-}
-
-/// Expected, got and difference of a failing image.
-#[derive(Serialize)]
-struct Drawn {
-    /// A PNG, as a `data:` address.
-    png: String,
-    caption: String,
-}
-
-#[derive(Serialize)]
-struct Class {
-    status: Status,
-    class: String,
-    count: u64,
-    examples: Vec<Shown>,
-}
-
-#[derive(Serialize)]
-struct Shown {
-    operands: String,
-    got: String,
-    permitted: Vec<String>,
-    margin: Margin,
-    explain: String,
-    derivation: Option<String>,
-}
-
-/// The errors of an instruction, of all its cases on a device together.
-#[derive(Serialize)]
-struct Plot {
-    run: usize,
-    instruction: String,
-    types: String,
-    operand: String,
-    cases: usize,
-    margin: Margin,
-    worst: Vec<Option<f64>>,
-    errors: Vec<u64>,
-}
-
-/// A case as it is read.
-struct Row {
-    run: usize,
-    name: String,
-    status: Status,
-    standing: Option<Standing>,
-    why: Option<String>,
-    instruction: String,
-    types: String,
-    modes: String,
-    source: String,
-    inputs: u64,
-    failing: u64,
-    margin: Option<f64>,
-    seconds: f64,
-    reason: Option<String>,
-    profile: Option<Profile>,
-    whole: Option<Box<CaseResult>>,
-}
-
-/// Texts that repeat, each given once.
-#[derive(Default)]
-struct Texts {
-    known: HashMap<String, u32>,
-    list: Vec<String>,
-}
-
-impl Texts {
-    fn number(&mut self, text: &str) -> u32 {
-        if let Some(&number) = self.known.get(text) {
-            return number;
-        }
-        let number = self.list.len() as u32;
-        self.known.insert(text.to_owned(), number);
-        self.list.push(text.to_owned());
-        number
-    }
-}
-
 impl Page {
+    /// Reads the results of runs.
+    ///
+    /// # Errors
+    /// They cannot be read.
     pub(super) fn read(opened: &[Opened], derive: Derive<'_>) -> Result<Page, LoadError> {
-        let (mut rows, mut runs) = (Vec::new(), Vec::new());
+        let (mut rows, mut runs) = (Rows::default(), Vec::new());
         for (index, run) in opened.iter().enumerate() {
-            let standings = run.standings()?;
-            let mut read = run.results(|line| {
-                let brief = line.brief;
-                let status = brief.status.unwrap_or(Status::InternalError);
-                // Of a vector only the first component is known, which need not be the one that errs.
-                let of_scalar = brief.types.split_once(" <- ").is_some_and(|(_, first)| !first.starts_with(['v', 'm']));
-                let interesting = status.is_failure() || status == Status::QualityWarning;
-                let event = interesting.then(|| serde_json::from_str(line.text));
-                let whole = match event {
-                    Some(Ok(Event::CaseFinished(case))) => Some(case),
-                    _ => None,
-                };
-                let profile = if of_scalar { brief.profile() } else { None };
-                Row {
-                    run: index,
-                    status,
-                    standing: None,
-                    why: None,
-                    inputs: brief.inputs_tested,
-                    failing: brief.failing_inputs,
-                    margin: brief.margin(),
-                    seconds: brief.times.wall,
-                    reason: brief.reason.map(|reason| reason.into_owned()),
-                    name: brief.name.into_owned(),
-                    instruction: brief.instruction.into_owned(),
-                    types: brief.types.into_owned(),
-                    modes: brief.modes.into_owned(),
-                    source: brief.source.into_owned(),
-                    profile,
-                    whole,
-                }
-            })?;
-            for row in &mut read {
-                let line = standings.get(&row.name);
-                row.standing = line.map(|line| line.standing);
-                row.why = line.and_then(|line| line.why.clone());
-            }
-            runs.push(Run::new(run, &read));
-            rows.append(&mut read);
+            let sum = rows.read(run, index)?;
+            runs.push(Run::new(run, sum));
         }
-        rows.par_sort_by(|a, b| (&a.name, a.run).cmp(&(&b.name, b.run)));
-        Ok(Page::new(runs, rows, derive))
-    }
-
-    fn new(runs: Vec<Run>, mut rows: Vec<Row>, derive: Derive<'_>) -> Page {
-        let plots = plots(&mut rows);
-        let (details, details_left_out) = details(&rows, derive);
-        let [mut suites, mut instructions, mut types, mut modes, mut sources, mut reasons] =
-            std::array::from_fn(|_| Texts::default());
-        let footprints = Footprint::of_cases(rows.iter().map(|row| row.name.as_str()));
-        let mut cases = Columns::default();
-        for row in rows {
-            cases.run.push(row.run);
-            cases.suite.push(suites.number(suite(&row.name)));
-            cases.status.push(STATUSES.iter().position(|&status| status == row.status).unwrap_or(0) as u8);
-            cases.standing.push(STANDINGS.iter().position(|&standing| standing == row.standing).unwrap_or(0) as u8);
-            cases.instruction.push(instructions.number(&row.instruction));
-            cases.types.push(types.number(&row.types));
-            cases.modes.push(modes.number(&row.modes));
-            cases.source.push(sources.number(&row.source));
-            cases.inputs.push(row.inputs);
-            cases.failing.push(row.failing);
-            cases.margin.push(Margin(row.margin.map(short)));
-            cases.seconds.push((row.seconds * 1e3).round() as f32 / 1e3);
-            cases.reason.push(row.reason.map_or(-1, |reason| i64::from(reasons.number(&reason))));
-            cases.name.push(row.name);
-        }
-        Page {
-            runs,
-            statuses: STATUSES.to_vec(),
-            failing: STATUSES.into_iter().filter(|&status| status.is_failure()).collect(),
-            standings: STANDINGS.to_vec(),
-            suites: suites.list,
-            instructions: instructions.list,
-            types: types.list,
-            modes: modes.list,
-            sources: sources.list,
-            reasons: reasons.list,
-            cases,
-            details,
-            details_left_out,
-            plots,
-            footprints,
-        }
+        let (details, details_left_out) = details(&rows, opened, derive)?;
+        Ok(Page { order: rows.order(), runs, rows, details, details_left_out })
     }
 
     /// What the page is about.
@@ -295,24 +135,52 @@ impl Page {
     }
 }
 
+impl Serialize for Page {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Page { runs, rows, order, details, details_left_out } = self;
+        let places = order.iter().enumerate();
+        let form = Form {
+            runs,
+            statuses: STATUSES,
+            failing: STATUSES.into_iter().filter(|&status| status.is_failure()).collect(),
+            standings: STANDINGS,
+            suites: &rows.suites.list,
+            instructions: &rows.instructions.list,
+            types: &rows.types.list,
+            modes: &rows.modes.list,
+            sources: &rows.sources.list,
+            reasons: &rows.reasons.list,
+            cases: Columns(self),
+            details: places.filter_map(|(place, row)| Some((place, details.get(row)?))).collect(),
+            details_left_out: *details_left_out,
+            plots: rows.plots.sorted(&rows.instructions, &rows.types),
+            footprints: Footprint::of_cases(rows.names.iter()),
+        };
+        form.serialize(serializer)
+    }
+}
+
 /// To six digits, but never onto the limit from either side.
-fn short(margin: f64) -> f64 {
+pub(super) fn short(margin: f64) -> f64 {
     let short: f64 = format!("{margin:.5e}").parse().unwrap_or(margin);
     if (short == 1.0) == (margin == 1.0) { short } else { margin }
 }
 
+/// The greater of two margins, if there is one.
+pub(super) fn greater(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    }
+}
+
 impl Run {
-    fn new(opened: &Opened, rows: &[Row]) -> Run {
+    fn new(opened: &Opened, sum: Sum) -> Run {
         let (info, ended) = (&opened.info, opened.ended());
         let device = info.device.clone();
         let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
-        let unexpected = |row: &&Row| match row.standing {
-            Some(standing) => !standing.is_success(),
-            None => row.status.is_failure(),
-        };
-        let failing = rows.iter().filter(unexpected).count();
-        let checked = rows.iter().filter(|row| row.status.is_checked()).count();
-        let missing = info.cases.saturating_sub(rows.len());
+        let Sum { cases, failing, checked } = sum;
+        let missing = info.cases.saturating_sub(cases);
         let (outcome, verdict) = if failing > 0 {
             (Outcome::Failures, format!("FAIL: {} of {} checked cases", count(failing), count(checked)))
         } else if missing > 0 || ended.interrupted {
@@ -331,7 +199,7 @@ impl Run {
             "{}, {driver}, Vulkan {}; {} cases in {}, budget {}, seed {}",
             device.name,
             device.api_version,
-            count(rows.len()),
+            count(cases),
             seconds(ended.wall),
             info.budget,
             info.seed
@@ -361,109 +229,5 @@ impl Run {
         let (budget, seed) = (info.budget.clone(), info.seed);
         let (environment, properties) = (device.environment, device.properties);
         Run { device: device.name, driver, budget, seed, colour, verdict, line, facts, environment, properties }
-    }
-}
-
-/// The plots: by device, instruction and types; the greatest error first.
-fn plots(rows: &mut [Row]) -> Vec<Plot> {
-    let mut plots: BTreeMap<(usize, String, String), Plot> = BTreeMap::new();
-    for row in rows {
-        // Those that fail keep theirs, for the part about them.
-        let Some(profile) = (if row.whole.is_some() { row.profile.clone() } else { row.profile.take() }) else {
-            continue;
-        };
-        let Profile { operand, worst, errors } = profile;
-        let plot = plots.entry((row.run, row.instruction.clone(), row.types.clone())).or_insert_with(|| Plot {
-            run: row.run,
-            instruction: row.instruction.clone(),
-            types: row.types.clone(),
-            operand,
-            cases: 0,
-            margin: Margin(None),
-            worst: vec![None; worst.len()],
-            errors: vec![0; errors.len()],
-        });
-        plot.cases += 1;
-        plot.margin = Margin(greater(plot.margin.0, row.margin));
-        for (known, new) in plot.worst.iter_mut().zip(worst) {
-            *known = greater(*known, new);
-        }
-        for (known, new) in plot.errors.iter_mut().zip(errors) {
-            *known += new;
-        }
-    }
-    let mut plots: Vec<Plot> = plots.into_values().collect();
-    plots.sort_by(|a, b| b.margin.0.unwrap_or(0.0).total_cmp(&a.margin.0.unwrap_or(0.0)));
-    for plot in &mut plots {
-        plot.margin = Margin(plot.margin.0.map(short));
-    }
-    plots
-}
-
-fn greater(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.max(b)),
-        (a, b) => a.or(b),
-    }
-}
-
-/// All that is known of those that fail or warn, by their places in the page; and how many are left out.
-fn details(rows: &[Row], derive: Derive<'_>) -> (BTreeMap<usize, Detail>, usize) {
-    let mut found: Vec<usize> = (0..rows.len()).filter(|&i| rows[i].whole.is_some()).collect();
-    let rank = |row: &Row| {
-        let unexpected = row.standing.is_none_or(|standing| !standing.is_success());
-        (std::cmp::Reverse(unexpected), std::cmp::Reverse(row.status.is_failure()))
-    };
-    found.sort_by(|&a, &b| {
-        let margin = |row: &Row| row.margin.unwrap_or(f64::INFINITY);
-        rank(&rows[a]).cmp(&rank(&rows[b])).then_with(|| margin(&rows[b]).total_cmp(&margin(&rows[a])))
-    });
-    let left_out = found.len().saturating_sub(DETAILS);
-    found.truncate(DETAILS);
-    let detail = |&index: &usize| {
-        let row = &rows[index];
-        row.whole.as_ref().map(|case| (index, detail(row, case, derive)))
-    };
-    (found.par_iter().filter_map(detail).collect(), left_out)
-}
-
-fn detail(row: &Row, case: &CaseResult, derive: Derive<'_>) -> Detail {
-    let classes = case.classes.iter().map(|class| Class {
-        status: class.status,
-        class: class.class.clone(),
-        count: class.count,
-        // The worst is derived; the others show where else it goes wrong.
-        examples: class.examples.iter().enumerate().map(|(i, x)| shown(case, x, derive, i == 0)).collect(),
-    });
-    Detail {
-        rule: case.rule.clone(),
-        clause: case.clause.clone(),
-        coverage: case.coverage.clone(),
-        why: row.why.clone(),
-        classes: classes.collect(),
-        operand: row.profile.as_ref().map(|profile| profile.operand.clone()).unwrap_or_default(),
-        profile: row.profile.clone(),
-        picture: case
-            .picture
-            .as_ref()
-            .and_then(|picture| Some(Drawn { png: picture.data_uri()?, caption: picture.caption.clone() })),
-    }
-}
-
-fn shown(case: &CaseResult, example: &Example, derive: Derive<'_>, derived: bool) -> Shown {
-    let (results, operands) = slots(&case.types);
-    let slot = results.get(example.slot).copied().unwrap_or(Slot::Plain);
-    let range = |[lo, hi]: &[String; 2]| match (lo.as_str(), lo == hi) {
-        ("nan", _) => "any NaN".to_owned(),
-        (_, true) => value(slot, lo),
-        (_, false) => format!("{} .. {}", value(slot, lo), value(slot, hi)),
-    };
-    Shown {
-        operands: describe(&example.operands, &operands),
-        got: value(slot, &example.got),
-        permitted: example.permitted.iter().map(range).collect(),
-        margin: Margin(example.margin.map(short)),
-        explain: example.explain.clone(),
-        derivation: if derived { derive(&example.explain) } else { None },
     }
 }

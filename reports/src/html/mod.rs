@@ -4,14 +4,20 @@
 //! opens at once, filters while one types, and can be read, printed and passed on without anything beside it.
 
 mod data;
+mod details;
 mod footprint;
+mod plots;
+mod rows;
 
 use crate::{
     count,
     diff::{Diff, Kind, describe},
     load::{LoadError, Opened},
 };
-use std::fmt::Write;
+use std::{
+    fmt::Write as _,
+    io::{self, BufWriter, Write},
+};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
@@ -21,23 +27,33 @@ const SCRIPT: &str = include_str!("report.js");
 /// Derives what an operation may return, from the command line that does so (`Example::explain`): lines of text.
 pub type Derive<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// The page of one or several runs.
-///
-/// # Errors
-/// The results of one cannot be read.
-pub fn report(runs: &[Opened], derive: Derive<'_>) -> Result<String, LoadError> {
-    let data = data::Page::read(runs, derive)?;
-    let title = format!("Assay: {}", data.title());
-    let json = serde_json::to_string(&data).map_err(|error| LoadError::Line {
-        path: runs[0].file(),
-        line: 0,
-        what: format!("cannot be written as JSON: {error}"),
-    })?;
-    Ok(page(&title, REPORT, &json, SCRIPT))
+/// The page of one or several runs: what is read of them is little more than the names of the cases.
+pub struct Page(data::Page);
+
+impl Page {
+    /// Reads the results.
+    ///
+    /// # Errors
+    /// Those of a run cannot be read.
+    pub fn read(runs: &[Opened], derive: Derive<'_>) -> Result<Page, LoadError> {
+        data::Page::read(runs, derive).map(Page)
+    }
+
+    /// Writes the page, piece by piece.
+    ///
+    /// # Errors
+    /// Nobody takes it.
+    pub fn write(&self, out: impl Write) -> io::Result<()> {
+        let title = format!("Assay: {}", self.0.title());
+        page(out, &title, REPORT, SCRIPT, |out| Ok(serde_json::to_writer(out, &self.0)?))
+    }
 }
 
-/// The page of a comparison.
-pub fn diff_page(diff: &Diff) -> String {
+/// Writes the page of a comparison.
+///
+/// # Errors
+/// Nobody takes it.
+pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
     /// Changes of a kind that are listed.
     const LISTED: usize = 5_000;
     let mut body = String::from("<header><h1>What changed</h1></header>\n<dl>");
@@ -80,26 +96,58 @@ pub fn diff_page(diff: &Diff) -> String {
             _ = writeln!(body, "<p class=\"dim\">and {} more; assay diff --json has all</p>", count(all - LISTED));
         }
     }
-    page("Assay: what changed", &body, "null", "document.body.dataset.ready = '1';")
+    page(out, "Assay: what changed", &body, "document.body.dataset.ready = '1';", |out| out.write_all(b"null"))
 }
 
-fn page(title: &str, body: &str, json: &str, script: &str) -> String {
-    // In a script element only a `<` could end it; JSON may write it otherwise.
-    let json = json.replace('<', "\\u003c");
-    let parts = [("title", escape(title)), ("style", STYLE.to_owned()), ("body", body.to_owned())];
-    let mut page = String::with_capacity(json.len() + (1 << 16));
+/// Writes a page; `data` writes its JSON.
+fn page(
+    out: impl Write,
+    title: &str,
+    body: &str,
+    script: &str,
+    data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    let mut data = Some(data);
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
-        page += before;
-        match name {
-            "data" => page += &json,
-            "script" => page += script,
-            _ => page += parts.iter().find(|(part, _)| *part == name).map_or("", |(_, text)| text),
+        out.write_all(before.as_bytes())?;
+        match (name, data.take()) {
+            ("data", Some(data)) => data(&mut InScript(&mut out))?,
+            (name, kept) => {
+                data = kept;
+                let text = match name {
+                    "title" => &escape(title),
+                    "style" => STYLE,
+                    "body" => body,
+                    "script" => script,
+                    _ => "",
+                };
+                out.write_all(text.as_bytes())?;
+            }
         }
         rest = after;
     }
-    page + rest
+    out.write_all(rest.as_bytes())?;
+    out.flush()
+}
+
+/// JSON within a script element, which only a `<` could end; JSON may write it otherwise.
+struct InScript<W>(W);
+
+impl<W: Write> Write for InScript<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match bytes.iter().position(|&byte| byte == b'<') {
+            Some(0) => self.0.write_all(b"\\u003c").map(|()| 1),
+            Some(at) => self.0.write(&bytes[..at]),
+            None => self.0.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Text within a page.
@@ -120,13 +168,20 @@ mod tests {
         serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
     }
 
+    fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut page = Vec::new();
+        write(&mut page);
+        String::from_utf8(page).unwrap()
+    }
+
     #[test]
     fn a_page_holds_all_it_needs() {
         let dir = tempfile::tempdir().unwrap();
         let hostile = "p.f32.</script><b>&{{script}}";
         let cases = [case("p.f32.a", Status::Pass), case(hostile, Status::Fail), case("p.f16.c", Status::NotSupported)];
         let run = Opened::open(folder(dir.path(), &cases)).unwrap();
-        let page = report(&[run], &|command| Some(format!("derived by {command}"))).unwrap();
+        let page = Page::read(&[run], &|command| Some(format!("derived by {command}"))).unwrap();
+        let page = written(|out| page.write(out).unwrap());
         for elsewhere in ["src=", "http://", "https://", "@import", "url("] {
             let found = page.replace("http://www.w3.org/2000/svg", "").contains(elsewhere);
             assert!(!found, "{elsewhere}: nothing may come from elsewhere");
@@ -148,7 +203,7 @@ mod tests {
         let old = Opened::open(folder(&dir.path().join("old"), &[case("p.a<", Status::Pass)])).unwrap();
         let new = Opened::open(folder(&dir.path().join("new"), &[case("p.a<", Status::Fail)])).unwrap();
         let diff = crate::diff::diff(&old, &new, Default::default()).unwrap();
-        let page = diff_page(&diff);
+        let page = written(|out| diff_page(out, &diff).unwrap());
         assert!(page.contains("<strong>Worse</strong>") && page.contains("p.a&lt;") && page.contains("1 new failures"));
     }
 }
