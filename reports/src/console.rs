@@ -42,6 +42,8 @@ pub struct ConsoleOptions {
     pub folder: Option<PathBuf>,
     /// Results that come first and were shown before: they are counted and not shown again.
     pub earlier: usize,
+    /// Which of several runs it is that go on at the same time: the lines of cases say it.
+    pub which: Option<String>,
 }
 
 /// Reports a run to people.
@@ -332,7 +334,8 @@ fn rate(scalars: u64, check: f64) -> String {
 /// One line for a case that ended.
 fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
     let style = style(case.status);
-    let mut line = format!("{style}{:<14}{style:#} {}", format!("{:?}", case.status), case.name);
+    let which = options.which.as_ref().map_or_else(String::new, |which| format!("{which}: "));
+    let mut line = format!("{which}{style}{:<14}{style:#} {}", format!("{:?}", case.status), case.name);
     if case.inputs_tested > 0 {
         let possible = case.inputs_possible.parse().map(|p: crate::Inputs| p.to_string());
         let possible = possible.unwrap_or_else(|_| case.inputs_possible.clone());

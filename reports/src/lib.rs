@@ -40,7 +40,7 @@ pub use journal::Journal;
 pub use load::{LoadError, Opened};
 pub use names::{Index, Names};
 pub use operands::{Slot, describe, slots};
-pub use progress::Progress;
+pub use progress::{Bars, Progress};
 pub use quantity::{Inputs, count, margin, seconds};
 pub use shared::Shared;
 pub use tally::{Outcome, Tally, reason_of};

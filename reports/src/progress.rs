@@ -2,7 +2,7 @@
 
 use crate::{count, seconds};
 use assay_runner::{Event, Reporter};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal, Write},
@@ -23,7 +23,19 @@ pub struct Progress {
     planned: u64,
     /// Worker processes, for what is said; 0: none.
     workers: usize,
+    /// Which of several runs it is, with what follows it in a line.
+    which: String,
     began: Instant,
+}
+
+/// The bars of runs that go on at the same time: each has a line of the terminal.
+#[derive(Clone, Debug)]
+pub struct Bars(MultiProgress);
+
+impl Default for Bars {
+    fn default() -> Bars {
+        Bars(MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)))
+    }
 }
 
 /// Where lines go, and how often.
@@ -52,6 +64,16 @@ impl Progress {
         progress
     }
 
+    /// The same of one of several runs, which `which` names, beside the bars of the others.
+    #[must_use]
+    pub fn among(mut self, bars: &Bars, which: &str) -> Progress {
+        if self.lines.is_none() && !self.bar.is_hidden() {
+            self.bar = bars.0.add(ProgressBar::no_length());
+        }
+        self.which = format!("{which}: ");
+        self
+    }
+
     /// One that is never drawn.
     pub fn hidden() -> Progress {
         Progress {
@@ -63,6 +85,7 @@ impl Progress {
             failing: 0,
             planned: 0,
             workers: 0,
+            which: String::new(),
             began: Instant::now(),
         }
     }
@@ -77,7 +100,7 @@ impl Progress {
             (u128::from(done.min(inputs)) * u128::from(STEPS) / u128::from(inputs.max(1))) as u64
         };
         self.bar.set_position(self.finished * STEPS + self.running.values().map(part).sum::<u64>());
-        self.bar.set_prefix(format!("{}/{}", self.finished, self.planned));
+        self.bar.set_prefix(format!("{}{}/{}", self.which, self.finished, self.planned));
         // The one that has been under way for longest is what holds the run up.
         let slowest = self.running.iter().min_by_key(|(_, (.., since))| *since);
         let slowest = slowest.map(|(name, state)| match part(state) {
@@ -110,7 +133,8 @@ impl Progress {
         };
         let slowest = slowest.map_or_else(String::new, |name| format!("; longest under way: {name}"));
         let (done, all, failing) = (count(self.finished), count(self.planned), count(self.failing));
-        format!("assay: {done} of {all} cases, {failing} failing, {rate:.1} a second{left}{workers}{slowest}")
+        let which = &self.which;
+        format!("assay: {which}{done} of {all} cases, {failing} failing, {rate:.1} a second{left}{workers}{slowest}")
     }
 }
 
@@ -200,6 +224,14 @@ mod tests {
         let last = lines.last().unwrap();
         assert!(last.starts_with("assay: 2 of 3,000 cases, 1 failing, "), "{last}");
         assert!(last.ends_with(" left, 2 workers; longest under way: p.b"), "{last}");
+    }
+
+    #[test]
+    fn of_several_runs_each_says_which_it_is() {
+        let mut progress = Progress::hidden().among(&Bars::default(), "device 1");
+        progress.event(&Event::RunStarted(Box::new(run(7)))).unwrap();
+        assert_eq!(progress.bar.prefix(), "device 1: 0/7");
+        assert!(progress.line(None).starts_with("assay: device 1: 0 of 7 cases"), "{}", progress.line(None));
     }
 
     #[derive(Clone, Default)]

@@ -115,8 +115,8 @@ pub(crate) struct RunArgs {
 
     /// The device: its index in `assay devices`, a part of its name, its UUID, `lavapipe`, or `all`
     ///
-    /// all: one after another, each with a folder of its own in that of --out. Default: the first discrete GPU, else
-    /// integrated, virtual, CPU.
+    /// all: at the same time, each with workers and a folder of its own in that of --out (with --isolate no, one after
+    /// another). Default: the first discrete GPU, else integrated, virtual, CPU.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<String>,
 
@@ -138,14 +138,14 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Threads that check results and build pipelines, of all workers together
+    /// Threads that check results and build pipelines, of all workers of all devices together
     ///
-    /// A software driver of Mesa's computes on as many (LP_NUM_THREADS), if this or --workers is given. Default: one for
+    /// Devices that are run at the same time divide them; those of one that is done are for the others. A software driver of Mesa's computes on as many (LP_NUM_THREADS), if this or --workers is given. Default: one for
     /// each core.
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
-    /// Worker processes at a time, each with the device open
+    /// Worker processes at a time for each device, each with the device open
     ///
     /// Default: 1; with the quick budget on a software driver, as many as --jobs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -4,7 +4,6 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     explain, note, print,
 };
-use anyhow::Context;
 use assay_case::Filter;
 use assay_reports::{
     Opened, count,

@@ -102,11 +102,15 @@ pub struct Ended {
     pub processes: u64,
 }
 
+/// How many workers there is room for at the moment, for a run that shares its machine with others.
+pub type Room = Box<dyn Fn() -> usize>;
+
 /// Runs cases in worker processes.
 pub struct Coordinator {
     crew: Crew,
     settings: Settings,
     device: DeviceInfo,
+    room: Option<Room>,
 }
 
 impl Coordinator {
@@ -123,7 +127,7 @@ impl Coordinator {
                 Some((_, Heard::Said(said))) => match *said {
                     Said::Ready { protocol: PROTOCOL, device } => {
                         crew.workers[0].ready();
-                        return Ok(Coordinator { crew, settings, device: *device });
+                        return Ok(Coordinator { crew, settings, device: *device, room: None });
                     }
                     Said::Refused(refusal) => return Err(IsolateError::Refused(refusal)),
                     _ => {}
@@ -159,6 +163,12 @@ impl Coordinator {
         Coordinator { settings, ..self }
     }
 
+    /// Has as many workers at work as there is room for, instead of as many as the settings say: asked whenever there is work to give.
+    #[must_use]
+    pub fn within(self, room: Room) -> Coordinator {
+        Coordinator { room: Some(room), ..self }
+    }
+
     /// Runs these cases and tells of each when it begins, how it goes, and, exactly once, how it ended. Once `interrupted`
     /// is set it ends: results that are not confirmed, and those of cases that were cut short, are marked as partial.
     ///
@@ -175,6 +185,7 @@ impl Coordinator {
         let run = Run {
             crew: &mut self.crew,
             settings: self.settings,
+            room: self.room.as_ref(),
             device: &self.device,
             cases,
             tell,
@@ -217,6 +228,7 @@ struct Open {
 struct Run<'a> {
     crew: &'a mut Crew,
     settings: Settings,
+    room: Option<&'a Room>,
     device: &'a DeviceInfo,
     cases: &'a dyn Cases,
     tell: &'a mut dyn FnMut(&Event) -> io::Result<()>,
@@ -279,7 +291,8 @@ impl Run<'_> {
         if self.stopping.is_some() || self.not_before.is_some_and(|then| Instant::now() < then) {
             return Ok(());
         }
-        while self.crew.busy() < self.settings.workers.max(1) {
+        let workers = self.room.map_or(self.settings.workers, |room| room()).max(1);
+        while self.crew.busy() < workers {
             let (cases, inquiry, chunks) = match self.jobs.pop_front() {
                 Some((inquiry, mut before)) => {
                     let of = &self.inquiries[&inquiry].inquiry;
@@ -288,9 +301,8 @@ impl Run<'_> {
                 }
                 None if self.todo.is_empty() => return Ok(()),
                 None => {
-                    let share = self.todo.len().div_ceil(2 * self.settings.workers.max(1)).max(1);
-                    let size =
-                        self.settings.batch.max(1).min(if self.settings.workers > 1 { share } else { usize::MAX });
+                    let share = self.todo.len().div_ceil(2 * workers).max(1);
+                    let size = self.settings.batch.max(1).min(if workers > 1 { share } else { usize::MAX });
                     (self.todo.drain(..size.min(self.todo.len())).collect(), None, None)
                 }
             };

@@ -21,7 +21,7 @@ mod pipeline;
 mod process;
 mod worker;
 
-pub use coordinator::{Cases, Coordinator, Ended, IsolateError, Limits, Settings};
+pub use coordinator::{Cases, Coordinator, Ended, IsolateError, Limits, Room, Settings};
 pub use message::{Refusal, Task};
 pub use pipeline::run_plan;
 pub use process::Launch;

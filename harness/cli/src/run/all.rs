@@ -1,8 +1,13 @@
-//! `--device all` and `--api both`: one run after another, a folder for each.
+//! `--device all` and `--api both`: a folder for each. Devices are run at the same time, by workers of their own; the APIs of one,
+//! which share it, one after the other.
 
-use super::{ALL, INTERRUPTED, default_folder, one, resume};
+use super::{
+    ALL, INTERRUPTED,
+    among::{Among, at_once},
+    default_folder, one, resume, session,
+};
 use crate::{
-    args::{Api, RunArgs},
+    args::{Api, Isolate, RunArgs},
     exit::{self, Failure, WithCode},
     folders, note, print,
 };
@@ -60,45 +65,71 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
 
 /// Runs each; those that were begun are gone on with, if this goes on with what was begun.
 fn each(args: &RunArgs, command: &[String], out: &Path, going_on: Option<&RunArgs>) -> Result<u8, Failure> {
-    let mut codes = Vec::new();
     let every = args.device.as_deref() == Some(ALL);
     let one_device = || vec![Place { device: args.device.clone(), folder: None, name: None }];
     let places = if every { every_device()? } else { one_device() };
-    'runs: for place in places {
-        let within = place.folder.map_or_else(|| out.to_owned(), |folder| out.join(folder));
-        let mut folders = Vec::new();
-        for &api in args.api.each() {
-            if INTERRUPTED.load(Ordering::Relaxed) {
-                codes.push(exit::INTERRUPTED);
-                break 'runs;
+    let place = |(place, among): (Place, Option<Among>)| at_place(&place, among.as_ref(), args, command, out, going_on);
+    let codes: Result<Vec<Vec<u8>>, Failure> = if places.len() > 1 && args.isolate == Isolate::Yes {
+        let names = (0..places.len()).map(|index| format!("device {index}"));
+        let among = Among::new(names, session::jobs(args));
+        at_once(places.into_iter().zip(among.into_iter().map(Some)).collect(), place).into_iter().collect()
+    } else {
+        // Whatever ends one would end the others that are in the same process.
+        places.into_iter().map(|device| place((device, None))).collect()
+    };
+    Ok(together(&codes?.concat()))
+}
+
+/// Runs on one device, through each API that is asked for: the codes of these runs.
+fn at_place(
+    place: &Place,
+    among: Option<&Among>,
+    args: &RunArgs,
+    command: &[String],
+    out: &Path,
+    going_on: Option<&RunArgs>,
+) -> Result<Vec<u8>, Failure> {
+    let within = place.folder.as_ref().map_or_else(|| out.to_owned(), |folder| out.join(folder));
+    let jobs = |args: &RunArgs| among.and_then(|among| u16::try_from(among.share()).ok()).or(args.jobs);
+    let (mut folders, mut codes) = (Vec::new(), Vec::new());
+    for &api in args.api.each() {
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            codes.push(exit::INTERRUPTED);
+            break;
+        }
+        let folder = if args.api == Api::Both { within.join(api.name()) } else { within.clone() };
+        let name = place.name.as_ref().map_or_else(String::new, |name| format!("{name}, "));
+        note(&format!("{name}through {}, into {}", api.name(), folder.display()));
+        let ran = match going_on.filter(|_| Folder::is_begun(&folder)) {
+            Some(given) => resume::resume(&RunArgs { jobs: jobs(given), ..given.clone() }, &folder, among),
+            None => {
+                let (device, jobs) = (place.device.clone(), jobs(args));
+                let args = RunArgs { device, api, jobs, out: Some(folder.clone()), ..args.clone() };
+                let command = alone(command, place.device.as_deref(), api, &folder.to_string_lossy());
+                one(&args, command, None, among)
             }
-            let folder = if args.api == Api::Both { within.join(api.name()) } else { within.clone() };
-            let name = place.name.as_ref().map_or_else(String::new, |name| format!("{name}, "));
-            note(&format!("{name}through {}, into {}", api.name(), folder.display()));
-            let ran = match going_on.filter(|_| Folder::is_begun(&folder)) {
-                Some(given) => resume::resume(given, &folder),
-                None => {
-                    let args = RunArgs { device: place.device.clone(), api, out: Some(folder.clone()), ..args.clone() };
-                    one(&args, alone(command, place.device.as_deref(), api, &folder.to_string_lossy()), None)
-                }
-            };
-            codes.push(match ran {
-                Ok(code) => {
-                    folders.push(folder);
-                    code
-                }
-                Err(failure) => {
-                    // One device that cannot be used is no reason to leave out the others.
-                    crate::complain(&failure);
-                    failure.code
-                }
-            });
-        }
-        if let [vulkan, wgpu] = folders.as_slice() {
-            compare(vulkan, wgpu)?;
-        }
+        };
+        codes.push(match ran {
+            Ok(code) => {
+                folders.push(folder);
+                code
+            }
+            Err(failure) => {
+                // One device that cannot be used is no reason to leave out the others.
+                let Failure { code, error } = failure;
+                let error = match &place.name {
+                    Some(name) => error.context(name.clone()),
+                    None => error,
+                };
+                crate::complain(&Failure { code, error });
+                code
+            }
+        });
     }
-    Ok(together(&codes))
+    if let [vulkan, wgpu] = folders.as_slice() {
+        compare(vulkan, wgpu)?;
+    }
+    Ok(codes)
 }
 
 /// A device to run on.

@@ -1,7 +1,9 @@
 //! A run in worker processes.
 
 use super::{
-    INTERRUPTED, catch_interrupts,
+    INTERRUPTED,
+    among::Among,
+    catch_interrupts,
     session::{Session, Work},
 };
 use crate::{
@@ -34,16 +36,25 @@ const OUTPUT: u64 = 64 << 20;
 const MEMORY: u64 = 80;
 
 /// Runs in worker processes.
-pub(super) fn run(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
+pub(super) fn run(
+    args: &RunArgs,
+    mut work: Work,
+    resumed: Option<(Folder, Journal)>,
+    among: Option<&Among>,
+) -> Result<u8, Failure> {
     let mut workers = usize::from(args.workers.unwrap_or(1));
     let mut coordinator =
-        Coordinator::start(launch(args, &work, workers)?, settings(args, workers)).map_err(failure)?;
+        Coordinator::start(launch(args, &work, workers)?, settings(args, workers, among)).map_err(failure)?;
     let device = coordinator.device().clone();
     if args.workers.is_none() {
         workers = suitable(args, &device, work.options.jobs);
-        coordinator = coordinator.adapt(launch(args, &work, workers)?, settings(args, workers));
+        coordinator = coordinator.adapt(launch(args, &work, workers)?, settings(args, workers, among));
+        if let Some(among) = among {
+            let (args, device, threads) = (args.clone(), device.clone(), among.threads());
+            coordinator = coordinator.within(Box::new(move || suitable(&args, &device, threads())));
+        }
     }
-    let mut session = Session::new(args, &mut work, &device, workers, resumed)?;
+    let mut session = Session::new(args, &mut work, &device, workers, resumed, among)?;
     session.start(&work)?;
     catch_interrupts()?;
     let todo = (0..work.plan.len() as u32).filter(|&case| !session.done.contains(work.name(case))).collect();
@@ -94,10 +105,13 @@ fn launch(args: &RunArgs, work: &Work, workers: usize) -> Result<Launch, Failure
 /// The threads on which Mesa's software drivers compute.
 const DRIVER_THREADS: &str = "LP_NUM_THREADS";
 
-fn settings(args: &RunArgs, workers: usize) -> Settings {
+fn settings(args: &RunArgs, workers: usize, among: Option<&Among>) -> Settings {
     // The worker itself gives up a submission in time; what does not come back from it is ended from outside.
     let call = Duration::from_secs_f64(args.timeout * 1.25 + 2.0);
-    let memory = args.memory.map(|mib| mib << 20).or_else(|| Some(installed()? / 100 * MEMORY / workers as u64));
+    // Those of the other devices take memory, too; and where one has ended, the others may have more workers, but no more
+    // than one for each thread.
+    let all = among.map_or(workers, |among| (workers * among.all()).max(among.share() * among.all()));
+    let memory = args.memory.map(|mib| mib << 20).or_else(|| Some(installed()? / 100 * MEMORY / all as u64));
     Settings {
         workers,
         batch: batch(args.budget),

@@ -1,6 +1,7 @@
 //! `assay run`.
 
 mod all;
+mod among;
 mod isolated;
 mod resume;
 mod session;
@@ -14,6 +15,7 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     folders, note,
 };
+use among::Among;
 use anyhow::Context;
 use assay_check::{Target, VulkanTarget};
 use assay_portable::{PortableDevice, PortableError, PortableExecutor, PortableTarget};
@@ -42,17 +44,22 @@ pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Runs the cases that the filters choose.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     if let Some(folder) = &args.resume {
-        return resume::resume(args, folder);
+        return resume::resume(args, folder, None);
     }
     let command: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
         return all::run(args, &command);
     }
-    one(args, command, None)
+    one(args, command, None, None)
 }
 
-/// Runs on one device; goes on with a run if its folder is given.
-fn one(args: &RunArgs, command: Vec<String>, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
+/// Runs on one device, among others if it is said among which; goes on with a run if its folder is given.
+fn one(
+    args: &RunArgs,
+    command: Vec<String>,
+    resumed: Option<(Folder, Journal)>,
+    among: Option<&Among>,
+) -> Result<u8, Failure> {
     let started = match &resumed {
         Some((_, journal)) => journal.info.started.clone(),
         None => Timestamp::now().to_string(),
@@ -62,7 +69,7 @@ fn one(args: &RunArgs, command: Vec<String>, resumed: Option<(Folder, Journal)>)
     }
     let work = Work::new(args, command, started)?;
     match args.isolate {
-        Isolate::Yes => isolated::run(args, work, resumed),
+        Isolate::Yes => isolated::run(args, work, resumed, among),
         Isolate::No => in_process(args, work, resumed),
     }
 }
@@ -70,7 +77,7 @@ fn one(args: &RunArgs, command: Vec<String>, resumed: Option<(Folder, Journal)>)
 /// Runs in this process: whatever ends it ends the run.
 fn in_process(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
     let runs = Runs::open(args)?;
-    let mut session = Session::new(args, &mut work, runs.executor().info(), 0, resumed)?;
+    let mut session = Session::new(args, &mut work, runs.executor().info(), 0, resumed, None)?;
     session.start(&work)?;
     work.keep(&session.done);
     work.plan.negotiate(runs.executor(), work.options.jobs);

@@ -1,6 +1,6 @@
 //! `assay run --resume`: going on with a run that was killed or interrupted.
 
-use super::{all, one};
+use super::{all, among::Among, one};
 use crate::{
     args::{Cli, Command, RunArgs},
     exit::{self, Failure, WithCode, usage},
@@ -11,7 +11,7 @@ use clap::Parser;
 use std::{fmt::Debug, path::Path};
 
 /// Goes on with the run of a folder: with the command line that began it.
-pub(super) fn resume(given: &RunArgs, path: &Path) -> Result<u8, Failure> {
+pub(super) fn resume(given: &RunArgs, path: &Path, among: Option<&Among>) -> Result<u8, Failure> {
     if all::was_begun(path) && !Folder::is_begun(path) {
         return all::go_on(given, path);
     }
@@ -22,7 +22,7 @@ pub(super) fn resume(given: &RunArgs, path: &Path) -> Result<u8, Failure> {
         note("the run is complete: its reports are written again");
     }
     args.out = Some(path.to_owned());
-    one(&args, command, Some((folder, journal)))
+    one(&args, command, Some((folder, journal)), among)
 }
 
 /// The arguments of the command line that began a run, with what may differ from then as it is given now.

@@ -1,6 +1,10 @@
 //! What is run, and who is told of it.
 
-use super::{INTERRUPTED, default_folder, how_to_resume, write_page};
+use super::{
+    INTERRUPTED,
+    among::{Among, Blocks},
+    default_folder, how_to_resume, write_page,
+};
 use crate::{
     args::{Api, RunArgs},
     cases,
@@ -32,14 +36,15 @@ pub(super) fn options(args: &RunArgs, command: Vec<String>, started: String) -> 
         seed: args.seed,
         range: args.range.clone(),
         partition: args.partition,
-        jobs: args.jobs.map_or_else(cores, usize::from),
+        jobs: jobs(args),
         command,
         started,
     }
 }
 
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+/// Threads that a run has, of all devices together.
+pub(super) fn jobs(args: &RunArgs) -> usize {
+    args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, NonZero::get), usize::from)
 }
 
 impl Work {
@@ -196,6 +201,7 @@ impl Session {
         device: &DeviceInfo,
         workers: usize,
         resumed: Option<(Folder, Journal)>,
+        among: Option<&Among>,
     ) -> Result<Session, Failure> {
         let info = work.plan.info(device.clone(), &work.options);
         if let Some((folder, journal)) = &resumed
@@ -225,14 +231,19 @@ impl Session {
         let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
         let earlier = journal.as_ref().map_or(0, |journal| journal.results);
         let progress = if args.quiet { Progress::hidden() } else { Progress::stderr(workers, earlier) };
+        let progress = match among {
+            Some(among) => progress.among(&among.bars, &among.which),
+            None => progress,
+        };
         let shown = ConsoleOptions {
             verbose: args.verbose,
             quiet: args.quiet,
             threads: work.options.jobs,
             folder: Some(path.clone()),
             earlier,
+            which: among.map(|among| among.which.clone()),
         };
-        let console = Console::new(anstream::stdout(), shown).beside(&progress).expecting(expectations);
+        let console = Console::new(Blocks, shown).beside(&progress).expecting(expectations);
         // The folder first: what the console says at the end is then already there.
         let reporters: Vec<Box<dyn Reporter>> =
             vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), Box::new(console)];
