@@ -43,7 +43,7 @@ const PUSH: &str = "push.hex";
 const LISTED: u64 = 1 << 14;
 
 /// How the shader is run, and by what it was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -61,6 +61,9 @@ pub struct Manifest {
     pub workgroups: [u32; 3],
     /// Bits of specialisation constants, in hexadecimal, by `SpecId`.
     pub specialization: BTreeMap<u32, String>,
+    /// Values of WGSL's overrides.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub overrides: BTreeMap<String, f64>,
     /// The files of bindings.
     pub inputs: BTreeMap<String, String>,
     /// Images, by binding: all but their contents.
@@ -169,6 +172,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         entry: check.setup.entry.clone(),
         workgroups: check.setup.groups,
         specialization: check.setup.specs.iter().map(|spec| (spec.id, format!("0x{:x}", spec.bits))).collect(),
+        overrides: check.subject.overrides.iter().cloned().collect(),
         inputs,
         images,
         samplers,
@@ -211,7 +215,9 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     // What went through wgpu as WGSL is given to it as WGSL again.
     let wgsl = Some(format!("{ORIGINAL}.wgsl")).filter(|name| device.api == WGPU && folder.join(name).is_file());
     let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER))?;
-    let subject = Subject::read(&path.display().to_string(), text.as_bytes())?;
+    // In the bundle's SPIR-V they are constants.
+    let overrides = manifest.overrides.iter().filter(|_| wgsl.is_some()).map(|(key, value)| (key.clone(), *value));
+    let subject = Subject::read_with(&path.display().to_string(), text.as_bytes(), overrides.collect())?;
     let mut options = Options {
         rules: if device.api == WGPU { Rules::Wgsl } else { Rules::Vulkan },
         entry: Some(manifest.entry.clone()),

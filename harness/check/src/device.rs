@@ -1,6 +1,7 @@
 //! What computes the results that are checked: a Vulkan device, or in tests anything else.
 
 use crate::setup::{Descriptor, Spec};
+use crate::subject::Wgsl;
 use crate::verdict::bytes_of;
 use assay_oracle::{Dispatch, Resource as Bound, Robustness, Slot};
 use assay_precision::Rules;
@@ -20,7 +21,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
     /// The shader as WGSL, where that is what was written and the device is given it as it is.
-    pub wgsl: Option<&'a str>,
+    pub wgsl: Option<Wgsl<'a>>,
     /// The module.
     pub words: &'a [u32],
     /// The entry point.

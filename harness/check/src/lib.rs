@@ -38,7 +38,7 @@ pub use picture::approximate;
 pub use reduce::{Reduced, reduce};
 pub use setup::{Descriptor, Setup, Spec};
 pub use states::{ImageForm, SamplerForm};
-pub use subject::{Subject, compile_wgsl};
+pub use subject::{Subject, Wgsl, compile_wgsl, with_overrides};
 pub use texels::Texels;
 pub use trace::{TraceError, Traced, Writer, instrument};
 pub use verdict::{Comparison, KEPT};

@@ -5,8 +5,10 @@ use assay_oracle::Place;
 use assay_spirv::Module;
 use assay_spirv::inspect::{Report, Source};
 use assay_spirv::lower::without_forbidden_layout;
-use naga::back::spv;
-use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::back::pipeline_constants::process_overrides;
+use naga::back::{PipelineConstants, spv};
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -19,6 +21,17 @@ pub struct Subject {
     pub source: Source,
     /// The file's text, where it is text.
     pub text: Option<String>,
+    /// Values of WGSL's `override`s, by identifier or by the number of `@id`. In the module they are constants.
+    pub overrides: Vec<(String, f64)>,
+}
+
+/// A shader as WGSL, and what is given it for its `override`s.
+#[derive(Clone, Copy, Debug)]
+pub struct Wgsl<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// As [`Subject::overrides`].
+    pub overrides: &'a [(String, f64)],
 }
 
 impl Subject {
@@ -28,8 +41,27 @@ impl Subject {
     /// # Errors
     /// It cannot be read, or is no shader: with the place in its text.
     pub fn load(path: &Path) -> Result<Subject, CheckError> {
+        Subject::load_with(path, &mut Vec::new())
+    }
+
+    /// The same. Of WGSL it takes the values that are given for specialisation constants: there they are `override`s.
+    ///
+    /// # Errors
+    /// As [`Subject::load`]; or a value is no number, or is for an `override` that there is not.
+    pub fn load_with(path: &Path, specs: &mut Vec<(String, String)>) -> Result<Subject, CheckError> {
         let bytes = std::fs::read(path).map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
-        Subject::read(&path.display().to_string(), &bytes)
+        let name = path.display().to_string();
+        let mut overrides = Vec::new();
+        if name.ends_with(WGSL) {
+            for (key, text) in specs.drain(..) {
+                let value = override_value(&text).ok_or_else(|| {
+                    CheckError::option(format!("override {key}: `{text}` is no finite number, true or false"))
+                })?;
+                overrides.retain(|(known, _)| *known != key);
+                overrides.push((key, value));
+            }
+        }
+        Subject::read_with(&name, &bytes, overrides)
     }
 
     /// Takes a file's bytes; the ending of `name` tells WGSL from SPIR-V.
@@ -37,24 +69,38 @@ impl Subject {
     /// # Errors
     /// As [`Subject::load`].
     pub fn read(name: &str, bytes: &[u8]) -> Result<Subject, CheckError> {
+        Subject::read_with(name, bytes, Vec::new())
+    }
+
+    /// The same, with values for the `override`s of WGSL.
+    ///
+    /// # Errors
+    /// As [`Subject::load_with`].
+    pub fn read_with(name: &str, bytes: &[u8], overrides: Vec<(String, f64)>) -> Result<Subject, CheckError> {
         let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
-        let source = if name.ends_with(".wgsl") {
+        let source = if name.ends_with(WGSL) {
             let text = std::str::from_utf8(bytes).map_err(|error| {
                 let at = error.valid_up_to();
                 let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
                 refused(format!("line {line}: byte {at} is not UTF-8, which WGSL is written in"))
             })?;
-            Source::compiled(compile_wgsl(text, name)?, text)
+            Source::compiled(compile(Wgsl { text, overrides: &overrides }, name)?, text)
         } else {
             Source::read(bytes)
         };
         let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
-        Ok(Subject { name: name.to_owned(), source: source.map_err(|error| refused(error.to_string()))?, text })
+        Ok(Subject {
+            name: name.to_owned(),
+            source: source.map_err(|error| refused(error.to_string()))?,
+            text,
+            overrides,
+        })
     }
 
-    /// The text, if it is WGSL.
-    pub fn wgsl(&self) -> Option<&str> {
-        self.text.as_deref().filter(|_| self.ending() == "wgsl")
+    /// What was written, if it is WGSL.
+    pub fn wgsl(&self) -> Option<Wgsl<'_>> {
+        let text = self.text.as_deref().filter(|_| self.ending() == "wgsl")?;
+        Some(Wgsl { text, overrides: &self.overrides })
     }
 
     /// The ending of the file's name, for a copy of it.
@@ -107,6 +153,11 @@ fn place_text(name: &str, place: &assay_spirv::inspect::Place) -> String {
 /// # Errors
 /// naga's message, which shows the place.
 pub fn compile_wgsl(text: &str, name: &str) -> Result<Vec<u32>, CheckError> {
+    compile(Wgsl { text, overrides: &[] }, name)
+}
+
+fn compile(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
+    let text = wgsl.text;
     // naga's message without the heading that ours has already.
     let refused = |message: String| {
         let what = message.trim().trim_start_matches("error: ").to_owned();
@@ -116,6 +167,7 @@ pub fn compile_wgsl(text: &str, name: &str) -> Result<Vec<u32>, CheckError> {
     let module = parsed.map_err(|error| refused(error.emit_to_string_with_path(text, name)))?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|error| refused(error.emit_to_string_with_path(text, name)))?;
+    let (module, info) = with_overrides(&module, &info, wgsl.overrides).map_err(refused)?;
     let mut options = spv::Options {
         lang_version: (1, 3),
         debug_info: Some(spv::DebugInfo { source_code: text, file_name: name, language: spv::SourceLanguage::WGSL }),
@@ -134,4 +186,43 @@ pub fn compile_wgsl(text: &str, name: &str) -> Result<Vec<u32>, CheckError> {
     // of where they are read.
     let legal = Module::parse(words.clone()).ok().and_then(|module| without_forbidden_layout(&module));
     Ok(legal.unwrap_or(words))
+}
+
+/// How the names of files of WGSL end.
+const WGSL: &str = ".wgsl";
+
+/// A number as one writes it for an `override`; whether its type has it is for naga to say.
+fn override_value(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (digits, sign) = text.strip_prefix('-').map_or((text, 1.0), |rest| (rest, -1.0));
+    match text {
+        "true" => Some(1.0),
+        "false" => Some(0.0),
+        _ => match digits.strip_prefix("0x").map(|hex| u32::from_str_radix(hex, 16)) {
+            Some(value) => value.ok().map(|value| sign * f64::from(value)),
+            None => digits.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| sign * value),
+        },
+    }
+}
+
+/// A module in which `override`s are constants: as no SPIR-V that naga writes has them.
+///
+/// # Errors
+/// One has no value, there is none of that name, or its type does not have the value.
+pub fn with_overrides<'a>(
+    module: &'a naga::Module,
+    info: &'a ModuleInfo,
+    overrides: &[(String, f64)],
+) -> Result<(Cow<'a, naga::Module>, Cow<'a, ModuleInfo>), String> {
+    let known: Vec<String> = module
+        .overrides
+        .iter()
+        .map(|(_, known)| known.id.map_or_else(|| known.name.clone().unwrap_or_default(), |id| id.to_string()))
+        .collect();
+    if let Some((key, _)) = overrides.iter().find(|(key, _)| !known.contains(key)) {
+        let there = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(format!("no override `{key}`; the shader has {there}"));
+    }
+    let values: PipelineConstants = overrides.iter().cloned().collect();
+    process_overrides(module, info, None, &values).map_err(|error| format!("overrides: {error}"))
 }

@@ -21,5 +21,5 @@ pub use document::accuracy;
 pub use error::PortableError;
 pub use executor::PortableExecutor;
 pub use shader::{Binding, NotPortable, Wgsl, shader, translated};
-pub use spirv::naga_spirv;
+pub use spirv::{Given, naga_spirv};
 pub use target::PortableTarget;

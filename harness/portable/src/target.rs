@@ -2,6 +2,7 @@
 
 use crate::device::{Open, PortableDevice, lock};
 use crate::error::{PortableError, said};
+use crate::spirv::{Given, parsed};
 use crate::texture;
 use assay_check::{Job, Left, Target, TargetError};
 use assay_oracle::{Resource, Slot};
@@ -11,7 +12,6 @@ use assay_spirv::reflect::DescriptorKind;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -28,6 +28,14 @@ pub struct PortableTarget {
 
 /// What a shader binds, by group and binding.
 type Bound = BTreeSet<(u32, u32)>;
+
+/// What wgpu is given.
+struct Shader<'a> {
+    source: wgpu::ShaderSource<'a>,
+    /// Values of its overrides, by identifier or number.
+    overrides: Vec<(String, f64)>,
+    bound: Bound,
+}
 
 impl PortableTarget {
     /// Opens a device. `have` is what the device has as a Vulkan device: what wgpu then refuses is said by it.
@@ -55,13 +63,11 @@ impl PortableTarget {
     }
 
     fn compute(&self, open: &Open, job: &Job<'_>) -> Result<Left, TargetError> {
-        if !job.specs.is_empty() {
-            return Err(TargetError::Lacks("specialisation constants are not given to wgpu".to_owned()));
-        }
         if !job.dispatch.push_constants.is_empty() {
             return Err(TargetError::Lacks("WebGPU has no push constants".to_owned()));
         }
-        let (source, bound) = self.source(job)?;
+        let Shader { source, overrides, bound } = self.source(job)?;
+        let constants: Vec<(&str, f64)> = overrides.iter().map(|(key, value)| (key.as_str(), *value)).collect();
         let module = open
             .watched("reading the shader", || {
                 open.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source })
@@ -74,7 +80,10 @@ impl PortableTarget {
                     layout: None,
                     module: &module,
                     entry_point: Some(job.entry),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        constants: &constants,
+                        ..wgpu::PipelineCompilationOptions::default()
+                    },
                     cache: None,
                 })
             })
@@ -112,28 +121,16 @@ impl PortableTarget {
         Ok(left)
     }
 
-    /// What wgpu is given, and what it binds.
-    fn source<'j>(&self, job: &Job<'j>) -> Result<(wgpu::ShaderSource<'j>, Bound), TargetError> {
+    fn source<'j>(&self, job: &Job<'j>) -> Result<Shader<'j>, TargetError> {
         let lacks = |what: String| TargetError::Lacks(what);
-        let (module, source) = match job.wgsl {
-            Some(text) => {
-                let module = naga::front::wgsl::parse_str(text)
-                    .map_err(|error| lacks(format!("naga does not read the WGSL: {error}")))?;
-                (module, wgpu::ShaderSource::Wgsl(Cow::Borrowed(text)))
-            }
+        let (given, source) = match job.wgsl {
+            Some(wgsl) => (Given::Wgsl(wgsl), wgpu::ShaderSource::Wgsl(Cow::Borrowed(wgsl.text))),
             None if !self.spirv => {
                 return Err(lacks("the program is SPIR-V, which WebGPU does not take".to_owned()));
             }
-            None => {
-                let options = naga::front::spv::Options::default();
-                let bytes: &[u8] = bytemuck::cast_slice(job.words);
-                // There are legal modules on which naga's reader panics.
-                let read = catch_unwind(AssertUnwindSafe(|| naga::front::spv::parse_u8_slice(bytes, &options)));
-                let read = read.map_err(|_| lacks("naga panics on this SPIR-V".to_owned()))?;
-                let module = read.map_err(|error| lacks(format!("naga does not read this SPIR-V: {error}")))?;
-                (module, wgpu::ShaderSource::SpirV(Cow::Borrowed(job.words)))
-            }
+            None => (Given::Spirv(job.words, job.specs), wgpu::ShaderSource::SpirV(Cow::Borrowed(job.words))),
         };
+        let (module, overrides) = parsed(given).map_err(lacks)?;
         let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
         let info = info.map_err(|error| lacks(format!("naga holds the shader for invalid: {}", error.as_inner())))?;
         let entry = module.entry_points.iter().position(|entry| entry.name == job.entry);
@@ -145,7 +142,7 @@ impl PortableTarget {
             .filter(|(handle, _)| !uses[*handle].is_empty())
             .filter_map(|(_, variable)| variable.binding.as_ref().map(|binding| (binding.group, binding.binding)))
             .collect();
-        Ok((source, bound))
+        Ok(Shader { source, overrides, bound })
     }
 }
 

@@ -201,10 +201,123 @@ fn shaders_are_checked_and_a_wrong_one_is_found() {
         assert!(result.elements_checked > 20, "{result:?}");
         // The device is given another shader than the one that is checked.
         let spoilt = Subject::read("shader.wgsl", TEXT.replace("* scale.x", "+ scale.x").as_bytes()).expect("a shader");
-        let wrong =
-            Check::new(&spoilt, &options).expect("ready").run(&Other { target: &target, text: TEXT }).expect("checked");
+        let wrong = Check::new(&spoilt, &options)
+            .expect("ready")
+            .run(&Other { target: &target, text: TEXT, overrides: None })
+            .expect("checked");
         assert_eq!(wrong.status, Status::Fail, "{:?}", wrong.reason);
         assert!(wrong.mismatches.iter().all(|m| m.buffer.contains("sums")), "{:?}", wrong.mismatches.first());
+    }
+}
+
+/// Overrides of WGSL and specialisation constants of SPIR-V get their values on the way through wgpu.
+#[test]
+fn constants_that_a_pipeline_sets_reach_the_device() {
+    use assay_check::{Check, CheckError, Options, Subject};
+    const TEXT: &str = "
+        override scale: f32 = 3.0;
+        @id(7) override more: i32;
+        override lanes: u32 = 8;
+        @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(lanes)
+        fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = f32(id.x) * scale + f32(more); }";
+    const SPIRV: &str = "\
+; Version: 1.3
+               OpCapability Shader
+               OpMemoryModel Logical GLSL450
+               OpEntryPoint GLCompute %main \"main\"
+               OpExecutionMode %main LocalSize 1 1 1
+               OpDecorate %block Block
+               OpMemberDecorate %block 0 Offset 0
+               OpDecorate %buffer DescriptorSet 0
+               OpDecorate %buffer Binding 0
+               OpDecorate %given SpecId 3
+       %void = OpTypeVoid
+   %function = OpTypeFunction %void
+        %int = OpTypeInt 32 1
+       %zero = OpConstant %int 0
+      %given = OpSpecConstant %int 5
+      %block = OpTypeStruct %int
+    %pointer = OpTypePointer StorageBuffer %block
+%pointer_int = OpTypePointer StorageBuffer %int
+     %buffer = OpVariable %pointer StorageBuffer
+       %main = OpFunction %void None %function
+      %entry = OpLabel
+       %word = OpAccessChain %pointer_int %buffer %zero
+               OpStore %word %given
+               OpReturn
+               OpFunctionEnd
+";
+    let given = |all: &[(&str, &str)]| -> Vec<(String, String)> {
+        all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    let dir = std::env::temp_dir().join(format!("assay-overrides-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a folder");
+    let file = dir.join("shader.wgsl");
+    std::fs::write(&file, TEXT).expect("written");
+    let load = |all: &[(&str, &str)]| Subject::load_with(&file, &mut given(all));
+    for (wrong, what) in [
+        (&[][..], "'7'"),
+        (&[("7", "1"), ("scales", "1")], "no override `scales`; the shader has scale, 7, lanes"),
+        (&[("7", "many")], "override 7: `many` is no finite number"),
+        (&[("7", "1e30")], "doesn't fit"),
+    ] {
+        let error: CheckError = load(wrong).expect_err("it is wrong");
+        assert!(error.to_string().contains(what), "{error}");
+    }
+    let subject = load(&[("7", "-2"), ("scale", "0.5"), ("lanes", "4")]).expect("a shader");
+    std::fs::remove_dir_all(&dir).expect("removed");
+    let words = Subject::read("shader.spvasm", SPIRV.as_bytes()).expect("a shader");
+    let devices = Instance::new(false).and_then(|instance| instance.devices()).unwrap_or_default();
+    for physical in &devices {
+        let device = PortableDevice::of(physical, &devices).expect("a device");
+        let target = PortableTarget::new(device, physical.capabilities().have(), LIMIT).expect("opened").with_spirv();
+        let options = Options { rules: Rules::Wgsl, ..Options::default() };
+        let check = Check::new(&subject, &options).expect("ready");
+        assert_eq!(check.setup.local, [4, 1, 1]);
+        let result = check.run(&target).expect("checked");
+        assert_eq!((result.status, result.elements_failing), (Status::Pass, 0), "{:?}", result.reason);
+        // Given the usual values, the device computes something else.
+        let other = Subject::read_with("other.wgsl", TEXT.as_bytes(), vec![("7".to_owned(), 0.0)]).expect("a shader");
+        let wrong = Check::new(&other, &options).expect("ready");
+        let overrides = &subject.overrides;
+        let wrong = wrong.run(&Other { target: &target, text: TEXT, overrides: Some(overrides) }).expect("checked");
+        assert_eq!(wrong.status, Status::Fail, "{:?}", wrong.reason);
+        let options = Options { specs: given(&[("3", "-9")]), ..options };
+        let result = Check::new(&words, &options).expect("ready").run(&target).expect("checked");
+        assert_eq!(result.status, Status::Pass, "{:?} {:?}", result.reason, result.mismatches.first());
+    }
+}
+
+/// A dispatch that takes longer than the limit is a timeout, and the device is there again for the next.
+#[test]
+fn what_takes_too_long_is_a_timeout() {
+    use assay_check::{Check, Options, Subject};
+    // Drivers that end loops after so many rounds are given enough work besides.
+    const SLOW: &str = "
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(1)
+        fn main() {
+            var x = data[0];
+            for (var i = 0u; i < 3000u; i++) {
+                for (var k = 0u; k < 60000u; k++) { x = x * 1664525u + data[k & 1u]; }
+            }
+            data[0] = x;
+        }";
+    const QUICK: &str = "
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(1) fn main() { data[0] = 7u; }";
+    let devices = Instance::new(false).and_then(|instance| instance.devices()).unwrap_or_default();
+    let quick = Subject::read("quick.wgsl", QUICK.as_bytes()).expect("a shader");
+    for physical in &devices {
+        let device = PortableDevice::of(physical, &devices).expect("a device");
+        let have = physical.capabilities().have();
+        let limit = Duration::from_millis(100);
+        let target = PortableTarget::new(device, have, limit).expect("opened");
+        let check = Check::new(&quick, &Options { rules: Rules::Wgsl, ..Options::default() }).expect("ready");
+        let slow = check.run(&Other { target: &target, text: SLOW, overrides: None }).expect("checked");
+        assert_eq!(slow.status, Status::Timeout, "{:?}", slow.reason);
+        assert!(slow.reason.as_deref().is_some_and(|reason| reason.contains("0.1 s")), "{:?}", slow.reason);
     }
 }
 
@@ -212,6 +325,8 @@ fn shaders_are_checked_and_a_wrong_one_is_found() {
 struct Other<'a> {
     target: &'a PortableTarget,
     text: &'a str,
+    /// Other values of overrides, too.
+    overrides: Option<&'a [(String, f64)]>,
 }
 
 impl assay_check::Target for Other<'_> {
@@ -224,6 +339,9 @@ impl assay_check::Target for Other<'_> {
     }
 
     fn run(&self, job: &assay_check::Job<'_>) -> Result<assay_check::Left, assay_check::TargetError> {
-        self.target.run(&assay_check::Job { wgsl: Some(self.text), ..*job })
+        let wgsl = job
+            .wgsl
+            .map(|wgsl| assay_check::Wgsl { text: self.text, overrides: self.overrides.unwrap_or(wgsl.overrides) });
+        self.target.run(&assay_check::Job { wgsl, ..*job })
     }
 }

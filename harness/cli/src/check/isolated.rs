@@ -5,7 +5,7 @@
 
 use super::{
     OnArgs,
-    plan::{self, Asked, Plan},
+    plan::{self, Asked, Plan, Vulkan},
 };
 use crate::{
     args::{Api, Command},
@@ -104,14 +104,14 @@ pub(crate) struct Bench {
 impl Bench {
     /// Opens the device.
     pub(crate) fn open(asked: Command, setup: Setup) -> Result<Bench, Failure> {
-        let on = match &asked {
-            Command::Check(args) => &args.on,
-            Command::Repro(args) => &args.on,
-            _ => return Err(exit::usage("a worker is a part of `assay run`, `assay check` and `assay repro`")),
-        };
+        let on = on(&asked)?;
         let api = if setup.wgpu { Api::Wgpu } else { Api::Vulkan };
         let target = on.target(api, setup.device.as_deref())?;
         Ok(Bench { asked, setup, api, target })
+    }
+
+    fn on(&self) -> Result<&OnArgs, Failure> {
+        on(&self.asked)
     }
 
     fn check(&self, name: &str, teller: &Teller) -> Result<CheckResult, Failure> {
@@ -121,9 +121,22 @@ impl Bench {
             _ => return Err(exit::usage("nothing is to be checked")),
         };
         plan::prepared(asked, self.api, |plan| {
-            let target = Watched { target: &*self.target, teller, case: name, round: Cell::new(0) };
-            plan.judge(&target, self.setup.folder.as_deref(), &self.setup.command)
+            let watched = |target| Watched { target, teller, case: name, round: Cell::new(0) };
+            let target = watched(Box::new(&*self.target) as Box<dyn Target + '_>);
+            let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
+                Ok(Box::new(watched(self.on()?.target(Api::Vulkan, self.setup.device.as_deref())?)))
+            };
+            let vulkan: Option<Vulkan<'_>> = if self.setup.wgpu { Some(&vulkan) } else { None };
+            plan.judge(&target, vulkan, self.setup.folder.as_deref(), &self.setup.command)
         })
+    }
+}
+
+fn on(asked: &Command) -> Result<&OnArgs, Failure> {
+    match asked {
+        Command::Check(args) => Ok(&args.on),
+        Command::Repro(args) => Ok(&args.on),
+        _ => Err(exit::usage("a worker is a part of `assay run`, `assay check` and `assay repro`")),
     }
 }
 
@@ -166,7 +179,7 @@ impl assay_isolate::Bench for Bench {
 
 /// A target whose runs are announced, with their round.
 struct Watched<'a> {
-    target: &'a dyn Target,
+    target: Box<dyn Target + 'a>,
     teller: &'a Teller,
     case: &'a str,
     round: Cell<u32>,

@@ -1,5 +1,6 @@
 //! `assay check` and `assay repro`.
 
+mod blame;
 mod isolated;
 mod plan;
 
@@ -216,7 +217,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
             let judged = plan::prepared(asked, api, |plan| {
                 let judged = plan.on(&args.on, api, place, folder.as_deref())?;
                 if api == Api::Wgpu {
-                    translated(plan.check.subject, folder.as_deref(), &judged)?;
+                    translated(plan.check, folder.as_deref(), &judged)?;
                 }
                 Ok(judged)
             })?;
@@ -236,14 +237,14 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     Ok(code(&results))
 }
 
-/// Puts what naga makes of the WGSL beside the bundle, if there is one.
-fn translated(subject: &Subject, folder: Option<&Path>, Judged { device, result, .. }: &Judged) -> Result<(), Failure> {
+/// Puts what naga makes of the shader beside the bundle, if there is one.
+fn translated(check: &Check<'_>, folder: Option<&Path>, Judged { device, result, .. }: &Judged) -> Result<(), Failure> {
     let bundle = folder.map(|folder| folder.join("bundle")).filter(|bundle| bundle.is_dir());
-    let (Some(bundle), Some(text)) = (bundle, subject.wgsl()) else { return Ok(()) };
+    let Some(bundle) = bundle else { return Ok(()) };
     if result.as_ref().is_none_or(|result| result.mismatches.is_empty()) {
         return Ok(());
     }
-    let words = match assay_portable::naga_spirv(text, device) {
+    let words = match assay_portable::naga_spirv(blame::given(check), device) {
         Ok(words) => words,
         Err(what) => {
             note(&format!("the SPIR-V of the bundle is not written: {}", what.trim()));
@@ -256,16 +257,22 @@ fn translated(subject: &Subject, folder: Option<&Path>, Judged { device, result,
     Ok(())
 }
 
-/// Which of the two fails, where only one does: results come in pairs.
+/// Which of the two fails, and who is at fault as far as that was found out: results come in pairs.
 fn between_apis(results: &[Judged]) -> String {
     let mut text = String::new();
     for pair in results.chunks(2) {
         let [Judged { device, result: Some(vulkan), .. }, Judged { result: Some(wgpu), .. }] = pair else { continue };
         let device = &device.name;
+        let told = wgpu.notes.iter().find_map(|note| note.strip_prefix(blame::AT_FAULT));
+        let or = |usual: &str| told.unwrap_or(usual).to_owned();
         let what = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
-            (true, false) => "fails through Vulkan only: look at what this translation asks of the driver",
-            (false, true) => "fails through wgpu only: look at wgpu and naga, or at what their checks add",
-            (true, true) => "fails through both: look at the driver",
+            (true, false) => {
+                "fails through Vulkan only; at fault: the driver, on the SPIR-V that this harness gives it".to_owned()
+            }
+            (false, true) => {
+                format!("fails through wgpu only; at fault: {}", or("wgpu, naga or what their checks add"))
+            }
+            (true, true) => format!("fails through both; at fault: {}", or("the driver")),
             (false, false) => continue,
         };
         _ = writeln!(text, "{device}: {what}");

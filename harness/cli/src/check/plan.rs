@@ -1,6 +1,6 @@
 //! What is done with a shader on a device, and what is told of it.
 
-use super::{CheckArgs, OnArgs, Place, ReproArgs, is_toml, isolated};
+use super::{CheckArgs, OnArgs, Place, ReproArgs, blame::blame, is_toml, isolated};
 use crate::{
     args::{Api, Isolate},
     exit::{self, Failure, WithCode},
@@ -20,6 +20,9 @@ use std::{
 
 /// Candidates that a reduction runs.
 const CANDIDATES: usize = 500;
+
+/// Opens the Vulkan device that a device of wgpu's is.
+pub(super) type Vulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
 
 /// Who asks.
 #[derive(Clone, Copy)]
@@ -66,7 +69,7 @@ pub(super) fn prepared<R>(
             };
             args.given.apply(&mut options)?;
             options.rules = if api == Api::Wgpu { Rules::Wgsl } else { Rules::Vulkan };
-            let subject = Subject::load(&shader)?;
+            let subject = Subject::load_with(&shader, &mut options.specs)?;
             let check = Check::new(&subject, &options)?;
             work(Plan {
                 check: &check,
@@ -109,8 +112,11 @@ impl Plan<'_> {
         let (device, result) = match on.isolate {
             Isolate::Yes => isolated::run(self, on, (api, place.selector.as_deref()), folder)?,
             Isolate::No => {
-                let target = on.target(api, place.selector.as_deref())?;
-                let result = self.judge(&*target, folder, &command())?;
+                let selector = place.selector.as_deref();
+                let target = on.target(api, selector)?;
+                let vulkan = || on.target(Api::Vulkan, selector);
+                let vulkan: Option<Vulkan<'_>> = if api == Api::Wgpu { Some(&vulkan) } else { None };
+                let result = self.judge(&*target, vulkan, folder, &command())?;
                 (target.info().clone(), Some(result))
             }
         };
@@ -124,20 +130,31 @@ impl Plan<'_> {
         Ok(Judged { device, result, code })
     }
 
-    /// Finds out what is to be said of a device.
+    /// Finds out what is to be said of a device; `vulkan` is given where it is one of wgpu's.
     pub(super) fn judge(
         &self,
         target: &dyn Target,
+        vulkan: Option<Vulkan<'_>>,
         folder: Option<&Path>,
         command: &[String],
     ) -> Result<CheckResult, Failure> {
-        let Some(mutation) = &self.mutation else { return self.found(target, folder, command) };
+        let Some(mutation) = &self.mutation else { return self.found(target, vulkan, folder, command) };
         let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
-        self.found(&Mutating::new(target, planted), folder, command)
+        // Who is at fault for a planted error is known.
+        self.found(&Mutating::new(target, planted), None, folder, command)
     }
 
-    fn found(&self, target: &dyn Target, folder: Option<&Path>, command: &[String]) -> Result<CheckResult, Failure> {
+    fn found(
+        &self,
+        target: &dyn Target,
+        vulkan: Option<Vulkan<'_>>,
+        folder: Option<&Path>,
+        command: &[String],
+    ) -> Result<CheckResult, Failure> {
         let mut result = self.check.run(target)?;
+        if let (Some(vulkan), Status::Fail) = (vulkan, result.status) {
+            result.notes.push(blame(self.check, &self.options, target.info(), vulkan));
+        }
         if self.trace && result.status == Status::Fail {
             self.check.explain(&mut result, target, self.explain);
         }
