@@ -123,6 +123,7 @@ impl Folder {
             return Err(FolderError::Write { path, source });
         }
         let lock = lock(&path)?;
+        sweep(&path);
         Ok(Folder {
             path,
             _lock: lock,
@@ -389,9 +390,21 @@ impl Reporter for Folder {
     }
 }
 
+/// How the names of files begin that [`probe`] writes.
+const PROBE: &str = ".assay-";
+
+/// Removes what was left of probes by processes that were killed in the middle of one. What cannot be removed is in nobody's way.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(PROBE) && name.ends_with(PARTIAL)) {
+            _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Writes and removes a file, so that a folder that cannot be written to, or a full disk, is known before a run and not after.
 fn probe(folder: &Path) -> io::Result<()> {
-    let path = folder.join(format!(".assay-{}{PARTIAL}", std::process::id()));
+    let path = folder.join(format!("{PROBE}{}{PARTIAL}", std::process::id()));
     let written = File::create(&path).and_then(|mut file| {
         file.write_all(&[0; 1 << 20])?;
         file.sync_all()
@@ -484,6 +497,8 @@ mod tests {
     #[test]
     fn a_killed_run_leaves_nothing_under_a_final_name() {
         let dir = tempfile::tempdir().unwrap();
+        // One that was killed while it looked whether it can write.
+        fs::write(dir.path().join(".assay-1.partial"), "").unwrap();
         let mut folder = Folder::create(dir.path()).unwrap();
         for event in &events()[..3] {
             folder.event(event).unwrap();

@@ -267,6 +267,14 @@ impl Opened {
         Ok(results.into_iter().flatten().collect())
     }
 
+    /// That all of it can be read, for those who write while they read.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it is damaged.
+    pub fn verify(&self) -> Result<(), LoadError> {
+        self.each(|_| (), |_| ())
+    }
+
     /// What `take` makes of every result, in the order of the file. Other events are passed over.
     ///
     /// # Errors

@@ -181,7 +181,7 @@ fn differing_ground(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)
         ("driverInfo", x.driver_info.clone(), y.driver_info.clone()),
         ("driverVersion", text(&x.driver_version), text(&y.driver_version)),
         ("apiVersion", x.api_version.clone(), y.api_version.clone()),
-        ("the environment", format!("{:?}", x.environment), format!("{:?}", y.environment)),
+        ("the environment", environment(x), environment(y)),
         ("the list of features", x.features.join(" "), y.features.join(" ")),
     ];
     // What a software driver computes depends on the processor.
@@ -189,6 +189,14 @@ fn differing_ground(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)
         pairs.push(("the host's processor", x.host_cpu.clone(), y.host_cpu.clone()));
     }
     pairs.into_iter().find(|(_, a, b)| a != b).map(|(what, a, b)| (what.to_owned(), a, b))
+}
+
+/// The variables that results may depend on: on how many threads a software driver computes is none of them, and differs where a run
+/// goes on alone that was begun beside others.
+fn environment(device: &DeviceInfo) -> String {
+    const THREADS: &str = "LP_NUM_THREADS";
+    let those = device.environment.iter().filter(|(name, _)| *name != THREADS);
+    those.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Every result of every part, sorted by name.
@@ -424,6 +432,18 @@ mod tests {
         let csv = fs::read_to_string(whole.join(FAILURES_CSV)).unwrap();
         assert_eq!(csv, "p.f32.2,Fail\np.f32.5,Fail\np.f32.8,Fail\n");
         assert_eq!(Opened::open(&ab).unwrap().info.part.unwrap().of, ["slice:1/3", "slice:2/3"]);
+    }
+
+    #[test]
+    fn on_how_many_threads_a_driver_computed_makes_no_other_run() {
+        let with = |name: &str, value: &str| {
+            let mut info = run(1);
+            info.device.environment.insert(name.to_owned(), value.to_owned());
+            info
+        };
+        assert_eq!(differing(&with("LP_NUM_THREADS", "1"), &run(1)), None);
+        let (what, then, now) = differing(&with("NIR_DEBUG", "1"), &run(1)).unwrap();
+        assert_eq!((what.as_str(), then.as_str(), now.as_str()), ("the environment", "NIR_DEBUG=1", ""));
     }
 
     #[test]

@@ -140,8 +140,8 @@ pub(crate) struct RunArgs {
 
     /// Threads that check results and build pipelines, of all workers of all devices together
     ///
-    /// Devices that are run at the same time divide them; those of one that is done are for the others. A software driver of Mesa's computes on as many (LP_NUM_THREADS), if this or --workers is given. Default: one for
-    /// each core.
+    /// Devices that are run at the same time divide them; those of one that is done are for the others. A software driver of
+    /// Mesa's computes on as many (LP_NUM_THREADS), if this or --workers is given. Default: one for each core.
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 

@@ -224,6 +224,7 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
         HistoryCommand::Add { folders, database } => {
             // Everything is read before anything is written.
             let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
+            runs.iter().try_for_each(Opened::verify).code(exit::USAGE)?;
             let mut history = History::open(&database.db, true).code(exit::USAGE)?;
             for run in &runs {
                 let added = history.add(run).code(exit::USAGE)?;

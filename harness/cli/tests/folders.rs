@@ -164,6 +164,41 @@ fn runs_are_compared_in_words_json_and_a_page() {
 }
 
 #[test]
+fn what_is_damaged_is_refused_and_nothing_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = folder(&dir.path().join("good"), None, &cases(&[("p.a", "Pass", 0.5)]));
+    let newer = folder(&dir.path().join("newer"), None, &cases(&[("p.a", "Pass", 0.5)]));
+    let damaged = folder(&dir.path().join("damaged"), None, &cases(&[("p.a", "Pass", 0.5)]));
+    let change = |folder: &Path, from: &str, to: &str| {
+        let path = folder.join("results.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(&path, text.replacen(from, to, 1)).unwrap();
+    };
+    change(&newer, &format!("\"schema\":{SCHEMA}"), "\"schema\":99");
+    change(&damaged, "\"name\":\"p.a\"", "\"nam\":\"p.a\"");
+    let out = dir.path().join("out");
+    let [good, newer, damaged, out] = [&good, &newer, &damaged, &out].map(|path| text(path).to_owned());
+    for (bad, what) in [(&newer, "of schema 99"), (&damaged, "results.jsonl:2: a result without a name")] {
+        for arguments in [
+            &["merge", bad, &good, "--out", &out][..],
+            &["diff", &good, bad, "--html", &out],
+            &["report", bad, &good, "--out", &out],
+            &["history", "add", &good, bad, "--db", &out],
+        ] {
+            let output = assay(arguments);
+            assert!(output.code == 2 && output.stderr.contains(what), "{arguments:?}: {output:?}");
+            assert_eq!(output.stderr.matches("error:").count(), 1, "{output:?}");
+            assert!(output.stdout.is_empty() && !Path::new(&out).exists(), "{arguments:?}: {output:?}");
+            assert!(!Path::new(&format!("{out}.partial")).exists(), "{arguments:?}");
+        }
+    }
+    // What the system says of a file is said once.
+    let output = assay(&["run", "precision.f32.fnegate", "--baseline", "/nowhere/list"]);
+    assert!(output.code == 2 && output.stderr.matches("No such file").count() == 1, "{output:?}");
+}
+
+#[test]
 fn a_history_follows_margins() {
     let dir = tempfile::tempdir().unwrap();
     let run = folder(&dir.path().join("run"), None, &cases(&[("p.f32.a", "Pass", 0.5)]));

@@ -59,7 +59,7 @@ fn workers_give_the_results_of_a_single_process() {
     let mut found = Vec::new();
     for (name, how) in [("one", &["--isolate", "no"][..]), ("workers", &["--workers", "2", "--jobs", "2"])] {
         let out = dir.path().join(name);
-        let output = assay(&[&["run", SOME[0], SOME[1], "storage8", "--out", path(&out)][..], how].concat());
+        let output = assay(&[&["run", SOME[0], SOME[1], "storage8.whole", "--out", path(&out)][..], how].concat());
         assert!(output.code == 0 || output.code == 1, "{output:?}");
         let mut results = results(&out);
         for case in results.values_mut() {

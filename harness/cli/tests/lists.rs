@@ -11,8 +11,11 @@ use std::{collections::BTreeSet, fs, path::Path};
 /// A few small cases that every device can run.
 const GROUP: &str = "precision.f32.fnegate.*default*";
 
-fn names() -> Vec<String> {
-    let names: Vec<String> = assay(&["list", GROUP]).stdout.lines().map(str::to_owned).collect();
+/// Cases of one operand, of which a range is few inputs at any budget.
+const SCALARS: &str = "precision.f32.fnegate.scalar.*";
+
+fn names(group: &str) -> Vec<String> {
+    let names: Vec<String> = assay(&["list", group]).stdout.lines().map(str::to_owned).collect();
     assert!(names.len() >= 3, "{names:?}");
     names
 }
@@ -30,7 +33,7 @@ fn lists_choose_and_expect() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let names = names();
+    let names = names(GROUP);
     let file = |name: &str, text: &str| {
         let path = dir.path().join(name);
         fs::write(&path, text).unwrap();
@@ -75,7 +78,7 @@ fn the_parts_of_a_run_are_the_run() {
         let out = dir.path().join(part.replace(['/', ':'], "-"));
         let output = assay(&[
             "run",
-            GROUP,
+            SCALARS,
             "--partition",
             part,
             "--budget",
@@ -89,7 +92,7 @@ fn the_parts_of_a_run_are_the_run() {
         ran.extend(rows(&out).into_iter().map(|(name, _)| name));
     }
     ran.sort();
-    let mut names = names();
+    let mut names = names(SCALARS);
     names.sort();
     assert_eq!(ran, names);
 }

@@ -283,7 +283,7 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
         let overrides = &subject.overrides;
         let wrong = wrong.run(&Other { target: &target, text: TEXT, overrides: Some(overrides) }).expect("checked");
         assert_eq!(wrong.status, Status::Fail, "{:?}", wrong.reason);
-        let options = Options { specs: given(&[("3", "-9")]), ..options };
+        let options = Options { specs: given(&[("3", "-9")]), groups: Some([1, 1, 1]), ..options };
         let result = Check::new(&words, &options).expect("ready").run(&target).expect("checked");
         assert_eq!(result.status, Status::Pass, "{:?} {:?}", result.reason, result.mismatches.first());
     }
@@ -314,7 +314,8 @@ fn what_takes_too_long_is_a_timeout() {
         let have = physical.capabilities().have();
         let limit = Duration::from_millis(100);
         let target = PortableTarget::new(device, have, limit).expect("opened");
-        let check = Check::new(&quick, &Options { rules: Rules::Wgsl, ..Options::default() }).expect("ready");
+        let options = Options { rules: Rules::Wgsl, groups: Some([1, 1, 1]), ..Options::default() };
+        let check = Check::new(&quick, &options).expect("ready");
         let slow = check.run(&Other { target: &target, text: SLOW, overrides: None }).expect("checked");
         assert_eq!(slow.status, Status::Timeout, "{:?}", slow.reason);
         assert!(slow.reason.as_deref().is_some_and(|reason| reason.contains("0.1 s")), "{:?}", slow.reason);

@@ -18,6 +18,8 @@ function margin(value) {
   if (value === 'inf') return 'inf';
   if (value === 0) return '0';
   if (value < 1e-3 || value >= 1e6) return value.toExponential(1);
+  // Next to the limit only the distance tells the side.
+  if (value !== 1 && Math.abs(value - 1) < 1e-6) return '1 ' + (value > 1 ? '+ ' : '− ') + Math.abs(value - 1).toExponential(0);
   const digits = value < 1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0;
   // Never rounded onto the limit from either side.
   for (const d of [digits, 6, 9, 16]) { const text = value.toFixed(d); if (value === 1 || Number(text) !== 1) return text; }
@@ -41,16 +43,46 @@ for (const run of data.runs) {
     if (!suites.has(suite)) suites.set(suite, data.runs.map(() => new Array(STATUSES.length).fill(0)));
     suites.get(suite)[cases.run[i]][cases.status[i]]++;
   }
-  const head = el('tr', {}, el('th', {}, 'suite'), ...data.runs.map(run => el('th', {}, run.device, el('br'), el('span', { class: 'dim' }, run.driver))));
-  const body = [...suites].sort((a, b) => a[0] < b[0] ? -1 : 1).map(([suite, runs]) => el('tr', {},
-    el('td', {}, el('a', { href: '#cases', onclick: () => { $('filter').value = suite + '.'; refresh(); } }, suite)),
-    ...runs.map(counts => {
-      const sum = counts.reduce((a, b) => a + b, 0);
-      const parts = counts.map((n, s) => [STATUSES[s], n]).filter(([, n]) => n);
-      return el('td', {}, el('div', { class: 'bar', 'aria-hidden': 'true' }, ...parts.map(([status, n]) => el('i', { style: 'flex:' + n + ';background:' + colour(status) }))),
-        sum ? parts.map(([status, n]) => group(n) + ' ' + status).join(', ') : '');
-    })));
-  $('suites').append(el('table', {}, el('thead', {}, head), el('tbody', {}, ...body)));
+  // A line for each family of suites, and one for each suite in which something failed or only a lenient reading permits it; the
+  // others are a click away.
+  const families = new Map();
+  for (const [suite, runs] of [...suites].sort((a, b) => a[0] < b[0] ? -1 : 1)) {
+    const name = suite.split('.')[0];
+    if (!families.has(name)) families.set(name, { suites: [], runs: data.runs.map(() => new Array(STATUSES.length).fill(0)) });
+    const family = families.get(name);
+    family.suites.push([suite, runs]);
+    runs.forEach((counts, run) => counts.forEach((n, s) => { family.runs[run][s] += n; }));
+  }
+  const worth = s => BAD.has(STATUSES[s]) || STATUSES[s] === 'QualityWarning';
+  const cell = counts => {
+    // The worst first: what passed is in the bar.
+    const parts = counts.map((n, s) => [s, n]).filter(([, n]) => n).reverse();
+    return el('td', {}, el('div', { class: 'sum' },
+      el('div', { class: 'bar', 'aria-hidden': 'true' }, ...[...parts].reverse().map(([s, n]) => el('i', { style: 'flex:' + n + ';background:' + colour(STATUSES[s]) }))),
+      el('span', {}, ...parts.map(([s, n]) => el('span', worth(s) ? { class: 'status', style: 'color:' + colour(STATUSES[s]) } : { class: STATUSES[s] === 'Pass' ? null : 'dim' }, group(n) + ' ' + STATUSES[s])))));
+  };
+  const link = (name, prefix) => el('a', { href: '#cases', onclick: () => { $('filter').value = prefix; refresh(); } }, name);
+  const head = el('tr', {}, el('th', {}, 'suite'), ...data.runs.map(run => el('th', {}, run.device, ' ', el('span', { class: 'dim' }, run.driver))));
+  const rows = [];
+  let quiet = 0;
+  for (const [name, { suites: list, runs }] of families) {
+    rows.push(el('tr', { class: 'family' }, el('td', {}, link(name, name + '.')), ...runs.map(cell)));
+    if (list.length === 1 && list[0][0] === name) continue;
+    for (const [suite, counts] of list) {
+      const shown = counts.some(of => of.some((n, s) => n && worth(s)));
+      quiet += !shown;
+      rows.push(el('tr', { class: shown ? 'suite' : 'suite quiet' }, el('td', {}, link(suite, suite + '.')), ...counts.map(cell)));
+    }
+  }
+  const table = el('table', { class: 'overview' }, el('thead', {}, head), el('tbody', {}, ...rows));
+  $('suites').append(table);
+  if (quiet) {
+    const button = el('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
+      const all = table.classList.toggle('all');
+      button.setAttribute('aria-pressed', all);
+    } }, 'all ' + group(suites.size) + ' suites');
+    $('suites').before(el('div', { class: 'controls' }, button, el('span', { class: 'dim' }, group(quiet) + ' without failures or warnings are not listed')));
+  }
 }
 
 // The table of cases: only the rows in view are in the document.
@@ -67,7 +99,7 @@ columns.forEach(([name, , n]) => {
   const button = el('button', { class: n, type: 'button', onclick: () => {
     sort = { column: name, down: sort.column === name ? !sort.down : n === 'n' };
     refresh();
-  } }, name === 'failing' ? 'failing inputs' : name);
+  } }, name);
   $('head').append(el('span', { role: 'columnheader', class: n, 'data-column': name }, button));
 });
 STATUSES.forEach((status, s) => {
@@ -194,7 +226,7 @@ const failing = Object.keys(data.details).map(Number).sort((a, b) => cases.statu
 for (const i of failing) {
   const line = el('details', { class: 'case', ontoggle: () => { if (line.open) line.fill(); } },
     el('summary', {}, el('span', { class: 'status', style: 'color:' + colour(statusOf(i)) }, label(i) + ' '), el('span', { class: 'mono' }, cases.name[i]),
-      el('span', { class: 'dim' }, ' ' + (cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]))));
+      el('span', { class: 'dim' }, (multi ? ' ' + data.runs[cases.run[i]].device + ': ' : ' ') + (cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]))));
   line.fill = () => { if (line.childElementCount === 1) line.append(...content(i)); };
   $('failing').append(line);
 }

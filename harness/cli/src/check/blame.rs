@@ -103,3 +103,89 @@ impl Target for Instead<'_> {
         self.inner.with_device(during, work)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_oracle::Resource;
+    use assay_spirv::need::ApiVersion;
+    use assay_suite::NoDevice;
+    use std::{collections::BTreeMap, time::Duration};
+
+    const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = id.x * 2u; }";
+
+    /// A device that computes the shader, and adds something.
+    struct Doubling {
+        info: DeviceInfo,
+        have: Have,
+        more: u32,
+    }
+
+    impl Target for Doubling {
+        fn info(&self) -> &DeviceInfo {
+            &self.info
+        }
+
+        fn have(&self) -> &Have {
+            &self.have
+        }
+
+        fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+            assert!(job.wgsl.is_none(), "it is given naga's words");
+            let doubled =
+                |bytes: usize| (0..bytes as u32 / 4).flat_map(|i| (2 * i + self.more).to_le_bytes()).collect();
+            let memory = job.dispatch.bindings.iter().map(|(slot, resource)| match resource {
+                Resource::Buffer(buffer) => (*slot, doubled(buffer.data.len())),
+                other => panic!("{other:?}"),
+            });
+            Ok(Left { memory: memory.collect::<BTreeMap<_, _>>(), taken: Duration::ZERO })
+        }
+    }
+
+    fn with_check<R>(work: impl FnOnce(&Check<'_>, &Options) -> R) -> R {
+        let subject = Subject::read("shader.wgsl", SHADER.as_bytes()).expect("a shader");
+        let options = Options { rules: Rules::Wgsl, ..Options::default() };
+        work(&Check::new(&subject, &options).expect("ready"), &options)
+    }
+
+    fn info() -> DeviceInfo {
+        DeviceInfo { api_version: "1.3.0".to_owned(), ..Target::info(&NoDevice::default()).clone() }
+    }
+
+    fn doubling(more: u32) -> Doubling {
+        let mut have = Have { api_version: ApiVersion::v1(3), ..Have::default() };
+        for limit in ["maxComputeWorkGroupInvocations", "maxComputeSharedMemorySize"] {
+            have.properties.insert(limit.to_owned(), 1 << 15);
+        }
+        for axis in ["X", "Y", "Z"] {
+            have.properties.insert(format!("maxComputeWorkGroupSize{axis}"), 1 << 10);
+        }
+        Doubling { info: info(), have, more }
+    }
+
+    #[test]
+    fn a_driver_that_is_wrong_without_wgpu_is_at_fault_and_one_that_is_right_is_not() {
+        for (more, who) in [(0, "at fault: wgpu: the driver is right"), (1, "at fault: the driver: it fails")] {
+            let vulkan = || -> Result<Box<dyn Target>, Failure> { Ok(Box::new(doubling(more))) };
+            let told = with_check(|check, options| blame(check, options, &info(), &vulkan));
+            assert!(told.starts_with(who), "{told}");
+        }
+        let none = || -> Result<Box<dyn Target>, Failure> { Err(crate::exit::usage("it is gone")) };
+        let told = with_check(|check, options| blame(check, options, &info(), &none));
+        assert_eq!(told, "at fault: not found out: it is gone");
+    }
+
+    #[test]
+    fn a_translation_that_changes_the_result_is_told() {
+        let words = |text: &str| {
+            let subject = Subject::read("other.wgsl", text.as_bytes()).expect("a shader");
+            naga_spirv(Given::Wgsl(subject.wgsl().expect("WGSL")), &info()).expect("translated")
+        };
+        let (same, other) = (words(SHADER), words(&SHADER.replace("2u", "3u")));
+        with_check(|check, options| {
+            assert_eq!(changed(check, options, &same, &doubling(0)), Ok(false));
+            assert_eq!(changed(check, options, &other, &doubling(0)), Ok(true));
+        });
+    }
+}

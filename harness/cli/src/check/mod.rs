@@ -116,7 +116,7 @@ struct GivenArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = assay_check::groups)]
     workgroups: Option<[u32; 3]>,
 
-    /// A specialisation constant by its id or name
+    /// A specialisation constant by its id or name, or an override of WGSL by its name or @id
     #[arg(long, value_name = "ID=VALUE", value_parser = assignment)]
     spec: Vec<(String, String)>,
 
