@@ -52,7 +52,8 @@ pub struct Options {
     /// The storage buffer in which the shader records where its invocations are in subgroups, if it does: for each invocation, in the
     /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize`, a word each. What a device leaves is then held against what is permitted under the layout that it recorded.
     pub layout: Option<Slot>,
-    /// What the device is opened with for accesses beyond the end of buffers and images.
+    /// What the device is opened with for accesses beyond the end of buffers and images. Where it is robust, a uniform buffer may be
+    /// given fewer bytes than its block has.
     pub robustness: Robustness,
     /// What the oracle may spend.
     pub limits: Limits,

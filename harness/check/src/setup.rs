@@ -5,7 +5,7 @@ use crate::options::{Options, Source};
 use crate::texels::Texels;
 use crate::{BindingName, CheckError, Subject};
 use assay_case::{Mixture, Values};
-use assay_oracle::{Buffer, Dispatch, Resource, Slot, SpecValues};
+use assay_oracle::{Buffer, Dispatch, Resource, Robustness, Slot, SpecValues};
 use assay_precision::{Rules, Scalar};
 use assay_spirv::Module;
 use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape};
@@ -188,6 +188,10 @@ impl Setup {
             let texel_bytes = texels.as_ref().map_or(0, Texels::bytes);
             let bytes = binding.block.as_ref().map_or(texel_bytes, |block| match given {
                 Some(bytes) if runtime_stride(block).is_some() => bytes.max(4),
+                // A robust device has to bear one that is shorter than its block.
+                Some(bytes) if kind == DescriptorKind::UniformBuffer && options.robustness != Robustness::None => {
+                    bytes.clamp(4, block.size().max(4))
+                }
                 _ => size_with(block, elements.max(1)).max(4),
             });
             if bytes > MAX_BYTES {

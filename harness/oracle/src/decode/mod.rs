@@ -31,8 +31,16 @@ pub(crate) use support::{Group, group};
 /// Registers of one program; more would not fit in any limit of state.
 const REGISTERS: u64 = 1 << 20;
 
-/// An object as it counts in pointers.
+/// An object as it counts in pointers. What lies before its first byte is up to half of it, as what lies behind is.
 pub(crate) const OBJECT: u64 = 1 << 40;
+
+/// The number of the object that a pointer counts from, and how far from its first byte it points: before it, after an index
+/// below zero.
+#[inline]
+pub(crate) const fn counted(pointer: u64) -> (u64, i64) {
+    let number = pointer.saturating_add(OBJECT / 2) / OBJECT;
+    (number, pointer.wrapping_sub(number * OBJECT).cast_signed())
+}
 
 /// How many objects there can be; numbers from here on are no objects.
 pub(crate) const OBJECTS: u64 = 1 << 22;

@@ -2,7 +2,7 @@
 
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
-use crate::decode::{OBJECT, OUTSIDE};
+use crate::decode::{OBJECT, OUTSIDE, counted};
 use crate::dispatch::Robustness;
 use crate::inst::{Reg, Term};
 use crate::integer::signed;
@@ -150,18 +150,20 @@ impl Run<'_> {
         if let Some(alignment) = physical {
             return self.physical_target(pointer, size, u64::from(alignment), lane);
         }
-        let offset = pointer % OBJECT;
+        let (number, offset) = counted(pointer);
         let Some(object) = self.object_of(pointer) else {
             let what =
                 if pointer == OUTSIDE { "an index beyond an array" } else { "a descriptor that nothing is bound to" };
             return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, || what.into()) };
         };
         let length = self.objects[object].bytes.len() as u64;
-        if offset + size <= length {
-            return Target::At { object, offset: offset as usize };
+        if let Ok(inside) = u64::try_from(offset)
+            && inside + size <= length
+        {
+            return Target::At { object, offset: inside as usize };
         }
         // Robustness is about buffers.
-        let is_buffer = pointer / OBJECT >= 2;
+        let is_buffer = number >= 2;
         match self.dispatch.robustness {
             Robustness::Access2 if is_buffer => Target::Void,
             Robustness::Access if is_buffer => Target::Open { object, cause: self.cause(CauseKind::Robustness) },

@@ -19,7 +19,7 @@ mod setup;
 mod subgroups;
 mod uniform;
 
-use crate::decode::OBJECT;
+use crate::decode::counted;
 use crate::dispatch::{Dispatch, Image, Limits, Slot};
 use crate::error::{Place, RunError};
 use crate::inst::{Inst, Reg};
@@ -226,7 +226,7 @@ impl Run<'_> {
     /// The object of a pointer's number.
     #[inline]
     pub(crate) fn object_of(&self, pointer: u64) -> Option<usize> {
-        let place = *self.numbers.get((pointer / OBJECT) as usize)?;
+        let place = *self.numbers.get(counted(pointer).0 as usize)?;
         (place != u32::MAX).then_some(place as usize)
     }
 }

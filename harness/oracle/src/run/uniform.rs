@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::lanes::Lanes;
-use crate::decode::{OBJECT, OUTSIDE};
+use crate::decode::{OBJECT, OUTSIDE, counted};
 use crate::inst::{Inst, Reg, SubgroupOp};
 use crate::layout::Layout;
 use crate::outcome::FaultKind;
@@ -57,7 +57,7 @@ impl Run<'_> {
         let mut first: BTreeMap<(usize, u64, bool), u64> = BTreeMap::new();
         for (lane, bits) in self.known(operand, lanes) {
             // A sampled image is its image's number, with the sampler's behind it.
-            let (image, sampler) = (bits / OBJECT, (bits % OBJECT).checked_sub(1).filter(|_| self.is_sampled(bits)));
+            let (image, sampler) = (counted(bits).0, (bits % OBJECT).checked_sub(1).filter(|_| self.is_sampled(bits)));
             for (number, second) in [(Some(image), false), (sampler, true)] {
                 let Some(number) = number.filter(|_| bits != OUTSIDE) else { continue };
                 let declared = self.program.objects.iter().find(|o| (o.first..o.first + o.count).contains(&number));

@@ -9,6 +9,7 @@ mod indexing;
 mod integer;
 mod robustness;
 mod subgroup;
+mod uniform;
 mod workgroup;
 
 use crate::{About, Case, Suite};
@@ -35,6 +36,7 @@ impl Suite for Environment {
         cases.extend(workgroup::cases());
         cases.extend(subgroup::cases());
         cases.extend(robustness::cases());
+        cases.extend(uniform::cases());
         cases.extend(indexing::cases());
         cases.extend(capability::cases());
         cases

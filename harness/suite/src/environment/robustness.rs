@@ -1,4 +1,5 @@
-//! Accesses beyond the end of buffers and images, on a device that was opened with the features that say what they do.
+//! Accesses beyond the end of buffers and images, and before their beginning, on a device that was opened with the features that say
+//! what they do. (Of uniform buffers: `uniform.rs`.)
 //!
 //! The buffer or image in question is between two others. Under either promise these keep what they hold, whatever is stored beyond
 //! the end, and nothing of them is ever loaded: each is filled with a byte of its own.
@@ -12,24 +13,24 @@ use assay_check::{ImageForm, Options};
 use assay_oracle::{Robustness, Slot};
 use std::collections::BTreeMap;
 
-const CLAUSE: &str = "Vulkan, shader out-of-bounds memory access; robustBufferAccess2, robustImageAccess2";
+pub(super) const CLAUSE: &str = "Vulkan, shader out-of-bounds memory access; robustBufferAccess2, robustImageAccess2";
 
 /// Bindings: a neighbour, what is accessed, the other neighbour, indices, results.
-const BEFORE: u32 = 0;
-const TARGET: u32 = 1;
-const AFTER: u32 = 2;
-const INDICES: u32 = 3;
-const RESULTS: u32 = 4;
+pub(super) const BEFORE: u32 = 0;
+pub(super) const TARGET: u32 = 1;
+pub(super) const AFTER: u32 = 2;
+pub(super) const INDICES: u32 = 3;
+pub(super) const RESULTS: u32 = 4;
 
 /// What the buffers are filled with. Of the target all bytes are the same, so that any part of it is known.
-const HELD: u8 = 0xa5;
-const NEIGHBOURS: [u8; 2] = [0xc3, 0x3c];
+pub(super) const HELD: u8 = 0xa5;
+pub(super) const NEIGHBOURS: [u8; 2] = [0xc3, 0x3c];
 
 /// Bytes of the target: a multiple of every alignment of buffers, so that its memory ends where it does.
-const BYTES: u32 = 4096;
+pub(super) const BYTES: u32 = 4096;
 
 /// Invocations, each with an index.
-const LOCAL: u32 = 64;
+pub(super) const LOCAL: u32 = 64;
 
 /// What is done beyond the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +66,49 @@ impl Access {
     }
 }
 
-fn level_name(level: Robustness) -> &'static str {
+pub(super) fn level_name(level: Robustness) -> &'static str {
     match level {
         Robustness::Access2 => "strict",
         Robustness::None | Robustness::Access => "loose",
     }
 }
 
+/// On which side of the buffer accesses are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Behind,
+    /// At indices below zero: an access chain takes its indices as signed.
+    Before,
+}
+
+impl Side {
+    /// The indices of the invocations' elements of `size` bytes. The first four are inside.
+    fn indices(self, size: u32) -> Vec<u32> {
+        match self {
+            Side::Behind => behind(size),
+            Side::Before => before(size),
+        }
+    }
+}
+
+/// How far before the beginning: next to it, around powers of two, where the neighbours would be if they lay side by side, and as far
+/// as 31 bits of offset reach. Those inside are far enough from the beginning to be right under either promise.
+fn before(size: u32) -> Vec<u32> {
+    let end = BYTES / size;
+    let mut list = vec![64 / size.min(16) + 1, end / 4, end / 2, end - 1];
+    let next = [1, 2, 3, 4, 7, 8, 15, 16, 31, 63, 64];
+    let powers = (8..32).flat_map(|power| [(1u32 << power) / size, (1u32 << power) / size - 1]);
+    let beside = [1, 2, 3, 5].map(|times| end * times - 5);
+    let all = next.into_iter().chain(beside).chain(powers).filter(|back| *back > 0);
+    list.extend(all.map(u32::wrapping_neg));
+    list.truncate(LOCAL as usize);
+    list.resize(LOCAL as usize, (end + 9).wrapping_neg());
+    list
+}
+
 /// How far beyond the end of the buffer, in elements of `size` bytes: next to it, around powers of two, and as far as 32 bits of
 /// offset reach. Those that are inside are far enough from the end to be right under either promise.
-fn indices(size: u32) -> Vec<u32> {
+fn behind(size: u32) -> Vec<u32> {
     let end = BYTES / size;
     let mut list = vec![0, 1, end / 2, end - 64 / size.min(16) - 1];
     list.extend([0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 63, 64].map(|more| end + more));
@@ -97,14 +131,19 @@ pub(super) fn cases() -> Vec<Case> {
             for (width, signed) in scalars {
                 let ty = Ty::Int { width, signed };
                 match access {
-                    Access::Load | Access::Store => cases.push(buffer(level, access, (ty, 1))),
-                    Access::Add | Access::Exchange if width >= 32 => cases.push(buffer(level, access, (ty, 1))),
-                    Access::Add | Access::Exchange => {}
+                    Access::Add | Access::Exchange if width < 32 => {}
+                    _ => {
+                        cases.push(buffer(level, access, (ty, 1), Side::Behind));
+                        if !signed {
+                            cases.push(buffer(level, access, (ty, 1), Side::Before));
+                        }
+                    }
                 }
             }
             if matches!(access, Access::Load | Access::Store) {
                 for shape in [2, 4] {
-                    cases.push(buffer(level, access, (U32, shape)));
+                    cases.push(buffer(level, access, (U32, shape), Side::Behind));
+                    cases.push(buffer(level, access, (U32, shape), Side::Before));
                 }
             }
         }
@@ -116,12 +155,12 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn filled(byte: u8, bytes: u32) -> Vec<u8> {
+pub(super) fn filled(byte: u8, bytes: u32) -> Vec<u8> {
     vec![byte; bytes as usize]
 }
 
 /// A run-time array of the neighbours' kind, and a word of each, so that they are there.
-fn neighbours(shader: &mut Shader) -> [String; 2] {
+pub(super) fn neighbours(shader: &mut Shader) -> [String; 2] {
     let u32 = shader.u32();
     [BEFORE, AFTER].map(|binding| {
         let array = shader.runtime_array(&u32, 4);
@@ -130,9 +169,10 @@ fn neighbours(shader: &mut Shader) -> [String; 2] {
     })
 }
 
-fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32)) -> Case {
+fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32), side: Side) -> Case {
     let types = if shape == 1 { ty.name() } else { format!("{}.vec{shape}", ty.name()) };
-    let name = format!("environment.robustness.{}.buffer.{}.{types}", level_name(level), access.name());
+    let end = if side == Side::Before { ".negative" } else { "" };
+    let name = format!("environment.robustness.{}.buffer.{}.{types}{end}", level_name(level), access.name());
     Case::core(name, access.about(level, format!("{types} <- {types}")), move || {
         let size = ty.bytes() * shape;
         let mut shader = Shader::new([LOCAL, 1, 1]);
@@ -150,7 +190,8 @@ fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32)) -> Case {
             // What is in it is then known.
             shader.decorate(format!("{target} NonWritable"));
         }
-        let array = shader.array(&u32, LOCAL, Some(4));
+        let number = if side == Side::Before { shader.int(32, SIGNED) } else { u32.clone() };
+        let array = shader.array(&number, LOCAL, Some(4));
         let block = shader.block(&[(array, 0)], "Block");
         let list = shader.resource("StorageBuffer", &block, INDICES);
         // What is returned, and a word of each neighbour.
@@ -160,8 +201,8 @@ fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32)) -> Case {
         let block = shader.block(&[(results, 0), (words, words_at)], "Block");
         let output = shader.resource("StorageBuffer", &block, RESULTS);
         let own = shader.global_x();
-        let from = shader.access("StorageBuffer", &u32, &list, &[&zero, &own]);
-        let index = shader.op(&u32, "OpLoad", from);
+        let from = shader.access("StorageBuffer", &number, &list, &[&zero, &own]);
+        let index = shader.op(&number, "OpLoad", from);
         let place = shader.access("StorageBuffer", &value, &target, &[&zero, &index]);
         let byte = ty.constant(&mut shader, 0x5eed_f00d_0bad_cafe & (u64::MAX >> (64 - ty.width())));
         let scope = shader.constant_u32(1);
@@ -195,10 +236,10 @@ fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32)) -> Case {
         shader.run(format_args!("OpStore {to} {both}"));
 
         let mut options = Options { groups: Some([1; 3]), padding: true, robustness: level, ..Options::default() };
-        let list = indices(size);
+        let list = side.indices(size);
         // Several invocations must not meet inside.
         let list: Vec<u32> = match access {
-            Access::Load => list,
+            _ if side == Side::Before || access == Access::Load => list,
             _ => {
                 (0..LOCAL).map(|i| if i < 4 { list[i as usize] } else { list[i as usize].max(BYTES / size) }).collect()
             }

@@ -177,17 +177,47 @@ fn loads_that_reach_other_data_are_found() {
     );
 }
 
+/// The same of uniform buffers, and of what lies before the beginning of a buffer.
+#[test]
+fn loads_beyond_uniform_buffers_and_before_buffers_that_reach_other_data_are_found() {
+    // What the fifth invocation loads is right beyond the end, or right before the beginning.
+    all_fail(
+        &[
+            "robustness.strict.uniform.load.u32",
+            "robustness.strict.uniform.load.u32.constant",
+            "robustness.strict.buffer.load.u32.negative",
+        ],
+        |_| {},
+        // What is in the buffer itself.
+        |_, left| left.memory.get_mut(&LOADED).expect("they are there")[4 * 4..5 * 4].fill(0xa5),
+    );
+    all_fail(
+        &[
+            "robustness.loose.uniform.load.i32",
+            "robustness.loose.uniform.load.u32.constant",
+            "robustness.strict.uniform.load.u32",
+            "robustness.loose.buffer.load.u32.negative",
+            "robustness.strict.buffer.load.u32.negative",
+        ],
+        |_| {},
+        // What is in the buffer beside it.
+        |_, left| left.memory.get_mut(&LOADED).expect("they are there")[4 * 4..5 * 4].fill(0x3c),
+    );
+}
+
 /// What is stored beyond the end lands in another buffer or image, or inside.
 #[test]
 fn stores_that_reach_other_data_are_found() {
     let loose = [
         "robustness.loose.buffer.store.u32",
         "robustness.loose.buffer.atomic_add.u32",
+        "robustness.loose.buffer.store.u32.negative",
         "robustness.loose.image.store.r32ui",
     ];
     all_fail(&loose, |_| {}, |_, left| left.memory.get_mut(&NEIGHBOUR).expect("it is there")[40] ^= 1);
     let strict = [
         "robustness.strict.buffer.store.u32",
+        "robustness.strict.buffer.store.u32.negative",
         "robustness.strict.buffer.atomic_exchange.u32",
         "robustness.strict.image.store.r32ui",
     ];
