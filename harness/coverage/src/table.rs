@@ -256,7 +256,9 @@ fn listed(list: List, without: &[Without], evidence: &Evidence) -> Section {
             note: None,
         };
         if !row.cases.is_empty() {
-            row.reason = None;
+            // A module that declares it and no more does not use it.
+            let why = row.reason.take().filter(|_| row.cases == ["environment.capability"]);
+            row.note = why.map(|why| format!("declared only: {why}"));
         }
         row
     };

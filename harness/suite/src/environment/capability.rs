@@ -6,64 +6,85 @@ use crate::write::Shader;
 use crate::{Case, Program};
 use assay_check::Options;
 use assay_oracle::Slot;
+use assay_spirv::grammar::Version;
+use assay_spirv::tables::{CAPABILITY_ENABLING, Capability, Kind};
 
-/// Capabilities, and the extension that brings them before they were core.
+/// Capabilities that Vulkan lists and that are of no use in a compute shader, by the reason.
 #[rustfmt::skip]
-const CAPABILITIES: &[(&str, Option<&str>)] = &[
-    ("Int8", None), ("Int16", None), ("Int64", None), ("Float16", None), ("Float64", None), ("Int64Atomics", None),
-    ("ImageGatherExtended", None), ("Sampled1D", None), ("Image1D", None), ("SampledBuffer", None), ("ImageBuffer", None),
-    ("ImageQuery", None), ("StorageImageExtendedFormats", None), ("StorageImageReadWithoutFormat", None),
-    ("StorageImageWriteWithoutFormat", None), ("StorageImageMultisample", None), ("ImageCubeArray", None),
-    ("SampledCubeArray", None), ("ImageMSArray", None), ("MinLod", None), ("SparseResidency", None),
-    ("UniformBufferArrayDynamicIndexing", None), ("SampledImageArrayDynamicIndexing", None),
-    ("StorageBufferArrayDynamicIndexing", None), ("StorageImageArrayDynamicIndexing", None),
-    ("StorageBuffer16BitAccess", None), ("UniformAndStorageBuffer16BitAccess", None), ("StoragePushConstant16", None),
-    ("VariablePointersStorageBuffer", None), ("VariablePointers", None),
-    ("GroupNonUniform", None), ("GroupNonUniformVote", None), ("GroupNonUniformArithmetic", None),
-    ("GroupNonUniformBallot", None), ("GroupNonUniformShuffle", None), ("GroupNonUniformShuffleRelative", None),
-    ("GroupNonUniformClustered", None), ("GroupNonUniformQuad", None),
-    ("SubgroupBallotKHR", Some("SPV_KHR_shader_ballot")), ("SubgroupVoteKHR", Some("SPV_KHR_subgroup_vote")),
-    ("StorageBuffer8BitAccess", Some("SPV_KHR_8bit_storage")),
-    ("UniformAndStorageBuffer8BitAccess", Some("SPV_KHR_8bit_storage")),
-    ("StoragePushConstant8", Some("SPV_KHR_8bit_storage")),
-    ("ShaderNonUniform", Some("SPV_EXT_descriptor_indexing")),
-    ("RuntimeDescriptorArray", Some("SPV_EXT_descriptor_indexing")),
-    ("UniformTexelBufferArrayDynamicIndexing", Some("SPV_EXT_descriptor_indexing")),
-    ("StorageTexelBufferArrayDynamicIndexing", Some("SPV_EXT_descriptor_indexing")),
-    ("UniformBufferArrayNonUniformIndexing", Some("SPV_EXT_descriptor_indexing")),
-    ("SampledImageArrayNonUniformIndexing", Some("SPV_EXT_descriptor_indexing")),
-    ("StorageBufferArrayNonUniformIndexing", Some("SPV_EXT_descriptor_indexing")),
-    ("StorageImageArrayNonUniformIndexing", Some("SPV_EXT_descriptor_indexing")),
-    ("UniformTexelBufferArrayNonUniformIndexing", Some("SPV_EXT_descriptor_indexing")),
-    ("StorageTexelBufferArrayNonUniformIndexing", Some("SPV_EXT_descriptor_indexing")),
-    ("DenormPreserve", Some("SPV_KHR_float_controls")), ("DenormFlushToZero", Some("SPV_KHR_float_controls")),
-    ("SignedZeroInfNanPreserve", Some("SPV_KHR_float_controls")), ("RoundingModeRTE", Some("SPV_KHR_float_controls")),
-    ("RoundingModeRTZ", Some("SPV_KHR_float_controls")),
-    ("DotProduct", Some("SPV_KHR_integer_dot_product")), ("DotProductInputAll", Some("SPV_KHR_integer_dot_product")),
-    ("DotProductInput4x8Bit", Some("SPV_KHR_integer_dot_product")),
-    ("DotProductInput4x8BitPacked", Some("SPV_KHR_integer_dot_product")),
-    ("GroupNonUniformRotateKHR", Some("SPV_KHR_subgroup_rotate")), ("ExpectAssumeKHR", Some("SPV_KHR_expect_assume")),
-    ("AtomicFloat16AddEXT", Some("SPV_EXT_shader_atomic_float16_add")),
-    ("AtomicFloat16MinMaxEXT", Some("SPV_EXT_shader_atomic_float_min_max")),
-    ("WorkgroupMemoryExplicitLayout8BitAccessKHR", Some("SPV_KHR_workgroup_memory_explicit_layout")),
-    ("WorkgroupMemoryExplicitLayout16BitAccessKHR", Some("SPV_KHR_workgroup_memory_explicit_layout")),
-
-    ("AtomicFloat32AddEXT", Some("SPV_EXT_shader_atomic_float_add")),
-    ("AtomicFloat64AddEXT", Some("SPV_EXT_shader_atomic_float_add")),
-    ("AtomicFloat32MinMaxEXT", Some("SPV_EXT_shader_atomic_float_min_max")),
-    ("AtomicFloat64MinMaxEXT", Some("SPV_EXT_shader_atomic_float_min_max")),
-    ("Int64ImageEXT", Some("SPV_EXT_shader_image_int64")), ("ShaderClockKHR", Some("SPV_KHR_shader_clock")),
-    ("WorkgroupMemoryExplicitLayoutKHR", Some("SPV_KHR_workgroup_memory_explicit_layout")),
-    ("DeviceGroup", Some("SPV_KHR_device_group")), ("MultiView", Some("SPV_KHR_multiview")),
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    (
+        "belongs to stages that draw",
+        &[
+            "Geometry", "GeometryPointSize", "GeometryStreams", "GeometryShaderPassthroughNV", "Tessellation",
+            "TessellationPointSize", "TransformFeedback", "MultiViewport", "ClipDistance", "CullDistance", "DrawParameters",
+            "ShaderLayer", "ShaderViewportIndex", "ShaderViewportIndexLayerEXT", "ShaderViewportMaskNV",
+            "PerViewAttributesNV", "MeshShadingEXT", "MeshShadingNV", "ClusterCullingShadingHUAWEI",
+        ],
+    ),
+    (
+        "belongs to fragments",
+        &[
+            "SampleRateShading", "InterpolationFunction", "DemoteToHelperInvocation", "FragmentBarycentricKHR",
+            "FragmentDensityEXT", "FragmentFullyCoveredEXT", "FragmentShadingRateKHR", "FragmentShaderPixelInterlockEXT",
+            "FragmentShaderSampleInterlockEXT", "FragmentShaderShadingRateInterlockEXT", "ImageFootprintNV",
+            "SampleMaskOverrideCoverageNV", "SampleMaskPostDepthCoverage", "StencilExportEXT", "InputAttachment",
+            "InputAttachmentArrayDynamicIndexing", "InputAttachmentArrayNonUniformIndexing", "TileImageColorReadAccessEXT",
+            "TileImageDepthReadAccessEXT", "TileImageStencilReadAccessEXT",
+        ],
+    ),
+    ("is about inputs and outputs, which a compute shader has none of", &["StorageInputOutput16"]),
+    (
+        "belongs to the stages of ray tracing pipelines",
+        &[
+            "RayTracingKHR", "RayTracingNV", "RayTracingMotionBlurNV", "RayTracingPositionFetchKHR",
+            "ShaderInvocationReorderEXT", "ShaderInvocationReorderNV",
+        ],
+    ),
+    ("belongs to data graph pipelines", &["GraphARM"]),
+    ("belongs to execution graph pipelines", &["ShaderEnqueueAMDX"]),
+    ("is declared in passes of tile shading only, which tile.* runs", &["TileShadingQCOM"]),
 ];
+
+/// What modules have to be beside declaring a capability: SPIR-V's version, and the memory model of Vulkan.
+struct Wants {
+    version: &'static str,
+    vulkan: bool,
+}
+
+impl Wants {
+    fn of(capability: Capability) -> Wants {
+        use Capability as C;
+        let row = Kind::Capability.enumerant(capability.word());
+        let extensions = row.map_or(&[][..], |row| row.extensions);
+        let version = match extensions {
+            // They are written against that version.
+            ["SPV_KHR_workgroup_memory_explicit_layout" | "SPV_QCOM_image_processing3"] => "1.4",
+            _ => "1.3",
+        };
+        Wants { version, vulkan: matches!(capability, C::VulkanMemoryModel | C::VulkanMemoryModelDeviceScope) }
+    }
+}
+
+/// The version of SPIR-V that modules are written in.
+const V1_3: Version = Version { major: 1, minor: 3 };
 
 const VALUE: u32 = 0x600d_cafe;
 
 pub(super) fn cases() -> Vec<Case> {
-    CAPABILITIES.iter().map(|&(name, extension)| declared(name, extension)).collect()
+    let elsewhere = |capability: &Capability| ELSEWHERE.iter().any(|(_, names)| names.contains(&capability.name()));
+    let listed = CAPABILITY_ENABLING.iter().filter_map(|row| row.capability);
+    listed.filter(|capability| !elsewhere(capability)).map(declared).collect()
 }
 
-fn declared(name: &'static str, extension: Option<&'static str>) -> Case {
+/// The extension that brings a capability to SPIR-V 1.3, if one does.
+fn extension(capability: Capability) -> Option<&'static str> {
+    let row = Kind::Capability.enumerant(capability.word())?;
+    let core = row.since.is_some_and(|since| since <= V1_3);
+    row.extensions.first().filter(|_| !core).copied()
+}
+
+fn declared(capability: Capability) -> Case {
+    let name = capability.name();
     let about = about(
         "OpCapability",
         "u32 <- u32",
@@ -73,12 +94,17 @@ fn declared(name: &'static str, extension: Option<&'static str>) -> Case {
     Case::core(format!("environment.capability.{}", name.to_ascii_lowercase()), about, move || {
         let mut shader = Shader::new([4, 1, 1]);
         shader.capability(name);
-        if let Some(extension) = extension {
+        if let Some(extension) = extension(capability) {
             shader.extension(extension);
-            if extension == "SPV_KHR_workgroup_memory_explicit_layout" {
-                // It is written against that version.
-                shader.version("1.4");
-            }
+        }
+        let wants = Wants::of(capability);
+        if wants.version != "1.3" {
+            shader.version(wants.version);
+        }
+        if wants.vulkan {
+            shader.capability("VulkanMemoryModel");
+            shader.extension("SPV_KHR_vulkan_memory_model");
+            shader.memory_model("Logical Vulkan");
         }
         let u32 = shader.u32();
         let words = shader.array(&u32, 5, Some(4));
@@ -96,4 +122,37 @@ fn declared(name: &'static str, extension: Option<&'static str>) -> Case {
             [(Slot::new(0, 0), written.chain(before[16..].iter().copied()).collect())].into()
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RunPath;
+    use std::collections::BTreeSet;
+
+    /// What Vulkan lists is declared by a case of its own, or named with the reason why no compute shader has a use for it.
+    #[test]
+    fn every_capability_that_vulkan_lists_has_a_case_or_a_reason() {
+        let text = |case: &Case| case.program(RunPath::Native).expect("it is a program").text;
+        let texts: Vec<(String, String)> = cases().iter().map(|case| (case.name.clone(), text(case))).collect();
+        let mut named = BTreeSet::new();
+        for (reason, names) in ELSEWHERE {
+            assert!(!reason.is_empty());
+            for name in *names {
+                assert!(named.insert(*name), "{name} is named twice");
+                assert!(CAPABILITY_ENABLING.iter().any(|row| row.name == *name), "Vulkan lists no {name}");
+            }
+        }
+        for row in CAPABILITY_ENABLING {
+            let name = format!("environment.capability.{}", row.name.to_ascii_lowercase());
+            let declares = format!("OpCapability {}\n", row.name);
+            let own: Vec<&(String, String)> = texts.iter().filter(|(case, _)| *case == name).collect();
+            match own.as_slice() {
+                [(_, text)] => assert!(text.contains(&declares) && !named.contains(row.name), "{name}"),
+                [] => assert!(named.contains(row.name), "{} has neither a case nor a reason", row.name),
+                _ => panic!("{name} is there {} times", own.len()),
+            }
+        }
+        assert_eq!(texts.len() + named.len(), CAPABILITY_ENABLING.len());
+    }
 }

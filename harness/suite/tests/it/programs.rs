@@ -40,8 +40,10 @@ fn the_oracle_agrees_with_the_suites_own_references() {
 
 /// What the text leaves open of accesses beyond the end: all that a buffer holds, and what is loaded in several parts.
 fn is_left_open(name: &str) -> bool {
-    let loaded = [".load.u64", ".load.u32.vec4"].iter().any(|part| name.ends_with(part));
-    name.starts_with("environment.robustness.loose.buffer.") && (!name.contains(".load.") || loaded)
+    let loaded = [".load.u64", ".load.u32.vec4"].iter().any(|part| name.contains(part));
+    let buffer =
+        ["buffer.", "uniform."].iter().any(|of| name.starts_with(&format!("environment.robustness.loose.{of}")));
+    buffer && (!name.contains(".load.") || loaded)
 }
 
 /// What a driver is known to get wrong (`reports/findings/`): it is not asked here.
@@ -57,8 +59,15 @@ fn is_disputed(name: &str) -> bool {
     // "Interactions with optional types" of SPV_KHR_8bit_storage; maintenance9 permits bit instructions of all widths.
     let bits = [".bitcount.", ".bitreverse.", ".bitfield"].iter().any(|part| name.contains(part));
     // Extensions that are younger than they are.
-    let young = name.ends_with(".apart") || name.starts_with("environment.indexing64.");
+    let young = name.ends_with(".apart")
+        || name.starts_with("environment.indexing64.")
+        || ["splitbarrierext", "raytracingopacitymicromapkhr"].iter().any(|name_now| name.ends_with(name_now));
     name.contains(".without_int8") || bits && !name.contains("32.") || young
+}
+
+/// Whether a version of spirv-val does not know a capability that a module declares.
+fn is_unknown(said: &str) -> bool {
+    said.contains("Invalid capability operand")
 }
 
 #[test]
@@ -71,7 +80,9 @@ fn the_validator_accepts_every_program() {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let Some(program) = case.program(RunPath::Native) else { continue };
                     let words = assay_spirv::assemble(&program.text).expect("it is text");
-                    if let (Some(Err(said)), false) = (validator(&words), is_disputed(&case.name)) {
+                    if let (Some(Err(said)), false) = (validator(&words), is_disputed(&case.name))
+                        && !(case.name.starts_with("environment.capability.") && is_unknown(&said))
+                    {
                         wrong.lock().unwrap().push(format!("{}: {said}", case.name));
                     }
                 }
