@@ -232,9 +232,11 @@ pub(crate) struct LookUp {
     pub(crate) dst: Reg,
     pub(crate) n: u32,
     pub(crate) image: Reg,
-    /// Floats; of arrays the last is the layer.
+    /// Floats; of arrays the last is the layer. Of cubes the first three are a direction.
     pub(crate) coordinates: (Reg, u32),
     pub(crate) arrayed: bool,
+    /// What the coordinates and the reference are divided by.
+    pub(crate) divisor: Option<Reg>,
     /// What texels are compared with.
     pub(crate) reference: Option<Reg>,
     pub(crate) offsets: Offsets,

@@ -60,7 +60,7 @@ const WATCHES: &[(&str, Watch)] = &[
     ("10705", Enforced("oracle::run::setup::check")),
     ("10707", Elsewhere(ATTACHMENTS)),
     ("10708", Elsewhere(ATTACHMENTS)),
-    ("10709", Cannot("no stencil attachment is bound as a tile attachment")),
+    ("10709", Elsewhere(ATTACHMENTS)),
     ("10710", Elsewhere(ATTACHMENTS)),
     ("10711", Elsewhere(ATTACHMENTS)),
     ("10712", Refused("the image processing instructions of VK_QCOM_image_processing and _2")),

@@ -61,6 +61,8 @@ impl Decoder<'_> {
             }
             Op::ImageSampleExplicitLod
             | Op::ImageSampleDrefExplicitLod
+            | Op::ImageSampleProjExplicitLod
+            | Op::ImageSampleProjDrefExplicitLod
             | Op::ImageGather
             | Op::ImageDrefGather
             | Op::ImageGatherQCOM => self.look_up(i, op, &image)?,
@@ -204,11 +206,23 @@ impl Decoder<'_> {
     /// Samples and gathers.
     fn look_up(&mut self, i: Instruction, op: Op, image: &Val) -> Result {
         let ty = self.image_type(image)?;
-        if ty.dim == Some(Dim::Cube) || ty.dim == Some(Dim::Buffer) {
+        let gathers = matches!(op, Op::ImageGather | Op::ImageDrefGather | Op::ImageGatherQCOM);
+        let projects = matches!(op, Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod);
+        let cube = ty.dim == Some(Dim::Cube);
+        if ty.dim == Some(Dim::Buffer) || (cube && gathers) {
             return self.unsupported(format!("{op} of a cube or buffer"));
         }
+        if projects && (cube || ty.arrayed) {
+            return self.invalid(format!("{op} of a cube or of an array"));
+        }
         let dst = self.result(i)?;
-        let coordinates = self.coordinates(i, &ty)?;
+        let mut coordinates = self.coordinates(i, &ty)?;
+        // What comes behind those of the dimensionality: a cube's layer, or what the others are divided by.
+        let given = self.operand(i, 1)?;
+        coordinates.1 += u32::from(cube && ty.arrayed) + u32::from(projects);
+        if given.n < coordinates.1 {
+            return self.invalid(format!("{} coordinates where {} are needed", given.n, coordinates.1));
+        }
         if (coordinates.0..coordinates.0 + coordinates.1)
             .any(|reg| self.kinds.get(reg as usize) != Some(&Kind::Float(Fmt::F32)))
         {
@@ -217,11 +231,11 @@ impl Decoder<'_> {
         if !matches!(self.kind(&dst), Kind::Float(Fmt::F32) | Kind::Int { width: 32, .. }) {
             return self.unsupported(format!("{op} with components that have not 32 bits"));
         }
-        let compares = matches!(op, Op::ImageSampleDrefExplicitLod | Op::ImageDrefGather);
+        let compares =
+            matches!(op, Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageDrefGather);
         let reference = if compares { Some(self.operand(i, 2)?.reg) } else { None };
-        let gathers = matches!(op, Op::ImageGather | Op::ImageDrefGather | Op::ImageGatherQCOM);
         let operands = match op {
-            Op::ImageSampleExplicitLod => 2,
+            Op::ImageSampleExplicitLod | Op::ImageSampleProjExplicitLod => 2,
             Op::ImageGatherQCOM => 4,
             _ => 3,
         };
@@ -255,8 +269,12 @@ impl Decoder<'_> {
             };
             LookUpKind::Sample(level)
         };
+        let divisor = projects.then(|| {
+            coordinates.1 -= 1;
+            coordinates.0 + coordinates.1
+        });
         let (dst, n, image, arrayed) = (dst.reg, dst.n, image.reg, ty.arrayed);
-        let look_up = LookUp { dst, n, image, coordinates, arrayed, reference, offsets, kind };
+        let look_up = LookUp { dst, n, image, coordinates, arrayed, divisor, reference, offsets, kind };
         self.emit(Inst::LookUp(Box::new(look_up)));
         Ok(())
     }

@@ -113,7 +113,7 @@ fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
         Inst::Handle { dst, handle, .. } => vec![one(dst), one(handle)],
         Inst::SampledImage { dst, image, sampler } => vec![one(dst), one(image), one(sampler)],
         Inst::LookUp(look_up) => {
-            let LookUp { dst, n, image, coordinates: (at, count), reference, offsets, kind, .. } = &**look_up;
+            let LookUp { dst, n, image, coordinates: (at, count), divisor, reference, offsets, kind, .. } = &**look_up;
             let offsets = match offsets {
                 Offsets::None => None,
                 Offsets::One(first, n) => Some(many(first, n)),
@@ -124,7 +124,7 @@ fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
                 LookUpKind::Sample(Level::Gradient) => None,
                 LookUpKind::Gather { component, .. } => component.as_ref().map(one),
             };
-            let optional = reference.iter().map(one).chain(offsets).chain(other);
+            let optional = reference.iter().chain(divisor).map(one).chain(offsets).chain(other);
             optional.chain([many(dst, n), one(image), many(at, count)]).collect()
         }
         Inst::ImageWrite { image, coordinates: (at, count), texel: (texel, n) } => {

@@ -13,12 +13,13 @@ use crate::inst::{Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::outcome::{CauseKind, FaultKind};
 use crate::round::{self, Real};
 use crate::sample::border_bits;
+use crate::sample::cube::{OnFace, face_of};
 use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
 use crate::site::Reading;
 use crate::texel::Texel;
 use crate::ty::{Fmt, Kind};
 use crate::value::{Floats, Value};
-use assay_spirv::sampling::{GatherMode, Origin, Sampler};
+use assay_spirv::sampling::{AddressMode, GatherMode, Origin, Sampler};
 use assay_spirv::tables::Dim;
 
 /// Choices along an axis, of levels or of layers that are followed.
@@ -44,6 +45,13 @@ struct Scene<'a> {
     reach: Reach,
     /// The kind of a result's component.
     kind: Kind,
+}
+
+impl Scene<'_> {
+    /// What lies beyond the edges along an axis: of a face of a cube, whatever the sampler says, its own texels.
+    fn address(&self, k: usize) -> AddressMode {
+        if self.image.dim == Dim::Cube { AddressMode::ClampToEdge } else { self.sampler.address[k] }
+    }
 }
 
 /// A texel of an image, by its place beyond the edges too.
@@ -167,13 +175,28 @@ impl<'a> Run<'a> {
         self.obey(look_up, image, sampler, &texel, lane)?;
         let (first, n) = look_up.coordinates;
         let axes = n.saturating_sub(u32::from(look_up.arrayed)).min(3);
-        let coordinates = (0..axes).map(|k| self.range(first + k, lane)).collect::<Result<Vec<_>, _>>()?;
-        let layers = match look_up.arrayed {
-            true => select::layers(self.range(first + axes, lane)?, image.layers_shown()),
+        let mut coordinates = (0..axes).map(|k| self.range(first + k, lane)).collect::<Result<Vec<_>, _>>()?;
+        let cubes = if image.dim == Dim::Cube { 6 } else { 1 };
+        let mut layers = match look_up.arrayed {
+            true => select::layers(self.range(first + axes, lane)?, image.layers_shown() / cubes),
             false => (0, 0),
         };
-        let reference = look_up.reference.map(|reg| self.range(reg, lane)).transpose()?;
-        let offsets = self.offsets(look_up, axes, lane)?;
+        let mut reference = look_up.reference.map(|reg| self.range(reg, lane)).transpose()?;
+        if let Some(divisor) = look_up.divisor {
+            let by = self.range(divisor, lane)?;
+            for range in coordinates.iter_mut().chain(&mut reference) {
+                *range = quotient(*range, by).ok_or_else(|| self.cause(CauseKind::NoRequirement))?;
+            }
+        }
+        if image.dim == Dim::Cube {
+            let direction = coordinates.clone().try_into().ok().and_then(face_of);
+            let (Some(OnFace { face, at }), true) = (direction, layers.0 == layers.1) else {
+                return Err(self.cause(CauseKind::Precision));
+            };
+            coordinates = at.to_vec();
+            layers = (6 * layers.0 + face, 6 * layers.0 + face);
+        }
+        let offsets = self.offsets(look_up, image.axes(), lane)?;
         let reach = match self.reading {
             Reading::Usual => Reach::Usual,
             Reading::Lenient => Reach::Lenient,
@@ -268,7 +291,7 @@ impl<'a> Run<'a> {
                 coordinate: *coordinate,
                 size: extent[k],
                 unnormalized: scene.sampler.unnormalized,
-                address: scene.sampler.address[k],
+                address: scene.address(k),
             };
             let texels = |reach| axis.texels(origin, reach, filtering);
             self.readings_differ |= texels(Reach::Usual) != texels(Reach::Lenient);
@@ -327,7 +350,12 @@ impl<'a> Run<'a> {
         let extent = image.extent_shown(spot.level);
         let mut at = [0; 3];
         for k in 0..scene.coordinates.len() {
-            match sampler.address[k].texel(spot.at[k], extent[k]) {
+            let beyond = !(0..i64::from(extent[k])).contains(&spot.at[k]);
+            if image.dim == Dim::Cube && sampler.linear && beyond {
+                // The faces meet there.
+                return (Value::Any(self.cause(CauseKind::Precision)), 0);
+            }
+            match scene.address(k).texel(spot.at[k], extent[k]) {
                 Some(texel) => at[k] = texel,
                 None => return self.border(scene, component),
             }
@@ -432,6 +460,18 @@ impl<'a> Run<'a> {
         }
         Ok(corners.first().copied().flatten().unwrap_or((0.0, 0.0)))
     }
+}
+
+/// The range of quotients, with what a division may round by; `None` where the divisor may be zero.
+fn quotient((lo, hi): (f64, f64), by: (f64, f64)) -> Option<(f64, f64)> {
+    if by.0 <= 0.0 && by.1 >= 0.0 {
+        return None;
+    }
+    let all = [lo / by.0, lo / by.1, hi / by.0, hi / by.1];
+    let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), q| (a.min(*q), b.max(*q)));
+    // Two and a half places.
+    let slack = |q: f64| 3.0 * q.abs() / (1u32 << 23) as f64;
+    Some((least - slack(least), most + slack(most)))
 }
 
 /// The range of a float; `Err` is the cause of anything, or `None` where there is no range.

@@ -1,5 +1,6 @@
 //! Sampled images: which texels a device may take, what the border is, and a reference for gathers that is fast.
 
+pub(crate) mod cube;
 mod reference;
 pub mod select;
 

@@ -19,11 +19,16 @@ pub(super) enum Shape {
     Lines,
     Planes,
     Texels,
+    Cube,
+    Cubes,
 }
 
 impl Shape {
+    /// Those that images of OpenCL have.
     pub(super) const ALL: [Shape; 6] =
         [Shape::Line, Shape::Plane, Shape::Volume, Shape::Lines, Shape::Planes, Shape::Texels];
+    /// Those that modules with capability Shader have beside them.
+    pub(super) const CUBES: [Shape; 2] = [Shape::Cube, Shape::Cubes];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -33,6 +38,8 @@ impl Shape {
             Shape::Lines => "1d_array",
             Shape::Planes => "2d_array",
             Shape::Texels => "buffer",
+            Shape::Cube => "cube",
+            Shape::Cubes => "cube_array",
         }
     }
 
@@ -42,11 +49,21 @@ impl Shape {
             Shape::Plane | Shape::Planes => Dim::Dim2D,
             Shape::Volume => Dim::Dim3D,
             Shape::Texels => Dim::Buffer,
+            Shape::Cube | Shape::Cubes => Dim::Cube,
         }
     }
 
     pub(super) fn arrayed(self) -> bool {
-        matches!(self, Shape::Lines | Shape::Planes)
+        matches!(self, Shape::Lines | Shape::Planes | Shape::Cubes)
+    }
+
+    /// Whether the last of its sides counts layers: faces are layers, too.
+    pub(super) fn layered(self) -> bool {
+        self.arrayed() || self.cubes()
+    }
+
+    pub(super) fn cubes(self) -> bool {
+        matches!(self, Shape::Cube | Shape::Cubes)
     }
 
     /// Sides of an image, the layers last: no two images are alike, so that a wrong one shows in where texels lie too. Each has
@@ -59,6 +76,8 @@ impl Shape {
             Shape::Volume => vec![5 + k, 4, 4 + k],
             Shape::Lines => vec![17 + k, 4 + k],
             Shape::Planes => vec![5 + k, 5, 3 + k],
+            Shape::Cube => vec![4 + k, 4 + k, 6],
+            Shape::Cubes => vec![3 + k, 3 + k, 12 + 6 * (k % 2)],
         }
     }
 
@@ -84,6 +103,8 @@ pub(super) enum Access {
     Copy,
     /// Looks a texel up with a sampler that has a handle of its own.
     Sample,
+    /// The same at coordinates that are divided by the last one.
+    Project,
     /// Looks a texel up in an image whose handle brings its sampler.
     Sampled,
     /// Reads a texel of the image that such a handle brings.
@@ -111,6 +132,7 @@ impl Access {
             Access::ReadWrite => "read_write",
             Access::Copy => "copy",
             Access::Sample => "sample",
+            Access::Project => "project",
             Access::Sampled => "sampled",
             Access::TakenOut => "taken_out",
             Access::Size => "size",
@@ -119,7 +141,12 @@ impl Access {
 
     /// Whether it looks texels up through a sampler.
     pub(super) fn samples(self) -> bool {
-        matches!(self, Access::Sample | Access::Sampled)
+        matches!(self, Access::Sample | Access::Project | Access::Sampled)
+    }
+
+    /// Whether the sampler has a handle of its own.
+    pub(super) fn takes_sampler(self) -> bool {
+        matches!(self, Access::Sample | Access::Project)
     }
 
     /// Whether handles bring image and sampler together.
@@ -268,6 +295,15 @@ pub(super) enum Samplers {
     Unnormalized,
 }
 
+/// The arrays of descriptors that a lowered kernel has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrays {
+    /// As long as there are descriptors.
+    Fixed,
+    /// As long as the layout says, where the device has such.
+    Runtime,
+}
+
 /// The ways to go on beyond the edge, by sampler.
 pub(super) const EDGES: [AddressMode; IMAGES] =
     [AddressMode::ClampToEdge, AddressMode::Repeat, AddressMode::MirroredRepeat, AddressMode::ClampToBorder];
@@ -283,6 +319,7 @@ pub(super) struct Form {
     pub(super) names: Names,
     pub(super) format: ImageFormat,
     pub(super) samplers: Samplers,
+    pub(super) arrays: Arrays,
 }
 
 impl Form {
@@ -295,6 +332,7 @@ impl Form {
             names: Names::Apart,
             format: ImageFormat::Rgba32ui,
             samplers: Samplers::Edges,
+            arrays: Arrays::Fixed,
         }
     }
 
@@ -325,6 +363,11 @@ impl Form {
         Sampler { address: [address; 3], border, unnormalized, ..Sampler::NEAREST }
     }
 
+    /// What the coordinates of an invocation are divided by.
+    pub(super) fn divisor(invocation: usize) -> f32 {
+        [1.0, 2.0, 0.25, -4.0, -0.5][invocation % 5]
+    }
+
     /// The image of an invocation.
     pub(super) fn image(&self, invocation: usize) -> usize {
         self.pick.chosen(Form::selector(invocation))
@@ -348,12 +391,28 @@ impl Form {
             at.push((number % *side as usize) as i64);
             number /= *side as usize;
         }
-        if self.access.samples() {
-            let layered = usize::from(self.shape.arrayed());
+        // A direction leads to a face, and not beyond it.
+        if self.access.samples() && !self.shape.cubes() {
+            let layered = usize::from(self.shape.layered());
             for (k, side) in sides.iter().take(sides.len() - layered).enumerate() {
                 at[k] += [0, 1, -1][(invocation / 3 + k) % 3] * i64::from(*side);
             }
         }
         at
     }
+}
+
+/// The direction that the middle of a texel of a face lies in: a cube of sides from -1 to 1, seen from its middle. Its length varies.
+pub(super) fn direction(face: i64, [s, t]: [f64; 2], invocation: usize) -> [f32; 3] {
+    // From 0 to 1, as on the face; t goes down.
+    let (s, t) = (2.0 * s - 1.0, 2.0 * t - 1.0);
+    let at = match face {
+        0 => [1.0, -t, -s],
+        1 => [-1.0, -t, s],
+        2 => [s, 1.0, t],
+        3 => [s, -1.0, -t],
+        4 => [s, -t, 1.0],
+        _ => [-s, -t, -1.0],
+    };
+    at.map(|x| (x * [1.0, 0.5, 3.0, 64.0][invocation / 2 % 4]) as f32)
 }

@@ -1,6 +1,6 @@
 //! The kernel of a case: how it comes by its handles, and what it does with them.
 
-use super::form::{Access, Form, IMAGES, INVOCATIONS, Pick, Samplers, Shape};
+use super::form::{Access, Form, IMAGES, INVOCATIONS, Pick, Samplers, Shape, direction};
 use super::program::others;
 use super::second;
 use crate::bytes::given;
@@ -30,16 +30,22 @@ fn places(form: &Form) -> Vec<u8> {
     let places = (0..INVOCATIONS).flat_map(|i| {
         let mut words = [0u32; 4];
         let sides = form.shape.sides(form.image(i));
-        let axes = sides.len() - usize::from(form.shape.arrayed());
-        for (k, (at, side)) in form.texel(i).into_iter().zip(sides).enumerate() {
+        let axes = sides.len() - usize::from(form.shape.layered());
+        let divisor = if form.access == Access::Project { f64::from(Form::divisor(i)) } else { 1.0 };
+        for (k, (at, side)) in form.texel(i).into_iter().zip(sides.clone()).enumerate() {
             let centre = at as f64 + 0.5;
             let unnormalized = form.samplers == Samplers::Unnormalized;
             words[k] = match (form.access.samples(), k < axes, unnormalized) {
                 (false, ..) => at as u32,
-                (true, true, false) => ((centre / f64::from(side)) as f32).to_bits(),
-                (true, true, true) => (centre as f32).to_bits(),
+                (true, true, false) => ((centre / f64::from(side) * divisor) as f32).to_bits(),
+                (true, true, true) => ((centre * divisor) as f32).to_bits(),
                 (true, false, _) => (at as f32).to_bits(),
             };
+        }
+        if form.access.samples() && form.shape.cubes() {
+            let at = form.texel(i);
+            let place = [0, 1].map(|k| (at[k] as f64 + 0.5) / f64::from(sides[k]));
+            words[..3].copy_from_slice(&direction(at[2] % 6, place, i).map(f32::to_bits));
         }
         words[3] = Form::selector(i) as u32 | (Form::by(i) as u32) << 8;
         words
@@ -57,6 +63,12 @@ impl Writer {
         match form.shape {
             Shape::Line | Shape::Lines => shader.capability("Sampled1D"),
             Shape::Texels => shader.capability("SampledBuffer"),
+            Shape::Cube => shader.capability("Shader"),
+            Shape::Cubes => {
+                shader.capability("Shader");
+                shader.capability("SampledCubeArray");
+                shader.capability("ImageCubeArray");
+            }
             Shape::Plane | Shape::Volume | Shape::Planes => {}
         }
         let u32 = shader.u32();
@@ -290,13 +302,40 @@ impl Writer {
             Shape::Plane | Shape::Planes => "2D",
             Shape::Volume => "3D",
             Shape::Texels => "Buffer",
+            Shape::Cube | Shape::Cubes => "Cube",
         };
         let arrayed = u32::from(self.form.shape.arrayed());
         self.shader.declare(&format!("OpTypeImage {void} {dim} 0 {arrayed} 0 0 Unknown {access}"))
     }
 
+    /// The coordinate of an invocation that is divided by its last component, or of an array of cubes: what comes behind the others is
+    /// in memory.
+    fn longer_coordinate(&mut self) -> String {
+        let float = self.shader.float(32);
+        let (form, index) = (self.form, self.index.clone());
+        let last = (0..INVOCATIONS).map(|i| match form.access {
+            Access::Project => Form::divisor(i),
+            _ => (form.texel(i)[2] / 6) as f32,
+        });
+        let table = self.buffer(&float, last.flat_map(f32::to_le_bytes).collect());
+        let last = self.load(&float, &table, &index, 4);
+        let axes = if form.shape.cubes() { 3 } else { form.shape.sides(0).len() as u32 };
+        let mut parts: Vec<String> = (0..axes)
+            .map(|k| {
+                let word = self.shader.op(&self.u32, "OpCompositeExtract", format_args!("{} {k}", self.place));
+                self.shader.op(&float, "OpBitcast", word)
+            })
+            .collect();
+        parts.push(last);
+        let ty = self.shader.vector(&float, axes + 1);
+        self.shader.op(&ty, "OpCompositeConstruct", parts.join(" "))
+    }
+
     /// The invocation's coordinate: integers, or floats for a sampler.
     fn coordinate(&mut self) -> String {
+        if self.form.access == Access::Project || (self.form.access.samples() && self.form.shape == Shape::Cubes) {
+            return self.longer_coordinate();
+        }
         let (n, samples) = (self.form.shape.components(), self.form.access.samples());
         let scalar = if samples { self.shader.float(32) } else { self.u32.clone() };
         let words = match n {
@@ -385,7 +424,7 @@ impl Writer {
                 self.shader.run(format_args!("OpImageWrite {to} {at} {value}"));
                 return None;
             }
-            Access::Sample => {
+            Access::Sample | Access::Project => {
                 let ty = self.image_type("ReadOnly");
                 let (image, at) = (self.image(&ty), self.coordinate());
                 let table = self.table(&form.names.handles(form.wide));
@@ -397,7 +436,13 @@ impl Writer {
                 let both = self.shader.declare(&format!("OpTypeSampledImage {ty}"));
                 let both = self.shader.op(&both, "OpSampledImage", format_args!("{image} {by}"));
                 let lod = lod(self);
-                self.shader.op(&texel, "OpImageSampleExplicitLod", format_args!("{both} {at} Lod {lod}"))
+                let op = if form.access == Access::Project {
+                    self.shader.capability("Shader");
+                    "OpImageSampleProjExplicitLod"
+                } else {
+                    "OpImageSampleExplicitLod"
+                };
+                self.shader.op(&texel, op, format_args!("{both} {at} Lod {lod}"))
             }
             Access::Sampled | Access::TakenOut => {
                 let ty = self.image_type("ReadOnly");
@@ -415,7 +460,7 @@ impl Writer {
             Access::Size => {
                 let ty = self.image_type("ReadOnly");
                 let image = self.image(&ty);
-                let n = form.shape.sides(0).len() as u32;
+                let n = form.shape.sides(0).len() as u32 - u32::from(form.shape == Shape::Cube);
                 let size = self.shader.vector(&self.u32, n);
                 let zero = self.shader.constant_u32(0);
                 let size = match form.shape {

@@ -11,7 +11,7 @@ mod second;
 
 use crate::{About, Case, RunPath, Suite};
 use assay_spirv::tables::ImageFormat;
-use form::{Access, Form, Names, Pick, Samplers, Shape};
+use form::{Access, Arrays, Form, Names, Pick, Samplers, Shape};
 
 /// The suite.
 #[derive(Debug)]
@@ -35,12 +35,19 @@ impl Suite for Bindless {
             formats(&mut cases, wide);
             samplers(&mut cases, wide);
         }
+        // What came later stands behind, so that the others are thinned as they were.
+        for wide in [false, true] {
+            cubes(&mut cases, wide);
+            projections(&mut cases, wide);
+            runtime_arrays(&mut cases, wide);
+        }
         cases
     }
 }
 
 fn add(cases: &mut Vec<Case>, name: &str, rule: &'static str, form: Form) {
     let instruction = match form.access {
+        Access::Project => "OpImageSampleProjExplicitLod",
         Access::Sample if form.samplers == Samplers::Unnormalized => "OpConvertHandleToSamplerINTEL",
         Access::Sampled | Access::TakenOut => "OpConvertHandleToSampledImageINTEL",
         _ => "OpConvertHandleToImageINTEL",
@@ -63,7 +70,66 @@ fn add(cases: &mut Vec<Case>, name: &str, rule: &'static str, form: Form) {
 
 /// Whether there is such an access: texel buffers have no samplers.
 fn is_there(shape: Shape, access: Access) -> bool {
-    shape != Shape::Texels || !(access.samples() || access.brings_sampler())
+    let sampler = access.samples() || access.brings_sampler();
+    match access {
+        // Neither layers nor faces are divided.
+        Access::Project => matches!(shape, Shape::Line | Shape::Plane | Shape::Volume),
+        // An image that brings a sampler is no storage image, which reads of cubes ask for.
+        Access::TakenOut if shape.cubes() => false,
+        _ => shape != Shape::Texels || !sampler,
+    }
+}
+
+/// Cubes and arrays of them, in every access.
+fn cubes(cases: &mut Vec<Case>, wide: bool) {
+    const RULE: &str = "a direction leads to the texel of the face that it meets, of the cube that the handle names";
+    for access in Access::ALL {
+        for shape in Shape::CUBES.into_iter().filter(|shape| is_there(*shape, access)) {
+            for pick in [Pick::Table, Pick::Argument, Pick::Select, Pick::Own] {
+                let name = format!("{}.{}.{}", access.name(), shape.name(), pick.name());
+                add(cases, &name, RULE, Form { shape, pick, ..Form::plain(wide, access) });
+            }
+        }
+    }
+    for format in [ImageFormat::Rgba8, ImageFormat::R32f, ImageFormat::Rgba16i] {
+        for access in [Access::Sample, Access::Sampled] {
+            let name = format!("{}.cube.format.{}", access.name(), format!("{format:?}").to_lowercase());
+            add(cases, &name, RULE, Form { shape: Shape::Cube, format, ..Form::plain(wide, access) });
+        }
+    }
+}
+
+/// Coordinates that are divided by their last component, which differs between invocations and is negative in some.
+fn projections(cases: &mut Vec<Case>, wide: bool) {
+    const RULE: &str = "coordinates are divided by the one behind them before a texel is looked up";
+    for shape in [Shape::Line, Shape::Plane, Shape::Volume] {
+        for pick in [Pick::Table, Pick::Argument, Pick::Halves] {
+            let name = format!("project.{}.{}", shape.name(), pick.name());
+            add(cases, &name, RULE, Form { shape, pick, ..Form::plain(wide, Access::Project) });
+        }
+    }
+    for format in [ImageFormat::Rgba8, ImageFormat::R32f] {
+        let name = format!("project.format.{}", format!("{format:?}").to_lowercase());
+        add(cases, &name, RULE, Form { format, ..Form::plain(wide, Access::Project) });
+    }
+    for pick in [Pick::Table, Pick::Argument] {
+        let name = format!("project.unnormalized.{}", pick.name());
+        let form = Form { pick, samplers: Samplers::Unnormalized, ..Form::plain(wide, Access::Project) };
+        add(cases, &name, RULE, form);
+    }
+}
+
+/// Descriptors from arrays of no stated length, where a device has such.
+fn runtime_arrays(cases: &mut Vec<Case>, wide: bool) {
+    const RULE: &str = "a descriptor is the same out of an array whose length the layout says";
+    for access in Access::ALL {
+        for shape in [Shape::Plane, Shape::Planes, Shape::Texels, Shape::Cube] {
+            if is_there(shape, access) {
+                let name = format!("{}.runtime.{}", access.name(), shape.name());
+                add(cases, &name, RULE, Form { shape, arrays: Arrays::Runtime, ..Form::plain(wide, access) });
+            }
+        }
+    }
 }
 
 /// Every dimensionality in every access, by a handle that differs and one that does not.

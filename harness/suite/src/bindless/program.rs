@@ -1,6 +1,6 @@
 //! What the kernel of a case is called with, and the program that it becomes.
 
-use super::form::{Access, Form, IMAGES, INVOCATIONS, Names};
+use super::form::{Access, Arrays, Form, IMAGES, INVOCATIONS, Names};
 use super::kernel::Writer;
 use super::second;
 use crate::bytes::name;
@@ -47,7 +47,9 @@ impl Named {
         let call = KernelCall { arguments, ..KernelCall::default() };
         let mut all = Named { call, images: Vec::new(), samplers: Vec::new(), inputs: Vec::new() };
         let handles = form.names.handles(form.wide);
-        let stored = matches!(form.access, Access::Write | Access::ReadWrite);
+        // Nothing is fetched from a cube: what is read is a storage image.
+        let reads = matches!(form.access, Access::Read | Access::Copy) && form.shape.cubes();
+        let stored = reads || matches!(form.access, Access::Write | Access::ReadWrite);
         let binding = if form.access.brings_sampler() { SAMPLED_AT } else { IMAGES_AT };
         for (k, handle) in handles.into_iter().enumerate() {
             let image = all.image(form, k, (handle, at(binding, k)), stored);
@@ -59,13 +61,13 @@ impl Named {
             all.call.images.push(image);
         }
         let binding = match form.access {
-            Access::Sample => SAMPLERS_AT,
+            _ if form.access.takes_sampler() => SAMPLERS_AT,
             _ if form.access.brings_sampler() => SAMPLED_AT,
             _ => return all,
         };
         for (k, handle) in handles.into_iter().enumerate() {
             all.samplers.push((named(binding, k), SamplerForm::of(&form.sampler(k))));
-            if form.access == Access::Sample {
+            if form.access.takes_sampler() {
                 all.call.samplers.push(SamplerHandle { handle, at: at(binding, k) });
             }
         }
@@ -75,7 +77,7 @@ impl Named {
     /// An image with its texels; `k` counts on beyond those that are alike, for other texels.
     fn image(&mut self, form: &Form, k: usize, (handle, at): (u64, DescriptorAt), storage: bool) -> ImageHandle {
         let sides = form.shape.sides(k % IMAGES);
-        let (along, layers) = sides.split_at(sides.len() - usize::from(form.shape.arrayed()));
+        let (along, layers) = sides.split_at(sides.len() - usize::from(form.shape.layered()));
         let name = named(at.binding, at.element as usize);
         let shape = ImageForm {
             size: Some(along.to_vec()),
@@ -131,11 +133,15 @@ pub(super) fn program(form: Form, lowers: bool) -> Program {
         return program;
     }
     // Indexed where the device can, else with a case for each descriptor.
-    let alternatives = [Indexing::NonUniform, Indexing::Switch].map(|how| {
-        let words = lowered(how).and_then(|words| disassemble(&words, Style::default()).map_err(|e| e.to_string()));
+    let ways: &[Indexing] = match form.arrays {
+        Arrays::Fixed => &[Indexing::NonUniform, Indexing::Switch],
+        Arrays::Runtime => &[Indexing::Runtime, Indexing::NonUniform, Indexing::Switch],
+    };
+    let alternatives = ways.iter().map(|how| {
+        let words = lowered(*how).and_then(|words| disassemble(&words, Style::default()).map_err(|e| e.to_string()));
         Lowered { text: words.unwrap_or_else(|error| format!("not lowered: {error}")), features: &[], extensions: &[] }
     });
-    program.lowered(alternatives.into())
+    program.lowered(alternatives.collect())
 }
 
 /// Push constants take whole words.

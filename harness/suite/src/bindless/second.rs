@@ -107,17 +107,22 @@ impl Form {
         let sides = self.shape.sides(image);
         if self.access == Access::Size {
             let mut size: Vec<u32> = sides;
+            if self.shape.cubes() {
+                // Faces are not told; of an array, its cubes are.
+                let faces = size.pop().unwrap_or(0);
+                size.extend(self.shape.arrayed().then_some(faces / 6));
+            }
             size.resize(4, 0);
             return [size[0], size[1], size[2], size[3]];
         }
         let mut at = self.texel(invocation);
-        if self.access.samples() {
+        if self.access.samples() && !self.shape.cubes() {
             let by = if self.access == Access::Sampled { image } else { Form::by(invocation) };
             let mode = match self.samplers {
                 Samplers::Edges => EDGES[by],
                 Samplers::Unnormalized => [AddressMode::ClampToEdge, AddressMode::ClampToBorder][by % 2],
             };
-            let axes = sides.len() - usize::from(self.shape.arrayed());
+            let axes = sides.len() - usize::from(self.shape.layered());
             for k in 0..axes {
                 match wrap(mode, at[k], i64::from(sides[k])) {
                     Some(inside) => at[k] = inside,

@@ -80,6 +80,7 @@ impl Pass<'_> {
             | Op::ImageFetch
             | Op::ImageWrite
             | Op::ImageSampleExplicitLod
+            | Op::ImageSampleProjExplicitLod
             | Op::ImageQuerySize
             | Op::ImageQuerySizeLod
             | Op::ImageQueryLevels => return self.images.used(&mut self.builder, i, op, code),

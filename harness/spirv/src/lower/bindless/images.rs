@@ -83,7 +83,7 @@ impl Images {
             taken_out: BTreeSet::new(),
         };
         let common = |image: &ImageHandle| match numbers(image.format) {
-            _ if !matches!(image.dim, Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::Buffer) => {
+            _ if !matches!(image.dim, Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::Cube | Dim::Buffer) => {
                 Err(refused(image.at, &format!("dimensionality {}, which no kernel has", image.dim.name())))
             }
             None => Err(refused(image.at, &format!("texels of {:?}", image.format))),
@@ -231,14 +231,14 @@ impl Images {
         };
         let plain = match op {
             Op::ImageQuerySize | Op::ImageQueryLevels => 0,
-            Op::ImageRead | Op::ImageFetch | Op::ImageSampleExplicitLod | Op::ImageQuerySizeLod => 1,
+            Op::ImageRead | Op::ImageFetch | Op::ImageQuerySizeLod => 1,
+            op if samples(op) => 1,
             Op::ImageWrite => 2,
             _ => return Err(LowerError::at(i, op.name())),
         };
         let mut ids = i.operands().get(1..=plain).ok_or_else(|| wrong("without its operands"))?.to_vec();
         let said = i.operands().get(1 + plain..).unwrap_or_default();
-        let mask =
-            self.mask(said, op == Op::ImageSampleExplicitLod).ok_or_else(|| wrong("with these image operands"))?;
+        let mask = self.mask(said, samples(op)).ok_or_else(|| wrong("with these image operands"))?;
         ids.extend(said.get(1..).unwrap_or_default());
         let components = |ty: TypeId| match *module.ty(ty) {
             Type::Vector { component, count } => (module.ty(component), count),
@@ -255,8 +255,8 @@ impl Images {
         }
         let given = ids.first().and_then(|word| module.type_of(*word)).map(components);
         match (op, given) {
-            (Op::ImageSampleExplicitLod, Some((Type::Float { width: 32, .. }, _))) => {}
-            (Op::ImageSampleExplicitLod, _) => return Err(wrong("at coordinates that are no 32-bit floats")),
+            (op, Some((Type::Float { width: 32, .. }, _))) if samples(op) => {}
+            (op, _) if samples(op) => return Err(wrong("at coordinates that are no 32-bit floats")),
             (_, None | Some((Type::Int { width: 32, .. }, _))) => {}
             _ => return Err(wrong("at coordinates that are no 32-bit integers")),
         }
@@ -328,9 +328,14 @@ impl Images {
             }
             _ => (builder.declare(Op::TypeSampler, &[]), "samplers"),
         };
-        let count = builder.number(array.count);
         let ty = builder.id();
-        builder.global(Op::TypeArray, &[element, count], ty);
+        if self.how == Indexing::Runtime {
+            builder.capability(Capability::RuntimeDescriptorArray);
+            builder.global(Op::TypeRuntimeArray, &[element], ty);
+        } else {
+            let count = builder.number(array.count);
+            builder.global(Op::TypeArray, &[element, count], ty);
+        }
         let variable = builder.variable(StorageClass::UniformConstant, ty, None);
         builder.bind(variable, at.0, at.1);
         builder.name(variable, name);
@@ -342,6 +347,8 @@ impl Images {
                 (Dim::Dim1D, true) => builder.capability(C::Image1D),
                 (Dim::Buffer, false) => builder.capability(C::SampledBuffer),
                 (Dim::Buffer, true) => builder.capability(C::ImageBuffer),
+                (Dim::Cube, false) if image.arrayed => builder.capability(C::SampledCubeArray),
+                (Dim::Cube, true) if image.arrayed => builder.capability(C::ImageCubeArray),
                 _ => {}
             }
             let format = Kind::ImageFormat.enumerant(image.format.word());
@@ -349,7 +356,7 @@ impl Images {
                 builder.capability(C::StorageImageExtendedFormats);
             }
         }
-        if self.how == Indexing::NonUniform {
+        if self.how.indexes() {
             builder.capability(C::ShaderNonUniform);
             let [dynamic, apart] = match held {
                 Some((Dim::Buffer, true)) => {
@@ -369,6 +376,11 @@ impl Images {
         array.declared = Some((variable, element));
         Ok((variable, element))
     }
+}
+
+/// Whether an instruction looks texels up through a sampler.
+pub(super) fn samples(op: Op) -> bool {
+    matches!(op, Op::ImageSampleExplicitLod | Op::ImageSampleProjExplicitLod)
 }
 
 /// The type of a binding's images in Vulkan, and of the components of their texels.

@@ -33,10 +33,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How a descriptor of an array is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Indexing {
-    /// By an index that may differ between invocations.
+    /// By an index that may differ between invocations, in an array that is as long as the layout says.
+    Runtime,
+    /// By an index that may differ between invocations, in an array of fixed length.
     NonUniform,
     /// By a case for each: every index is a constant, which every device has.
     Switch,
+}
+
+impl Indexing {
+    /// Whether arrays are indexed.
+    fn indexes(self) -> bool {
+        match self {
+            Indexing::Runtime | Indexing::NonUniform => true,
+            Indexing::Switch => false,
+        }
+    }
 }
 
 /// Lowers a kernel that is called like that.

@@ -2,7 +2,7 @@
 
 use super::Indexing;
 use super::builder::{Builder, Code};
-use super::images::{Array, Common, Images, Numbers, Source, image_ty};
+use super::images::{Array, Common, Images, Numbers, Source, image_ty, samples};
 use crate::kernel::HandleKind;
 use crate::module::{ImageType, Type};
 use crate::tables::{
@@ -122,7 +122,9 @@ impl Images {
         let arrays = (0u32..).zip(&self.arrays);
         let arrays = arrays.filter(|(_, (_, array))| array.kind == kind && fits(array.image.as_ref()));
         let choices = arrays.flat_map(|(ordinal, (at, array))| match self.how {
-            Indexing::NonUniform => vec![Choice { array: *at, literal: ordinal, place: None }],
+            Indexing::Runtime | Indexing::NonUniform => {
+                vec![Choice { array: *at, literal: ordinal, place: None }]
+            }
             Indexing::Switch => {
                 let one = |(_, place): &(u64, u32)| Choice {
                     array: *at,
@@ -150,7 +152,7 @@ impl Images {
         let uint = builder.uint(32);
         let mut selector = number;
         let mut place = None;
-        if self.how == Indexing::NonUniform {
+        if self.how.indexes() {
             let (half, low) = (builder.number(16), builder.number(0xffff));
             let at = code.op(builder, Op::BitwiseAnd, uint, &[number, low]);
             builder.decorate(at, Decoration::NonUniform, &[]);
@@ -182,17 +184,16 @@ impl Images {
         if used.given == 0 || matches!(used.op, Op::ImageQuerySizeLod) {
             return Ok(());
         }
+        // What texels of arrays of cubes are read at counts their faces.
+        let faces = used.ty.dim == Some(Dim::Cube) && !samples(used.op);
         let axes = match used.ty.dim {
             Some(Dim::Dim1D | Dim::Buffer) => 1,
             Some(Dim::Dim2D) => 2,
             _ => 3,
-        } + u32::from(used.ty.arrayed);
+        } + u32::from(used.ty.arrayed && !faces)
+            + u32::from(used.op == Op::ImageSampleProjExplicitLod);
         let Some(coordinate) = given.first_mut() else { return Ok(()) };
-        let component = if used.op == Op::ImageSampleExplicitLod {
-            builder.declare(Op::TypeFloat, &[32])
-        } else {
-            builder.uint(32)
-        };
+        let component = if samples(used.op) { builder.declare(Op::TypeFloat, &[32]) } else { builder.uint(32) };
         match used.given {
             n if n < axes => return Err(format!("at {n} coordinates where {axes} are needed")),
             n if n == axes => {}
@@ -285,6 +286,9 @@ impl Images {
                 let [coordinate] = *given else { return Err("of a level of a storage image".into()) };
                 code.op(builder, Op::ImageRead, texel, &[what, coordinate])
             }
+            Op::ImageRead | Op::ImageFetch if image.dim == Dim::Cube => {
+                return Err("of a cube that is no storage image: Vulkan fetches from none".into());
+            }
             Op::ImageRead | Op::ImageFetch => {
                 operands.extend(&given[..1]);
                 if image.dim != Dim::Buffer {
@@ -292,11 +296,11 @@ impl Images {
                 }
                 code.op(builder, Op::ImageFetch, texel, &operands)
             }
-            Op::ImageSampleExplicitLod => {
+            op @ (Op::ImageSampleExplicitLod | Op::ImageSampleProjExplicitLod) => {
                 operands.extend(&given[..1]);
                 operands.push(used.mask);
                 operands.extend(&given[1..]);
-                code.op(builder, Op::ImageSampleExplicitLod, texel, &operands)
+                code.op(builder, op, texel, &operands)
             }
             Op::ImageQueryLevels => {
                 builder.capability(Capability::ImageQuery);
@@ -335,7 +339,9 @@ fn fits(used: &Use<'_>, with_sampler: bool, image: Option<&Common>) -> bool {
     let access = match used.op {
         Op::ImageWrite => image.storage,
         Op::ImageFetch => !image.storage,
-        Op::ImageSampleExplicitLod | Op::ImageQueryLevels => !image.storage && image.dim != Dim::Buffer,
+        Op::ImageSampleExplicitLod | Op::ImageSampleProjExplicitLod | Op::ImageQueryLevels => {
+            !image.storage && image.dim != Dim::Buffer
+        }
         _ => !(with_sampler && image.storage),
     };
     Some(image.dim) == used.ty.dim && image.arrayed == used.ty.arrayed && numbers && access

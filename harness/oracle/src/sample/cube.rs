@@ -1,0 +1,102 @@
+//! Which face of a cube a direction means, and where on it: "Cube Map Face Selection and Transformations".
+
+/// Where on a face: the face, and the least and the greatest coordinate along s and t, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OnFace {
+    /// Its number, which is its layer: +x, -x, +y, -y, +z, -z.
+    pub(crate) face: u32,
+    /// Along s and t.
+    pub(crate) at: [(f64, f64); 2],
+}
+
+/// What a division and the steps around it may move a coordinate of a face by, which is at most 1: each of them rounds once in 32-bit
+/// floats, the division by two and a half places.
+const ROUNDING: f64 = 1.0 / (1u32 << 22) as f64;
+
+/// The place that a direction means, its coordinates being within ranges. Of coordinates of the same size z comes before y, and y before
+/// x. `None` where the ranges leave open which is the largest, or its sign, and for the direction of no length.
+pub(crate) fn face_of(direction: [(f64, f64); 3]) -> Option<OnFace> {
+    let size = |(lo, hi): (f64, f64)| match (lo <= 0.0, hi >= 0.0) {
+        (true, true) => (0.0, hi.max(-lo)),
+        (false, _) => (lo, hi),
+        (true, false) => (-hi, -lo),
+    };
+    let sizes = direction.map(size);
+    // At least as large as both others, and larger than those that come before it.
+    let leads = |k: usize| {
+        (0..3).filter(|other| *other != k).all(|other| {
+            let (least, most) = (sizes[k].0, sizes[other].1);
+            if other > k { least > most } else { least >= most }
+        })
+    };
+    let major = (0..3).rev().find(|k| leads(*k))?;
+    let (least, most) = sizes[major];
+    let negative = direction[major].1 < 0.0;
+    if least <= 0.0 {
+        return None;
+    }
+    let back = |(lo, hi): (f64, f64)| (-hi, -lo);
+    let [x, y, z] = direction;
+    let (s, t) = match (major, negative) {
+        (0, false) => (back(z), back(y)),
+        (0, true) => (z, back(y)),
+        (1, false) => (x, z),
+        (1, true) => (x, back(z)),
+        (_, false) => (x, back(y)),
+        (_, true) => (back(x), back(y)),
+    };
+    let place = |(lo, hi): (f64, f64)| {
+        let low = (lo / if lo < 0.0 { least } else { most } + 1.0) / 2.0 - ROUNDING;
+        let high = (hi / if hi < 0.0 { most } else { least } + 1.0) / 2.0 + ROUNDING;
+        (low, high)
+    };
+    Some(OnFace { face: 2 * major as u32 + u32::from(negative), at: [place(s), place(t)] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(direction: [f64; 3]) -> Option<(u32, [f64; 2])> {
+        let found = face_of(direction.map(|x| (x, x)))?;
+        let middle = found.at.map(|(lo, hi)| {
+            assert!(lo < hi && hi - lo < 1e-5);
+            ((lo + hi) * 512.0).round() / 1024.0
+        });
+        Some((found.face, middle))
+    }
+
+    #[test]
+    fn each_face_is_turned_as_the_table_says() {
+        // Halfway to the edge along one axis, a quarter along the other.
+        for (direction, face, place) in [
+            ([2.0, 0.5, 1.0], 0, [0.25, 0.375]),
+            ([-2.0, 0.5, 1.0], 1, [0.75, 0.375]),
+            ([0.5, 2.0, 1.0], 2, [0.625, 0.75]),
+            ([0.5, -2.0, 1.0], 3, [0.625, 0.25]),
+            ([0.5, 1.0, 2.0], 4, [0.625, 0.25]),
+            ([0.5, 1.0, -2.0], 5, [0.375, 0.25]),
+        ] {
+            assert_eq!(at(direction), Some((face, place)), "{direction:?}");
+        }
+    }
+
+    #[test]
+    fn of_the_same_size_z_comes_first_and_then_y() {
+        assert_eq!(at([1.0, 1.0, 1.0]).map(|(face, _)| face), Some(4));
+        assert_eq!(at([-1.0, -1.0, 0.5]).map(|(face, _)| face), Some(3));
+        assert_eq!(at([1.0, 0.5, -1.0]).map(|(face, _)| face), Some(5));
+        assert_eq!(at([0.0; 3]), None);
+    }
+
+    #[test]
+    fn ranges_that_reach_over_an_edge_mean_no_face() {
+        assert_eq!(face_of([(0.9, 1.1), (0.0, 0.0), (1.0, 1.0)]), None);
+        assert_eq!(face_of([(-0.1, 0.1), (0.0, 0.0), (0.0, 0.0)]), None);
+        let wide = face_of([(2.0, 4.0), (-1.0, -1.0), (0.0, 1.0)]).expect("x is the largest");
+        assert_eq!(wide.face, 0);
+        let [s, t] = wide.at;
+        assert!((s.0 - 0.25).abs() < 1e-6 && (s.1 - 0.5).abs() < 1e-6, "{s:?}");
+        assert!((t.0 - 0.625).abs() < 1e-6 && (t.1 - 0.75).abs() < 1e-6, "{t:?}");
+    }
+}
