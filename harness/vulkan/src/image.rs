@@ -17,6 +17,8 @@ use crate::resource::{AddressMode, CompareOp, ImageDim, ImageSpec, SamplerSpec, 
 pub(crate) struct Image {
     device: Arc<DeviceShared>,
     pub(crate) spec: ImageSpec,
+    /// All that it has.
+    pub(crate) aspects: vk::ImageAspectFlags,
     pub(crate) raw: vk::Image,
     pub(crate) view: vk::ImageView,
     allocation: Option<Allocation>,
@@ -39,7 +41,18 @@ impl Image {
         spec: ImageSpec,
         usage: vk::ImageUsageFlags,
     ) -> Result<Self, Error> {
-        let format = vk_format(spec.format)?;
+        Self::of_aspects(device, spec, usage, aspect_of(spec.format))
+    }
+
+    /// Makes an image of any usage with these aspects: depth and stencil of one image, of which `spec` is one, or what its format has.
+    pub(crate) fn of_aspects(
+        device: &Arc<DeviceShared>,
+        spec: ImageSpec,
+        usage: vk::ImageUsageFlags,
+        aspects: vk::ImageAspectFlags,
+    ) -> Result<Self, Error> {
+        let both = aspects.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL);
+        let format = if both { vk::Format::D32_SFLOAT_S8_UINT } else { vk_format(spec.format)? };
         let (dim, view_type) = dimensions(&spec);
         let cube = spec.dim == ImageDim::Cube;
         let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
@@ -62,7 +75,8 @@ impl Image {
         let raw = unsafe { raw_device.create_image(&info, None) };
         let raw = device.check(raw, "vkCreateImage")?;
         // From here on a drop of `image` cleans up.
-        let mut image = Self { device: device.clone(), spec, raw, view: vk::ImageView::null(), allocation: None };
+        let mut image =
+            Self { device: device.clone(), spec, aspects, raw, view: vk::ImageView::null(), allocation: None };
         // SAFETY: a live image of this device.
         let requirements = unsafe { raw_device.get_image_memory_requirements(raw) };
         let allocation = device
@@ -84,34 +98,40 @@ impl Image {
             .view_type(view_type)
             .format(format)
             .components(components(&spec))
-            .subresource_range(image.shown());
+            .subresource_range(image.shown(aspects));
         // SAFETY: the image is bound to memory and its usage allows views.
         let view = unsafe { raw_device.create_image_view(&info, None) };
         image.view = device.check(view, "vkCreateImageView")?;
         Ok(image)
     }
 
-    /// Its only aspect.
-    pub(crate) fn aspect(&self) -> vk::ImageAspectFlags {
-        match self.spec.format {
-            TexelFormat::Color(_) => vk::ImageAspectFlags::COLOR,
-            TexelFormat::Depth32 => vk::ImageAspectFlags::DEPTH,
-        }
+    /// A view of one of its aspects.
+    pub(crate) fn view_of(&self, aspect: vk::ImageAspectFlags) -> Result<AspectView, Error> {
+        let both = self.aspects != aspect;
+        let info = vk::ImageViewCreateInfo::default()
+            .image(self.raw)
+            .view_type(dimensions(&self.spec).1)
+            .format(if both { vk::Format::D32_SFLOAT_S8_UINT } else { vk_format(self.spec.format)? })
+            .components(components(&self.spec))
+            .subresource_range(self.shown(aspect));
+        // SAFETY: the image is bound to memory and its usage allows views.
+        let raw = unsafe { self.device.raw.create_image_view(&info, None) };
+        Ok(AspectView { device: self.device.clone(), raw: self.device.check(raw, "vkCreateImageView")? })
     }
 
     /// All levels and layers.
     pub(crate) fn range(&self) -> vk::ImageSubresourceRange {
         vk::ImageSubresourceRange::default()
-            .aspect_mask(self.aspect())
+            .aspect_mask(self.aspects)
             .level_count(self.spec.levels)
             .layer_count(self.spec.layers)
     }
 
-    /// The levels and layers that the view shows.
-    fn shown(&self) -> vk::ImageSubresourceRange {
+    /// The levels and layers that the view shows, of an aspect.
+    fn shown(&self, aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
         let ImageSpec { levels, layers, view, .. } = self.spec;
         vk::ImageSubresourceRange::default()
-            .aspect_mask(self.aspect())
+            .aspect_mask(aspect)
             .base_mip_level(view.base_level)
             .level_count(view.levels_of(levels))
             .base_array_layer(view.base_layer)
@@ -120,11 +140,16 @@ impl Image {
 
     /// The copies between the image and a buffer of its contents, level by level.
     pub(crate) fn regions(&self) -> Result<Vec<vk::BufferImageCopy>, Error> {
+        self.regions_of(self.aspects)
+    }
+
+    /// The same of one of its aspects. A texel of each has as many bytes as the format of the image's description.
+    pub(crate) fn regions_of(&self, aspect: vk::ImageAspectFlags) -> Result<Vec<vk::BufferImageCopy>, Error> {
         (0..self.spec.levels)
             .map(|level| {
                 let [width, height, depth] = self.spec.extent_of(level);
                 let layers = vk::ImageSubresourceLayers::default()
-                    .aspect_mask(self.aspect())
+                    .aspect_mask(aspect)
                     .mip_level(level)
                     .layer_count(self.spec.layers);
                 Ok(vk::BufferImageCopy::default()
@@ -148,6 +173,28 @@ impl Drop for Image {
             // The allocator refuses only what it did not hand out.
             let _freed = self.device.allocator().free(allocation);
         }
+    }
+}
+
+/// A view of one aspect of an image. Its owner drops it before the image.
+pub(crate) struct AspectView {
+    device: Arc<DeviceShared>,
+    pub(crate) raw: vk::ImageView,
+}
+
+impl Drop for AspectView {
+    fn drop(&mut self) {
+        // SAFETY: the owner vouches that no work uses it.
+        unsafe { self.device.raw.destroy_image_view(self.raw, None) };
+    }
+}
+
+/// The aspect of a format.
+pub(crate) fn aspect_of(format: TexelFormat) -> vk::ImageAspectFlags {
+    match format {
+        TexelFormat::Color(_) => vk::ImageAspectFlags::COLOR,
+        TexelFormat::Depth32 => vk::ImageAspectFlags::DEPTH,
+        TexelFormat::Stencil8 => vk::ImageAspectFlags::STENCIL,
     }
 }
 
@@ -379,7 +426,11 @@ fn compare_op(op: CompareOp) -> vk::CompareOp {
 /// Vulkan's name for a format ("Compatibility Between SPIR-V Image Formats and Vulkan Formats").
 pub(crate) fn vk_format(format: TexelFormat) -> Result<vk::Format, Error> {
     use ImageFormat as F;
-    let TexelFormat::Color(format) = format else { return Ok(vk::Format::D32_SFLOAT) };
+    let format = match format {
+        TexelFormat::Color(format) => format,
+        TexelFormat::Depth32 => return Ok(vk::Format::D32_SFLOAT),
+        TexelFormat::Stencil8 => return Ok(vk::Format::S8_UINT),
+    };
     Ok(match format {
         F::Unknown => return Err(Error::invalid("an image needs a format; `Unknown` is none")),
         F::Rgba32f => vk::Format::R32G32B32A32_SFLOAT,

@@ -116,6 +116,8 @@ pub enum TexelFormat {
     Color(ImageFormat),
     /// `VK_FORMAT_D32_SFLOAT`, for depth comparison.
     Depth32,
+    /// `VK_FORMAT_S8_UINT`.
+    Stencil8,
 }
 
 impl TexelFormat {
@@ -125,6 +127,7 @@ impl TexelFormat {
         use ImageFormat as F;
         match self {
             TexelFormat::Depth32 => 4,
+            TexelFormat::Stencil8 => 1,
             TexelFormat::Color(format) => match format {
                 F::Unknown => 0,
                 F::R8 | F::R8Snorm | F::R8i | F::R8ui => 1,
@@ -147,6 +150,7 @@ impl TexelFormat {
         use ImageFormat as F;
         match self {
             TexelFormat::Depth32 => false,
+            TexelFormat::Stencil8 => true,
             TexelFormat::Color(format) => match format {
                 F::R8i | F::Rg8i | F::Rgba8i | F::R8ui | F::Rg8ui | F::Rgba8ui => true,
                 F::R16i | F::Rg16i | F::Rgba16i | F::R16ui | F::Rg16ui | F::Rgba16ui => true,
@@ -166,6 +170,7 @@ impl TexelFormat {
         match self {
             TexelFormat::Color(format) => format!("{format:?}"),
             TexelFormat::Depth32 => "D32_SFLOAT".into(),
+            TexelFormat::Stencil8 => "S8_UINT".into(),
         }
     }
 }

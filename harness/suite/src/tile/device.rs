@@ -61,7 +61,7 @@ impl<'a> Bound<'a> {
     fn new(device: &'a Device, pass: &'a Pass, limit: Duration) -> Result<Self, Error> {
         let (mut resources, mut of) = (Vec::new(), Vec::new());
         for (index, attachment) in pass.attachments.iter().enumerate() {
-            let image = image(pass, index);
+            let image = ImageSpec { format: attachment.lowered_format(), ..image(pass, index) };
             for &(binding, access) in &attachment.bindings {
                 let resource = match access {
                     Access::Storage => Resource::StorageImage(image),

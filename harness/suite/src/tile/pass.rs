@@ -33,6 +33,15 @@ impl Attachment {
         match self.format {
             TexelFormat::Color(format) => format,
             TexelFormat::Depth32 => ImageFormat::R32f,
+            TexelFormat::Stencil8 => ImageFormat::R8ui,
+        }
+    }
+
+    /// The format of an ordinary image with the same texels: not every device lets stencil be sampled.
+    pub(super) fn lowered_format(&self) -> TexelFormat {
+        match self.format {
+            TexelFormat::Stencil8 => TexelFormat::Color(ImageFormat::R8ui),
+            format @ (TexelFormat::Color(_) | TexelFormat::Depth32) => format,
         }
     }
 }

@@ -13,6 +13,7 @@ pub(super) fn picture(pass: &Pass, index: usize, got: &[u8], permitted: &Permitt
     let scalars = match pass.attachments.get(index)?.format {
         TexelFormat::Color(format) => texel_scalars(format)?,
         TexelFormat::Depth32 => vec![Scalar::Float(F32)],
+        TexelFormat::Stencil8 => vec![Scalar::Int { width: 8, signed: false }],
     };
     let (expected, cells) = (permitted.contents.attachments.get(index)?, permitted.attachments.get(index)?);
     let mut texels = Texels { width: pass.extent[0] as usize, ..Texels::default() };

@@ -81,7 +81,7 @@ fn area(pass: &TilePass<'_>) -> Result<(), Error> {
 
 fn attachments(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
     let has = &device.capabilities;
-    let mut depth = 0;
+    let mut parts = [0; 2];
     for (index, attachment) in pass.attachments.iter().enumerate() {
         let image = &attachment.image;
         let [width, height] = pass.extent;
@@ -96,31 +96,35 @@ fn attachments(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> 
         if image.bytes()? != given {
             return Err(Error::invalid(format!("attachment {index} is given {given} bytes, not {}", image.bytes()?)));
         }
-        let is_depth = image.format == TexelFormat::Depth32;
-        let needs = match attachment.role {
-            AttachmentRole::Color if is_depth => {
-                return Err(Error::invalid(format!("attachment {index}: a depth format is no colour")));
+        let is_color = matches!(image.format, TexelFormat::Color(_));
+        let needs = match (attachment.role, image.format) {
+            (AttachmentRole::Color, TexelFormat::Depth32 | TexelFormat::Stencil8) => {
+                return Err(Error::invalid(format!("attachment {index}: depth and stencil are no colour")));
             }
-            AttachmentRole::Color => "tileShadingColorAttachments",
-            AttachmentRole::DepthStencil if !is_depth => {
-                return Err(Error::invalid(format!("attachment {index} has no depth")));
+            (AttachmentRole::Color, TexelFormat::Color(_)) => "tileShadingColorAttachments",
+            (AttachmentRole::DepthStencil, TexelFormat::Color(_)) => {
+                return Err(Error::invalid(format!("attachment {index} has neither depth nor stencil")));
             }
-            AttachmentRole::DepthStencil => {
-                depth += 1;
+            (AttachmentRole::DepthStencil, TexelFormat::Depth32) => {
+                parts[0] += 1;
                 "tileShadingDepthAttachments"
             }
-            AttachmentRole::Input if pass.form == PassForm::Dynamic => {
+            (AttachmentRole::DepthStencil, TexelFormat::Stencil8) => {
+                parts[1] += 1;
+                "tileShadingStencilAttachments"
+            }
+            (AttachmentRole::Input, _) if pass.form == PassForm::Dynamic => {
                 return Err(Error::invalid("input attachments come with render pass objects"));
             }
-            AttachmentRole::Input => "tileShadingInputAttachments",
+            (AttachmentRole::Input, _) => "tileShadingInputAttachments",
         };
         if !attachment.bindings.is_empty() && !has.has_feature(needs) {
             return Err(device.lacks(format!("the feature {needs} (VUID-RuntimeSpirv-OpTypeImage-10707 ff)")));
         }
         for (_, _, kind) in &attachment.bindings {
             match kind {
-                DescriptorKind::StorageImage if is_depth => {
-                    return Err(Error::invalid("a depth attachment is no storage image"));
+                DescriptorKind::StorageImage if !is_color => {
+                    return Err(Error::invalid("a depth or stencil attachment is no storage image"));
                 }
                 DescriptorKind::StorageImage => {}
                 DescriptorKind::SampledImage | DescriptorKind::CombinedImageSampler => {
@@ -136,8 +140,8 @@ fn attachments(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> 
             }
         }
     }
-    if depth > 1 {
-        return Err(Error::invalid("a render pass has one depth attachment at most"));
+    if parts.iter().any(|part| *part > 1) {
+        return Err(Error::invalid("a render pass has one depth attachment and one stencil attachment at most"));
     }
     Ok(())
 }

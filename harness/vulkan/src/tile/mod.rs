@@ -34,7 +34,8 @@ pub enum PassForm {
 pub enum AttachmentRole {
     /// A colour attachment, which per-tile dispatches may store to.
     Color,
-    /// The depth or stencil attachment, by its format; there is at most one.
+    /// The depth or the stencil attachment, by its format; there is at most one of each. Both are one image, of
+    /// `VK_FORMAT_D32_SFLOAT_S8_UINT`.
     DepthStencil,
     /// An input attachment: with render pass objects only.
     Input,

@@ -7,11 +7,11 @@ use assay_spirv::reflect::DescriptorKind;
 use gpu_allocator::MemoryLocation;
 
 use super::structs::{self, RenderPassTileShadingCreateInfo};
-use super::{AttachmentRole, Mistake, PassForm, TileGrid, TilePass, TilePassLeft};
+use super::{AttachmentRole, Mistake, PassForm, TileAttachment, TileGrid, TilePass, TilePassLeft};
 use crate::descriptors::Objects;
 use crate::device::DeviceShared;
 use crate::error::Error;
-use crate::image::{Image, Sampler, vk_format};
+use crate::image::{AspectView, Image, Sampler, aspect_of, vk_format};
 use crate::layout::{LayoutKey, descriptor_type};
 use crate::memory::Buffer;
 use crate::resource::BindingLayout;
@@ -31,7 +31,12 @@ pub(super) fn bindings(pass: &TilePass<'_>) -> Result<Vec<BindingLayout>, Error>
 
 /// An attachment's objects. The sampler is there where a binding needs it.
 pub(super) struct Attachment {
-    pub(super) image: Image,
+    /// What of the image it is.
+    pub(super) aspect: vk::ImageAspectFlags,
+    /// Of its aspect alone: what shaders see.
+    view: AspectView,
+    /// Depth and stencil are one image where a pass has both.
+    pub(super) image: Arc<Image>,
     sampler: Option<Sampler>,
     pub(super) staging: Buffer,
 }
@@ -62,7 +67,7 @@ impl PassObjects {
     pub(super) fn new(device: &Arc<DeviceShared>, pass: &TilePass<'_>, mistake: Mistake) -> Result<Self, Error> {
         let key = LayoutKey { bindings: bindings(pass)?, push_constants: 0 };
         let base = Objects::new(device, &key, &[])?;
-        let attachments = pass.attachments.iter().map(|attachment| {
+        let usage_of = |attachment: &TileAttachment<'_>| {
             let mut usage = vk::ImageUsageFlags::TRANSFER_SRC
                 | vk::ImageUsageFlags::TRANSFER_DST
                 | match attachment.role {
@@ -76,8 +81,26 @@ impl PassObjects {
                     _ => vk::ImageUsageFlags::SAMPLED,
                 };
             }
+            usage
+        };
+        let parts = || pass.attachments.iter().filter(|a| a.role == AttachmentRole::DepthStencil);
+        let usage = parts().fold(vk::ImageUsageFlags::empty(), |usage, part| usage | usage_of(part));
+        let aspects = parts().fold(vk::ImageAspectFlags::empty(), |all, part| all | aspect_of(part.image.format));
+        let mut shared: Option<Arc<Image>> = None;
+        let attachments = pass.attachments.iter().map(|attachment| {
+            let aspect = aspect_of(attachment.image.format);
+            let image = match (attachment.role, &shared) {
+                (AttachmentRole::DepthStencil, Some(shared)) => shared.clone(),
+                (AttachmentRole::DepthStencil, None) => {
+                    let made = Image::of_aspects(device, attachment.image, usage, aspects)?;
+                    shared.insert(Arc::new(made)).clone()
+                }
+                _ => Arc::new(Image::with_usage(device, attachment.image, usage_of(attachment))?),
+            };
             Ok(Attachment {
-                image: Image::with_usage(device, attachment.image, usage)?,
+                aspect,
+                view: image.view_of(aspect)?,
+                image,
                 sampler: attachment.sampler.as_ref().map(|sampler| Sampler::new(device, sampler)).transpose()?,
                 staging: Buffer::new(
                     device,
@@ -118,7 +141,7 @@ impl PassObjects {
                 let combined = kind == DescriptorKind::CombinedImageSampler;
                 let info = vk::DescriptorImageInfo::default()
                     .image_layout(vk::ImageLayout::GENERAL)
-                    .image_view(objects.image.view)
+                    .image_view(objects.view.raw)
                     .sampler(if combined { sampler } else { vk::Sampler::null() });
                 images.push((set, binding, kind, [info]));
             }
@@ -150,14 +173,16 @@ impl PassObjects {
         let general = vk::ImageLayout::GENERAL;
         let mut descriptions = Vec::new();
         let (mut colors, mut inputs, mut depth) = (Vec::new(), Vec::new(), None);
-        for (index, attachment) in (0..).zip(pass.attachments) {
+        for (index, (attachment, made)) in (0..).zip(self.images(pass)) {
+            let both = made.image.aspects != made.aspect;
+            let format = if both { vk::Format::D32_SFLOAT_S8_UINT } else { vk_format(attachment.image.format)? };
             let description = vk::AttachmentDescription2::default()
-                .format(vk_format(attachment.image.format)?)
+                .format(format)
                 .samples(vk::SampleCountFlags::TYPE_1)
                 .load_op(vk::AttachmentLoadOp::LOAD)
                 .store_op(vk::AttachmentStoreOp::STORE)
-                .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
-                .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
+                .stencil_load_op(vk::AttachmentLoadOp::LOAD)
+                .stencil_store_op(vk::AttachmentStoreOp::STORE)
                 .initial_layout(general)
                 .final_layout(general);
             descriptions.push(description);
@@ -165,9 +190,7 @@ impl PassObjects {
             match attachment.role {
                 AttachmentRole::Color => colors.push(reference.aspect_mask(vk::ImageAspectFlags::COLOR)),
                 AttachmentRole::DepthStencil => depth = Some(reference),
-                AttachmentRole::Input => {
-                    inputs.push(reference.aspect_mask(self.attachments[index as usize].image.aspect()))
-                }
+                AttachmentRole::Input => inputs.push(reference.aspect_mask(made.aspect)),
             }
         }
         let apron = (pass.apron != [0; 2]) != (mistake == Mistake::ApronFlag);
@@ -196,7 +219,7 @@ impl PassObjects {
         // SAFETY: the device is alive, here and below; all that the infos point to lives until the calls return.
         let made = unsafe { device.raw.create_render_pass2(&info, None) };
         self.render_pass = device.check(made, "vkCreateRenderPass2")?;
-        let views: Vec<_> = self.attachments.iter().map(|a| a.image.view).collect();
+        let views: Vec<_> = self.images(pass).map(|(_, made)| made.image.view).collect();
         let info = vk::FramebufferCreateInfo::default()
             .render_pass(self.render_pass)
             .attachments(&views)
@@ -207,6 +230,19 @@ impl PassObjects {
         let made = unsafe { device.raw.create_framebuffer(&info, None) };
         self.framebuffer = device.check(made, "vkCreateFramebuffer")?;
         Ok(())
+    }
+
+    /// The attachments, those that share an image with another once.
+    pub(super) fn images<'p, 'a>(
+        &'p self,
+        pass: &'p TilePass<'a>,
+    ) -> impl Iterator<Item = (&'p TileAttachment<'a>, &'p Attachment)> {
+        let first = |index: usize| {
+            let image = &self.attachments[index].image;
+            !self.attachments[..index].iter().any(|before| Arc::ptr_eq(&before.image, image))
+        };
+        let all = pass.attachments.iter().zip(&self.attachments).enumerate();
+        all.filter(move |(index, _)| first(*index)).map(|(_, both)| both)
     }
 
     /// Calls `with` with the description of dynamic rendering.
@@ -220,7 +256,8 @@ impl PassObjects {
         };
         let of = |role| (0..pass.attachments.len()).filter(move |i| pass.attachments[*i].role == role);
         let colors: Vec<_> = of(AttachmentRole::Color).map(info).collect();
-        let depth = of(AttachmentRole::DepthStencil).map(info).next();
+        let part = |aspect| of(AttachmentRole::DepthStencil).find(|i| self.attachments[*i].aspect == aspect).map(info);
+        let (depth, stencil) = (part(vk::ImageAspectFlags::DEPTH), part(vk::ImageAspectFlags::STENCIL));
         let mut tiles = RenderPassTileShadingCreateInfo::new(self.flags, pass.apron);
         let mut rendering = vk::RenderingInfo::default()
             .render_area(area(pass))
@@ -229,6 +266,9 @@ impl PassObjects {
             .push_next(&mut tiles);
         if let Some(depth) = &depth {
             rendering = rendering.depth_attachment(depth);
+        }
+        if let Some(stencil) = &stencil {
+            rendering = rendering.stencil_attachment(stencil);
         }
         with(&rendering)
     }

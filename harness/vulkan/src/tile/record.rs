@@ -200,8 +200,8 @@ unsafe fn transfer(objects: &PassObjects, pass: &TilePass<'_>, before: bool) -> 
         .dst_stage_mask(all)
         .dst_access_mask(memory);
     if before {
-        for made in &objects.attachments {
-            let (general, regions) = (vk::ImageLayout::GENERAL, made.image.regions()?);
+        let general = vk::ImageLayout::GENERAL;
+        for (_, made) in objects.images(pass) {
             let ready = [vk::ImageMemoryBarrier2::default()
                 .dst_stage_mask(vk::PipelineStageFlags2::COPY)
                 .dst_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
@@ -212,11 +212,13 @@ unsafe fn transfer(objects: &PassObjects, pass: &TilePass<'_>, before: bool) -> 
                 .image(made.image.raw)
                 .subresource_range(made.image.range())];
             let info = vk::DependencyInfo::default().image_memory_barriers(&ready);
+            // SAFETY: as in `record`.
+            unsafe { raw.cmd_pipeline_barrier2(commands, &info) };
+        }
+        for made in &objects.attachments {
+            let regions = made.image.regions_of(made.aspect)?;
             // SAFETY: as in `record`; the staging buffer holds all regions.
-            unsafe {
-                raw.cmd_pipeline_barrier2(commands, &info);
-                raw.cmd_copy_buffer_to_image(commands, made.staging.raw, made.image.raw, general, &regions);
-            }
+            unsafe { raw.cmd_copy_buffer_to_image(commands, made.staging.raw, made.image.raw, general, &regions) };
         }
     }
     // SAFETY: as in `record`.

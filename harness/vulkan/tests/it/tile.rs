@@ -236,6 +236,57 @@ fn sampled_depth_and_layered_attachments_draw_no_validation_message() {
     });
 }
 
+/// Depth and stencil of one image, each seen through a view of its aspect.
+#[test]
+fn stencil_attachments_draw_no_validation_message() {
+    on_the_mock_stack("tile::stencil_attachments_draw_no_validation_message", |instance| {
+        let device = open(instance, &[]);
+        let text = include_str!("tile_stencil.spvasm");
+        let kinds =
+            [(0, DescriptorKind::StorageImage), (1, DescriptorKind::SampledImage), (2, DescriptorKind::SampledImage)];
+        let bindings = kinds.map(|(binding, kind)| BindingLayout::new(0, binding, kind, 1)).to_vec();
+        let words = assay_spirv::assemble(text).unwrap_or_else(|e| panic!("{e}"));
+        let pipeline = Shader { words, bindings, push: 0 }.pipeline(&device).unwrap();
+        let data = vec![0; (WIDTH * HEIGHT * 4) as usize];
+        let attachment = |binding, format: TexelFormat, role, kind| TileAttachment {
+            image: image(1, format),
+            role,
+            bindings: vec![(0, binding, kind)],
+            sampler: None,
+            data: &data[..(WIDTH * HEIGHT) as usize * format.bytes()],
+        };
+        let part =
+            |binding, format| attachment(binding, format, AttachmentRole::DepthStencil, DescriptorKind::SampledImage);
+        let color = || attachment(0, R32UI, AttachmentRole::Color, DescriptorKind::StorageImage);
+        let steps = [TileStep::DispatchTile { pipeline: &pipeline, push_constants: &[] }];
+        let pass_of = |form, attachments: &[TileAttachment<'_>]| {
+            let pass = TilePass {
+                form,
+                extent: [WIDTH, HEIGHT],
+                layers: 1,
+                area: [[0, 0], [WIDTH, HEIGHT]],
+                apron: [1, 1],
+                attachments,
+                buffers: &[],
+                steps: &steps,
+            };
+            device.tile_pass(&pass, LIMIT).map(|left| left.attachments.len())
+        };
+        for form in [PassForm::Dynamic, PassForm::Objects] {
+            let both = [color(), part(1, TexelFormat::Depth32), part(2, TexelFormat::Stencil8)];
+            assert_eq!(pass_of(form, &both).unwrap_or_else(|e| panic!("{form:?}: {e}")), 3);
+            let messages = instance.take_validation_messages();
+            assert!(messages.is_empty(), "{form:?}: {messages:#?}");
+            // Two of a kind, and stencil that is stored to.
+            let twice = [color(), part(1, TexelFormat::Stencil8), part(2, TexelFormat::Stencil8)];
+            assert!(pass_of(form, &twice).unwrap_err().to_string().contains("one stencil attachment at most"));
+            let mut stored = [color(), part(1, TexelFormat::Depth32), part(2, TexelFormat::Stencil8)];
+            stored[2].bindings = vec![(0, 2, DescriptorKind::StorageImage)];
+            assert!(pass_of(form, &stored).unwrap_err().to_string().contains("is no storage image"));
+        }
+    });
+}
+
 #[test]
 fn each_mistake_draws_its_message() {
     on_the_mock_stack("tile::each_mistake_draws_its_message", |instance| {

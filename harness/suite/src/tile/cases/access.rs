@@ -36,6 +36,11 @@ pub(super) fn cases() -> Vec<Case> {
         }
     }
     cases.extend([PassForm::Dynamic, PassForm::Objects].map(depth));
+    for form in [PassForm::Dynamic, PassForm::Objects] {
+        cases.extend([1, 3].map(|layers| stencil(form, layers)));
+        cases.push(depth_and_stencil(form, [0, 0]));
+        cases.push(depth_and_stencil(form, [2, 1]));
+    }
     cases.extend([1, 3].map(twice));
     cases
 }
@@ -184,6 +189,86 @@ fn depth(form: PassForm) -> Case {
             let mut left = pass.contents();
             let (mut image, depth) = (words_of(&left.attachments[0]), words_of(&left.attachments[1]));
             texels_of(pass).for_each(|(_, _, i)| image[i] = (f32::from_bits(depth[i]) * 64.0) as u32);
+            left.attachments[0] = bytes_of(&image);
+            left
+        }));
+        spec.build()
+    })
+}
+
+fn form_name(form: PassForm) -> &'static str {
+    match form {
+        PassForm::Objects => "objects",
+        PassForm::Dynamic => "dynamic",
+    }
+}
+
+/// Fetches from the stencil attachment.
+fn stencil(form: PassForm, layers: u32) -> Case {
+    let name = format!("tile.stencil.{}.layers{layers}", form_name(form));
+    let about = about("OpImageFetch", "s8", "the stencil attachment is read inside the tile");
+    Case::tiles(name.clone(), about, move |path| {
+        let mut spec = Spec::new(&name, path);
+        (spec.form, spec.layers) = (form, layers);
+        spec.storage(0, F::R32ui);
+        spec.attachment(1, TexelFormat::Stencil8, Access::Sampled, AttachmentRole::DepthStencil);
+        let (ty, at) = if layers > 1 { ("_array", "at, layer") } else { ("", "at") };
+        spec.kernel(
+            &format!(
+                "@group(0) @binding(0) var image0: texture_storage_2d{ty}<r32uint, read_write>;
+@group(0) @binding(1) var image1: texture_2d{ty}<u32>;"
+            ),
+            format!(
+                "let stencil = textureLoad(image1, {at}, 0).x;
+textureStore(image0, {at}, vec4<u32>(stencil << 8u | (~stencil & 255u), 0u, 0u, 1u));"
+            ),
+        );
+        spec.second = Some(Box::new(|pass, _| {
+            let mut left = pass.contents();
+            let mut image = words_of(&left.attachments[0]);
+            for (_, _, i) in texels_of(pass) {
+                let stencil = left.attachments[1][i];
+                image[i] = u32::from(stencil) << 8 | u32::from(!stencil);
+            }
+            left.attachments[0] = bytes_of(&image);
+            left
+        }));
+        spec.build()
+    })
+}
+
+/// Depth and stencil of one image, both read, each through a view of its own: a texel's, or of its neighbours in the apron.
+fn depth_and_stencil(form: PassForm, apron: [u32; 2]) -> Case {
+    let [ax, ay] = apron;
+    let name = format!("tile.depth_stencil.{}.apron{ax}x{ay}", form_name(form));
+    let rule = "depth and stencil of one attachment are read through views of one aspect each";
+    let about = about("OpImageFetch", "d32, s8", rule);
+    Case::tiles(name.clone(), about, move |path| {
+        let mut spec = Spec::new(&name, path);
+        (spec.form, spec.apron) = (form, apron);
+        spec.storage(0, F::R32ui);
+        spec.attachment(1, TexelFormat::Depth32, Access::Sampled, AttachmentRole::DepthStencil);
+        spec.attachment(2, TexelFormat::Stencil8, Access::Sampled, AttachmentRole::DepthStencil);
+        spec.kernel(
+            "@group(0) @binding(0) var image0: texture_storage_2d<r32uint, read_write>;
+@group(0) @binding(1) var image1: texture_depth_2d;
+@group(0) @binding(2) var image2: texture_2d<u32>;",
+            format!(
+                "let right = in_area(vec2<i32>(at) + vec2<i32>({ax}, 0));
+let above = in_area(vec2<i32>(at) - vec2<i32>(0, {ay}));
+let depth = u32(textureLoad(image1, right, 0) * 64.0);
+textureStore(image0, at, vec4<u32>(depth * 256u + textureLoad(image2, above, 0).x, 0u, 0u, 1u));"
+            ),
+        );
+        spec.second = Some(Box::new(move |pass, _| {
+            let mut left = pass.contents();
+            let (mut image, depth) = (words_of(&left.attachments[0]), words_of(&left.attachments[1]));
+            let [[x0, y0], [w, _]] = pass.area;
+            for ([x, y], _, i) in texels_of(pass) {
+                let right = i + ((x + ax).min(x0 + w - 1) - x) as usize;
+                let above = i - (y - y.saturating_sub(ay).max(y0)) as usize * pass.extent[0] as usize;
+                image[i] = (f32::from_bits(depth[right]) * 64.0) as u32 * 256 + u32::from(left.attachments[2][above]);
+            }
             left.attachments[0] = bytes_of(&image);
             left
         }));

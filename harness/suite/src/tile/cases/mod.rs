@@ -138,6 +138,7 @@ fn texel_data(format: TexelFormat, texels: usize, seed: u32) -> Vec<u8> {
     match format {
         // Depth within 0 and 1, exactly.
         TexelFormat::Depth32 => (0..texels).flat_map(|i| ((noise(i, seed) % 65) as f32 / 64.0).to_le_bytes()).collect(),
+        TexelFormat::Stencil8 => (0..texels).map(|i| noise(i, seed) as u8).collect(),
         TexelFormat::Color(F::R32f | F::Rgba32f) => (0..channels / 4).flat_map(|i| float(i).to_le_bytes()).collect(),
         // Halves from 1 up to 2.
         TexelFormat::Color(F::Rgba16f) => {
