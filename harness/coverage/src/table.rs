@@ -257,7 +257,8 @@ fn listed(list: List, without: &[Without], evidence: &Evidence) -> Section {
         };
         if !row.cases.is_empty() {
             // A module that declares it and no more does not use it.
-            let why = row.reason.take().filter(|_| row.cases == ["environment.capability"]);
+            let declares = |group: &String| group.starts_with("environment.capability");
+            let why = row.reason.take().filter(|_| row.cases.iter().all(declares));
             row.note = why.map(|why| format!("declared only: {why}"));
         }
         row

@@ -6,7 +6,6 @@ use crate::write::Shader;
 use crate::{Case, Program};
 use assay_check::Options;
 use assay_oracle::Slot;
-use assay_spirv::grammar::Version;
 use assay_spirv::tables::{CAPABILITY_ENABLING, Capability, Kind};
 
 /// Capabilities that Vulkan lists and that are of no use in a compute shader, by the reason.
@@ -65,9 +64,6 @@ impl Wants {
     }
 }
 
-/// The version of SPIR-V that modules are written in.
-const V1_3: Version = Version { major: 1, minor: 3 };
-
 const VALUE: u32 = 0x600d_cafe;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -76,11 +72,9 @@ pub(super) fn cases() -> Vec<Case> {
     listed.filter(|capability| !elsewhere(capability)).map(declared).collect()
 }
 
-/// The extension that brings a capability to SPIR-V 1.3, if one does.
+/// The extension that brings a capability, or did before it was core.
 fn extension(capability: Capability) -> Option<&'static str> {
-    let row = Kind::Capability.enumerant(capability.word())?;
-    let core = row.since.is_some_and(|since| since <= V1_3);
-    row.extensions.first().filter(|_| !core).copied()
+    Kind::Capability.enumerant(capability.word())?.extensions.first().copied()
 }
 
 fn declared(capability: Capability) -> Case {
