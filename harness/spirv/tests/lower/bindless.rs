@@ -250,7 +250,7 @@ fn what_is_not_lowered_is_refused_by_name() {
         (|c| c.arguments[0] = Argument::Value { offset: 0 }, "for this parameter"),
         (|c| c.images[1].at.binding = 0, "descriptors of one binding are of different types"),
         (|c| c.images[1].handle = 0x1001, "names two images"),
-        (|c| c.images[0].dim = Dim::Cube, "dimensionality Cube, which no kernel has"),
+        (|c| c.images[0].dim = Dim::Rect, "dimensionality Rect, which no kernel has"),
         (|c| c.images.clear(), "a handle converted where no image has one"),
         (|c| c.images.retain(|i| i.storage), "OpImageRead of storage images of different formats"),
     ] {
