@@ -19,6 +19,7 @@ const TILE_SHADING_FEATURES: i32 = 1_000_309_000;
 const TILE_SHADING_PROPERTIES: i32 = 1_000_309_001;
 const TILE_PROPERTIES_FEATURES: i32 = 1_000_484_000;
 const IMAGE_PROCESSING_3_FEATURES: i32 = 1_000_303_000;
+const MAINTENANCE_7_FEATURES: i32 = 1_000_562_000;
 
 /// A structure of a chain, of flags or words behind the header.
 #[repr(C)]
@@ -66,6 +67,8 @@ pub(crate) unsafe extern "system" fn features(
             TILE_SHADING_FEATURES => write(at, [vk::TRUE; 14]),
             TILE_PROPERTIES_FEATURES => write(at, [vk::TRUE; 1]),
             IMAGE_PROCESSING_3_FEATURES => write(at, [vk::TRUE; 3]),
+            // With it a pass has commands inline and in secondary command buffers.
+            MAINTENANCE_7_FEATURES => write(at, [vk::TRUE; 1]),
             _ if s_type == vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => {
                 // What the render passes are recorded with.
                 let core = at.cast::<vk::PhysicalDeviceVulkan13Features<'_>>();

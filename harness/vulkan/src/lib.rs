@@ -72,6 +72,8 @@ pub use select::select;
 pub use slot::{BufferSpec, Dispatch, Role, Slot, Timing};
 #[doc(hidden)]
 pub use tile::Mistake;
-pub use tile::{AttachmentRole, PassForm, TileAttachment, TileBuffer, TileGrid, TilePass, TilePassLeft, TileStep};
+pub use tile::{
+    AttachmentRole, PassForm, Recording, TileAttachment, TileBuffer, TileGrid, TilePass, TilePassLeft, TileStep,
+};
 pub use validation::{Severity, ValidationMessage};
 pub use version::ApiVersion;

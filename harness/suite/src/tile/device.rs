@@ -10,7 +10,7 @@ use assay_spirv::lower::tile::{LoweredTile, TileValues, lower};
 use assay_spirv::reflect::DescriptorKind;
 use assay_vulkan::{
     BindingLayout, Bindings, BufferSpec, Device, Dispatch, Error, ImageDim, ImageSpec, Pipeline, PipelineDesc,
-    Resource, ResourceSpec, Slot, TileAttachment, TileBuffer, TilePass, TilePassLeft, TileStep, View,
+    Recording, Resource, ResourceSpec, Slot, TileAttachment, TileBuffer, TilePass, TilePassLeft, TileStep, View,
 };
 use std::time::Duration;
 
@@ -215,6 +215,7 @@ pub(super) fn native(device: &Device, pass: &Pass, limit: Duration) -> Result<Ti
     }
     let pass = TilePass {
         form: pass.form,
+        recording: Recording::Primary,
         extent: pass.extent,
         layers: pass.layers,
         area: pass.area,

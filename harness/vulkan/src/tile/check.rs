@@ -2,7 +2,7 @@
 
 use assay_spirv::reflect::DescriptorKind;
 
-use super::{AttachmentRole, PassForm, TilePass, TileStep};
+use super::{AttachmentRole, PassForm, Recording, TilePass, TileStep};
 use crate::capabilities::PropertyValue;
 use crate::device::DeviceShared;
 use crate::error::Error;
@@ -30,6 +30,17 @@ pub(super) fn check(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Er
     }
     if !has.has_feature("synchronization2") {
         return Err(device.lacks("synchronization2, whose access flags tile attachments have"));
+    }
+    if pass.recording != Recording::Primary && pass.form == PassForm::Dynamic {
+        return Err(Error::invalid(
+            "secondary command buffers come with render pass objects: what is inherited of dynamic rendering must not say that it \
+             shades tiles (VUID-VkCommandBufferBeginInfo-flags-10618), and what is executed in such a pass must",
+        ));
+    }
+    if pass.recording == Recording::PerTile && !has.has_feature("maintenance7") {
+        return Err(
+            device.lacks("maintenance7, with which a pass has commands inline and in secondary command buffers")
+        );
     }
     if !device.family.graphics {
         return Err(device.lacks("graphics on the queue that it computes on"));

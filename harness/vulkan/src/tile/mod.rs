@@ -67,6 +67,19 @@ pub struct TileBuffer<'a> {
     pub data: &'a [u8],
 }
 
+/// Which command buffers hold what a pass does. Secondary ones come with render pass objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recording {
+    /// The primary one holds all of it.
+    #[default]
+    Primary,
+    /// A secondary one holds per-tile execution, from its begin to its end.
+    Secondary,
+    /// The primary one begins and ends per-tile execution, a secondary one, which says that it belongs there, holds the steps. The
+    /// pass' contents are then of both: with `maintenance7`.
+    PerTile,
+}
+
 /// What is recorded for every tile, in order.
 #[derive(Clone)]
 pub enum TileStep<'a> {
@@ -104,6 +117,8 @@ pub enum TileStep<'a> {
 pub struct TilePass<'a> {
     /// How it is described.
     pub form: PassForm,
+    /// Which command buffers hold it.
+    pub recording: Recording,
     /// Width and height of the framebuffer.
     pub extent: [u32; 2],
     /// Its layers.
@@ -179,6 +194,14 @@ pub enum Mistake {
     DynamicBarrier,
     /// The subpass wants an apron although the pass has none, or the other way round.
     ApronFlag,
+    /// A secondary command buffer says nothing of tile shading.
+    SecondaryOrdinary,
+    /// A secondary command buffer says another apron than the pass.
+    SecondaryApron,
+    /// A secondary command buffer says that it belongs into per-tile execution, and stands outside.
+    SecondaryPerTile,
+    /// A secondary command buffer does not say so, and stands inside.
+    SecondaryNotPerTile,
 }
 
 impl Device {

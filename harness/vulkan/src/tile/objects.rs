@@ -7,7 +7,7 @@ use assay_spirv::reflect::DescriptorKind;
 use gpu_allocator::MemoryLocation;
 
 use super::structs::{self, RenderPassTileShadingCreateInfo};
-use super::{AttachmentRole, Mistake, PassForm, TileAttachment, TileGrid, TilePass, TilePassLeft};
+use super::{AttachmentRole, Mistake, PassForm, Recording, TileAttachment, TileGrid, TilePass, TilePassLeft};
 use crate::descriptors::Objects;
 use crate::device::DeviceShared;
 use crate::error::Error;
@@ -271,6 +271,29 @@ impl PassObjects {
             rendering = rendering.stencil_attachment(stencil);
         }
         with(&rendering)
+    }
+
+    /// Calls `with` with what a secondary command buffer inherits of the pass, which is one of render pass objects.
+    pub(super) fn inherited<T>(
+        &self,
+        pass: &TilePass<'_>,
+        mistake: Mistake,
+        with: impl FnOnce(&vk::CommandBufferInheritanceInfo<'_>) -> T,
+    ) -> T {
+        let per_tile = match mistake {
+            Mistake::SecondaryPerTile => true,
+            Mistake::SecondaryNotPerTile => false,
+            _ => pass.recording == Recording::PerTile,
+        };
+        let flags = structs::ENABLE | if per_tile { structs::PER_TILE_EXECUTION } else { 0 };
+        let apron = pass.apron.map(|n| n + u32::from(mistake == Mistake::SecondaryApron));
+        let mut tiles = RenderPassTileShadingCreateInfo::new(flags, apron);
+        let mut info =
+            vk::CommandBufferInheritanceInfo::default().render_pass(self.render_pass).framebuffer(self.framebuffer);
+        if mistake != Mistake::SecondaryOrdinary {
+            info = info.push_next(&mut tiles);
+        }
+        with(&info)
     }
 
     /// The grid of tiles.

@@ -3,8 +3,8 @@
 use ash::vk;
 
 use super::objects::{PassObjects, area, step_barrier};
-use super::structs::Commands;
-use super::{AttachmentRole, Mistake, PassForm, TileGrid, TilePass, TileStep};
+use super::structs::{Commands, INLINE_AND_SECONDARY};
+use super::{AttachmentRole, Mistake, PassForm, Recording, TileGrid, TilePass, TileStep};
 use crate::device::DeviceShared;
 use crate::error::Error;
 use crate::pipeline::Pipeline;
@@ -37,17 +37,23 @@ pub(super) fn record(
         if mistake == Mistake::OutsidePass {
             steps(device, objects, pass);
         } else {
+            let secondary = match pass.recording {
+                Recording::Primary => None,
+                Recording::Secondary | Recording::PerTile => {
+                    Some(secondary(device, objects, (pass, grid), &tiles, mistake)?)
+                }
+            };
             begin_pass(objects, pass);
-            if !matches!(mistake, Mistake::NoBegin | Mistake::EndTwice) {
-                tiles.begin_per_tile_execution(commands);
-            }
-            if mistake == Mistake::BeginTwice {
-                tiles.begin_per_tile_execution(commands);
-            }
-            wrong(objects, pass, mistake)?;
-            for_each_tile(objects, pass, grid, &tiles);
-            if !matches!(mistake, Mistake::NoBegin | Mistake::NoEnd) {
-                tiles.end_per_tile_execution(commands);
+            match (pass.recording, secondary) {
+                (Recording::Primary, _) | (_, None) => {
+                    execution(objects, commands, (pass, grid), &tiles, mistake)?;
+                }
+                (Recording::Secondary, Some(secondary)) => raw.cmd_execute_commands(commands, &[secondary]),
+                (Recording::PerTile, Some(secondary)) => {
+                    tiles.begin_per_tile_execution(commands);
+                    raw.cmd_execute_commands(commands, &[secondary]);
+                    tiles.end_per_tile_execution(commands);
+                }
             }
             match pass.form {
                 PassForm::Objects => raw.cmd_end_render_pass2(commands, &vk::SubpassEndInfo::default()),
@@ -57,6 +63,73 @@ pub(super) fn record(
         transfer(objects, pass, false)?;
         device.check(raw.end_command_buffer(commands), "vkEndCommandBuffer")
     }
+}
+
+/// Per-tile execution, from its begin to its end.
+///
+/// # Safety
+/// As in `record`.
+unsafe fn execution(
+    objects: &PassObjects,
+    commands: vk::CommandBuffer,
+    (pass, grid): (&TilePass<'_>, &TileGrid),
+    tiles: &Commands<'_>,
+    mistake: Mistake,
+) -> Result<(), Error> {
+    // SAFETY: as in `record`.
+    unsafe {
+        if !matches!(mistake, Mistake::NoBegin | Mistake::EndTwice) {
+            tiles.begin_per_tile_execution(commands);
+        }
+        if mistake == Mistake::BeginTwice {
+            tiles.begin_per_tile_execution(commands);
+        }
+        wrong(objects, pass, mistake)?;
+        for_each_tile(objects, commands, (pass, grid), tiles);
+        if !matches!(mistake, Mistake::NoBegin | Mistake::NoEnd) {
+            tiles.end_per_tile_execution(commands);
+        }
+    }
+    Ok(())
+}
+
+/// A secondary command buffer with the steps, or with all of per-tile execution; it goes with its pool.
+///
+/// # Safety
+/// As in `record`.
+unsafe fn secondary(
+    device: &DeviceShared,
+    objects: &PassObjects,
+    (pass, grid): (&TilePass<'_>, &TileGrid),
+    tiles: &Commands<'_>,
+    mistake: Mistake,
+) -> Result<vk::CommandBuffer, Error> {
+    let raw = &device.raw;
+    let info = vk::CommandBufferAllocateInfo::default()
+        .command_pool(objects.base.command_pool)
+        .level(vk::CommandBufferLevel::SECONDARY)
+        .command_buffer_count(1);
+    // SAFETY: the pool is used by this pass alone; as in `record`.
+    let made = device.check(unsafe { raw.allocate_command_buffers(&info) }, "vkAllocateCommandBuffers")?;
+    let commands = made.first().copied().unwrap_or_default();
+    let usage = vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE | vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
+    let begun = objects.inherited(pass, mistake, |inherited| {
+        let begin = vk::CommandBufferBeginInfo::default().flags(usage).inheritance_info(inherited);
+        // SAFETY: the command buffer is new and used by this thread alone; what it inherits lives until the call returns.
+        unsafe { raw.begin_command_buffer(commands, &begin) }
+    });
+    device.check(begun, "vkBeginCommandBuffer")?;
+    // SAFETY: as in `record`.
+    unsafe {
+        match pass.recording {
+            Recording::PerTile => for_each_tile(objects, commands, (pass, grid), tiles),
+            Recording::Primary | Recording::Secondary => {
+                execution(objects, commands, (pass, grid), tiles, mistake)?;
+            }
+        }
+        device.check(raw.end_command_buffer(commands), "vkEndCommandBuffer")?;
+    }
+    Ok(commands)
 }
 
 /// What must not stand inside per-tile execution.
@@ -108,7 +181,12 @@ unsafe fn begin_pass(objects: &PassObjects, pass: &TilePass<'_>) {
                 .render_pass(objects.render_pass)
                 .framebuffer(objects.framebuffer)
                 .render_area(area(pass));
-            let subpass = vk::SubpassBeginInfo::default().contents(vk::SubpassContents::INLINE);
+            let contents = match pass.recording {
+                Recording::Primary => vk::SubpassContents::INLINE,
+                Recording::Secondary => vk::SubpassContents::SECONDARY_COMMAND_BUFFERS,
+                Recording::PerTile => INLINE_AND_SECONDARY,
+            };
+            let subpass = vk::SubpassBeginInfo::default().contents(contents);
             // SAFETY: as in `record`.
             unsafe { raw.cmd_begin_render_pass2(commands, &info, &subpass) }
         }
@@ -119,26 +197,31 @@ unsafe fn begin_pass(objects: &PassObjects, pass: &TilePass<'_>) {
 
 /// # Safety
 /// As in `record`.
-unsafe fn for_each_tile(objects: &PassObjects, pass: &TilePass<'_>, grid: &TileGrid, tiles: &Commands<'_>) {
-    let (raw, commands) = (&objects.base.device.raw, objects.base.commands);
+unsafe fn for_each_tile(
+    objects: &PassObjects,
+    commands: vk::CommandBuffer,
+    (pass, grid): (&TilePass<'_>, &TileGrid),
+    tiles: &Commands<'_>,
+) {
+    let raw = &objects.base.device.raw;
     for step in pass.steps {
         // SAFETY: as in `record`.
         unsafe {
             match step {
                 TileStep::Dispatch { pipeline, push_constants, groups: [x, y, z] } => {
-                    bind(objects, pipeline, push_constants);
+                    bind(objects, commands, pipeline, push_constants);
                     raw.cmd_dispatch(commands, *x, *y, *z);
                 }
                 TileStep::Cover { pipeline, push_constants, texels } => {
-                    bind(objects, pipeline, push_constants);
+                    bind(objects, commands, pipeline, push_constants);
                     let [x, y, z] = std::array::from_fn(|i| grid.size[i].div_ceil(texels[i].max(1)));
                     raw.cmd_dispatch(commands, x, y, z);
                 }
                 TileStep::DispatchTile { pipeline, push_constants } => {
-                    bind(objects, pipeline, push_constants);
+                    bind(objects, commands, pipeline, push_constants);
                     tiles.dispatch_tile(commands);
                 }
-                TileStep::Barrier => barrier(objects, &step_barrier(), vk::DependencyFlags::BY_REGION),
+                TileStep::Barrier => barrier(objects, commands, &step_barrier(), vk::DependencyFlags::BY_REGION),
             }
         }
     }
@@ -149,12 +232,13 @@ unsafe fn for_each_tile(objects: &PassObjects, pass: &TilePass<'_>, grid: &TileG
 /// # Safety
 /// As in `record`.
 unsafe fn steps(device: &DeviceShared, objects: &PassObjects, pass: &TilePass<'_>) {
+    let commands = objects.base.commands;
     for step in pass.steps {
         if let TileStep::Dispatch { pipeline, push_constants, groups: [x, y, z] } = step {
             // SAFETY: as in `record`.
             unsafe {
-                bind(objects, pipeline, push_constants);
-                device.raw.cmd_dispatch(objects.base.commands, *x, *y, *z);
+                bind(objects, commands, pipeline, push_constants);
+                device.raw.cmd_dispatch(commands, *x, *y, *z);
             }
         }
     }
@@ -162,8 +246,8 @@ unsafe fn steps(device: &DeviceShared, objects: &PassObjects, pass: &TilePass<'_
 
 /// # Safety
 /// As in `record`.
-unsafe fn bind(objects: &PassObjects, pipeline: &Pipeline, push_constants: &[u8]) {
-    let (raw, commands) = (&objects.base.device.raw, objects.base.commands);
+unsafe fn bind(objects: &PassObjects, commands: vk::CommandBuffer, pipeline: &Pipeline, push_constants: &[u8]) {
+    let raw = &objects.base.device.raw;
     let (point, layout) = (vk::PipelineBindPoint::COMPUTE, pipeline.shared.layout);
     // SAFETY: as in `record`.
     unsafe {
@@ -179,11 +263,16 @@ unsafe fn bind(objects: &PassObjects, pipeline: &Pipeline, push_constants: &[u8]
 
 /// # Safety
 /// As in `record`.
-unsafe fn barrier(objects: &PassObjects, barrier: &vk::MemoryBarrier2<'_>, flags: vk::DependencyFlags) {
+unsafe fn barrier(
+    objects: &PassObjects,
+    commands: vk::CommandBuffer,
+    barrier: &vk::MemoryBarrier2<'_>,
+    flags: vk::DependencyFlags,
+) {
     let barriers = [*barrier];
     let info = vk::DependencyInfo::default().memory_barriers(&barriers).dependency_flags(flags);
     // SAFETY: as in `record`.
-    unsafe { objects.base.device.raw.cmd_pipeline_barrier2(objects.base.commands, &info) }
+    unsafe { objects.base.device.raw.cmd_pipeline_barrier2(commands, &info) }
 }
 
 /// Copies between images and what the host sees: before the pass, or after it.
@@ -222,7 +311,7 @@ unsafe fn transfer(objects: &PassObjects, pass: &TilePass<'_>, before: bool) -> 
         }
     }
     // SAFETY: as in `record`.
-    unsafe { barrier(objects, &everything, vk::DependencyFlags::empty()) };
+    unsafe { barrier(objects, commands, &everything, vk::DependencyFlags::empty()) };
     if !before {
         for (attachment, made) in pass.attachments.iter().zip(&objects.attachments) {
             // Only colour attachments may have changed.
@@ -239,7 +328,7 @@ unsafe fn transfer(objects: &PassObjects, pass: &TilePass<'_>, before: bool) -> 
             .dst_stage_mask(vk::PipelineStageFlags2::HOST)
             .dst_access_mask(vk::AccessFlags2::HOST_READ);
         // SAFETY: as in `record`.
-        unsafe { barrier(objects, &host, vk::DependencyFlags::empty()) };
+        unsafe { barrier(objects, commands, &host, vk::DependencyFlags::empty()) };
     }
     Ok(())
 }

@@ -50,6 +50,11 @@ impl RenderPassTileShadingCreateInfo {
 unsafe impl vk::ExtendsRenderPassCreateInfo2 for RenderPassTileShadingCreateInfo {}
 // SAFETY: as above.
 unsafe impl vk::ExtendsRenderingInfo for RenderPassTileShadingCreateInfo {}
+// SAFETY: as above.
+unsafe impl vk::ExtendsCommandBufferInheritanceInfo for RenderPassTileShadingCreateInfo {}
+
+/// `VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_KHR`.
+pub(super) const INLINE_AND_SECONDARY: vk::SubpassContents = vk::SubpassContents::from_raw(1_000_451_000);
 
 /// `VkPerTileBeginInfoQCOM`, `VkPerTileEndInfoQCOM` and `VkDispatchTileInfoQCOM`: nothing but a header.
 #[repr(C)]

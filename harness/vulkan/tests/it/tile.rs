@@ -7,8 +7,8 @@ use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{
     AttachmentRole, BindingLayout, Bindings, Device, DeviceOptions, Error, ImageDim, ImageSpec, Instance, Mistake,
-    PassForm, Pipeline, PipelineDesc, PropertyValue, SamplerSpec, TexelFormat, TileAttachment, TileBuffer, TilePass,
-    TilePassLeft, TileStep, ValidationMessage, View,
+    PassForm, Pipeline, PipelineDesc, PropertyValue, Recording, SamplerSpec, TexelFormat, TileAttachment, TileBuffer,
+    TilePass, TilePassLeft, TileStep, ValidationMessage, View,
 };
 
 use crate::environment::with_environment;
@@ -105,6 +105,7 @@ fn pass_with(
     let buffers = [TileBuffer { set: 0, binding: 2, data: &[0; 12] }];
     let mut pass = TilePass {
         form: PassForm::Dynamic,
+        recording: Recording::Primary,
         extent: [WIDTH, HEIGHT],
         layers: 1,
         area: [[3, 5], [190, 90]],
@@ -221,6 +222,7 @@ fn sampled_depth_and_layered_attachments_draw_no_validation_message() {
             ];
             let pass = TilePass {
                 form,
+                recording: Recording::Primary,
                 extent: [WIDTH, HEIGHT],
                 layers,
                 area: [[0, 0], [WIDTH, HEIGHT]],
@@ -262,6 +264,7 @@ fn stencil_attachments_draw_no_validation_message() {
         let pass_of = |form, attachments: &[TileAttachment<'_>]| {
             let pass = TilePass {
                 form,
+                recording: Recording::Primary,
                 extent: [WIDTH, HEIGHT],
                 layers: 1,
                 area: [[0, 0], [WIDTH, HEIGHT]],
@@ -284,6 +287,48 @@ fn stencil_attachments_draw_no_validation_message() {
             stored[2].bindings = vec![(0, 2, DescriptorKind::StorageImage)];
             assert!(pass_of(form, &stored).unwrap_err().to_string().contains("is no storage image"));
         }
+    });
+}
+
+/// What the layer (1.4.364) says of every dispatch in a secondary command buffer that says that it belongs into per-tile execution: it
+/// looks for the begin in that command buffer alone. That the two fit together it does know (10621, 10624).
+const NOT_INHERITED: [&str; 3] = ["-None-10668", "-None-10672", "VUID-RuntimeSpirv-TileShadingQCOM-10701"];
+
+#[test]
+fn secondary_command_buffers_draw_no_validation_message() {
+    on_the_mock_stack("tile::secondary_command_buffers_draw_no_validation_message", |instance| {
+        let device = open(instance, &[]);
+        let rate = Shader::new(RATE).pipeline(&device).unwrap();
+        let local = Shader::new(&local_size()).pipeline(&device).unwrap();
+        let push = [0; 20];
+        let tile = TileStep::DispatchTile { pipeline: &rate, push_constants: &push };
+        let groups = TileStep::Dispatch { pipeline: &local, push_constants: &push, groups: [12, 16, 1] };
+        for recording in [Recording::Secondary, Recording::PerTile] {
+            for (steps, apron) in [(&tile, [0, 0]), (&groups, [2, 2])] {
+                let left = pass_with(&device, std::slice::from_ref(steps), Mistake::None, |pass| {
+                    (pass.form, pass.recording, pass.apron) = (PassForm::Objects, recording, apron);
+                });
+                left.unwrap_or_else(|e| panic!("{recording:?}: {e}"));
+                let mut messages = instance.take_validation_messages();
+                if recording == Recording::PerTile {
+                    messages.retain(|message| !NOT_INHERITED.iter().any(|id| message.id.ends_with(id)));
+                }
+                assert!(messages.is_empty(), "{recording:?}, apron {apron:?}: {messages:#?}");
+            }
+        }
+        // What is inherited of dynamic rendering cannot say that it shades tiles.
+        let steps = std::slice::from_ref(&tile);
+        let refused = pass_with(&device, steps, Mistake::None, |pass| pass.recording = Recording::Secondary);
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("VUID-VkCommandBufferBeginInfo-flags-10618"), "{refused}");
+        // Contents of both kinds are not there before it.
+        let older = open(instance, &["maintenance7"]);
+        let pipeline = Shader::new(RATE).pipeline(&older).unwrap();
+        let steps = [TileStep::DispatchTile { pipeline: &pipeline, push_constants: &push }];
+        let refused = pass_with(&older, &steps, Mistake::None, |pass| {
+            (pass.form, pass.recording) = (PassForm::Objects, Recording::PerTile);
+        });
+        assert!(refused.unwrap_err().to_string().contains("maintenance7"));
     });
 }
 
@@ -319,6 +364,10 @@ fn each_mistake_draws_its_message() {
             (M::OutsidePass, Dynamic, &groups, "VUID-RuntimeSpirv-TileShadingQCOM-10700"),
             (M::DynamicBarrier, Dynamic, &barrier, "VUID-vkCmdPipelineBarrier2-srcStageMask-09556"),
             (M::ApronFlag, Objects, &tile, "VUID-VkSubpassDescription2-flags-10683"),
+            (M::SecondaryOrdinary, Objects, &tile, "VUID-VkCommandBufferBeginInfo-flags-10617"),
+            (M::SecondaryApron, Objects, &tile, "VUID-VkCommandBufferBeginInfo-flags-10619"),
+            (M::SecondaryPerTile, Objects, &tile, "VUID-vkCmdExecuteCommands-pCommandBuffers-10624"),
+            (M::SecondaryNotPerTile, Objects, &tile, "VUID-vkCmdExecuteCommands-pCommandBuffers-10621"),
         ];
         let mut silent = Vec::new();
         for &(mistake, form, steps, expected) in mistakes {
@@ -327,6 +376,11 @@ fn each_mistake_draws_its_message() {
                 if mistake == M::ApronFlag {
                     pass.apron = [0, 0];
                 }
+                pass.recording = match mistake {
+                    M::SecondaryOrdinary | M::SecondaryApron | M::SecondaryPerTile => Recording::Secondary,
+                    M::SecondaryNotPerTile => Recording::PerTile,
+                    _ => Recording::Primary,
+                };
             });
             let messages = instance.take_validation_messages();
             if !messages.iter().any(|message| message.id == expected) {
