@@ -54,11 +54,24 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn timed(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
-    let started = Instant::now();
+    let (started, before) = (Instant::now(), processor());
     run()?;
     let peak = peak().map_or_else(String::new, |kib| format!(", at most {} MiB until now", kib >> 10));
-    println!("{what}: {:.2} s{peak}", started.elapsed().as_secs_f64());
+    let busy = processor()
+        .zip(before)
+        .map_or_else(String::new, |(now, then)| format!(", {:.2} s of the processor", now - then));
+    println!("{what}: {:.2} s{busy}{peak}", started.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Seconds that this process has had of the cores, where Linux tells it: on a busy machine only these say anything.
+fn processor() -> Option<f64> {
+    /// Of a second, for `/proc`.
+    const TICKS: f64 = 100.0;
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, in brackets, may hold anything.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    Some((fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?) / TICKS)
 }
 
 /// The most memory that this process has had, in KiB, where Linux tells it.
