@@ -264,12 +264,16 @@ pub struct Limits {
     pub state_bytes: u64,
     /// Blocks that one workgroup may execute; after that, it is taken not to end.
     pub blocks_per_group: u64,
+    /// Instructions, counted for each invocation, that one workgroup may execute; after that, it is taken not to end. One on floats
+    /// counts as 8, one that the precision table is asked for as 256: so this is a few seconds of any of them.
+    pub work_per_group: u64,
     /// Alternative executions of undecided branches that one workgroup may have at the same time.
     pub forks: u32,
     /// Blocks that undecided invocations of one workgroup may execute before what they reach is given up.
     pub undecided_blocks: u64,
-    /// Searches for the extremes of inherited formulas over sets, each counted with what it costs (about a millisecond);
-    /// after that, such results are undetermined.
+    /// Searches for the extremes of inherited formulas over sets, each counted with what it costs (about a millisecond), the
+    /// workgroups having equal shares. After that such results are enclosed rather than searched for, which costs a small part of
+    /// that and may give a little more; of the costliest they are undetermined in the end.
     pub searches: u64,
     /// Faults that are kept; more are counted only.
     pub faults: usize,
@@ -284,6 +288,7 @@ impl Default for Limits {
             invocations: 1 << 24,
             state_bytes: 2 << 30,
             blocks_per_group: 1 << 22,
+            work_per_group: 1 << 29,
             forks: 256,
             undecided_blocks: 1 << 16,
             searches: 10_000,

@@ -35,7 +35,7 @@
 //! [`Cell::lenient`].
 //!
 //! *Cost.* Where the table has to search for the extremes of a formula (`Tanh`, `Asin`, `SmoothStep`, .. of sets), a search may take
-//! long; [`Limits::searches`] bounds them together. Vector lengths and products of sets are enclosed instead of searched, which
+//! long; [`Limits::searches`] bounds them together, after which they are enclosed, too. Vector lengths and products of sets are enclosed instead of searched, which
 //! may give somewhat more than the union over all members.
 //!
 //! # Decisions

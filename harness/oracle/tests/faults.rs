@@ -83,4 +83,10 @@ fn endless_loop() {
     let outcome = program.run(&dispatch, &limits).expect("runs");
     assert_eq!(faults(&outcome), [(FaultKind::Endless, 2)]);
     assert_eq!(word(&outcome, 0, 0).permits(5), None);
+    // By instructions in all invocations as well: and no other workgroup is run then.
+    let limits = assay_oracle::Limits { work_per_group: 10_000, ..Default::default() };
+    let dispatch = assay_oracle::Dispatch { groups: [1000, 1, 1], ..dispatch };
+    let outcome = program.run(&dispatch, &limits).expect("runs");
+    assert_eq!((faults(&outcome), outcome.fault_count), (vec![(FaultKind::Endless, 2)], 1));
+    assert!(outcome.instructions < 10_000);
 }

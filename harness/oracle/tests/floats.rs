@@ -148,3 +148,26 @@ fn a_translation_of_wgsl_may_be_judged_by_its_rules() {
         assert!(permits(outcome, 0, 3, 0.707_106_77) && !permits(outcome, 0, 3, 0.7072));
     }
 }
+
+/// Roots of sets are determined in every element of a large dispatch, whatever the budget of searches is.
+#[test]
+fn roots_of_many_elements_are_determined() {
+    use assay_oracle::{Dispatch, Limits, Program, Slot, SpecValues};
+    const ELEMENTS: u32 = 1 << 16;
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @compute @workgroup_size(256) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let x = d[id.x] * 0.37;
+            d[id.x] = sqrt(x + 1.0);
+        }";
+    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let given: Vec<f32> = (0..ELEMENTS).map(|i| i as f32 * 0.01).collect();
+    let bindings = [(Slot::new(0, 0), floats(&given))].into();
+    let dispatch = Dispatch { groups: [ELEMENTS / 256, 1, 1], bindings, ..Dispatch::default() };
+    let limits = Limits { searches: 256, ..Limits::default() };
+    let outcome = program.run(&dispatch, &limits).unwrap_or_else(|e| panic!("{e}"));
+    assert!(outcome.causes.is_empty(), "{:?}", outcome.causes);
+    for (i, x) in given.iter().enumerate() {
+        let root = (f64::from(*x) * 0.37 + 1.0).sqrt();
+        assert!(permits(&outcome, 0, i, root as f32) && !permits(&outcome, 0, i, (root * 1.000_01) as f32), "{i}");
+    }
+}

@@ -56,7 +56,7 @@ pub use census::{Census, Checker, Column, Sample};
 pub use environment::{Environment, Flush};
 pub use modes::{Denormals, FastMath, Modes, ModesError, Rounding};
 pub use op::{Op, UnknownOp, nearest};
-pub use over::{Operand, Over, Tightness};
+pub use over::{Effort, Operand, Over, Tightness};
 pub use profile::Profile;
 pub use real::Division;
 pub use rules::Rules;

@@ -1,7 +1,7 @@
 //! Sets over sets against the union over all members, one by one.
 
 use assay_float::{F16, Format, RankRange, Set};
-use assay_precision::{Call, Modes, Op, Operand, Reference, Scalar, Tightness, synthetic::Random};
+use assay_precision::{Call, Effort, Modes, Op, Operand, Reference, Scalar, Tightness, synthetic::Random};
 use std::collections::BTreeMap;
 
 const MODES: [&[&str]; 8] = [
@@ -205,5 +205,46 @@ fn a_range_converted_to_unsigned_integers_keeps_their_order() {
     let over = call.reference().permitted_over(0, &[Operand::Set(Set::range(ends[0], ends[1]))]);
     for inside in [1u32, 1000, 2_000_000_000, 3_000_000_000] {
         assert!(over.permitted.usual.contains_rank(i64::from(inside)), "{inside}: {over:?}");
+    }
+}
+
+/// Less effort gives the union, too, and of ordinary roots hardly more than a search.
+#[test]
+fn an_enclosure_holds_what_members_permit() {
+    let mut random = Random::new(7);
+    for (op, least) in [(Op::Sqrt, 55), (Op::Pow, 0), (Op::Sinh, 0), (Op::FMod, 0)] {
+        let scalar = Scalar::Float(F16);
+        let call = Call::new(op, scalar, assay_precision::Shape::Scalar, None, Modes::default()).expect("a call");
+        let reference = call.reference();
+        let mut near = 0;
+        for _ in 0..60 {
+            let ends: Vec<(i64, i64)> = call
+                .operands
+                .iter()
+                .map(|_| {
+                    let lo = F16.rank_of_one() + random.below(3 << F16.fraction_bits) as i64;
+                    (lo, lo + 8 + random.below(40) as i64)
+                })
+                .collect();
+            let operands: Vec<Operand> = ends.iter().map(|(lo, hi)| Operand::Set(Set::range(*lo, *hi))).collect();
+            let of = |effort| reference.permitted_with(effort, 0, &operands).permitted.usual;
+            let enclosed = of(Effort::Enclose);
+            let covers = |lo, hi| enclosed.ranges().iter().any(|e| e.lo <= lo && hi <= e.hi);
+            for _ in 0..20 {
+                let mut member = |(lo, hi): &(i64, i64)| F16.bits(lo + random.below((hi - lo + 1) as u64) as i64);
+                let bits: Vec<u64> = ends.iter().map(&mut member).collect();
+                let one = reference.permitted(0, &bits).usual;
+                let inside =
+                    enclosed.is_anything() || !one.is_anything() && one.ranges().iter().all(|r| covers(r.lo, r.hi));
+                assert!(inside, "{op} {operands:?} at {bits:x?}: {one:?} not in {enclosed:?}");
+            }
+            if op == Op::Sqrt
+                && let (Some(a), Some(b)) = (of(Effort::Search).hull(), enclosed.hull())
+            {
+                let little = 8 + (a.hi - a.lo) / 4;
+                near += u32::from(!enclosed.is_anything() && a.lo - b.lo <= little && b.hi - a.hi <= little);
+            }
+        }
+        assert!(near >= least, "{op}: {near}");
     }
 }

@@ -11,7 +11,7 @@ use crate::site::{Chain, Reading, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_float::Set;
-use assay_precision::{Lenient, Op, Operand, Permitted, Rules};
+use assay_precision::{Effort, Lenient, Op, Operand, Permitted, Rules};
 use smallvec::SmallVec;
 
 /// A result: value, bits, and how it came about.
@@ -45,6 +45,7 @@ impl Run<'_> {
     fn float_slot(&mut self, site: &Site, slot: usize, dst: Reg, operands: &[Reg], lanes: Lanes) {
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let id = self.last_id;
+        self.work += lanes.list.len() as u64 * DIRECT_WORK;
         let mut d = self.take(dst);
         for l in lanes.iter() {
             let made = site.direct.and_then(|direct| self.directly(site, direct, operands, l));
@@ -156,6 +157,7 @@ impl Run<'_> {
 
     /// The result by the precision table.
     fn by_table(&mut self, site: &Site, slot: usize, operands: &[Reg], lane: usize) -> Made {
+        self.work += TABLE_WORK;
         let mut given: SmallVec<[Operand; 4]> = SmallVec::new();
         for (reg, kind) in operands.iter().zip(&site.operands) {
             let column = &self.columns[*reg as usize];
@@ -177,19 +179,28 @@ impl Run<'_> {
         if let Some(made) = self.inherited(site, slot, operands, lane) {
             return self.as_chain(site, slot, operands, lane, made);
         }
-        if given.iter().any(|operand| matches!(operand, Operand::Set(_))) {
-            self.searches += search_cost(site.call.op);
-            if self.searches > self.limits.searches {
-                return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE);
-            }
-        }
-        let over = site.reference.permitted_over(slot, &given);
+        let sets = given.iter().any(|operand| matches!(operand, Operand::Set(_)));
+        let over = match self.effort(if sets { search_cost(site.call.op) } else { 0 }) {
+            Some(effort) => site.reference.permitted_with(effort, slot, &given),
+            None => return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE),
+        };
         let set = self.reading(over.permitted);
         if set.is_anything() && over.tightness == assay_precision::Tightness::Enclosure {
             return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE);
         }
         let (value, bits) = self.value_of_set(site.results[slot], &set);
         self.as_chain(site, slot, operands, lane, (value, bits))
+    }
+
+    /// How a search of that cost is done; `None` beyond the budget.
+    fn effort(&mut self, cost: u64) -> Option<Effort> {
+        let share = self.limits.searches / self.group_count().max(1);
+        if cost == 0 || self.searches + cost <= share {
+            self.searches += cost;
+            return Some(Effort::Search);
+        }
+        self.enclosures += cost / ENCLOSURES_PER_SEARCH;
+        (self.enclosures <= share).then_some(Effort::Enclose)
     }
 
     /// Adds to a sum of products what rearranging it with its operands may make of it.
@@ -344,6 +355,15 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     let (lo, hi) = (Real::exact(lo).neighbours(fmt).1, Real::exact(hi).neighbours(fmt).0);
     Some((lo.min(hi), hi.max(lo)))
 }
+
+/// What an instruction on floats counts as beside itself: see [`Limits::work_per_group`](crate::Limits::work_per_group).
+const DIRECT_WORK: u64 = 7;
+
+/// The same of one that the table is asked for.
+const TABLE_WORK: u64 = 248;
+
+/// How many enclosures cost what one search does.
+const ENCLOSURES_PER_SEARCH: u64 = 30;
 
 /// What the table's search over sets costs, in milliseconds as measured; nothing where it is quick.
 fn search_cost(op: Op) -> u64 {

@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
             }
             list.sort_unstable();
             let block = &function.blocks[block as usize];
-            self.count(&list, block.at)?;
+            self.count(&list, block.code.len(), block.at)?;
             for at in block.code.clone() {
                 self.here = program.at[at as usize];
                 let lanes = self.mask(&list);
@@ -86,16 +86,21 @@ impl<'a> Run<'a> {
     }
 
     /// Counts a block, and gives the workgroup up when it has had its share.
-    fn count(&mut self, list: &[u32], at: crate::Place) -> Result<(), Stop> {
+    fn count(&mut self, list: &[u32], instructions: usize, at: crate::Place) -> Result<(), Stop> {
         self.blocks += 1;
+        // A block without instructions is not for nothing.
+        self.work += (list.len() * (1 + instructions)) as u64;
         self.here = at;
-        if self.blocks > self.limits.blocks_per_group {
-            let sure = list.iter().find(|lane| !self.forks.is_weak(**lane as usize));
-            let limit = self.limits.blocks_per_group;
+        let (blocks, instructions) = (self.blocks, self.instructions);
+        if blocks > self.limits.blocks_per_group || self.work > self.limits.work_per_group {
+            let sure = list.iter().find(|lane| !self.forks.is_weak(**lane as usize)).copied();
             let cause = match sure {
-                Some(lane) => self.fault(FaultKind::Endless, *lane as usize, || {
-                    format!("the workgroup still runs after {limit} blocks")
-                }),
+                Some(lane) => {
+                    self.endless = true;
+                    self.fault(FaultKind::Endless, lane as usize, || {
+                        format!("the workgroup still runs after {blocks} blocks, {instructions} instructions in all invocations")
+                    })
+                }
                 None => self.cause(CauseKind::Budget),
             };
             return Err(self.lose_everything(cause));

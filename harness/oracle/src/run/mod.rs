@@ -41,7 +41,7 @@ pub(crate) use log::UNREAD;
 pub(crate) fn run(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
     let usual =
         setup::check(program, dispatch, limits).and_then(|()| once(program, dispatch, limits, Reading::Usual))?;
-    if !usual.readings_differ {
+    if !usual.readings_differ || usual.endless {
         return Ok(usual.finish(None));
     }
     // The text can be read in two ways somewhere: the same again in the lenient way.
@@ -113,8 +113,14 @@ pub(crate) struct Run<'a> {
     pub(crate) blocks: u64,
     pub(crate) undecided_blocks: u64,
     pub(crate) instructions: u64,
-    /// What searches over sets have cost: see [`Limits::searches`].
+    /// What the workgroup has executed: see [`Limits::work_per_group`].
+    pub(crate) work: u64,
+    /// Whether a workgroup was taken not to end: that is a fault, after which the others need not be run.
+    pub(crate) endless: bool,
+    /// What searches over sets have cost the workgroup: see [`Limits::searches`].
     pub(crate) searches: u64,
+    /// What enclosing them instead has.
+    pub(crate) enclosures: u64,
     /// The last number given to a value.
     pub(crate) last_id: u32,
     /// The registers that no constant is kept in.

@@ -41,7 +41,7 @@ pub(super) fn groups<'a>(
         let bounds = |part: u64| (1 + part * (count - 1) / parts)..(1 + (part + 1) * (count - 1) / parts);
         let others = (1..parts).into_par_iter().map(|part| Part::run(make()?, bounds(part)));
         let first = || {
-            bounds(0).for_each(|number| run.group(number));
+            run.groups_of(bounds(0));
             run
         };
         let (first, others) = rayon::join(first, || others.collect::<Result<Vec<Part<'a>>, RunError>>());
@@ -51,7 +51,7 @@ pub(super) fn groups<'a>(
         run = make()?;
         run.group(0);
     }
-    (1..count).for_each(|number| run.group(number));
+    run.groups_of(1..count);
     Ok(run)
 }
 
@@ -65,12 +65,21 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn run(mut run: Run<'a>, numbers: Range<u64>) -> Result<Part<'a>, RunError> {
         let faults = run.log.fault_count;
-        numbers.for_each(|number| run.group(number));
+        run.groups_of(numbers);
         Ok(Part { run, faults })
     }
 }
 
 impl<'a> Run<'a> {
+    /// Runs workgroups, until one does not end.
+    fn groups_of(&mut self, mut numbers: Range<u64>) {
+        while !self.endless
+            && let Some(number) = numbers.next()
+        {
+            self.group(number);
+        }
+    }
+
     /// In how many parts the workgroups are to run, of which this run has had the first.
     fn parts(&self, count: u64) -> u64 {
         let threads = rayon::current_num_threads() as u64;
@@ -96,7 +105,7 @@ impl<'a> Run<'a> {
         let limit = self.limits.faults;
         for Part { run: other, faults } in others {
             let full = |run: &Run| run.log.faults.len() >= limit || run.is_lost();
-            if full(&self) || full(&other) || self.searches + other.searches > self.limits.searches {
+            if full(&self) || full(&other) {
                 return None;
             }
             let written = self.races.join(&other.races)?;
@@ -114,7 +123,7 @@ impl<'a> Run<'a> {
             }
             self.contention.found.extend(other.contention.found);
             self.readings_differ |= other.readings_differ;
-            self.searches += other.searches;
+            self.endless |= other.endless;
             self.instructions += other.instructions;
             self.forks.total += other.forks.total;
         }

@@ -150,7 +150,10 @@ impl<'a> Run<'a> {
             blocks: 0,
             undecided_blocks: 0,
             instructions: 0,
+            work: 0,
+            endless: false,
             searches: 0,
+            enclosures: 0,
             last_id: 0,
             scratch: Vec::new(),
         };
@@ -316,6 +319,7 @@ impl<'a> Run<'a> {
         self.group = [number % x, number / x % y, number / x / y].map(|n| n as u32);
         self.blocks = 0;
         self.undecided_blocks = 0;
+        (self.work, self.searches, self.enclosures) = (0, 0, 0);
         // Nothing of another workgroup is left: lanes that are joined are joined in all registers, in those too that they do not read.
         for reg in &self.scratch {
             self.columns[*reg as usize].clear(self.lanes);

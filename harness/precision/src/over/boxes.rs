@@ -1,6 +1,6 @@
 //! Real functions and formulas over boxes: the least and the greatest permitted value.
 
-use super::{Part, Tightness, Walk, parts};
+use super::{Effort, Part, Tightness, Walk, parts};
 use crate::{
     environment::Environment,
     evaluate::Kernel,
@@ -169,7 +169,8 @@ impl Walk<'_> {
             {
                 continue;
             }
-            if budget == 0 || span.hi == span.lo {
+            let suffices = self.effort == Effort::Enclose && adds_little(found, &cover);
+            if budget == 0 || suffices || span.hi == span.lo {
                 self.loosen(Tightness::Enclosure);
                 match cover {
                     Ok(cover) => found = Some(found.map_or(cover, |f| f.hull(cover))),
@@ -237,6 +238,14 @@ impl Walk<'_> {
         let floor = |rank: Rank| self.slot.env.format.value_of_rank(rank).floor();
         floor(span.lo) == floor(span.hi)
     }
+}
+
+/// Whether a cover adds little to what is known: a few values at each end, and an eighth of what there is.
+fn adds_little(known: Option<Span>, cover: &Result<Span, Stop>) -> bool {
+    let (Some(known), Ok(cover)) = (known, cover) else { return false };
+    let little = 4 + known.hi.abs_diff(known.lo) / 8;
+    let beyond = |from: Rank, to: Rank| to > from && to.abs_diff(from) > little;
+    !beyond(cover.lo, known.lo) && !beyond(known.hi, cover.hi)
 }
 
 /// What a function may give over a box.

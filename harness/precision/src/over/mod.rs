@@ -50,6 +50,16 @@ pub struct Over {
     pub tightness: Tightness,
 }
 
+/// How much is spent on an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effort {
+    /// The least and the greatest value of inherited precision are searched for, which may take milliseconds, nested formulas longer.
+    Search,
+    /// A cover that adds little to what single members show is taken as it is: that takes a small part of the time, and holds the
+    /// union all the same.
+    Enclose,
+}
+
 /// Up to so many combinations of members are visited one by one; of formulas a quarter.
 const FEW: u64 = 32;
 /// Beyond so many combinations of parts, parts of one sign are joined across the gaps between them.
@@ -73,15 +83,23 @@ impl Reference {
     /// # Panics
     /// If there are fewer operands than [`crate::Call::operand_slots`] says.
     pub fn permitted_over(&self, slot: usize, operands: &[Operand]) -> Over {
+        self.permitted_with(Effort::Search, slot, operands)
+    }
+
+    /// As [`Reference::permitted_over`], for so much effort.
+    ///
+    /// # Panics
+    /// As [`Reference::permitted_over`].
+    pub fn permitted_with(&self, effort: Effort, slot: usize, operands: &[Operand]) -> Over {
         let part = &self.slots[slot];
         if let Some(bits) = exact_bits(part, operands) {
             return Over { permitted: self.permitted(slot, &bits), tightness: Tightness::Union };
         }
-        let (usual, tightness, _) = word(part, operands, false);
+        let (usual, tightness, _) = word(part, operands, (effort, false));
         if !(part.may_differ() || part.env.not_inf && may_be_infinite(part, &usual)) {
             return Over { permitted: Permitted { usual, lenient: None }, tightness };
         }
-        let (set, loosest, doubt) = word(part, operands, true);
+        let (set, loosest, doubt) = word(part, operands, (effort, true));
         let lenient = doubt.filter(|_| set != usual).map(|doubt| Lenient { set, doubt });
         Over { permitted: Permitted { usual, lenient }, tightness: tightness.max(loosest) }
     }
@@ -127,14 +145,15 @@ impl Slot {
 pub(super) struct Walk<'a> {
     run: Run<'a>,
     slot: &'a Slot,
+    effort: Effort,
     tightness: Cell<Tightness>,
 }
 
 /// One reading of a slot, and of the parts of its word: if nothing is required of one, nothing is of any.
-fn word(slot: &Slot, operands: &[Operand], lenient: bool) -> (Set, Tightness, Option<&'static str>) {
+fn word(slot: &Slot, operands: &[Operand], how: (Effort, bool)) -> (Set, Tightness, Option<&'static str>) {
     let one = |part: &Slot| {
         let sets: Members = part.inputs.iter().map(|&(i, scalar)| members(&operands[i], scalar)).collect();
-        over(part, &sets, lenient)
+        over(part, &sets, how)
     };
     let found = one(slot);
     let others = slot.packed_with.iter().map(one);
@@ -146,12 +165,13 @@ fn word(slot: &Slot, operands: &[Operand], lenient: bool) -> (Set, Tightness, Op
 }
 
 /// The set, how close it is, and the doubt if the reading used one.
-fn over(slot: &Slot, sets: &[Set], lenient: bool) -> (Set, Tightness, Option<&'static str>) {
+fn over(slot: &Slot, sets: &[Set], (effort, lenient): (Effort, bool)) -> (Set, Tightness, Option<&'static str>) {
     if sets.iter().any(Set::is_empty) {
         return (Set::empty(), Tightness::Union, None);
     }
     let trace = Trace::off();
-    let walk = Walk { run: Run::new(slot, None, lenient, &trace), slot, tightness: Cell::new(Tightness::Union) };
+    let walk =
+        Walk { run: Run::new(slot, None, lenient, &trace), slot, effort, tightness: Cell::new(Tightness::Union) };
     let mut set = walk.all(sets);
     if slot.relaxed && !set.is_anything() {
         let (more, tightness) = relaxed::over(slot, sets);
