@@ -26,6 +26,9 @@ mod generate;
 const KINDS: [&str; 7] =
     ["off-by-one", "signedness", "lost-atomic", "missing-barrier", "ulp:64", "ulp:100000", "sign-of-zero"];
 
+/// How long the device may take: a software driver compiles the traced variant when it runs first, which a busy machine draws out.
+const TIME_LIMIT: Duration = Duration::from_secs(1200);
+
 /// Places that are looked at for a kind.
 const TRIES: usize = 16;
 
@@ -80,7 +83,7 @@ fn main() -> ExitCode {
     let target = Instance::new(false).and_then(|instance| {
         let devices = instance.devices()?;
         let device = devices.iter().find(|d| d.identity().name.contains(&name));
-        device.map(|device| VulkanTarget::new(device, Duration::from_secs(60), false)).transpose()
+        device.map(|device| VulkanTarget::new(device, TIME_LIMIT, false)).transpose()
     });
     let target = match target {
         Ok(Some(target)) => target,

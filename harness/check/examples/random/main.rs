@@ -19,6 +19,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How long the device may take: a software driver compiles when a shader runs first, which a busy machine draws out.
+const TIME_LIMIT: Duration = Duration::from_secs(1200);
+
+/// After so many shaders it is said how far it is.
+const REPORTED: u64 = 500;
+
 struct Arguments {
     count: u64,
     first: u64,
@@ -72,7 +78,7 @@ fn main() -> ExitCode {
         say(format!("no {} among the devices", args.device));
         return ExitCode::from(4);
     };
-    let target = match VulkanTarget::new(device, Duration::from_secs(60), false) {
+    let target = match VulkanTarget::new(device, TIME_LIMIT, false) {
         Ok(target) => target,
         Err(error) => {
             say(error.to_string());
@@ -80,7 +86,7 @@ fn main() -> ExitCode {
         }
     };
     let (next, sum, started) = (AtomicU64::new(0), Mutex::new(Sum::default()), Instant::now());
-    let defects = AtomicU64::new(0);
+    let (defects, finished) = (AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
@@ -100,6 +106,10 @@ fn main() -> ExitCode {
                         if let Err(error) = kept {
                             say(format!("{}: {error}", folder.display()));
                         }
+                    }
+                    let done = finished.fetch_add(1, Ordering::Relaxed) + 1;
+                    if done.is_multiple_of(REPORTED) {
+                        say(format!("{done} of {} after {:.0} s", args.count, started.elapsed().as_secs_f64()));
                     }
                     if let Some(line) = sum.lock().unwrap_or_else(PoisonError::into_inner).add(seed, found) {
                         say(line);

@@ -33,6 +33,7 @@ use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
 use assay_spirv::module::{Function, Index, Instruction, Type};
 use assay_spirv::reflect::{DescriptorKind, Shape, usages};
 use assay_spirv::tables::{Decoration, GlslStd450, Kind, Op, StorageClass};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Bytes that the records of a dispatch may take.
@@ -70,6 +71,8 @@ struct Record {
     /// What it is given that is no constant: id, type, and first word.
     operands: Vec<(u32, Plain, u32)>,
     result: (u32, Plain, u32),
+    /// The words before this one are stored with earlier records of its block.
+    own: u32,
 }
 
 /// Makes the variant.
@@ -127,9 +130,12 @@ pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> 
         let mut code = Vec::new();
         let from = editor.id();
         code.extend(instruction(Op::Load, &[uint, from, base]));
-        let one = editor.constant(uint, 32, 1);
-        recorder.word(&mut editor, &mut code, from, record.offset, one);
-        for (value, plain, offset) in record.operands.iter().chain([&record.result]) {
+        if record.offset >= record.own {
+            let one = editor.constant(uint, 32, 1);
+            recorder.word(&mut editor, &mut code, from, record.offset, one);
+        }
+        let own = |(_, _, offset): &&(u32, Plain, u32)| *offset >= record.own;
+        for (value, plain, offset) in record.operands.iter().chain([&record.result]).filter(own) {
             let words = as_words(&mut editor, &mut code, *value, plain);
             for (i, word) in words.into_iter().enumerate() {
                 recorder.word(&mut editor, &mut code, from, offset + i as u32, word);
@@ -355,28 +361,41 @@ fn first_place(module: &Module, function: &Function) -> Option<usize> {
 
 /// A descriptor that the shader does not use.
 fn free_slot(descriptors: &[Descriptor], number: u32) -> Slot {
-    let set = descriptors.first().map_or(0, |d| d.slot.set);
-    let used = descriptors.iter().filter(|d| d.slot.set == set).map(|d| d.slot.binding + 1).max();
+    let bound = || descriptors.iter().filter(|d| !d.is_pointed());
+    let set = bound().next().map_or(0, |d| d.slot.set);
+    let used = bound().filter(|d| d.slot.set == set).map(|d| d.slot.binding + 1).max();
     Slot { set, binding: used.unwrap_or(0) + number, element: 0 }
 }
 
 /// What is recorded, and how many words that takes.
+///
+/// What was executed last in a block was executed with all of the block, so that one word says so for all of it, and a value that
+/// several of its instructions are given, or that one makes for another, is stored once: a device compiles a good half less.
 fn records(module: &Module, functions: impl Iterator<Item = usize>) -> (Vec<Record>, u32) {
     let mut next = 0;
     let mut records = Vec::new();
     for function in functions {
         let Some(function) = module.functions().get(function) else { continue };
+        let (mut executed, mut stored) = (None, BTreeMap::new());
         for i in module.instructions_in(function.instructions.clone()) {
+            if i.op == Some(Op::Label) {
+                (executed, stored) = (None, BTreeMap::new());
+            }
             let Some((operands, result, plain)) = recordable(module, &i) else { continue };
-            let offset = next;
-            next += 1;
-            let mut place = |plain: &Plain| {
-                next += words_of(plain);
-                next - words_of(plain)
+            let own = next;
+            let offset = *executed.get_or_insert_with(|| {
+                next += 1;
+                next - 1
+            });
+            let mut place = |id: u32, plain: &Plain| {
+                *stored.entry(id).or_insert_with(|| {
+                    next += words_of(plain);
+                    next - words_of(plain)
+                })
             };
-            let operands = operands.into_iter().map(|(id, plain)| (id, plain, place(&plain))).collect();
-            let result = (result, plain, place(&plain));
-            records.push(Record { index: i.index.0, at: i.at, offset, operands, result });
+            let operands = operands.into_iter().map(|(id, plain)| (id, plain, place(id, &plain))).collect();
+            let result = (result, plain, place(result, &plain));
+            records.push(Record { index: i.index.0, at: i.at, offset, operands, result, own });
         }
     }
     (records, next)
