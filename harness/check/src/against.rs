@@ -28,7 +28,8 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
     result.name = format!("{} against {}", other.subject.name, this.subject.name);
     let mut open = 0;
     for round in 0..this.setup.rounds {
-        let dispatch = this.dispatch(round, target)?;
+        let mut dispatch = this.dispatch(round, target)?;
+        this.place_anywhere(&mut dispatch);
         let permitted = this.permitted(&dispatch)?;
         let mut theirs = dispatch.clone();
         theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));

@@ -6,7 +6,7 @@
 //! | `bundle.json` | how the shader is run, and by what it was found ([`Manifest`]) |
 //! | `shader.spvasm` | the module, as text of the very words |
 //! | `original.*` | the text that it was compiled from, if there is one |
-//! | `input-SET.BINDING.ELEMENT.hex`, `push.hex` | memory before the dispatch, as 32-bit words of little-endian memory |
+//! | `input-SET.BINDING.ELEMENT.hex`, `buffer-NAME.hex`, `push.hex` | memory before the dispatch, as 32-bit words of little-endian memory |
 //! | `expected.txt` | what is permitted for every element, and what the device left |
 //! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
 //! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
@@ -16,7 +16,7 @@ use crate::elements::path_text;
 use crate::options::{BindingName, Options, Source};
 use crate::states::states;
 use crate::verdict::{Permitted, bytes_of, hex, ranges};
-use crate::{Check, CheckError, ImageForm, Mutation, SamplerForm, Subject};
+use crate::{AddressWord, Check, CheckError, ImageForm, Mutation, SamplerForm, Subject};
 use assay_oracle::{Dispatch, Limits, Outcome, Slot, Standing};
 use assay_precision::Rules;
 use assay_runner::{CheckResult, DeviceInfo};
@@ -26,7 +26,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Version of the form; raised when a reader of the old form would misread the new one.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
+
+/// The form of bundles without buffers that only addresses lead to, which older readers read as well.
+const WITHOUT_BUFFERS: u32 = 2;
 
 const MANIFEST: &str = "bundle.json";
 const SHADER: &str = "shader.spvasm";
@@ -45,7 +48,7 @@ const LISTED: u64 = 1 << 14;
 /// How the shader is run, and by what it was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`SCHEMA`].
+    /// [`SCHEMA`], or an older form that says all there is.
     pub schema: u32,
     /// Version of Assay.
     pub version: String,
@@ -72,6 +75,12 @@ pub struct Manifest {
     /// Samplers, by binding.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub samplers: BTreeMap<String, SamplerForm>,
+    /// Buffers that no descriptor binds, by name: what they are made of ([`PointedForm`](crate::PointedForm)).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub buffers: BTreeMap<String, String>,
+    /// Words that hold their addresses: place, and buffer with offset. What the files have there is what they held on the device.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub addresses: BTreeMap<String, String>,
     /// The file of the push constants.
     pub push: Option<String>,
     /// The error that was planted, if one was.
@@ -139,12 +148,13 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     let (mut images, mut samplers) = (BTreeMap::new(), BTreeMap::new());
     for (slot, resource) in &dispatch.bindings {
         let Slot { set, binding, element } = *slot;
-        let to = format!("{set}.{binding}[{element}]");
+        let to = check.setup.name_of(*slot);
         let (image, sampler) = states(resource);
         images.extend(image.map(|image| (to.clone(), image)));
         samplers.extend(sampler.map(|sampler| (to.clone(), sampler)));
         let Some(data) = bytes_of(resource) else { continue };
-        let name = format!("input-{set}.{binding}.{element}.hex");
+        let pointed = check.setup.descriptors.iter().any(|d| d.slot == *slot && d.is_pointed());
+        let name = if pointed { format!("buffer-{to}.hex") } else { format!("input-{set}.{binding}.{element}.hex") };
         save(&name, &to_hex(data))?;
         inputs.insert(to, name);
     }
@@ -164,7 +174,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     json(RESULT, serde_json::to_string_pretty(result))?;
     json(DEVICE, serde_json::to_string_pretty(device))?;
     let manifest = Manifest {
-        schema: SCHEMA,
+        schema: if check.setup.has_pointed() { SCHEMA } else { WITHOUT_BUFFERS },
         version: env!("CARGO_PKG_VERSION").into(),
         specification: device.specification().into(),
         command: command.to_vec(),
@@ -176,6 +186,8 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         inputs,
         images,
         samplers,
+        buffers: check.setup.buffers.iter().map(|(name, form)| (name.clone(), form.to_string())).collect(),
+        addresses: check.setup.addresses.iter().map(AddressWord::text).collect(),
         push,
         mutation: mutation.map(ToString::to_string),
     };
@@ -224,8 +236,13 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
         groups: Some(manifest.workgroups),
         specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),
         rounds: 1,
-        // What was found was found by running all of it.
-        limits: Limits { invocations: u64::MAX, ..Limits::default() },
+        // What was found was found by running all of it, however long that took.
+        limits: Limits {
+            invocations: u64::MAX,
+            blocks_per_group: u64::MAX,
+            work_per_group: u64::MAX,
+            ..Limits::default()
+        },
         ..Options::default()
     };
     let words = |name: &str| -> Result<Source, CheckError> {
@@ -246,6 +263,12 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     }
     for (to, sampler) in &manifest.samplers {
         options.samplers.push((to.parse::<BindingName>()?, sampler.clone()));
+    }
+    for (name, form) in &manifest.buffers {
+        options.buffers.push((name.clone(), form.parse()?));
+    }
+    for (place, value) in &manifest.addresses {
+        options.addresses.push(AddressWord::parse(place, value)?);
     }
     options.push = manifest.push.as_deref().map(words).transpose()?;
     let (path, text) = load(RESULT)?;
@@ -346,10 +369,15 @@ fn readme(manifest: &Manifest, result: &CheckResult, device: &DeviceInfo) -> Str
         text,
         "\nTo see whether it happens on another machine: assay repro THIS-FOLDER\n\n\
          Without Assay: run shader.spvasm (spirv-as makes words of it), entry point {}, with {x} x {y} x {z} workgroups;\n\
-         the .hex files are the memory of the bindings before the dispatch, 32-bit words, little endian. expected.txt\n\
+         the .hex files are the memory of the bindings before the dispatch, 32-bit words, little endian. {}expected.txt\n\
          says what may stand there afterwards by {}, and what the device left.\n\n\
          Found by Assay {} with: {}",
         manifest.entry,
+        match manifest.addresses.len() {
+            0 => "",
+            _ =>
+                "The\nwords that bundle.json lists under addresses hold device addresses: put those of your buffers there.\n",
+        },
         manifest.specification,
         manifest.version,
         manifest.command.join(" ")

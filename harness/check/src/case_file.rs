@@ -1,7 +1,7 @@
 //! Case files: a shader with all that it is run with, and what is expected of it.
 
 use crate::options::{Expectation, Options, Source, groups};
-use crate::{BindingName, CheckError, ImageForm, SamplerForm};
+use crate::{AddressWord, BindingName, CheckError, ImageForm, SamplerForm};
 use assay_spirv::sampling::View;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -40,6 +40,10 @@ struct Form {
     image: BTreeMap<String, ImageForm>,
     #[serde(default)]
     sampler: BTreeMap<String, SamplerForm>,
+    #[serde(default)]
+    buffer: BTreeMap<String, String>,
+    #[serde(default)]
+    address: BTreeMap<String, String>,
     #[serde(default)]
     expect: Vec<Expectation>,
 }
@@ -129,6 +133,14 @@ impl CaseFile {
             sampler.sampler().map_err(|error| wrong(line_of(&key), error.to_string()))?;
             options.samplers.push((key.parse()?, sampler));
         }
+        for (key, form) in form.buffer {
+            let form = form.parse().map_err(|error: CheckError| wrong(line_of(&key), error.to_string()))?;
+            options.buffers.push((key, form));
+        }
+        for (key, value) in form.address {
+            let word = AddressWord::parse(&key, &value).map_err(|error| wrong(line_of(&key), error.to_string()))?;
+            options.addresses.push(word);
+        }
         Ok(CaseFile { shader: folder.join(form.shader), why: form.why, options })
     }
 }
@@ -157,6 +169,10 @@ base_level = 1
 [sampler.clamping]
 filter = "linear"
 address = ["repeat", "clamp_to_edge"]
+[buffer]
+nodes = "16*value:f32,next:u64"
+[address]
+"push@0" = "nodes+16"
 [[expect]]
 binding = "0.2"
 element = ".sum"
@@ -175,6 +191,8 @@ value = "2016"
         assert_eq!(case.options.images[0].1.size, Some(vec![5, 3]));
         assert!(case.options.samplers[0].1.sampler().unwrap().linear);
         assert_eq!(case.options.expectations[0].value, "2016");
+        assert_eq!(case.options.buffers[0].1.to_string(), "16*value:f32,next:u64");
+        assert_eq!(case.options.addresses[0].text(), ("push@0".to_owned(), "nodes+16".to_owned()));
         assert!(CaseFile::is_one(TEXT) && !CaseFile::is_one("why = \"x\""));
     }
 
@@ -184,6 +202,8 @@ value = "2016"
         assert!(error("shader = \"a\"\nrounds = \"two\"").starts_with("a.toml:2: "));
         assert!(error("shader = \"a\"\n\nround = 2").starts_with("a.toml:3: "));
         assert!(error("shader = \"a\"\nworkgroups = [0]").starts_with("a.toml:2: "));
+        assert!(error("shader = \"a\"\n[buffer]\nnodes = \"u32\"").starts_with("a.toml:3: "));
+        assert!(error("shader = \"a\"\n[address]\n\"push\" = \"nodes\"").starts_with("a.toml:3: "));
         let sampler = error("shader = \"a\"\n[sampler]\nname = { filter = \"cubic\" }");
         assert!(sampler.starts_with("a.toml:3: ") && sampler.contains("nearest, linear"), "{sampler}");
     }

@@ -1,14 +1,17 @@
 //! The check itself: rounds in the oracle and on the device.
 
-use crate::device::{Job, Target, TargetError};
+use crate::device::{Job, Placed, Target, TargetError};
 use crate::layout::{impossible, recorded};
 use crate::picture::picture;
+use crate::pointed::made_up;
 use crate::sample::{self, Resolved};
-use crate::setup::{Setup, spec_values};
+use crate::setup::{Descriptor, Setup, spec_values};
 use crate::trace::instrument;
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
-use assay_oracle::{Cause, Dispatch, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, Robustness, Slot};
+use assay_oracle::{
+    Cause, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, Robustness, Slot,
+};
 use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
@@ -70,7 +73,7 @@ impl<'a> Check<'a> {
         Ok(Check { subject, setup, program, limits, sample, padding, row, expectations, kernel, layout, robustness })
     }
 
-    /// What a round is given on a device with those abilities.
+    /// What a round is given on a device with those abilities, but for addresses ([`Check::place`]).
     ///
     /// # Errors
     /// As [`Setup::dispatch`].
@@ -102,6 +105,29 @@ impl<'a> Check<'a> {
         Ok(dispatch)
     }
 
+    /// Has the target make the memory of a dispatch, if some of it is reached by addresses, and puts these into it.
+    ///
+    /// # Errors
+    /// As [`Target::place`].
+    pub(crate) fn place(
+        &self,
+        dispatch: &mut Dispatch,
+        descriptors: &[Descriptor],
+        target: &dyn Target,
+    ) -> Result<Option<Placed>, TargetError> {
+        if !self.setup.has_pointed() {
+            return Ok(None);
+        }
+        let placed = target.place(&Job { descriptors, ..self.job(dispatch, None) })?;
+        self.setup.put_addresses(&placed.addresses, dispatch);
+        Ok(Some(placed))
+    }
+
+    /// Puts addresses into a dispatch that no device is given.
+    pub fn place_anywhere(&self, dispatch: &mut Dispatch) {
+        self.setup.put_addresses(&made_up(&self.setup.descriptors), dispatch);
+    }
+
     /// What the specification permits for a dispatch.
     ///
     /// # Errors
@@ -128,12 +154,18 @@ impl<'a> Check<'a> {
         };
         let module = &self.subject.source.module;
         let traced = instrument(module, &self.setup).map_err(|error| error.to_string())?;
-        let given = self.dispatch(round, target).map_err(|error| error.to_string())?;
-        let dispatch = traced.dispatch(&given);
+        let mut given = self.dispatch(round, target).map_err(|error| error.to_string())?;
+        let mut dispatch = traced.dispatch(&given);
         let mut descriptors = self.setup.descriptors.clone();
         descriptors.push(traced.descriptor.clone());
-        let job = Job { wgsl: None, words: &traced.words, descriptors: &descriptors, ..self.job(&dispatch) };
-        let left = target.run(&job).map_err(|error| format!("the traced variant did not run: {error}"))?;
+        let not_run = |error: TargetError| format!("the traced variant did not run: {error}");
+        let placed = self.place(&mut dispatch, &descriptors, target).map_err(not_run)?;
+        if let Some(placed) = &placed {
+            self.setup.put_addresses(&placed.addresses, &mut given);
+        }
+        let whole = self.job(&dispatch, placed.as_ref());
+        let job = Job { wgsl: None, words: &traced.words, descriptors: &descriptors, ..whole };
+        let left = target.run(&job).map_err(not_run)?;
         let recorded = left.memory.get(&traced.descriptor.slot).ok_or("the device left no records")?;
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
         result.blamed = traced.judge(module, &self.setup, &given, recorded, &place);
@@ -168,13 +200,14 @@ impl<'a> Check<'a> {
     pub fn bundle(&self, to: &BundleTo<'_>, result: &CheckResult, target: &dyn Target) -> Result<(), CheckError> {
         let round = result.mismatches.first().map_or(0, |m| m.round);
         target.begin(round);
-        let dispatch = self.dispatch(round, target)?;
-        let outcome = self.permitted(&dispatch)?;
-        let job = self.job(&dispatch);
-        let left = target.run(&job).map_err(|error| CheckError::Bundle {
+        let mut dispatch = self.dispatch(round, target)?;
+        let not_again = |error: TargetError| CheckError::Bundle {
             path: to.folder.to_owned(),
             what: format!("the failing round did not run again: {error}"),
-        })?;
+        };
+        let placed = self.place(&mut dispatch, &self.setup.descriptors, target).map_err(not_again)?;
+        let outcome = self.permitted(&dispatch)?;
+        let left = target.run(&self.job(&dispatch, placed.as_ref())).map_err(not_again)?;
         let contents = bundle::Contents {
             check: self,
             result,
@@ -223,7 +256,7 @@ impl<'a> Check<'a> {
         bundle::write(folder, &contents)
     }
 
-    fn job<'b>(&'b self, dispatch: &'b Dispatch) -> Job<'b> {
+    fn job<'b>(&'b self, dispatch: &'b Dispatch, placed: Option<&'b Placed>) -> Job<'b> {
         Job {
             wgsl: self.subject.wgsl(),
             words: self.subject.source.module.words(),
@@ -231,6 +264,7 @@ impl<'a> Check<'a> {
             specs: &self.setup.specs,
             descriptors: &self.setup.descriptors,
             dispatch,
+            placed,
         }
     }
 
@@ -257,12 +291,23 @@ impl<'a> Check<'a> {
         let mut result = self.blank();
         let mut sum = Comparison::default();
         let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
-        let mut faults = Vec::new();
+        let (mut faults, mut endless) = (Vec::new(), false);
         let mut trouble = None;
         let only = self.chosen();
+        self.must_be_taken(target)?;
         self.must_fit(target)?;
         for round in 0..self.setup.rounds {
             let mut dispatch = self.dispatch(round, target)?;
+            let placed = match self.place(&mut dispatch, &self.setup.descriptors, target) {
+                Ok(placed) => placed,
+                Err(TargetError::Lacks(what)) => {
+                    return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..result });
+                }
+                Err(TargetError::Failed(error)) => {
+                    trouble = Some(error);
+                    break;
+                }
+            };
             dispatch.only = only.clone();
             let before = Instant::now();
             let mut outcome = self.permitted(&dispatch)?;
@@ -272,10 +317,11 @@ impl<'a> Check<'a> {
             result.times.check += before.elapsed().as_secs_f64();
             result.instructions += outcome.instructions;
             if outcome.fault_count > 0 {
+                endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
                 faults = self.undefined(round, "was not run", &outcome, &mut result, faults);
                 continue;
             }
-            match target.run(&self.job(&dispatch)) {
+            match target.run(&self.job(&dispatch, placed.as_ref())) {
                 Ok(left) => {
                     result.times.device += left.taken.as_secs_f64();
                     if let Err(what) = complete(&outcome, &dispatch, &self.setup.descriptors, &left.memory) {
@@ -365,9 +411,13 @@ impl<'a> Check<'a> {
             }
         }
         if result.rounds_checked == 0 && trouble.is_none() {
+            faults.extend(self.setup.short_files());
             faults.push(
                 "  give it inputs that it is meant for with --input, --elements, --push or --workgroups".to_owned(),
             );
+            if endless {
+                faults.push("  if it does end, have more patience: --patience 10".to_owned());
+            }
             return Err(CheckError::Undefined { name: self.subject.name.clone(), list: faults });
         }
         result.sampled = only.map(|only| self.sampled(&only, sum.beyond));

@@ -14,6 +14,7 @@ use assay_vulkan::{
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +33,34 @@ pub struct Job<'a> {
     pub descriptors: &'a [Descriptor],
     /// What that holds, and how much is dispatched.
     pub dispatch: &'a Dispatch,
+    /// The memory that was made for it before, where addresses of it are in what the dispatch holds.
+    pub placed: Option<&'a Placed>,
+}
+
+/// Memory of a dispatch that a target has made before it, so that the device addresses of buffers are known.
+pub struct Placed {
+    /// The address of every buffer that no descriptor binds.
+    pub addresses: BTreeMap<Slot, u64>,
+    memory: Option<Mutex<Held>>,
+}
+
+/// What a Vulkan device keeps of it.
+struct Held {
+    device: Device,
+    slot: assay_vulkan::Slot,
+}
+
+impl Placed {
+    /// Buffers at those addresses of a target that needs nothing else to find them again.
+    pub fn at(addresses: BTreeMap<Slot, u64>) -> Placed {
+        Placed { addresses, memory: None }
+    }
+}
+
+impl fmt::Debug for Placed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Placed").field("addresses", &self.addresses).finish_non_exhaustive()
+    }
 }
 
 /// What a dispatch left.
@@ -75,6 +104,15 @@ pub trait Target {
 
     /// What is run from here on belongs to that round.
     fn begin(&self, _round: u32) {}
+
+    /// Makes the memory of a dispatch, as large as what it holds, where some of it is reached by device addresses: the words
+    /// that hold these need not be right yet. It goes into [`Job::placed`] of the same dispatch.
+    ///
+    /// # Errors
+    /// [`TargetError::Lacks`] where there are no device addresses; as [`Target::run`].
+    fn place(&self, _job: &Job<'_>) -> Result<Placed, TargetError> {
+        Err(TargetError::Lacks("buffers with device addresses: it is given none".to_owned()))
+    }
 
     /// Runs a dispatch. The module is legal, and within what the target has.
     ///
@@ -154,28 +192,15 @@ impl VulkanTarget {
     }
 
     fn compute(&self, job: &Job<'_>) -> Result<Left, (Error, &'static str)> {
-        let device = self.device(robust(job)).map_err(|error| (error, "opening the device"))?;
-        let (mut resources, mut contents) = (Vec::new(), Vec::new());
-        for descriptor in job.descriptors {
-            let bound = job.dispatch.bindings.get(&descriptor.slot);
-            let sampler = match bound {
-                Some(Bound::CombinedImageSampler(_, sampler) | Bound::Sampler(sampler)) => Some(*sampler),
-                _ => None,
-            };
-            let data = bound.and_then(bytes_of);
-            let bytes = data.map_or(0, <[u8]>::len);
-            let resource = match (&descriptor.texels, descriptor.kind) {
-                (None, DescriptorKind::Sampler) => Resource::Sampler(sampler.unwrap_or(SamplerSpec::NEAREST)),
-                _ if data.is_none() => continue,
-                (Some(texels), kind) => texels.resource(kind, sampler),
-                (None, DescriptorKind::UniformBuffer) => Resource::UniformBuffer { bytes },
-                (None, _) => Resource::StorageBuffer(BufferSpec::in_out(bytes)),
-            };
-            let Slot { set, binding, element } = descriptor.slot;
-            resources.push(ResourceSpec { set, binding, element, resource });
-            contents.push(data);
-        }
+        let (resources, contents) = resources(job);
         let layout = BindingLayout::of(&resources).map_err(|error| (error, "laying out bindings"))?;
+        let mut made = None;
+        let mut kept =
+            job.placed.and_then(|p| p.memory.as_ref()).map(|m| m.lock().unwrap_or_else(PoisonError::into_inner));
+        let Held { device, slot } = match &mut kept {
+            Some(held) => &mut **held,
+            None => made.insert(self.held(job, &resources)?),
+        };
         let specialization: Vec<SpecConstant> = job.specs.iter().map(spec_constant).collect();
         let description = PipelineDesc {
             entry: job.entry,
@@ -186,7 +211,6 @@ impl VulkanTarget {
         };
         let pipeline = device.pipeline(&description).map_err(|error| (error, PIPELINE))?;
         let running = |error| (error, "running the shader");
-        let mut slot = device.slot_of(&resources).map_err(|error| (error, "making buffers"))?;
         for (i, data) in contents.iter().enumerate() {
             let Some(data) = data else { continue };
             slot.write::<u8>(i).map_err(running)?.copy_from_slice(data);
@@ -206,9 +230,42 @@ impl VulkanTarget {
                 left.memory.insert(slot_of(spec), memory);
             }
         }
-        self.objections(&device).map_err(running)?;
+        self.objections(device).map_err(running)?;
         Ok(left)
     }
+
+    /// The device that a job runs on, and its memory there.
+    fn held(&self, job: &Job<'_>, resources: &[ResourceSpec]) -> Result<Held, (Error, &'static str)> {
+        let device = self.device(robust(job)).map_err(|error| (error, "opening the device"))?;
+        let slot = device.slot_of(resources).map_err(|error| (error, "making buffers"))?;
+        Ok(Held { device, slot })
+    }
+}
+
+/// What a job binds, and what that holds.
+fn resources<'a>(job: &Job<'a>) -> (Vec<ResourceSpec>, Vec<Option<&'a [u8]>>) {
+    let (mut resources, mut contents) = (Vec::new(), Vec::new());
+    for descriptor in job.descriptors {
+        let bound = job.dispatch.bindings.get(&descriptor.slot);
+        let sampler = match bound {
+            Some(Bound::CombinedImageSampler(_, sampler) | Bound::Sampler(sampler)) => Some(*sampler),
+            _ => None,
+        };
+        let data = bound.and_then(bytes_of);
+        let bytes = data.map_or(0, <[u8]>::len);
+        let resource = match (&descriptor.texels, descriptor.kind) {
+            (None, DescriptorKind::Sampler) => Resource::Sampler(sampler.unwrap_or(SamplerSpec::NEAREST)),
+            _ if data.is_none() => continue,
+            _ if descriptor.is_pointed() => Resource::Addressed { bytes },
+            (Some(texels), kind) => texels.resource(kind, sampler),
+            (None, DescriptorKind::UniformBuffer) => Resource::UniformBuffer { bytes },
+            (None, _) => Resource::StorageBuffer(BufferSpec::in_out(bytes)),
+        };
+        let Slot { set, binding, element } = descriptor.slot;
+        resources.push(ResourceSpec { set, binding, element, resource });
+        contents.push(data);
+    }
+    (resources, contents)
 }
 
 const PIPELINE: &str = "building the pipeline";
@@ -220,6 +277,17 @@ impl Target for VulkanTarget {
 
     fn have(&self) -> &Have {
         &self.have
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        let (resources, _) = resources(job);
+        let made = self.held(job, &resources).map_err(|(error, during)| self.trouble(error, during))?;
+        let pointed =
+            resources.iter().enumerate().filter(|(_, spec)| matches!(spec.resource, Resource::Addressed { .. }));
+        let addresses =
+            pointed.map(|(i, spec)| Ok((slot_of(spec), made.slot.address(i)?))).collect::<Result<_, Error>>();
+        let addresses = addresses.map_err(|error| self.trouble(error, "asking for addresses"))?;
+        Ok(Placed { addresses, memory: Some(Mutex::new(made)) })
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {

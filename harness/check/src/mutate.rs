@@ -2,7 +2,7 @@
 //! reduction can be seen to find what they are for.
 
 use crate::CheckError;
-use crate::device::{DeviceWork, Job, Left, Target, TargetError};
+use crate::device::{DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_runner::{DeviceInfo, Trouble};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
@@ -342,6 +342,10 @@ impl<T: Target> Target for Mutating<T> {
         self.inner.begin(round);
     }
 
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        self.inner.place(job)
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         let module = Module::parse(job.words.to_vec())
             .map_err(|error| Trouble::Internal(format!("the module that an error was to be planted in: {error}")))?;
@@ -363,6 +367,10 @@ impl<T: Target + ?Sized> Target for &T {
 
     fn begin(&self, round: u32) {
         (**self).begin(round);
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        (**self).place(job)
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {

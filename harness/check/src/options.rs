@@ -1,6 +1,6 @@
 //! What a check is asked to do, as the command line or a case file says it.
 
-use crate::{CheckError, ImageForm, SamplerForm};
+use crate::{AddressWord, CheckError, ImageForm, PointedForm, SamplerForm};
 use assay_case::{InputRange, Mixture};
 use assay_oracle::{Limits, Robustness, Slot};
 use assay_precision::Rules;
@@ -33,6 +33,10 @@ pub struct Options {
     pub images: Vec<(BindingName, ImageForm)>,
     /// Samplers; the others are what each round takes.
     pub samplers: Vec<(BindingName, SamplerForm)>,
+    /// Buffers that no descriptor binds, by name: shaders reach them by their device addresses.
+    pub buffers: Vec<(String, PointedForm)>,
+    /// Words that hold such addresses.
+    pub addresses: Vec<AddressWord>,
     /// How many rounds, each with other inputs.
     pub rounds: u32,
     /// The seed of what is generated.
@@ -80,6 +84,8 @@ impl Default for Options {
             elements: Vec::new(),
             images: Vec::new(),
             samplers: Vec::new(),
+            buffers: Vec::new(),
+            addresses: Vec::new(),
             rounds: 2,
             seed: 0,
             padding: false,

@@ -123,11 +123,13 @@ fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result
         groups: Some(check.setup.groups),
         specs: check.setup.specs.iter().map(|s| (s.id.to_string(), format!("0x{:x}", s.bits))).collect(),
         rounds: 1,
+        buffers: check.setup.buffers.clone(),
+        addresses: check.setup.addresses.clone(),
         limits: limits(result),
         ..Options::default()
     };
     for (slot, resource) in &dispatch.bindings {
-        let to = format!("{}.{}[{}]", slot.set, slot.binding, slot.element);
+        let to = check.setup.name_of(*slot);
         let (image, sampler) = states(resource);
         if let Some(image) = image {
             options.images.push((to.parse()?, image));
@@ -170,7 +172,8 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target) -> Opt
 
 /// The options without inputs of bindings that are gone.
 fn fitting(subject: &Subject, options: &Options) -> Option<Options> {
-    let free = Options { inputs: Vec::new(), samplers: Vec::new(), images: Vec::new(), push: None, ..options.clone() };
+    let none = Options { inputs: Vec::new(), samplers: Vec::new(), images: Vec::new(), push: None, ..options.clone() };
+    let free = Options { addresses: Vec::new(), ..none };
     let setup = crate::Setup::new(subject, &free).ok()?;
     let mut fitting = options.clone();
     let is_there = |to: &BindingName| setup.descriptors.iter().any(|d| to.names(d.slot, d.name.as_deref()));
@@ -180,6 +183,7 @@ fn fitting(subject: &Subject, options: &Options) -> Option<Options> {
     if setup.push.is_none() {
         fitting.push = None;
     }
+    fitting.addresses.retain(|word| word.place.as_ref().map_or(setup.push.is_some(), is_there));
     Some(fitting)
 }
 

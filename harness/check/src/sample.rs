@@ -89,6 +89,38 @@ impl Check<'_> {
         Ok(Resolved::Whole(Box::new(self.permitted(dispatch)?)))
     }
 
+    /// Refuses workgroups that are larger or more than the device takes, before any work is done for them.
+    ///
+    /// # Errors
+    /// [`CheckError::Option`], with the device's limit.
+    pub(crate) fn must_be_taken(&self, target: &dyn Target) -> Result<(), CheckError> {
+        let limit = |name: String| target.have().properties.get(&name).map(|limit| (*limit, name));
+        let device = &target.info().name;
+        let invocations =
+            [(self.local(), limit("maxComputeWorkGroupInvocations".into()), "invocations in a workgroup")];
+        let sizes = ["X", "Y", "Z"].into_iter().zip(self.setup.local);
+        let sizes = sizes.map(|(axis, n)| {
+            (n.into(), limit(format!("maxComputeWorkGroupSize{axis}")), "invocations of a workgroup along one axis")
+        });
+        for (found, limit, what) in invocations.into_iter().chain(sizes) {
+            if let Some((most, name)) = limit.filter(|(most, _)| found > *most) {
+                return Err(CheckError::option(format!(
+                    "{found} {what}: {device} takes at most {most} ({name}); the shader says how many, or --spec"
+                )));
+            }
+        }
+        for (axis, found) in ["X", "Y", "Z"].into_iter().zip(self.setup.groups.map(u64::from)) {
+            let limit = limit(format!("maxComputeWorkGroupCount{axis}"));
+            if let Some((most, name)) = limit.filter(|(most, _)| found > *most) {
+                let axis = axis.to_lowercase();
+                return Err(CheckError::option(format!(
+                    "{found} workgroups along {axis}: {device} takes at most {most} ({name}); dispatch fewer with --workgroups"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses a dispatch of too many invocations, before inputs are made for it: how much it would be, and what of it can be
     /// checked.
     ///
@@ -103,7 +135,8 @@ impl Check<'_> {
         let bytes = self.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
         let mut much = String::new();
         if bytes <= TRIED {
-            let first = Dispatch { only: Some(vec![0]), ..self.dispatch(0, target)? };
+            let mut first = Dispatch { only: Some(vec![0]), ..self.dispatch(0, target)? };
+            self.place_anywhere(&mut first);
             if let Ok(ran) = self.permitted(&first) {
                 much = format!("; by its first workgroup about {} instructions", rounded(self.expected(&ran, 1)));
             }

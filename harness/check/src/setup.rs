@@ -2,8 +2,9 @@
 
 use crate::elements::{Contents, Element, read_bits, runtime_stride, size_with, walk};
 use crate::options::{Options, Source};
+use crate::pointed::{self, Word, is_name, is_pointed};
 use crate::texels::Texels;
-use crate::{BindingName, CheckError, Subject};
+use crate::{AddressWord, BindingName, CheckError, PointedForm, Subject};
 use assay_case::{Mixture, Values};
 use assay_oracle::{Buffer, Dispatch, Resource, Robustness, Slot, SpecValues};
 use assay_precision::{Rules, Scalar};
@@ -48,6 +49,7 @@ impl Descriptor {
     /// `set 0 binding 1 (sums)`.
     pub fn label(&self) -> String {
         match &self.name {
+            Some(name) if is_pointed(self.slot) => format!("buffer {name}"),
             Some(name) => format!("{} ({name})", self.slot),
             None => self.slot.to_string(),
         }
@@ -57,6 +59,11 @@ impl Descriptor {
     pub fn contents(&self) -> Option<Contents<'_>> {
         let block = self.block.as_deref().map(Contents::Block);
         block.or_else(|| self.texels.as_ref().map(Contents::Texels))
+    }
+
+    /// Whether no descriptor of the shader binds it, so that it is reached by its device address only.
+    pub fn is_pointed(&self) -> bool {
+        is_pointed(self.slot)
     }
 
     /// Whether the shader may write it and what is left can be read back: a storage buffer, image or texel buffer.
@@ -88,6 +95,11 @@ pub struct Setup {
     inputs: BTreeMap<Slot, Source>,
     samplers: BTreeMap<Slot, Sampler>,
     push_source: Option<Source>,
+    /// Buffers that no descriptor binds, as they were asked for.
+    pub(crate) buffers: Vec<(String, PointedForm)>,
+    /// The words that hold their addresses, as they were asked for.
+    pub(crate) addresses: Vec<AddressWord>,
+    words: Vec<Word>,
     seed: u64,
 }
 
@@ -129,6 +141,9 @@ impl Setup {
             inputs: BTreeMap::new(),
             samplers: BTreeMap::new(),
             push_source: options.push.clone(),
+            buffers: options.buffers.clone(),
+            addresses: options.addresses.clone(),
+            words: Vec::new(),
             seed: options.seed,
         };
         let compared = compared(module);
@@ -143,6 +158,7 @@ impl Setup {
             let variables = entry.bindings.iter().filter(named).map(|b| b.variable);
             descriptor.compares = variables.into_iter().any(|variable| compared.contains(&variable));
         }
+        setup.take_buffers(options)?;
         setup.take_inputs(options)?;
         setup.take_states(options)?;
         Ok(setup)
@@ -186,14 +202,25 @@ impl Setup {
                 None => None,
             };
             let texel_bytes = texels.as_ref().map_or(0, Texels::bytes);
-            let bytes = binding.block.as_ref().map_or(texel_bytes, |block| match given {
-                Some(bytes) if runtime_stride(block).is_some() => bytes.max(4),
+            let bytes = match (&binding.block, given) {
+                (Some(block), Some(bytes)) if runtime_stride(block).is_some() => {
+                    if let Some(from) = given_file(slot, name.as_deref(), options) {
+                        fits(block, bytes, own, &from).map_err(|what| {
+                            let label = name.as_ref().map_or(slot.to_string(), |name| format!("{slot} ({name})"));
+                            CheckError::option(format!("{label}: {what}"))
+                        })?;
+                    }
+                    bytes.max(4)
+                }
                 // A robust device has to bear one that is shorter than its block.
-                Some(bytes) if kind == DescriptorKind::UniformBuffer && options.robustness != Robustness::None => {
+                (Some(block), Some(bytes))
+                    if kind == DescriptorKind::UniformBuffer && options.robustness != Robustness::None =>
+                {
                     bytes.clamp(4, block.size().max(4))
                 }
-                _ => size_with(block, elements.max(1)).max(4),
-            });
+                (Some(block), _) => size_with(block, elements.max(1)).max(4),
+                (None, _) => texel_bytes,
+            };
             if bytes > MAX_BYTES {
                 return Err(CheckError::option(format!(
                     "{slot} would have {bytes} bytes; dispatch less, or give its array fewer elements with --elements"
@@ -214,6 +241,48 @@ impl Setup {
         }
         self.descriptors.sort_by_key(|d| d.slot);
         Ok(())
+    }
+
+    /// Adds the buffers that only addresses lead to.
+    fn take_buffers(&mut self, options: &Options) -> Result<(), CheckError> {
+        for (index, (name, form)) in (0..).zip(&options.buffers) {
+            if !is_name(name)
+                || [pointed::NULL, pointed::PUSH].contains(&name.as_str())
+                || self.descriptors.iter().any(|d| d.name.as_ref() == Some(name))
+            {
+                return Err(CheckError::option(format!(
+                    "buffer `{name}`: its name must be letters, digits and `_`, and that of no other buffer and no variable"
+                )));
+            }
+            let descriptor = form.descriptor(index, name);
+            if descriptor.bytes > MAX_BYTES {
+                let bytes = descriptor.bytes;
+                return Err(CheckError::option(format!(
+                    "buffer {name} would have {bytes} bytes, of at most {MAX_BYTES}"
+                )));
+            }
+            self.descriptors.push(descriptor);
+        }
+        let push = self.push.as_ref().map(|push| push.size().next_multiple_of(4));
+        self.words = pointed::words(&options.addresses, &self.descriptors, push)?;
+        Ok(())
+    }
+
+    /// Puts the addresses of buffers that no descriptor binds into a dispatch: into their words, and to the buffers.
+    pub fn put_addresses(&self, addresses: &BTreeMap<Slot, u64>, dispatch: &mut Dispatch) {
+        pointed::put(&self.words, addresses, dispatch);
+    }
+
+    /// What a descriptor is named by, for options and files.
+    pub(crate) fn name_of(&self, slot: Slot) -> String {
+        let pointed = self.descriptors.iter().find(|d| d.slot == slot && d.is_pointed());
+        let name = pointed.and_then(|d| d.name.clone());
+        name.unwrap_or_else(|| format!("{}.{}[{}]", slot.set, slot.binding, slot.element))
+    }
+
+    /// Whether there are buffers that no descriptor binds, so that what is given depends on where they are.
+    pub fn has_pointed(&self) -> bool {
+        self.descriptors.iter().any(Descriptor::is_pointed)
     }
 
     /// Invocations along x, y and z.
@@ -270,12 +339,27 @@ impl Setup {
         Ok(())
     }
 
+    /// Of files that hold fewer elements of a run-time array than there are invocations: how many, for messages.
+    pub(crate) fn short_files(&self) -> Vec<String> {
+        let invocations = self.size().iter().fold(1u64, |n, side| n.saturating_mul(u64::from(*side)));
+        let short = |d: &Descriptor| {
+            let Some(Source::File(path)) = self.inputs.get(&d.slot) else { return None };
+            let block = d.block.as_deref()?;
+            let elements = d.bytes.saturating_sub(size_with(block, 0)) / runtime_stride(block)?.max(1);
+            (elements < invocations).then(|| {
+                let (label, path) = (d.label(), path.display());
+                format!("  {label} has {elements} elements, as {path} is that long; the dispatch has {invocations} invocations")
+            })
+        };
+        self.descriptors.iter().filter_map(short).collect()
+    }
+
     /// The seed of what is generated.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What a round is given.
+    /// What a round is given, but for addresses ([`Setup::put_addresses`]).
     ///
     /// # Errors
     /// A file that cannot be read or is of the wrong size, a number or range that is none of a scalar's type.
@@ -372,6 +456,37 @@ fn given_bytes(slot: Slot, name: Option<&str>, options: &Options) -> Option<u64>
         Source::File(path) => std::fs::metadata(path).map(|m| m.len()).ok(),
         Source::Bytes(bytes) => Some(bytes.len() as u64),
         Source::Number(_) | Source::Index | Source::Mixture(_) => None,
+    }
+}
+
+/// The file that a binding is filled from, if it is one.
+fn given_file(slot: Slot, name: Option<&str>, options: &Options) -> Option<String> {
+    match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
+        Source::File(path) => Some(path.display().to_string()),
+        _ => None,
+    }
+}
+
+/// Whether a block that ends in a run-time array takes so many bytes: whole elements, of which `elements` says how many, if it does.
+///
+/// # Errors
+/// Why not, with the sizes.
+fn fits(block: &Shape, bytes: u64, elements: Option<u64>, from: &str) -> Result<(), String> {
+    let stride = runtime_stride(block).unwrap_or(1).max(1);
+    let head = size_with(block, 0);
+    if let Some(elements) = elements {
+        let wanted = size_with(block, elements).max(4);
+        let said = format!("{elements} elements (--elements) are {wanted} bytes, {from} has {bytes}");
+        return if bytes == wanted { Ok(()) } else { Err(said) };
+    }
+    let after = if head > 0 { format!("{head} bytes and then ") } else { String::new() };
+    let takes = format!("it takes {after}whole elements of {stride} bytes");
+    match bytes.checked_sub(head).map(|rest| (rest / stride, rest % stride)) {
+        None | Some((0, _)) => Err(format!("{takes}, at least one; {from} has {bytes} bytes, too few")),
+        Some((_, 0)) => Ok(()),
+        Some((whole, rest)) => {
+            Err(format!("{takes}; {from} has {bytes} bytes, {rest} more than {whole} elements take"))
+        }
     }
 }
 

@@ -75,6 +75,58 @@ fn mistakes_get_one_message_and_code_2() {
     assert_eq!(assay(&["check", "/nonexistent.wgsl"]).code, 2);
 }
 
+/// A shader that never ends, files that do not fit, and dispatches beyond the device's limits are told at once, and no device is
+/// given anything.
+#[test]
+fn what_no_device_may_be_given_gets_one_message_and_code_2() {
+    if no_device() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = |bytes: usize| {
+        let path = folder.path().join(format!("{bytes}.bin"));
+        std::fs::write(&path, vec![1; bytes]).unwrap();
+        format!("data={}", path.display())
+    };
+    let (short, odd, few, one) = (file(3), file(1026), file(16), file(1024));
+    let endless = SHADER.replace("data[id.x] = data[id.x] * 2u;", "loop { }");
+    let spins = SHADER.replace("data[id.x] =", "while data[0] < 5u { data[id.x] = 1u; } data[id.x] =");
+    let sized = SHADER.replace("@compute @workgroup_size(64)", "override n = 64u; @compute @workgroup_size(n)");
+    for (text, arguments, expected) in [
+        (&endless, &[][..], "endless loop"),
+        (&endless, &["--workgroups", "1000"], "--patience"),
+        (&spins, &["--input", "data=zeros"], "endless loop"),
+        (&SHADER.to_owned(), &["--input", &short], "3 bytes, too few"),
+        (&SHADER.to_owned(), &["--input", &odd], "1026 bytes, 2 more than 256 elements take"),
+        (&SHADER.to_owned(), &["--input", &few], "has 4 elements"),
+        (&SHADER.to_owned(), &["--input", &one, "--elements", "data=300"], "are 1200 bytes"),
+        (&SHADER.to_owned(), &["--workgroups", "1,1,4000000000", "--elements", "4"], "maxComputeWorkGroupCountZ"),
+        (&sized, &["--spec", "n=4000000"], "maxComputeWorkGroup"),
+    ] {
+        let output = check("a.wgsl", text, &[&["--device", "llvmpipe"], arguments].concat());
+        assert_eq!(output.code, 2, "{expected}: {output:?}");
+        assert!(output.stderr.contains(expected), "expected {expected}: {output:?}");
+    }
+}
+
+/// What addresses lead to is stated on the command line, too.
+#[test]
+fn buffers_that_only_addresses_lead_to_are_checked() {
+    if no_device() {
+        return;
+    }
+    let shader = include_str!("../../../shaders/compute/address/linked_list.spvasm");
+    let nodes = ["--device", "llvmpipe", "--workgroups", "1", "--buffer", "nodes=2*value:f32,next:u64"];
+    let ring = ["--address", "push@0=nodes", "--address", "nodes@8=nodes+16", "--address", "nodes@24=nodes"];
+    let output = check("a.spvasm", shader, &[&nodes[..], &ring[..]].concat());
+    assert_eq!(output.code, 0, "{output:?}");
+    let ends = check("a.spvasm", shader, &[&nodes[..], &ring[..4], &["--address", "nodes@24=null"]].concat());
+    assert_eq!(ends.code, 2, "{ends:?}");
+    assert!(ends.stderr.contains("at address 0x0 lie in no buffer"), "{ends:?}");
+    let nowhere = check("a.spvasm", shader, &[&nodes[..], &["--address", "nodes@9=nodes"]].concat());
+    assert!(nowhere.code == 2 && nowhere.stderr.contains("nodes@9"), "{nowhere:?}");
+}
+
 #[test]
 fn without_a_driver_there_is_nothing_to_check_on() {
     let folder = tempfile::tempdir().unwrap();

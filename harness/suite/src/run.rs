@@ -2,7 +2,7 @@
 
 use crate::result::{blank, result};
 use crate::{Case, Lowered, Program, RunPath, Second, tile};
-use assay_check::{Check, CheckError, Job, Left, Subject, Target, TargetError};
+use assay_check::{Check, CheckError, Job, Left, Placed, Subject, Target, TargetError, made_up};
 use assay_oracle::Resource;
 use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, More, Status, panic_message};
 use assay_spirv::need::{Have, Need};
@@ -199,6 +199,10 @@ impl Target for Stand<'_> {
         &self.have
     }
 
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        self.target.place(job)
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         match &self.words {
             Ok(words) => self.target.run(&Job { wgsl: None, words, ..*job }),
@@ -229,6 +233,10 @@ impl Target for SecondTarget<'_> {
 
     fn have(&self) -> &Have {
         self.target.have()
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        Ok(Placed::at(made_up(job.descriptors)))
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {

@@ -103,18 +103,19 @@ impl Objects {
         let writes: Vec<_> = resources
             .iter()
             .zip(&infos)
-            .map(|(bound, info)| {
+            .filter_map(|(bound, info)| {
                 let spec = &bound.spec;
+                let kind = spec.resource.kind()?;
                 let write = vk::WriteDescriptorSet::default()
                     .dst_set(self.sets.get(spec.set as usize).copied().unwrap_or_default())
                     .dst_binding(spec.binding)
                     .dst_array_element(spec.element)
-                    .descriptor_type(descriptor_type(spec.resource.kind()).unwrap_or_default());
-                match info {
+                    .descriptor_type(descriptor_type(kind).unwrap_or_default());
+                Some(match info {
                     Info::Buffer(info) => write.buffer_info(info),
                     Info::Texels(info) => write.texel_buffer_view(info),
                     Info::Image(info) => write.image_info(info),
-                }
+                })
             })
             .collect();
         // SAFETY: the sets are new, so nothing uses them; the resources are alive and live as long as the sets; the

@@ -65,6 +65,8 @@ pub(crate) struct DeviceShared {
     pub(crate) capabilities: Capabilities,
     pub(crate) properties: Properties,
     pub(crate) staged: bool,
+    /// Whether memory is allocated so that buffers may have device addresses.
+    pub(crate) addresses: bool,
     pub(crate) family: QueueFamily,
     pub(crate) layouts: Mutex<Layouts>,
     queue: Mutex<vk::Queue>,
@@ -151,6 +153,7 @@ impl Device {
         let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.map_err(during("vkCreateDevice"))?;
         // SAFETY: the device was created with this queue.
         let queue = unsafe { raw.get_device_queue(family.index, 0) };
+        let addresses = capabilities.has_feature("bufferDeviceAddress");
         // Blocks grow with use: a worker that runs small cases holds few megabytes, a sweep gets its own blocks anyway.
         const MB: u64 = 1 << 20;
         let allocator = Allocator::new(&AllocatorCreateDesc {
@@ -158,7 +161,7 @@ impl Device {
             device: raw.clone(),
             physical_device: physical.raw,
             debug_settings: AllocatorDebugSettings::default(),
-            buffer_device_address: false,
+            buffer_device_address: addresses,
             allocation_sizes: AllocationSizes::new(4 * MB, 4 * MB)
                 .with_max_device_memblock_size(64 * MB)
                 .with_max_host_memblock_size(64 * MB),
@@ -183,6 +186,7 @@ impl Device {
             capabilities,
             properties: physical.properties().clone(),
             staged,
+            addresses,
             family,
             layouts: Mutex::default(),
             queue: Mutex::new(queue),

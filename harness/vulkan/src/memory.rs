@@ -25,8 +25,10 @@ impl Buffer {
         usage: vk::BufferUsageFlags,
         location: MemoryLocation,
     ) -> Result<Self, Error> {
+        // Between what two addresses lead to lies memory that neither may reach: an access beyond the end is in no buffer.
+        let apart = if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) { APART } else { 0 };
         let info = vk::BufferCreateInfo::default()
-            .size(whole_words(bytes))
+            .size(whole_words(bytes) + apart)
             .usage(usage)
             .sharing_mode(vk::SharingMode::EXCLUSIVE);
         // SAFETY: the device is alive and the size is not zero (the slot checks it).
@@ -56,7 +58,30 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// The size of the Vulkan buffer: the bytes asked for, up to a whole number of words, so that fills and copies reach
+    /// The device address of its first byte.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] of a device without `bufferDeviceAddress`.
+    pub(crate) fn address(&self) -> Result<u64, Error> {
+        let device = &self.device;
+        if !device.addresses {
+            return Err(device.lacks("buffers with device addresses (bufferDeviceAddress)"));
+        }
+        let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
+        // SAFETY: the feature is enabled, and the buffer is alive, has memory that was allocated for addresses, and was made
+        // for them (the caller's usage says so).
+        let address = unsafe {
+            if device.capabilities.api_version.at_least(1, 2) {
+                device.raw.get_buffer_device_address(&info)
+            } else {
+                ash::khr::buffer_device_address::Device::new(&device.instance.raw, &device.raw)
+                    .get_buffer_device_address(&info)
+            }
+        };
+        Ok(address)
+    }
+
+    /// What is copied and filled: the bytes asked for, up to a whole number of words, so that fills and copies reach
     /// every byte.
     pub(crate) fn size(&self) -> u64 {
         whole_words(self.bytes)
@@ -84,6 +109,9 @@ impl Drop for Buffer {
         }
     }
 }
+
+/// Bytes after a buffer with an address that belong to nothing; more than any one access of a shader takes.
+const APART: u64 = 256;
 
 fn whole_words(bytes: usize) -> u64 {
     (bytes as u64).next_multiple_of(4)

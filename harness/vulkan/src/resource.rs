@@ -47,13 +47,20 @@ pub enum Resource {
     CombinedImageSampler(ImageSpec, SamplerSpec),
     /// A sampler.
     Sampler(SamplerSpec),
+    /// A buffer that no descriptor is of: shaders reach it by its device address ([`Slot::address`](crate::Slot::address)).
+    /// Needs `bufferDeviceAddress`. Set, binding and element mean nothing.
+    Addressed {
+        /// Bytes that the shader may reach; not zero.
+        bytes: usize,
+    },
 }
 
 impl Resource {
-    /// The kind of descriptor that it needs.
+    /// The kind of descriptor that it needs; `None` of what no descriptor is of.
     #[must_use]
-    pub fn kind(&self) -> DescriptorKind {
-        match self {
+    pub fn kind(&self) -> Option<DescriptorKind> {
+        Some(match self {
+            Resource::Addressed { .. } => return None,
             Resource::StorageBuffer(_) => DescriptorKind::StorageBuffer,
             Resource::UniformBuffer { .. } => DescriptorKind::UniformBuffer,
             Resource::TexelBuffer { storage: true, .. } => DescriptorKind::StorageTexelBuffer,
@@ -62,7 +69,7 @@ impl Resource {
             Resource::SampledImage(_) => DescriptorKind::SampledImage,
             Resource::CombinedImageSampler(..) => DescriptorKind::CombinedImageSampler,
             Resource::Sampler(_) => DescriptorKind::Sampler,
-        }
+        })
     }
 
     /// Bytes of its contents; none for a sampler. Those of an image are level by level, in each layer by layer, in each
@@ -73,7 +80,7 @@ impl Resource {
     pub fn bytes(&self) -> Result<usize, Error> {
         match self {
             Resource::StorageBuffer(spec) => Ok(spec.bytes),
-            Resource::UniformBuffer { bytes } => Ok(*bytes),
+            Resource::UniformBuffer { bytes } | Resource::Addressed { bytes } => Ok(*bytes),
             Resource::TexelBuffer { format, texels, .. } => texels
                 .checked_mul(format.bytes())
                 .ok_or_else(|| Error::invalid(format!("{texels} texels do not fit the address space"))),
@@ -88,7 +95,9 @@ impl Resource {
     pub(crate) fn role(&self) -> Role {
         match self {
             Resource::StorageBuffer(spec) => spec.role,
-            Resource::TexelBuffer { storage: true, .. } | Resource::StorageImage(_) => Role::InOut,
+            Resource::TexelBuffer { storage: true, .. } | Resource::StorageImage(_) | Resource::Addressed { .. } => {
+                Role::InOut
+            }
             Resource::UniformBuffer { .. }
             | Resource::TexelBuffer { storage: false, .. }
             | Resource::SampledImage(_)
@@ -104,7 +113,8 @@ impl Resource {
             | Resource::UniformBuffer { .. }
             | Resource::TexelBuffer { .. }
             | Resource::StorageImage(_)
-            | Resource::SampledImage(_) => None,
+            | Resource::SampledImage(_)
+            | Resource::Addressed { .. } => None,
         }
     }
 }
@@ -266,7 +276,7 @@ impl BindingLayout {
         sorted.sort_by_key(|r| (r.set, r.binding, r.element));
         let mut layout: Vec<BindingLayout> = Vec::new();
         for r in sorted {
-            let kind = r.resource.kind();
+            let Some(kind) = r.resource.kind() else { continue };
             let place = format!("set {}, binding {}, descriptor {}", r.set, r.binding, r.element);
             match layout.last_mut().filter(|last| (last.set, last.binding) == (r.set, r.binding)) {
                 Some(last) if last.kind != kind => {

@@ -216,6 +216,19 @@ impl Slot {
         bytemuck::try_cast_slice_mut(host.bytes_mut().ok_or_else(unmapped)?).map_err(|e| not_a_slice(index, e))
     }
 
+    /// The device address of resource `index`, which is a [`Resource::Addressed`]; it stays the same as long as the slot lives.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where there is no such resource, or it has no address.
+    pub fn address(&self, index: usize) -> Result<u64, Error> {
+        let resources = self.parts.as_ref().map(|p| &p.resources[..]).unwrap_or_default();
+        let bound = resources.get(index).ok_or_else(|| no_resource(index, resources.len()))?;
+        match (&bound.spec.resource, &bound.body) {
+            (Resource::Addressed { .. }, Body::Buffer { buffer, .. }) => buffer.address(),
+            _ => Err(Error::invalid(format!("resource {index} was not made with a device address"))),
+        }
+    }
+
     /// Submits one dispatch of `pipeline` over the resources and returns at once.
     ///
     /// # Errors
@@ -305,6 +318,12 @@ impl Bound {
             }
             (Resource::UniformBuffer { .. }, _) => {
                 Body::buffer(device, bytes, role, vk::BufferUsageFlags::UNIFORM_BUFFER, None)?
+            }
+            (Resource::Addressed { .. }, _) => {
+                if !device.addresses {
+                    return Err(device.lacks("buffers with device addresses (bufferDeviceAddress)"));
+                }
+                Body::buffer(device, bytes, role, vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS, None)?
             }
             (Resource::TexelBuffer { format, storage, .. }, _) => {
                 let usage = if storage {
@@ -400,7 +419,7 @@ fn check(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
     }
     let filtered = specs.iter().any(|s| s.resource.sampler().is_some_and(|s| s.linear || s.mipmap_linear));
     for (index, spec) in specs.iter().enumerate() {
-        if spec.set >= limits.max_sets {
+        if spec.resource.kind().is_some() && spec.set >= limits.max_sets {
             return Err(device.lacks(format!("set {} (maxBoundDescriptorSets is {})", spec.set, limits.max_sets)));
         }
         let bytes = spec.resource.bytes()? as u64;
@@ -412,7 +431,7 @@ fn check(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
                 let most = limits.max_texel_buffer_elements.saturating_mul(format.bytes() as u64);
                 Some((most, "bytes, by maxTexelBufferElements,"))
             }
-            Resource::StorageImage(_) => None,
+            Resource::StorageImage(_) | Resource::Addressed { .. } => None,
             Resource::SampledImage(image) | Resource::CombinedImageSampler(image, _) => {
                 // Which sampler meets which image only the shader says; that it does not filter integers is its affair.
                 if filtered && !image.format.is_integer() && !filters_linearly(device, image.format)? {

@@ -49,7 +49,7 @@ fn a_bundle_that_cannot_be_read_says_why() {
     let target = Synthetic::new(|_| {});
     let result = check.run(&target).unwrap();
     for (file, from, to, expected) in [
-        ("bundle.json", "\"schema\": 2", "\"schema\": 3", "use a newer one"),
+        ("bundle.json", "\"schema\": 2", "\"schema\": 4", "use a newer one"),
         ("bundle.json", "\"schema\": 2,", "", "does not say its `schema`"),
         ("bundle.json", "\"entry\"", "\"entrance\"", "malformed"),
         ("bundle.json", "\"input-0.0.0.hex\"", "\"../input-0.0.0.hex\"", "no file of the bundle"),

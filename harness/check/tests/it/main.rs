@@ -1,5 +1,6 @@
 //! Checks of shaders, on synthetic targets and on the software drivers.
 
+mod addresses;
 mod bundles;
 mod equivalence;
 mod images;

@@ -12,7 +12,7 @@ use crate::{
     exit::{self, Failure, WithCode},
     run::{self, INTERRUPTED},
 };
-use assay_check::{Check, DeviceWork, Job, Left, Target, TargetError};
+use assay_check::{Check, DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
 use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
 use assay_spirv::need::Have;
@@ -196,6 +196,11 @@ impl Target for Watched<'_> {
 
     fn begin(&self, round: u32) {
         self.round.set(round);
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        let _call = self.teller.enter(self.case, "making buffers with device addresses");
+        self.target.place(job)
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {

@@ -12,9 +12,10 @@ use crate::{
     folders, note, print, run,
 };
 use assay_check::{
-    BindingName, CaseFile, Check, CheckError, Mutation, Options, Source, Subject, Target, VulkanTarget, against,
-    assignment, bundle, without_source,
+    AddressWord, BindingName, CaseFile, Check, CheckError, Mutation, Options, Source, Subject, Target, VulkanTarget,
+    against, assignment, bundle, without_source,
 };
+use assay_oracle::Limits;
 use assay_portable::PortableTarget;
 use assay_runner::Status;
 use assay_spirv::Style;
@@ -48,6 +49,9 @@ Inputs:
   Run-time arrays and texel buffers have an element for each invocation unless
   --elements says otherwise. Images have a texel for each invocation along each
   axis; they hold, unless --input says otherwise, texels that show their place.
+  Addresses (--buffer and --address, or [buffer] and [address] of a case file):
+  the buffers are made first, then their addresses put into the words that are
+  to hold them, then the oracle interprets with these, then it is dispatched.
   Samplers are nearest and clamped in the first round, linear and repeating in
   the second; a case file states other samplers, and other images.
 
@@ -132,6 +136,18 @@ struct GivenArgs {
     #[arg(long, value_name = "[BINDING=]N")]
     elements: Vec<String>,
 
+    /// A buffer that no binding names and the shader reaches by its device address: so many records of scalars
+    ///
+    /// COUNT*TYPE,TYPE,..: laid out as a C structure of them, types i8 to i64, u8 to u64 and f16 to f64, each after a NAME: if it
+    /// is to have one. --input NAME=WHAT says what it holds.
+    #[arg(long, value_name = "NAME=COUNT*TYPES", value_parser = assignment)]
+    buffer: Vec<(String, String)>,
+
+    /// A 64-bit word that holds the address of such a buffer: in the push constants (`push@0=nodes`), a binding (`0.1@8=nodes+16`) or
+    /// another such buffer
+    #[arg(long, value_name = "PLACE@BYTE=BUFFER[+BYTES]", value_parser = assignment)]
+    address: Vec<(String, String)>,
+
     /// Rounds, each with other inputs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
@@ -142,6 +158,12 @@ struct GivenArgs {
     /// permitted all workgroups are run after all, unless that would take too long.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
+
+    /// How many times as long as usual the shader may run in the oracle before it is taken not to end
+    ///
+    /// Usual are a few seconds for a workgroup.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    patience: Option<u64>,
 
     /// The seed of the inputs; the same seed gives the same inputs on every machine
     #[arg(long, value_name = "N")]
@@ -409,12 +431,25 @@ impl GivenArgs {
         options.rounds = self.rounds.unwrap_or(options.rounds);
         options.seed = self.seed.unwrap_or(options.seed);
         options.sample = self.sample.or(options.sample);
+        if let Some(patience) = self.patience {
+            let Limits { blocks_per_group, work_per_group, undecided_blocks, .. } = &mut options.limits;
+            for limit in [blocks_per_group, work_per_group, undecided_blocks] {
+                *limit = limit.saturating_mul(patience);
+            }
+        }
         options.specs.extend(self.spec.iter().cloned());
         if let Some(push) = &self.push {
             options.push = Some(push.parse::<Source>()?);
         }
         for (binding, what) in &self.input {
             options.inputs.push((binding.parse::<BindingName>()?, what.parse::<Source>()?));
+        }
+        for (name, form) in &self.buffer {
+            options.buffers.retain(|(known, _)| known != name);
+            options.buffers.push((name.clone(), form.parse()?));
+        }
+        for (place, value) in &self.address {
+            options.addresses.push(AddressWord::parse(place, value)?);
         }
         for text in &self.elements {
             let (to, number) = match text.split_once('=') {

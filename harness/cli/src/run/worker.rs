@@ -6,7 +6,7 @@ use crate::{
     cases, check,
     exit::{self, Failure, WithCode},
 };
-use assay_check::{DeviceWork, Job, Left, Target, TargetError};
+use assay_check::{DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_isolate::{Bench, Refusal, Task, Teller, run_plan};
 use assay_runner::{Choice, DeviceInfo, Event, Plan, RunOptions};
 use assay_spirv::need::Have;
@@ -164,6 +164,11 @@ impl Target for Watched<'_> {
 
     fn have(&self) -> &Have {
         self.target.have()
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        let _call = self.teller.enter(self.case, "making buffers with device addresses");
+        self.target.place(job)
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {

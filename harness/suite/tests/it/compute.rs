@@ -36,7 +36,8 @@ fn the_oracle_permits_the_same_on_any_number_of_threads() {
         let options = Options { limits, ..program.options };
         let check = Check::new(&subject, &options).expect("it can be checked");
         for round in 0..check.setup.rounds {
-            let dispatch = check.dispatch(round, &none_there).expect("inputs");
+            let mut dispatch = check.dispatch(round, &none_there).expect("inputs");
+            check.place_anywhere(&mut dispatch);
             let on = |pool: &ThreadPool| pool.install(|| check.permitted(&dispatch)).expect("it runs");
             let (one, two) = (on(&one), on(&two));
             let counts = |all: &Outcome| (all.fault_count, all.instructions, all.forks);
