@@ -90,7 +90,7 @@ fn what_no_device_may_be_given_gets_one_message_and_code_2() {
     };
     let (short, odd, few, one) = (file(3), file(1026), file(16), file(1024));
     let endless = SHADER.replace("data[id.x] = data[id.x] * 2u;", "loop { }");
-    let spins = SHADER.replace("data[id.x] =", "while data[0] < 5u { data[id.x] = 1u; } data[id.x] =");
+    let spins = SHADER.replace("data[id.x] =", "while data[id.x] < 5u { data[id.x] = 1u; } data[id.x] =");
     let sized = SHADER.replace("@compute @workgroup_size(64)", "override n = 64u; @compute @workgroup_size(n)");
     for (text, arguments, expected) in [
         (&endless, &[][..], "endless loop"),

@@ -293,17 +293,20 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
 #[test]
 fn what_takes_too_long_is_a_timeout() {
     use assay_check::{Check, Options, Subject};
-    // Drivers that end loops after so many rounds are given enough work besides.
-    const SLOW: &str = "
-        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
-        @compute @workgroup_size(1)
-        fn main() {
-            var x = data[0];
-            for (var i = 0u; i < 3000u; i++) {
-                for (var k = 0u; k < 60000u; k++) { x = x * 1664525u + data[k & 1u]; }
-            }
-            data[0] = x;
-        }";
+    // Drivers may end loops after 65,535 rounds of all of them together, so most of the work is in the body of one.
+    const STEP: &str = "x = (x ^ (x << 13u)) * 1664525u + k;\n";
+    let slow = format!(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(256)
+        fn main(@builtin(local_invocation_id) id: vec3<u32>) {{
+            var x = data[0] + id.x;
+            for (var k = 0u; k < 60000u; k++) {{
+                {}
+            }}
+            if id.x == 0u {{ data[0] = x; }}
+        }}",
+        STEP.repeat(200)
+    );
     const QUICK: &str = "
         @group(0) @binding(0) var<storage, read_write> data: array<u32>;
         @compute @workgroup_size(1) fn main() { data[0] = 7u; }";
@@ -312,13 +315,13 @@ fn what_takes_too_long_is_a_timeout() {
     for physical in &devices {
         let device = PortableDevice::of(physical, &devices).expect("a device");
         let have = physical.capabilities().have();
-        let limit = Duration::from_millis(100);
+        let limit = Duration::from_millis(20);
         let target = PortableTarget::new(device, have, limit).expect("opened");
         let options = Options { rules: Rules::Wgsl, groups: Some([1, 1, 1]), ..Options::default() };
         let check = Check::new(&quick, &options).expect("ready");
-        let slow = check.run(&Other { target: &target, text: SLOW, overrides: None }).expect("checked");
+        let slow = check.run(&Other { target: &target, text: &slow, overrides: None }).expect("checked");
         assert_eq!(slow.status, Status::Timeout, "{:?}", slow.reason);
-        assert!(slow.reason.as_deref().is_some_and(|reason| reason.contains("0.1 s")), "{:?}", slow.reason);
+        assert!(slow.reason.as_deref().is_some_and(|reason| reason.contains("0.02 s")), "{:?}", slow.reason);
     }
 }
 

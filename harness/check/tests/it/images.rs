@@ -186,18 +186,40 @@ fn depth_comparisons_are_within_on_the_drivers() {
     });
 }
 
+/// Each direction in the inside of a face, at no edge of a texel.
 #[test]
-fn what_samples_a_cube_is_refused_by_name() {
+fn a_shader_that_samples_a_cube_is_within_on_the_drivers() {
+    let subject = wgsl(
+        "@group(0) @binding(0) var image: texture_cube<f32>;
+        @group(0) @binding(1) var filtering: sampler;
+        @group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>, 6>;
+        @compute @workgroup_size(6) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var direction = vec3<f32>(0.11, -0.23, 0.17);
+            direction[id.x / 2u] = select(-0.9, 0.9, id.x % 2u == 0u);
+            data[id.x] = textureSampleLevel(image, filtering, direction, 0.0);
+        }",
+    );
+    let options = Options { groups: Some([1; 3]), rounds: 1, ..Options::default() };
+    let check = Check::new(&subject, &options).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
+        assert_eq!((result.elements_checked, result.elements_undetermined), (24, 0));
+    });
+}
+
+#[test]
+fn what_gathers_from_a_cube_is_refused_by_name() {
     let subject = wgsl(
         "@group(0) @binding(0) var image: texture_cube<f32>;
         @group(0) @binding(1) var filtering: sampler;
         @group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>>;
         @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-            data[id.x] = textureSampleLevel(image, filtering, vec3<f32>(0.5), 0.0);
+            data[id.x] = textureGather(0, image, filtering, vec3<f32>(0.5, 0.1, 0.2));
         }",
     );
     let error = Check::new(&subject, &Options::default()).unwrap_err().to_string();
-    assert!(error.contains("cube"), "{error}");
+    assert!(error.contains("OpImageGather of a cube"), "{error}");
 }
 
 /// A storage texel buffer of which each texel becomes a copy of itself, its red channel plus a number.
