@@ -36,7 +36,7 @@ pub use error::CheckError;
 pub use mutate::{Mutating, Mutation, MutationKind, Planted};
 pub use options::{BindingName, Expectation, Kernel, Options, Source, assignment, groups};
 pub use picture::approximate;
-pub use pointed::{AddressWord, PointedForm, made_up};
+pub use pointed::{AddressWord, PointedForm, made_up, pointed_slot};
 pub use reduce::{Reduced, reduce};
 pub use setup::{Descriptor, Setup, Spec};
 pub use states::{ImageForm, SamplerForm};

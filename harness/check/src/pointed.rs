@@ -91,7 +91,7 @@ impl PointedForm {
     pub(crate) fn descriptor(&self, index: u32, name: &str) -> Descriptor {
         let (block, bytes) = self.layout();
         Descriptor {
-            slot: Slot::new(NOWHERE, index),
+            slot: pointed_slot(index),
             name: Some(name.to_owned()),
             kind: DescriptorKind::StorageBuffer,
             block: Some(Arc::new(block)),
@@ -117,6 +117,11 @@ fn shape(ty: &str) -> Option<Shape> {
         ("f", width @ (16 | 32 | 64)) => Some(Shape::Float { width, encoding: None }),
         _ => None,
     }
+}
+
+/// The slot of the buffer of that number, in the order of [`Options::buffers`](crate::Options::buffers), that only addresses lead to.
+pub fn pointed_slot(number: u32) -> Slot {
+    Slot::new(NOWHERE, number)
 }
 
 /// Whether a slot is that of a buffer that only addresses lead to.

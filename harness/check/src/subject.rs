@@ -9,6 +9,8 @@ use naga::back::pipeline_constants::process_overrides;
 use naga::back::{PipelineConstants, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::borrow::Cow;
+use std::error::Error as _;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -224,5 +226,9 @@ pub fn with_overrides<'a>(
         return Err(format!("no override `{key}`; the shader has {there}"));
     }
     let values: PipelineConstants = overrides.iter().cloned().collect();
-    process_overrides(module, info, None, &values).map_err(|error| format!("overrides: {error}"))
+    process_overrides(module, info, None, &values).map_err(|error| {
+        // What is wrong is in the last of the causes.
+        let causes = iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
+        iter::once(format!("overrides: {error}")).chain(causes).collect::<Vec<_>>().join(": ")
+    })
 }

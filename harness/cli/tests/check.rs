@@ -101,7 +101,7 @@ fn what_no_device_may_be_given_gets_one_message_and_code_2() {
         (&SHADER.to_owned(), &["--input", &few], "has 4 elements"),
         (&SHADER.to_owned(), &["--input", &one, "--elements", "data=300"], "are 1200 bytes"),
         (&SHADER.to_owned(), &["--workgroups", "1,1,4000000000", "--elements", "4"], "maxComputeWorkGroupCountZ"),
-        (&sized, &["--spec", "n=4000000"], "maxComputeWorkGroup"),
+        (&sized, &["--spec", "n=4000000"], "Workgroup size is out of range"),
     ] {
         let output = check("a.wgsl", text, &[&["--device", "llvmpipe"], arguments].concat());
         assert_eq!(output.code, 2, "{expected}: {output:?}");

@@ -1,6 +1,6 @@
 //! Contents of buffers, and where values go in them: the second reference of suites about memory.
 
-use assay_check::{BindingName, CheckError, Source};
+use assay_check::{AddressWord, BindingName, CheckError, Options, PointedForm, Source, pointed_slot};
 use assay_oracle::{Dispatch, Resource, Slot};
 use std::collections::BTreeMap;
 
@@ -20,11 +20,25 @@ pub(crate) fn name(binding: u32) -> BindingName {
     parsed.expect("a number names a binding")
 }
 
+/// A buffer that no descriptor binds, of those bytes, whose address lies so many bytes into the push constants: 64 bits, pointing so
+/// many bytes into it. Gives its slot.
+pub(crate) fn pointed(options: &mut Options, name: &str, bytes: Vec<u8>, (at, into): (u32, u32)) -> Slot {
+    let slot = pointed_slot(options.buffers.len() as u32);
+    let form: Result<PointedForm, CheckError> = format!("{}*u8", bytes.len()).parse();
+    options.buffers.push((name.to_owned(), form.expect("bytes are what a buffer may have")));
+    let word = AddressWord::parse(&format!("push@{at}"), &format!("{name}+{into}"));
+    options.addresses.push(word.expect("that is how such words are written"));
+    options.inputs.push((name.parse().expect("a name names a buffer"), Source::Bytes(bytes)));
+    slot
+}
+
 /// Where a value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum From {
     /// A binding of set 0.
     Binding(u32),
+    /// The buffer of that number that no descriptor binds.
+    Pointed(u32),
     Push,
 }
 
@@ -41,7 +55,11 @@ pub(crate) struct Move {
 
 /// What a binding of set 0 holds before a dispatch.
 pub(crate) fn before(dispatch: &Dispatch, binding: u32) -> &[u8] {
-    match dispatch.bindings.get(&Slot::new(0, binding)) {
+    held(dispatch, Slot::new(0, binding))
+}
+
+fn held(dispatch: &Dispatch, slot: Slot) -> &[u8] {
+    match dispatch.bindings.get(&slot) {
         Some(Resource::Buffer(buffer)) => &buffer.data,
         _ => &[],
     }
@@ -52,11 +70,20 @@ pub(crate) fn moved(
     output: u32,
     moves: Vec<Move>,
 ) -> impl Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync + 'static {
+    moved_to(Slot::new(0, output), moves)
+}
+
+/// The same into any buffer.
+pub(crate) fn moved_to(
+    output: Slot,
+    moves: Vec<Move>,
+) -> impl Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync + 'static {
     move |dispatch| {
-        let mut memory = before(dispatch, output).to_vec();
+        let mut memory = held(dispatch, output).to_vec();
         for Move { from, at: (at, wide), to: (to, bytes), signed } in &moves {
             let source = match from {
                 From::Binding(binding) => before(dispatch, *binding),
+                From::Pointed(number) => held(dispatch, pointed_slot(*number)),
                 From::Push => &dispatch.push_constants,
             };
             let value = source.get(*at as usize..(at + wide) as usize).unwrap_or_default();
@@ -67,7 +94,7 @@ pub(crate) fn moved(
                 }
             }
         }
-        [(Slot::new(0, output), memory)].into()
+        [(output, memory)].into()
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for element in STRIDES {
         for dynamic in [false, true] {
-            for storage in [Storage::Ssbo, Storage::Ubo, Storage::Push] {
+            for storage in [Storage::Ssbo, Storage::Ubo, Storage::Push, Storage::Address] {
                 // Eight elements of 16 bytes are as much as every device has of push constants.
                 cases.push(load(storage, element, dynamic));
             }
@@ -91,7 +91,7 @@ fn load(storage: Storage, element: (u32, u32, &'static str), dynamic: bool) -> C
         let zero = shader.constant_u32(0);
         each(&mut shader, dynamic, |shader, index| {
             let from = shader.access(storage.class(), &value, &input, &[&zero, index]);
-            let loaded = shader.op(&value, "OpLoad", from);
+            let loaded = storage.load(shader, &value, &from, 1);
             let to = shader.access("StorageBuffer", &value, &output, &[&zero, index]);
             shader.run(format_args!("OpStore {to} {loaded}"));
         });

@@ -46,7 +46,7 @@ pub(super) fn cases() -> Vec<Case> {
 /// The bytes that are extended: all of them, or for push constants, which hold 128, those about the ends and the sign.
 fn values(storage: Storage) -> Vec<u8> {
     match storage {
-        Storage::Ssbo | Storage::Block | Storage::Ubo => (0..=255).collect(),
+        Storage::Ssbo | Storage::Block | Storage::Ubo | Storage::Address => (0..=255).collect(),
         Storage::Push => (0..=63).flat_map(|i| [i, 0xff - i]).map(|v| v ^ if v % 3 == 0 { 0x40 } else { 0 }).collect(),
     }
 }
@@ -89,7 +89,7 @@ fn widen(storage: Storage, extension: Extension, width: u32, int8: bool) -> Case
         let output = output(&mut shader, &[(results, 0)]);
         let (zero, index) = (shader.constant_u32(0), shader.global_x());
         let from = shader.access(storage.class(), &narrow, &input, &[&zero, &index]);
-        let mut value = shader.op(&narrow, "OpLoad", from);
+        let mut value = storage.load(&mut shader, &narrow, &from, 1);
         if int8 {
             value = through_private(&mut shader, &narrow, value);
         }

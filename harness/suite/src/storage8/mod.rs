@@ -1,5 +1,6 @@
 //! `storage8.*`: SPV_KHR_8bit_storage.
 
+mod addresses;
 mod arrays;
 mod convert;
 mod neighbours;
@@ -33,6 +34,7 @@ impl Suite for Storage8 {
         cases.extend(arrays::cases());
         cases.extend(structs::cases());
         cases.extend(pointers::cases());
+        cases.extend(addresses::cases());
         cases.extend(covering(neighbours::cases(), &["SPV_KHR_8bit_storage/neighbours"]));
         cases
     }

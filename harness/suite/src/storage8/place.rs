@@ -30,7 +30,7 @@ pub(super) fn cases() -> Vec<Case> {
     }
     for count in 2..=4 {
         for dynamic in [false, true] {
-            for storage in [Storage::Ssbo, Storage::Ubo, Storage::Push] {
+            for storage in [Storage::Ssbo, Storage::Ubo, Storage::Push, Storage::Address] {
                 cases.push(load_component(storage, count, dynamic));
             }
             cases.push(store_component(count, dynamic));
@@ -61,7 +61,7 @@ fn load(storage: Storage, count: u32, offset: u32) -> Case {
         let output = output(&mut shader, &[(words, 0)]);
         let zero = shader.constant_u32(0);
         let from = shader.access(storage.class(), &value, &input, &[&zero]);
-        let loaded = shader.op(&value, "OpLoad", from);
+        let loaded = storage.load(&mut shader, &value, &from, 1);
         let widened = shader.op(&wide, "OpUConvert", loaded);
         for i in 0..count {
             let part = match count {
@@ -175,7 +175,7 @@ fn load_component(storage: Storage, count: u32, dynamic: bool) -> Case {
         for i in 0..count {
             let at = index_of(&mut shader, dynamic, i, &ids);
             let from = shader.access(storage.class(), &byte, &input, &[&zero, &at]);
-            let loaded = shader.op(&byte, "OpLoad", from);
+            let loaded = storage.load(&mut shader, &byte, &from, 1);
             let wide = shader.op(&u32, "OpUConvert", loaded);
             let place = shader.constant_u32(i);
             let to = shader.access("StorageBuffer", &u32, &output, &[&zero, &place]);

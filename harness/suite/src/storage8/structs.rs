@@ -16,8 +16,11 @@ pub(super) fn cases() -> Vec<Case> {
             cases.push(members(Storage::Ubo, order));
             cases.push(members(Storage::Push, order));
         }
+        if i % 2 == 1 {
+            cases.push(members(Storage::Address, order));
+        }
     }
-    for storage in [Storage::Ssbo, Storage::Ubo, Storage::Push] {
+    for storage in [Storage::Ssbo, Storage::Ubo, Storage::Push, Storage::Address] {
         for whole in WHOLES {
             for how in [How::Value, How::Copied, How::Memory] {
                 cases.push(whole_case(storage, whole, how));
@@ -82,7 +85,7 @@ fn members(storage: Storage, order: [u32; 4]) -> Case {
         storage.enable(&mut shader);
         Storage::Ssbo.enable(&mut shader);
         shader.capability("StorageBuffer16BitAccess");
-        shader.capability(storage.sixteen());
+        storage.sixteen().iter().for_each(|name| shader.capability(name));
         // Uniform buffers have structures at multiples of 16 bytes; push constants have no room for that.
         let round = if storage == Storage::Ubo { 16 } else { 8 };
         let stride = size(&from).next_multiple_of(round);
@@ -101,7 +104,7 @@ fn members(storage: Storage, order: [u32; 4]) -> Case {
             let (member, target) = (shader.constant_u32(place as u32), shader.constant_u32(there as u32));
             let ty = &types[there];
             let source = shader.access(storage.class(), ty, &input, &[&zero, &one, &member]);
-            let loaded = shader.op(ty, "OpLoad", source);
+            let loaded = storage.load(&mut shader, ty, &source, width / 8);
             let pointer = shader.access("StorageBuffer", ty, &output, &[&zero, &one, &target]);
             shader.run(format_args!("OpStore {pointer} {loaded}"));
             let bytes = width / 8;
@@ -204,7 +207,7 @@ fn whole_case(storage: Storage, whole: Whole, how: How) -> Case {
         if whole == Whole::Mixed {
             shader.capability("Int16");
             shader.capability("StorageBuffer16BitAccess");
-            shader.capability(storage.sixteen());
+            storage.sixteen().iter().for_each(|name| shader.capability(name));
         }
         let (ty, stride, bytes) = whole.build(&mut shader);
         let end = bytes.last().map_or(0, |(offset, count)| offset + count);
@@ -216,21 +219,26 @@ fn whole_case(storage: Storage, whole: Whole, how: How) -> Case {
         let output = output(&mut shader, &[(targets, 0)]);
         let ids = [0, from, 2].map(|n| shader.constant_u32(n));
         let source = shader.access(storage.class(), &ty, &input, &[&ids[0], &ids[1]]);
+        // The largest number of it.
+        let aligned = if matches!(whole, Whole::Mixed | Whole::Nested) { 4 } else { 1 };
         let mut moves = Vec::new();
         for to in [0, 2] {
             let index = shader.constant_u32(to);
             let target = shader.access("StorageBuffer", &ty, &output, &[&ids[0], &index]);
             match how {
                 How::Value => {
-                    let value = shader.op(&ty, "OpLoad", &source);
+                    let value = storage.load(&mut shader, &ty, &source, aligned);
                     shader.run(format_args!("OpStore {target} {value}"));
                 }
                 How::Copied => {
-                    let value = shader.op(&ty, "OpLoad", &source);
+                    let value = storage.load(&mut shader, &ty, &source, aligned);
                     let copy = shader.op(&ty, "OpCopyObject", value);
                     shader.run(format_args!("OpStore {target} {copy}"));
                 }
-                How::Memory => shader.run(format_args!("OpCopyMemory {target} {source}")),
+                How::Memory => {
+                    let says = if storage == Storage::Address { format!(" Aligned {aligned}") } else { String::new() };
+                    shader.run(format_args!("OpCopyMemory {target} {source}{says}"));
+                }
             }
             moves.extend(bytes.iter().map(|(offset, bytes)| Move {
                 from: storage.from(),

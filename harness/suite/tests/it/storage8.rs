@@ -81,7 +81,8 @@ fn a_sign_for_zeros_is_found() {
 fn offsets_that_are_rounded_down_are_found() {
     let odd = |name: &str| {
         let offset = name.rsplit_once(".offset").and_then(|(_, offset)| offset.parse::<u32>().ok());
-        offset.is_some_and(|offset| offset % 2 == 1)
+        // In the module it is, but for stores by address.
+        offset.is_some_and(|offset| offset % 2 == 1) && !name.contains(".address.")
     };
     all_fail(
         odd,
@@ -97,6 +98,7 @@ fn offsets_that_are_rounded_down_are_found() {
     );
 }
 
+/// What programs write by a descriptor.
 const OUTPUT: Slot = Slot::new(0, 1);
 
 /// A store of a byte also clears the byte behind it.
@@ -106,18 +108,23 @@ fn a_neighbour_that_is_overwritten_is_found() {
         |name| [".store.", ".neighbours.stride", ".members.", ".atomic."].iter().any(|part| name.contains(part)),
         |_| {},
         |before, left| {
-            let (before, left) = (&before.memory[&OUTPUT], left.memory.get_mut(&OUTPUT).expect("it is written"));
-            let written: Vec<bool> = before.iter().zip(left.iter()).map(|(a, b)| a != b).collect();
-            for at in 1..left.len() {
-                // What was not written itself.
-                if written[at - 1] && !written[at] {
-                    left[at] ^= 0xff;
+            for (slot, left) in &mut left.memory {
+                let before = &before.memory[slot];
+                let written: Vec<bool> = before.iter().zip(left.iter()).map(|(a, b)| a != b).collect();
+                if !written.contains(&true) {
+                    continue;
                 }
-            }
-            // Where all was written, the next invocation's byte.
-            if written.iter().all(|written| *written) {
-                let last = left.len() - 1;
-                left[last] ^= 0xff;
+                for at in 1..left.len() {
+                    // What was not written itself.
+                    if written[at - 1] && !written[at] {
+                        left[at] ^= 0xff;
+                    }
+                }
+                // Where all was written, the next invocation's byte.
+                if written.iter().all(|written| *written) {
+                    let last = left.len() - 1;
+                    left[last] ^= 0xff;
+                }
             }
         },
     );

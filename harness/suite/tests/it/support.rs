@@ -1,6 +1,6 @@
 //! Targets to run programs on.
 
-use assay_check::{Job, Left, Target, TargetError, VulkanTarget};
+use assay_check::{Job, Left, Placed, Target, TargetError, VulkanTarget, made_up};
 use assay_oracle::{Limits, Program, Resource, Slot};
 use assay_runner::{CaseResult, DeviceInfo, Event, More};
 use assay_spirv::Module;
@@ -37,6 +37,10 @@ impl<F: Fn(&Left, &mut Left)> Target for Spoilt<F> {
         &self.have
     }
 
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        Ok(Placed::at(made_up(job.descriptors)))
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         let mut words = job.words.to_vec();
         (self.edit)(&mut words);
@@ -69,6 +73,10 @@ impl Target for Wrong<'_> {
 
     fn have(&self) -> &Have {
         self.target.have()
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        self.target.place(job)
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
