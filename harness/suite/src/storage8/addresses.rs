@@ -1,7 +1,7 @@
 //! Bytes stored by device addresses, and addresses that are computed: into a buffer, along it, one of two.
 
 use super::about;
-use super::place::type_name;
+use super::place::{narrowed, type_name, value_type, words};
 use super::storage::{INPUT, Storage, address};
 use crate::bytes::{From, Move, given, moved_to, pattern, pointed};
 use crate::write::{Shader, UNSIGNED};
@@ -75,13 +75,6 @@ fn options(groups: u32) -> Options {
     Options { groups: Some([groups, 1, 1]), padding: true, ..Options::default() }
 }
 
-/// A buffer of words that is read, by a descriptor.
-fn words(shader: &mut Shader, count: u32) -> String {
-    let u32 = shader.u32();
-    let words = shader.array(&u32, count, Some(4));
-    Storage::Ssbo.input(shader, &[(words, 0)])
-}
-
 /// A value is stored at an address that is so many bytes into a buffer, between bytes that stay.
 fn store(count: u32, offset: u32) -> Case {
     let ty = type_name(count);
@@ -91,27 +84,12 @@ fn store(count: u32, offset: u32) -> Case {
     Case::core(name, about, move || {
         let mut shader = Shader::new([1, 1, 1]);
         Storage::Address.enable(&mut shader);
-        let byte = shader.storage_int(8, UNSIGNED);
-        let value = shader.vector(&byte, count);
-        let u32 = shader.u32();
+        let (value, _) = value_type(&mut shader, count);
         let input = words(&mut shader, count);
         let block = shader.block(&[(value.clone(), 0)], "Block");
         let to = address(&mut shader, &block);
         let zero = shader.constant_u32(0);
-        let mut parts = Vec::new();
-        for i in 0..count {
-            let index = shader.constant_u32(i);
-            let from = shader.access("StorageBuffer", &u32, &input, &[&zero, &index]);
-            parts.push(shader.op(&u32, "OpLoad", from));
-        }
-        let whole = match count {
-            1 => parts.remove(0),
-            _ => {
-                let wide = shader.vector(&u32, count);
-                shader.op(&wide, "OpCompositeConstruct", parts.join(" "))
-            }
-        };
-        let narrow = shader.op(&value, "OpUConvert", whole);
+        let narrow = narrowed(&mut shader, &value, &input, count);
         let to = shader.access("PhysicalStorageBuffer", &value, &to, &[&zero]);
         shader.run(format_args!("OpStore {to} {narrow} Aligned 1"));
         let mut options = options(1);

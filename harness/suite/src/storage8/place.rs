@@ -40,9 +40,35 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// The type of a value of so many bytes, and of the bytes.
-fn value_type(shader: &mut Shader, count: u32) -> (String, String) {
+pub(super) fn value_type(shader: &mut Shader, count: u32) -> (String, String) {
     let byte = shader.storage_int(8, UNSIGNED);
     (shader.vector(&byte, count), byte)
+}
+
+/// A buffer of so many words that is read, by a descriptor.
+pub(super) fn words(shader: &mut Shader, count: u32) -> String {
+    let u32 = shader.u32();
+    let words = shader.array(&u32, count, Some(4));
+    Storage::Ssbo.input(shader, &[(words, 0)])
+}
+
+/// A value of so many bytes, each narrowed from one word of the list.
+pub(super) fn narrowed(shader: &mut Shader, value: &str, list: &str, count: u32) -> String {
+    let (u32, zero) = (shader.u32(), shader.constant_u32(0));
+    let mut parts = Vec::new();
+    for i in 0..count {
+        let index = shader.constant_u32(i);
+        let from = shader.access("StorageBuffer", &u32, list, &[&zero, &index]);
+        parts.push(shader.op(&u32, "OpLoad", from));
+    }
+    let whole = match count {
+        1 => parts.remove(0),
+        _ => {
+            let wide = shader.vector(&u32, count);
+            shader.op(&wide, "OpCompositeConstruct", parts.join(" "))
+        }
+    };
+    shader.op(value, "OpUConvert", whole)
 }
 
 /// A value that lies at an offset is widened, so that the device has to know its parts.
@@ -91,26 +117,11 @@ fn store(count: u32, offset: u32) -> Case {
         let mut shader = Shader::new([1, 1, 1]);
         Storage::Ssbo.enable(&mut shader);
         let (value, byte) = value_type(&mut shader, count);
-        let u32 = shader.u32();
-        let words = shader.array(&u32, count, Some(4));
-        let input = Storage::Ssbo.input(&mut shader, &[(words, 0)]);
+        let input = words(&mut shader, count);
         let after = shader.array(&byte, AFTER, Some(1));
         let output = output(&mut shader, &[(value.clone(), offset), (after, offset + count)]);
         let zero = shader.constant_u32(0);
-        let mut parts = Vec::new();
-        for i in 0..count {
-            let index = shader.constant_u32(i);
-            let from = shader.access("StorageBuffer", &u32, &input, &[&zero, &index]);
-            parts.push(shader.op(&u32, "OpLoad", from));
-        }
-        let whole = match count {
-            1 => parts.remove(0),
-            _ => {
-                let wide = shader.vector(&u32, count);
-                shader.op(&wide, "OpCompositeConstruct", parts.join(" "))
-            }
-        };
-        let narrow = shader.op(&value, "OpUConvert", whole);
+        let narrow = narrowed(&mut shader, &value, &input, count);
         let to = shader.access("StorageBuffer", &value, &output, &[&zero]);
         shader.run(format_args!("OpStore {to} {narrow}"));
         let mut options = options(1, offset + count + AFTER);
