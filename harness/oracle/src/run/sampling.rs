@@ -12,6 +12,7 @@ use crate::dispatch::Image;
 use crate::inst::{Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::outcome::{CauseKind, FaultKind};
 use crate::round::{self, Real};
+use crate::sample::QUOTIENT;
 use crate::sample::border_bits;
 use crate::sample::cube::{OnFace, face_of};
 use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
@@ -462,15 +463,14 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The range of quotients, with what a division may round by; `None` where the divisor may be zero.
+/// The range of quotients, with what dividing may move them by; `None` where the divisor may be zero.
 fn quotient((lo, hi): (f64, f64), by: (f64, f64)) -> Option<(f64, f64)> {
     if by.0 <= 0.0 && by.1 >= 0.0 {
         return None;
     }
     let all = [lo / by.0, lo / by.1, hi / by.0, hi / by.1];
     let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), q| (a.min(*q), b.max(*q)));
-    // Two and a half places.
-    let slack = |q: f64| 3.0 * q.abs() / (1u32 << 23) as f64;
+    let slack = |q: f64| q.abs() * QUOTIENT;
     Some((least - slack(least), most + slack(most)))
 }
 

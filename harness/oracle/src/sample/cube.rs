@@ -1,5 +1,7 @@
 //! Which face of a cube a direction means, and where on it: "Cube Map Face Selection and Transformations".
 
+use super::QUOTIENT;
+
 /// Where on a face: the face, and the least and the greatest coordinate along s and t, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OnFace {
@@ -9,9 +11,9 @@ pub(crate) struct OnFace {
     pub(crate) at: [(f64, f64); 2],
 }
 
-/// What a division and the steps around it may move a coordinate of a face by, which is at most 1: each of them rounds once in 32-bit
-/// floats, the division by two and a half places.
-const ROUNDING: f64 = 1.0 / (1u32 << 22) as f64;
+/// What may move a coordinate of a face: half of what may move a quotient, which is at most 1, and half of what rounding a sum of at
+/// most 2 may add, in any direction.
+const ROUNDING: f64 = (QUOTIENT + f32::EPSILON as f64) / 2.0;
 
 /// The place that a direction means, its coordinates being within ranges. Of coordinates of the same size z comes before y, and y before
 /// x. `None` where the ranges leave open which is the largest, or its sign, and for the direction of no length.

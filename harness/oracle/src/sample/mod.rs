@@ -8,8 +8,14 @@ pub use reference::{GatherReference, ReferenceError, Verdict};
 pub use select::{Axis, Choice, LevelChoice, Reach};
 
 use crate::texel::Texel;
+use assay_precision::Division;
 use assay_spirv::sampling::{BorderColor, Channel, View};
 use assay_spirv::tables::ImageFormat;
+
+/// What a division in 32-bit floats may move a quotient by, as a part of it. The text says nothing of the divisions of projections and
+/// of cube map faces, so they get what the table says of `OpFDiv`, where a unit in the last place is at most 2^-23 of the value; and a
+/// little for dividing in `f64` here.
+pub(crate) const QUOTIENT: f64 = (Division::of(false).ulps + 1e-6) * f32::EPSILON as f64;
 
 /// What a border colour is to a component (0 to 3) of a view of such texels, as bits of the type that a shader sees; `None`
 /// where that is undefined: the colour is of another kind of numbers, or opaque black through a swizzle.
