@@ -85,11 +85,11 @@ impl<'a> Run<'a> {
         Lanes { list, all: list.len() == self.lanes && self.forks.in_use == 0 }
     }
 
-    /// Counts a block, and gives the workgroup up when it has had its share.
-    fn count(&mut self, list: &[u32], instructions: usize, at: crate::Place) -> Result<(), Stop> {
+    /// Counts a block of so many instructions, and gives the workgroup up when it has had its share.
+    fn count(&mut self, list: &[u32], block: usize, at: crate::Place) -> Result<(), Stop> {
         self.blocks += 1;
         // A block without instructions is not for nothing.
-        self.work += (list.len() * (1 + instructions)) as u64;
+        self.work += (list.len() * (1 + block)) as u64;
         self.here = at;
         let (blocks, instructions) = (self.blocks, self.instructions);
         if blocks > self.limits.blocks_per_group || self.work > self.limits.work_per_group {
