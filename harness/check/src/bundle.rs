@@ -83,8 +83,19 @@ pub struct Manifest {
     pub addresses: BTreeMap<String, String>,
     /// The file of the push constants.
     pub push: Option<String>,
+    /// How many times as patient as usual the oracle was until it took a workgroup not to end ([`Limits::patient`]).
+    #[serde(default = "usual", skip_serializing_if = "is_usual")]
+    pub patience: u64,
     /// The error that was planted, if one was.
     pub mutation: Option<String>,
+}
+
+fn usual() -> u64 {
+    1
+}
+
+fn is_usual(patience: &u64) -> bool {
+    *patience == usual()
 }
 
 /// A bundle that has been read.
@@ -189,6 +200,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         buffers: check.setup.buffers.iter().map(|(name, form)| (name.clone(), form.to_string())).collect(),
         addresses: check.setup.addresses.iter().map(AddressWord::text).collect(),
         push,
+        patience: check.limits.patience(),
         mutation: mutation.map(ToString::to_string),
     };
     save(README, &readme(&manifest, result, device))?;
@@ -236,13 +248,8 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
         groups: Some(manifest.workgroups),
         specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),
         rounds: 1,
-        // What was found was found by running all of it, however long that took.
-        limits: Limits {
-            invocations: u64::MAX,
-            blocks_per_group: u64::MAX,
-            work_per_group: u64::MAX,
-            ..Limits::default()
-        },
+        // What was found was found by running all of it, however many there are.
+        limits: Limits { invocations: u64::MAX, ..Limits::default().patient(manifest.patience) },
         ..Options::default()
     };
     let words = |name: &str| -> Result<Source, CheckError> {

@@ -297,3 +297,21 @@ impl Default for Limits {
         }
     }
 }
+
+impl Limits {
+    /// Patient: so many times as much until a workgroup is taken not to end.
+    pub fn patient(self, times: u64) -> Limits {
+        let more = |usual: u64| usual.saturating_mul(times.max(1));
+        Limits {
+            blocks_per_group: more(self.blocks_per_group),
+            work_per_group: more(self.work_per_group),
+            undecided_blocks: more(self.undecided_blocks),
+            ..self
+        }
+    }
+
+    /// How many times as patient as usual these are.
+    pub fn patience(&self) -> u64 {
+        (self.work_per_group / Limits::default().work_per_group).max(1)
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::support::{Synthetic, wgsl};
 use assay_check::{BundleTo, Check, CheckError, Mutating, Mutation, Options, bundle};
+use assay_oracle::Limits;
 use assay_runner::Status;
 
 const SHADER: &str = "
@@ -68,4 +69,29 @@ fn a_bundle_that_cannot_be_read_says_why() {
         assert!(matches!(error, CheckError::Bundle { .. } | CheckError::Shader { .. }), "{error:?}");
     }
     assert!(bundle::read(std::path::Path::new("/nonexistent")).is_err());
+}
+
+/// What a bundle's shader may execute is what it was found with, and a shader that someone made endless since is told.
+#[test]
+fn a_bundle_is_as_patient_as_what_found_it() {
+    let subject = wgsl(SHADER);
+    let target = Synthetic::new(|_| {});
+    for times in [1, 3] {
+        let options = Options { limits: Limits::default().patient(times), ..Options::default() };
+        let check = Check::new(&subject, &options).unwrap();
+        let result = check.run(&target).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+        let read = bundle::read(folder.path()).unwrap();
+        assert_eq!(read.options.limits.patience(), times);
+    }
+    let endless = wgsl(&SHADER.replace("data[id.x] =", "loop {} data[id.x] ="));
+    let folder = tempfile::tempdir().unwrap();
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let result = check.run(&target).unwrap();
+    check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+    std::fs::write(folder.path().join("shader.spvasm"), endless.source.disassemble().unwrap()).unwrap();
+    let read = bundle::read(folder.path()).unwrap();
+    let error = Check::new(&read.subject, &read.options).unwrap().run(&target).unwrap_err();
+    assert!(error.to_string().contains("endless loop"), "{error}");
 }

@@ -15,7 +15,6 @@ use assay_check::{
     AddressWord, BindingName, CaseFile, Check, CheckError, Mutation, Options, Source, Subject, Target, VulkanTarget,
     against, assignment, bundle, without_source,
 };
-use assay_oracle::Limits;
 use assay_portable::PortableTarget;
 use assay_runner::Status;
 use assay_spirv::Style;
@@ -432,10 +431,7 @@ impl GivenArgs {
         options.seed = self.seed.unwrap_or(options.seed);
         options.sample = self.sample.or(options.sample);
         if let Some(patience) = self.patience {
-            let Limits { blocks_per_group, work_per_group, undecided_blocks, .. } = &mut options.limits;
-            for limit in [blocks_per_group, work_per_group, undecided_blocks] {
-                *limit = limit.saturating_mul(patience);
-            }
+            options.limits = options.limits.patient(patience);
         }
         options.specs.extend(self.spec.iter().cloned());
         if let Some(push) = &self.push {
