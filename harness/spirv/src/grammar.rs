@@ -258,6 +258,10 @@ impl Kind {
     /// The row with exactly this value.
     pub fn enumerant(self, value: u32) -> Option<&'static Enumerant> {
         let rows = self.enumerants();
+        // Most kinds begin with all numbers from zero on.
+        if let Some(row) = rows.get(value as usize).filter(|row| row.value == value) {
+            return Some(row);
+        }
         rows.binary_search_by_key(&value, |e| e.value).ok().map(|i| &rows[i])
     }
 

@@ -1,7 +1,14 @@
 //! A fast hash for short names; nothing here is chosen by an adversary who gains by collisions in more than time spent
 //! on his own input.
 
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
+
+/// A map by short names, numbers or ids.
+pub(crate) type FastMap<K, V> = HashMap<K, V, Names>;
+
+/// The same without values.
+pub(crate) type FastSet<K> = HashSet<K, Names>;
 
 /// Builds [`NameHasher`]s.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +46,10 @@ impl Hasher for NameHasher {
 
     fn write_u8(&mut self, byte: u8) {
         self.add(u64::from(byte));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.add(u64::from(word));
     }
 
     fn finish(&self) -> u64 {

@@ -472,7 +472,7 @@ impl<'a> Decoder<'a> {
     /// Decodes the functions that the entry point reaches; gives the entry point's number.
     fn all_functions(&mut self) -> Result<u32> {
         let module = self.module;
-        let reached: Vec<usize> = self.usage.functions.iter().copied().collect();
+        let reached = self.usage.functions.clone();
         for (number, &f) in reached.iter().enumerate() {
             self.numbers.insert(module.functions()[f].id, number as u32);
         }

@@ -1,6 +1,8 @@
 //! From a module to what it needs.
 
-use super::instructions::is_subgroup_operation;
+use std::cell::OnceCell;
+
+use super::stages::Firsts;
 use super::{ApiVersion, Expression, Need, NeedItem, Requirement, Test};
 use crate::grammar::{self, Enabling, Version};
 use crate::module::{Instruction, Module, Section, Type, TypeId};
@@ -10,13 +12,13 @@ use crate::tables::{Capability, Decoration, Dim, ExecutionMode, ExecutionModel, 
 impl Need {
     /// What a module needs of a device that is to run it.
     pub fn of(module: &Module) -> Need {
-        let mut derive = Derive { module, items: Vec::new() };
+        let mut derive = Derive { module, floats: OnceCell::new(), items: Vec::new() };
         derive.version();
         derive.capabilities();
         derive.extensions();
-        let modes = Modes::new(module);
+        let (modes, firsts) = (Modes::new(module), Firsts::of(module));
         for usage in reflect::usages(module) {
-            derive.entry_point(&usage, &modes);
+            derive.entry_point(&usage, &modes, &firsts);
         }
         for instruction in module.section(Section::Globals) {
             derive.global(instruction);
@@ -58,6 +60,8 @@ fn capability_needs(capability: Capability) -> Option<Expression> {
 
 pub(super) struct Derive<'a> {
     pub(super) module: &'a Module,
+    /// Whether the module has floats of 16, 32 and 64 bits.
+    pub(super) floats: OnceCell<[bool; 3]>,
     items: Vec<NeedItem>,
 }
 
@@ -154,7 +158,7 @@ impl Derive<'_> {
         }
     }
 
-    fn entry_point(&mut self, usage: &Usage, all: &Modes) {
+    fn entry_point(&mut self, usage: &Usage, all: &Modes, firsts: &Firsts) {
         let modes = all.of(usage.function);
         self.float_controls(modes);
         self.fast_math_defaults(modes);
@@ -189,8 +193,7 @@ impl Derive<'_> {
         if usage.model == Some(ExecutionModel::GLCompute) {
             self.workgroup(usage, all);
         }
-        self.stages(usage);
-        self.extension_stages(usage);
+        self.stages(usage, firsts);
     }
 
     fn workgroup(&mut self, usage: &Usage, modes: &Modes) {
@@ -225,35 +228,6 @@ impl Derive<'_> {
         if pushed > 0 {
             let needs = property("maxPushConstantsSize", Test::AtLeast(pushed));
             self.push(at, format!("{pushed} bytes of push constants"), None, needs);
-        }
-    }
-
-    /// What depends on the stage that runs an instruction.
-    fn stages(&mut self, usage: &Usage) {
-        let module = self.module;
-        if let Some(model) = usage.model
-            && let Some((bit, name)) = stage_bit(model)
-        {
-            let functions = usage.functions.iter().map(|f| &module.functions()[*f]);
-            let group = functions
-                .flat_map(|f| module.instructions_in(f.instructions.clone()))
-                .find(|i| is_subgroup_operation(*i));
-            if let Some(group) = group {
-                let needs = property("subgroupSupportedStages", Test::Bits(bit, name));
-                self.push(
-                    group.at,
-                    format!("group operations in {model}"),
-                    Some("VUID-RuntimeSpirv-None-06343"),
-                    needs,
-                );
-            }
-        }
-        let shades_tiles =
-            module.section(Section::Capabilities).find(|i| i.operand(0) == Some(Capability::TileShadingQCOM.word()));
-        if let (Some(capability), Some(ExecutionModel::Fragment)) = (shades_tiles, usage.model) {
-            let rule = Some("VUID-RuntimeSpirv-TileShadingQCOM-10699");
-            let because = "capability TileShadingQCOM in Fragment".to_owned();
-            self.push(capability.at, because, rule, feature("tileShadingFragmentStage"));
         }
     }
 
@@ -372,18 +346,4 @@ impl Derive<'_> {
         let declared = self.module.type_definition(element).result().unwrap_or_default();
         reflect::has_decoration(self.module, declared, decoration)
     }
-}
-
-pub(super) fn stage_bit(model: ExecutionModel) -> Option<(u64, &'static str)> {
-    Some(match model {
-        ExecutionModel::Vertex => (0x1, "VK_SHADER_STAGE_VERTEX_BIT"),
-        ExecutionModel::TessellationControl => (0x2, "VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT"),
-        ExecutionModel::TessellationEvaluation => (0x4, "VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT"),
-        ExecutionModel::Geometry => (0x8, "VK_SHADER_STAGE_GEOMETRY_BIT"),
-        ExecutionModel::Fragment => (0x10, "VK_SHADER_STAGE_FRAGMENT_BIT"),
-        ExecutionModel::GLCompute => (0x20, "VK_SHADER_STAGE_COMPUTE_BIT"),
-        ExecutionModel::TaskEXT => (0x40, "VK_SHADER_STAGE_TASK_BIT_EXT"),
-        ExecutionModel::MeshEXT => (0x80, "VK_SHADER_STAGE_MESH_BIT_EXT"),
-        _ => return None,
-    })
 }

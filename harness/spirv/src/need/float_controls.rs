@@ -2,7 +2,7 @@
 
 use super::Test;
 use super::derive::{Derive, property};
-use crate::module::{Instruction, Type, TypeId};
+use crate::module::{Instruction, Module, Type, TypeId};
 use crate::reflect::Mode;
 use crate::tables::{Decoration, ExecutionMode, FPFastMathMode};
 
@@ -93,6 +93,10 @@ fn keeps_special_values(flags: u32) -> bool {
     flags & given_up != given_up
 }
 
+fn uses_float(module: &Module, width: u32) -> bool {
+    module.types().any(|(_, ty)| *ty == Type::Float { width, encoding: None })
+}
+
 impl Derive<'_> {
     pub(super) fn float_controls(&mut self, modes: &[Mode]) {
         let widths = |mode: ExecutionMode| {
@@ -132,13 +136,13 @@ impl Derive<'_> {
             ),
         ];
         for (pair, name, [all_same, both_same]) in rules {
-            // The mode of each width: 16, 32, 64; of widths that the module's types do not have, none is asked.
-            let used = [16, 32, 64].map(|width| self.uses_float(width));
-            let of = [16, 32, 64].map(|width| pair.into_iter().find(|mode| widths(*mode).contains(&width)));
-            let differ = |a: usize, b: usize| used[a] && used[b] && of[a] != of[b];
             let Some(at) = modes.iter().find(|m| m.mode.is_some_and(|mode| pair.contains(&mode))).map(|m| m.at) else {
                 continue;
             };
+            // The mode of each width: 16, 32, 64; of widths that the module's types do not have, none is asked.
+            let used = *self.floats.get_or_init(|| [16, 32, 64].map(|width| uses_float(self.module, width)));
+            let of = [16, 32, 64].map(|width| pair.into_iter().find(|mode| widths(*mode).contains(&width)));
+            let differ = |a: usize, b: usize| used[a] && used[b] && of[a] != of[b];
             let because = format!("{} or {} different by width", pair[0], pair[1]);
             if differ(0, 2) {
                 self.push(at, because, Some(both_same), property(name, Test::OneOf(&[INDEPENDENCE_ALL])));
@@ -147,10 +151,6 @@ impl Derive<'_> {
                 self.push(at, because, Some(all_same), property(name, either));
             }
         }
-    }
-
-    fn uses_float(&self, width: u32) -> bool {
-        self.module.types().any(|(_, ty)| *ty == Type::Float { width, encoding: None })
     }
 
     /// Default flags of a type that keep what the device may not.

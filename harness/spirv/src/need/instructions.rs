@@ -64,7 +64,7 @@ impl Derive<'_> {
                 }
             }
             _ if op.info().class == Class::Atomic => self.atomic(instruction, op),
-            _ if is_subgroup_operation(instruction) => self.extended_types(instruction, op),
+            _ if is_subgroup_operation(op) => self.extended_types(instruction, op),
             _ => {}
         }
     }
@@ -206,15 +206,15 @@ fn float_atomic(place: Place, width: u32, op: Op) -> Option<&'static str> {
         _ => return None,
     })
 }
-/// Whether the instruction is a group operation of the subgroup.
-pub(super) fn is_subgroup_operation(instruction: Instruction) -> bool {
-    let class = instruction.op.map(|op| op.info().class);
-    match (class, instruction.op) {
-        (Some(Class::NonUniform), _) => true,
+/// Whether instructions of an opcode are group operations of the subgroup.
+pub(super) fn is_subgroup_operation(op: Op) -> bool {
+    let info = op.info();
+    match info.class {
+        Class::NonUniform => true,
         // Of the younger ones some are filed with the groups of kernels.
-        (Some(Class::Group), Some(op)) => {
-            let name = op.name();
-            name.starts_with("OpGroupNonUniform") || name.starts_with("OpSubgroup") && name.ends_with("KHR")
+        Class::Group => {
+            info.name.starts_with("OpGroupNonUniform")
+                || info.name.starts_with("OpSubgroup") && info.name.ends_with("KHR")
         }
         _ => false,
     }

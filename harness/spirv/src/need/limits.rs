@@ -1,31 +1,23 @@
 //! Needs of types, stages and instructions that a limit or a feature of their own decides.
 
-use super::derive::{Derive, feature, property, stage_bit};
+use super::derive::{Derive, feature, property};
 use super::{Expression, Test};
 use crate::module::{Instruction, Section, Type};
-use crate::reflect::{self, Usage};
+use crate::reflect;
 use crate::tables::{Capability, Decoration, Op, Scope, StorageClass};
-
-/// The instructions of an extension that has its own list of stages: how their names begin, that list, and its rule.
-const STAGES: [(&str, &str, &str); 2] = [
-    (
-        "OpCooperativeMatrix",
-        "cooperativeMatrixSupportedStages",
-        "VUID-RuntimeSpirv-cooperativeMatrixSupportedStages-08985",
-    ),
-    (
-        "OpCooperativeVector",
-        "cooperativeVectorSupportedStages",
-        "VUID-RuntimeSpirv-cooperativeVectorSupportedStages-10091",
-    ),
-];
 
 /// The longest vectors that every device has.
 const EVERY_VECTOR: u32 = 4;
 
 impl Derive<'_> {
     pub(super) fn declares(&self, capability: Capability) -> bool {
-        self.module.section(Section::Capabilities).any(|i| i.operand(0) == Some(capability.word()))
+        self.declaration(capability).is_some()
+    }
+
+    /// Where a capability is declared.
+    pub(super) fn declaration(&self, capability: Capability) -> Option<usize> {
+        let mut declared = self.module.section(Section::Capabilities);
+        declared.find(|i| i.operand(0) == Some(capability.word())).map(|i| i.at)
     }
 
     /// Sizes and scopes of types.
@@ -69,23 +61,6 @@ impl Derive<'_> {
             let rule = Some("VUID-RuntimeSpirv-shaderUniformBufferUnsizedArray-11806");
             let because = format!("uniform buffer {} that ends in a run-time array", module.names().display(word));
             self.push(instruction.at, because, rule, feature("shaderUniformBufferUnsizedArray"));
-        }
-    }
-
-    /// Stages that an extension's property lists.
-    pub(super) fn extension_stages(&mut self, usage: &Usage) {
-        let module = self.module;
-        let Some((model, (bit, name))) = usage.model.and_then(|model| Some((model, stage_bit(model)?))) else { return };
-        for (prefix, stages, rule) in STAGES {
-            let functions = usage.functions.iter().map(|f| &module.functions()[*f]);
-            let mut body = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
-            // Those of the NV extension that the KHR one follows have a list of their own.
-            let belongs =
-                |op: Op| op.name().starts_with(prefix) && (op.name().ends_with("KHR") || prefix.ends_with("Vector"));
-            if let Some(first) = body.find(|i| i.op.is_some_and(belongs)) {
-                let because = format!("{prefix}.. in {model}");
-                self.push(first.at, because, Some(rule), property(stages, Test::Bits(bit, name)));
-            }
         }
     }
 

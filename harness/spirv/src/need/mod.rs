@@ -6,6 +6,7 @@ mod instructions;
 mod layout;
 mod limits;
 mod rules;
+mod stages;
 
 pub use rules::{NEED_RULES, NeedRule};
 

@@ -268,6 +268,7 @@ mod tests {
             include_str!("instructions.rs"),
             include_str!("float_controls.rs"),
             include_str!("limits.rs"),
+            include_str!("stages.rs"),
         ];
         let named: BTreeSet<&str> =
             sources.iter().flat_map(|source| source.split('"').filter(|text| text.starts_with("VUID-"))).collect();

@@ -1,8 +1,8 @@
 //! Layouts of types in memory, as their decorations state them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::hash::FastMap;
 use crate::module::{Decorated, Module, Type, TypeId};
 use crate::tables::{Decoration, FPEncoding, StorageClass};
 
@@ -114,14 +114,14 @@ impl Shape {
     }
 }
 
-/// Layouts of a module's types, each structure's made once.
+/// Layouts of a module's types, each made once, but for those that a member of a structure makes a matrix of its own of.
 pub struct Layouts<'a> {
     module: &'a Module,
-    structures: HashMap<TypeId, Arc<Shape>>,
+    known: FastMap<TypeId, Arc<Shape>>,
 }
 
 /// What a structure says of a member that is or holds a matrix.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 struct MatrixLayout {
     stride: Option<u32>,
     row_major: bool,
@@ -130,7 +130,7 @@ struct MatrixLayout {
 impl<'a> Layouts<'a> {
     /// Layouts of this module's types.
     pub fn new(module: &'a Module) -> Self {
-        Layouts { module, structures: HashMap::new() }
+        Layouts { module, known: FastMap::default() }
     }
 
     /// The layout of a type.
@@ -139,6 +139,18 @@ impl<'a> Layouts<'a> {
     }
 
     fn within(&mut self, ty: TypeId, matrix: MatrixLayout) -> Arc<Shape> {
+        if matrix != MatrixLayout::default() {
+            return self.made(ty, matrix);
+        }
+        if let Some(known) = self.known.get(&ty) {
+            return known.clone();
+        }
+        let made = self.made(ty, matrix);
+        self.known.insert(ty, made.clone());
+        made
+    }
+
+    fn made(&mut self, ty: TypeId, matrix: MatrixLayout) -> Arc<Shape> {
         let module = self.module;
         let declared = module.type_definition(ty).result().unwrap_or_default();
         let stride = || module.decorations(declared).find_map(|d| literal(&d, Decoration::ArrayStride));
@@ -162,7 +174,7 @@ impl<'a> Layouts<'a> {
             Type::RuntimeArray { element } => {
                 Shape::Array { element: self.within(element, matrix), count: None, stride: stride() }
             }
-            Type::Struct { .. } => return self.structure(ty, declared),
+            Type::Struct { .. } => self.structure(ty, declared),
             Type::Pointer { class, .. } => Shape::Pointer { class },
             Type::Void
             | Type::Image(_)
@@ -173,38 +185,26 @@ impl<'a> Layouts<'a> {
         })
     }
 
-    fn structure(&mut self, ty: TypeId, declared: u32) -> Arc<Shape> {
-        if let Some(known) = self.structures.get(&ty) {
-            return known.clone();
-        }
+    fn structure(&mut self, ty: TypeId, declared: u32) -> Shape {
         let module = self.module;
-        let mut offsets = HashMap::new();
-        let mut matrices: HashMap<u32, MatrixLayout> = HashMap::new();
+        let types = module.members(ty);
+        let mut stated = vec![(None, MatrixLayout::default()); types.len()];
         for d in module.decorations(declared) {
-            let Some(member) = d.member else { continue };
+            let Some((offset, matrix)) = d.member.and_then(|member| stated.get_mut(member as usize)) else { continue };
             match d.decoration {
-                Some(Decoration::Offset) => {
-                    offsets.extend(d.operands.first().map(|offset| (member, *offset)));
-                }
-                Some(Decoration::MatrixStride) => {
-                    matrices.entry(member).or_default().stride = d.operands.first().copied()
-                }
-                Some(Decoration::RowMajor) => matrices.entry(member).or_default().row_major = true,
+                Some(Decoration::Offset) => *offset = d.operands.first().copied().or(*offset),
+                Some(Decoration::MatrixStride) => matrix.stride = d.operands.first().copied(),
+                Some(Decoration::RowMajor) => matrix.row_major = true,
                 _ => {}
             }
         }
-        let mut members = Vec::new();
-        for (i, &member) in module.members(ty).iter().enumerate() {
-            let i = i as u32;
-            members.push(Member {
-                name: module.names().of_member(declared, i),
-                offset: offsets.get(&i).copied(),
-                shape: self.within(member, matrices.get(&i).copied().unwrap_or_default()),
-            });
-        }
-        let shape = Arc::new(Shape::Struct { name: module.names().of(declared), members });
-        self.structures.insert(ty, shape.clone());
-        shape
+        let member = |(i, (&ty, (offset, matrix))): (u32, (&TypeId, (Option<u32>, MatrixLayout)))| Member {
+            name: module.names().of_member(declared, i),
+            offset,
+            shape: self.within(ty, matrix),
+        };
+        let members = (0..).zip(types.iter().zip(stated)).map(member).collect();
+        Shape::Struct { name: module.names().of(declared), members }
     }
 }
 

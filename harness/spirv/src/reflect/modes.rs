@@ -1,8 +1,7 @@
 //! Execution modes, and the workgroup sizes that they or a constant state.
 
-use std::collections::HashMap;
-
 use super::spec_id;
+use crate::hash::FastMap;
 use crate::module::{Index, Instruction, Module, Section};
 use crate::tables::{BuiltIn, Decoration, ExecutionMode, Op};
 
@@ -29,14 +28,14 @@ pub struct WorkgroupSize {
 /// The execution modes of all entry points, and what outranks them.
 #[derive(Debug)]
 pub(crate) struct Modes {
-    by_function: HashMap<u32, Vec<Mode>>,
+    by_function: FastMap<u32, Vec<Mode>>,
     /// The constant decorated `WorkgroupSize`.
     size: Option<Index>,
 }
 
 impl Modes {
     pub(crate) fn new(module: &Module) -> Modes {
-        let mut by_function: HashMap<u32, Vec<Mode>> = HashMap::new();
+        let mut by_function: FastMap<u32, Vec<Mode>> = FastMap::default();
         for instruction in module.section(Section::ExecutionModes) {
             let [function, mode, operands @ ..] = instruction.operands() else { continue };
             by_function.entry(*function).or_default().push(Mode {

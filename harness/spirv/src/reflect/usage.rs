@@ -1,6 +1,6 @@
 //! Which functions and global variables an entry point reaches.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crate::module::{Id, Module};
 use crate::tables::{ExecutionModel, Op};
@@ -17,10 +17,10 @@ pub struct Usage {
     pub name: String,
     /// The words of the ids in its interface.
     pub interface: Vec<u32>,
-    /// Its functions, by their place in [`Module::functions`].
-    pub functions: BTreeSet<usize>,
-    /// Module-scope ids (variables, constants) that instructions of its functions name.
-    pub globals: BTreeSet<Id>,
+    /// Its functions, by their place in [`Module::functions`], in that order.
+    pub functions: Vec<usize>,
+    /// Module-scope ids (variables, constants) that instructions of its functions name, in the order of the ids.
+    pub globals: Vec<Id>,
 }
 
 /// Entry points in order, each with what it statically uses.
@@ -51,7 +51,7 @@ struct Reach<'a> {
     /// Ids that are made before this instruction are the module's own.
     globals_end: u32,
     /// What each function that has been reached names, without repetitions.
-    named: HashMap<usize, Named>,
+    named: Vec<Option<Named>>,
     /// The last function or entry point, by its number, that named an id.
     last: Vec<u32>,
     number: u32,
@@ -66,11 +66,17 @@ struct Named {
 impl<'a> Reach<'a> {
     fn new(module: &'a Module) -> Self {
         let globals_end = module.functions().first().map_or(u32::MAX, |f| f.instructions.start);
-        Reach { module, globals_end, named: HashMap::new(), last: vec![0; module.id_count()], number: 0 }
+        Reach {
+            module,
+            globals_end,
+            named: module.functions().iter().map(|_| None).collect(),
+            last: vec![0; module.id_count()],
+            number: 0,
+        }
     }
 
     /// Functions and module-scope ids that the function of that word reaches.
-    fn from(&mut self, word: u32) -> (BTreeSet<usize>, BTreeSet<Id>) {
+    fn from(&mut self, word: u32) -> (Vec<usize>, Vec<Id>) {
         let mut functions = BTreeSet::new();
         let mut globals = Vec::new();
         let mut waiting: Vec<usize> = self.module.function_place(word).into_iter().collect();
@@ -78,20 +84,21 @@ impl<'a> Reach<'a> {
             if !functions.insert(function) {
                 continue;
             }
-            if !self.named.contains_key(&function) {
-                let named = self.read(function);
-                self.named.insert(function, named);
-            }
-            if let Some(named) = self.named.get(&function) {
-                waiting.extend(&named.functions);
-                globals.extend(&named.globals);
-            }
+            let named = match self.named[function].take() {
+                Some(named) => named,
+                None => self.read(function),
+            };
+            waiting.extend(&named.functions);
+            globals.extend(&named.globals);
+            self.named[function] = Some(named);
         }
         // Functions repeat what others name.
         self.number += 1;
         let (last, number) = (&mut self.last, self.number);
         globals.retain(|id: &Id| std::mem::replace(&mut last[id.0 as usize], number) != number);
-        (functions, globals.into_iter().collect())
+        globals.sort_unstable();
+        globals.shrink_to_fit();
+        (functions.into_iter().collect(), globals)
     }
 
     fn read(&mut self, function: usize) -> Named {

@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::{Findings, On, Rule};
 use crate::decode::Plan;
 use crate::grammar::{Category, Enumerant, Kind, Version, extension_enabling};
-use crate::module::Instruction;
+use crate::module::{Instruction, Module};
 use crate::tables::{BuiltIn, Capability, ExecutionMode, Op, StorageClass};
 
 /// Enumerants whose capability a rule of an extension asks for by its own name, or that Vulkan lets everyone declare.
@@ -121,11 +121,16 @@ impl Opcodes {
 }
 
 /// Calls `visit` for each enumerant that an instruction names.
-fn enumerants(facts: &Facts, instruction: Instruction, op: Op, mut visit: impl FnMut(Kind, &'static Enumerant)) {
+pub(super) fn enumerants(
+    module: &Module,
+    instruction: Instruction,
+    op: Op,
+    mut visit: impl FnMut(Kind, &'static Enumerant),
+) {
     if !Plan::of(op).names_enumerants(instruction.words.len()) {
         return;
     }
-    let _newer = facts.module.operands(instruction, |operand| {
+    let _newer = module.operands(instruction, |operand| {
         let word = instruction.words[operand.at];
         match operand.kind.info().category {
             Category::Value(_) => operand.kind.enumerant(word).into_iter().for_each(|row| visit(operand.kind, row)),
@@ -190,17 +195,18 @@ pub(super) static RULES: &[Rule] = &[
         name: "capability-declared",
         id: "SPIR-V specification, Capability: what is used is declared",
         says: "instructions and operands are enabled by a declared capability",
-        on: On::Every(|facts, instruction, found| {
-            let Some(op) = instruction.op else { return };
-            if facts.opcodes.of(facts, op) & UNDECLARED != 0 {
-                undeclared(facts, instruction, found, op.name(), op.info().capabilities);
-            }
-            enumerants(facts, instruction, op, |kind, row| {
+        on: On::Named(
+            |facts, instruction, op, found| {
+                if facts.opcodes.of(facts, op) & UNDECLARED != 0 {
+                    undeclared(facts, instruction, found, op.name(), op.info().capabilities);
+                }
+            },
+            |facts, instruction, kind, row, found| {
                 if !row.capabilities.is_empty() && !has_own_rule(kind, row.value) {
                     undeclared(facts, instruction, found, row.name, row.capabilities);
                 }
-            });
-        }),
+            },
+        ),
     },
     Rule {
         name: "stated-capability",
@@ -224,16 +230,17 @@ pub(super) static RULES: &[Rule] = &[
         name: "version-or-extension",
         id: "SPIR-V specification, Version and OpExtension: what is used is brought by one of them",
         says: "instructions and operands are of the module's version, or of a declared extension",
-        on: On::Every(|facts, instruction, found| {
-            let Some(op) = instruction.op else { return };
-            if facts.opcodes.of(facts, op) & TOO_NEW != 0 {
-                too_new(facts, instruction, found, op.name(), &instruction_brought(op));
-            }
-            enumerants(facts, instruction, op, |kind, row| {
+        on: On::Named(
+            |facts, instruction, op, found| {
+                if facts.opcodes.of(facts, op) & TOO_NEW != 0 {
+                    too_new(facts, instruction, found, op.name(), &instruction_brought(op));
+                }
+            },
+            |facts, instruction, kind, row, found| {
                 let by_capability = !row.capabilities.is_empty() && kind != Kind::Capability;
                 let (since, until, extensions) = (row.since, row.until, row.extensions);
                 too_new(facts, instruction, found, row.name, &Brought { since, until, extensions, by_capability });
-            });
-        }),
+            },
+        ),
     },
 ];

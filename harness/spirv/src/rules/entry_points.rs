@@ -1,9 +1,8 @@
 //! Entry points, execution models and execution modes.
 
-use std::collections::HashSet;
-
 use super::facts::{Entry, Facts};
 use super::{On, Rule};
+use crate::hash::FastSet;
 use crate::module::{Instruction, Type};
 use crate::reflect::{self, WorkgroupSize};
 use crate::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
@@ -30,7 +29,7 @@ fn built_ins(facts: &Facts, entry: &Entry, class: StorageClass) -> Vec<BuiltIn> 
 }
 
 fn repeated(built_ins: &[BuiltIn]) -> Option<BuiltIn> {
-    let mut seen = HashSet::new();
+    let mut seen = FastSet::default();
     built_ins.iter().copied().find(|b| !seen.insert(*b))
 }
 
@@ -171,7 +170,7 @@ pub(super) static RULES: &[Rule] = &[
             let pushed = |word: &&u32| {
                 reflect::variable(facts.module, **word).is_some_and(|(class, _)| class == StorageClass::PushConstant)
             };
-            let listed = entry.usage.interface.iter().filter(pushed).collect::<HashSet<_>>().len();
+            let listed = entry.usage.interface.iter().filter(pushed).collect::<FastSet<_>>().len();
             if listed > 1 && !facts.has(Capability::PushConstantBanksNV) {
                 found.at(
                     entry.instruction,

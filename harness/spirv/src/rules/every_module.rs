@@ -1,11 +1,10 @@
 //! Rules of the core specification that a module has to keep before it may reach a driver.
 
-use std::collections::HashSet;
-
 use super::facts::{Entry, Facts};
 use super::stated::Odd;
 use super::{On, Rule};
 use crate::grammar::Version;
+use crate::hash::FastSet;
 use crate::module::{Section, Type, TypeId};
 use crate::tables::{Capability, Op, StorageClass};
 
@@ -28,7 +27,7 @@ fn is_listed_early(class: StorageClass) -> bool {
 
 /// The variables that an entry point's functions name and that its interface would have to list.
 fn missing(facts: &Facts, entry: &Entry) -> Vec<u32> {
-    let listed: HashSet<u32> = entry.usage.interface.iter().copied().collect();
+    let listed: FastSet<u32> = entry.usage.interface.iter().copied().collect();
     let words = entry.usage.globals.iter().map(|id| facts.module.word(*id));
     words
         .filter(|word| !listed.contains(word))
@@ -90,9 +89,11 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPIR-V specification, OpEntryPoint: from 1.4 on an Interface id must not appear more than once",
         says: "from SPIR-V 1.4 on an interface lists a variable once",
         on: On::EntryPoints(|facts, entry, found| {
-            let mut seen = HashSet::new();
-            let twice = entry.usage.interface.iter().find(|word| !seen.insert(**word));
-            if let Some(word) = twice.filter(|_| lists_all(facts)) {
+            if !lists_all(facts) {
+                return;
+            }
+            let mut seen = FastSet::default();
+            if let Some(word) = entry.usage.interface.iter().find(|word| !seen.insert(**word)) {
                 found.at(entry.instruction, format!("{} twice in the interface", facts.name(*word)));
             }
         }),
@@ -102,7 +103,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPIR-V specification, OpEntryPoint: a name once for each execution model",
         says: "no two entry points have one name and one execution model",
         on: On::Module(|facts, found| {
-            let mut seen = HashSet::new();
+            let mut seen = FastSet::default();
             for entry in &facts.entries {
                 if !seen.insert((entry.model, &entry.usage.name)) {
                     let name = &entry.usage.name;
@@ -116,7 +117,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPIR-V specification, OpExecutionMode: Entry Point is the Entry Point of an OpEntryPoint",
         says: "execution modes are those of entry points",
         on: On::Module(|facts, found| {
-            let functions: HashSet<u32> = facts.entries.iter().map(|entry| entry.usage.function).collect();
+            let functions: FastSet<u32> = facts.entries.iter().map(|entry| entry.usage.function).collect();
             for instruction in facts.module.section(Section::ExecutionModes) {
                 if let Some(word) = instruction.operand(0).filter(|word| !functions.contains(word)) {
                     found.at(instruction, format!("{} is no entry point, but has an execution mode", facts.name(word)));

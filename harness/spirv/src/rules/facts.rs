@@ -1,7 +1,7 @@
 //! What rules ask about a module, found once.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Findings;
@@ -40,9 +40,10 @@ pub(super) struct Variable<'a> {
     pub(super) element: TypeId,
 }
 
-/// An entry point, by its place, that names a variable.
-#[derive(Clone, Copy, Default)]
+/// A variable, by its word, and an entry point, by its place, that names it.
+#[derive(Clone, Copy)]
 struct User {
+    variable: u32,
     entry: u32,
     /// In a function that it reaches.
     statically: bool,
@@ -90,10 +91,10 @@ pub struct Facts<'a> {
     pub(super) addressing_model: Option<AddressingModel>,
     /// Entry points that reach each function, by their places.
     reached_by: Vec<Vec<u32>>,
-    /// Entry points that use each variable or list it, by the variable's word, in their order.
-    users: OnceCell<HashMap<u32, Vec<User>>>,
-    /// Variables of each structure, by the structure's word: their places.
-    of_structure: OnceCell<HashMap<u32, Vec<u32>>>,
+    /// Entry points that use each variable or list it, in the order of the variables' words and then their own.
+    users: OnceCell<Vec<User>>,
+    /// The word of each structure that variables are of, with their places, in this order.
+    of_structure: OnceCell<Vec<(u32, u32)>>,
     structures: OnceCell<Vec<(TypeId, Arc<Shape>)>>,
     contents: Vec<Contents>,
     pub(super) opcodes: Opcodes,
@@ -208,36 +209,39 @@ impl<'a> Facts<'a> {
     /// The module-scope variables that are the structure of that word, or arrays of it.
     pub(super) fn variables_of(&self, structure: u32) -> impl Iterator<Item = &Variable<'a>> {
         let all = self.of_structure.get_or_init(|| {
-            let mut all: HashMap<u32, Vec<u32>> = HashMap::new();
-            for (place, variable) in self.variables.iter().enumerate() {
-                if let Some(structure) = self.type_word(variable.element) {
-                    all.entry(structure).or_default().push(place as u32);
-                }
-            }
+            let places = (0..).zip(&self.variables);
+            let mut all: Vec<_> = places.filter_map(|(i, v)| Some((self.type_word(v.element)?, i))).collect();
+            all.sort_unstable();
             all
         });
-        all.get(&structure).into_iter().flatten().filter_map(|place| self.variables.get(*place as usize))
+        let start = all.partition_point(|(word, _)| *word < structure);
+        let found = all[start..].iter().take_while(move |(word, _)| *word == structure);
+        found.filter_map(|(_, place)| self.variables.get(*place as usize))
     }
 
     fn users(&self, word: u32) -> &[User] {
         let all = self.users.get_or_init(|| {
-            let mut all: HashMap<u32, Vec<User>> = HashMap::new();
-            for (i, entry) in self.entries.iter().enumerate() {
-                let mut note = |word: u32, set: fn(&mut User)| {
-                    let users = all.entry(word).or_default();
-                    if users.last().is_none_or(|user| user.entry != i as u32) {
-                        users.push(User { entry: i as u32, ..User::default() });
-                    }
-                    users.last_mut().into_iter().for_each(set);
-                };
-                let used = entry.usage.globals.iter().map(|id| self.module.word(*id));
-                used.filter(|word| self.variable(*word).is_some())
-                    .for_each(|word| note(word, |user| user.statically = true));
-                entry.usage.interface.iter().for_each(|word| note(*word, |user| user.listed = true));
+            let mut all = Vec::new();
+            for (entry, facts) in (0..).zip(&self.entries) {
+                let used = facts.usage.globals.iter().map(|id| self.module.word(*id));
+                let user = |variable, statically| User { variable, entry, statically, listed: !statically };
+                all.extend(used.filter(|word| self.variable(*word).is_some()).map(|word| user(word, true)));
+                all.extend(facts.usage.interface.iter().map(|word| user(*word, false)));
             }
+            all.sort_unstable_by_key(|user| (user.variable, user.entry));
+            all.dedup_by(|user, kept| {
+                let same = (user.variable, user.entry) == (kept.variable, kept.entry);
+                if same {
+                    kept.statically |= user.statically;
+                    kept.listed |= user.listed;
+                }
+                same
+            });
             all
         });
-        all.get(&word).map_or(&[], Vec::as_slice)
+        let start = all.partition_point(|user| user.variable < word);
+        let rest = &all[start..];
+        &rest[..rest.partition_point(|user| user.variable == word)]
     }
 
     fn users_if(&self, word: u32, wanted: fn(&User) -> bool) -> impl Iterator<Item = &Entry<'a>> {

@@ -28,7 +28,6 @@ mod image_processing;
 mod storage_8bit;
 mod tile_shading;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use document::document;
@@ -38,8 +37,11 @@ pub use layout::LAYOUT_NOT_ALLOWED;
 pub use not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_ON_DEVICES};
 pub use run_time::{RUN_TIME_RULES, RunTimeRule};
 
+use crate::grammar::{Enumerant, Kind};
+use crate::hash::FastMap;
 use crate::module::{Decorated, Index, Instruction, Module};
 use crate::tables::{Decoration, Op};
+use capabilities::enumerants;
 use facts::{Entry, Variable};
 use stated::Stated;
 
@@ -71,6 +73,8 @@ enum On {
     Stated(&'static [Op], fn(&Facts, Instruction, &Stated, &mut Findings)),
     /// Each instruction.
     Every(fn(&Facts, Instruction, &mut Findings)),
+    /// Each instruction whose opcode is known, and each enumerant that it names.
+    Named(fn(&Facts, Instruction, Op, &mut Findings), fn(&Facts, Instruction, Kind, &Enumerant, &mut Findings)),
     /// Each entry point.
     EntryPoints(fn(&Facts, &Entry, &mut Findings)),
     /// Each module-scope variable.
@@ -185,6 +189,8 @@ impl Environment {
 /// A rule with what it does, of one kind.
 type Check<F> = (&'static Rule, F);
 type OnInstruction = fn(&Facts, Instruction, &mut Findings);
+type OnOpcode = fn(&Facts, Instruction, Op, &mut Findings);
+type OnEnumerant = fn(&Facts, Instruction, Kind, &Enumerant, &mut Findings);
 type OnStated = fn(&Facts, Instruction, &Stated, &mut Findings);
 type OnDecoration = fn(&Facts, u32, &Decorated, &mut Findings);
 
@@ -193,7 +199,8 @@ struct Dispatch {
     /// By opcode.
     opcodes: Vec<OfOpcode>,
     every: Vec<Check<OnInstruction>>,
-    decorations: HashMap<Decoration, Vec<Check<OnDecoration>>>,
+    named: Vec<Check<(OnOpcode, OnEnumerant)>>,
+    decorations: FastMap<Decoration, Vec<Check<OnDecoration>>>,
 }
 
 #[derive(Clone, Default)]
@@ -205,7 +212,7 @@ struct OfOpcode {
 static DISPATCH: LazyLock<Dispatch> = LazyLock::new(|| {
     let opcodes = crate::grammar::INSTRUCTIONS.iter().map(|row| row.op as usize + 1).max().unwrap_or(0);
     let opcodes = vec![OfOpcode::default(); opcodes];
-    let mut dispatch = Dispatch { opcodes, every: Vec::new(), decorations: HashMap::new() };
+    let mut dispatch = Dispatch { opcodes, every: Vec::new(), named: Vec::new(), decorations: FastMap::default() };
     for rule in all() {
         match rule.on {
             On::Instructions(ops, check) => {
@@ -220,6 +227,7 @@ static DISPATCH: LazyLock<Dispatch> = LazyLock::new(|| {
                 ops.iter().for_each(|op| dispatch.opcodes[*op as usize].stated.push((rule, check)));
             }
             On::Every(check) => dispatch.every.push((rule, check)),
+            On::Named(opcode, enumerant) => dispatch.named.push((rule, (opcode, enumerant))),
             On::Decorations(decorations, check) => {
                 for decoration in decorations {
                     dispatch.decorations.entry(*decoration).or_default().push((rule, check));
@@ -265,6 +273,17 @@ fn all_violations(module: &Module) -> Vec<Violation> {
             found.rule = rule;
             check(&facts, instruction, &mut found);
         }
+        let Some(op) = instruction.op else { continue };
+        for (rule, (check, _)) in &dispatch.named {
+            found.rule = rule;
+            check(&facts, instruction, op, &mut found);
+        }
+        enumerants(module, instruction, op, |kind, row| {
+            for (rule, (_, check)) in &dispatch.named {
+                found.rule = rule;
+                check(&facts, instruction, kind, row, &mut found);
+            }
+        });
     }
     for (target, decorated) in module.all_decorations() {
         for (rule, check) in decorated.decoration.and_then(|d| dispatch.decorations.get(&d)).into_iter().flatten() {
@@ -275,7 +294,7 @@ fn all_violations(module: &Module) -> Vec<Violation> {
     for rule in all() {
         found.rule = rule;
         match rule.on {
-            On::Instructions(..) | On::Stated(..) | On::Every(_) | On::Decorations(..) => {}
+            On::Instructions(..) | On::Stated(..) | On::Every(_) | On::Named(..) | On::Decorations(..) => {}
             On::Module(check) => check(&facts, &mut found),
             On::EntryPoints(check) => facts.entries.iter().for_each(|entry| check(&facts, entry, &mut found)),
             On::Variables(check) => facts.variables.iter().for_each(|v| check(&facts, v, &mut found)),

@@ -1,0 +1,98 @@
+//! Needs that depend on the stages which run an instruction.
+
+use super::Test;
+use super::derive::{Derive, feature, property};
+use super::instructions::is_subgroup_operation;
+use crate::module::Module;
+use crate::reflect::Usage;
+use crate::tables::{Capability, ExecutionModel, Op};
+
+/// Instructions that have a list of stages.
+struct Listed {
+    /// What they are called.
+    name: &'static str,
+    is: fn(Op) -> bool,
+    /// The property that lists the stages, and its rule.
+    stages: &'static str,
+    rule: &'static str,
+}
+
+const LISTED: [Listed; 3] = [
+    Listed {
+        name: "group operations",
+        is: is_subgroup_operation,
+        stages: "subgroupSupportedStages",
+        rule: "VUID-RuntimeSpirv-None-06343",
+    },
+    Listed {
+        name: "OpCooperativeMatrix..",
+        // Those of the NV extension that the KHR one follows have a list of their own.
+        is: |op| op.name().starts_with("OpCooperativeMatrix") && op.name().ends_with("KHR"),
+        stages: "cooperativeMatrixSupportedStages",
+        rule: "VUID-RuntimeSpirv-cooperativeMatrixSupportedStages-08985",
+    },
+    Listed {
+        name: "OpCooperativeVector..",
+        is: |op| op.name().starts_with("OpCooperativeVector"),
+        stages: "cooperativeVectorSupportedStages",
+        rule: "VUID-RuntimeSpirv-cooperativeVectorSupportedStages-10091",
+    },
+];
+
+/// Where each function has the first instruction of each list, by the index of its first word.
+pub(super) struct Firsts(Vec<[Option<usize>; LISTED.len()]>);
+
+impl Firsts {
+    pub(super) fn of(module: &Module) -> Firsts {
+        let of_function = |range| {
+            let mut firsts = [None; LISTED.len()];
+            for instruction in module.instructions_in(range) {
+                let Some(op) = instruction.op else { continue };
+                for (first, listed) in firsts.iter_mut().zip(&LISTED) {
+                    if first.is_none() && (listed.is)(op) {
+                        *first = Some(instruction.at);
+                    }
+                }
+            }
+            firsts
+        };
+        Firsts(module.functions().iter().map(|function| of_function(function.instructions.clone())).collect())
+    }
+}
+
+impl Derive<'_> {
+    /// What an entry point needs because of its stage.
+    pub(super) fn stages(&mut self, usage: &Usage, firsts: &Firsts) {
+        let Some(model) = usage.model else { return };
+        if let Some((bit, name)) = stage_bit(model) {
+            for (i, listed) in LISTED.iter().enumerate() {
+                let first = usage.functions.iter().find_map(|function| firsts.0[*function][i]);
+                if let Some(at) = first {
+                    let because = format!("{} in {model}", listed.name);
+                    self.push(at, because, Some(listed.rule), property(listed.stages, Test::Bits(bit, name)));
+                }
+            }
+        }
+        if model == ExecutionModel::Fragment
+            && let Some(at) = self.declaration(Capability::TileShadingQCOM)
+        {
+            let rule = Some("VUID-RuntimeSpirv-TileShadingQCOM-10699");
+            let because = "capability TileShadingQCOM in Fragment".to_owned();
+            self.push(at, because, rule, feature("tileShadingFragmentStage"));
+        }
+    }
+}
+
+fn stage_bit(model: ExecutionModel) -> Option<(u64, &'static str)> {
+    Some(match model {
+        ExecutionModel::Vertex => (0x1, "VK_SHADER_STAGE_VERTEX_BIT"),
+        ExecutionModel::TessellationControl => (0x2, "VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT"),
+        ExecutionModel::TessellationEvaluation => (0x4, "VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT"),
+        ExecutionModel::Geometry => (0x8, "VK_SHADER_STAGE_GEOMETRY_BIT"),
+        ExecutionModel::Fragment => (0x10, "VK_SHADER_STAGE_FRAGMENT_BIT"),
+        ExecutionModel::GLCompute => (0x20, "VK_SHADER_STAGE_COMPUTE_BIT"),
+        ExecutionModel::TaskEXT => (0x40, "VK_SHADER_STAGE_TASK_BIT_EXT"),
+        ExecutionModel::MeshEXT => (0x80, "VK_SHADER_STAGE_MESH_BIT_EXT"),
+        _ => return None,
+    })
+}
