@@ -143,17 +143,30 @@ impl<'a> Check<'a> {
     /// they show into the result: which instructions are wrong by themselves, which invocations wrote the elements, and with
     /// `derive` how the first of these came about. Why there is no trace is a note.
     pub fn explain(&self, result: &mut CheckResult, target: &dyn Target, derive: bool) {
-        if let Err(why) = self.trace(result, target, derive) {
+        if let Err(why) = self.trace(result, target, derive, None) {
             result.notes.push(why);
         }
     }
 
-    fn trace(&self, result: &mut CheckResult, target: &dyn Target, derive: bool) -> Result<(), String> {
+    /// The same of one instruction, which makes the id.
+    pub(crate) fn explain_only(&self, result: &mut CheckResult, target: &dyn Target, id: u32) {
+        if let Err(why) = self.trace(result, target, false, Some(id)) {
+            result.notes.push(why);
+        }
+    }
+
+    fn trace(
+        &self,
+        result: &mut CheckResult,
+        target: &dyn Target,
+        derive: bool,
+        only: Option<u32>,
+    ) -> Result<(), String> {
         let Some(round) = result.mismatches.iter().find(|m| m.by == "specification").map(|m| m.round) else {
             return Ok(());
         };
         let module = &self.subject.source.module;
-        let traced = instrument(module, &self.setup).map_err(|error| error.to_string())?;
+        let traced = instrument(module, &self.setup, only).map_err(|error| error.to_string())?;
         let mut given = self.dispatch(round, target).map_err(|error| error.to_string())?;
         let mut dispatch = traced.dispatch(&given);
         let mut descriptors = self.setup.descriptors.clone();

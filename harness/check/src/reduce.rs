@@ -64,6 +64,8 @@ impl Signature {
 struct Reducer<'a> {
     target: &'a dyn Target,
     signature: Signature,
+    /// The id that the only instruction makes which traces record.
+    only: Option<u32>,
     name: String,
     best: Candidate,
     tried: usize,
@@ -92,15 +94,20 @@ pub fn reduce(
     let options = fixed(check, result, target)?;
     let name = format!("{}-reduced.spv", check.subject.name);
     let gone = || CheckError::option("nothing to reduce: the failing round does not fail again in the same way");
-    let first =
-        run(&name, module.words(), &options, target).filter(|c| signature.holds(&c.subject.source.module, &c.result));
+    // A variant that records one instruction is compiled in a small part of the time, but need not fail as the whole one did.
+    let run = |only| run(&name, module.words(), &options, target, only);
+    let holds = |c: &Candidate| signature.holds(&c.subject.source.module, &c.result);
+    let one = signature.blamed.and_then(|id| run(Some(id)).filter(holds));
+    let (only, first) = if one.is_some() { (signature.blamed, one) } else { (None, run(None).filter(holds)) };
     let before = size(module);
-    let mut reducer = Reducer { target, signature, name, best: first.ok_or_else(gone)?, tried: 1, limit };
+    let mut reducer = Reducer { target, only, best: first.ok_or_else(gone)?, signature, name, tried: 1, limit };
     reducer.shrink_dispatch();
     loop {
         let size_before = size(reducer.module());
         reducer.fix_operands();
         reducer.sweep(effects);
+        // Most of a large shader is gone then, before each of its instructions is tried.
+        reducer.clean();
         reducer.sweep(values);
         reducer.straighten();
         reducer.clean();
@@ -108,6 +115,7 @@ pub fn reduce(
             break;
         }
     }
+    reducer.trace_all();
     let Candidate { subject, options, result } = reducer.best;
     let instructions = [before, size(&subject.source.module)];
     Ok(Reduced { subject, options, result, instructions, tried: reducer.tried })
@@ -153,8 +161,8 @@ fn limits(result: &CheckResult) -> Limits {
     Limits { blocks_per_group: limits.blocks_per_group.min(most), ..limits }
 }
 
-/// A candidate that fails, with its trace; `None` for one that may not be run or does not fail.
-fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target) -> Option<Candidate> {
+/// A candidate that fails, with its trace, or that of one instruction; `None` for one that may not be run or does not fail.
+fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: Option<u32>) -> Option<Candidate> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let subject = Subject::read(name, &bytes).ok()?;
     let options = fitting(&subject, options)?;
@@ -164,7 +172,10 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target) -> Opt
         if result.status != Status::Fail {
             return None;
         }
-        check.explain(&mut result, target, false);
+        match only {
+            Some(id) => check.explain_only(&mut result, target, id),
+            None => check.explain(&mut result, target, false),
+        }
         result
     };
     Some(Candidate { subject, options, result })
@@ -203,13 +214,22 @@ impl Reducer<'_> {
             return false;
         }
         self.tried += 1;
-        let found = run(&self.name, words, options, self.target)
+        let found = run(&self.name, words, options, self.target, self.only)
             .filter(|c| self.signature.holds(&c.subject.source.module, &c.result));
         let better = found.is_some();
         if let Some(candidate) = found {
             self.best = candidate;
         }
         better
+    }
+
+    /// Traces all of what is left, as far as it fails then as before.
+    fn trace_all(&mut self) {
+        if self.only.take().is_some() {
+            let (words, options) = (self.module().words().to_vec(), self.best.options.clone());
+            self.limit = self.limit.max(self.tried + 1);
+            self.take(&words, &options);
+        }
     }
 
     /// Fewer workgroups: one, or along each axis half as many as long as that fails too.
@@ -262,30 +282,27 @@ impl Reducer<'_> {
 
     /// Tries to do without instructions: many at once, then fewer. `choose` says which, and what stands for a result.
     fn sweep(&mut self, choose: fn(&Module, &Instruction<'_>) -> Option<Option<Plain>>) {
-        let mut kept: BTreeSet<u32> = BTreeSet::new();
-        let mut chunk = usize::MAX;
+        // From the end, for what comes late is used by little: what goes there leaves the number of those before as it is.
+        let (mut open, mut chunk) = (usize::MAX, usize::MAX);
         while self.tried < self.limit {
             let module = self.module();
-            // Known by their number among the like: indices move.
             let all: Vec<(u32, Option<Plain>)> = functions(module)
                 .filter(|i| self.signature.blamed.is_none_or(|id| i.result() != Some(id)))
                 .filter_map(|i| Some((i.index.0, choose(module, &i)?)))
                 .collect();
-            let open: Vec<&(u32, Option<Plain>)> = all.iter().filter(|(index, _)| !kept.contains(index)).collect();
-            chunk = chunk.min(open.len());
+            open = open.min(all.len());
+            chunk = chunk.min(open);
             if chunk == 0 {
                 break;
             }
-            // From the end: what comes late is used by little.
-            let some: Vec<_> = open.iter().rev().take(chunk).map(|one| **one).collect();
-            let words = without(module, &some);
+            let words = without(module, &all[open - chunk..open]);
             let options = self.best.options.clone();
             match words {
                 Some(words) if self.take(&words, &options) => {
-                    kept.clear();
+                    open -= chunk;
                     chunk = chunk.saturating_mul(2);
                 }
-                _ if chunk == 1 => kept.extend(some.iter().map(|(index, _)| *index)),
+                _ if chunk == 1 => open -= 1,
                 _ => chunk = chunk.div_ceil(2),
             }
         }

@@ -45,15 +45,21 @@ enum Source {
     BuiltIn(BuiltIn),
 }
 
-/// The loads of an entry point's functions, recorded from word `next` on; and the first word after them.
-pub(super) fn find(module: &Module, usage: &Usage, own: &Own, mut next: u32) -> (Vec<Load>, u32) {
+/// The wanted loads of an entry point's functions, recorded from word `next` on; and the first word after them.
+pub(super) fn find(
+    module: &Module,
+    usage: &Usage,
+    own: &Own,
+    mut next: u32,
+    wanted: impl Fn(u32) -> bool,
+) -> (Vec<Load>, u32) {
     let instructions = || {
         let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
         functions.flat_map(|f| module.instructions_in(f.instructions.clone()))
     };
     let written = written(module, instructions());
     let mut loads = Vec::new();
-    for i in instructions().filter(|i| i.op == Some(Op::Load)) {
+    for i in instructions().filter(|i| i.op == Some(Op::Load) && i.result().is_some_and(&wanted)) {
         loads.extend(load(module, &i, own, &written, &mut next));
     }
     (loads, next)

@@ -75,20 +75,23 @@ struct Record {
     own: u32,
 }
 
-/// Makes the variant.
+/// Makes the variant; with `only` it records nothing but the instruction that makes this id, which a device compiles much faster.
 ///
 /// # Errors
 /// There is nothing to record, or too much.
-pub fn instrument(module: &Module, setup: &Setup) -> Result<Traced, TraceError> {
+pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<Traced, TraceError> {
     if module.version() < (assay_spirv::grammar::Version { major: 1, minor: 3 }) {
         return Err(TraceError("the module is of a version before SPIR-V 1.3, without storage buffers".into()));
     }
     let usage = usages(module).into_iter().find(|u| u.name == setup.entry);
     let usage = usage.ok_or_else(|| TraceError("the entry point is gone".into()))?;
-    let (records, next) = records(module, usage.functions.iter().copied());
-    let (stores, next) = stores::find(module, &usage, next);
-    let (own, next) = own::Own::find(module, &usage, next);
-    let (loads, stride) = loads::find(module, &usage, &own, next);
+    let wanted = |id: u32| only.is_none_or(|only| only == id);
+    let (records, next) = records(module, usage.functions.iter().copied(), wanted);
+    let (stores, next) = if only.is_none() { stores::find(module, &usage, next) } else { (Vec::new(), next) };
+    // Copies are there for loads to be held against.
+    let loads = only.is_none_or(|id| module.definition_of_word(id).is_some_and(|i| i.op == Some(Op::Load)));
+    let (own, next) = if loads { own::Own::find(module, &usage, next) } else { (own::Own::default(), next) };
+    let (loads, stride) = loads::find(module, &usage, &own, next, wanted);
     if records.is_empty() && loads.is_empty() {
         return Err(TraceError("no instruction computes a number from numbers".into()));
     }
@@ -371,7 +374,11 @@ fn free_slot(descriptors: &[Descriptor], number: u32) -> Slot {
 ///
 /// What was executed last in a block was executed with all of the block, so that one word says so for all of it, and a value that
 /// several of its instructions are given, or that one makes for another, is stored once: a device compiles a good half less.
-fn records(module: &Module, functions: impl Iterator<Item = usize>) -> (Vec<Record>, u32) {
+fn records(
+    module: &Module,
+    functions: impl Iterator<Item = usize>,
+    wanted: impl Fn(u32) -> bool,
+) -> (Vec<Record>, u32) {
     let mut next = 0;
     let mut records = Vec::new();
     for function in functions {
@@ -381,7 +388,8 @@ fn records(module: &Module, functions: impl Iterator<Item = usize>) -> (Vec<Reco
             if i.op == Some(Op::Label) {
                 (executed, stored) = (None, BTreeMap::new());
             }
-            let Some((operands, result, plain)) = recordable(module, &i) else { continue };
+            let wanted = i.result().is_some_and(&wanted);
+            let Some((operands, result, plain)) = recordable(module, &i).filter(|_| wanted) else { continue };
             let own = next;
             let offset = *executed.get_or_insert_with(|| {
                 next += 1;
