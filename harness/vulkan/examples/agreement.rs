@@ -90,6 +90,8 @@ fn kind(complaint: &str) -> String {
     }
     let message = complaint.split_once("error: ").map_or(complaint, |(_, rest)| rest);
     let message = message.rsplit_once("produced an error):").map_or(message, |(_, rest)| rest.trim());
+    // Of a layout what matters is what is wrong with it.
+    let message = message.rsplit_once("layout rules: ").map_or(message, |(_, what)| what);
     let words =
         message.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit() || "'%<[".contains(c)));
     words.take(9).collect::<Vec<_>>().join(" ")

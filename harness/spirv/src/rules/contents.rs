@@ -2,8 +2,8 @@
 //! declarations: what a type holds is declared before it.
 
 use crate::module::{Module, Type, TypeId};
-use crate::reflect::explicit;
-use crate::tables::{FPEncoding, Op, StorageClass};
+use crate::reflect::{self, explicit};
+use crate::tables::{Decoration, FPEncoding, Op, StorageClass};
 
 /// What a type is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ impl Contents {
     pub(super) const SPECIALIZED_ARRAY: u16 = 1 << 9;
     /// A layout: decorations such as Block, Offset and ArrayStride.
     pub(super) const LAYOUT: u16 = 1 << 10;
+    /// Structures decorated `Block` or `BufferBlock`.
+    pub(super) const BLOCK: u16 = 1 << 11;
 
     /// Whether any of these is there.
     pub(super) fn any(self, bits: u16) -> bool {
@@ -75,7 +77,12 @@ fn own(module: &Module, id: TypeId, ty: &Type) -> u16 {
             let specialized = matches!(length, Some(Op::SpecConstant | Op::SpecConstantOp));
             layout() | if specialized { Contents::SPECIALIZED_ARRAY } else { 0 }
         }
-        Type::Struct { .. } => layout(),
+        Type::Struct { .. } => {
+            let declared = module.type_definition(id).result();
+            let block = |decoration| declared.is_some_and(|word| reflect::has_decoration(module, word, decoration));
+            let is_block = block(Decoration::Block) || block(Decoration::BufferBlock);
+            layout() | if is_block { Contents::BLOCK } else { 0 }
+        }
         Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. } => Contents::PHYSICAL_POINTER,
         Type::Vector { count, .. } if count > 4 => Contents::LONG_VECTOR,
         _ => 0,

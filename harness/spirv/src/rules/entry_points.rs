@@ -207,6 +207,20 @@ pub(super) static RULES: &[Rule] = &[
         }),
     },
     Rule {
+        name: "local-size-id-constant",
+        id: "SPIR-V specification, LocalSizeId: each size is a constant instruction",
+        says: "the sizes of LocalSizeId are constants",
+        on: On::Instructions(&[Op::ExecutionMode, Op::ExecutionModeId], |facts, instruction, found| {
+            let [_, mode, sizes @ ..] = instruction.operands() else { return };
+            if *mode != ExecutionMode::LocalSizeId.word() {
+                return;
+            }
+            if let Some(word) = sizes.iter().find(|word| !facts.is_constant(**word)) {
+                found.at(instruction, format!("{} is no constant, but a size of LocalSizeId", facts.name(*word)));
+            }
+        }),
+    },
+    Rule {
         name: "workgroup-size-positive",
         id: "SPIR-V specification, LocalSize: sizes are at least 1",
         says: "no dimension of a workgroup is 0",

@@ -218,9 +218,7 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Instructions(&[Op::TypeStruct], |facts, instruction, found| {
             let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };
             let is_block = |ty| facts.type_has(ty, Decoration::Block) || facts.type_has(ty, Decoration::BufferBlock);
-            if is_block(ty)
-                && facts.module.members(ty).iter().any(|m| is_block(crate::reflect::elements(facts.module, *m).0))
-            {
+            if is_block(ty) && facts.module.members(ty).iter().any(|m| facts.contents(*m).any(Contents::BLOCK)) {
                 found.at(instruction, "a Block inside a Block");
             }
         }),

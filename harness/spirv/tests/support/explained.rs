@@ -4,6 +4,8 @@
 //! (SPIRV-Tools 2026). A rule of ours that one of them does not have is listed here with the reason; so is a complaint about what
 //! is no rule of ours. What is not listed is an error of ours until the text says otherwise.
 
+use assay_spirv::rules::NOT_CHECKED;
+
 /// A validator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judge {
@@ -99,6 +101,11 @@ const GAPS: &[Gap] = &[
     ),
     // Only the older one lacks these.
     gap("access-signedness", OLD, MISSING),
+    gap(
+        "array-stride",
+        OLD,
+        "SPIR-V 2.16.2: checked against the last member of a structure, not the one that ends last",
+    ),
     gap("binding", OLD, MISSING),
     gap("built-in-class", OLD, "04237 and its siblings: checked of built-ins that functions use"),
     gap("built-in-model", OLD, MISSING),
@@ -114,6 +121,8 @@ const GAPS: &[Gap] = &[
     gap("mesh-vertices", OLD, MISSING),
     gap("no-rectangles", OLD, YOUNGER),
     gap("no-sequential-consistency", OLD, YOUNGER),
+    gap("block-nesting", OLD, "SPIR-V, Block: checked of a Block's members, not of what these hold"),
+    gap("local-size-id-constant", OLD, MISSING),
     gap("block", OLD, "PushConstant-06675: checked of variables that functions use"),
     gap("offsets", BOTH, "None-10684: this validator looks at what functions access, not at every pointer's type"),
     gap("one-hit-attribute", OLD, MISSING),
@@ -189,6 +198,9 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "Invalid use of function",
             "can only be called from a function",
             "storage class and base pointer",
+            "Cannot form constants of",
+            "is not an object",
+            "Initializer is not a constant",
         ],
     ),
     ("definitions before their uses, and dominance", &["ID has not been defined", "requires a previous definition"]),
@@ -200,6 +212,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "Index provided in OpMember",
             "Member index is larger",
             "array member in OpArrayLength",
+            "to index into a structure",
         ],
     ),
     (
@@ -212,15 +225,33 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "merge block",
             "continue construct",
             "ack-edge",
+            "First block of function",
+            "branches to the selection construct",
         ],
     ),
     ("what may be said once", &["Duplicate non-aggregate", "multiple times"]),
-    ("what decorations and modes may stand on", &["decoration on target", "xecution mode can only be used"]),
+    (
+        "what decorations and modes may stand on",
+        &["decoration on target", "xecution mode can only be used", "can only be applied to structure members"],
+    ),
+    (
+        "layouts that scalarBlockLayout and its like relax: what a device has decides, so they are needs",
+        &["straddl", "must satisfy alignment", "not satisfying alignment"],
+    ),
+    (
+        "the product of a workgroup's sides, which this validator computes in 32 bits: 2^33 invocations are 0 to it",
+        &["must not have a product"],
+    ),
 ];
 
 /// What Debian's validator is too old to know.
-const UNKNOWN: &[&str] =
-    &["Invalid capability operand", "operand requires one of these", "Invalid extended instruction import"];
+const UNKNOWN: &[&str] = &[
+    "Invalid capability operand",
+    "operand requires one of these",
+    "Invalid extended instruction import",
+    // Uniform blocks may end in one since shaderUniformBufferUnsizedArray.
+    "OpTypeRuntimeArray-04680",
+];
 
 /// What an older grammar asked for.
 const NO_LONGER_ASKED: &[&str] = &[
@@ -259,6 +290,13 @@ pub(crate) fn why_refused(judge: Judge, complaint: &str) -> Option<&'static str>
     if let Some((_, built_in)) = complaint.split_once("BuiltIn ").filter(|_| complaint.contains("Vulkan spec")) {
         let ours = OUR_BUILT_INS.iter().any(|ours| built_in.starts_with(ours)) || built_in.starts_with("Subgroup");
         return (!ours).then_some("built-ins of graphics stages, which this project does not run");
+    }
+    if let Some((_, rule)) = complaint.split_once("VUID-StandaloneSpirv-") {
+        // The documentation says of these why they are not checked.
+        let of = |(why, names): &(&'static str, &[&str])| names.contains(&rule).then_some(*why);
+        if let Some(why) = NOT_CHECKED.iter().find_map(of) {
+            return Some(why);
+        }
     }
     // What a rule of the environment, a scope or memory semantics is about has to be one of our rules.
     if says(&["VUID-", "Vulkan", "cope", "emantics"]) {
