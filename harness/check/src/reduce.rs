@@ -1,7 +1,7 @@
 //! Making a failure small: a shader and a dispatch that still show the same instruction, the same way.
 //!
 //! Steps: the dispatch shrinks; stores, atomics and barriers go; instructions give way to constants, those that feed the
-//! wrong one to the very values that it had; branches go one way only; what nothing uses any more goes. After every step
+//! wrong one to the very values that it had; branches go one way only, blocks that follow each other become one; what nothing uses any more goes. After every step
 //! the candidate must be legal, understood by the oracle, without undefined behaviour, and fail as before: the same
 //! instruction is to blame and an element is wrong in the same way. So a reduction never slides to another failure.
 
@@ -321,6 +321,12 @@ impl Reducer<'_> {
                 self.take(&words, &options);
             }
             if self.tried >= self.limit {
+                break;
+            }
+        }
+        while let Some(words) = straighten::joined(self.module()) {
+            let options = self.best.options.clone();
+            if !self.take(&words, &options) {
                 break;
             }
         }

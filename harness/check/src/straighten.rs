@@ -6,7 +6,7 @@ use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{Block, Function, Index, Merge};
 use assay_spirv::tables::{Kind, Op};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Every choice that there is: a block's label, and one of the several labels that it may branch to.
 pub(crate) fn choices(module: &Module) -> Vec<(u32, u32)> {
@@ -99,6 +99,53 @@ pub(crate) fn go(module: &Module, label: u32, target: u32) -> Option<Vec<u32>> {
         }
     }
     if dangling {
+        return None;
+    }
+    editor.forget(&gone);
+    Some(editor.finish())
+}
+
+/// The module without loops that never go round, and without branches from a block to the one that follows, which nothing else names;
+/// `None` where there are none of them.
+pub(crate) fn joined(module: &Module) -> Option<Vec<u32>> {
+    let mut named: BTreeMap<u32, usize> = BTreeMap::new();
+    for i in module.instructions() {
+        module.id_operands(i).into_iter().for_each(|word| *named.entry(word).or_default() += 1);
+    }
+    let once = |label: u32| named.get(&label) == Some(&1);
+    let instructions = |block: &Block| module.instructions_in(block.instructions.clone()).collect::<Vec<_>>();
+    let mut editor = Editor::new(module);
+    let mut gone = BTreeSet::new();
+    for block in module.blocks() {
+        let all = instructions(block);
+        let Some((end, rest)) = all.split_last() else { continue };
+        match block.merge {
+            Some(Merge::Loop { continue_target, .. }) => {
+                let back = module.block(continue_target);
+                if let ([label, branch], true) = (&instructions(back)[..], once(back.label))
+                    && branch.op == Some(Op::Branch)
+                {
+                    [label, branch].into_iter().chain(rest.last()).for_each(|i| editor.replace(i.at, Vec::new()));
+                    gone.insert(back.label);
+                }
+            }
+            Some(Merge::Selection { .. }) => {}
+            None => {
+                let next = end.operand(0).filter(|label| end.op == Some(Op::Branch) && once(*label));
+                let Some(next) = next.and_then(|label| module.block_of(label)).map(|id| module.block(id)) else {
+                    continue;
+                };
+                let follows = next.instructions.start == block.instructions.end;
+                let [label, first, ..] = instructions(next)[..] else { continue };
+                if follows && first.op != Some(Op::Phi) {
+                    editor.replace(end.at, Vec::new());
+                    editor.replace(label.at, Vec::new());
+                    gone.insert(next.label);
+                }
+            }
+        }
+    }
+    if gone.is_empty() {
         return None;
     }
     editor.forget(&gone);

@@ -154,12 +154,21 @@ function rowOf(at) {
 }
 function draw() {
   const from = Math.max(0, Math.floor(view.scrollTop / ROW) - 8);
-  const to = Math.min(order.length, Math.ceil((view.scrollTop + view.clientHeight) / ROW) + 8);
+  drawRows(from, Math.min(order.length, Math.ceil((view.scrollTop + view.clientHeight) / ROW) + 8));
+}
+function drawRows(from, to) {
   const rows = [];
   for (let at = from; at < to; at++) rows.push(rowOf(at));
   space.replaceChildren(...rows);
 }
 view.addEventListener('scroll', () => requestAnimationFrame(draw));
+// On paper: the first of the chosen ones, and where the others are.
+const PRINTED = 200;
+addEventListener('beforeprint', () => {
+  drawRows(0, Math.min(order.length, PRINTED));
+  if (order.length > PRINTED) space.append(el('p', { class: 'dim' }, 'The first ' + PRINTED + ' of ' + group(order.length) + '; all are in results.csv.'));
+});
+addEventListener('afterprint', draw);
 addEventListener('resize', draw);
 $('filter').addEventListener('input', refresh);
 view.addEventListener('keydown', event => {

@@ -31,7 +31,9 @@ fn a_failure_becomes_small_and_stays_the_same() {
     check.explain(&mut result, &target, true);
     let reduced = reduce(&check, &result, &target, 300).unwrap();
     let [before, after] = reduced.instructions;
-    assert!(after * 4 < before, "{before} to {after}: {}", reduced.subject.source.disassemble().unwrap());
+    let text = reduced.subject.source.disassemble().unwrap();
+    assert!(after * 4 < before, "{before} to {after}: {text}");
+    assert!(!text.contains("OpBranch"), "the loop and the blocks are gone: {text}");
     assert_eq!(reduced.options.groups, Some([1, 1, 1]));
     assert_eq!((reduced.result.status, reduced.result.blamed[0].name.as_str()), (Status::Fail, "OpISub"));
     // What is left fails once more, and only with the error.
