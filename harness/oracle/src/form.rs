@@ -22,6 +22,46 @@ pub(crate) struct Form {
     pub(crate) sum: f64,
     /// At least the same with factors below 1 counted as 1.
     pub(crate) peak: f64,
+    /// What a product is made of; of a value that is not rearranged, itself.
+    pub(crate) factors: Factors,
+}
+
+/// The values that a product is made of, as far as is needed to tell whether two products may have one in common: `x * a + x * b` may
+/// be computed as `x * (a + b)`. A value is known by the magnitudes that it lies between, so that it is found again however it was
+/// loaded or negated; two values that lie between the same are taken for one, which only makes more of what is permitted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Factors([u32; 4]);
+
+impl Factors {
+    const NONE: Factors = Factors([0; 4]);
+    /// More than are kept: any value may be among them.
+    const MANY: Factors = Factors([u32::MAX; 4]);
+
+    fn of(lo: f64, hi: f64) -> Factors {
+        let (a, b) = (lo.abs().min(hi.abs()), lo.abs().max(hi.abs()));
+        let mixed = (a.to_bits() ^ b.to_bits().rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // Neither "none" nor "many".
+        Factors([((mixed >> 32) as u32).clamp(1, u32::MAX - 1), 0, 0, 0])
+    }
+
+    fn with(self, other: Factors) -> Factors {
+        if self == Factors::MANY || other == Factors::MANY {
+            return Factors::MANY;
+        }
+        let mut all = self.0;
+        for factor in other.0.into_iter().filter(|factor| *factor != 0) {
+            let Some(free) = all.iter_mut().find(|known| **known == 0 || **known == factor) else {
+                return Factors::MANY;
+            };
+            *free = factor;
+        }
+        Factors(all)
+    }
+
+    fn share(self, other: Factors) -> bool {
+        let many = self == Factors::MANY || other == Factors::MANY;
+        many || self.0.iter().any(|factor| *factor != 0 && other.0.contains(factor))
+    }
 }
 
 /// A product of sums is multiplied out if that gives at most so many summands; else its factors are taken as they are
@@ -33,17 +73,25 @@ const DEGREE: u32 = 64;
 
 impl Form {
     /// No form: the register's bits are an exact value that no operation made.
-    pub(crate) const NONE: Form = Form { id: 0, terms: 1, degree: 1, lo: 0.0, hi: 0.0, sum: 0.0, peak: 1.0 };
+    pub(crate) const NONE: Form =
+        Form { id: 0, terms: 1, degree: 1, lo: 0.0, hi: 0.0, sum: 0.0, peak: 1.0, factors: Factors::NONE };
 
     /// A value that is not rearranged, between these.
     pub(crate) fn leaf(lo: f64, hi: f64) -> Form {
         let sum = lo.abs().max(hi.abs());
-        Form { id: 0, terms: 1, degree: 1, lo, hi, sum, peak: sum.max(1.0) }
+        Form { id: 0, terms: 1, degree: 1, lo, hi, sum, peak: sum.max(1.0), factors: Factors::of(lo, hi) }
     }
 
     /// Whether it is the result of no sum or product.
     pub(crate) fn is_leaf(&self) -> bool {
         self.terms == 1 && self.degree == 1
+    }
+
+    /// Whether a sum with another one may be computed otherwise than by rounding both and then their sum, fusing aside: one of them is a
+    /// sum, or a product that has a factor in common with the other.
+    pub(crate) fn is_rearranged_with(&self, other: &Form) -> bool {
+        let computed = !self.is_leaf() || !other.is_leaf();
+        self.terms > 1 || other.terms > 1 || (computed && self.factors.share(other.factors))
     }
 
     pub(crate) fn neg(self) -> Form {
@@ -66,6 +114,7 @@ impl Form {
             hi,
             sum: up(self.sum + other.sum),
             peak: up(self.peak + other.peak),
+            factors: Factors::NONE,
         }
     }
 
@@ -88,6 +137,7 @@ impl Form {
             hi: up(hi),
             sum: up(self.sum * other.sum),
             peak: up(self.peak * other.peak),
+            factors: self.factors.with(other.factors),
         }
     }
 
@@ -133,6 +183,23 @@ mod tests {
         assert!(difference.sum >= 4.0);
         let square = Form { id: 7, ..Form::leaf(-1.0, 2.0) };
         assert!(square.mul(square).lo >= -f64::MIN_POSITIVE);
+    }
+
+    #[test]
+    fn a_factor_in_common_is_found_however_it_was_loaded() {
+        let (x, y) = (Form { id: 1, ..Form::leaf(-3.0, -3.0) }, Form::leaf(0.5, 0.75));
+        let a = Form::leaf(0.1, 0.1);
+        let product = x.mul(a);
+        // Loaded once more, and negated.
+        let again = Form::leaf(-3.0, -3.0);
+        assert!(product.is_rearranged_with(&again.mul(y)) && product.is_rearranged_with(&again.neg().mul(y)));
+        assert!(product.is_rearranged_with(&again) && a.is_rearranged_with(&product), "x * a + x is x * (a + 1)");
+        assert!(!product.is_rearranged_with(&y.mul(y)) && !product.is_rearranged_with(&y));
+        assert!(!x.is_rearranged_with(&again), "one operation has nothing to be rearranged with");
+        assert!(x.add(y, false).is_rearranged_with(&a));
+        // Of a long product not all are known.
+        let long = (4..9).map(|i| Form::leaf(f64::from(i), f64::from(i))).fold(product, Form::mul);
+        assert!(long.is_rearranged_with(&y));
     }
 
     #[test]

@@ -55,6 +55,27 @@ fn a_sum_may_be_reordered() {
 }
 
 #[test]
+fn a_factor_in_common_may_be_taken_out() {
+    // 0.1 + 2.0 is a little more than 2.1, and may be rounded down: -50 times that is more than either sum of rounded products. Found
+    // by a random shader that was held to be computed wrong.
+    let taken_out = -50.0 * f32::from_bits(2.1f32.to_bits() - 1);
+    for expression in
+        ["x * 0.1 + x * 2.0", "x * 2.0 - x * -0.1", "fma(x, 0.1, x * 2.0)", "dot(vec2(x, x), vec2(0.1, 2.0))"]
+    {
+        let outcome = unary(expression, &[-50.0]);
+        assert!(permits(&outcome, 1, 0, -105.0) && permits(&outcome, 1, 0, taken_out), "{expression}");
+        assert!(!permits(&outcome, 1, 0, -104.9999), "{expression}");
+    }
+    let one_more = 50.0 * f32::from_bits(1.1f32.to_bits() - 1);
+    for expression in ["x * 0.1 + x", "fma(x, 0.1, x)"] {
+        assert!(permits(&unary(expression, &[50.0]), 1, 0, one_more), "{expression}");
+    }
+    // With nothing in common there is nothing to take out.
+    let outcome = unary("x * 0.1 + 3.0", &[50.0]);
+    assert!(permits(&outcome, 1, 0, 8.0) && !permits(&outcome, 1, 0, f32::from_bits(8f32.to_bits() - 1)));
+}
+
+#[test]
 fn an_undecided_branch_goes_both_ways() {
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
         @group(0) @binding(1) var<storage, read_write> n: array<u32>;

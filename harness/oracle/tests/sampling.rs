@@ -1,5 +1,5 @@
 //! Random straight-line float programs against an independent evaluation: one that does what an implementation may do (either
-//! neighbour at every step, fusing, reordering, distributing), again and again. Whatever it comes to lies in the computed set.
+//! neighbour at every step, fusing, reordering, distributing, taking out what is in common), again and again. Whatever it comes to lies in the computed set.
 
 mod support;
 
@@ -108,13 +108,34 @@ fn either(x: f64, random: &mut Random) -> f32 {
     }
 }
 
+/// A sum (`sign` 1) or difference (-1) of two products, or of one and its factor, as a product of what they have in common; `None` where
+/// that is nothing.
+fn taken_out(steps: &[Step], v: &[f32], (a, b): (usize, usize), sign: f64, random: &mut Random) -> Option<f32> {
+    let factors = |k: usize| match steps[k] {
+        Step::Mul(x, y) => vec![(x, Some(y)), (y, Some(x))],
+        _ => vec![(k, None)],
+    };
+    let other = |factor: Option<usize>| factor.map_or(1.0, |k| f64::from(v[k]));
+    let pairs = factors(a).into_iter().flat_map(|one| factors(b).into_iter().map(move |two| (one, two)));
+    let ((common, x), (_, y)) =
+        pairs.into_iter().find(|((one, x), (two, y))| one == two && (x.is_some() || y.is_some()))?;
+    let inner = either(other(x) + sign * other(y), random);
+    Some(either(f64::from(v[common]) * f64::from(inner), random))
+}
+
 /// One execution as an implementation may do it; `free`: with contraction and rearrangement.
 fn sample(steps: &[Step], inputs: &[f32], random: &mut Random, free: bool) -> Option<f32> {
     let mut v: Vec<f32> = Vec::new();
     for step in steps {
         let f = |k: usize| f64::from(v[k]);
         let choice = if free { random.below(3) } else { 0 };
+        let taken_out = match *step {
+            Step::Add(a, b) if choice == 2 => taken_out(steps, &v, (a, b), 1.0, random),
+            Step::Sub(a, b) if choice == 2 => taken_out(steps, &v, (a, b), -1.0, random),
+            _ => None,
+        };
         let result = match *step {
+            _ if taken_out.is_some() => taken_out.unwrap_or_default(),
             Step::Input(k) => inputs[k],
             Step::Add(a, b) => match (steps[a], choice) {
                 // Fused.

@@ -97,9 +97,9 @@ impl Run<'_> {
         if site.free {
             let x: SmallVec<[Form; 2]> = operands.iter().map(|reg| self.form(*reg, lane, direct.from)).collect();
             let (made, widens) = match (direct.action, &x[..]) {
-                // Two products may be fused with their sum, which either neighbour at every step covers unless both are one.
-                (Action::Add, [a, b]) => (a.add(*b, false), a.terms > 1 || b.terms > 1 || (same && !a.is_leaf())),
-                (Action::Sub, [a, b]) => (a.add(*b, true), a.terms > 1 || b.terms > 1 || (same && !a.is_leaf())),
+                // Two products may be fused with their sum, which either neighbour at every step covers.
+                (Action::Add, [a, b]) => (a.add(*b, false), a.is_rearranged_with(b)),
+                (Action::Sub, [a, b]) => (a.add(*b, true), a.is_rearranged_with(b)),
                 (Action::Mul, [a, b]) => {
                     let long = a.too_long_with(b);
                     let whole = |k: usize| self.leaf(operands[k], lane, direct.from);
@@ -214,7 +214,6 @@ impl Run<'_> {
         let chain = site.chain(slot).filter(|_| site.free);
         let Some(chain) = chain else { return (value, bits, leaf) };
         let (form, deep) = self.summed(&chain, operands, lane, fmt);
-        // Only what the operands are themselves computed of can be rearranged with it.
         if !deep {
             return (value, bits, form);
         }
@@ -232,10 +231,12 @@ impl Run<'_> {
         }
     }
 
-    /// The form of a sum of products, and whether any factor is computed itself.
+    /// The form of a sum of products, and whether there is something to be rearranged in it: a factor that is computed itself, or
+    /// one that two products have in common.
     fn summed(&self, chain: &Chain, operands: &[Reg], lane: usize, fmt: Fmt) -> (Form, bool) {
         let mut deep = false;
         let mut sum: Option<Form> = None;
+        let mut products: SmallVec<[Form; 4]> = SmallVec::new();
         for (a, b, negative) in chain {
             let mut product = self.form(operands[*a], lane, fmt);
             deep |= !product.is_leaf();
@@ -248,6 +249,8 @@ impl Run<'_> {
                 }
                 product = product.mul(other);
             }
+            deep |= products.iter().any(|before| before.is_rearranged_with(&product));
+            products.push(product);
             sum = Some(match sum {
                 None if *negative => product.neg(),
                 None => product,
