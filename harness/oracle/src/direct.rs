@@ -270,6 +270,11 @@ impl Direct {
         errors(self.to, &self.env)
     }
 
+    /// See [`roundings_of_division`].
+    pub(crate) fn roundings_of_division(&self) -> u32 {
+        roundings_of_division(self.to, &self.env)
+    }
+
     /// Whether results of rearranged operations may lie outside what they are one after another even where only a product
     /// is added to something.
     pub(crate) fn fusing_matters(&self) -> bool {
@@ -287,6 +292,12 @@ pub(crate) fn errors(fmt: Fmt, env: &Environment) -> (f64, f64) {
         Flush::May | Flush::Must => 2f64.powi(format.min_normal_exponent()),
     };
     (unit, lost)
+}
+
+/// How many operations have together the relative error of one division.
+pub(crate) fn roundings_of_division(fmt: Fmt, env: &Environment) -> u32 {
+    let ulp = 2f64.powi(-(fmt.format().fraction_bits as i32));
+    (Division::of(env.half_column()).ulps * ulp / errors(fmt, env).0).ceil() as u32
 }
 
 fn toward_zero((below, above): Range) -> Rank {

@@ -1,10 +1,11 @@
 //! How a float came about, as far as its operations may be rearranged.
 
-/// The exact value that a chain of sums and products has in real arithmetic, and how large its parts are.
+/// The exact value that a chain of sums, products and quotients has in real arithmetic, and how large its parts are.
 ///
 /// Without `NoContraction` the operations of a chain may be fused, reordered, distributed and factored. A result of any such
 /// arrangement differs from the exact value `x` by at most `E = gamma(k) * s + k * e * p`: every summand is multiplied by at
-/// most `k` rounding errors on its way (`k` = summands - 1 + factors of a summand - 1), `gamma(k) = k u / (1 - k u)`, `s` is
+/// most `k` rounding errors on its way (`k` = summands - 1 + factors of a summand - 1, a divisor counting as many factors as a
+/// division has roundings, and one), `gamma(k) = k u / (1 - k u)`, `s` is
 /// the sum of the summands' magnitudes, and each of the operations may lose `e` to underflow or a flush, multiplied at most
 /// by the product `p` of the other factors' magnitudes (those above 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,6 +140,21 @@ impl Form {
             peak: up(self.peak * other.peak),
             factors: self.factors.with(other.factors),
         }
+    }
+
+    /// The quotient: a product with what is one over the divisor, which `whole` says the range of as it is computed. Finding that takes
+    /// as many roundings as a division has (`roundings`), for each factor of the divisor if these are divided by one after another.
+    /// `None` where the divisor may be zero.
+    pub(crate) fn over(self, divisor: &Form, whole: &Form, roundings: u32) -> Option<Form> {
+        let (lo, hi) = (divisor.lo.min(whole.lo), divisor.hi.max(whole.hi));
+        if lo <= 0.0 && hi >= 0.0 {
+            return None;
+        }
+        let inverse = Form::leaf(down(1.0 / hi), up(1.0 / lo));
+        // What a divisor that is computed has in common with others is not followed.
+        let factors = if divisor.is_leaf() { inverse.factors } else { Factors::MANY };
+        let degree = (roundings + 1).saturating_mul(if divisor.terms == 1 { divisor.degree } else { 1 });
+        Some(self.mul(Form { degree, factors, ..inverse }))
     }
 
     /// Whether a product with another one would be too long to be multiplied out.

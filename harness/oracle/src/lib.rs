@@ -21,14 +21,15 @@
 //! *One value used twice* is known by number: `x - x` is zero, `x * x` no product of two independent values. This is about
 //! the results of instructions, copied or kept in variables; the same expression computed twice is two values.
 //!
-//! *Contraction and rearrangement.* Without `NoContraction` (or with the flags of float_controls2 that allow it) a chain of sums
-//! and products may be fused, reordered, distributed and factored. Fusing one product with a sum stays within either neighbour at
+//! *Contraction and rearrangement.* Without `NoContraction` (or with the flags of float_controls2 that allow it) a chain of sums,
+//! products and quotients may be fused, reordered, distributed and factored. Fusing one product with a sum stays within either neighbour at
 //! every step. For longer chains every value also carries the enclosure `x` of what the chain is in real arithmetic and the
 //! sum of its summands' magnitudes, from which follows the error `E` that any arrangement may have; permitted is what the
 //! operations give one after another, and `[x - E, x + E]`. Its limits, all of them on the side of sets that are too small:
 //!
 //! * a product of sums is multiplied out if that gives at most 8 summands; longer ones are taken as they are computed;
-//! * quotients, roots, selections and the inherited instructions of GLSL.std.450 but `Fma` end a chain;
+//! * roots, selections and the inherited instructions of GLSL.std.450 but `Fma` end a chain, and so does a divisor that may be zero;
+//!   a sum that is divided by is taken as it is computed;
 //! * what goes through memory other than variables of the invocation ends a chain.
 //!
 //! *Two readings.* Where the text can be read in two ways the dispatch is run twice, once in each, and what differs is in

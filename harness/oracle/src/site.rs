@@ -115,7 +115,7 @@ impl Sites {
         let results = call.result_slots().map(kind).collect::<Option<Vec<_>>>()?;
         let modes = call.modes;
         let allowed = modes.fast_math.is_none_or(|f| f.allow_contract || f.allow_reassoc || f.allow_transform);
-        let free = !modes.no_contraction && allowed && is_ring(call.op);
+        let free = !modes.no_contraction && allowed && (is_ring(call.op) || call.op == Op::FDiv);
         let widths = call.operands.iter().map(|t| t.len() as u32).collect();
         let reference = call.reference();
         let direct = Direct::new(&call, reference.environment(0), &operands, &results);

@@ -108,9 +108,31 @@ fn either(x: f64, random: &mut Random) -> f32 {
     }
 }
 
+/// A quotient within two and a half units, and either neighbour of that.
+fn quotient(a: f64, b: f64, random: &mut Random) -> f32 {
+    let exact = a / b;
+    let near = exact as f32;
+    // At a power of two the unit below.
+    let unit = f64::from(near.abs()) - f64::from(near.abs().next_down());
+    let off = [-1.5, -0.5, 0.0, 0.5, 1.5][random.below(5)];
+    // Where there are hardly digits, or no bound is stated, plainly.
+    if near.is_normal() && (1e-37..1e37).contains(&b.abs()) && unit > 1e-44 {
+        either(exact + off * unit, random)
+    } else {
+        near
+    }
+}
+
 /// A sum (`sign` 1) or difference (-1) of two products, or of one and its factor, as a product of what they have in common; `None` where
 /// that is nothing.
 fn taken_out(steps: &[Step], v: &[f32], (a, b): (usize, usize), sign: f64, random: &mut Random) -> Option<f32> {
+    // Two quotients with one divisor: their sum over it.
+    if let (Step::Div(x, z), Step::Div(y, w)) = (steps[a], steps[b])
+        && z == w
+    {
+        let inner = either(f64::from(v[x]) + sign * f64::from(v[y]), random);
+        return Some(quotient(f64::from(inner), f64::from(v[z]), random));
+    }
     let factors = |k: usize| match steps[k] {
         Step::Mul(x, y) => vec![(x, Some(y)), (y, Some(x))],
         _ => vec![(k, None)],
@@ -166,6 +188,16 @@ fn sample(steps: &[Step], inputs: &[f32], random: &mut Random, free: bool) -> Op
                     let first = either(f(x) * f(b), random);
                     either(f64::mul_add(f(y), f(b), f64::from(first)), random)
                 }
+                // (x / y) * b as (x * b) / y, or as x * (b * (1 / y)).
+                (Step::Div(x, y), 1) => {
+                    let inner = either(f(x) * f(b), random);
+                    quotient(f64::from(inner), f(y), random)
+                }
+                (Step::Div(x, y), 2) => {
+                    let inverse = quotient(1.0, f(y), random);
+                    let inner = either(f(b) * f64::from(inverse), random);
+                    either(f(x) * f64::from(inner), random)
+                }
                 // (x * y) * b as x * (y * b).
                 (Step::Mul(x, y), 1) => {
                     let inner = either(f(y) * f(b), random);
@@ -177,7 +209,23 @@ fn sample(steps: &[Step], inputs: &[f32], random: &mut Random, free: bool) -> Op
             Step::Max(a, b) => v[a].max(v[b]),
             Step::Min(a, b) => v[a].min(v[b]),
             Step::Abs(a) => v[a].abs(),
-            Step::Div(a, b) => either(f(a) / f(b), random),
+            Step::Div(a, b) => match (steps[a], steps[b], choice) {
+                // (x * y) / b as x * (y / b), (x / y) / b as x / (y * b).
+                (Step::Mul(x, y), _, 1) => {
+                    let inner = quotient(f(y), f(b), random);
+                    either(f(x) * f64::from(inner), random)
+                }
+                (Step::Div(x, y), _, 1) => {
+                    let inner = either(f(y) * f(b), random);
+                    quotient(f(x), f64::from(inner), random)
+                }
+                // a / (x * y) as (a / x) / y.
+                (_, Step::Mul(x, y), 2) => {
+                    let inner = quotient(f(a), f(x), random);
+                    quotient(f64::from(inner), f(y), random)
+                }
+                _ => quotient(f(a), f(b), random),
+            },
             Step::Sqrt(a) => either(f(a).sqrt(), random),
         };
         if !result.is_finite() {

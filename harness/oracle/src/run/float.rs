@@ -106,6 +106,13 @@ impl Run<'_> {
                     let (a, b) = if long { (whole(0), whole(1)) } else { (*a, *b) };
                     (a.mul(b), !a.is_leaf() || !b.is_leaf())
                 }
+                (Action::Div, [a, b]) => {
+                    let whole = self.leaf(operands[1], lane, direct.from);
+                    let (a, b) =
+                        if a.too_long_with(b) { (self.leaf(operands[0], lane, direct.from), whole) } else { (*a, *b) };
+                    let quotient = a.over(&b, &whole, direct.roundings_of_division());
+                    quotient.map_or((form, false), |quotient| (quotient, !a.is_leaf() || !b.is_leaf()))
+                }
                 (Action::Neg, [a]) => (a.neg(), false),
                 _ => (form, false),
             };
@@ -203,7 +210,7 @@ impl Run<'_> {
         (self.enclosures <= share).then_some(Effort::Enclose)
     }
 
-    /// Adds to a sum of products what rearranging it with its operands may make of it.
+    /// Adds to a sum of products or a quotient what rearranging it with its operands may make of it.
     fn as_chain(&mut self, site: &Site, slot: usize, operands: &[Reg], lane: usize, made: (Value, u64)) -> Made {
         let (value, bits) = made;
         let Kind::Float(fmt) = site.results[slot] else { return (value, bits, Form::NONE) };
@@ -211,13 +218,20 @@ impl Run<'_> {
         let leaf = floats
             .hull()
             .map_or(Form::NONE, |(lo, hi)| Form::leaf(crate::round::value(fmt, lo), crate::round::value(fmt, hi)));
-        let chain = site.chain(slot).filter(|_| site.free);
-        let Some(chain) = chain else { return (value, bits, leaf) };
-        let (form, deep) = self.summed(&chain, operands, lane, fmt);
+        let env = site.reference.environment(slot);
+        let (form, deep) = match (site.chain(slot), operands) {
+            _ if !site.free => return (value, bits, leaf),
+            (Some(chain), _) => self.summed(&chain, operands, lane, fmt),
+            (None, [a, b]) if site.call.op == Op::FDiv => {
+                let (a, b, whole) = (self.form(*a, lane, fmt), self.form(*b, lane, fmt), self.leaf(*b, lane, fmt));
+                let quotient = a.over(&b, &whole, direct::roundings_of_division(fmt, &env));
+                quotient.map_or((leaf, false), |quotient| (quotient, !a.is_leaf() || !b.is_leaf()))
+            }
+            _ => return (value, bits, leaf),
+        };
         if !deep {
             return (value, bits, form);
         }
-        let env = site.reference.environment(slot);
         let all = rearranged(form, fmt, direct::errors(fmt, &env));
         match all {
             Some((lo, hi)) => {
