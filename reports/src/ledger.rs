@@ -51,11 +51,22 @@ impl Ledger {
 
     /// Takes in how a case came out.
     pub(crate) fn insert(&mut self, name: &str, word: Word, seconds: f64, reason: Option<&str>) {
-        let entry = Entry { word, reason: reason.map_or(0, |reason| self.number(reason)), seconds: seconds as f32 };
         match self.index.find(&self.planned, name) {
-            Some(at) => self.entries[at] = Some(entry),
-            None => _ = self.others.insert(name.to_owned(), entry),
+            Some(at) => self.insert_planned(at, word, seconds, reason),
+            None => {
+                let entry = self.entry(word, seconds, reason);
+                self.others.insert(name.to_owned(), entry);
+            }
         }
+    }
+
+    /// The same of a planned case, by its number.
+    pub(crate) fn insert_planned(&mut self, at: usize, word: Word, seconds: f64, reason: Option<&str>) {
+        self.entries[at] = Some(self.entry(word, seconds, reason));
+    }
+
+    fn entry(&mut self, word: Word, seconds: f64, reason: Option<&str>) -> Entry {
+        Entry { word, reason: reason.map_or(0, |reason| self.number(reason)), seconds: seconds as f32 }
     }
 
     /// Takes in a case that was not run, unless it is there; whether it was not.

@@ -273,8 +273,10 @@ fn write(parts: &[Opened], entries: &[Entry], out: &Path) -> Result<(), MergeErr
     fs::create_dir_all(out).map_err(failed)?;
     write_device(&info.device, out).map_err(failed)?;
     let title = format!("assay, {}", info.device.name);
-    write_results(parts, entries, info, out)?;
-    write_others(parts, entries, &title, out)
+    // Both take as long, and neither needs the other.
+    let (results, others) =
+        rayon::join(|| write_results(parts, entries, info, out), || write_others(parts, entries, &title, out));
+    results.and(others)
 }
 
 fn write_device(device: &DeviceInfo, out: &Path) -> io::Result<()> {
@@ -349,7 +351,7 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
     }
     standings.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     let mut ledger = Ledger::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
-    for Entry { name, did, seconds, reason, .. } in entries {
+    for (at, Entry { name, did, seconds, reason, .. }) in entries.iter().enumerate() {
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
         let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(Word::Did(*did));
         let why = standing.and_then(|line| line.why.clone());
@@ -357,7 +359,7 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
             (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
             (reason, why) => reason.or(why),
         };
-        ledger.insert(name, word, *seconds, reason.as_deref());
+        ledger.insert_planned(at, word, *seconds, reason.as_deref());
     }
     folder::write_whole(out, JUNIT, |out| junit::write(out, title, || ledger.rows())).map_err(failed)?;
     if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
