@@ -222,11 +222,11 @@ impl<'a> Facts<'a> {
     fn users(&self, word: u32) -> &[User] {
         let all = self.users.get_or_init(|| {
             let mut all = Vec::new();
-            for (entry, facts) in (0..).zip(&self.entries) {
-                let used = facts.usage.globals.iter().map(|id| self.module.word(*id));
+            for (entry, point) in (0..).zip(&self.entries) {
+                let used = point.usage.globals.iter().map(|id| self.module.word(*id));
                 let user = |variable, statically| User { variable, entry, statically, listed: !statically };
                 all.extend(used.filter(|word| self.variable(*word).is_some()).map(|word| user(word, true)));
-                all.extend(facts.usage.interface.iter().map(|word| user(*word, false)));
+                all.extend(point.usage.interface.iter().map(|word| user(*word, false)));
             }
             all.sort_unstable_by_key(|user| (user.variable, user.entry));
             all.dedup_by(|user, kept| {
