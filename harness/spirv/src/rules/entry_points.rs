@@ -49,13 +49,13 @@ pub(super) static RULES: &[Rule] = &[
                 found.at(entry.instruction, "the entry point is no function");
                 return;
             };
-            let Some(ty) = function.operand(1).and_then(|word| facts.module.type_declared(word)) else { return };
-            let is_void = match facts.module.ty(ty) {
+            let ty = function.operand(1).and_then(|word| facts.module.type_declared(word));
+            let is_void = ty.is_some_and(|ty| match facts.module.ty(ty) {
                 Type::Function { returns, .. } => {
                     *facts.module.ty(*returns) == Type::Void && facts.module.members(ty).is_empty()
                 }
                 _ => false,
-            };
+            });
             let made = function.result_type().and_then(|word| facts.module.type_declared(word));
             if !is_void || made.is_some_and(|ty| *facts.module.ty(ty) != Type::Void) {
                 found.at(

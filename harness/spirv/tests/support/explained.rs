@@ -90,6 +90,11 @@ const GAPS: &[Gap] = &[
         "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
     ),
     gap(
+        "no module: word OpExtension: operand word is no LiteralString",
+        BOTH,
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+    ),
+    gap(
         "no module: word OpExtInstImport: operand word is no LiteralString",
         BOTH,
         "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
@@ -123,7 +128,13 @@ const GAPS: &[Gap] = &[
     gap("no-sequential-consistency", OLD, YOUNGER),
     gap("block-nesting", OLD, "SPIR-V, Block: checked of a Block's members, not of what these hold"),
     gap("local-size-id-constant", OLD, MISSING),
-    gap("block", OLD, "PushConstant-06675: checked of variables that functions use"),
+    gap("block", BOTH, "PushConstant-06675 and its siblings: checked of variables that functions use"),
+    gap("interpolation-class", OLD, MISSING),
+    gap(
+        "split-barrier-stage",
+        NEW,
+        "SplitBarrierEXT-13552 speaks of the capability; this validator looks at the instructions",
+    ),
     gap("offsets", BOTH, "None-10684: this validator looks at what functions access, not at every pointer's type"),
     gap("one-hit-attribute", OLD, MISSING),
     gap("one-incoming-callable-data", OLD, MISSING),
@@ -200,7 +211,10 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "storage class and base pointer",
             "Cannot form constants of",
             "is not an object",
-            "Initializer is not a constant",
+            "cannot have a null value",
+            "must be a constant instruction",
+            "capability is required to use scalar integers",
+            "is an invalid bitmask",
         ],
     ),
     ("definitions before their uses, and dominance", &["ID has not been defined", "requires a previous definition"]),
@@ -227,16 +241,22 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "ack-edge",
             "First block of function",
             "branches to the selection construct",
+            "OpVariable instructions in a function must be",
         ],
     ),
     ("what may be said once", &["Duplicate non-aggregate", "multiple times"]),
     (
         "what decorations and modes may stand on",
-        &["decoration on target", "xecution mode can only be used", "can only be applied to structure members"],
+        &[
+            "decoration on target",
+            "xecution mode can only be used",
+            "can only be applied to structure members",
+            "decoration is invalid: must point to",
+        ],
     ),
     (
         "layouts that scalarBlockLayout and its like relax: what a device has decides, so they are needs",
-        &["straddl", "must satisfy alignment", "not satisfying alignment"],
+        &["straddl", "must satisfy alignment", "not satisfying alignment", "is not aligned to"],
     ),
     (
         "the product of a workgroup's sides, which this validator computes in 32 bits: 2^33 invocations are 0 to it",
@@ -290,6 +310,9 @@ pub(crate) fn why_refused(judge: Judge, complaint: &str) -> Option<&'static str>
     if let Some((_, built_in)) = complaint.split_once("BuiltIn ").filter(|_| complaint.contains("Vulkan spec")) {
         let ours = OUR_BUILT_INS.iter().any(|ours| built_in.starts_with(ours)) || built_in.starts_with("Subgroup");
         return (!ours).then_some("built-ins of graphics stages, which this project does not run");
+    }
+    if complaint.contains("Initializer is not a constant or module-scope") {
+        return Some("types of operands, results and parts");
     }
     if let Some((_, rule)) = complaint.split_once("VUID-StandaloneSpirv-") {
         // The documentation says of these why they are not checked.
