@@ -473,16 +473,18 @@ pub(super) static RULES: &[Rule] = &[
         name: "per-vertex-place",
         id: "VUID-StandaloneSpirv-PerVertexKHR-06777",
         says: "PerVertexKHR only on inputs of fragment stages",
-        on: On::Variables(|facts, variable, found| {
-            let wrong = || {
-                variable.class != StorageClass::Input
-                    || facts.user_outside(variable.word, |m| m == ExecutionModel::Fragment).is_some()
+        on: On::Decorations(&[Decoration::PerVertexKHR], |facts, target, decorated, found| {
+            let wrong = match facts.variable(target) {
+                Some(variable) => {
+                    variable.class != StorageClass::Input
+                        || facts.user_outside(target, |m| m == ExecutionModel::Fragment).is_some()
+                }
+                // Of a member the variables of its structure say where it is.
+                None => decorated.member.is_none(),
             };
-            if facts.has_decoration(variable.word, Decoration::PerVertexKHR) && wrong() {
-                variable.breaks(
-                    found,
-                    format!("PerVertexKHR on {}, which is no input of a fragment stage", facts.name(variable.word)),
-                );
+            if wrong {
+                let message = format!("PerVertexKHR on {}, which is no input of a fragment stage", facts.name(target));
+                found.at(decorated.instruction, message);
             }
         }),
     },

@@ -4,7 +4,7 @@ use super::contents::Contents;
 use super::facts::{Facts, Variable};
 use super::{Findings, On, Rule};
 use crate::module::{Type, TypeId};
-use crate::tables::{Capability, Decoration, Dim, Op, StorageClass};
+use crate::tables::{BuiltIn, Capability, Decoration, Dim, Op, StorageClass};
 
 fn is_descriptor(ty: &Type) -> bool {
     let other = matches!(ty, Type::Other(Op::TypeAccelerationStructureKHR | Op::TypeTensorARM));
@@ -167,7 +167,8 @@ pub(super) static RULES: &[Rule] = &[
                 variable.class,
                 StorageClass::UniformConstant | StorageClass::StorageBuffer | StorageClass::Uniform
             );
-            let heap = facts.has_decoration(variable.word, Decoration::BuiltIn);
+            let heap =
+                matches!(facts.built_in(variable.word), Some(BuiltIn::ResourceHeapEXT | BuiltIn::SamplerHeapEXT));
             if bound && !heap && !has_binding(facts, variable) {
                 variable.breaks(found, format!("{} lacks DescriptorSet or Binding", facts.name(variable.word)));
             }

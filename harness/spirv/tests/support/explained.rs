@@ -215,6 +215,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "must be a constant instruction",
             "capability is required to use scalar integers",
             "is an invalid bitmask",
+            "is invalid for multisample image",
         ],
     ),
     ("definitions before their uses, and dominance", &["ID has not been defined", "requires a previous definition"]),
