@@ -106,12 +106,9 @@ impl Run<'_> {
                     let (a, b) = if long { (whole(0), whole(1)) } else { (*a, *b) };
                     (a.mul(b), !a.is_leaf() || !b.is_leaf())
                 }
-                (Action::Div, [a, b]) => {
-                    let whole = self.leaf(operands[1], lane, direct.from);
-                    let (a, b) =
-                        if a.too_long_with(b) { (self.leaf(operands[0], lane, direct.from), whole) } else { (*a, *b) };
-                    let quotient = a.over(&b, &whole, direct.roundings_of_division());
-                    quotient.map_or((form, false), |quotient| (quotient, !a.is_leaf() || !b.is_leaf()))
+                (Action::Div, _) => {
+                    let quotient = self.quotient(operands, lane, direct.from, direct.roundings_of_division());
+                    quotient.unwrap_or((form, false))
                 }
                 (Action::Neg, [a]) => (a.neg(), false),
                 _ => (form, false),
@@ -219,15 +216,14 @@ impl Run<'_> {
             .hull()
             .map_or(Form::NONE, |(lo, hi)| Form::leaf(crate::round::value(fmt, lo), crate::round::value(fmt, hi)));
         let env = site.reference.environment(slot);
-        let (form, deep) = match (site.chain(slot), operands) {
+        let (form, deep) = match site.chain(slot) {
             _ if !site.free => return (value, bits, leaf),
-            (Some(chain), _) => self.summed(&chain, operands, lane, fmt),
-            (None, [a, b]) if site.call.op == Op::FDiv => {
-                let (a, b, whole) = (self.form(*a, lane, fmt), self.form(*b, lane, fmt), self.leaf(*b, lane, fmt));
-                let quotient = a.over(&b, &whole, direct::roundings_of_division(fmt, &env));
-                quotient.map_or((leaf, false), |quotient| (quotient, !a.is_leaf() || !b.is_leaf()))
+            Some(chain) => self.summed(&chain, operands, lane, fmt),
+            None if site.call.op == Op::FDiv => {
+                let quotient = self.quotient(operands, lane, fmt, direct::roundings_of_division(fmt, &env));
+                quotient.unwrap_or((leaf, false))
             }
-            _ => return (value, bits, leaf),
+            None => return (value, bits, leaf),
         };
         if !deep {
             return (value, bits, form);
@@ -243,6 +239,17 @@ impl Run<'_> {
             }
             None => (Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE),
         }
+    }
+
+    /// The form of a quotient, and whether an operand is computed itself; `None` where the divisor may be zero.
+    fn quotient(&self, operands: &[Reg], lane: usize, fmt: Fmt, roundings: u32) -> Option<(Form, bool)> {
+        let [dividend, divisor] = *operands else { return None };
+        let (mut a, mut b, whole) =
+            (self.form(dividend, lane, fmt), self.form(divisor, lane, fmt), self.leaf(divisor, lane, fmt));
+        if a.too_long_with(&b) {
+            (a, b) = (self.leaf(dividend, lane, fmt), whole);
+        }
+        Some((a.over(&b, &whole, roundings)?, !a.is_leaf() || !b.is_leaf()))
     }
 
     /// The form of a sum of products, and whether there is something to be rearranged in it: a factor that is computed itself, or
