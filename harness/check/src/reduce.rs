@@ -1,9 +1,10 @@
 //! Making a failure small: a shader and a dispatch that still show the same instruction, the same way.
 //!
 //! Steps: the dispatch shrinks; stores, atomics and barriers go; instructions give way to constants, those that feed the
-//! wrong one to the very values that it had; branches go one way only, blocks that follow each other become one; what nothing uses any more goes. After every step
-//! the candidate must be legal, understood by the oracle, without undefined behaviour, and fail as before: the same
-//! instruction is to blame and an element is wrong in the same way. So a reduction never slides to another failure.
+//! wrong one to the very values that it had; branches go one way only, blocks that follow each other become one; what
+//! nothing uses any more goes. After every step the candidate must be legal, understood by the oracle, without undefined
+//! behaviour, and fail as before: the same instruction is to blame and an element is wrong in the same way. So a
+//! reduction never slides to another failure.
 
 use crate::check::Check;
 use crate::device::Target;
