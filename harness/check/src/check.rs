@@ -179,27 +179,31 @@ impl<'a> Check<'a> {
         let whole = self.job(&dispatch, placed.as_ref());
         let job = Job { wgsl: None, words: &traced.words, descriptors: &descriptors, ..whole };
         let left = target.run(&job).map_err(not_run)?;
-        let recorded = left.memory.get(&traced.descriptor.slot).ok_or("the device left no records")?;
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
-        result.blamed = traced.judge(module, &self.setup, &given, recorded, &place);
+        let reading = traced.read(module, &self.setup, &given, &left.memory, &place);
+        let reading = reading.ok_or("the device left no records")?;
+        result.blamed = reading.judge();
         let mut first = None;
         for mismatch in result.mismatches.iter_mut().filter(|m| m.round == round) {
             let slot = self.setup.descriptors.iter().find(|d| d.label() == mismatch.buffer).map(|d| d.slot);
-            let writer = slot.and_then(|slot| traced.writer(&self.setup.descriptors, recorded, slot, mismatch.offset));
+            let writer = slot.and_then(|slot| reading.writer(slot, mismatch.offset));
             mismatch.invocation = writer.map(|writer| writer.invocation);
             first = first.or(writer);
         }
         if let (true, Some(writer)) = (derive, first) {
-            result.derivation = traced.derive(module, &self.setup, &given, recorded, &writer, &place);
+            result.derivation = reading.derive(&writer);
         }
         if result.blamed.is_empty() {
             let outcome = self.permitted(&given).map_err(|error| error.to_string())?;
             let still =
                 compare(&outcome, &given, &self.setup.descriptors, &left.memory, (round, self.padding)).failing > 0;
+            let unseen: Vec<&str> = traced.unseen().collect();
             result.notes.push(format!(
                 "the trace shows no instruction whose result its own operands do not permit, and the traced variant's \
-                 results are {}: look at loads, stores, atomics, barriers, and at what the driver does across instructions",
-                if still { "wrong as well" } else { "permitted" }
+                 results are {}: look at stores and control flow, at what the driver does across instructions{}{}",
+                if still { "wrong as well" } else { "permitted" },
+                if unseen.is_empty() { "" } else { ", and at what the trace does not record: " },
+                unseen.join(", ")
             ));
         }
         Ok(())

@@ -42,5 +42,5 @@ pub use setup::{Descriptor, Setup, Spec};
 pub use states::{ImageForm, SamplerForm};
 pub use subject::{Subject, Wgsl, compile_wgsl, with_overrides};
 pub use texels::Texels;
-pub use trace::{TraceError, Traced, Writer, instrument};
+pub use trace::{Reading, TraceError, Traced, Writer, instrument};
 pub use verdict::{Comparison, KEPT};

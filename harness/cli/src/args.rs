@@ -384,7 +384,8 @@ The JSON object:
    \"got\": {\"bits\", \"permitted\": bool, \"lenient\": bool, \"margin\": number}}
   Ranges ascend from -inf to +inf, -0 before +0. nan: any NaN is permitted; any:
   nothing is required. permitted is the usual reading, lenient the laxest.
-  got is null without --got; an infinite margin is \"inf\".
+  got is null without --got; an infinite margin is \"inf\", and it is null where
+  no distance is measured (an infinity, a NaN, nothing required).
 
 Exit code: 0, or 1 if a result given with --got is outside every reading.
 

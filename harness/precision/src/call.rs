@@ -54,11 +54,23 @@ pub enum CallError {
         /// What it takes, as a list.
         accepted: String,
     },
-    /// A conversion was asked for without the type that it converts from, or with one that it does not take.
+    /// A conversion was asked for without the type that it converts from.
     #[error("{op} needs the type that it converts from; it takes {accepted}")]
     From {
         /// The instruction.
         op: Op,
+        /// What it takes, as a list.
+        accepted: String,
+    },
+    /// A conversion was asked for from a type that it does not take.
+    #[error("{op} does not convert {from} to {to}; to another type it takes {accepted}")]
+    Source {
+        /// The instruction.
+        op: Op,
+        /// The type to convert from.
+        from: Scalar,
+        /// The type to convert to.
+        to: Scalar,
         /// What it takes, as a list.
         accepted: String,
     },

@@ -81,6 +81,12 @@ impl Environment {
         Environment { rules, zero_unspecified: self.zero_unspecified || rules == Rules::Wgsl, ..self }
     }
 
+    /// The same where denormals are kept unless a mode demands that they are flushed.
+    pub(crate) fn keeping_denormals(self) -> Environment {
+        let flush_results = if self.flush_results == Flush::Must { Flush::Must } else { Flush::Never };
+        Environment { flush_operands: false, flush_results, ..self }
+    }
+
     /// Whether a result that may overflow may be anything: Vulkan's text may be read so, WGSL's says so.
     pub(crate) fn overflow_is_anything(&self) -> bool {
         self.rules == Rules::Wgsl && self.not_inf

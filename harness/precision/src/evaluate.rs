@@ -14,7 +14,9 @@ use crate::{
     trace::Trace,
     wgsl,
 };
-use assay_float::{Dyadic, Enclosure, F16, F32, F64, Format, Question, RankRange, Set, Undecided, decide};
+use assay_float::{
+    Dyadic, Enclosure, F8_E4M3, F8_E5M2, F16, F32, F64, Format, Question, RankRange, Set, Undecided, decide,
+};
 use smallvec::SmallVec;
 use std::{cell::Cell, cmp::Ordering};
 
@@ -72,6 +74,8 @@ const QUANTIZED: &str =
 const CLASSIFIED: &str = "without SignedZeroInfNanPreserve the operand is assumed not to be a NaN or an infinity";
 const PACKED_HALVES: &str = "WGSL's formula takes halves up; the instruction of GLSL.std.450 that its function was made for lets them go either \
      way, and so may be what was meant (gpuweb issue 4159)";
+const FLOAT8_FLUSHED: &str =
+    "DenormFlushToZero demands zero, and denormals of float8 must be preserved in conversions to binary16";
 const LOG_ONE: &str = "the instruction set gives Log(1) as 0, the table an absolute error";
 const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instruction set gives zero";
 
@@ -119,6 +123,7 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             };
             let format = result.format().or(operands[0].format()).unwrap_or(F32);
             let env = Environment::new(&call.modes, row.lists, format).under(call.rules);
+            let env = if is_of_float8(call.op, inputs[0].1, result) { env.keeping_denormals() } else { env };
             // Of a comparison it is the operands that are of 32 bits.
             let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
             let relaxed = call.modes.relaxed && decorated.width() == 32 && decorated != Scalar::Bool;
@@ -135,15 +140,30 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
     slots
 }
 
+/// Whether it converts float8 to binary16, which preserves denormals.
+fn is_of_float8(op: Op, operand: Scalar, result: Scalar) -> bool {
+    let float8 = operand.format().is_some_and(|format| format == F8_E4M3 || format == F8_E5M2);
+    op == Op::FConvert && float8 && result == Scalar::Float(F16)
+}
+
 impl Slot {
     /// What is permitted for these operand bits (of the whole call), and the margin of `got`.
     pub(crate) fn evaluate(&self, operands: &[u64], got: Option<u64>, lenient: bool, trace: &Trace) -> Outcome {
         let x: SmallVec<[u64; 8]> = self.inputs.iter().map(|&(i, _)| operands[i]).collect();
         let run = Run::new(self, got, lenient, trace);
-        let (mut set, margin) = run.alternatives(&x);
+        let (mut set, mut margin) = run.alternatives(&x);
         if self.relaxed {
-            trace.note(|| "RelaxedPrecision: operands and result may be of relaxed precision".into());
-            set.union_with(&relaxed::set(self, &x));
+            let more = relaxed::set(self, &x);
+            trace.note(|| {
+                let joins = self.result.format().map(|format| format!(": {} joins", show::set(&more, format)));
+                format!(
+                    "RelaxedPrecision: operands and result may be of relaxed precision{}",
+                    joins.unwrap_or_default()
+                )
+            });
+            set.union_with(&more);
+            // The margin is that of the ordinary bound.
+            margin = margin.filter(|m| *m <= 1.0 || !got.is_some_and(|got| self.holds(&set, got)));
         }
         let mut outcome = Outcome { set, margin, exact: run.exact.take(), doubt: run.doubt.get() };
         for part in &self.packed_with {
@@ -250,12 +270,27 @@ impl<'a> Run<'a> {
             Kernel::Measured => (Set::anything(), None),
             Kernel::Exact(exact) => {
                 let set = self.listed(*exact, x);
-                if let Some(format) = slot.result.format() {
-                    self.trace.note(|| format!("{}: {}", exact.words(), show::set(&set, format)));
+                match slot.result.format() {
+                    Some(format) => {
+                        self.trace.note(|| format!("{}: {}", exact.words(), show::set(&set, format)));
+                        self.note_exact(&set, format);
+                    }
+                    None => self.trace.note(|| format!("{}: {}", exact.words(), show::integers(&set, slot.result))),
                 }
                 self.discrete(self.finish(set, false))
             }
             Kernel::Real(_) | Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf => self.measured(x),
+        }
+    }
+
+    /// The exact result is the one value of a set, if it has one.
+    fn note_exact(&self, set: &Set, format: Format) {
+        let one = || match (set.ranges(), set.has_nan() || set.is_anything()) {
+            ([range], false) if range.lo == range.hi => Some(show::value(range.lo, format)),
+            _ => None,
+        };
+        if self.trace.is_on() {
+            self.exact.set(self.exact.take().or_else(one));
         }
     }
 
@@ -313,6 +348,7 @@ impl<'a> Run<'a> {
         if let Some((doubt, zero)) = self.zero_by_name(x) {
             if !self.lenient {
                 self.trace.note(|| "the instruction set names the result: zero".into());
+                self.note_exact(&Set::range(0, 0), env.format);
                 return self.discrete(self.finish(zero, false));
             }
             self.doubt.set(Some(doubt));
@@ -327,7 +363,8 @@ impl<'a> Run<'a> {
             Err(Stop::Anything(reason)) => return self.anything(reason),
             Err(Stop::Undecided) => unreachable!("decided"),
         };
-        self.exact.set(exact);
+        // Of the operands as they are, not of zeros in their place.
+        self.exact.set(self.exact.take().or(exact));
         let set = self.with_named(self.signed(span, x), x);
         let set = match self.half(x) {
             // An unpacked denormal half becomes a normal single: the flush is the half's.
@@ -482,6 +519,10 @@ impl<'a> Run<'a> {
         set
     }
 
+    fn converts_float8(&self) -> bool {
+        is_of_float8(self.slot.op, self.slot.inputs[0].1, self.slot.result)
+    }
+
     /// Flushes a result that may be denormal.
     fn flush(&self, mut set: Set, denormal: bool, flush: Flush) -> Set {
         if !denormal || set.is_anything() {
@@ -491,6 +532,10 @@ impl<'a> Run<'a> {
             Flush::Never => {}
             Flush::May => {
                 self.trace.note(|| "a denormal result may be flushed: zero joins, with either sign".into());
+                set.insert(RankRange::new(-1, 0));
+            }
+            Flush::Must if self.lenient && self.converts_float8() => {
+                self.doubt.set(Some(FLOAT8_FLUSHED));
                 set.insert(RankRange::new(-1, 0));
             }
             Flush::Must => {

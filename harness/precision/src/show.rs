@@ -1,18 +1,26 @@
 //! Values and sets in words, for derivations.
 
-use crate::span::Span;
-use assay_float::{Format, Rank, Set};
+use crate::{Scalar, span::Span};
+use assay_float::{Format, Rank, RankRange, Set};
 
-/// A value with its bits: `0x3f800000 (1)`.
+/// A value with its bits: `0x3f800000 (1.0)`.
 pub(crate) fn rank(rank: Rank, format: Format) -> String {
+    let value = value(rank, format);
+    if value.ends_with("inf") {
+        return value;
+    }
+    format!("{:#0width$x} ({value})", format.bits(rank), width = format.width as usize / 4 + 2)
+}
+
+/// A value without its bits: `1.0`, `+inf`.
+pub(crate) fn value(rank: Rank, format: Format) -> String {
     if rank >= format.infinity() {
         return "+inf".into();
     }
     if rank <= format.neg_infinity() {
         return "-inf".into();
     }
-    let bits = format.bits(rank);
-    format!("{bits:#0width$x} ({:?})", format.to_f64(bits), width = format.width as usize / 4 + 2)
+    format!("{:?}", format.to_f64(format.bits(rank)))
 }
 
 pub(crate) fn span(span: Span, format: Format) -> String {
@@ -33,4 +41,20 @@ pub(crate) fn set(set: &Set, format: Format) -> String {
         parts.push("any NaN".into());
     }
     parts.join(", ")
+}
+
+/// A set of integers or booleans.
+pub(crate) fn integers(set: &Set, scalar: Scalar) -> String {
+    if set.is_anything() {
+        return "anything".into();
+    }
+    let one = |rank: Rank| match scalar {
+        Scalar::Bool => (rank != 0).to_string(),
+        _ => rank.to_string(),
+    };
+    let part = |range: &RankRange| match range.lo == range.hi {
+        true => one(range.lo),
+        false => format!("{} .. {}", one(range.lo), one(range.hi)),
+    };
+    set.ranges().iter().map(part).collect::<Vec<_>>().join(", ")
 }

@@ -97,7 +97,8 @@ impl Call {
         let from = match from {
             _ if sources.is_empty() => scalar,
             Some(from) if sources.contains(&from) && from != scalar => from,
-            _ => return Err(CallError::From { op, accepted: list(sources) }),
+            Some(from) => return Err(CallError::Source { op, from, to: scalar, accepted: list(sources) }),
+            None => return Err(CallError::From { op, accepted: list(sources) }),
         };
         let (rows, columns) = match shape {
             Shape::Scalar => (1, 1),

@@ -1,6 +1,6 @@
 //! Sets that can be worked out by hand from the text of the specification.
 
-use assay_float::{F16, F32, F64, Format, Set};
+use assay_float::{F8_E4M3, F8_E5M2, F16, F32, F64, Format, Set};
 use assay_precision::{Call, Modes, Op, Permitted, Scalar, Shape, Verdict};
 
 fn call(op: Op, format: Format, modes: &[&str]) -> Call {
@@ -286,4 +286,56 @@ fn distances_of_all_kinds_of_operands_are_decided() {
             }
         }
     }
+}
+
+/// "Denormalized floating-point values whose type use the Float8E4M3EXT or Float8E5M2EXT FP Encoding must be preserved during conversions
+/// to IEEE 754 binary 16": those of E5M2 are denormal as halves, too.
+#[test]
+fn float8_denormals_are_kept_in_conversions_to_halves() {
+    for format in [F8_E4M3, F8_E5M2] {
+        for (modes, kept) in
+            [(&[][..], true), (&["RoundingModeRTE"], true), (&["DenormFlushToZero"], format == F8_E4M3)]
+        {
+            let modes = modes.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"));
+            let from = Some(Scalar::Float(format));
+            let call = Call::new(Op::FConvert, Scalar::Float(F16), Shape::Scalar, from, modes).expect("a conversion");
+            for bits in (1..1u64 << format.fraction_bits).flat_map(|bits| [bits, bits | format.sign_mask()]) {
+                let magnitude = format.to_f64(bits).abs();
+                let exact =
+                    (0..F16.max_finite()).find(|&rank| F16.to_f64(F16.bits(rank)) == magnitude).expect("a half");
+                let exact = if bits & format.sign_mask() == 0 { exact } else { -1 - exact };
+                let Permitted { usual, lenient } = call.permitted(&[bits]).remove(0);
+                if kept {
+                    assert_eq!((usual, lenient.is_none()), (Set::point(exact), true), "{bits:#x} {modes}");
+                } else {
+                    // A mode demands zero of a denormal half.
+                    let lenient = lenient.expect("two sentences of the text");
+                    assert!(!usual.contains_rank(exact) && lenient.set.contains_rank(exact), "{bits:#x}: {usual:?}");
+                }
+            }
+        }
+    }
+}
+
+/// What is said to be exact is that of the operands as they are, not of zeros in their place.
+#[test]
+fn the_exact_result_is_that_of_the_operands_given() {
+    let exact = |op, operands: &[u64]| call(op, F32, &[]).explain(operands, None).remove(0).exact;
+    assert_eq!(exact(Op::FAdd, &[1, 2]), exact(Op::FAdd, &[2, 1]));
+    assert!(exact(Op::FAdd, &[1, 2]).contains("e-45"), "{}", exact(Op::FAdd, &[1, 2]));
+    let one = u64::from(1f32.to_bits());
+    assert_eq!(exact(Op::FNegate, &[one]), "-1.0");
+    assert_eq!(exact(Op::Log, &[one]), "0.0");
+}
+
+/// A margin of what only relaxed precision permits is not one of the ordinary bound.
+#[test]
+fn what_relaxed_precision_permits_has_no_margin_above_one() {
+    let call = call(Op::FAdd, F32, &["RelaxedPrecision"]);
+    let bits = |x: f32| u64::from(x.to_bits());
+    let judged = |got: f32| call.judge(&[bits(1.001), bits(2.003)], &[bits(got)]).remove(0);
+    assert_eq!((judged(3.007).verdict, judged(3.007).margin), (Verdict::Pass, None));
+    assert!(judged(3.004).margin.is_some_and(|margin| margin <= 1.0));
+    assert_eq!(judged(4.0).verdict, Verdict::Fail);
+    assert!(judged(4.0).margin.is_some_and(|margin| margin > 1.0));
 }

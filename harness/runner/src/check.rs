@@ -123,7 +123,7 @@ pub struct Blame {
     pub place: String,
     /// Executions of it with a result that is not permitted, of those recorded.
     pub wrong: u64,
-    /// Executions recorded: the last of each invocation.
+    /// Executions recorded: all of each invocation, or the last ones where there are very many.
     pub recorded: u64,
     /// One of them: the invocation's global id, operands, result and what is permitted.
     pub example: BlameExample,

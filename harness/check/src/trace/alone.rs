@@ -1,7 +1,8 @@
 //! One instruction on its own.
 
 use super::code::{from_words, position, words_of};
-use super::{Record, Traced, free_slot, may_contract};
+use super::records::{Record, may_contract};
+use super::{Reading, Traced, free_slot};
 use crate::Setup;
 use assay_oracle::{Buffer, Dispatch, Limits, Memory, Program, Resource};
 use assay_spirv::Module;
@@ -13,31 +14,28 @@ use std::collections::BTreeMap;
 
 /// What is permitted for every recorded execution of an instruction, given the operands that it had.
 pub(super) struct Judged {
-    /// The results, invocation by invocation, component by component.
+    /// The results, row by row, component by component.
     pub(super) memory: Memory,
     /// Bits of a component there.
     pub(super) element: u32,
 }
 
 /// Asks the oracle; `None` where it has no answer.
-pub(super) fn judge(
-    module: &Module,
-    setup: &Setup,
-    dispatch: &Dispatch,
-    traced: &Traced,
-    recorded: &[u8],
-    record: &Record,
-) -> Option<Judged> {
+pub(super) fn judge(reading: &Reading<'_>, record: &Record) -> Option<Judged> {
+    let &Reading { traced, module, setup, dispatch, recorded, .. } = reading;
     let (_, plain, _) = record.result;
     let Alone { words, element } = alone(module, setup, traced, record)?;
     let parsed = Module::parse(words).ok()?;
     let program = Program::under(setup.rules, &parsed, &setup.entry, &crate::setup::spec_values(&setup.specs)).ok()?;
     let slot = free_slot(&setup.descriptors, 1);
-    let bytes = traced.invocations * u64::from(plain.count) * u64::from(element / 8);
+    let bytes = traced.rows.count() * u64::from(plain.count) * u64::from(element / 8);
     let given = Buffer { data: recorded.to_vec(), address: None };
     let out = Buffer { data: vec![0; bytes as usize], address: None };
     let bindings = [(traced.descriptor.slot, Resource::Buffer(given)), (slot, Resource::Buffer(out))];
-    let dispatch = Dispatch { bindings: BTreeMap::from(bindings), ..dispatch.clone() };
+    // An invocation for each row.
+    let [x, y, z] = dispatch.groups;
+    let groups = [x, y, z.saturating_mul(traced.rows.each)];
+    let dispatch = Dispatch { bindings: BTreeMap::from(bindings), groups, ..dispatch.clone() };
     let mut outcome = program.run(&dispatch, &Limits::default()).ok()?;
     if outcome.fault_count > 0 {
         return None;
@@ -75,7 +73,7 @@ fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record) -> Op
     let [entry, then, merge, base] = std::array::from_fn(|_| editor.id());
     code.extend(instruction(Op::Label, &[entry]));
     code.extend(place.code);
-    let stride = editor.constant(uint, 32, traced.stride.into());
+    let stride = editor.constant(uint, 32, traced.rows.stride.into());
     code.extend(instruction(Op::IMul, &[uint, base, place.result, stride]));
     let zero = editor.constant(uint, 32, 0);
     let load = |editor: &mut Editor<'_>, code: &mut Vec<u32>, offset: u32| {
@@ -86,7 +84,7 @@ fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record) -> Op
         code.extend(instruction(Op::Load, &[uint, word, chain]));
         word
     };
-    let executed = load(&mut editor, &mut code, record.offset);
+    let executed = load(&mut editor, &mut code, record.executed);
     let was = editor.id();
     code.extend(instruction(Op::INotEqual, &[bool, was, executed, zero]));
     code.extend(instruction(Op::SelectionMerge, &[merge, 0]));

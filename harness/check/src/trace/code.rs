@@ -61,17 +61,17 @@ pub(super) fn as_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, value: u32,
                 code.extend(instruction(Op::Bitcast, &[uint, id, component]));
                 words.push(id);
             }
-            (kind, 16) => {
-                let short = editor.uint(16);
-                let bits = match kind {
-                    PlainKind::Int { signed: false } => component,
-                    _ => {
-                        let bits = editor.id();
-                        code.extend(instruction(Op::Bitcast, &[short, bits, component]));
-                        bits
-                    }
-                };
-                code.extend(instruction(Op::UConvert, &[uint, id, bits]));
+            (PlainKind::Float, 16) => {
+                // Two halves are a word: a module with halves need not have integers of 16 bits.
+                let (halves, mask) = (editor.vector(plain.component, 2), editor.constant(uint, 32, 0xffff));
+                let [both, bits] = [editor.id(), editor.id()];
+                code.extend(instruction(Op::CompositeConstruct, &[halves, both, component, component]));
+                code.extend(instruction(Op::Bitcast, &[uint, bits, both]));
+                code.extend(instruction(Op::BitwiseAnd, &[uint, id, bits, mask]));
+                words.push(id);
+            }
+            (PlainKind::Int { .. }, 8 | 16) => {
+                code.extend(instruction(Op::UConvert, &[uint, id, component]));
                 words.push(id);
             }
             _ => {
@@ -107,13 +107,14 @@ pub(super) fn from_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, words: &[
                 code.extend(instruction(Op::IAdd, &[uint, id, *word, zero]));
             }
             (_, 32, [word, ..]) => code.extend(instruction(Op::Bitcast, &[plain.component, id, *word])),
-            (kind, 16, [word, ..]) => {
-                let short = editor.uint(16);
-                let bits = if kind == (PlainKind::Int { signed: false }) { id } else { editor.id() };
-                code.extend(instruction(Op::UConvert, &[short, bits, *word]));
-                if bits != id {
-                    code.extend(instruction(Op::Bitcast, &[plain.component, id, bits]));
-                }
+            (PlainKind::Float, 16, [word, ..]) => {
+                let (halves, both) = (editor.vector(plain.component, 2), editor.id());
+                code.extend(instruction(Op::Bitcast, &[halves, both, *word]));
+                code.extend(instruction(Op::CompositeExtract, &[plain.component, id, both, 0]));
+            }
+            (PlainKind::Int { signed }, 8 | 16, [word, ..]) => {
+                let convert = if signed { Op::SConvert } else { Op::UConvert };
+                code.extend(instruction(convert, &[plain.component, id, *word]));
             }
             (_, _, halves) => {
                 let (pair, both) = (editor.vector(uint, 2), editor.id());

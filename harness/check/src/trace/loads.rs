@@ -3,12 +3,13 @@
 
 use super::code::{Recorder, as_words, words_of};
 use super::own::Own;
+use super::rows::Here;
 use super::stores::{Step, place, root, slot_of};
-use super::{Traced, scalar_of};
+use super::{Reading, scalar_of};
 use crate::elements::read_bits;
 use crate::verdict::{data_of, hex};
 use crate::{Descriptor, Setup};
-use assay_oracle::{Dispatch, Slot};
+use assay_oracle::Slot;
 use assay_runner::{Blame, BlameExample};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, instruction};
@@ -24,8 +25,8 @@ pub(super) struct Load {
     index: u32,
     /// Its first word there.
     pub(super) at: usize,
-    /// Word in the invocation's records: 1 if it was executed, within bounds.
-    offset: u32,
+    /// Word in the row: when it was executed, within bounds, or 0.
+    executed: u32,
     pointer: u32,
     value: u32,
     plain: Plain,
@@ -76,8 +77,8 @@ fn written<'m>(module: &'m Module, instructions: impl Iterator<Item = Instructio
 fn load(module: &Module, i: &Instruction<'_>, own: &Own, written: &BTreeSet<Slot>, next: &mut u32) -> Option<Load> {
     let (value, pointer) = (i.result()?, i.operand(0)?);
     let plain = Plain::of_value(module, value).filter(|plain| super::fits(module, plain))?;
-    let (offset, words) = (*next, words_of(&plain));
-    let given = offset + 1;
+    let (executed, words) = (*next, words_of(&plain));
+    let given = executed + 1;
     let mut end = given + words;
     let mut room = |words: u32| {
         end += words;
@@ -96,7 +97,7 @@ fn load(module: &Module, i: &Instruction<'_>, own: &Own, written: &BTreeSet<Slot
         Source::Buffer(slot, Step::all(module, &ids, || room(1))?)
     };
     *next = end;
-    Some(Load { index: i.index.0, at: i.at, offset, pointer, value, plain, given, from })
+    Some(Load { index: i.index.0, at: i.at, executed, pointer, value, plain, given, from })
 }
 
 /// The built-in that an input variable is, of those that the dispatch determines.
@@ -135,48 +136,47 @@ fn value_of(which: BuiltIn, setup: &Setup, invocation: u64) -> [u64; 3] {
 }
 
 impl Load {
-    /// Code that records it.
-    pub(super) fn record(
-        &self,
-        editor: &mut Editor<'_>,
-        code: &mut Vec<u32>,
-        recorder: &Recorder,
-        own: &Own,
-        from: u32,
-    ) {
-        let (one, zero) = (editor.constant(recorder.uint, 32, 1), editor.constant(recorder.uint, 32, 0));
-        let mut executed = one;
-        let words = as_words(editor, code, self.value, &self.plain);
+    /// Puts code behind it that records it.
+    pub(super) fn record(&self, editor: &mut Editor<'_>, recorder: &Recorder, own: &Own, here: Here) {
+        let mut code = Vec::new();
+        let mut executed = here.time;
+        let words = as_words(editor, &mut code, self.value, &self.plain);
         let mut all: Vec<(u32, u32)> = (self.given..).zip(words).collect();
         match &self.from {
             Source::Own(first) => {
                 let Some(part) = own.part(editor.module(), self.pointer) else { return };
-                let (words, inside) = part.load(editor, code, recorder, from);
+                let (words, inside) = part.load(editor, &mut code, recorder, here.base);
                 all.extend((*first..).zip(words));
                 // Beyond a variable nothing is known of what is loaded: as if it were not.
                 if let Some(inside) = inside {
+                    let zero = editor.constant(recorder.uint, 32, 0);
                     executed = editor.id();
-                    code.extend(instruction(Op::Select, &[recorder.uint, executed, inside, one, zero]));
+                    code.extend(instruction(Op::Select, &[recorder.uint, executed, inside, here.time, zero]));
                 }
             }
-            Source::Buffer(_, steps) => steps.iter().for_each(|step| step.record(editor, code, recorder, from)),
+            Source::Buffer(_, steps) => {
+                steps.iter().for_each(|step| step.record(editor, &mut code, recorder, here.row));
+            }
             Source::BuiltIn(_) => {}
         }
-        all.push((self.offset, executed));
+        all.push((self.executed, executed));
         for (offset, word) in all {
-            recorder.word(editor, code, from, offset, word);
+            recorder.word(editor, &mut code, here.row, offset, word);
         }
+        editor.after(self.at, &code);
     }
 
-    /// What a component must be in an invocation; `None` where that is not known.
-    fn expected(&self, of: &Given<'_>, invocation: u64, component: u32) -> Option<u64> {
-        let Given { traced, setup, dispatch, recorded } = *of;
+    /// What a component must be in a row; `None` where that is not known.
+    fn expected(&self, reading: &Reading<'_>, row: u64, component: u32) -> Option<u64> {
+        let &Reading { traced, setup, dispatch, .. } = reading;
         match &self.from {
-            Source::Own(first) => Some(traced.component(recorded, invocation, &self.plain, *first, component)),
-            Source::BuiltIn(which) => value_of(*which, setup, invocation).get(component as usize).copied(),
+            Source::Own(first) => Some(reading.component(row, &self.plain, *first, component)),
+            Source::BuiltIn(which) => {
+                value_of(*which, setup, traced.rows.invocation(row)).get(component as usize).copied()
+            }
             Source::Buffer(slot, steps) => {
                 let descriptor = setup.descriptors.iter().find(|d: &&Descriptor| d.slot == *slot)?;
-                let indices = steps.iter().map(|step| step.index(|at| traced.word(recorded, invocation, at)));
+                let indices = steps.iter().map(|step| step.index(|at| reading.word(row, at)));
                 let (start, _) = place(descriptor.block.as_ref()?, indices)?;
                 let bytes = u64::from(self.plain.width / 8);
                 read_bits(data_of(dispatch, *slot)?, start + u64::from(component) * bytes, self.plain.width)
@@ -185,32 +185,22 @@ impl Load {
     }
 }
 
-/// What loads are judged by.
-#[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
-    pub(super) traced: &'a Traced,
-    pub(super) setup: &'a Setup,
-    pub(super) dispatch: &'a Dispatch,
-    pub(super) recorded: &'a [u8],
-}
-
-/// What there is to blame of a load, if it gave something else than it must. `place` says where it stands.
-pub(super) fn blame(load: &Load, of: &Given<'_>, place: &dyn Fn(u32) -> String) -> Option<Blame> {
-    let Given { traced, recorded, .. } = *of;
-    let executed = (0..traced.invocations).filter(|&i| traced.word(recorded, i, load.offset) == 1);
+/// What there is to blame of a load, if it gave something else than it must.
+pub(super) fn blame(load: &Load, reading: &Reading<'_>) -> Option<Blame> {
+    let rows = &reading.traced.rows;
     let (mut wrong, mut count, mut example) = (0, 0, None);
     let scalar = scalar_of(&load.plain);
-    for invocation in executed {
+    for row in reading.executed(0..rows.count(), load.executed) {
         count += 1;
         let differs = (0..load.plain.count).find_map(|component| {
-            let got = traced.component(recorded, invocation, &load.plain, load.given, component);
-            let expected = load.expected(of, invocation, component)?;
+            let got = reading.component(row, &load.plain, load.given, component);
+            let expected = load.expected(reading, row, component)?;
             (got != expected).then_some((component, got, expected))
         });
         let Some((component, got, expected)) = differs else { continue };
         wrong += 1;
         example.get_or_insert_with(|| BlameExample {
-            invocation,
+            invocation: rows.invocation(row),
             operands: Vec::new(),
             component: component as usize,
             got: hex(scalar, got),
@@ -221,7 +211,7 @@ pub(super) fn blame(load: &Load, of: &Given<'_>, place: &dyn Fn(u32) -> String) 
     Some(Blame {
         instruction: load.index,
         name: Op::Load.name().to_owned(),
-        place: place(load.index),
+        place: (reading.place)(load.index),
         wrong,
         recorded: count,
         example: example?,

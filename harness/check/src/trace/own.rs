@@ -6,10 +6,11 @@
 //! in a module with `OpUndef` none has.
 
 use super::code::{Recorder, as_words, words_of};
+use super::rows::{Here, start};
 use super::stores::root;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, instruction};
-use assay_spirv::module::{Instruction, Type, TypeId};
+use assay_spirv::module::{BlockIndex, Function, Instruction, Type, TypeId};
 use assay_spirv::reflect::Usage;
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,14 +93,38 @@ impl Own {
         Some(part)
     }
 
-    /// The variables that begin with a value, with their ids and that of the value.
-    pub(super) fn beginnings<'m>(&self, module: &'m Module) -> Vec<(Instruction<'m>, u32, u32)> {
+    /// Where values get into the copies: stores, and the beginnings of variables, where invocations or functions begin.
+    pub(super) fn stores(&self, module: &Module, usage: &Usage) -> Vec<Kept> {
+        let first = |function: &Function| Some(start(module, BlockIndex(function.blocks.start))?.at);
         let begins = |variable: &u32| {
             let definition = module.definition_of_word(*variable)?;
-            Some((definition, *variable, definition.operand(1)?))
+            let inside = module.function_at(definition.index).or_else(|| module.function(usage.function))?;
+            Some(Kept { at: first(inside)?, pointer: *variable, value: definition.operand(1)? })
         };
-        self.copies.keys().filter_map(begins).collect()
+        let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
+        let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
+        let stored = instructions.filter(|i| i.op == Some(Op::Store)).filter_map(|i| {
+            let [pointer, value, ..] = *i.operands() else { return None };
+            self.part(module, pointer).map(|_| Kept { at: i.at, pointer, value })
+        });
+        self.copies.keys().filter_map(begins).chain(stored).collect()
     }
+
+    /// Puts code there that stores the value in the copy, too.
+    pub(super) fn keep(&self, editor: &mut Editor<'_>, recorder: &Recorder, kept: &Kept, here: Here) {
+        let Some(part) = self.part(editor.module(), kept.pointer) else { return };
+        let mut code = Vec::new();
+        part.store(editor, &mut code, recorder, here.base, kept.value);
+        editor.after(kept.at, &code);
+    }
+}
+
+/// A value that gets into a copy.
+pub(super) struct Kept {
+    /// The first word of the instruction behind which it does.
+    pub(super) at: usize,
+    pointer: u32,
+    value: u32,
 }
 
 impl Part {
@@ -133,14 +158,7 @@ impl Part {
     }
 
     /// Code that stores a value there.
-    pub(super) fn store(
-        &self,
-        editor: &mut Editor<'_>,
-        code: &mut Vec<u32>,
-        recorder: &Recorder,
-        from: u32,
-        value: u32,
-    ) {
+    fn store(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, from: u32, value: u32) {
         let (from, _) = self.base(editor, code, recorder.uint, from);
         let mut words = Vec::new();
         flatten(editor, code, self.ty, value, &mut words);

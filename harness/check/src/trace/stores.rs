@@ -1,7 +1,8 @@
 //! Which invocation wrote an element, and what the value that it wrote depends on.
 
-use super::Traced;
+use super::Reading;
 use super::code::{Recorder, as_words};
+use super::rows::Here;
 use crate::Descriptor;
 use assay_oracle::Slot;
 use assay_spirv::Module;
@@ -16,8 +17,8 @@ use std::collections::BTreeSet;
 pub(super) struct Store {
     /// Its first word in the module.
     pub(super) at: usize,
-    /// Word in the invocation's records: 1 if it was executed.
-    offset: u32,
+    /// Word in the row: when it was executed, or 0.
+    executed: u32,
     /// The buffer.
     slot: Slot,
     indices: Vec<Step>,
@@ -40,6 +41,8 @@ pub struct Writer {
     pub invocation: u64,
     /// The id of the value that it stored.
     pub value: u32,
+    /// When, in the invocation.
+    pub(super) time: u64,
 }
 
 /// The stores of an entry point's functions into buffers, recorded from word `next` on; and the first word after them.
@@ -58,14 +61,14 @@ fn store(module: &Module, i: &Instruction<'_>, next: &mut u32) -> Option<Store> 
     let [pointer, value, ..] = *i.operands() else { return None };
     let (base, ids) = root(module, pointer)?;
     let slot = slot_of(module, base)?;
-    let offset = *next;
+    let executed = *next;
     let mut words = 1;
     let indices = Step::all(module, &ids, || {
         words += 1;
-        offset + words - 1
+        executed + words - 1
     })?;
     *next += words;
-    Some(Store { at: i.at, offset, slot, indices, value })
+    Some(Store { at: i.at, executed, slot, indices, value })
 }
 
 /// The variable that a pointer leads into, and the ids of the indices on the way.
@@ -128,25 +131,30 @@ impl Step {
 }
 
 impl Store {
-    /// Code that records it.
-    pub(super) fn record(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, from: u32) {
-        let one = editor.constant(recorder.uint, 32, 1);
-        recorder.word(editor, code, from, self.offset, one);
-        self.indices.iter().for_each(|step| step.record(editor, code, recorder, from));
+    /// Puts code behind it that records it.
+    pub(super) fn record(&self, editor: &mut Editor<'_>, recorder: &Recorder, here: Here) {
+        let mut code = Vec::new();
+        recorder.word(editor, &mut code, here.row, self.executed, here.time);
+        self.indices.iter().for_each(|step| step.record(editor, &mut code, recorder, here.row));
+        editor.after(self.at, &code);
     }
 }
 
-impl Traced {
-    /// Who wrote the element at an offset of a buffer last, as far as the records say.
-    pub fn writer(&self, descriptors: &[Descriptor], recorded: &[u8], slot: Slot, offset: u64) -> Option<Writer> {
-        let block = descriptors.iter().find(|d| d.slot == slot)?.block.as_ref()?;
-        self.stores.iter().filter(|store| store.slot == slot).find_map(|store| {
-            let invocation = (0..self.invocations).find(|&invocation| {
-                let indices = store.indices.iter().map(|step| step.index(|at| self.word(recorded, invocation, at)));
-                self.word(recorded, invocation, store.offset) == 1
-                    && place(block, indices).is_some_and(|(start, bytes)| (start..start + bytes).contains(&offset))
-            })?;
-            Some(Writer { invocation, value: store.value })
+impl Reading<'_> {
+    /// Who wrote the element at an offset of a buffer, as far as the records say: of an invocation, the last time.
+    pub fn writer(&self, slot: Slot, offset: u64) -> Option<Writer> {
+        let block = self.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?.block.as_ref()?;
+        let rows = &self.traced.rows;
+        let writes = |store: &Store, row: u64| {
+            let indices = store.indices.iter().map(|step| step.index(|at| self.word(row, at)));
+            place(block, indices).is_some_and(|(start, bytes)| (start..start + bytes).contains(&offset))
+        };
+        self.traced.stores.iter().filter(|store| store.slot == slot).find_map(|store| {
+            let first = self.executed(0..rows.count(), store.executed).find(|row| writes(store, *row))?;
+            let invocation = rows.invocation(first);
+            let all = self.executed(rows.of(invocation), store.executed).filter(|row| writes(store, *row));
+            let time = all.map(|row| self.word(row, store.executed)).max()?;
+            Some(Writer { invocation, value: store.value, time })
         })
     }
 }

@@ -77,25 +77,73 @@ fn a_trace_names_the_instruction_that_is_wrong_in_floats() {
     }
 }
 
+/// What is executed often, and wrong only in executions before the last.
+const OFTEN: &str = "
+@group(0) @binding(0) var<storage, read_write> data: array<i32>;
+fn half(x: i32) -> i32 { return x >> 1u; }
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var sum = data[id.x] & 15;
+    for (var i = 0; i < 5; i++) { sum = sum * 2 + ((i * 8 - 7) >> 2u) + (-i >> 1u); }
+    data[id.x] = sum + half(-3) + half(8);
+}";
+
 #[test]
-fn lost_atomics_and_missing_barriers_are_found() {
-    let atomic = "@group(0) @binding(0) var<storage, read_write> sum: atomic<u32>;
-        @group(0) @binding(1) var<storage, read> data: array<u32>;
-        @compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-            atomicAdd(&sum, data[id.x]);
-        }";
-    let barrier = "var<workgroup> last: u32;
-        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
-        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>,
-                                             @builtin(local_invocation_index) i: u32) {
-            if (i == 63u) { last = data[id.x]; }
-            workgroupBarrier();
-            data[id.x] = last;
-        }";
-    for (text, mutation) in [(atomic, "lost-atomic"), (barrier, "missing-barrier@last")] {
-        planted(text, mutation, |result, _| {
-            assert!(result.blamed.is_empty(), "{:?}", result.blamed);
-            assert!(result.notes[0].contains("look at loads, stores, atomics, barriers"), "{:?}", result.notes);
+fn a_trace_looks_at_every_execution() {
+    for mutation in ["signedness@OpShiftRightArithmetic", "signedness@last"] {
+        traced(OFTEN, mutation);
+    }
+}
+
+const ATOMICS: &str = "
+struct Counts { seen: atomic<u32>, unused: u32, words: array<atomic<i32>, 4>, rest: array<u32> }
+@group(0) @binding(0) var<storage, read_write> counts: Counts;
+@group(0) @binding(1) var<storage, read> data: array<u32>;
+var<workgroup> most: atomic<u32>;
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>,
+                                     @builtin(local_invocation_index) local: u32) {
+    atomicAdd(&counts.seen, data[id.x] & 7u);
+    for (var i = 0u; i < 3u; i++) { atomicXor(&counts.words[(local + i) & 3u], i32(id.x * id.x * 77u + i)); }
+    atomicMax(&most, local * 3u);
+    workgroupBarrier();
+    counts.rest[id.x] = atomicLoad(&most);
+}";
+
+const BARRIERS: &str = "
+var<workgroup> last: u32;
+var<workgroup> all: array<vec2<u32>, 64>;
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>,
+                                     @builtin(local_invocation_index) i: u32) {
+    if (i == 63u) { last = data[id.x]; }
+    workgroupBarrier();
+    var sum = last;
+    all[i] = vec2<u32>(i, sum);
+    for (var n = 0u; n < 3u; n++) {
+        workgroupBarrier();
+        let next = all[(i + 17u) & 63u].x * 5u + all[(i + 40u) & 63u].y;
+        sum += next + n;
+        workgroupBarrier();
+        all[i].x = next;
+    }
+    data[id.x] = sum;
+}";
+
+#[test]
+fn a_trace_names_lost_atomics_and_missing_barriers() {
+    let number = |text: &str, op: Op, n: usize| {
+        let subject = wgsl(text);
+        let found = subject.source.module.instructions().filter(|i| i.op == Some(op)).nth(n);
+        found.unwrap().index.0
+    };
+    // The first barrier is that behind which workgroup memory is zero.
+    let barriers = [1, 2, 3].map(|n| (BARRIERS, "missing-barrier", Op::ControlBarrier, n));
+    let atomics = [Op::AtomicIAdd, Op::AtomicXor, Op::AtomicUMax].map(|op| (ATOMICS, "lost-atomic", op, 0));
+    let others = [(ATOMICS, "off-by-one", Op::AtomicLoad, 0)];
+    for (text, kind, op, n) in barriers.into_iter().chain(atomics).chain(others) {
+        planted(text, &format!("{kind}@{}", number(text, op, n)), |result, planted| {
+            let blamed: Vec<_> = result.blamed.iter().map(|b| (b.instruction, b.name.as_str())).collect();
+            assert_eq!(blamed.len(), 1, "{kind} at {op:?} {n}: {blamed:?}, {:?}", result.notes);
+            assert_eq!(blamed[0].0, planted.instruction, "{kind} at {op:?} {n}: {blamed:?}");
         });
     }
 }

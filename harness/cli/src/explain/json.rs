@@ -27,7 +27,7 @@ struct Got {
     bits: String,
     permitted: bool,
     lenient: bool,
-    /// A number, `"inf"`, or null.
+    /// A number, `"inf"`, or null where no distance is measured.
     margin: Value,
 }
 

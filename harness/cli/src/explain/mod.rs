@@ -60,17 +60,21 @@ fn understand(args: &ExplainArgs, api: Api) -> Result<Request, Failure> {
     let op = Op::from_name(&args.op).code(exit::USAGE)?;
     let scalar = scalar(&args.format)?;
     let from = args.from.as_deref().map(self::scalar).transpose()?;
+    if from.is_some() && Call::sources(op).is_empty() {
+        return Err(usage(format!("{op} converts from no other type: leave --from out")));
+    }
     let modes = modes(&args.mode)?;
+    let given: Vec<String> = args.inputs.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
     let (call, shape) = match &args.shape {
         Some(text) => {
             let shape = shape(text, op)?;
             (Call::new(op, scalar, shape, from, modes).code(exit::USAGE)?, shape)
         }
-        None => fitting(op, scalar, from, modes, args.inputs.len())?,
+        None => fitting(op, scalar, from, modes, given.len())?,
     };
     let call = if api == Api::Wgpu { call.in_wgsl().code(exit::USAGE)? } else { call };
-    let inputs = values("--in", &args.inputs, call.operand_slots().collect())
-        .map_err(|wrong| wrong.unwrap_or_else(|slots| count_of_operands(&call, &slots, args.inputs.len())))?;
+    let inputs = values("--in", &given, call.operand_slots().collect())
+        .map_err(|wrong| wrong.unwrap_or_else(|slots| count_of_operands(&call, &slots, given.len())))?;
     let got = match &args.got {
         None => None,
         Some(texts) => {
