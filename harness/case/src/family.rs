@@ -19,14 +19,14 @@ struct File {
     /// Why the family exists.
     why: Text,
     /// Blocks of cases.
-    cases: Vec<Block>,
+    cases: Spanned<Vec<Spanned<Block>>>,
 }
 
 /// Every combination of what is listed that the instructions take.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Block {
-    instructions: Vec<Text>,
+    instructions: Spanned<Vec<Text>>,
     /// Main operand types (of conversions: result types); all that the instruction takes if left out.
     scalars: Option<Vec<Text>>,
     /// Types that conversions convert from; all if left out.
@@ -150,14 +150,20 @@ pub(crate) fn parse(
     if read.why.get_ref().trim().is_empty() {
         return Err(at.error(&read.why.span(), "`why` is empty: a family says why it exists".into()));
     }
+    if read.cases.get_ref().is_empty() {
+        return Err(at.error(&read.cases.span(), "`cases` is empty: a family has at least one block of cases".into()));
+    }
     let why: Arc<str> = read.why.get_ref().trim().into();
-    let mut cases = Vec::new();
-    for block in &read.cases {
-        Axes::read(&at, block, lists)?.expand(&at, block, prefix, wanted, &why, &mut cases)?;
+    let (mut cases, mut ends) = (Vec::new(), Vec::new());
+    for block in read.cases.get_ref() {
+        let axes = Axes::read(&at, block.get_ref(), lists)?;
+        axes.expand(&at, block.get_ref(), prefix, wanted, &why, &mut cases)?;
+        ends.push((cases.len(), block.span()));
     }
     let mut names = HashSet::new();
-    if let Some(twice) = cases.iter().find(|case: &&Case| !names.insert(case.name.as_str())) {
-        return Err(at.error(&(0..0), format!("`{}` comes out of two blocks", twice.name)));
+    if let Some(twice) = cases.iter().position(|case: &Case| !names.insert(case.name.as_str())) {
+        let block = ends.into_iter().find(|(end, _)| twice < *end).map(|(_, span)| span).unwrap_or_default();
+        return Err(at.error(&block, format!("`{}` comes out of an earlier block, too", cases[twice].name)));
     }
     Ok(cases)
 }
@@ -195,7 +201,12 @@ impl Kept {
 
 impl Axes {
     fn read(at: &Place<'_>, block: &Block, lists: &ModeLists) -> Result<Axes, CaseError> {
-        let ops = block.instructions.iter().map(|name| instruction(at, name)).collect::<Result<Vec<_>, _>>()?;
+        let listed = [&block.scalars, &block.from, &block.shapes].into_iter().filter_map(Option::as_ref);
+        for names in listed.chain([block.instructions.get_ref(), &block.modes, &block.sources]) {
+            at.once(names)?;
+        }
+        let ops =
+            block.instructions.get_ref().iter().map(|name| instruction(at, name)).collect::<Result<Vec<_>, _>>()?;
         let scalars = |names: &Option<Vec<Text>>| each(names, |name| scalar(at, name));
         let shapes = |names: &Option<Vec<Text>>| each(names, |name| shape(at, name));
         let sources = |names: &[Text]| names.iter().map(|name| source(at, name)).collect::<Result<Vec<_>, _>>();
@@ -262,8 +273,10 @@ impl Axes {
         unused(at, block.from.as_deref(), self.from.as_deref(), &used.1, "source type")?;
         unused(at, block.shapes.as_deref(), self.shapes.as_deref(), &used.2, "shape")?;
         if cases.len() == before {
-            let span = block.instructions.first().map_or(0..0, Spanned::span);
-            return Err(at.error(&span, "the block comes to no case: it needs instructions, modes and sources".into()));
+            return Err(at.error(
+                &block.instructions.span(),
+                "the block comes to no case: it needs instructions, modes and sources".into(),
+            ));
         }
         Ok(())
     }
@@ -372,6 +385,15 @@ impl Place<'_> {
         CaseError::Malformed { file: self.file.to_owned(), line, what }
     }
 
+    /// That no name of a list stands there twice.
+    fn once(&self, names: &[Text]) -> Result<(), CaseError> {
+        let mut seen = HashSet::new();
+        match names.iter().find(|name| !seen.insert(name.get_ref())) {
+            Some(name) => Err(self.error(&name.span(), format!("`{}` stands there twice", name.get_ref()))),
+            None => Ok(()),
+        }
+    }
+
     fn toml_error(&self, error: &toml::de::Error) -> CaseError {
         self.error(&error.span().unwrap_or(0..0), error.message().to_owned())
     }
@@ -434,6 +456,7 @@ mod tests {
         };
         for (text, expected) in [
             ("why = ' '\ncases = []".to_owned(), "mine.toml:1: `why` is empty"),
+            ("why = 'x'\ncases = []".to_owned(), "mine.toml:2: `cases` is empty"),
             ("[[cases]]\nmodes = []".to_owned(), "mine.toml:1: missing field"),
             (block("shape = ['vec2']"), "mine.toml:6: unknown field `shape`, expected one of"),
             (block("instructions = ['Expp2']"), "mine.toml:5: unknown instruction `Expp2`; did you mean Exp2,"),
@@ -452,8 +475,15 @@ mod tests {
             (block("sources = ['image']"), "mine.toml:5: unknown source `image`; did you mean"),
             (block("sources = []"), "mine.toml:3: the block comes to no case"),
             (
+                format!("{}\n[[cases]]\ninstructions = []\nmodes = []\nsources = []", block("shapes = ['scalar']")),
+                "mine.toml:8: the block comes to no case",
+            ),
+            (block("sources = ['buffer', 'buffer']"), "mine.toml:5: `buffer` stands there twice"),
+            (block("instructions = ['Exp2', 'Exp2']"), "mine.toml:5: `Exp2` stands there twice"),
+            (block("modes = ['default', 'default']"), "mine.toml:5: `default` stands there twice"),
+            (
                 format!("{0}\n[[cases]]{1}", block("shapes = ['scalar']"), &block("shapes = ['scalar']")[19..]),
-                "comes out of two blocks",
+                "mine.toml:7: `mine.f16.exp2.scalar.default` comes out of an earlier block, too",
             ),
             ("why = 'x'\ncases = 7".to_owned(), "mine.toml:2: invalid type"),
             ("why = 'x".to_owned(), "mine.toml:1: "),

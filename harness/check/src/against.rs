@@ -7,7 +7,7 @@
 use crate::check::Check;
 use crate::device::Target;
 use crate::elements::{Element, path_text, read_bits};
-use crate::verdict::{KEPT, Permitted, data_of, hex, ranges};
+use crate::verdict::{KEPT, Permitted, SPECIFICATION, data_of, hex, ranges};
 use crate::{CheckError, Descriptor};
 use assay_oracle::{Dispatch, Expected, Outcome, Standing};
 use assay_precision::Scalar;
@@ -120,7 +120,7 @@ fn compare(
                         got,
                         permitted: ranges(scalar, &usual.expected),
                         class: class.into(),
-                        by: "specification".into(),
+                        by: SPECIFICATION.into(),
                     });
                 }
             }
@@ -177,8 +177,10 @@ fn outside(usual: &Permitted<'_>, theirs: &Expected, scalar: Scalar) -> Inside {
             let covers = |lo, hi| wide.ranges().iter().any(|r| r.lo <= lo && hi <= r.hi);
             match set.ranges().iter().find(|r| !covers(r.lo, r.hi)) {
                 Some(r) => {
-                    let end = if covers(r.lo, r.lo) { r.hi } else { r.lo };
-                    Inside::No { got: hex(scalar, format.bits(end)), shared }
+                    // The first value that is not covered.
+                    let before = wide.ranges().iter().find(|w| w.lo <= r.lo && r.lo <= w.hi);
+                    let first = before.map_or(r.lo, |w| w.hi + 1);
+                    Inside::No { got: hex(scalar, format.bits(first)), shared }
                 }
                 None if set.has_nan() && !wide.has_nan() => Inside::No { got: "nan".into(), shared },
                 None => Inside::Yes,

@@ -15,8 +15,8 @@ use crate::device::WGPU;
 use crate::elements::path_text;
 use crate::options::{BindingName, Options, Source};
 use crate::states::states;
-use crate::verdict::{Permitted, bytes_of, hex, ranges};
-use crate::{AddressWord, Check, CheckError, ImageForm, Mutation, SamplerForm, Subject};
+use crate::verdict::{Permitted, SPECIFICATION, bytes_of, hex, ranges};
+use crate::{AddressWord, Check, CheckError, Expectation, ImageForm, Mutation, SamplerForm, Subject};
 use assay_oracle::{Dispatch, Limits, Outcome, Slot, Standing};
 use assay_precision::Rules;
 use assay_runner::{CheckResult, DeviceInfo};
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 pub const SCHEMA: u32 = 3;
 
 /// The form of bundles without buffers that only addresses lead to, which older readers read as well.
-const WITHOUT_BUFFERS: u32 = 2;
+const PLAIN: u32 = 2;
 
 const MANIFEST: &str = "bundle.json";
 const SHADER: &str = "shader.spvasm";
@@ -86,6 +86,9 @@ pub struct Manifest {
     /// How many times as patient as usual the oracle was until it took a workgroup not to end ([`Limits::patient`]).
     #[serde(default = "usual", skip_serializing_if = "is_usual")]
     pub patience: u64,
+    /// What the case file expects beside what the specification permits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Expectation>,
     /// The error that was planted, if one was.
     pub mutation: Option<String>,
 }
@@ -185,7 +188,10 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     json(RESULT, serde_json::to_string_pretty(result))?;
     json(DEVICE, serde_json::to_string_pretty(device))?;
     let manifest = Manifest {
-        schema: if check.setup.has_pointed() { SCHEMA } else { WITHOUT_BUFFERS },
+        schema: match check.setup.has_pointed() || !check.expectations.is_empty() {
+            true => SCHEMA,
+            false => PLAIN,
+        },
         version: env!("CARGO_PKG_VERSION").into(),
         specification: device.specification().into(),
         command: command.to_vec(),
@@ -201,6 +207,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         addresses: check.setup.addresses.iter().map(AddressWord::text).collect(),
         push,
         patience: check.limits.patience(),
+        expectations: check.expectations.clone(),
         mutation: mutation.map(ToString::to_string),
     };
     save(README, &readme(&manifest, result, device))?;
@@ -248,6 +255,7 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
         groups: Some(manifest.workgroups),
         specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),
         rounds: 1,
+        expectations: manifest.expectations.clone(),
         // What was found was found by running all of it, however many there are.
         limits: Limits { invocations: u64::MAX, ..Limits::default().patient(manifest.patience) },
         ..Options::default()
@@ -258,9 +266,9 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
             return Err(wrong(&folder.join(MANIFEST), format!("names `{name}`, which is no file of the bundle")));
         }
         let (path, text) = load(name)?;
-        from_hex(&text)
-            .map(Source::Bytes)
-            .map_err(|line| wrong(&path, format!("line {line}: expected 32-bit words in hexadecimal")))
+        from_hex(&text).map(Source::Bytes).map_err(|line| {
+            wrong(&path, format!("line {line}: expected 32-bit words in hexadecimal, to the line's end"))
+        })
     };
     for (to, name) in &manifest.inputs {
         options.inputs.push((to.parse::<BindingName>()?, words(name)?));
@@ -298,8 +306,11 @@ fn to_hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The other way; the number of a line that is wrong.
+/// The other way; the number of a line that is wrong, or has no end as the file was cut.
 fn from_hex(text: &str) -> Result<Vec<u8>, usize> {
+    if !text.ends_with('\n') {
+        return Err(text.lines().count());
+    }
     let mut bytes = Vec::new();
     for (line, words) in text.lines().enumerate() {
         for word in words.split_whitespace() {
@@ -365,6 +376,10 @@ fn readme(manifest: &Manifest, result: &CheckResult, device: &DeviceInfo) -> Str
         device.driver_info,
         result.reason.as_deref().unwrap_or_default()
     );
+    for wrong in result.mismatches.iter().filter(|m| m.by != SPECIFICATION) {
+        let what = "is not as the case file expects, which the specification need not demand";
+        _ = writeln!(text, "{}{} {what}: see expectations in {MANIFEST}", wrong.buffer, wrong.element);
+    }
     for blame in &result.blamed {
         _ = writeln!(text, "traced to {} at {}", blame.name, blame.place);
     }
@@ -402,8 +417,9 @@ mod tests {
             let bytes: Vec<u8> = (0..len).map(|i| (i * 37) as u8).collect();
             assert_eq!(from_hex(&to_hex(&bytes)), Ok(bytes));
         }
-        assert_eq!(from_hex("00000000\n0000000g"), Err(2));
-        assert_eq!(from_hex("000"), Err(1));
-        assert_eq!(from_hex("0000000000"), Err(1));
+        assert_eq!(from_hex("00000000\n0000000g\n"), Err(2));
+        assert_eq!(from_hex("000\n"), Err(1));
+        assert_eq!(from_hex("0000000000\n"), Err(1));
+        assert_eq!(from_hex("00000000\n00"), Err(2), "cut");
     }
 }

@@ -7,7 +7,7 @@ use crate::pointed::made_up;
 use crate::sample::{self, Resolved};
 use crate::setup::{Descriptor, Setup, spec_values};
 use crate::trace::instrument;
-use crate::verdict::{Comparison, compare, complete, expect};
+use crate::verdict::{Comparison, SPECIFICATION, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{
     Cause, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, Robustness, Slot,
@@ -33,7 +33,7 @@ pub struct Check<'a> {
     pub(crate) sample: Option<u64>,
     padding: bool,
     row: Option<usize>,
-    expectations: Vec<Expectation>,
+    pub(crate) expectations: Vec<Expectation>,
     pub(crate) kernel: Option<KernelCall>,
     layout: Option<Slot>,
     robustness: Robustness,
@@ -162,7 +162,7 @@ impl<'a> Check<'a> {
         derive: bool,
         only: Option<u32>,
     ) -> Result<(), String> {
-        let Some(round) = result.mismatches.iter().find(|m| m.by == "specification").map(|m| m.round) else {
+        let Some(round) = result.mismatches.iter().find(|m| m.by == SPECIFICATION).map(|m| m.round) else {
             return Ok(());
         };
         let module = &self.subject.source.module;

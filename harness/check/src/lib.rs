@@ -21,7 +21,6 @@ mod reduce;
 mod sample;
 mod setup;
 mod states;
-mod straighten;
 mod subject;
 mod texels;
 mod trace;

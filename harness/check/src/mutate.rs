@@ -49,7 +49,7 @@ impl FromStr for Mutation {
             None => (text, None),
         };
         let kind = match kind.split_once(':') {
-            Some(("ulp", steps)) => steps.parse().ok().map(MutationKind::Ulp),
+            Some(("ulp", steps)) => steps.parse().ok().filter(|steps| *steps != 0).map(MutationKind::Ulp),
             Some(_) => None,
             None => match kind {
                 "ulp" => Some(MutationKind::Ulp(1)),
@@ -102,8 +102,10 @@ impl Mutation {
         let wanted = |i: &Instruction<'_>| match self.at.as_deref() {
             None | Some(LAST) => true,
             Some(at) => {
-                let by_id =
-                    at.strip_prefix('%').and_then(|id| id.parse().ok()).is_some_and(|id: u32| i.result() == Some(id));
+                let by_id = at.strip_prefix('%').is_some_and(|id| {
+                    let named = || i.result().is_some_and(|result| module.names().of(result).as_deref() == Some(id));
+                    id.parse().map_or_else(|_| named(), |id: u32| i.result() == Some(id))
+                });
                 by_id
                     || at.parse() == Ok(i.index.0)
                     || i.op.is_some_and(|op| op.name() == at)

@@ -263,6 +263,9 @@ impl Setup {
             }
             self.descriptors.push(descriptor);
         }
+        if options.push.is_some() && self.push.is_none() {
+            return Err(CheckError::option("the shader has no push constants: leave out what they hold"));
+        }
         let push = self.push.as_ref().map(|push| push.size().next_multiple_of(4));
         self.words = pointed::words(&options.addresses, &self.descriptors, push)?;
         Ok(())
@@ -403,7 +406,7 @@ impl Setup {
     ) -> Result<Vec<u8>, CheckError> {
         let sized = |data: Vec<u8>, from: &str| match data.len() as u64 {
             len if len == bytes => Ok(data),
-            len => Err(CheckError::option(format!("{name} takes {bytes} bytes, {from} has {len}"))),
+            len => Err(CheckError::option(format!("{name}: {bytes} bytes are taken, and {from} has {len}"))),
         };
         let default = Source::Mixture(ROUNDS[round as usize % ROUNDS.len()].clone());
         match source.unwrap_or(&default) {

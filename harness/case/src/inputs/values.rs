@@ -63,9 +63,13 @@ impl Values {
                 let most = u64::MAX >> (64 - width + u32::from(signed));
                 rng.below(self.below.min(most))
             }
-            // Every value of the pool once before anything at random.
+            // Every value of the pool once before anything at random, the most telling ones first.
             (From::Hard, _) if index.is_multiple_of(2) && index / 2 < self.pool.all.len() as u64 => {
-                self.pool.all[(index / 2) as usize]
+                let (core, rest) = self.pool.all.split_at(self.pool.core.len());
+                match (index / 2).checked_sub(core.len() as u64) {
+                    None => core[self.shuffled(index / 2, core.len())],
+                    Some(index) => rest[self.shuffled(index, rest.len())],
+                }
             }
             (From::Hard, _) => {
                 let kind = rng.below(5);
@@ -80,6 +84,22 @@ impl Values {
                 at_position(lo + i128::from(at), scalar)
             }
         }
+    }
+}
+
+impl Values {
+    /// Place number `index` of so many, in an order of this stream's own: what is fed together is not always the same.
+    fn shuffled(&self, index: u64, count: usize) -> usize {
+        let count = count as u64;
+        let coprime = |step: &u64| {
+            let (mut a, mut b) = (*step, count);
+            while b > 0 {
+                (a, b) = (b, a % b);
+            }
+            a == 1
+        };
+        let step = (self.key % count..).map(|step| step.max(1)).find(coprime).unwrap_or(1);
+        ((index * step + self.key / 7) % count) as usize
     }
 }
 
@@ -104,6 +124,13 @@ mod tests {
             assert!(hard.contains(&telling), "{telling:#x}");
         }
         assert!(hard.iter().all(|&b| b <= 0xffff));
+        // Each special value once, and beside others in another stream: also infinities beside zeros.
+        let other = Values::new(Scalar::Float(F16), &Mixture::Hard, "another", 7, 64).unwrap();
+        let pairs: Vec<[u64; 2]> = (0..).step_by(2).take(64).map(|i| [hard[i as usize], other.bits(i)]).collect();
+        assert!(pairs.iter().filter(|[a, b]| a == b).count() < 8, "{pairs:x?}");
+        let mut seen: Vec<u64> = pairs.iter().map(|[a, _]| *a).collect();
+        seen.sort_unstable();
+        assert!(seen.windows(2).all(|two| two[0] != two[1]), "none of them twice: {seen:x?}");
         let whole = bits(Scalar::Int { width: 64, signed: true }, &Mixture::Hard, 100);
         assert!(whole.contains(&u64::MAX) && whole.contains(&(1 << 63)));
     }

@@ -222,8 +222,7 @@ fn recordable(module: &Module, i: &Instruction<'_>) -> Result<Computation, Unfit
     if walked.is_err() || !suits {
         return Err(Unfit::Opaque);
     }
-    // Of constants alone: the driver folds it, and so does the oracle.
-    if operands.is_empty() { Err(Unfit::Other) } else { Ok((operands, result, plain)) }
+    Ok((operands, result, plain))
 }
 
 /// Whether an instruction can be contracted, and is not forbidden to be.

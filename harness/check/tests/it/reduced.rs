@@ -1,7 +1,7 @@
 //! Failures made small.
 
 use crate::support::{Synthetic, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options, Subject, reduce};
+use assay_check::{Check, Mutating, Mutation, Options, Source, Subject, reduce};
 use assay_runner::Status;
 
 const SHADER: &str = "
@@ -42,6 +42,45 @@ fn a_failure_becomes_small_and_stays_the_same() {
     let again = Check::new(&again, &reduced.options).unwrap();
     assert_eq!(again.run(&target).unwrap().status, Status::Fail);
     assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass);
+}
+
+/// Of a function that is called in a loop, with operands from workgroup memory, behind a barrier, little is left.
+#[test]
+fn loops_calls_and_shared_memory_go() {
+    let subject = wgsl(
+        "@group(0) @binding(0) var<storage, read> x: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> o: array<u32>;
+        var<workgroup> s: array<u32, 64>;
+        fn f(v: u32) -> u32 { if (v > 5u) { return countOneBits(v); } return v * 3u; }
+        @compute @workgroup_size(64)
+        fn main(@builtin(global_invocation_id) g: vec3u, @builtin(local_invocation_index) i: u32) {
+            s[i] = x[g.x];
+            workgroupBarrier();
+            var a = 0u;
+            for (var k = 0u; k < 4u; k++) { a += f(s[(i + k) & 63u]); }
+            o[g.x] = a;
+        }",
+    );
+    let mutation: Mutation = "off-by-one@OpBitCount".parse().unwrap();
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let planted = mutation.plant(&subject.source.module, "main").unwrap();
+    let target = Mutating::new(Synthetic::new(|_| {}), planted);
+    let mut result = check.run(&target).unwrap();
+    check.explain(&mut result, &target, false);
+    let reduced = reduce(&check, &result, &target, 500).unwrap();
+    let text = reduced.subject.source.disassemble().unwrap();
+    for gone in ["OpLoopMerge", "OpControlBarrier", "Workgroup", "OpPhi", "OpIAdd"] {
+        assert!(!text.contains(gone), "{gone}: {text}");
+    }
+    assert!(text.contains("OpBitCount") && text.contains("LocalSize 1 1 1") && reduced.instructions[1] < 20, "{text}");
+    let bytes = |options: &Options| {
+        let sizes = options.inputs.iter().map(|(_, source)| match source {
+            Source::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        });
+        sizes.sum::<usize>()
+    };
+    assert!(bytes(&reduced.options) <= 8, "{:?}", reduced.options.inputs);
 }
 
 #[test]

@@ -88,8 +88,12 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "no_trace")]
     explain: bool,
 
-    /// Do not ask a device that fails for its intermediate results
+    /// Ask a device that fails for its intermediate results: what is done unless --no-trace is given
     #[arg(long)]
+    trace: bool,
+
+    /// Do not ask a device that fails for its intermediate results
+    #[arg(long, conflicts_with = "trace")]
     no_trace: bool,
 
     /// Make a failure smaller before it is bundled: a shader that still shows the same instruction and the same class
@@ -103,7 +107,7 @@ pub(crate) struct CheckArgs {
     /// Plant an error in what the device is given, to see the tool find it
     ///
     /// KIND or KIND@INSTRUCTION; KIND is one of ulp:N, rounding, sign-of-zero, off-by-one, signedness, lost-atomic,
-    /// missing-barrier; INSTRUCTION a name (OpFMul, Sqrt), a result (%12), a place in the module, or `last`.
+    /// missing-barrier; INSTRUCTION a name (OpFMul, Sqrt), a result (%12, or %name as OpName has it), a place in the module, or `last`.
     #[arg(long, value_name = "KIND[@INSTRUCTION]", value_parser = str::parse::<Mutation>)]
     mutate: Option<Mutation>,
 }

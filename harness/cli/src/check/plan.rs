@@ -75,7 +75,7 @@ pub(super) fn prepared<R>(
                 check: &check,
                 options,
                 why,
-                trace: !args.no_trace || args.explain,
+                trace: args.trace || args.explain || !args.no_trace,
                 explain: args.explain,
                 reduce: args.reduce,
                 mutation: args.mutate.clone(),

@@ -1,10 +1,11 @@
-//! Control flow made simpler: a branch that goes one way only, and no blocks that nothing reaches.
+//! Control flow made simpler: a branch that goes one way only, a loop that is gone through once, and no blocks that nothing reaches.
 //!
-//! Edges are only taken away, never added, so that what dominated a use still does.
+//! What dominated a use still does: edges are taken away, and where a loop's end leads on instead of back, all that leads to it came
+//! through what led there before.
 
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{Block, Function, Index, Merge};
+use assay_spirv::module::{Block, Function, Index, Instruction, Merge};
 use assay_spirv::tables::{Kind, Op};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,28 +37,78 @@ fn successors(module: &Module, block: &Block) -> Vec<u32> {
 
 /// The module in which the block with that label goes to the target only; `None` where a phi or a use stands in the way.
 pub(crate) fn go(module: &Module, label: u32, target: u32) -> Option<Vec<u32>> {
-    let block = module.block(module.block_of(label)?);
+    rewired(module, label, &BTreeMap::from([(label, target)]), None)
+}
+
+/// The headers of loops.
+pub(crate) fn loops(module: &Module) -> Vec<u32> {
+    let is_loop = |block: &&Block| matches!(block.merge, Some(Merge::Loop { .. }));
+    module.blocks().iter().filter(is_loop).map(|block| block.label).collect()
+}
+
+/// The module in which the loop with that header is gone through once, from its beginning to its end; `None` where a phi or a use
+/// stands in the way.
+pub(crate) fn once(module: &Module, header: u32) -> Option<Vec<u32>> {
+    let block = module.block(module.block_of(header)?);
+    let Some(Merge::Loop { merge, .. }) = block.merge else { return None };
+    let merge = module.block(merge);
     let function = module.functions().iter().find(|f| f.instructions.contains(&block.instructions.start))?;
-    let mut editor = Editor::new(module);
-    let is_selection = matches!(block.merge, Some(Merge::Selection { .. }));
-    if is_selection {
-        editor.replace(module.instruction(Index(block.instructions.end - 2)).at, Vec::new());
+    if module.instructions_in(merge.instructions.clone()).any(|i| i.op == Some(Op::Phi)) {
+        return None;
     }
-    editor.replace(module.instruction(block.terminator()).at, instruction(Op::Branch, &[target]));
-    let next = |block: &Block| if block.label == label { vec![target] } else { successors(module, block) };
-    let reached = reach(module, function, next)?;
+    let inside = reach(module, header, |b| if b.label == merge.label { Vec::new() } else { successors(module, b) })?;
+    let leaves = |label: u32| {
+        let alone = || {
+            let block = module.block(module.block_of(label)?);
+            Some(block.instructions.len() == 2 && successors(module, block) == [merge.label])
+        };
+        label == merge.label || alone() == Some(true)
+    };
+    let mut goes = BTreeMap::new();
+    for block in blocks(module, function).filter(|b| b.label != merge.label && inside.contains(&b.label)) {
+        let next = successors(module, block);
+        let stays: Vec<u32> = next.iter().copied().filter(|label| !leaves(*label)).collect();
+        if next.contains(&header) {
+            goes.insert(block.label, merge.label);
+        } else if let ([only], true) = (&stays[..], next.len() > 1) {
+            goes.insert(block.label, *only);
+        }
+    }
+    rewired(module, header, &goes, Some(header))
+}
+
+/// The module in which blocks, all in the function of one of these labels, go to one target only, and a loop's header is none any more.
+fn rewired(module: &Module, label: u32, goes: &BTreeMap<u32, u32>, unlooped: Option<u32>) -> Option<Vec<u32>> {
+    let place = module.block(module.block_of(label)?).instructions.start;
+    let function = module.functions().iter().find(|f| f.instructions.contains(&place))?;
+    let mut editor = Editor::new(module);
+    let is_header = |block: &Block| match block.merge {
+        Some(Merge::Selection { .. }) => !goes.contains_key(&block.label),
+        Some(Merge::Loop { .. }) => unlooped != Some(block.label),
+        None => false,
+    };
+    for block in blocks(module, function) {
+        if block.merge.is_some() && !is_header(block) {
+            editor.replace(module.instruction(Index(block.instructions.end - 2)).at, Vec::new());
+        }
+        if let Some(target) = goes.get(&block.label) {
+            editor.replace(module.instruction(block.terminator()).at, instruction(Op::Branch, &[*target]));
+        }
+    }
+    let next = |block: &Block| goes.get(&block.label).map_or_else(|| successors(module, block), |target| vec![*target]);
+    let reached = reach(module, blocks(module, function).next()?.label, next)?;
     // What a header that is left merges to or continues at must be there, if only as a shell.
     let (mut merges, mut continues) = (BTreeSet::new(), Vec::new());
-    for block in blocks(module, function).filter(|b| reached.contains(&b.label)) {
+    for block in blocks(module, function).filter(|b| reached.contains(&b.label) && is_header(b)) {
         match block.merge {
-            Some(Merge::Selection { merge }) if block.label != label || !is_selection => {
+            Some(Merge::Selection { merge }) => {
                 merges.insert(module.block(merge).label);
             }
             Some(Merge::Loop { merge, continue_target, .. }) => {
                 merges.insert(module.block(merge).label);
                 continues.push((module.block(continue_target).label, block.label));
             }
-            Some(Merge::Selection { .. }) | None => {}
+            None => {}
         }
     }
     let mut gone = BTreeSet::new();
@@ -79,21 +130,28 @@ pub(crate) fn go(module: &Module, label: u32, target: u32) -> Option<Vec<u32>> {
     // A phi wants every predecessor and no other.
     for block in blocks(module, function).filter(|b| reached.contains(&b.label)) {
         for i in module.instructions_in(block.instructions.clone()).filter(|i| i.op == Some(Op::Phi)) {
-            let stale = i.operands().chunks(2).any(|pair| {
-                let [_, parent] = pair else { return true };
-                let from = module.block_of(*parent).map(|parent| module.block(parent));
-                let shell = continues.iter().any(|(label, _)| label == parent);
-                !shell && from.is_none_or(|from| !reached.contains(parent) || !next(from).contains(&block.label))
-            });
-            if stale {
+            let there = |pair: &&[u32]| {
+                let [_, parent] = **pair else { return false };
+                let from = module.block_of(parent).map(|parent| module.block(parent));
+                let shell = continues.iter().any(|(label, _)| *label == parent);
+                shell || from.is_some_and(|from| reached.contains(&parent) && next(from).contains(&block.label))
+            };
+            let pairs: Vec<u32> = i.operands().chunks(2).filter(there).flatten().copied().collect();
+            if pairs.is_empty() {
                 return None;
+            }
+            if pairs.len() < i.operands().len() {
+                let mut words = vec![i.words[0] & 0xffff | (pairs.len() as u32 + 3) << 16, i.words[1], i.words[2]];
+                words.extend(pairs);
+                editor.replace(i.at, words);
             }
         }
     }
     // A use of what is gone could only stand in a phi or in what is itself gone.
     let mut dangling = false;
     for block in blocks(module, function).filter(|b| reached.contains(&b.label)) {
-        for i in module.instructions_in(block.instructions.clone()).filter(|i| !is_branch(i.op)) {
+        let phi = |i: &Instruction<'_>| i.op == Some(Op::Phi);
+        for i in module.instructions_in(block.instructions.clone()).filter(|i| !is_branch(i.op) && !phi(i)) {
             let _newer =
                 module.operands(i, |operand| dangling |= gone.contains(&i.words[operand.at]) && is_id(operand.kind));
         }
@@ -165,9 +223,8 @@ fn blocks<'a>(module: &'a Module, function: &Function) -> impl Iterator<Item = &
     module.blocks().get(function.blocks.start as usize..function.blocks.end as usize).unwrap_or_default().iter()
 }
 
-/// The labels of the blocks that are reached from a function's first.
-fn reach(module: &Module, function: &Function, next: impl Fn(&Block) -> Vec<u32>) -> Option<BTreeSet<u32>> {
-    let first = blocks(module, function).next()?.label;
+/// The labels of the blocks that are reached from one.
+fn reach(module: &Module, first: u32, next: impl Fn(&Block) -> Vec<u32>) -> Option<BTreeSet<u32>> {
     let (mut reached, mut waiting) = (BTreeSet::new(), vec![first]);
     while let Some(label) = waiting.pop() {
         if reached.insert(label) {

@@ -6,18 +6,22 @@
 //! behaviour, and fail as before: the same instruction is to blame and an element is wrong in the same way. So a
 //! reduction never slides to another failure.
 
+mod edits;
+mod straighten;
+
 use crate::check::Check;
 use crate::device::Target;
 use crate::options::{Options, Source};
 use crate::states::states;
-use crate::verdict::bytes_of;
-use crate::{BindingName, CheckError, Subject, straighten};
+use crate::verdict::{SPECIFICATION, bytes_of};
+use crate::{BindingName, CheckError, Subject};
 use assay_oracle::Limits;
 use assay_runner::{CheckResult, Status};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, PlainKind};
-use assay_spirv::module::{Index, Instruction};
-use assay_spirv::tables::{Decoration, Kind, Op};
+use assay_spirv::edit::{Editor, Plain, instruction};
+use assay_spirv::module::{Index, Instruction, Section};
+use assay_spirv::tables::{ExecutionMode, Kind, Op};
+use edits::{Instead, constant, effects, functions, operands, substituted, values, without, without_unused};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a reduction came to.
@@ -46,7 +50,7 @@ struct Signature {
 
 impl Signature {
     fn of(module: &Module, result: &CheckResult) -> Option<Signature> {
-        let first = result.mismatches.iter().find(|m| m.by == "specification")?;
+        let first = result.mismatches.iter().find(|m| m.by == SPECIFICATION)?;
         let blamed = result.blamed.first().and_then(|b| module.instruction(Index(b.instruction)).result());
         Some(Signature { blamed, class: first.class.clone() })
     }
@@ -110,12 +114,16 @@ pub fn reduce(
         // Most of a large shader is gone then, before each of its instructions is tried.
         reducer.clean();
         reducer.sweep(values);
+        reducer.sweep(operands);
+        reducer.once();
         reducer.straighten();
         reducer.clean();
         if size(reducer.module()) >= size_before || reducer.tried >= reducer.limit {
             break;
         }
     }
+    reducer.shrink_workgroup();
+    reducer.shrink_buffers();
     reducer.trace_all();
     let Candidate { subject, options, result } = reducer.best;
     let instructions = [before, size(&subject.source.module)];
@@ -252,6 +260,56 @@ impl Reducer<'_> {
         }
     }
 
+    /// Fewer invocations of a workgroup: one, or along each axis half as many as long as that fails too.
+    fn shrink_workgroup(&mut self) {
+        let options = self.best.options.clone();
+        let size = |module: &Module| {
+            let mode = |i: &Instruction<'_>| i.operand(1) == Some(ExecutionMode::LocalSize.word());
+            let mode = module.section(Section::ExecutionModes).find(mode)?;
+            let [_, _, x, y, z] = *mode.operands() else { return None };
+            Some((mode.at, mode.operands()[0], [x, y, z]))
+        };
+        let with = |module: &Module, sides: [u32; 3]| {
+            let (at, entry, _) = size(module)?;
+            let mut editor = Editor::new(module);
+            let [x, y, z] = sides;
+            let operands = [entry, ExecutionMode::LocalSize.word(), x, y, z];
+            editor.replace(at, instruction(Op::ExecutionMode, &operands));
+            Some(editor.finish())
+        };
+        let Some((_, _, sides)) = size(self.module()) else { return };
+        if sides != [1; 3] && with(self.module(), [1; 3]).is_some_and(|words| self.take(&words, &options)) {
+            return;
+        }
+        for axis in 0..3 {
+            while let Some((_, _, mut fewer)) = size(self.module()) {
+                fewer[axis] /= 2;
+                if fewer[axis] == 0 || !with(self.module(), fewer).is_some_and(|words| self.take(&words, &options)) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Shorter buffers: half as long, as long as that fails too.
+    fn shrink_buffers(&mut self) {
+        let words = self.module().words().to_vec();
+        for at in 0..self.best.options.inputs.len() {
+            loop {
+                let mut options = self.best.options.clone();
+                let Some((_, Source::Bytes(bytes))) = options.inputs.get_mut(at) else { break };
+                let half = (bytes.len() / 2).next_multiple_of(4);
+                if half == 0 || half >= bytes.len() {
+                    break;
+                }
+                bytes.truncate(half);
+                if !self.take(&words, &options) {
+                    break;
+                }
+            }
+        }
+    }
+
     /// Gives the wrong instruction the operands that it had in the example, as constants.
     fn fix_operands(&mut self) {
         let Some(blame) = self.best.result.blamed.first().cloned() else { return };
@@ -282,12 +340,12 @@ impl Reducer<'_> {
     }
 
     /// Tries to do without instructions: many at once, then fewer. `choose` says which, and what stands for a result.
-    fn sweep(&mut self, choose: fn(&Module, &Instruction<'_>) -> Option<Option<Plain>>) {
+    fn sweep(&mut self, choose: fn(&Module, &Instruction<'_>) -> Option<Instead>) {
         // From the end, for what comes late is used by little: what goes there leaves the number of those before as it is.
         let (mut open, mut chunk) = (usize::MAX, usize::MAX);
         while self.tried < self.limit {
             let module = self.module();
-            let all: Vec<(u32, Option<Plain>)> = functions(module)
+            let all: Vec<(u32, Instead)> = functions(module)
                 .filter(|i| self.signature.blamed.is_none_or(|id| i.result() != Some(id)))
                 .filter_map(|i| Some((i.index.0, choose(module, &i)?)))
                 .collect();
@@ -305,6 +363,21 @@ impl Reducer<'_> {
                 }
                 _ if chunk == 1 => open -= 1,
                 _ => chunk = chunk.div_ceil(2),
+            }
+        }
+    }
+
+    /// Goes through loops once.
+    fn once(&mut self) {
+        let mut tried = BTreeSet::new();
+        while self.tried < self.limit {
+            let module = self.module();
+            let Some(header) = straighten::loops(module).into_iter().find(|header| tried.insert(*header)) else {
+                break;
+            };
+            let (words, options) = (straighten::once(module, header), self.best.options.clone());
+            if let Some(words) = words {
+                self.take(&words, &options);
             }
         }
     }
@@ -343,173 +416,5 @@ impl Reducer<'_> {
                 break;
             }
         }
-    }
-}
-
-fn functions(module: &Module) -> impl Iterator<Item = Instruction<'_>> {
-    module.functions().iter().flat_map(|f| module.instructions_in(f.instructions.clone()))
-}
-
-/// Instructions with effects and no result that anything needs.
-fn effects(_: &Module, i: &Instruction<'_>) -> Option<Option<Plain>> {
-    matches!(i.op?, Op::Store | Op::CopyMemory | Op::ControlBarrier | Op::MemoryBarrier | Op::AtomicStore)
-        .then_some(None)
-}
-
-/// Instructions whose result a constant can stand for.
-fn values(module: &Module, i: &Instruction<'_>) -> Option<Option<Plain>> {
-    if matches!(i.op?, Op::Phi | Op::FunctionParameter | Op::Variable | Op::Label | Op::Function) {
-        return None;
-    }
-    Plain::of_value(module, i.result()?).map(Some)
-}
-
-/// The module without some instructions, zero standing for their results.
-fn without(module: &Module, some: &[(u32, Option<Plain>)]) -> Option<Vec<u32>> {
-    let mut editor = Editor::new(module);
-    let mut with = BTreeMap::new();
-    let mut gone = BTreeSet::new();
-    for (index, plain) in some {
-        let i = module.instruction(Index(*index));
-        gone.insert(*index);
-        if let (Some(plain), Some(result)) = (plain, i.result()) {
-            let zeros = vec![0; plain.count as usize];
-            with.insert(result, constant(&mut editor, plain, &zeros)?);
-        }
-    }
-    for i in functions(module) {
-        if gone.contains(&i.index.0) {
-            editor.replace(i.at, Vec::new());
-        } else if !with.is_empty() {
-            let words = substituted(module, &i, i.words.to_vec(), &with);
-            if words != i.words {
-                editor.replace(i.at, words);
-            }
-        }
-    }
-    editor.forget(&with.keys().copied().collect());
-    Some(editor.finish())
-}
-
-/// The words of an instruction with other ids for some.
-fn substituted(module: &Module, i: &Instruction<'_>, mut words: Vec<u32>, with: &BTreeMap<u32, u32>) -> Vec<u32> {
-    let _newer = module.operands(*i, |operand| {
-        if operand.kind == Kind::IdRef
-            && let Some(new) = with.get(&i.words[operand.at])
-        {
-            words[operand.at] = *new;
-        }
-    });
-    words
-}
-
-/// A constant of a type with those bits, component by component; `None` for booleans in vectors of them and the like.
-fn constant(editor: &mut Editor<'_>, plain: &Plain, bits: &[u64]) -> Option<u32> {
-    let mut components = Vec::new();
-    for bits in bits {
-        components.push(match plain.kind {
-            PlainKind::Bool => editor.boolean(plain.component, *bits != 0),
-            PlainKind::Int { signed: true } if plain.width < 32 => {
-                let shift = 64 - plain.width;
-                editor.constant(plain.component, 32, ((*bits << shift) as i64 >> shift) as u64)
-            }
-            PlainKind::Int { .. } | PlainKind::Float => editor.constant(plain.component, plain.width, *bits),
-        });
-    }
-    match (plain.count, &components[..]) {
-        (1, [only]) => Some(*only),
-        (count, all) if all.len() == count as usize => Some(editor.composite(plain.ty, all)),
-        _ => None,
-    }
-}
-
-/// The module without what nothing uses.
-fn without_unused(module: &Module) -> Vec<u32> {
-    // What instructions name, but for names and decorations.
-    let mut used: BTreeMap<u32, usize> = BTreeMap::new();
-    for i in module.instructions() {
-        let about = matches!(
-            i.op,
-            Some(Op::Name | Op::MemberName | Op::Decorate | Op::MemberDecorate | Op::DecorateId | Op::EntryPoint)
-        );
-        if about || i.op == Some(Op::FunctionEnd) {
-            continue;
-        }
-        let result = i.result();
-        let _newer = module.operands(i, |operand| {
-            let word = i.words[operand.at];
-            let names =
-                matches!(operand.kind, Kind::IdRef | Kind::IdScope | Kind::IdMemorySemantics | Kind::IdResultType);
-            if names && Some(word) != result {
-                *used.entry(word).or_default() += 1;
-            }
-        });
-    }
-    let entries: BTreeSet<u32> =
-        module.section(assay_spirv::module::Section::EntryPoints).filter_map(|i| i.operand(1)).collect();
-    let is_used = |id: u32| used.contains_key(&id) || entries.contains(&id);
-    // The size of a workgroup is a constant that no instruction need name.
-    let is_builtin = |id: u32| {
-        module.definition_of_word(id).is_some_and(|d| d.op != Some(Op::Variable))
-            && module.decorations(id).any(|d| d.decoration == Some(Decoration::BuiltIn))
-    };
-    let mut gone: BTreeSet<u32> = BTreeSet::new();
-    let mut editor = Editor::new(module);
-    let mut drop = |editor: &mut Editor<'_>, i: &Instruction<'_>| {
-        gone.extend(i.result());
-        editor.replace(i.at, Vec::new());
-    };
-    for function in module.functions() {
-        let unused = !is_used(function.id);
-        for i in module.instructions_in(function.instructions.clone()) {
-            let pure = i.op.is_some_and(has_no_effect);
-            if unused
-                || matches!(i.op, Some(Op::Line | Op::NoLine))
-                || pure && i.result().is_some_and(|id| !is_used(id))
-            {
-                drop(&mut editor, &i);
-            }
-        }
-    }
-    for i in module.section(assay_spirv::module::Section::Globals) {
-        if matches!(i.op, Some(Op::Line | Op::NoLine)) || i.result().is_some_and(|id| !is_used(id) && !is_builtin(id)) {
-            drop(&mut editor, &i);
-        }
-    }
-    editor.forget(&gone);
-    editor.finish()
-}
-
-/// Whether an instruction that nothing uses can go.
-fn has_no_effect(op: Op) -> bool {
-    let name = op.name();
-    let effects = ["OpAtomic", "OpFunction", "OpLabel", "OpGroup", "OpSubgroup", "OpImageWrite", "OpExtInst"];
-    op == Op::ExtInst || !effects.iter().any(|start| name.starts_with(start))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_nothing_uses_goes_and_the_rest_stays_legal() {
-        let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
-            fn unused(x: u32) -> u32 { return x * 3u; }
-            @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-                let y = data[id.x] + 1u;
-                data[id.x] = 7u;
-            }";
-        let subject = Subject::read("a.wgsl", text.as_bytes()).unwrap();
-        let mut module = Module::parse(subject.source.module.words().to_vec()).unwrap();
-        let before = (size(&module), module.words().len());
-        for _ in 0..10 {
-            module = Module::parse(without_unused(&module)).unwrap();
-        }
-        assert!(size(&module) < before.0 && module.words().len() < before.1);
-        let bytes: Vec<u8> = module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-        let small = Subject::read("a.spv", &bytes).unwrap();
-        small.must_be_legal().unwrap();
-        assert!(Check::new(&small, &Options::default()).is_ok());
-        assert!(!module.functions().is_empty() && functions(&module).any(|i| i.op == Some(Op::Store)));
     }
 }
