@@ -193,6 +193,7 @@ impl Coordinator {
             inquiries: BTreeMap::new(),
             jobs: VecDeque::new(),
             incidents: BTreeMap::new(),
+            ended_outside: BTreeMap::new(),
             numbers: 0,
             failures: 0,
             not_before: None,
@@ -237,6 +238,8 @@ struct Run<'a> {
     /// Runs that inquiries ask for: the inquiry, and what runs before its case.
     jobs: VecDeque<(u64, Vec<u32>)>,
     incidents: BTreeMap<u64, Incident>,
+    /// How often something from outside ended the process of a case, where that is not inquired into.
+    ended_outside: BTreeMap<u32, u32>,
     numbers: u64,
     /// Workers that did not start, one after another.
     failures: u32,
@@ -511,9 +514,6 @@ impl Run<'_> {
         }
         let histories: Vec<Vec<u32>> = suspects.iter().map(|(case, _)| worker.before(*case)).collect();
         let (mut words, status, job) = self.crew.bury(at);
-        if starting {
-            return self.did_not_start(trouble, words, job);
-        }
         let outside = matches!(trouble, Trouble::Ended) && from_outside(status);
         let (did, what) = match &trouble {
             Trouble::Ended => (Status::Crash, how(status)),
@@ -530,6 +530,9 @@ impl Run<'_> {
         };
         if !words.is_empty() {
             words = format!("; it wrote: {words}");
+        }
+        if starting {
+            return self.did_not_start(trouble, what + &words, job);
         }
         let Some(job) = job else { return Ok(()) };
         let blank = |case: u32, doing: &str| {
@@ -572,10 +575,8 @@ impl Run<'_> {
         if !self.settings.confirm {
             // The likeliest is charged, and the others are run again.
             for (place, (case, event)) in accused.into_iter().enumerate() {
-                match place {
-                    0 if !outside => self.tell(&event)?,
-                    _ => self.todo.push_front(case),
-                }
+                let charged = place == 0 && (!outside || self.ended_too_often(case));
+                if charged { self.tell(&event)? } else { self.todo.push_front(case) }
             }
             return Ok(());
         }
@@ -589,7 +590,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn did_not_start(&mut self, trouble: Trouble, words: String, job: Option<Job>) -> Result<(), IsolateError> {
+    /// Something from outside has ended the process of a case: whether that is once too often for it to be run again.
+    fn ended_too_often(&mut self, case: u32) -> bool {
+        let ended = self.ended_outside.entry(case).or_default();
+        *ended += 1;
+        *ended > OUTSIDE
+    }
+
+    fn did_not_start(&mut self, trouble: Trouble, what: String, job: Option<Job>) -> Result<(), IsolateError> {
         self.failures += 1;
         match job {
             Some(Job { inquiry: Some(number), mut cases, .. }) => {
@@ -605,11 +613,10 @@ impl Run<'_> {
         }
         Err(match trouble {
             Trouble::Refused(refusal) => IsolateError::Refused(refusal),
-            Trouble::Broken(what) => IsolateError::Start(what),
             Trouble::Hang(..) | Trouble::Silent => {
                 IsolateError::Start(format!("it takes more than {:?}", self.settings.limits.start))
             }
-            Trouble::Ended | Trouble::Memory(_) | Trouble::Flood(_) => IsolateError::Start(words),
+            Trouble::Ended | Trouble::Broken(_) | Trouble::Memory(_) | Trouble::Flood(_) => IsolateError::Start(what),
         })
     }
 

@@ -42,6 +42,8 @@ faults! {
     Segfault = "segfault",
     /// Aborts.
     Abort = "abort",
+    /// Ends by SIGKILL each time, as by something from outside.
+    Killed = "killed",
     /// Exits with code 0.
     Exit = "exit",
     /// Never ends.
@@ -95,9 +97,13 @@ impl Fault {
             Fault::Restless => status == Status::Fail && repeated == Some(Flaky),
             Fault::Invalid => confirmed(Status::InternalError),
             Fault::Silent => confirmed(Status::InternalError),
-            Fault::Segfault | Fault::Abort | Fault::Exit | Fault::Garbage | Fault::Half | Fault::Liar => {
-                confirmed(Status::Crash)
-            }
+            Fault::Segfault
+            | Fault::Abort
+            | Fault::Killed
+            | Fault::Exit
+            | Fault::Garbage
+            | Fault::Half
+            | Fault::Liar => confirmed(Status::Crash),
             // They do not end either: it depends on the machine's load which limit they meet first.
             Fault::Leak | Fault::Flood => {
                 matches!(status, Status::Crash | Status::Timeout) && matches!(repeated, Some(Same | Flaky))

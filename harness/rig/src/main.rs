@@ -37,6 +37,9 @@ fn open(setup: serde_json::Value) -> Result<Box<dyn Bench>, Refusal> {
     match setup.as_str() {
         Some("refuse") => Err(Refusal { reason: "there is no device".to_owned(), code: 4 }),
         Some("die") => std::process::exit(9),
+        Some("never") => loop {
+            std::thread::sleep(Duration::from_secs(1));
+        },
         _ => Ok(Box::new(Mock::default())),
     }
 }

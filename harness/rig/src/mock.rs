@@ -107,6 +107,10 @@ impl Mock {
                 thread::sleep(Duration::from_millis(1));
             },
             Fault::Abort => std::process::abort(),
+            Fault::Killed => {
+                _ = kill_process(getpid(), Signal::KILL);
+                forever()
+            }
             Fault::Exit => exit(0),
             Fault::Hang => forever(),
             Fault::Stubborn => {

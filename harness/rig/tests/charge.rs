@@ -177,6 +177,27 @@ fn without_confirmation_a_failure_is_run_once() {
 }
 
 #[test]
+fn what_is_always_ended_from_outside_ends_without_confirmation_too() {
+    let faults = [Fault::None, Fault::Killed, Fault::None];
+    let (results, ended) = run(&faults, Settings { confirm: false, workers: 1, ..settings() });
+    let statuses: Vec<Status> = results.iter().map(|case| case.status).collect();
+    assert_eq!(statuses, [Status::Pass, Status::Crash, Status::Pass]);
+    assert!(reason(&results[1]).contains("its process was ended by SIGKILL"), "{}", reason(&results[1]));
+    // It may be none of its fault: it had some more attempts.
+    assert!(ended.processes > 3, "{ended:?}");
+}
+
+#[test]
+fn a_worker_that_takes_too_much_before_its_device_is_open_says_so() {
+    let cases = Faulty::new([Fault::Hang]);
+    let limits = Limits { memory: Some(1 << 20), ..settings().limits };
+    let small = Settings { workers: 1, limits, ..settings() };
+    let coordinator = Coordinator::start(launch(""), settings()).unwrap().adapt(launch("never"), small);
+    let error = coordinator.run(&cases, vec![0], &mut |_| Ok(()), &AtomicBool::new(false)).unwrap_err().to_string();
+    assert!(error.contains("cannot open the device: its process took more than 1 MiB of memory"), "{error}");
+}
+
+#[test]
 fn a_device_that_cannot_be_opened_ends_the_run_with_the_reason() {
     let error = Coordinator::start(launch("refuse"), settings()).err().expect("no device");
     assert!(matches!(&error, IsolateError::Refused(refusal) if refusal.code == 4), "{error}");
