@@ -18,7 +18,7 @@
 use crate::{
     deqp::{Did, Word},
     expect::{Expectations, Judged, Standing},
-    journal::{self, Journal},
+    journal::{self, Journal, Sifted},
     junit,
     ledger::Ledger,
     load::LoadError,
@@ -42,6 +42,11 @@ pub(crate) const STANDINGS: &str = "standings.jsonl";
 /// The page, which is not written here but goes with the results that it is of.
 pub(crate) const PAGE: &str = "report.html";
 pub(crate) const PARTIAL: &str = ".partial";
+
+/// Why a planned case has no result.
+pub(crate) const MISSING: &str = "planned, and without a result: the run ended before it";
+/// Why a case was not planned.
+pub(crate) const SKIPPED: &str = "left out by the list of skips";
 
 /// A line of `standings.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,8 +101,8 @@ pub struct Folder {
     _lock: File,
     results: Option<File>,
     synced: Instant,
-    /// The run continues one that was begun before.
-    resumed: bool,
+    /// The journal of a run that was begun before, until this one starts, which continues it.
+    continued: Option<Sifted>,
     /// Results that will be told and are in the journal already.
     written: usize,
     ledger: Ledger,
@@ -129,7 +134,7 @@ impl Folder {
             _lock: lock,
             results: None,
             synced: Instant::now(),
-            resumed: false,
+            continued: None,
             written: 0,
             ledger: Ledger::default(),
             standings: None,
@@ -141,6 +146,7 @@ impl Folder {
 
     /// Opens the folder of a run that was killed or interrupted, to go on with it. The first events that it is then told
     /// have to be the start of the run and the results of the journal ([`Journal::replay`]), which it does not write again.
+    /// Until that start everything in it stays as it is.
     ///
     /// # Errors
     /// There is no such run in it, another process is at it, or it cannot be written to.
@@ -149,18 +155,10 @@ impl Folder {
         if !path.is_dir() {
             return Err(LoadError::NoResults(path).into());
         }
-        let mut folder = Folder::create(path)?;
-        let journal = Journal::open(&folder.path)?;
-        (folder.resumed, folder.written) = (true, journal.results);
-        let opened = journal.append().and_then(|file| {
-            folder.clear(&[RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE])?;
-            Ok(file)
-        });
-        match opened {
-            Ok(file) => folder.results = Some(file),
-            Err(source) => return Err(FolderError::Write { path: folder.path, source }),
-        }
-        Ok((folder, journal))
+        let folder = Folder::create(path)?;
+        let (journal, sifted) = Journal::open(&folder.path)?;
+        let (continued, written) = (Some(sifted), journal.results);
+        Ok((Folder { continued, written, ..folder }, journal))
     }
 
     /// Whether a run was begun in a folder, ended or not, so that it can be gone on with.
@@ -186,7 +184,11 @@ impl Folder {
 
     fn start(&mut self, event: &Event) -> io::Result<()> {
         // All at once, so that files of two runs never lie side by side.
-        if !self.resumed {
+        let continued = self.continued.take();
+        if let Some(journal) = &continued {
+            self.results = Some(journal.place()?);
+            self.clear(&[RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE])?;
+        } else {
             self.clear(&[RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE, DEVICE])?;
             match fs::remove_dir_all(self.path.join(PICTURE_FOLDER)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -201,7 +203,7 @@ impl Folder {
         }
         self.ledger = Ledger::new(Rc::clone(self.expectations.planned()));
         self.standings = None;
-        if self.resumed {
+        if continued.is_some() {
             return Ok(());
         }
         self.results = Some(File::create(self.path.join(format!("{RESULTS}{PARTIAL}")))?);
@@ -297,12 +299,12 @@ impl Folder {
         let expectations = Rc::clone(&self.expectations);
         for at in self.ledger.missing() {
             let name = expectations.planned().get(at);
-            self.ledger.without_result(name, Word::Missing, "planned, and without a result: the run ended before it");
+            self.ledger.without_result(name, Word::Missing, MISSING);
             self.stand(name, Judged { standing: Standing::Missing, word: Word::Missing, why: None })?;
         }
         for name in expectations.skipped() {
-            let judged = expectations.judge_word(name, Did::Skip);
-            if self.ledger.without_result(name, judged.word, "left out by the list of skips") {
+            let judged = expectations.judge_skipped(name);
+            if self.ledger.without_result(name, judged.word, SKIPPED) {
                 self.stand(name, judged)?;
             }
         }
@@ -390,13 +392,13 @@ impl Reporter for Folder {
     }
 }
 
-/// How the names of files begin that [`probe`] writes.
-const PROBE: &str = ".assay-";
+/// How the names of files begin that are nothing to anybody else.
+pub(crate) const OWN: &str = ".assay-";
 
-/// Removes what was left of probes by processes that were killed in the middle of one. What cannot be removed is in nobody's way.
+/// Removes what was left of such files by processes that were killed in the middle of one. What cannot be removed is in nobody's way.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(PROBE) && name.ends_with(PARTIAL)) {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(OWN) && name.ends_with(PARTIAL)) {
             _ = fs::remove_file(entry.path());
         }
     }
@@ -404,7 +406,7 @@ fn sweep(folder: &Path) {
 
 /// Writes and removes a file, so that a folder that cannot be written to, or a full disk, is known before a run and not after.
 fn probe(folder: &Path) -> io::Result<()> {
-    let path = folder.join(format!("{PROBE}{}{PARTIAL}", std::process::id()));
+    let path = folder.join(format!("{OWN}{}{PARTIAL}", std::process::id()));
     let written = File::create(&path).and_then(|mut file| {
         file.write_all(&[0; 1 << 20])?;
         file.sync_all()

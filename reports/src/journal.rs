@@ -6,7 +6,7 @@
 //! was or not there at all.
 
 use crate::{
-    folder::{PARTIAL, RESULTS},
+    folder::{OWN, PARTIAL, RESULTS},
     load::LoadError,
 };
 use assay_runner::{Event, RunInfo, SCHEMA};
@@ -63,50 +63,54 @@ pub struct Journal {
     pub wall: f64,
 }
 
+/// A journal of whole results only, beside the one that it is made from: gone again unless it takes its place.
+#[derive(Debug)]
+pub(crate) struct Sifted {
+    copy: PathBuf,
+    partial: PathBuf,
+    done: PathBuf,
+}
+
+impl Sifted {
+    /// Puts it in its place and opens it for what follows.
+    pub(crate) fn place(&self) -> io::Result<File> {
+        fs::rename(&self.copy, &self.partial)?;
+        match fs::remove_file(&self.done) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        OpenOptions::new().append(true).open(&self.partial)
+    }
+}
+
+impl Drop for Sifted {
+    fn drop(&mut self) {
+        // One that is in its place is not there any more.
+        _ = fs::remove_file(&self.copy);
+    }
+}
+
 impl Journal {
-    /// Reads the journal of a folder and makes it ready to be continued: what is not a whole result is taken out of it, in a
-    /// copy that then takes its place. The caller has locked the folder.
+    /// Reads the journal of a folder, and copies what of it is a whole result, ready to be continued. The journal itself is left
+    /// as it is. The caller has locked the folder.
     ///
     /// # Errors
-    /// There is none, nobody can tell from it what was being run, a later version wrote it, or it cannot be read or
-    /// written.
-    pub(crate) fn open(folder: &Path) -> Result<Journal, LoadError> {
+    /// There is none, nobody can tell from it what was being run, a later version wrote it, or it cannot be read or copied.
+    pub(crate) fn open(folder: &Path) -> Result<(Journal, Sifted), LoadError> {
         let (partial, done) = (folder.join(format!("{RESULTS}{PARTIAL}")), folder.join(RESULTS));
-        let source = if partial.exists() { &partial } else { &done };
+        let source = if partial.exists() { partial.clone() } else { done.clone() };
         if !source.exists() {
             return Err(LoadError::NoResults(folder.to_owned()));
         }
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| LoadError::Read { path, source }
-        };
-        let copy = folder.join(format!("{RESULTS}{PARTIAL}.new"));
-        let unwritten = |source| LoadError::Write { path: copy.clone(), source };
-        let mut out = BufWriter::new(File::create(&copy).map_err(unwritten)?);
-        let reader = BufReader::with_capacity(1 << 20, File::open(source).map_err(failed(source))?);
-        let sifted = sift(reader, source, &partial, &mut out);
-        let (journal, changed) = match sifted {
-            Ok(sifted) => sifted,
-            Err(error) => {
-                _ = fs::remove_file(&copy);
-                return Err(error);
-            }
-        };
+        let failed = |error| LoadError::Read { path: source.clone(), source: error };
+        let reader = BufReader::with_capacity(1 << 20, File::open(&source).map_err(failed)?);
+        let sifted = Sifted { copy: folder.join(format!("{OWN}journal{PARTIAL}")), partial, done };
+        let unwritten = |source| LoadError::Write { path: sifted.copy.clone(), source };
+        let mut out = BufWriter::new(File::create(&sifted.copy).map_err(unwritten)?);
+        let journal = sift(reader, &source, &sifted.partial, &mut out)?;
         let out = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
-        if changed || source == &done {
-            out.sync_all().and_then(|()| fs::rename(&copy, &partial)).map_err(unwritten)?;
-        } else {
-            fs::remove_file(&copy).map_err(unwritten)?;
-        }
-        if done.exists() {
-            fs::remove_file(&done).map_err(|source| LoadError::Write { path: done.clone(), source })?;
-        }
-        Ok(journal)
-    }
-
-    /// Opens it for what follows.
-    pub(crate) fn append(&self) -> io::Result<File> {
-        OpenOptions::new().append(true).open(&self.path)
+        out.sync_all().map_err(unwritten)?;
+        Ok((journal, sifted))
     }
 
     /// Tells of every result in it.
@@ -128,13 +132,8 @@ impl Journal {
     }
 }
 
-/// Copies the lines of a journal that are to be kept; what they say together, and whether others were left out.
-fn sift(
-    mut reader: impl BufRead,
-    source: &Path,
-    path: &Path,
-    out: &mut impl Write,
-) -> Result<(Journal, bool), LoadError> {
+/// Copies the lines of a journal that are to be kept; what all of them say together.
+fn sift(mut reader: impl BufRead, source: &Path, path: &Path, out: &mut impl Write) -> Result<Journal, LoadError> {
     let failed = |error| LoadError::Read { path: source.to_owned(), source: error };
     let unwritten = |error| LoadError::Write { path: path.to_owned(), source: error };
     let no_beginning = || LoadError::NoBeginning(source.to_owned());
@@ -143,7 +142,7 @@ fn sift(
     let mut journal = begin(source, path, &line)?.ok_or_else(no_beginning)?;
     out.write_all(&line).map_err(unwritten)?;
     // Hashes of names, which take less than the names: if two are the same by chance, one case is run again.
-    let (hasher, mut names, mut changed) = (RandomState::new(), HashSet::new(), false);
+    let (hasher, mut names) = (RandomState::new(), HashSet::new());
     loop {
         line.clear();
         if reader.read_until(b'\n', &mut line).map_err(failed)? == 0 {
@@ -169,13 +168,11 @@ fn sift(
         if kept {
             journal.results += 1;
             out.write_all(&line).map_err(unwritten)?;
-        } else {
-            changed = true;
         }
     }
     // A run whose results are not all there is not complete, whatever its last line says.
     journal.complete &= journal.results >= journal.info.cases;
-    Ok((journal, changed))
+    Ok(journal)
 }
 
 /// The event of a line; `None` if it is not whole.
@@ -260,16 +257,15 @@ mod tests {
         assert_eq!(ended, wanted);
         assert!(text.lines().all(|line| is_whole(line.as_bytes()) == Some(true)));
         assert!(matches!(events.last(), Some(Event::RunFinished { .. })));
-        assert!(!dir.join("results.jsonl.partial").exists() && !dir.join("results.jsonl.partial.new").exists());
+        let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert_eq!(names.filter(|name| name.ends_with(PARTIAL)).count(), 0);
         assert_eq!(fs::read_to_string(dir.join("results.csv")).unwrap().lines().count(), 4);
     }
 
     /// What is kept of a journal of these bytes: the events, or why there are none.
     fn kept(bytes: &[u8]) -> Result<Vec<Event>, String> {
         let mut out = Vec::new();
-        let (journal, changed) =
-            sift(bytes, Path::new("j"), Path::new("j"), &mut out).map_err(|error| error.to_string())?;
-        assert_eq!(changed, out != bytes);
+        let journal = sift(bytes, Path::new("j"), Path::new("j"), &mut out).map_err(|error| error.to_string())?;
         let events: Vec<Event> = out.split_inclusive(|&byte| byte == b'\n').map(|l| whole_event(l).unwrap()).collect();
         assert_eq!(journal.results + 1, events.len());
         Ok(events)
@@ -350,6 +346,24 @@ mod tests {
         drop(folder);
         assert_eq!(resume(dir.path()).unwrap().len(), 4);
         assert_whole(dir.path());
+    }
+
+    #[test]
+    fn a_folder_is_as_it_was_until_its_run_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        put(dir.path(), &killed(dir.path()));
+        resume(dir.path()).unwrap();
+        fs::write(dir.path().join("report.html"), "a page").unwrap();
+        let files = || {
+            let paths = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+            let mut files: Vec<_> = paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+            files.sort();
+            files
+        };
+        let before = files();
+        assert_eq!(before.len(), 6);
+        drop(Folder::resume(dir.path()).unwrap());
+        assert!(files() == before);
     }
 
     #[test]

@@ -69,6 +69,21 @@ pub(crate) struct Lists {
 }
 
 impl ListsArgs {
+    /// The options by the names that clap has for them, with their values in words.
+    pub(crate) fn values(&self) -> Vec<(&'static str, String)> {
+        let files = [
+            ("caselist", &self.caselist),
+            ("skips", &self.skips),
+            ("flakes", &self.flakes),
+            ("baseline", &self.baseline),
+            ("waivers", &self.waivers),
+        ];
+        let text = |file: &PathBuf| file.display().to_string();
+        let files = files.map(|(option, file)| (option, file.as_ref().map_or_else(|| "none".to_owned(), text)));
+        let exclude = if self.exclude.is_empty() { "none".to_owned() } else { self.exclude.join(" ") };
+        [("exclude", exclude)].into_iter().chain(files).collect()
+    }
+
     /// Reads the lists and applies those that say which cases: all of this is known without a device.
     pub(crate) fn read(&self, mut all: Vec<Unit>, filters: &[Filter]) -> Result<(Lists, Chosen), Failure> {
         let patterns = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(Patterns::none()), Patterns::read);
@@ -93,8 +108,10 @@ impl ListsArgs {
             }
             !skip
         });
-        if !all.iter().any(chosen) {
-            let error = anyhow::anyhow!("the lists leave none of the cases that match");
+        let left = |filter: &&Filter| !all.iter().any(|case| filter.matches(case.name()));
+        let none = filters.iter().find(left).map(|filter| format!(" `{}`", filter.pattern()));
+        if none.is_some() || all.is_empty() {
+            let error = anyhow::anyhow!("the lists leave none of the cases that match{}", none.unwrap_or_default());
             return Err(Failure { code: exit::NOTHING, error });
         }
         Ok((Lists { flakes, baseline }, Chosen { cases: all, skipped }))

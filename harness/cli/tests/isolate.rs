@@ -7,7 +7,7 @@ mod common;
 mod device;
 
 use assay_runner::{CaseResult, Event};
-use common::assay;
+use common::{assay, assay_with};
 use device::device;
 use std::{
     collections::BTreeMap,
@@ -77,7 +77,8 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
     }
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
-    let mut child = start(&["run", "precision.f32", "--out", path(&out)], &out, 30);
+    let command = ["run", "precision.f32", "--seed", "7", "--timeout", "50", "--out", path(&out)];
+    let mut child = start(&command, &out, 30);
     // Not even the folder of a run that goes on can be taken.
     let second = assay(&["run", SOME[0], "--out", path(&out)]);
     assert!(second.code == 2 && second.stderr.contains("another `assay` is writing to"), "{second:?}");
@@ -88,9 +89,13 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
     // It is gone on with as it was begun, or not at all.
     for (arguments, said) in [
         (&["--budget", "sampled"][..], "with another --budget: quick then, sampled now"),
-        (&["--seed", "1"], "with another --seed"),
-        (&["precision.f16"], "with another FILTER"),
-        (&["--validation"], "with another --validation"),
+        // What stands for itself without being said is another, too, if it is said.
+        (&["--seed", "0"], "with another --seed: 7 then, 0 now"),
+        (&["--timeout", "60"], "with another --timeout: 50 then, 60 now"),
+        (&["--device", "lavapipe"], "with another --device: none then, lavapipe now"),
+        (&["-e", "*.exp.*"], "with another --exclude: none then, *.exp.* now"),
+        (&["precision.f16"], "with another FILTER: precision.f32 then, precision.f16 now"),
+        (&["--validation"], "with another --validation: no then, yes now"),
     ] {
         let output = assay(&[&["run", "--resume", path(&out)][..], arguments].concat());
         assert!(output.code == 2 && output.stderr.contains(said), "{said}: {output:?}");
@@ -98,7 +103,9 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
     // An interruption ends it in good order, and says how to go on.
     let lines = before.lines().count();
     let mut child = start(&["run", "--resume", path(&out)], &out, lines + 5);
-    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    // What limits the time of a command tells it, and then its group: it hears that twice.
+    let twice = format!("kill -TERM {0}; kill -INT {0}", child.id());
+    let interrupted = Command::new("sh").args(["-c", &twice]).status().unwrap();
     assert!(interrupted.success() && child.wait().unwrap().code().is_some_and(|code| code == 130 || code == 1));
     let after = results(&out);
     assert!(after.len() >= lines, "what was there is still there");
@@ -106,6 +113,19 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
     let now = fs::read_to_string(out.join("results.jsonl")).unwrap();
     assert!(whole.iter().all(|line| now.lines().any(|other| other == *line)), "no result was changed");
     assert!(now.lines().last().unwrap().contains("\"interrupted\":true"));
+    // What is refused leaves everything as it was.
+    let files = || -> BTreeMap<_, _> {
+        let paths = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+        paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    };
+    let before = files();
+    assert!(before.contains_key(&out.join("junit.xml")));
+    let nothing = ("VK_DRIVER_FILES", "/nonexistent.json");
+    for (arguments, environment, code) in [(&["--timeout", "5"][..], &[][..], 2), (&[], &[nothing], 4)] {
+        let output = assay_with(&[&["run", "--resume", path(&out)][..], arguments].concat(), environment);
+        assert_eq!(output.code, code, "{output:?}");
+        assert!(files() == before, "{output:?}");
+    }
 }
 
 #[test]
@@ -140,6 +160,15 @@ fn every_device_has_a_folder_of_its_own() {
         let again = assay(&["run", "--resume", path(folder), "-q"]);
         assert_eq!(again.code, 0, "{again:?}");
     }
+    // One page shows them all; what is joined or compared is one of them.
+    assert_eq!(assay(&["report", path(&out)]).code, 0);
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(found.iter().all(|name| page.contains(name)));
+    let merged = assay(&["merge", path(&out), "--out", path(&dir.path().join("merged"))]);
+    assert!(
+        merged.code == 2 && merged.stderr.contains("holds several runs, each in a folder of its own"),
+        "{merged:?}"
+    );
     // Or all together: those that have not begun are begun, as the command line was.
     fs::remove_dir_all(folders.iter().find(|path| path.is_dir()).unwrap()).unwrap();
     let again = assay(&["run", "--resume", path(&out), "-q"]);

@@ -4,7 +4,9 @@
 use super::{
     ALL, INTERRUPTED,
     among::{Among, at_once},
-    default_folder, one, resume, session,
+    default_folder, one,
+    resume::{self, Given},
+    session,
 };
 use crate::{
     args::{Api, Isolate, RunArgs},
@@ -18,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     sync::atomic::Ordering,
 };
@@ -38,20 +40,43 @@ pub(super) fn was_begun(folder: &Path) -> bool {
     folder.join(BEGUN).is_file()
 }
 
+/// The result folders of a folder in which several runs were begun, by name; none of any other.
+pub(crate) fn folders_within(folder: &Path) -> Vec<PathBuf> {
+    let inside = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+    };
+    if !was_begun(folder) || Folder::is_begun(folder) {
+        return Vec::new();
+    }
+    // Those of devices, those of APIs, or of each device those of APIs.
+    let mut folders = inside(folder);
+    folders.extend(folders.clone().iter().flat_map(|folder| inside(folder)));
+    folders.retain(|folder| Folder::is_begun(folder));
+    folders.sort();
+    folders
+}
+
 /// Goes on with the runs of a folder: with those that were begun, then with those that were not.
-pub(super) fn go_on(given: &RunArgs, out: &Path) -> Result<u8, Failure> {
+pub(super) fn go_on(given: &Given, out: &Path) -> Result<u8, Failure> {
     let file = out.join(BEGUN);
     let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()));
     let begun = text.and_then(|text| serde_json::from_str(&text).with_context(|| file.display().to_string()));
     let Begun { version, command } = begun.code(exit::USAGE)?;
     let args = RunArgs { out: Some(out.to_owned()), ..resume::again(given, out, &version, &command)? };
     // Each of them was begun with its device and its API.
-    each(&args, &command, out, Some(&RunArgs { device: None, api: Api::Vulkan, ..given.clone() }))
+    let given = given.clone().without(&["device", "api"]);
+    each(&args, places(&args)?, &command, out, Some(&given))
 }
 
 /// Runs on every device that `assay devices` finds, in its order, or on the one that is asked for, through each API that is.
 pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
     let out = args.out.clone().unwrap_or_else(default_folder);
+    // What is wrong for each of them is said once, before anything is written.
+    session::Work::new(&RunArgs { api: Api::Vulkan, ..args.clone() }, command.to_vec(), String::new())?;
+    let places = places(args)?;
+    let folders: Vec<PathBuf> = places.iter().flat_map(|place| place.folders(args, &out)).collect();
+    let existed = out.exists();
     let begun = Begun { version: env!("CARGO_PKG_VERSION").to_owned(), command: command.to_vec() };
     let text = serde_json::to_string_pretty(&begun).code(exit::INTERNAL)? + "\n";
     let partial = out.join(format!("{BEGUN}.partial"));
@@ -60,14 +85,23 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
         .and_then(|()| fs::rename(&partial, out.join(BEGUN)))
         .with_context(|| format!("cannot write to {}", out.display()))
         .code(exit::USAGE)?;
-    each(args, command, &out, None)
+    let ran = each(args, places, command, &out, None);
+    if !folders.iter().any(|folder| Folder::is_begun(folder)) {
+        // There is nothing to go on with. What cannot be removed is in nobody's way.
+        _ = fs::remove_file(out.join(BEGUN));
+        _ = (!existed).then(|| fs::remove_dir(&out));
+    }
+    ran
 }
 
 /// Runs each; those that were begun are gone on with, if this goes on with what was begun.
-fn each(args: &RunArgs, command: &[String], out: &Path, going_on: Option<&RunArgs>) -> Result<u8, Failure> {
-    let every = args.device.as_deref() == Some(ALL);
-    let one_device = || vec![Place { device: args.device.clone(), folder: None, name: None }];
-    let places = if every { every_device()? } else { one_device() };
+fn each(
+    args: &RunArgs,
+    places: Vec<Place>,
+    command: &[String],
+    out: &Path,
+    going_on: Option<&Given>,
+) -> Result<u8, Failure> {
     let place = |(place, among): (Place, Option<Among>)| at_place(&place, among.as_ref(), args, command, out, going_on);
     let codes: Result<Vec<Vec<u8>>, Failure> = if places.len() > 1 && args.isolate == Isolate::Yes {
         let names = (0..places.len()).map(|index| format!("device {index}"));
@@ -87,21 +121,19 @@ fn at_place(
     args: &RunArgs,
     command: &[String],
     out: &Path,
-    going_on: Option<&RunArgs>,
+    going_on: Option<&Given>,
 ) -> Result<Vec<u8>, Failure> {
-    let within = place.folder.as_ref().map_or_else(|| out.to_owned(), |folder| out.join(folder));
     let jobs = |args: &RunArgs| among.and_then(|among| u16::try_from(among.share()).ok()).or(args.jobs);
     let (mut folders, mut codes) = (Vec::new(), Vec::new());
-    for &api in args.api.each() {
+    for (&api, folder) in args.api.each().iter().zip(place.folders(args, out)) {
         if INTERRUPTED.load(Ordering::Relaxed) {
             codes.push(exit::INTERRUPTED);
             break;
         }
-        let folder = if args.api == Api::Both { within.join(api.name()) } else { within.clone() };
         let name = place.name.as_ref().map_or_else(String::new, |name| format!("{name}, "));
         note(&format!("{name}through {}, into {}", api.name(), folder.display()));
         let ran = match going_on.filter(|_| Folder::is_begun(&folder)) {
-            Some(given) => resume::resume(&RunArgs { jobs: jobs(given), ..given.clone() }, &folder, among),
+            Some(given) => resume::resume(&given.clone().with_jobs(jobs(&given.args)), &folder, among),
             None => {
                 let (device, jobs) = (place.device.clone(), jobs(args));
                 let args = RunArgs { device, api, jobs, out: Some(folder.clone()), ..args.clone() };
@@ -140,6 +172,23 @@ struct Place {
     folder: Option<String>,
     /// What is said of it, where there are several.
     name: Option<String>,
+}
+
+impl Place {
+    /// The folders of its runs, one for each API.
+    fn folders(&self, args: &RunArgs, out: &Path) -> Vec<PathBuf> {
+        let within = self.folder.as_ref().map_or_else(|| out.to_owned(), |folder| out.join(folder));
+        let apis = args.api.each().iter();
+        apis.map(|api| if args.api == Api::Both { within.join(api.name()) } else { within.clone() }).collect()
+    }
+}
+
+/// Where such arguments ask for runs.
+fn places(args: &RunArgs) -> Result<Vec<Place>, Failure> {
+    match args.device.as_deref() {
+        Some(ALL) => every_device(),
+        _ => Ok(vec![Place { device: args.device.clone(), folder: None, name: None }]),
+    }
 }
 
 fn every_device() -> Result<Vec<Place>, Failure> {

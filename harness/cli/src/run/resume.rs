@@ -2,16 +2,51 @@
 
 use super::{all, among::Among, one};
 use crate::{
-    args::{Cli, Command, RunArgs},
+    args::{Cli, Command, Isolate, RunArgs},
     exit::{self, Failure, WithCode, usage},
     note,
 };
 use assay_reports::Folder;
-use clap::Parser;
-use std::{fmt::Debug, path::Path};
+use clap::{CommandFactory, Parser, parser::ValueSource};
+use std::{collections::BTreeSet, path::Path};
 
-/// Goes on with the run of a folder: with the command line that began it.
-pub(super) fn resume(given: &RunArgs, path: &Path, among: Option<&Among>) -> Result<u8, Failure> {
+/// What a command line says.
+#[derive(Clone)]
+pub(super) struct Given {
+    pub(super) args: RunArgs,
+    /// The options that it names, as [`values`] calls them: of the others nothing is asked.
+    named: BTreeSet<String>,
+}
+
+impl Given {
+    /// What this process was started with.
+    pub(super) fn now(args: &RunArgs) -> Given {
+        let command = std::env::args_os().map(crate::shield_minus);
+        let matches = Cli::command().try_get_matches_from(command);
+        let named = matches.ok().and_then(|matches| {
+            let (_, run) = matches.subcommand()?;
+            let said = |id: &&clap::Id| run.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+            Some(run.ids().filter(said).map(ToString::to_string).collect())
+        });
+        Given { args: args.clone(), named: named.unwrap_or_default() }
+    }
+
+    /// The same with so many threads.
+    pub(super) fn with_jobs(mut self, jobs: Option<u16>) -> Given {
+        self.args.jobs = jobs;
+        self
+    }
+
+    /// The same without some options.
+    pub(super) fn without(mut self, options: &[&str]) -> Given {
+        self.named.retain(|option| !options.contains(&option.as_str()));
+        self
+    }
+}
+
+/// Goes on with the run of a folder: with the command line that began it. Until it is sure that it can be, the folder stays as it
+/// is.
+pub(super) fn resume(given: &Given, path: &Path, among: Option<&Among>) -> Result<u8, Failure> {
     if all::was_begun(path) && !Folder::is_begun(path) {
         return all::go_on(given, path);
     }
@@ -26,7 +61,7 @@ pub(super) fn resume(given: &RunArgs, path: &Path, among: Option<&Among>) -> Res
 }
 
 /// The arguments of the command line that began a run, with what may differ from then as it is given now.
-pub(super) fn again(given: &RunArgs, path: &Path, then: &str, command: &[String]) -> Result<RunArgs, Failure> {
+pub(super) fn again(given: &Given, path: &Path, then: &str, command: &[String]) -> Result<RunArgs, Failure> {
     let version = env!("CARGO_PKG_VERSION");
     if then != version {
         let path = path.display();
@@ -40,6 +75,7 @@ pub(super) fn again(given: &RunArgs, path: &Path, then: &str, command: &[String]
         let path = path.display();
         return Err(usage(format!("cannot go on with {path} with another {option}: {then} then, {now} now")));
     }
+    let given = &given.args;
     // What does not decide any result may be another than then.
     args.jobs = given.jobs.or(args.jobs);
     args.workers = given.workers.or(args.workers);
@@ -58,30 +94,36 @@ fn parse(command: &[String]) -> Result<RunArgs, String> {
     }
 }
 
-/// The first option that was given now and differs from then, with both values.
-fn difference(then: &RunArgs, now: &RunArgs) -> Option<(&'static str, String, String)> {
-    let none = parse(&["assay".to_owned(), "run".to_owned()]).ok()?;
-    let (then, now, none) = (values(then), values(now), values(&none));
-    let pairs = then.into_iter().zip(now).zip(none);
-    pairs.filter(|((then, now), none)| now.1 != none.1 && now.1 != then.1).map(|((t, n), _)| (t.0, t.1, n.1)).next()
+/// The first option that is named now and differs from then, with both values.
+fn difference(then: &RunArgs, now: &Given) -> Option<(String, String, String)> {
+    let pairs = values(then).into_iter().zip(values(&now.args));
+    let mut differing = pairs.filter(|(then, now)| then.1 != now.1);
+    let ((option, then), (_, now)) = differing.find(|((option, _), _)| now.named.contains(*option))?;
+    let option = if option == "filters" { "FILTER".to_owned() } else { format!("--{option}") };
+    Some((option, then, now))
 }
 
-/// The options that decide results.
+/// The options that decide results, by the names that clap has for them, with their values in words.
 fn values(args: &RunArgs) -> Vec<(&'static str, String)> {
-    let text = |value: &dyn Debug| format!("{value:?}");
-    vec![
-        ("FILTER", text(&args.filters)),
-        ("--budget", args.budget.to_string()),
-        ("--device", text(&args.device)),
-        ("--api", args.api.name().to_owned()),
-        ("--timeout", text(&args.timeout)),
-        ("--seed", text(&args.seed)),
-        ("--range", text(&args.range)),
-        ("--partition", text(&args.partition)),
-        ("list", text(&args.lists)),
-        ("--path", text(&args.path)),
-        ("--validation", text(&args.validation)),
-        ("--isolate", text(&args.isolate)),
-        ("--confirm", text(&args.confirm)),
-    ]
+    fn text(value: Option<&impl ToString>) -> String {
+        value.map_or_else(|| "none".to_owned(), ToString::to_string)
+    }
+    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let filters = Some(args.filters.join(" ")).filter(|filters| !filters.is_empty());
+    let mut values = vec![
+        ("filters", text(filters.as_ref())),
+        ("budget", args.budget.to_string()),
+        ("device", text(args.device.as_ref())),
+        ("api", args.api.name().to_owned()),
+        ("timeout", args.timeout.to_string()),
+        ("seed", args.seed.to_string()),
+        ("range", text(args.range.as_ref())),
+        ("partition", text(args.partition.as_ref())),
+        ("path", text(args.path.as_ref())),
+        ("validation", yes(args.validation)),
+        ("isolate", yes(args.isolate == Isolate::Yes)),
+        ("confirm", yes(args.confirm.is_yes())),
+    ];
+    values.extend(args.lists.values());
+    values
 }
