@@ -163,6 +163,37 @@ fn an_interrupt_leaves_whole_files_and_its_own_exit_code() {
     let cases = events.iter().filter_map(|e| if let Event::CaseFinished(case) = e { Some(case) } else { None });
     let ended: Vec<_> = cases.map(|case| (&case.name, case.status, &case.reason)).collect();
     assert_eq!(status.code(), Some(130), "{ended:?}");
+    // The middle of a case is no result of it.
+    let csv = fs::read_to_string(dir.path().join("results.csv")).unwrap();
+    let exhaustive = csv.lines().filter(|line| line.starts_with("precision.f32.fadd.scalar.default,"));
+    assert_eq!(exhaustive.collect::<Vec<_>>(), ["precision.f32.fadd.scalar.default,Missing,0"]);
+}
+
+/// What fails on a device that is not the one by default fails again with the command that is given.
+#[test]
+fn a_failure_says_how_it_is_run_again() {
+    if !device() {
+        return;
+    }
+    const CASE: &str = "gather.core.size.2x2.mirror_clamp_to_edge";
+    let dir = tempfile::tempdir().unwrap();
+    let devices: Vec<DeviceInfo> = serde_json::from_str(&assay(&["devices", "--json"]).stdout).unwrap();
+    for device in &devices[1..] {
+        let out = dir.path().join(&device.uuid);
+        let output = assay(&["run", CASE, "--device", &device.uuid, "--timeout", "50", "--out", out.to_str().unwrap()]);
+        let failing = events(&out).into_iter().find_map(|event| match event {
+            Event::CaseFinished(case) if !case.classes.is_empty() => Some(case.classes[0].examples[0].explain.clone()),
+            _ => None,
+        });
+        let Some(command) = failing else { continue };
+        assert_eq!(output.code, 1, "{output:?}");
+        assert_eq!(command, format!("assay run {CASE} --device {} --budget quick --seed 0 --timeout 50", device.uuid));
+        let again = dir.path().join("again");
+        let words: Vec<&str> = command.split(' ').skip(1).chain(["--out", again.to_str().unwrap()]).collect();
+        assert_eq!(assay(&words).code, 1, "{command}");
+        return;
+    }
+    eprintln!("skipped: no other device fails {CASE}");
 }
 
 /// Cases of suites and precision cases are chosen alike, run in one run and end in one list of results.

@@ -4,6 +4,7 @@
 //! them chunk by chunk while the chunk before is being checked, and tells [`Reporter`]s. What computes results is behind
 //! the [`Executor`] trait.
 
+mod again;
 mod check;
 mod event;
 mod executor;
@@ -15,6 +16,7 @@ mod run;
 mod verdict;
 mod vulkan;
 
+pub use again::again;
 pub use check::{Blame, BlameExample, CheckResult, Derived, Mismatch, Sampled, Undetermined};
 pub use event::{
     CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, OneRun, Part, Profile, Repeat, Repeated, Reporter,

@@ -29,7 +29,7 @@ pub fn blank(case: &Case, path: RunPath, status: Status, reason: String, seed: u
 /// The result of a case whose program was checked.
 pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResult {
     let (status, reason) = status(&check);
-    let classes = classes(case, &check);
+    let classes = classes(&check);
     CaseResult {
         reason,
         inputs_tested: check.elements_checked,
@@ -73,7 +73,7 @@ fn place(mismatch: &Mismatch) -> String {
     format!("{buffer} {element} at byte {offset}")
 }
 
-fn classes(case: &Case, check: &CheckResult) -> Vec<ClassCount> {
+fn classes(check: &CheckResult) -> Vec<ClassCount> {
     // Failures before warnings.
     let mut classes: BTreeMap<(bool, &str), Vec<&Mismatch>> = BTreeMap::new();
     for mismatch in &check.mismatches {
@@ -85,7 +85,7 @@ fn classes(case: &Case, check: &CheckResult) -> Vec<ClassCount> {
             status: found[0].status,
             class: class.to_owned(),
             count: found.len() as u64,
-            examples: found.iter().take(EXAMPLES).map(|mismatch| example(case, mismatch)).collect(),
+            examples: found.iter().take(EXAMPLES).copied().map(example).collect(),
         })
         .collect();
     if check.mismatches.len() >= KEPT {
@@ -100,13 +100,14 @@ fn classes(case: &Case, check: &CheckResult) -> Vec<ClassCount> {
     list
 }
 
-fn example(case: &Case, mismatch: &Mismatch) -> Example {
+/// An example, but for how it is run again.
+fn example(mismatch: &Mismatch) -> Example {
     Example {
         operands: vec![format!("{}, {} before", place(mismatch), mismatch.before)],
         slot: 0,
         got: mismatch.got.clone(),
         permitted: mismatch.permitted.clone(),
         margin: None,
-        explain: format!("assay run {}", case.name),
+        explain: String::new(),
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 /// How programs are run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunWith {
     /// The path; `None` for the best that there is.
     pub path: Option<RunPath>,
@@ -22,6 +22,8 @@ pub struct RunWith {
     pub seed: u64,
     /// Programs that are run at a time.
     pub jobs: usize,
+    /// The options with which `assay run` runs a case again in this way: see [`assay_runner::again`].
+    pub again: String,
 }
 
 /// Programs to be run on a target.
@@ -93,9 +95,16 @@ impl Programs<'_> {
             if found.status != Status::NotSupported {
                 return found;
             }
-            first.get_or_insert(found);
+            first = Some(match first {
+                // It is the second that decided; without the first, nobody would know why that was tried.
+                Some(first) => {
+                    let why = |found: &CaseResult| found.reason.clone().unwrap_or_default();
+                    let reason = Some(format!("{}: {}; {path}: {}", first.path, why(&first), why(&found)));
+                    CaseResult { reason, ..first }
+                }
+                None => found,
+            });
         }
-        // What the native path lacks is the reason.
         first.unwrap_or_else(|| {
             let path = wanted.first().copied().unwrap_or(RunPath::Native);
             let why = format!("the case has no {path} path: it is core Vulkan, and there is nothing to lower");
@@ -120,6 +129,9 @@ impl Programs<'_> {
             }
         };
         found.times.wall = started.elapsed().as_secs_f64();
+        for example in found.worst.iter_mut().chain(found.classes.iter_mut().flat_map(|class| &mut class.examples)) {
+            example.explain = format!("assay run {}{}", case.name, self.with.again);
+        }
         found
     }
 
@@ -162,7 +174,7 @@ fn on_lowered(
         let missing: Vec<String> = need.missing.iter().map(ToString::to_string).collect();
         words = match need.may_run() {
             true => Ok(subject.source.module.words().to_vec()),
-            false => Err(format!("the lowered module needs {}", missing.join("; "))),
+            false => Err(format!("of the lowered module, {}", missing.join("; "))),
         };
         // With the feature it does without come the limits that every device with it has.
         if lowered.features.contains(&"shaderImageGatherExtended")

@@ -215,7 +215,7 @@ function content(i) {
     ['modes', data.modes[cases.modes[i]]], ['rule', more && more.rule], ['clause', more && more.clause],
     ['inputs', group(cases.inputs[i]) + (more && more.coverage ? ' (' + more.coverage + ')' : '')],
     ['failing inputs', cases.failing[i] ? group(cases.failing[i]) : ''], ['greatest margin', margin(cases.margin[i])],
-    ['run again', el('code', {}, 'assay run ' + cases.name[i] + ' --budget ' + run.budget + ' --seed ' + run.seed)]])];
+    ['run again', el('code', {}, 'assay run ' + cases.name[i] + run.again)]])];
   const shape = data.footprints.find(f => cases.name[i].startsWith(f.cases));
   if (shape) parts.push(footprint(shape));
   if (more && more.picture) {

@@ -7,7 +7,7 @@ mod resume;
 mod session;
 pub(crate) mod worker;
 
-pub(crate) use all::devices;
+pub(crate) use all::{devices, folders_within};
 pub(crate) use isolated::failure;
 
 use crate::{
@@ -25,6 +25,7 @@ use assay_spirv::need::Have;
 use assay_suite::{NoDevice, Programs, RunPath};
 use assay_vulkan::Instance;
 use jiff::{Timestamp, Zoned};
+use resume::Given;
 use session::{Session, Work};
 use std::{
     path::{Path, PathBuf},
@@ -32,7 +33,7 @@ use std::{
         Once,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// What stands for every device of the machine.
@@ -44,7 +45,12 @@ pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Runs the cases that the filters choose.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     if let Some(folder) = &args.resume {
-        return resume::resume(args, folder, None);
+        return resume::resume(&Given::now(args), folder, None);
+    }
+    if args.path == Some(RunPath::Reference) && args.device.is_some() {
+        return Err(usage(
+            "--path reference takes no --device: the oracle runs alone, against the suite's own reference",
+        ));
     }
     let command: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
@@ -82,8 +88,8 @@ fn in_process(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journal)>
     work.keep(&session.done);
     work.plan.negotiate(runs.executor(), work.options.jobs);
     without_paths(&mut work.plan, args.path);
-    // The layer says what it objects to about the device, not about a case: one at a time, then.
-    let programs = Programs { cases: &work.programs, target: runs.target(), with: work.run_with(args) };
+    let with = session::run_with(args, &work.options, runs.executor().info());
+    let programs = Programs { cases: &work.programs, target: runs.target(), with };
     catch_interrupts()?;
     let told = &mut session;
     let ran = assay_runner::run_with(
@@ -177,14 +183,21 @@ fn how_to_resume(folder: &Path) -> String {
     format!("go on with `assay run --resume {}`", folder.display())
 }
 
+/// Signals within so much time are one wish: what runs a command under a time limit tells it, and then its group.
+const ONE_WISH: Duration = Duration::from_secs(1);
+
 /// The first Ctrl-C (or SIGTERM, which a lab's time limit sends) ends the run in good order, the second at once.
 pub(crate) fn catch_interrupts() -> Result<(), Failure> {
     static ONCE: Once = Once::new();
-    let handler = || {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(exit::INTERRUPTED.into());
+    let mut first = None;
+    let handler = move || match first {
+        None => {
+            first = Some(Instant::now());
+            INTERRUPTED.store(true, Ordering::SeqCst);
+            note("finishing what is under way and writing the results; Ctrl-C again quits at once");
         }
-        note("finishing what is under way and writing the results; Ctrl-C again quits at once");
+        Some(first) if first.elapsed() < ONE_WISH => {}
+        Some(_) => std::process::exit(exit::INTERRUPTED.into()),
     };
     let mut set = Ok(());
     ONCE.call_once(|| set = ctrlc::set_handler(handler));

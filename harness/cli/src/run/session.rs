@@ -47,6 +47,14 @@ pub(super) fn jobs(args: &RunArgs) -> usize {
     args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, NonZero::get), usize::from)
 }
 
+/// How programs are run on a device.
+pub(super) fn run_with(args: &RunArgs, options: &RunOptions, device: &DeviceInfo) -> RunWith {
+    // The layer says what it objects to about the device, not about a case: one at a time, then.
+    let jobs = if args.validation { 1 } else { options.jobs };
+    let again = assay_runner::again(&options.command, device, &options.budget.to_string(), options.seed);
+    RunWith { path: args.path, seed: args.seed, jobs, again }
+}
+
 impl Work {
     /// Chooses cases.
     pub(super) fn new(args: &RunArgs, command: Vec<String>, started: String) -> Result<Work, Failure> {
@@ -65,33 +73,24 @@ impl Work {
         let Selection { cases, thinned, part } = selection.map_err(refused)?;
         let (cases, programs) = Unit::split(cases);
         let mut plan = Plan::chosen(Selection { cases, thinned, part }, &options).map_err(refused)?;
-        if let Some(why) = translate(&mut plan, args.api).filter(|_| programs.iter().all(|case| !may_be_wgsl(case))) {
+        // Of a part that holds none of what can be run so, another may.
+        let alone = plan.part.is_none() && programs.iter().all(|case| !may_be_wgsl(case));
+        if let Some(why) = translate(&mut plan, args.api).filter(|_| alone) {
             return Err(Failure {
                 code: exit::NOTHING,
                 error: anyhow::anyhow!("nothing that matches can be run through wgpu: {why}"),
             });
         }
         plan.programs = programs.iter().map(|case| case.name.clone()).collect();
-        if plan.is_empty() {
-            let partition = plan.part.as_ref();
-            let partition = partition.map(|part| format!("{} holds none of the {} cases", part.of[0], part.cases));
-            return Err(Failure {
-                code: exit::NOTHING,
-                error: partition.filter(|_| plan.thinned == 0).map(anyhow::Error::msg).unwrap_or_else(|| {
-                    anyhow::anyhow!(
-                        "the quick budget leaves out all {} cases that match; name one in full, or give --budget sampled",
-                        plan.thinned
-                    )
-                }),
-            });
+        // A part into which no case falls is one, too: the others have them.
+        if plan.is_empty() && plan.part.as_ref().is_none_or(|part| part.cases == 0) {
+            let error = anyhow::anyhow!(
+                "the quick budget leaves out all {} cases that match; name one in full, or give --budget sampled",
+                plan.thinned
+            );
+            return Err(Failure { code: exit::NOTHING, error });
         }
         Ok(Work { plan, programs, options, path: args.path, lists: Some((lists, chosen.skipped)) })
-    }
-
-    /// How programs are run.
-    pub(super) fn run_with(&self, args: &RunArgs) -> RunWith {
-        // The layer says what it objects to about the device, not about a case: one at a time, then.
-        RunWith { path: args.path, seed: args.seed, jobs: if args.validation { 1 } else { self.options.jobs } }
     }
 
     /// Leaves out cases that have a result.
@@ -227,6 +226,10 @@ impl Session {
                 "the quick budget leaves out {} of the cases that match; --budget sampled runs them all",
                 assay_reports::count(work.plan.thinned)
             ));
+        }
+        if args.range.is_some() && !work.programs.is_empty() {
+            let programs = assay_reports::count(work.programs.len());
+            note(&format!("--range is for the operands of precision cases: {programs} cases of suites run without it"));
         }
         let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
         let earlier = journal.as_ref().map_or(0, |journal| journal.results);

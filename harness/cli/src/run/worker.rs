@@ -108,7 +108,7 @@ impl Worker {
     /// Runs programs, several at a time.
     fn programs(&self, programs: &[assay_suite::Case], teller: &Teller, stop: &AtomicBool) {
         let jobs = if self.args.validation { 1 } else { self.options.jobs };
-        let with = RunWith { path: self.args.path, seed: self.args.seed, jobs: 1 };
+        let with = RunWith { jobs: 1, ..session::run_with(&self.args, &self.options, self.device()) };
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..jobs.clamp(1, programs.len().max(1)) {
@@ -117,7 +117,7 @@ impl Worker {
                         let Some(case) = programs.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
                         teller.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
                         let target = Watched { target: self.runs.target(), teller, case: &case.name };
-                        let result = Programs { cases: &[], target: &target, with }.one(case);
+                        let result = Programs { cases: &[], target: &target, with: with.clone() }.one(case);
                         teller.event(&Event::CaseFinished(Box::new(result)));
                     }
                 });

@@ -196,7 +196,8 @@ pub(super) fn result(case: &Case, path: RunPath, verdict: Verdict, seed: u64) ->
         got: wrong.got.clone(),
         permitted: vec![[wrong.permitted.clone(), wrong.permitted.clone()]],
         margin: None,
-        explain: format!("assay run {}", case.name),
+        // How it is run again is said where that is known.
+        explain: String::new(),
     };
     let classes: Vec<ClassCount> = wrong
         .iter()

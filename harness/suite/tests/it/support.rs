@@ -93,7 +93,7 @@ pub(crate) fn line(result: &CaseResult) -> String {
 
 /// Runs cases one after another.
 pub(crate) fn run(cases: &[Case], target: &(dyn Target + Sync), path: Option<RunPath>) -> Vec<CaseResult> {
-    let programs = Programs { cases, target, with: RunWith { path, seed: 0, jobs: 2 } };
+    let programs = Programs { cases, target, with: RunWith { path, seed: 0, jobs: 2, again: String::new() } };
     let mut results = Vec::new();
     programs.run(&AtomicBool::new(false), &mut |event| {
         if let Event::CaseFinished(result) = event {
