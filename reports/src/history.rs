@@ -133,38 +133,15 @@ impl History {
         move |source| HistoryError::Database { path: path.to_owned(), source }
     }
 
-    /// Adds the results of a run, all or none; says how many. A run that is there already is refused.
+    /// Adds the results of runs, all or none; says how many of each. A run that is there already is refused.
     ///
     /// # Errors
     /// The results cannot be read, are there already, or cannot be written.
-    pub fn add(&mut self, run: &Opened) -> Result<usize, HistoryError> {
-        let results = run.results(|line| {
-            let brief = line.brief;
-            let status = format!("{:?}", brief.status.unwrap_or(Status::InternalError));
-            (brief.name.to_string(), status, brief.kinds().join(" "), brief.margin(), brief.failing_inputs)
-        })?;
+    pub fn add(&mut self, runs: &[Opened]) -> Result<Vec<usize>, HistoryError> {
         let path = self.path.clone();
         let failed = History::failed(&path);
         let change = self.connection.transaction().map_err(&failed)?;
-        let id = add_run(&change, run, results.len()).map_err(&failed)?;
-        let Some(id) = id else {
-            let what = format!("has the run of {} that started at {} already", run.info.device.name, run.info.started);
-            return Err(HistoryError::Form { path: path.clone(), what });
-        };
-        let added = results.len();
-        let insert = || -> rusqlite::Result<()> {
-            let mut name = change.prepare("insert into name (name) values (?1) on conflict (name) do nothing")?;
-            let mut result = change.prepare(
-                "insert into result (run, name, status, classes, margin, failing)
-                 values (?1, (select id from name where name = ?2), ?3, ?4, ?5, ?6)",
-            )?;
-            for (case, status, classes, margin, failing) in results {
-                name.execute([&case])?;
-                result.execute(params![id, case, status, classes, margin, failing as i64])?;
-            }
-            Ok(())
-        };
-        insert().map_err(&failed)?;
+        let added = runs.iter().map(|run| add_results(&change, &path, run)).collect::<Result<_, _>>()?;
         change.commit().map_err(&failed)?;
         Ok(added)
     }
@@ -205,6 +182,36 @@ impl History {
         let courses = read().map_err(failed)?.into_iter();
         Ok(courses.map(|((case, device), points)| Course { case, device, points }).collect())
     }
+}
+
+/// Adds the results of a run; says how many.
+fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<usize, HistoryError> {
+    let results = run.results(|line| {
+        let brief = line.brief;
+        let status = format!("{:?}", brief.status.unwrap_or(Status::InternalError));
+        (brief.name.to_string(), status, brief.kinds().join(" "), brief.margin(), brief.failing_inputs)
+    })?;
+    let failed = History::failed(path);
+    let id = add_run(change, run, results.len()).map_err(&failed)?;
+    let Some(id) = id else {
+        let what = format!("has the run of {} that started at {} already", run.info.device.name, run.info.started);
+        return Err(HistoryError::Form { path: path.to_owned(), what });
+    };
+    let added = results.len();
+    let insert = || -> rusqlite::Result<()> {
+        let mut name = change.prepare("insert into name (name) values (?1) on conflict (name) do nothing")?;
+        let mut result = change.prepare(
+            "insert into result (run, name, status, classes, margin, failing)
+                 values (?1, (select id from name where name = ?2), ?3, ?4, ?5, ?6)",
+        )?;
+        for (case, status, classes, margin, failing) in results {
+            name.execute([&case])?;
+            result.execute(params![id, case, status, classes, margin, failing as i64])?;
+        }
+        Ok(())
+    };
+    insert().map_err(&failed)?;
+    Ok(added)
 }
 
 /// Adds a run; `None` if it is there already.
@@ -374,7 +381,7 @@ mod tests {
             worst.margin = margin;
         }
         let path = folder_of(&dir.join(day.to_string()), info, &[one, case("p.f16.b", Status::Pass)], false);
-        history.add(&Opened::open(path)?)
+        Ok(history.add(&[Opened::open(path)?])?[0])
     }
 
     #[test]
@@ -393,6 +400,11 @@ mod tests {
         }
         let again = add(dir.path(), &mut history, 2, "Mesa 24", Status::Pass, None).unwrap_err().to_string();
         assert!(again.contains("has the run of test device that started at 2026-11-02T03:00:00Z already"), "{again}");
+        // Of several, all or none.
+        let other = RunInfo { started: "2026-11-05T03:00:00Z".to_owned(), ..run(1) };
+        let other = folder_of(&dir.path().join("5"), other, &[case("p.f32.a", Status::Fail)], false);
+        let both = [Opened::open(other).unwrap(), Opened::open(dir.path().join("2")).unwrap()];
+        assert!(history.add(&both).is_err());
         drop(history);
         let history = History::open(&path, false).unwrap();
         let courses = history.courses(&[Filter::new("p.f32")]).unwrap();

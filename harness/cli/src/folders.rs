@@ -2,7 +2,7 @@
 
 use crate::{
     exit::{self, Failure, WithCode, usage},
-    explain, note, print,
+    explain, note, print, run,
 };
 use assay_case::Filter;
 use assay_reports::{
@@ -163,6 +163,10 @@ fn factor(text: &str) -> Result<f64, String> {
 
 /// Opens a result folder.
 pub(crate) fn open(path: &Path) -> Result<Opened, Failure> {
+    if let several @ [_, ..] = run::folders_within(path).as_slice() {
+        let names = several.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ");
+        return Err(usage(format!("{} holds several runs, each in a folder of its own: {names}", path.display())));
+    }
     Opened::open(path).code(exit::USAGE)
 }
 
@@ -203,7 +207,12 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         (None, [folder]) => folder.join(PAGE),
         (None, _) => return Err(usage("say where to write the page of several folders, with --out FILE")),
     };
-    write_page(&args.folders, &out)?;
+    // The folder of several runs stands for theirs.
+    let each = |folder: &PathBuf| match run::folders_within(folder) {
+        several if several.is_empty() => vec![folder.clone()],
+        several => several,
+    };
+    write_page(&args.folders.iter().flat_map(each).collect::<Vec<_>>(), &out)?;
     print(format!("{}\n", out.display()).as_bytes())
 }
 
@@ -226,13 +235,11 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
             let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
             runs.iter().try_for_each(Opened::verify).code(exit::USAGE)?;
             let mut history = History::open(&database.db, true).code(exit::USAGE)?;
-            for run in &runs {
-                let added = history.add(run).code(exit::USAGE)?;
-                print(
-                    format!("{}: {} cases of {}\n", database.db.display(), count(added), run.path.display()).as_bytes(),
-                )?;
-            }
-            Ok(exit::OK)
+            let added = history.add(&runs).code(exit::USAGE)?;
+            let line = |(run, added): (&Opened, usize)| {
+                format!("{}: {} cases of {}\n", database.db.display(), count(added), run.path.display())
+            };
+            print(runs.iter().zip(added).map(line).collect::<String>().as_bytes())
         }
         HistoryCommand::Show { filters, changed, json, svg, database } => {
             let history = History::open(&database.db, false).code(exit::USAGE)?;
