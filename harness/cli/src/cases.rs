@@ -8,7 +8,7 @@ use crate::{
 use assay_case::Filter;
 use assay_runner::{Choice, PlanError};
 use assay_suite::Unit;
-use std::{fmt::Write, path::Path};
+use std::{collections::BTreeSet, fmt::Write, path::Path};
 
 /// The built-in cases.
 pub(crate) fn load() -> Result<Vec<Unit>, Failure> {
@@ -19,10 +19,15 @@ pub(crate) fn load() -> Result<Vec<Unit>, Failure> {
 /// and the arguments with each file replaced by what matches its cases.
 pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>), Failure> {
     let (mut all, mut patterns) = (load()?, Vec::new());
+    let mut files = BTreeSet::new();
     for argument in arguments {
         let path = Path::new(argument);
         if path.extension().is_none_or(|e| e != "toml") {
             patterns.push(argument.clone());
+            continue;
+        }
+        // As a filter that is given twice is one.
+        if path.canonicalize().is_ok_and(|path| !files.insert(path)) {
             continue;
         }
         let own = assay_case::load_file(path).code(exit::USAGE)?;

@@ -22,7 +22,10 @@ use std::{
 };
 
 fn main() -> ExitCode {
-    let cli = Cli::parse_from(std::env::args_os().map(shield_minus));
+    let cli = match Cli::try_parse_from(std::env::args_os().map(shield_minus)) {
+        Ok(cli) => cli,
+        Err(error) => return explain_usage(&error),
+    };
     // A panic is a defect of Assay and of nothing else: it must not look like a failure of a driver.
     let result = std::panic::catch_unwind(|| dispatch(cli.command));
     let code = match result {
@@ -80,7 +83,22 @@ fn print(text: &[u8]) -> Result<u8, Failure> {
 fn complain(failure: &Failure) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     // Without a stderr the exit code has to do.
-    _ = writeln!(anstream::stderr(), "{red}error:{red:#} {failure}");
+    _ = writeln!(anstream::stderr(), "{red}error:{red:#} {}", as_typed(failure.to_string()));
+}
+
+/// Says what is wrong with the arguments, or helps, if that is what they ask for.
+fn explain_usage(error: &clap::Error) -> ExitCode {
+    if error.exit_code() == i32::from(exit::OK) {
+        error.exit();
+    }
+    _ = write!(anstream::stderr(), "{}", as_typed(error.render().ansi().to_string()));
+    ExitCode::from(exit::USAGE)
+}
+
+/// A message with every minus as it was typed: see [`shield_minus`].
+fn as_typed(message: String) -> String {
+    let typed = |argument: OsString| argument.to_str().is_some_and(|text| text.contains(SHIELDED));
+    if std::env::args_os().any(typed) { message } else { message.replace(SHIELDED, "-") }
 }
 
 /// Says something on stderr that is worth knowing and no error.
@@ -88,6 +106,9 @@ fn note(text: &str) {
     let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
     _ = writeln!(anstream::stderr(), "{cyan}note:{cyan:#} {text}");
 }
+
+/// A minus that clap does not take for the beginning of an option.
+const SHIELDED: char = '\u{2212}';
 
 /// A number with a minus (`-1e-3`, `-inf`, `-0x1p3`) is an operand, which clap would take for an option: its minus becomes
 /// U+2212, which operands may be written with as well.
@@ -98,7 +119,7 @@ fn shield_minus(argument: OsString) -> OsString {
         !rest.contains("..") && (first.parse::<f64>().is_ok() || first.starts_with("0x"))
     });
     match number {
-        Some(rest) => format!("\u{2212}{rest}").into(),
+        Some(rest) => format!("{SHIELDED}{rest}").into(),
         None => argument,
     }
 }

@@ -35,7 +35,10 @@ fn mistakes_end_with_2_and_say_what_to_do() {
         (&["run", "--range", "1"], "expected LO..HI"),
         (&["run", "--range", "-0x1p3..one"], "`one`"),
         (&["run", "--jobs", "0"], "--jobs"),
-        (&["run", "--timeout", "-1"], "--timeout"),
+        (&["run", "--timeout", "-1"], "'-1' for '--timeout"),
+        (&["run", "--seed", "-1"], "'-1' for '--seed"),
+        (&["explain", "Exp2", "--in", "-0x"], "`-0x`"),
+        (&["run", "--path", "reference", "--device", "all"], "--path reference takes no --device"),
         (&["run", "--timeout", "0"], "expected a number of seconds above 0"),
         (&["run", "--seed", "x"], "--seed"),
         (&["completions", "sh"], "bash"),
@@ -61,6 +64,25 @@ fn a_filter_that_matches_nothing_ends_with_3() {
         assert_eq!((output.code, output.stdout.as_str()), (3, ""), "{output:?}");
         assert!(output.stderr.contains("no case matches `precision.f32.no_such_thing`"), "{output:?}");
     }
+}
+
+#[test]
+fn a_case_file_is_read_strictly_and_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("mine.toml");
+    let file = path.to_str().unwrap();
+    std::fs::write(&path, "why = 'nothing'\ncases = []\n").unwrap();
+    for command in ["list", "run"] {
+        let output = assay(&[command, file]);
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output:?}");
+        assert!(output.stderr.contains("mine.toml:2: `cases` is empty"), "{output:?}");
+    }
+    let block =
+        "instructions = ['Exp2']\nscalars = ['f32']\nshapes = ['vec2']\nmodes = ['default']\nsources = ['buffer']\n";
+    std::fs::write(&path, format!("why = 'one'\n[[cases]]\n{block}")).unwrap();
+    let once = assay(&["list", file]);
+    assert_eq!((once.code, once.stdout.as_str()), (0, "mine.f32.exp2.vec2.default\n"));
+    assert_eq!(assay(&["list", file, file]).stdout, once.stdout);
 }
 
 #[test]
