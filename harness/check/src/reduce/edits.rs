@@ -45,7 +45,9 @@ pub(super) fn operands(module: &Module, i: &Instruction<'_>) -> Option<Instead> 
     let (ty, _) = computed(module, i)?;
     let alike = |id: &u32| module.type_of(*id) == Some(ty);
     if i.op != Some(Op::Load) {
-        return module.id_operands(*i).into_iter().find(alike).map(Instead::Id);
+        // A constant in its place has been tried.
+        let computed = |id: &u32| module.definition_of_word(*id).is_some_and(|d| module.function_at(d.index).is_some());
+        return module.id_operands(*i).into_iter().filter(computed).find(alike).map(Instead::Id);
     }
     let root = |mut pointer: u32| {
         while let Some(chain) = module.definition_of_word(pointer).filter(|d| d.op == Some(Op::AccessChain)) {
