@@ -12,6 +12,14 @@
 //! a register is bits; beside them it may have a few alternatives (at most 8 patterns), a set of floats, or "anything" with its
 //! cause. Where no lane of a register has any of these there is nothing beside the bits, and integer code does not pay.
 //!
+//! *Alternatives* of integers, booleans and pointers are indexed by the decisions that they come from (a conversion, a comparison, a load of
+//! several patterns: one decision each time that it is executed). Values of one decision are combined alternative by alternative, values of
+//! several for every combination, and what no longer varies is exact: through arithmetic, selections, copies, variables, tables and
+//! phis. Where a branch depends on a decision, only the alternatives that lead there are left in it, and what the branches join to goes
+//! with the decision again. Limits: beyond 64 combinations a value is a decision of its own; so it is after it has been in memory
+//! other than variables of the invocation. Sets of floats go with no decision, so an integer that is converted to a float and back is
+//! another one.
+//!
 //! # Floats
 //!
 //! Sums, products, comparisons, minima and conversions of ordinary 16- and 32-bit operands are done in `f64` with directed
@@ -61,6 +69,9 @@
 //! order them, the values are undetermined instead. What an atomic operation returns is exact only if no other invocation
 //! changes the location without order; what several leave behind is exact if their operations commute.
 //!
+//! What is wrong (division by zero, an index beyond the end, a race) for some alternatives of a value, and not for all of them, is no
+//! fault: what is read so is not determined, nor is anything that may have been written over.
+//!
 //! A value that nothing has written is a fault once it decides a branch or an address, or is left in memory.
 //!
 //! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::layout`]) and all
@@ -94,6 +105,7 @@ mod decode;
 mod direct;
 mod dispatch;
 mod error;
+mod few;
 mod form;
 mod inst;
 mod integer;

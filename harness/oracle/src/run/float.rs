@@ -81,7 +81,7 @@ impl Run<'_> {
             && let Some((no, yes)) = direct.compare(a, b, same)
         {
             return Some(match (no, yes) {
-                (true, true) => (Value::Few([0, 1].as_slice().into()), 0, Form::NONE),
+                (true, true) => (self.one_of(&[0, 1]), 0, Form::NONE),
                 (_, yes) => (Value::Bits, u64::from(yes), Form::NONE),
             });
         }
@@ -169,7 +169,7 @@ impl Run<'_> {
             given.push(match column.value(lane) {
                 Value::Bits => Operand::Bits(bits),
                 Value::Any(cause) => return (Value::Any(*cause), 0, Form::NONE),
-                Value::Few(all) => Operand::Set(set_of(*kind, all)),
+                Value::Few(few) => Operand::Set(set_of(*kind, &few.distinct())),
                 Value::Float(floats) if *kind == Kind::Float(floats.fmt) => Operand::Set(floats.set()),
                 Value::Float(floats) => match floats.few() {
                     Some(all) => Operand::Set(set_of(*kind, &all)),
@@ -332,7 +332,8 @@ impl Run<'_> {
         let few = set.len().is_some_and(|n| n <= ALTERNATIVES as u64);
         let all = set.ranges().iter().flat_map(|r| r.lo..=r.hi).take(ALTERNATIVES + 1).map(i64::cast_unsigned);
         let found = if few { Value::of_patterns(all.collect()) } else { None };
-        found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0))
+        let (value, bits) = found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        (self.numbered(value), bits)
     }
 }
 

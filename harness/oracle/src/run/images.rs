@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
         let stored = self.objects[object].bits(at, size);
         let patterns = match self.objects[object].read(at, size) {
             Found::Value(Value::Bits) => vec![stored],
-            Found::Value(Value::Few(all)) => all.to_vec(),
+            Found::Value(Value::Few(few)) => few.distinct(),
             Found::Value(Value::Any(cause)) => return (Value::Any(cause), 0),
             Found::Value(value @ Value::Float(_)) if texel.coding == Coding::Float && width == 32 => {
                 return (value, stored);
@@ -316,7 +316,7 @@ impl<'a> Run<'a> {
             }
             if special {
                 // The sign of a zero is free.
-                return (Value::Few([0, f32.sign_mask()].as_slice().into()), 0);
+                return (self.one_of(&[0, f32.sign_mask()]), 0);
             }
             return (value, bits);
         }

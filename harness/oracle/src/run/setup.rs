@@ -155,6 +155,8 @@ impl<'a> Run<'a> {
             searches: 0,
             enclosures: 0,
             last_id: 0,
+            last_choice: 0,
+            in_doubt: false,
             scratch: Vec::new(),
         };
         run.bind()?;
@@ -491,7 +493,7 @@ fn left(object: Object, cause_offset: u32) -> Memory {
     let cells = cells.into_iter().filter_map(|(offset, size, value)| {
         let expected = match value {
             Value::Bits => return None,
-            Value::Few(all) => Expected::OneOf(all.to_vec()),
+            Value::Few(few) => Expected::OneOf(few.distinct()),
             Value::Float(floats) => Expected::Float { format: floats.fmt.format(), set: floats.set() },
             Value::Any(UNREAD) => return None,
             Value::Any(cause) => Expected::Undetermined(cause + cause_offset),
