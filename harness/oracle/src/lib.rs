@@ -33,12 +33,14 @@
 //! products and quotients may be fused, reordered, distributed and factored. Fusing one product with a sum stays within either neighbour at
 //! every step. For longer chains every value also carries the enclosure `x` of what the chain is in real arithmetic and the
 //! sum of its summands' magnitudes, from which follows the error `E` that any arrangement may have; permitted is what the
-//! operations give one after another, and `[x - E, x + E]`. Its limits, all of them on the side of sets that are too small:
+//! operations give one after another, and `[x - E, x + E]`. Where a sum may be a product of sums (`x^2 - y^2`), `E` is that of the product,
+//! multiplied out. Its limits, all of them on the side of sets that are too small:
 //!
 //! * a product of sums is multiplied out if that gives at most 8 summands; longer ones are taken as they are computed;
 //! * roots, selections and the inherited instructions of GLSL.std.450 but `Fma` end a chain, and so does a divisor that may be zero;
 //!   a sum that is divided by is taken as it is computed;
-//! * what goes through memory other than variables of the invocation ends a chain.
+//! * what goes through memory other than variables of the invocation ends a chain;
+//! * that a sum may be a product of sums is noticed by differences of squares, and sums and differences of cubes, among its first 8 summands.
 //!
 //! *Two readings.* Where the text can be read in two ways the dispatch is run twice, once in each, and what differs is in
 //! [`Cell::lenient`].
@@ -117,6 +119,7 @@ mod round;
 mod run;
 pub mod sample;
 mod site;
+mod symbol;
 mod texel;
 mod ty;
 mod value;

@@ -75,6 +75,60 @@ fn a_factor_in_common_may_be_taken_out() {
     assert!(permits(&outcome, 1, 0, 8.0) && !permits(&outcome, 1, 0, f32::from_bits(8f32.to_bits() - 1)));
 }
 
+/// Found by translations of one expression into the other.
+#[test]
+fn a_difference_of_squares_may_be_a_product() {
+    let run_with = |expression: &str, x: f32, y: f32| {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+            @compute @workgroup_size(1) fn main() {{ let x = d[0]; let y = d[1]; d[2] = {expression}; }}"
+        );
+        run(&wgsl(&text), [1; 3], vec![floats(&[x, y, 0.0])])
+    };
+    let (x, y) = (-2.277_818f32, -0.507_228_5f32);
+    let product = (x + y) * (x - y);
+    for expression in ["x * x - y * y", "fma(x, x, -(y * y))", "dot(vec2(x, y), vec2(x, -y))"] {
+        let others = [(x + y) * x - (x + y) * y, (x - y) * x + (x - y) * y];
+        for value in [product, others[0], others[1], product.next_up(), product.next_down()] {
+            assert!(permits(&run_with(expression, x, y), 0, 2, value), "{expression}: {value}");
+        }
+        assert!(!permits(&run_with(expression, x, y), 0, 2, product * 1.000_003), "{expression}");
+    }
+    let one = (1.0 - x) * (1.0 + x);
+    assert!(permits(&run_with("1.0 - x * x", x, y), 0, 2, one));
+    // Squares of one sign, and products of values of which each stands there once, are no products of sums: nothing but the neighbours at
+    // each step.
+    for (expression, far) in
+        [("x * x + y * y", x * x + y * y), ("x * y - 3.0 * 0.7", x * y - 2.1), ("x * x - y", x * x - y)]
+    {
+        let outcome = run_with(expression, x, y);
+        let far = |by: i32| f32::from_bits(far.to_bits().wrapping_add_signed(by));
+        assert!(permits(&outcome, 0, 2, far(0)), "{expression}");
+        assert!(!permits(&outcome, 0, 2, far(4)) && !permits(&outcome, 0, 2, far(-4)), "{expression}");
+    }
+}
+
+#[test]
+fn a_quotient_may_be_divided_again() {
+    let text = |expression: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+            @compute @workgroup_size(1) fn main() {{ d[3] = {expression}; }}"
+        )
+    };
+    // The first quotient is a denormal, or flushed.
+    let given = [1e-20f32, 1e20, 1e-15, 0.0];
+    let outcome = run(&wgsl(&text("d[0] / (d[1] * d[2])")), [1; 3], vec![floats(&given)]);
+    assert!(permits(&outcome, 0, 3, 0.0) && permits(&outcome, 0, 3, 1e-25));
+    // The product of the divisors is none that a quotient is stated for.
+    let given = [1e-10f32, 1e-20, 1e-19, 0.0];
+    let outcome = run(&wgsl(&text("(d[0] / d[1]) / d[2]")), [1; 3], vec![floats(&given)]);
+    assert_eq!(cause(&outcome, 0, 3), assay_oracle::CauseKind::NoRequirement);
+    let near = [1e-20f32, 1e2, 1e-5, 0.0];
+    let outcome = run(&wgsl(&text("d[0] / (d[1] * d[2])")), [1; 3], vec![floats(&near)]);
+    assert!(permits(&outcome, 0, 3, 1e-17) && !permits(&outcome, 0, 3, 0.0));
+}
+
 #[test]
 fn an_undecided_branch_goes_both_ways() {
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;

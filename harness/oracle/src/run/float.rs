@@ -99,7 +99,7 @@ impl Run<'_> {
             let (made, widens) = match (direct.action, &x[..]) {
                 // Two products may be fused with their sum, which either neighbour at every step covers.
                 (Action::Add, [a, b]) => (a.add(*b, false), a.is_rearranged_with(b)),
-                (Action::Sub, [a, b]) => (a.add(*b, true), a.is_rearranged_with(b)),
+                (Action::Sub, [a, b]) => (a.add(*b, true), a.is_rearranged_with(&b.neg())),
                 (Action::Mul, [a, b]) => {
                     let long = a.too_long_with(b);
                     let whole = |k: usize| self.leaf(operands[k], lane, direct.from);
@@ -144,7 +144,9 @@ impl Run<'_> {
         let column = &self.columns[reg as usize];
         let ends = range(column, lane, fmt)
             .map_or((f64::NEG_INFINITY, f64::INFINITY), |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
-        Form { id: column.form(lane).map_or(0, |form| form.id), ..Form::leaf(ends.0, ends.1) }
+        let constant = ends.0 == ends.1 && self.is_constant(reg);
+        let leaf = if constant { Form::constant(ends.0) } else { Form::leaf(ends.0, ends.1) };
+        Form { id: column.form(lane).map_or(0, |form| form.id), ..leaf }
     }
 
     /// What is computed, and what rearranging may make of it.
@@ -270,11 +272,11 @@ impl Run<'_> {
                 }
                 product = product.mul(other);
             }
-            deep |= products.iter().any(|before| before.is_rearranged_with(&product));
-            products.push(product);
+            let summand = if *negative { product.neg() } else { product };
+            deep |= products.iter().any(|before| before.is_rearranged_with(&summand));
+            products.push(summand);
             sum = Some(match sum {
-                None if *negative => product.neg(),
-                None => product,
+                None => summand,
                 Some(sum) => sum.add(product, *negative),
             });
         }
@@ -372,6 +374,11 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     let max = value(fmt, format.max_finite());
     // A bound that is a NaN, of nothing times something without a bound, is none: it must not get lost in a maximum.
     let fits = |bound: f64| bound < max;
+    // Dividing by one divisor after another is dividing by their product, for which there may be no requirement.
+    let stated = value(fmt, format.max_finite()).log2().ceil() - 2.0;
+    if form.divided.0.max(form.divided.1) > stated.exp2() {
+        return None;
+    }
     if !fits(form.sum + error) || (form.degree > 2 && !fits(form.peak)) {
         return None;
     }

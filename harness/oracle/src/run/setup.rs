@@ -302,6 +302,11 @@ impl<'a> Run<'a> {
         (1..self.objects.len()).collect()
     }
 
+    /// Whether a register is one that a constant is kept in.
+    pub(super) fn is_constant(&self, reg: Reg) -> bool {
+        self.scratch.binary_search(&reg).is_err()
+    }
+
     /// How many workgroups are run.
     pub(super) fn group_count(&self) -> u64 {
         let all = || self.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
