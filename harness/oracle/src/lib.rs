@@ -24,7 +24,9 @@
 //!
 //! Sums, products, comparisons, minima and conversions of ordinary 16- and 32-bit operands are done in `f64` with directed
 //! rounding; everything else goes to the precision table (`assay_precision`), sets over sets included. Ranges that an operation
-//! returns are kept as ranges: what an implementation returns lies in them, not all of them need be attainable.
+//! returns are kept as ranges: what an implementation returns lies in them, not all of them need be attainable. Several ranges stay
+//! apart: an operation is done on each choice of one range of every operand, and beyond what the table does so on their hulls. What
+//! rearranging a chain may give is always one range.
 //!
 //! *One value used twice* is known by number: `x - x` is zero, `x * x` no product of two independent values. This is about
 //! the results of instructions, copied or kept in variables; the same expression computed twice is two values.

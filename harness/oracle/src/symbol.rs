@@ -50,7 +50,7 @@ impl Key {
 
 /// Digits of four bits, at most 5 each, modulo 3.
 fn modulo_3(digits: u32) -> u32 {
-    let over = (digits + 0x5555_5555 & 0x8888_8888) >> 3;
+    let over = ((digits + 0x5555_5555) & 0x8888_8888) >> 3;
     digits - 3 * over
 }
 

@@ -89,6 +89,11 @@ impl Floats {
         set
     }
 
+    /// Whether there is something between its parts that is no member.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.holes.is_some() || (self.zeros && (self.lo > 1 || self.hi < -2))
+    }
+
     /// The only member, if there is only one and it is no NaN.
     pub(crate) fn single(&self) -> Option<u64> {
         let alone = self.lo == self.hi && !self.nan && !self.zeros;

@@ -129,6 +129,33 @@ fn a_quotient_may_be_divided_again() {
     assert!(permits(&outcome, 0, 3, 1e-17) && !permits(&outcome, 0, 3, 0.0));
 }
 
+/// A denormal number is itself or zero: nothing between, and so for what is computed of it.
+#[test]
+fn what_lies_between_parts_is_not_permitted() {
+    let tiny = f32::from_bits(7);
+    for expression in
+        ["min(max(x, 0.0), 1.0)", "clamp(x, 0.0, 1.0)", "min(max(x + 0.0, 0.0), 1.0)", "abs(-max(x, 0.0))"]
+    {
+        let outcome = unary(expression, &[tiny]);
+        for (value, permitted) in [(tiny, true), (0.0, true), (-0.0, true), (f32::from_bits(3), false)] {
+            assert_eq!(permits(&outcome, 1, 0, value), permitted, "{expression}: {value:e}");
+        }
+    }
+    // Either 0.5 or zero, exact and added to either zero.
+    for (expression, far) in [("frexp(x).fract + min(x, 0.0)", 0.5), ("frexp(x).fract * 3.0 + 1.0", 2.5)] {
+        let outcome = unary(expression, &[f32::from_bits(4)]);
+        assert!(permits(&outcome, 1, 0, far) && !permits(&outcome, 1, 0, far * 0.75), "{expression}");
+    }
+    let twice = unary("frexp(x).fract", &[f32::from_bits(4)]);
+    assert!(permits(&twice, 1, 0, 0.5) && permits(&twice, 1, 0, 0.0) && !permits(&twice, 1, 0, 0.25));
+    // One value used twice is zero twice or not at all.
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @compute @workgroup_size(1) fn main() { let y = frexp(d[0]).fract; let z = max(y, -8.0); d[1] = z - z; d[2] = z * z; }";
+    let outcome = run(&wgsl(text), [1; 3], vec![floats(&[f32::from_bits(4), 1.0, 1.0])]);
+    assert!(permits(&outcome, 0, 1, 0.0) && !permits(&outcome, 0, 1, 0.5) && !permits(&outcome, 0, 1, -0.5));
+    assert!(permits(&outcome, 0, 2, 0.25) && permits(&outcome, 0, 2, 0.0) && !permits(&outcome, 0, 2, 0.125));
+}
+
 #[test]
 fn an_undecided_branch_goes_both_ways() {
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
