@@ -18,8 +18,8 @@ use crate::symbol::{Key, Summand};
 /// `(|x| + |y|)^2`. For a product of two sums, `s` becomes at most `(1 + m) * s`, with `m` the squares of the other sign that a
 /// square is together with: what cancels is `2 * sqrt(a * b)` for a pair of squares `a` and `b`, which is at most `a + b`. For two powers of
 /// order `n`, all their factors are products of linear ones with roots on one circle, and `(|x| + |y|)^n` is at most
-/// `2^(n - 1) * (|x|^n + |y|^n)`. The larger of both is taken where both apply, `2^(n - 2) * (1 + m)`. The factors of `d` have together at most
-/// `d * (summands - 1)` sums. Powers are noticed of the first 8 summands, and of a constant only where it is easily seen that it is a square.
+/// `2^(n - 1) * (|x|^n + |y|^n)`. `2^(n - 2) * (1 + m)` is no less than either. Multiplied out again before like terms
+/// cancel, the factors have up to `(1 + m)^n` summands, which is how many more sums there may be. Powers are noticed of the first 8 summands, and of a constant only where it is easily seen that it is a square.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Form {
     /// Which value it is: values of one lane with the same number are one value. 0: no form.
@@ -240,9 +240,13 @@ impl Form {
     /// as many roundings as a division has (`roundings`), for each factor of the divisor if these are divided by one after another.
     /// `None` where the divisor may be zero.
     pub(crate) fn over(self, divisor: &Form, whole: &Form, roundings: u32) -> Option<Form> {
-        let (lo, hi) = (divisor.lo.min(whole.lo), divisor.hi.max(whole.hi));
+        let (mut lo, mut hi) = (divisor.lo.min(whole.lo), divisor.hi.max(whole.hi));
         if lo <= 0.0 && hi >= 0.0 {
             return None;
+        }
+        if divisor.terms == 1 {
+            // The roundings of its factors are counted.
+            (lo, hi) = (divisor.lo, divisor.hi);
         }
         let mut inverse = Form::leaf(down(1.0 / hi), up(1.0 / lo));
         if divisor.terms == 1 {
@@ -271,8 +275,9 @@ impl Form {
         let (k, more) = if self.partners == 0 {
             (sums + products, 1.0)
         } else {
-            let order = self.again.saturating_sub(1).min(DEGREE);
-            (f64::from(self.degree) * sums + products, f64::from(1 + self.partners) * f64::from(order).exp2())
+            let order = f64::from(self.again.min(DEGREE)) + 1.0;
+            let m = f64::from(self.partners) + 1.0;
+            (sums + m.powf(order) - 2.0 + products, m * (order - 2.0).max(0.0).exp2())
         };
         let ku = k * unit;
         if ku >= 0.5 {

@@ -102,7 +102,7 @@
 //!
 //! # Not implemented
 //!
-//! Sampled cubes, projective samples, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
+//! Gathers of cubes, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
 //! queries; of kernels, constant memory, pointers in memory or as numbers, OpenCL.std: all refused by name.
 
 mod decode;

@@ -83,8 +83,9 @@ impl Summand {
     /// Whether both together may be a product of sums.
     pub(crate) fn factors_with(&self, other: &Summand) -> bool {
         let apart = (self.positive && other.negative) || (self.negative && other.positive);
-        let squares = apart && self.key.squares == other.key.squares;
-        !(self.plain && other.plain) && (squares || self.key.cubes == other.key.cubes)
+        // Of like terms, which agree in both, there is only one in the end (or they are sixth powers).
+        let (squares, cubes) = (self.key.squares == other.key.squares, self.key.cubes == other.key.cubes);
+        !(self.plain && other.plain) && ((squares && apart && !cubes) || (cubes && !squares))
     }
 }
 
@@ -108,5 +109,6 @@ mod tests {
         let (two, half) = (Key::of_constant(2.0), Key::of_constant(0.5));
         assert!(of(xx.with(two), false).factors_with(&of(half, true)), "2 x^2 - 1 / 2 is (4 x^2 - 1) / 2");
         assert!(!Summand::ONE.factors_with(&Summand::ONE.neg()));
+        assert!(!of(x.with(y), false).factors_with(&of(x.with(y), true)), "like terms")
     }
 }

@@ -106,6 +106,17 @@ fn a_difference_of_squares_may_be_a_product() {
         assert!(permits(&outcome, 0, 2, far(0)), "{expression}");
         assert!(!permits(&outcome, 0, 2, far(4)) && !permits(&outcome, 0, 2, far(-4)), "{expression}");
     }
+    // A sum of products of distinct values: each summand has at most as many roundings as there are sums and a product.
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @compute @workgroup_size(1) fn main() { d[6] = d[0] * d[1] + d[2] * d[3] - d[4] * d[5]; }";
+    let given = [1.1f32, 1.3, 0.7, 1.9, 0.37, 1.77, 0.0];
+    let outcome = run(&wgsl(text), [1; 3], vec![floats(&given)]);
+    let [p, q, r] = [0, 2, 4].map(|k| f64::from(given[k]) * f64::from(given[k + 1]));
+    let bound = 3.5 * f64::from(f32::EPSILON) * (p + q + r);
+    assert!(permits(&outcome, 0, 6, (p + q - r) as f32));
+    assert!(
+        !permits(&outcome, 0, 6, (p + q - r + bound) as f32) && !permits(&outcome, 0, 6, (p + q - r - bound) as f32)
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
-use crate::decode::{OBJECT, OUTSIDE, counted};
+use crate::decode::{OBJECT, OUTSIDE, counted, outside};
 use crate::dispatch::Robustness;
 use crate::few::Together;
 use crate::inst::{Reg, Term};
@@ -38,12 +38,22 @@ impl Run<'_> {
         if !wide {
             d.make_plain(lanes);
             let base = &column(base).bits;
-            lanes.iter().for_each(|l| d.bits[l] = base[l].wrapping_add(constant));
+            lanes.iter().for_each(|l| d.bits[l] = start(base[l], constant));
+            let mut beyond = Vec::new();
             for term in terms {
                 let index = &column(term.index).bits;
                 for l in lanes.iter() {
-                    d.bits[l] = step(d.bits[l], base[l], index[l], term);
+                    match step(d.bits[l], index[l], term) {
+                        Ok(next) => d.bits[l] = next,
+                        Err(index) => {
+                            d.bits[l] = OUTSIDE;
+                            beyond.push((l, index));
+                        }
+                    }
                 }
+            }
+            for (l, index) in beyond {
+                d.bits[l] = self.outside(index);
             }
             return self.give(dst, d);
         }
@@ -53,8 +63,9 @@ impl Run<'_> {
             let found = operands.collect::<Result<Vec<_>, _>>().map(|operands| {
                 let together = Together::of(&operands)?;
                 let end = |row: &SmallVec<[u64; 4]>| {
-                    let indices = row[1..].iter().zip(terms);
-                    indices.fold(row[0].wrapping_add(constant), |at, (index, term)| step(at, row[0], *index, term))
+                    let mut indices = row[1..].iter().zip(terms);
+                    let end = indices.try_fold(start(row[0], constant), |at, (index, term)| step(at, *index, term));
+                    end.unwrap_or(OUTSIDE)
                 };
                 let ends: Vec<u64> = together.rows().iter().map(end).collect();
                 together.give(ends)
@@ -69,18 +80,32 @@ impl Run<'_> {
         self.give(dst, d);
     }
 
+    /// The pointer after an index beyond an array of that length.
+    fn outside(&mut self, index: (i64, u64)) -> u64 {
+        let known = self.beyond.iter().position(|known| *known == index).unwrap_or_else(|| {
+            self.beyond.push(index);
+            self.beyond.len() - 1
+        });
+        let pointer = OUTSIDE - 1 - known as u64;
+        if outside(pointer).is_some() { pointer } else { OUTSIDE }
+    }
+
     /// The registers that a pointer into lane-local storage may name, ascending; `Err` is the cause of none being known.
     fn local_targets(&mut self, pointer: Reg, n: u32, lane: usize) -> Result<Vec<Reg>, u32> {
         let column = &self.columns[pointer as usize];
         match column.value(lane).patterns(column.bits[lane]) {
             Ok(targets) => {
                 let end = self.columns.len() as u64;
-                let outside = |target: &u64| target.saturating_add(u64::from(n)) > end;
-                if targets.iter().all(outside) {
-                    let beyond = || "an index beyond an array of the invocation".to_owned();
+                let wrong = |target: &u64| target.saturating_add(u64::from(n)) > end;
+                if targets.iter().all(wrong) {
+                    let which = outside(targets[0]).and_then(|which| self.beyond.get(which.checked_sub(1)?).copied());
+                    let beyond = || match which {
+                        Some((index, count)) => format!("index {index} of an array of {count} of the invocation"),
+                        None => "an index beyond an array of the invocation".to_owned(),
+                    };
                     return Err(self.fault(FaultKind::OutOfBounds, lane, beyond));
                 }
-                if targets.iter().any(outside) {
+                if targets.iter().any(wrong) {
                     return Err(self.cause(CauseKind::Precision));
                 }
                 Ok(targets.into_iter().map(|t| t as Reg).collect())
@@ -154,14 +179,18 @@ impl Run<'_> {
         lane: usize,
         write: bool,
     ) -> Target {
-        if let Some(alignment) = physical.filter(|_| pointer != OUTSIDE) {
+        if let Some(alignment) = physical.filter(|_| outside(pointer).is_none()) {
             return self.physical_target(pointer, size, u64::from(alignment), lane);
         }
         let (number, offset) = counted(pointer);
         let Some(object) = self.object_of(pointer) else {
-            let what =
-                if pointer == OUTSIDE { "an index beyond an array" } else { "a descriptor that nothing is bound to" };
-            return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, || what.into()) };
+            let which = outside(pointer).map(|which| which.checked_sub(1).and_then(|at| self.beyond.get(at).copied()));
+            let what = || match which {
+                Some(Some((index, count))) => format!("index {index} of an array of {count}"),
+                Some(None) => "an index beyond an array".into(),
+                None => "a descriptor that nothing is bound to".into(),
+            };
+            return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, what) };
         };
         let length = self.objects[object].bytes.len() as u64;
         if let Ok(inside) = u64::try_from(offset)
@@ -257,7 +286,7 @@ impl Run<'_> {
         let target = |run: &mut Self, pointer: u64| {
             // The alignment that is stated is that of the whole access.
             let misaligned = physical.filter(|a| !pointer.is_multiple_of(u64::from((*a).max(1))));
-            let whole = pointer == OUTSIDE || misaligned.is_some();
+            let whole = outside(pointer).is_some() || misaligned.is_some();
             let at = if whole { pointer } else { pointer.wrapping_add(leaf.offset) };
             run.target(at, leaf.kind.bytes(), physical.map(|_| misaligned.unwrap_or(1)), lane, write)
         };
@@ -459,12 +488,21 @@ impl Run<'_> {
     }
 }
 
-/// A pointer, one index further.
+/// A pointer, some bytes further.
 #[inline(always)]
-fn step(at: u64, base: u64, index: u64, term: &Term) -> u64 {
+fn start(base: u64, constant: u64) -> u64 {
+    if outside(base).is_some() { base } else { base.wrapping_add(constant) }
+}
+
+/// A pointer, one index further; the index and the length of the array that it is beyond.
+#[inline(always)]
+fn step(at: u64, index: u64, term: &Term) -> Result<u64, (i64, u64)> {
     let index = signed(u32::from(term.width), index);
-    let outside = term.count.is_some_and(|count| index.cast_unsigned() >= count) || at == OUTSIDE || base == OUTSIDE;
-    if outside { OUTSIDE } else { at.wrapping_add(index.cast_unsigned().wrapping_mul(term.stride)) }
+    match term.count {
+        _ if outside(at).is_some() => Ok(at),
+        Some(count) if index.cast_unsigned() >= count => Err((index, count)),
+        _ => Ok(at.wrapping_add(index.cast_unsigned().wrapping_mul(term.stride))),
+    }
 }
 
 /// Bits of memory as a register has them.

@@ -129,6 +129,8 @@ pub(crate) struct Run<'a> {
     pub(crate) last_choice: u64,
     /// Whether what is being done is only one of several things that may be done instead: nothing of it is certain.
     pub(crate) in_doubt: bool,
+    /// The indices that were beyond their arrays, and the arrays' lengths: see [`OUTSIDE`](crate::decode::OUTSIDE).
+    pub(crate) beyond: Vec<(i64, u64)>,
     /// The registers that no constant is kept in.
     pub(crate) scratch: Vec<Reg>,
 }

@@ -9,7 +9,7 @@ use super::{Run, UNREAD};
 use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
-use crate::inst::Reg;
+use crate::inst::{Inst, Reg};
 use crate::layout::{Layout, Seat};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
@@ -157,6 +157,7 @@ impl<'a> Run<'a> {
             last_id: 0,
             last_choice: 0,
             in_doubt: false,
+            beyond: Vec::new(),
             scratch: Vec::new(),
         };
         run.bind()?;
@@ -403,7 +404,8 @@ impl<'a> Run<'a> {
                         | BuiltIn::TileApronSizeQCOM
                 );
                 if laid_out && seat.is_none() {
-                    let cause = self.cause(CauseKind::SubgroupLayout);
+                    let at = read_at(self.program, reg..reg + n).unwrap_or(self.here);
+                    let cause = self.log.cause(CauseKind::SubgroupLayout, at);
                     (0..n).for_each(|i| self.columns[(reg + i) as usize].set(lane as usize, 0, Value::Any(cause)));
                     continue;
                 }
@@ -480,6 +482,13 @@ impl<'a> Run<'a> {
         }
         memory
     }
+}
+
+/// Where the first of some registers is read that a built-in variable is kept in.
+fn read_at(program: &Program, regs: std::ops::Range<Reg>) -> Option<Place> {
+    let reads = |inst: &Inst| matches!(inst, Inst::Copy { src, load: true, .. } if regs.contains(src));
+    let found = program.code.iter().zip(&program.at).find(|(inst, _)| reads(inst));
+    found.map(|(_, at)| *at)
 }
 
 /// An object as the caller sees it.
