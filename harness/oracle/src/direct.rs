@@ -92,6 +92,19 @@ impl Direct {
         finite && (!self.env.flush_operands || !meets_denormals(self.from, (lo, hi)) || (lo <= -1 && hi >= 0))
     }
 
+    /// Whether it is a comparison.
+    pub(crate) fn compares(&self) -> bool {
+        matches!(
+            self.action,
+            Action::Less
+                | Action::LessEqual
+                | Action::Greater
+                | Action::GreaterEqual
+                | Action::Equal
+                | Action::NotEqual
+        )
+    }
+
     /// The boolean results that a comparison may have: false, true. `same`: both operands are one value.
     #[inline]
     pub(crate) fn compare(&self, a: Range, b: Range, same: bool) -> Option<(bool, bool)> {

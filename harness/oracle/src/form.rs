@@ -1,5 +1,7 @@
 //! How a float came about, as far as its operations may be rearranged.
 
+use crate::symbol::{Key, Summand};
+
 /// The exact value that a chain of sums, products and quotients has in real arithmetic, and how large its parts are.
 ///
 /// Without `NoContraction` the operations of a chain may be fused, reordered, distributed and factored. A result of any such
@@ -7,7 +9,17 @@
 /// most `k` rounding errors on its way (`k` = summands - 1 + factors of a summand - 1, a divisor counting as many factors as a
 /// division has roundings, and one), `gamma(k) = k u / (1 - k u)`, `s` is
 /// the sum of the summands' magnitudes, and each of the operations may lose `e` to underflow or a flush, multiplied at most
-/// by the product `p` of the other factors' magnitudes (those above 1).
+/// by the product `p` of the other factors' magnitudes (those above 1). A divisor that is a product may be divided by factor by factor,
+/// so its factors count one by one.
+///
+/// *Products of sums.* A sum whose summands have no power of a value among them is a product of sums only if those, multiplied
+/// out, are its summands again, which changes nothing of the above. A difference of two squares (times something in common) is one
+/// that has more of them: `x^2 - y^2` is `(x + y) * (x - y)`, in which `x * y` cancels, and whose errors are of the size of
+/// `(|x| + |y|)^2`. For a product of two sums, `s` becomes at most `(1 + m) * s`, with `m` the squares of the other sign that a
+/// square is together with: what cancels is `2 * sqrt(a * b)` for a pair of squares `a` and `b`, which is at most `a + b`. For two powers of
+/// order `n`, all their factors are products of linear ones with roots on one circle, and `(|x| + |y|)^n` is at most
+/// `2^(n - 1) * (|x|^n + |y|^n)`. `2^(n - 2) * (1 + m)` is no less than either. Multiplied out again before like terms
+/// cancel, the factors have up to `(1 + m)^n` summands, which is how many more sums there may be. Powers are noticed of the first 8 summands, and of a constant only where it is easily seen that it is a square.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Form {
     /// Which value it is: values of one lane with the same number are one value. 0: no form.
@@ -25,6 +37,18 @@ pub(crate) struct Form {
     pub(crate) peak: f64,
     /// What a product is made of; of a value that is not rearranged, itself.
     pub(crate) factors: Factors,
+    /// What any of the summands is made of.
+    pub(crate) among: Factors,
+    /// At least what one over the factors below 1 is, multiplied; of a sum, of itself.
+    pub(crate) pit: f64,
+    /// The same, above 1 and below, of what is divided by.
+    pub(crate) divided: (f64, f64),
+    /// The summands, the first of them.
+    pub(crate) summands: [Summand; TERMS as usize],
+    /// How often a factor stands in a summand again, at most.
+    pub(crate) again: u32,
+    /// With how many others a summand may be a product of sums, at most.
+    pub(crate) partners: u32,
 }
 
 /// The values that a product is made of, as far as is needed to tell whether two products may have one in common: `x * a + x * b` may
@@ -59,6 +83,10 @@ impl Factors {
         Factors(all)
     }
 
+    fn count(self) -> u32 {
+        self.0.iter().filter(|factor| **factor != 0).count() as u32
+    }
+
     fn share(self, other: Factors) -> bool {
         let many = self == Factors::MANY || other == Factors::MANY;
         many || self.0.iter().any(|factor| *factor != 0 && other.0.contains(factor))
@@ -74,13 +102,45 @@ const DEGREE: u32 = 64;
 
 impl Form {
     /// No form: the register's bits are an exact value that no operation made.
-    pub(crate) const NONE: Form =
-        Form { id: 0, terms: 1, degree: 1, lo: 0.0, hi: 0.0, sum: 0.0, peak: 1.0, factors: Factors::NONE };
+    pub(crate) const NONE: Form = Form {
+        id: 0,
+        terms: 1,
+        degree: 1,
+        lo: 0.0,
+        hi: 0.0,
+        sum: 0.0,
+        peak: 1.0,
+        factors: Factors::NONE,
+        among: Factors::NONE,
+        pit: 1.0,
+        divided: (1.0, 1.0),
+        summands: [Summand::ONE; TERMS as usize],
+        again: 0,
+        partners: 0,
+    };
 
     /// A value that is not rearranged, between these.
     pub(crate) fn leaf(lo: f64, hi: f64) -> Form {
         let sum = lo.abs().max(hi.abs());
-        Form { id: 0, terms: 1, degree: 1, lo, hi, sum, peak: sum.max(1.0), factors: Factors::of(lo, hi) }
+        let key = Key::of(lo.abs().to_bits() ^ hi.abs().to_bits().rotate_left(29) ^ hi.abs().to_bits());
+        let own = Summand { key, positive: hi >= 0.0, negative: lo <= 0.0, plain: true };
+        let mut summands = [Summand::ONE; TERMS as usize];
+        summands[0] = own;
+        let (peak, pit) = (sum.max(1.0), least(lo, hi).recip().max(1.0));
+        let factors = Factors::of(lo, hi);
+        Form { lo, hi, sum, peak, pit, factors, among: factors, summands, ..Form::NONE }
+    }
+
+    /// A value that the program has as a constant.
+    pub(crate) fn constant(value: f64) -> Form {
+        let mut form = Form::leaf(value, value);
+        form.summands[0].key = Key::of_constant(value);
+        form
+    }
+
+    /// The summands that are known.
+    fn known(&self) -> &[Summand] {
+        &self.summands[..self.terms.min(TERMS) as usize]
     }
 
     /// Whether it is the result of no sum or product.
@@ -92,11 +152,25 @@ impl Form {
     /// sum, or a product that has a factor in common with the other.
     pub(crate) fn is_rearranged_with(&self, other: &Form) -> bool {
         let computed = !self.is_leaf() || !other.is_leaf();
-        self.terms > 1 || other.terms > 1 || (computed && self.factors.share(other.factors))
+        let product = || self.summands[0].factors_with(&other.summands[0]);
+        self.terms > 1 || other.terms > 1 || (computed && (self.factors.share(other.factors) || product()))
     }
 
     pub(crate) fn neg(self) -> Form {
-        Form { id: 0, lo: -self.hi, hi: -self.lo, ..self }
+        Form { id: 0, lo: -self.hi, hi: -self.lo, summands: self.summands.map(Summand::neg), ..self }
+    }
+
+    /// The form with the summands, as many of them as are kept, and how many of them go together.
+    fn of_summands(self, all: impl Iterator<Item = Summand>) -> Form {
+        let mut summands = [Summand::ONE; TERMS as usize];
+        let mut n = 0;
+        for summand in all.take(summands.len()) {
+            summands[n] = summand;
+            n += 1;
+        }
+        let together = |one: &Summand| summands[..n].iter().filter(|other| one.factors_with(other)).count() as u32;
+        let partners = summands[..n].iter().map(together).max().unwrap_or(0);
+        Form { summands, partners: self.partners.max(partners), ..self }
     }
 
     /// The sum; `same`: both are one value.
@@ -116,7 +190,14 @@ impl Form {
             sum: up(self.sum + other.sum),
             peak: up(self.peak + other.peak),
             factors: Factors::NONE,
+            among: self.among.with(other.among),
+            pit: least(lo, hi).recip().max(1.0),
+            divided: (self.divided.0.max(other.divided.0), self.divided.1.max(other.divided.1)),
+            again: self.again.max(other.again),
+            partners: self.partners.max(other.partners),
+            ..Form::NONE
         }
+        .of_summands(self.known().iter().chain(other.known()).copied())
     }
 
     /// The product.
@@ -130,7 +211,12 @@ impl Form {
         if self.id != 0 && self.id == other.id {
             lo = lo.max(0.0);
         }
-        Form {
+        let among = self.among.with(other.among);
+        // Where not all are known, any may stand there again.
+        let common =
+            if among == Factors::MANY { u32::MAX } else { self.among.count() + other.among.count() - among.count() };
+        let again = common.min(self.degree).min(other.degree);
+        let product = Form {
             id: 0,
             terms: self.terms.saturating_mul(other.terms),
             degree: self.degree.saturating_add(other.degree),
@@ -139,22 +225,40 @@ impl Form {
             sum: up(self.sum * other.sum),
             peak: up(self.peak * other.peak),
             factors: self.factors.with(other.factors),
-        }
+            among,
+            pit: up(self.pit * other.pit),
+            divided: (up(self.divided.0 * other.divided.0), up(self.divided.1 * other.divided.1)),
+            again: self.again.saturating_add(other.again).saturating_add(again),
+            partners: self.partners.max(other.partners),
+            ..Form::NONE
+        };
+        let mine = self.known().iter();
+        product.of_summands(mine.flat_map(|one| other.known().iter().map(|two| one.times(*two))))
     }
 
     /// The quotient: a product with what is one over the divisor, which `whole` says the range of as it is computed. Finding that takes
     /// as many roundings as a division has (`roundings`), for each factor of the divisor if these are divided by one after another.
     /// `None` where the divisor may be zero.
     pub(crate) fn over(self, divisor: &Form, whole: &Form, roundings: u32) -> Option<Form> {
-        let (lo, hi) = (divisor.lo.min(whole.lo), divisor.hi.max(whole.hi));
+        let (mut lo, mut hi) = (divisor.lo.min(whole.lo), divisor.hi.max(whole.hi));
         if lo <= 0.0 && hi >= 0.0 {
             return None;
         }
-        let inverse = Form::leaf(down(1.0 / hi), up(1.0 / lo));
+        if divisor.terms == 1 {
+            // The roundings of its factors are counted.
+            (lo, hi) = (divisor.lo, divisor.hi);
+        }
+        let mut inverse = Form::leaf(down(1.0 / hi), up(1.0 / lo));
+        if divisor.terms == 1 {
+            // Factor by factor.
+            (inverse.peak, inverse.pit) = (divisor.pit.max(inverse.peak), divisor.peak.max(inverse.pit));
+            inverse.summands[0].key = divisor.summands[0].key.inverse();
+        }
+        inverse.divided = (inverse.pit, inverse.peak);
         // What a divisor that is computed has in common with others is not followed.
         let factors = if divisor.is_leaf() { inverse.factors } else { Factors::MANY };
         let degree = (roundings + 1).saturating_mul(if divisor.terms == 1 { divisor.degree } else { 1 });
-        Some(self.mul(Form { degree, factors, ..inverse }))
+        Some(self.mul(Form { degree, factors, among: factors, ..inverse }))
     }
 
     /// Whether a product with another one would be too long to be multiplied out.
@@ -167,13 +271,25 @@ impl Form {
     /// The error of any arrangement: `unit` is the relative error of one operation, `lost` what an operation may lose to
     /// underflow.
     pub(crate) fn error(&self, unit: f64, lost: f64) -> f64 {
-        let k = f64::from(self.terms - 1) + f64::from(self.degree - 1);
+        let (sums, products) = (f64::from(self.terms - 1), f64::from(self.degree - 1));
+        let (k, more) = if self.partners == 0 {
+            (sums + products, 1.0)
+        } else {
+            let order = f64::from(self.again.min(DEGREE)) + 1.0;
+            let m = f64::from(self.partners) + 1.0;
+            (sums + m.powf(order) - 2.0 + products, m * (order - 2.0).max(0.0).exp2())
+        };
         let ku = k * unit;
         if ku >= 0.5 {
             return f64::INFINITY;
         }
-        up(up(ku / (1.0 - ku)) * self.sum) + up(k * lost * self.peak)
+        up(up(ku / (1.0 - ku)) * (more * self.sum)) + up(k * lost * (more * self.peak))
     }
+}
+
+/// The least magnitude between these.
+fn least(lo: f64, hi: f64) -> f64 {
+    if lo <= 0.0 && hi >= 0.0 { 0.0 } else { lo.abs().min(hi.abs()) }
 }
 
 /// A little more than a result of `f64` arithmetic.

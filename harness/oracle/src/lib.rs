@@ -12,11 +12,21 @@
 //! a register is bits; beside them it may have a few alternatives (at most 8 patterns), a set of floats, or "anything" with its
 //! cause. Where no lane of a register has any of these there is nothing beside the bits, and integer code does not pay.
 //!
+//! *Alternatives* of integers, booleans and pointers are indexed by the decisions that they come from (a conversion, a comparison, a load of
+//! several patterns: one decision each time that it is executed). Values of one decision are combined alternative by alternative, values of
+//! several for every combination, and what no longer varies is exact: through arithmetic, selections, copies, variables, tables and
+//! phis. Where a branch depends on a decision, only the alternatives that lead there are left in it, and what the branches join to goes
+//! with the decision again. Limits: beyond 64 combinations a value is a decision of its own; so it is after it has been in memory
+//! other than variables of the invocation. Sets of floats go with no decision, so an integer that is converted to a float and back is
+//! another one.
+//!
 //! # Floats
 //!
 //! Sums, products, comparisons, minima and conversions of ordinary 16- and 32-bit operands are done in `f64` with directed
 //! rounding; everything else goes to the precision table (`assay_precision`), sets over sets included. Ranges that an operation
-//! returns are kept as ranges: what an implementation returns lies in them, not all of them need be attainable.
+//! returns are kept as ranges: what an implementation returns lies in them, not all of them need be attainable. Several ranges stay
+//! apart: an operation is done on each choice of one range of every operand, and beyond what the table does so on their hulls. What
+//! rearranging a chain may give is always one range.
 //!
 //! *One value used twice* is known by number: `x - x` is zero, `x * x` no product of two independent values. This is about
 //! the results of instructions, copied or kept in variables; the same expression computed twice is two values.
@@ -25,12 +35,14 @@
 //! products and quotients may be fused, reordered, distributed and factored. Fusing one product with a sum stays within either neighbour at
 //! every step. For longer chains every value also carries the enclosure `x` of what the chain is in real arithmetic and the
 //! sum of its summands' magnitudes, from which follows the error `E` that any arrangement may have; permitted is what the
-//! operations give one after another, and `[x - E, x + E]`. Its limits, all of them on the side of sets that are too small:
+//! operations give one after another, and `[x - E, x + E]`. Where a sum may be a product of sums (`x^2 - y^2`), `E` is that of the product,
+//! multiplied out. Its limits, all of them on the side of sets that are too small:
 //!
 //! * a product of sums is multiplied out if that gives at most 8 summands; longer ones are taken as they are computed;
 //! * roots, selections and the inherited instructions of GLSL.std.450 but `Fma` end a chain, and so does a divisor that may be zero;
 //!   a sum that is divided by is taken as it is computed;
-//! * what goes through memory other than variables of the invocation ends a chain.
+//! * what goes through memory other than variables of the invocation ends a chain;
+//! * that a sum may be a product of sums is noticed by differences of squares, and sums and differences of cubes, among its first 8 summands.
 //!
 //! *Two readings.* Where the text can be read in two ways the dispatch is run twice, once in each, and what differs is in
 //! [`Cell::lenient`].
@@ -61,6 +73,9 @@
 //! order them, the values are undetermined instead. What an atomic operation returns is exact only if no other invocation
 //! changes the location without order; what several leave behind is exact if their operations commute.
 //!
+//! What is wrong (division by zero, an index beyond the end, a race) for some alternatives of a value, and not for all of them, is no
+//! fault: what is read so is not determined, nor is anything that may have been written over.
+//!
 //! A value that nothing has written is a fault once it decides a branch or an address, or is left in memory.
 //!
 //! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::layout`]) and all
@@ -87,13 +102,14 @@
 //!
 //! # Not implemented
 //!
-//! Sampled cubes, projective samples, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
+//! Gathers of cubes, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
 //! queries; of kernels, constant memory, pointers in memory or as numbers, OpenCL.std: all refused by name.
 
 mod decode;
 mod direct;
 mod dispatch;
 mod error;
+mod few;
 mod form;
 mod inst;
 mod integer;
@@ -105,6 +121,7 @@ mod round;
 mod run;
 pub mod sample;
 mod site;
+mod symbol;
 mod texel;
 mod ty;
 mod value;

@@ -2,6 +2,7 @@
 
 use crate::value::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// One object: a buffer, the push constants, or a workgroup's memory.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +105,10 @@ impl Object {
     /// Writes a scalar of `size` bytes. `parts` is the cause for what remains of values that it cuts.
     pub(crate) fn write(&mut self, offset: usize, size: usize, bits: u64, value: Value, parts: u32) {
         self.put(offset, size, bits);
+        let value = match value {
+            Value::Few(few) if !few.is_loose() => Value::Few(Arc::new(few.loosened())),
+            value => value,
+        };
         if !self.unwritten.is_empty() {
             for byte in offset..offset + size {
                 self.unwritten[byte / 64] &= !(1 << (byte % 64));
@@ -189,12 +194,15 @@ impl Object {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::few::Few;
 
     #[test]
     fn a_cut_value_leaves_unknown_bytes() {
         let mut object = Object::new(vec![0; 16]);
-        object.write(4, 4, 1, Value::Few([1, 2].as_slice().into()), 9);
-        assert_eq!(object.read(4, 4), Found::Value(Value::Few([1, 2].as_slice().into())));
+        let few = Few::loose(&[1, 2]);
+        // Whoever reads it need not know of the decision.
+        object.write(4, 4, 1, Value::Few(Arc::new(few.numbered(5))), 9);
+        assert_eq!(object.read(4, 4), Found::Value(Value::Few(Arc::new(few))));
         assert_eq!(object.read(4, 2), Found::Parts);
         assert_eq!(object.read(8, 4), Found::Value(Value::Bits));
         object.write(4, 2, 0xffff, Value::Bits, 9);

@@ -1,5 +1,6 @@
 //! Texel formats: where channels are, and what numbers they hold.
 
+use crate::integer::signed;
 use crate::program::Numbers;
 use crate::round::Real;
 use crate::ty::{Fmt, mask};
@@ -120,6 +121,12 @@ impl Texel {
     /// Whether a shader sees integers.
     pub(crate) fn is_integer(&self) -> bool {
         matches!(self.coding, Coding::Uint | Coding::Sint)
+    }
+
+    /// Whether a channel of `width` bits has an integer of a shader, of `own` bits.
+    pub(crate) fn has(&self, width: u32, own: u32, bits: u64) -> bool {
+        let kept = if self.coding == Coding::Sint { signed(width, bits).cast_unsigned() } else { bits & mask(width) };
+        kept & mask(own) == bits
     }
 
     /// A whole number as a shader sees it: bits.

@@ -1,5 +1,6 @@
 //! What one scalar of one invocation may be.
 
+use crate::few::Few;
 use crate::ty::{Fmt, Kind};
 use assay_float::{Rank, RankRange, Set};
 use std::sync::Arc;
@@ -13,8 +14,8 @@ pub(crate) enum Value {
     /// The bits of the register.
     #[default]
     Bits,
-    /// One of these patterns: at least two, at most [`ALTERNATIVES`], ascending.
-    Few(Arc<[u64]>),
+    /// One of at least two, at most [`ALTERNATIVES`] patterns.
+    Few(Arc<Few>),
     /// A float of this set (or bits that are one).
     Float(Floats),
     /// Anything; the cause.
@@ -88,6 +89,11 @@ impl Floats {
         set
     }
 
+    /// Whether there is something between its parts that is no member.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.holes.is_some() || (self.zeros && (self.lo > 1 || self.hi < -2))
+    }
+
     /// The only member, if there is only one and it is no NaN.
     pub(crate) fn single(&self) -> Option<u64> {
         let alone = self.lo == self.hi && !self.nan && !self.zeros;
@@ -155,7 +161,7 @@ impl Value {
         patterns.dedup();
         match patterns[..] {
             [one] => Some((Value::Bits, one)),
-            _ if patterns.len() <= ALTERNATIVES => Some((Value::Few(patterns.as_slice().into()), patterns[0])),
+            _ if patterns.len() <= ALTERNATIVES => Some((Value::Few(Arc::new(Few::loose(&patterns))), patterns[0])),
             _ => None,
         }
     }
@@ -164,7 +170,7 @@ impl Value {
     pub(crate) fn patterns(&self, bits: u64) -> Result<Vec<u64>, Option<u32>> {
         match self {
             Value::Bits => Ok(vec![bits]),
-            Value::Few(all) => Ok(all.to_vec()),
+            Value::Few(few) => Ok(few.distinct()),
             Value::Float(floats) => floats.few().ok_or(None),
             Value::Any(cause) => Err(Some(*cause)),
         }
@@ -181,7 +187,7 @@ impl Value {
         };
         match self {
             Value::Bits => Ok(Floats::point(fmt, bits)),
-            Value::Few(all) => Ok(from(all)),
+            Value::Few(few) => Ok(from(&few.distinct())),
             Value::Float(floats) if floats.fmt == fmt => Ok(floats.clone()),
             // Bits of another format of the same width.
             Value::Float(floats) => floats.few().map(|all| from(&all)).ok_or(u32::MAX),

@@ -2,10 +2,10 @@
 
 mod support;
 
-use assay_oracle::FaultKind;
+use assay_oracle::{FaultKind, Resource};
 use support::*;
 
-fn of(body: &str, buffers: Vec<assay_oracle::Resource>) -> Vec<(FaultKind, u32)> {
+fn of(body: &str, buffers: Vec<Resource>) -> Vec<(FaultKind, u32)> {
     let text = format!(
         "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n\
          @group(0) @binding(1) var<storage, read_write> out: array<u32>;\n\
@@ -18,7 +18,7 @@ fn of(body: &str, buffers: Vec<assay_oracle::Resource>) -> Vec<(FaultKind, u32)>
     faults(&run(&wgsl(&text), [2, 1, 1], buffers))
 }
 
-fn two() -> Vec<assay_oracle::Resource> {
+fn two() -> Vec<Resource> {
     vec![words(&(0..16).collect::<Vec<_>>()), words(&[0; 16])]
 }
 
@@ -89,4 +89,82 @@ fn endless_loop() {
     let outcome = program.run(&dispatch, &limits).expect("runs");
     assert_eq!((faults(&outcome), outcome.fault_count), (vec![(FaultKind::Endless, 2)], 1));
     assert!(outcome.instructions < 10_000);
+}
+
+/// A fault of four invocations that load by `pointer`, in a shader with an array of three pairs at an address, and a workgroup's array of
+/// three pairs.
+fn detail_of(body: &str) -> Vec<String> {
+    let module = spirv(&format!(
+        r#"
+        OpCapability Shader
+        OpCapability Int64
+        OpCapability PhysicalStorageBufferAddresses
+        OpExtension "SPV_KHR_physical_storage_buffer"
+        OpMemoryModel PhysicalStorageBuffer64 GLSL450
+        OpEntryPoint GLCompute %main "main" %index
+        OpExecutionMode %main LocalSize 4 1 1
+        OpDecorate %index BuiltIn LocalInvocationIndex
+        OpDecorate %words ArrayStride 4
+        OpDecorate %Out Block
+        OpMemberDecorate %Out 0 Offset 0
+        OpDecorate %out DescriptorSet 0
+        OpDecorate %out Binding 0
+        OpDecorate %pairs ArrayStride 8
+        OpMemberDecorate %pair 0 Offset 0
+        OpMemberDecorate %pair 1 Offset 4
+        OpDecorate %There Block
+        OpMemberDecorate %There 0 Offset 0
+        %void = OpTypeVoid
+        %function = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %ulong = OpTypeInt 64 0
+        %0 = OpConstant %uint 0
+        %1 = OpConstant %uint 1
+        %3 = OpConstant %uint 3
+        %address = OpConstant %ulong 65536
+        %words = OpTypeRuntimeArray %uint
+        %Out = OpTypeStruct %words
+        %to_out = OpTypePointer StorageBuffer %Out
+        %to_word = OpTypePointer StorageBuffer %uint
+        %out = OpVariable %to_out StorageBuffer
+        %to_index = OpTypePointer Input %uint
+        %index = OpVariable %to_index Input
+        %pair = OpTypeStruct %uint %uint
+        %pairs = OpTypeArray %pair %3
+        %There = OpTypeStruct %pairs
+        %to_there = OpTypePointer PhysicalStorageBuffer %There
+        %to_pair = OpTypePointer PhysicalStorageBuffer %pair
+        %to_uint = OpTypePointer PhysicalStorageBuffer %uint
+        %plain = OpTypeStruct %uint %uint
+        %group = OpTypeArray %plain %3
+        %to_group = OpTypePointer Workgroup %group
+        %to_plain = OpTypePointer Workgroup %plain
+        %to_shared = OpTypePointer Workgroup %uint
+        %shared = OpVariable %to_group Workgroup
+        %main = OpFunction %void None %function
+        %entry = OpLabel
+        %i = OpLoad %uint %index
+        %there = OpConvertUToPtr %to_there %address
+        {body}
+        %to = OpAccessChain %to_word %out %0 %i
+        OpStore %to %result
+        OpReturn
+        OpFunctionEnd"#
+    ));
+    let Resource::Buffer(buffer) = words(&[9; 6]) else { unreachable!("words are a buffer") };
+    let there = Resource::Buffer(assay_oracle::Buffer { address: Some(0x10000), ..buffer });
+    run(&module, [1; 3], vec![words(&[0; 4]), there]).faults.into_iter().map(|fault| fault.detail).collect()
+}
+
+/// Through chains of chains, too, and behind an address.
+#[test]
+fn an_index_beyond_an_array_is_named() {
+    let whole = "%at = OpAccessChain %to_uint %there %0 %i %1\n%result = OpLoad %uint %at Aligned 4";
+    let parts = "%one = OpAccessChain %to_pair %there %0 %i\n%at = OpAccessChain %to_uint %one %1\n\
+                 %result = OpLoad %uint %at Aligned 4";
+    let shared = "%one = OpAccessChain %to_plain %shared %i\n%at = OpAccessChain %to_shared %one %1\n\
+                  OpStore %at %i\n%result = OpIAdd %uint %i %i";
+    for body in [whole, parts, shared] {
+        assert_eq!(detail_of(body), ["index 3 of an array of 3"], "{body}");
+    }
 }

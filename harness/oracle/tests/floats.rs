@@ -75,6 +75,98 @@ fn a_factor_in_common_may_be_taken_out() {
     assert!(permits(&outcome, 1, 0, 8.0) && !permits(&outcome, 1, 0, f32::from_bits(8f32.to_bits() - 1)));
 }
 
+/// Found by translations of one expression into the other.
+#[test]
+fn a_difference_of_squares_may_be_a_product() {
+    let run_with = |expression: &str, x: f32, y: f32| {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+            @compute @workgroup_size(1) fn main() {{ let x = d[0]; let y = d[1]; d[2] = {expression}; }}"
+        );
+        run(&wgsl(&text), [1; 3], vec![floats(&[x, y, 0.0])])
+    };
+    let (x, y) = (-2.277_818f32, -0.507_228_5f32);
+    let product = (x + y) * (x - y);
+    for expression in ["x * x - y * y", "fma(x, x, -(y * y))", "dot(vec2(x, y), vec2(x, -y))"] {
+        let others = [(x + y) * x - (x + y) * y, (x - y) * x + (x - y) * y];
+        for value in [product, others[0], others[1], product.next_up(), product.next_down()] {
+            assert!(permits(&run_with(expression, x, y), 0, 2, value), "{expression}: {value}");
+        }
+        assert!(!permits(&run_with(expression, x, y), 0, 2, product * 1.000_003), "{expression}");
+    }
+    let one = (1.0 - x) * (1.0 + x);
+    assert!(permits(&run_with("1.0 - x * x", x, y), 0, 2, one));
+    // Squares of one sign, and products of values of which each stands there once, are no products of sums: nothing but the neighbours at
+    // each step.
+    for (expression, far) in
+        [("x * x + y * y", x * x + y * y), ("x * y - 3.0 * 0.7", x * y - 2.1), ("x * x - y", x * x - y)]
+    {
+        let outcome = run_with(expression, x, y);
+        let far = |by: i32| f32::from_bits(far.to_bits().wrapping_add_signed(by));
+        assert!(permits(&outcome, 0, 2, far(0)), "{expression}");
+        assert!(!permits(&outcome, 0, 2, far(4)) && !permits(&outcome, 0, 2, far(-4)), "{expression}");
+    }
+    // A sum of products of distinct values: each summand has at most as many roundings as there are sums and a product.
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @compute @workgroup_size(1) fn main() { d[6] = d[0] * d[1] + d[2] * d[3] - d[4] * d[5]; }";
+    let given = [1.1f32, 1.3, 0.7, 1.9, 0.37, 1.77, 0.0];
+    let outcome = run(&wgsl(text), [1; 3], vec![floats(&given)]);
+    let [p, q, r] = [0, 2, 4].map(|k| f64::from(given[k]) * f64::from(given[k + 1]));
+    let bound = 3.5 * f64::from(f32::EPSILON) * (p + q + r);
+    assert!(permits(&outcome, 0, 6, (p + q - r) as f32));
+    assert!(
+        !permits(&outcome, 0, 6, (p + q - r + bound) as f32) && !permits(&outcome, 0, 6, (p + q - r - bound) as f32)
+    );
+}
+
+#[test]
+fn a_quotient_may_be_divided_again() {
+    let text = |expression: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+            @compute @workgroup_size(1) fn main() {{ d[3] = {expression}; }}"
+        )
+    };
+    // The first quotient is a denormal, or flushed.
+    let given = [1e-20f32, 1e20, 1e-15, 0.0];
+    let outcome = run(&wgsl(&text("d[0] / (d[1] * d[2])")), [1; 3], vec![floats(&given)]);
+    assert!(permits(&outcome, 0, 3, 0.0) && permits(&outcome, 0, 3, 1e-25));
+    // The product of the divisors is none that a quotient is stated for.
+    let given = [1e-10f32, 1e-20, 1e-19, 0.0];
+    let outcome = run(&wgsl(&text("(d[0] / d[1]) / d[2]")), [1; 3], vec![floats(&given)]);
+    assert_eq!(cause(&outcome, 0, 3), assay_oracle::CauseKind::NoRequirement);
+    let near = [1e-20f32, 1e2, 1e-5, 0.0];
+    let outcome = run(&wgsl(&text("d[0] / (d[1] * d[2])")), [1; 3], vec![floats(&near)]);
+    assert!(permits(&outcome, 0, 3, 1e-17) && !permits(&outcome, 0, 3, 0.0));
+}
+
+/// A denormal number is itself or zero: nothing between, and so for what is computed of it.
+#[test]
+fn what_lies_between_parts_is_not_permitted() {
+    let tiny = f32::from_bits(7);
+    for expression in
+        ["min(max(x, 0.0), 1.0)", "clamp(x, 0.0, 1.0)", "min(max(x + 0.0, 0.0), 1.0)", "abs(-max(x, 0.0))"]
+    {
+        let outcome = unary(expression, &[tiny]);
+        for (value, permitted) in [(tiny, true), (0.0, true), (-0.0, true), (f32::from_bits(3), false)] {
+            assert_eq!(permits(&outcome, 1, 0, value), permitted, "{expression}: {value:e}");
+        }
+    }
+    // Either 0.5 or zero, exact and added to either zero.
+    for (expression, far) in [("frexp(x).fract + min(x, 0.0)", 0.5), ("frexp(x).fract * 3.0 + 1.0", 2.5)] {
+        let outcome = unary(expression, &[f32::from_bits(4)]);
+        assert!(permits(&outcome, 1, 0, far) && !permits(&outcome, 1, 0, far * 0.75), "{expression}");
+    }
+    let twice = unary("frexp(x).fract", &[f32::from_bits(4)]);
+    assert!(permits(&twice, 1, 0, 0.5) && permits(&twice, 1, 0, 0.0) && !permits(&twice, 1, 0, 0.25));
+    // One value used twice is zero twice or not at all.
+    let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
+        @compute @workgroup_size(1) fn main() { let y = frexp(d[0]).fract; let z = max(y, -8.0); d[1] = z - z; d[2] = z * z; }";
+    let outcome = run(&wgsl(text), [1; 3], vec![floats(&[f32::from_bits(4), 1.0, 1.0])]);
+    assert!(permits(&outcome, 0, 1, 0.0) && !permits(&outcome, 0, 1, 0.5) && !permits(&outcome, 0, 1, -0.5));
+    assert!(permits(&outcome, 0, 2, 0.25) && permits(&outcome, 0, 2, 0.0) && !permits(&outcome, 0, 2, 0.125));
+}
+
 #[test]
 fn an_undecided_branch_goes_both_ways() {
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;

@@ -3,7 +3,7 @@
 mod support;
 
 use assay_oracle::{
-    Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Robustness, Slot, SpecValues,
+    CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Robustness, Slot, SpecValues,
 };
 use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat};
@@ -118,4 +118,39 @@ fn atomics_on_texels_commute() {
     let counts = image(ImageFormat::R32ui, [2, 1, 1], [7u32, 100].iter().flat_map(|n| n.to_le_bytes()).collect());
     let outcome = dispatch(text, vec![counts], Robustness::None);
     assert_eq!(exact(&outcome, 0), [7 + 12, 100 + 16]);
+}
+
+/// An integer that the format does not have leaves its channel open, and no other one.
+#[test]
+fn integers_beyond_the_format_are_not_checked() {
+    let store = |format: ImageFormat, name: &str, value: &str, bytes: usize| {
+        let text = format!(
+            "@group(0) @binding(0) var to: texture_storage_2d<{name}, write>;
+            @compute @workgroup_size(1)
+            fn main() {{ textureStore(to, vec2(0, 0), {value}); }}"
+        );
+        let outcome = dispatch(&text, vec![image(format, [1, 1, 1], vec![0x55; bytes])], Robustness::None);
+        assert_eq!(outcome.faults, []);
+        outcome
+    };
+    let open = |outcome: &Outcome| -> Vec<u64> {
+        let cells = outcome.memory[&Slot::new(0, 0)].cells().iter();
+        let undefined = |cell: &assay_oracle::Cell| match cell.expected {
+            Expected::Undetermined(cause) => outcome.causes[cause as usize].kind == CauseKind::Unspecified,
+            _ => false,
+        };
+        cells.inspect(|cell| assert!(undefined(cell), "{cell:?}")).map(|cell| cell.offset).collect()
+    };
+    let halves = store(ImageFormat::Rgba16ui, "rgba16uint", "vec4u(65535u, 65536u, 7u, 70000u)", 8);
+    assert_eq!(open(&halves), [2, 6]);
+    assert_eq!(halves.memory[&Slot::new(0, 0)].bytes()[..2], [0xff; 2]);
+    assert_eq!(halves.memory[&Slot::new(0, 0)].bytes()[4..6], [7, 0]);
+    let bytes = store(ImageFormat::Rgba8i, "rgba8sint", "vec4i(-128, -129, 127, 128)", 4);
+    assert_eq!(open(&bytes), [1, 3]);
+    assert_eq!(bytes.memory[&Slot::new(0, 0)].bytes()[0], 0x80);
+    let words = store(ImageFormat::Rgba32i, "rgba32sint", "vec4i(-1, 2147483647, -2147483647, 0)", 16);
+    assert_eq!(open(&words), [0; 0]);
+    let tens = store(ImageFormat::Rgb10a2ui, "rgb10a2uint", "vec4u(1023u, 1u, 2u, 3u)", 4);
+    assert_eq!((open(&tens), word(&tens, 0, 0)), (vec![], Expected::Exact(3 << 30 | 2 << 20 | 1 << 10 | 1023)));
+    assert_eq!(open(&store(ImageFormat::Rgb10a2ui, "rgb10a2uint", "vec4u(1023u, 1u, 2u, 4u)", 4)), [0]);
 }

@@ -96,11 +96,14 @@ fn text(steps: &[Step], lanes: usize) -> String {
     )
 }
 
-/// Either neighbour of a number.
+/// Either neighbour of a number; a denormal one may be flushed.
 fn either(x: f64, random: &mut Random) -> f32 {
     let near = x as f32;
     let wide = f64::from(near);
     let up = random.below(2) == 0;
+    if x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE) && random.below(2) == 0 {
+        return 0.0;
+    }
     match wide.partial_cmp(&x) {
         Some(std::cmp::Ordering::Less) if up => near.next_up(),
         Some(std::cmp::Ordering::Greater) if !up => near.next_down(),
@@ -119,7 +122,7 @@ fn quotient(a: f64, b: f64, random: &mut Random) -> f32 {
     if near.is_normal() && (1e-37..1e37).contains(&b.abs()) && unit > 1e-44 {
         either(exact + off * unit, random)
     } else {
-        near
+        either(f64::from(near), random)
     }
 }
 
@@ -145,6 +148,31 @@ fn taken_out(steps: &[Step], v: &[f32], (a, b): (usize, usize), sign: f64, rando
     Some(either(f64::from(v[common]) * f64::from(inner), random))
 }
 
+/// What is squared, if a step is a square or a number that is one.
+fn squared(steps: &[Step], v: &[f32], k: usize) -> Option<f32> {
+    match steps[k] {
+        Step::Mul(x, y) if x == y => Some(v[x]),
+        _ => None,
+    }
+}
+
+/// A difference of two squares as a product of sum and difference, which may be multiplied out again.
+fn of_squares(steps: &[Step], v: &[f32], (a, b): (usize, usize), random: &mut Random) -> Option<f32> {
+    let (x, y) = (f64::from(squared(steps, v, a)?), f64::from(squared(steps, v, b)?));
+    let (sum, difference) = (f64::from(either(x + y, random)), f64::from(either(x - y, random)));
+    Some(match random.below(3) {
+        0 => {
+            let first = either(sum * x, random);
+            either(f64::from(first) - f64::from(either(sum * y, random)), random)
+        }
+        1 => {
+            let first = either(difference * x, random);
+            either(f64::mul_add(difference, y, f64::from(first)), random)
+        }
+        _ => either(sum * difference, random),
+    })
+}
+
 /// One execution as an implementation may do it; `free`: with contraction and rearrangement.
 fn sample(steps: &[Step], inputs: &[f32], random: &mut Random, free: bool) -> Option<f32> {
     let mut v: Vec<f32> = Vec::new();
@@ -153,7 +181,9 @@ fn sample(steps: &[Step], inputs: &[f32], random: &mut Random, free: bool) -> Op
         let choice = if free { random.below(3) } else { 0 };
         let taken_out = match *step {
             Step::Add(a, b) if choice == 2 => taken_out(steps, &v, (a, b), 1.0, random),
-            Step::Sub(a, b) if choice == 2 => taken_out(steps, &v, (a, b), -1.0, random),
+            Step::Sub(a, b) if choice == 2 => {
+                of_squares(steps, &v, (a, b), random).or_else(|| taken_out(steps, &v, (a, b), -1.0, random))
+            }
             _ => None,
         };
         let result = match *step {
@@ -278,6 +308,60 @@ fn every_sample_of_sums_and_products_lies_in_the_set() {
 fn every_sample_with_quotients_and_roots_lies_in_the_set() {
     let (inside, _, _) = compare(400, 250, 2, false);
     assert!(inside > 150_000, "{inside} samples");
+}
+
+/// Every sample of a program of these steps, of random inputs with exponents of that range, lies in its set. Gives how many were
+/// within.
+fn sample_one(steps: &[Step], exponents: std::ops::Range<i32>, seed: u64) -> usize {
+    let random = &mut Random(seed);
+    let mut inside = 0;
+    let text = text(steps, 1);
+    let program = Program::new(&wgsl(&text), "main", &SpecValues::new()).expect("a program");
+    for _ in 0..300 {
+        let number = |random: &mut Random| {
+            let exponent = exponents.start + random.below(exponents.len()) as i32;
+            let fraction = 1.0 + random.below(1 << 23) as f32 / (1 << 23) as f32;
+            fraction * 2f32.powi(exponent) * if random.below(2) == 0 { 1.0 } else { -1.0 }
+        };
+        let inputs = [0; INPUTS].map(|_| number(random));
+        let outcome = run_program(&program, [1; 3], vec![floats(&inputs), floats(&[0.0])]);
+        let expected = word(&outcome, 1, 0);
+        for k in 0..200 {
+            let Some(value) = sample(steps, &inputs, random, k % 4 != 0) else { continue };
+            match expected.permits(u64::from(value.to_bits())) {
+                Some(permitted) => {
+                    assert!(permitted, "{value:e} of {inputs:?} by {text}: {expected:?}");
+                    inside += 1;
+                }
+                None => break,
+            }
+        }
+    }
+    inside
+}
+
+#[test]
+fn every_product_of_sums_that_is_a_difference_of_squares_lies_in_the_set() {
+    let squares = [Step::Input(0), Step::Input(1), Step::Input(2), Step::Mul(0, 0), Step::Mul(1, 1), Step::Sub(3, 4)];
+    assert!(sample_one(&squares, -2..2, 3) > 50_000);
+    // With something added; and times something.
+    let added = [&squares[..], &[Step::Add(5, 2)]].concat();
+    assert!(sample_one(&added, -1..1, 4) > 50_000);
+    let times = [&squares[..], &[Step::Mul(5, 2)]].concat();
+    assert!(sample_one(&times, -1..1, 5) > 50_000);
+    let fourth = [&squares[..5], &[Step::Mul(3, 3), Step::Mul(4, 4), Step::Sub(5, 6)]].concat();
+    assert!(sample_one(&fourth, -1..1, 6) > 50_000);
+}
+
+#[test]
+fn every_quotient_by_one_divisor_after_another_lies_in_the_set() {
+    let by_product = [Step::Input(0), Step::Input(1), Step::Input(2), Step::Mul(1, 2), Step::Div(0, 3)];
+    let twice = [Step::Input(0), Step::Input(1), Step::Input(2), Step::Div(0, 1), Step::Div(3, 2)];
+    let times = [Step::Input(0), Step::Input(1), Step::Input(2), Step::Mul(0, 1), Step::Div(3, 2)];
+    for (seed, steps) in (7..).zip([&by_product, &twice, &times]) {
+        assert!(sample_one(steps, -100..100, seed) > 4_000);
+        assert!(sample_one(steps, -8..8, seed) > 50_000);
+    }
 }
 
 /// Lengths, dot products and the like of vectors that are sets: what a plain evaluation with either neighbour gives lies inside,

@@ -3,6 +3,7 @@
 mod support;
 
 use assay_oracle::{CauseKind, Dispatch, Layout, Limits, Outcome, Program, Seat, Slot, SpecValues};
+use assay_spirv::tables::Op;
 use support::*;
 
 fn subgroup(body: &str, linear: bool) -> Outcome {
@@ -86,4 +87,47 @@ fn a_recorded_layout_decides_who_is_where() {
     assert_eq!(exact(&outcome, 0), expected.collect::<Vec<_>>());
     // Of two workgroups, for a dispatch of one.
     assert!(run((0..20).map(|i| seat(i % 10)).collect()).is_err());
+}
+
+/// What depends on the layout has its cause where the built-in is read, in every workgroup.
+#[test]
+fn the_cause_is_where_the_built_in_is_read() {
+    let module = spirv(
+        r#"
+        OpCapability Shader
+        OpCapability GroupNonUniform
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main" %place
+        OpExecutionMode %main LocalSize 2 1 1
+        OpDecorate %place BuiltIn SubgroupLocalInvocationId
+        OpDecorate %words ArrayStride 4
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %data DescriptorSet 0
+        OpDecorate %data Binding 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %u32 = OpTypeInt 32 0
+        %zero = OpConstant %u32 0
+        %one = OpConstant %u32 1
+        %words = OpTypeRuntimeArray %u32
+        %block = OpTypeStruct %words
+        %p_block = OpTypePointer StorageBuffer %block
+        %p_u32 = OpTypePointer StorageBuffer %u32
+        %p_in = OpTypePointer Input %u32
+        %data = OpVariable %p_block StorageBuffer
+        %place = OpVariable %p_in Input
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %to = OpAccessChain %p_u32 %data %zero %one
+        %read = OpLoad %u32 %place
+        %twice = OpIAdd %u32 %read %read
+        OpStore %to %twice
+        OpReturn
+        OpFunctionEnd"#,
+    );
+    let outcome = run(&module, [2, 1, 1], vec![words(&[0; 2])]);
+    let causes = outcome.causes.iter().filter(|cause| cause.kind == CauseKind::SubgroupLayout);
+    let ops: Vec<_> = causes.map(|cause| module.instruction(cause.at.instruction).op).collect();
+    assert_eq!(ops, [Some(Op::Load)]);
 }

@@ -41,6 +41,7 @@ impl Decoder<'_> {
                 self.int(op, (64, 1), dst.reg, 1, [a.reg, b.reg, 0, 0], 0);
                 Ok(())
             }
+            Op::PtrDiff => self.elements_apart(i),
             _ => self.unsupported(op.name()),
         }
     }

@@ -1,7 +1,7 @@
 //! Variables, pointers, loads and stores.
 
 use super::{Decoder, OUTSIDE, Pointee, Result, Val};
-use crate::inst::{AtomicOp, Inst, Order, Reg, Term};
+use crate::inst::{AtomicOp, Inst, IntOp, Order, Reg, Term};
 use crate::ty::{Kind, Layout, Mode};
 use assay_spirv::module::{Instruction, Type, TypeId};
 use assay_spirv::tables::{MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
@@ -196,6 +196,21 @@ impl Decoder<'_> {
     fn rebind(&mut self, i: Instruction, mut val: Val, pointee: Pointee) {
         val.pointee = Some(pointee);
         self.bind(i.result().unwrap_or_default(), val);
+    }
+
+    /// How many elements of their array two pointers are apart.
+    pub(super) fn elements_apart(&mut self, i: Instruction) -> Result {
+        let dst = self.result(i)?;
+        let (a, pointee) = self.pointer(i, 0)?;
+        let b = self.operand(i, 1)?;
+        let stride = self.pointer_stride(a.ty, &pointee.layout, pointee.is_local());
+        let word = Kind::Int { width: 64, signed: true };
+        let (apart, by) = (self.registers([word])?, self.registers([word])?);
+        self.int(IntOp::Sub, (64, 64), apart, 1, [a.reg, b.reg, 0, 0], 0);
+        self.emit_once(Inst::Set { dst: by, bits: Box::new([stride.max(1)]) });
+        let width = self.int_width(dst.reg);
+        self.int(IntOp::SDiv, (64, width), dst.reg, 1, [apart, by, 0, 0], 0);
+        Ok(())
     }
 
     /// Units from one pointee to the next: the pointer type's `ArrayStride`.

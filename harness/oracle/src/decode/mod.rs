@@ -54,6 +54,16 @@ const CALLS: u32 = 256;
 /// A pointer to nothing: an index was outside its array.
 pub(crate) const OUTSIDE: u64 = u64::MAX;
 
+/// How many pointers from there down are of that kind; each but the first says which index it was.
+const OUTSIDES: u64 = 1 << 12;
+
+/// Whether a pointer is one after an index beyond an array; which of those that are known it was, counted from 1.
+#[inline(always)]
+pub(crate) const fn outside(pointer: u64) -> Option<usize> {
+    let which = OUTSIDE - pointer;
+    if which < OUTSIDES { Some(which as usize) } else { None }
+}
+
 /// An id that has a value.
 #[derive(Clone, Debug)]
 pub(super) struct Val {

@@ -2,8 +2,9 @@
 
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
-use crate::decode::{OBJECT, OUTSIDE, counted};
+use crate::decode::{OBJECT, OUTSIDE, counted, outside};
 use crate::dispatch::Robustness;
+use crate::few::Together;
 use crate::inst::{Reg, Term};
 use crate::integer::signed;
 use crate::memory::Found;
@@ -11,6 +12,7 @@ use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::{Kind, Leaf};
 use crate::value::Value;
 use crate::watch::named;
+use smallvec::SmallVec;
 
 /// What an address leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,32 +38,40 @@ impl Run<'_> {
         if !wide {
             d.make_plain(lanes);
             let base = &column(base).bits;
-            lanes.iter().for_each(|l| d.bits[l] = base[l].wrapping_add(constant));
+            lanes.iter().for_each(|l| d.bits[l] = start(base[l], constant));
+            let mut beyond = Vec::new();
             for term in terms {
                 let index = &column(term.index).bits;
                 for l in lanes.iter() {
-                    d.bits[l] = step(d.bits[l], base[l], index[l], term);
+                    match step(d.bits[l], index[l], term) {
+                        Ok(next) => d.bits[l] = next,
+                        Err(index) => {
+                            d.bits[l] = OUTSIDE;
+                            beyond.push((l, index));
+                        }
+                    }
                 }
+            }
+            for (l, index) in beyond {
+                d.bits[l] = self.outside(index);
             }
             return self.give(dst, d);
         }
         for l in lanes.iter() {
-            let start = column(base);
-            let (mut value, mut bits) = (start.value(l).clone(), start.bits[l]);
-            let mut all =
-                value.patterns(bits).map(|all| all.into_iter().map(|p| (p, p.wrapping_add(constant))).collect());
-            for term in terms {
-                let index = column(term.index);
-                all = all.and_then(|all: Vec<(u64, u64)>| {
-                    let indices = index.value(l).patterns(index.bits[l])?;
-                    let steps =
-                        all.iter().flat_map(|(base, at)| indices.iter().map(|i| (*base, step(*at, *base, *i, term))));
-                    Ok(steps.collect())
-                });
-            }
-            let found = all.map(|all| Value::of_patterns(all.into_iter().map(|(_, at)| at).collect()));
-            (value, bits) = match found {
-                Ok(Some(found)) => found,
+            let regs = std::iter::once(base).chain(terms.iter().map(|term| term.index));
+            let operands = regs.map(|reg| column(reg).value(l).few(column(reg).bits[l]));
+            let found = operands.collect::<Result<Vec<_>, _>>().map(|operands| {
+                let together = Together::of(&operands)?;
+                let end = |row: &SmallVec<[u64; 4]>| {
+                    let mut indices = row[1..].iter().zip(terms);
+                    let end = indices.try_fold(start(row[0], constant), |at, (index, term)| step(at, *index, term));
+                    end.unwrap_or(OUTSIDE)
+                };
+                let ends: Vec<u64> = together.rows().iter().map(end).collect();
+                together.give(ends)
+            });
+            let (value, bits) = match found {
+                Ok(Some((value, bits))) => (value, bits),
                 Ok(None) | Err(None) => (Value::Any(self.log.cause(CauseKind::Precision, self.here)), 0),
                 Err(Some(cause)) => (Value::Any(cause), 0),
             };
@@ -70,21 +80,35 @@ impl Run<'_> {
         self.give(dst, d);
     }
 
-    /// The registers that a pointer into lane-local storage may name; `Err` is the cause of none being known.
+    /// The pointer after an index beyond an array of that length.
+    fn outside(&mut self, index: (i64, u64)) -> u64 {
+        let known = self.beyond.iter().position(|known| *known == index).unwrap_or_else(|| {
+            self.beyond.push(index);
+            self.beyond.len() - 1
+        });
+        let pointer = OUTSIDE - 1 - known as u64;
+        if outside(pointer).is_some() { pointer } else { OUTSIDE }
+    }
+
+    /// The registers that a pointer into lane-local storage may name, ascending; `Err` is the cause of none being known.
     fn local_targets(&mut self, pointer: Reg, n: u32, lane: usize) -> Result<Vec<Reg>, u32> {
         let column = &self.columns[pointer as usize];
         match column.value(lane).patterns(column.bits[lane]) {
             Ok(targets) => {
                 let end = self.columns.len() as u64;
-                let outside = targets.iter().any(|t| t.saturating_add(u64::from(n)) > end);
-                match (outside, targets.len()) {
-                    (false, _) => Ok(targets.into_iter().map(|t| t as Reg).collect()),
-                    (true, 1) => {
-                        let beyond = || "an index beyond an array of the invocation".to_owned();
-                        Err(self.fault(FaultKind::OutOfBounds, lane, beyond))
-                    }
-                    (true, _) => Err(self.cause(CauseKind::Precision)),
+                let wrong = |target: &u64| target.saturating_add(u64::from(n)) > end;
+                if targets.iter().all(wrong) {
+                    let which = outside(targets[0]).and_then(|which| self.beyond.get(which.checked_sub(1)?).copied());
+                    let beyond = || match which {
+                        Some((index, count)) => format!("index {index} of an array of {count} of the invocation"),
+                        None => "an index beyond an array of the invocation".to_owned(),
+                    };
+                    return Err(self.fault(FaultKind::OutOfBounds, lane, beyond));
                 }
+                if targets.iter().any(wrong) {
+                    return Err(self.cause(CauseKind::Precision));
+                }
+                Ok(targets.into_iter().map(|t| t as Reg).collect())
             }
             Err(None) => Err(self.cause(CauseKind::Precision)),
             Err(Some(cause)) if self.is_undefined(cause) => Err(self.decided_by(cause, lane)),
@@ -95,14 +119,10 @@ impl Run<'_> {
     pub(super) fn local_load(&mut self, dst: Reg, pointer: Reg, n: u32, lanes: Lanes) {
         for l in lanes.iter() {
             match self.local_targets(pointer, n, l) {
-                Ok(targets) => {
-                    for i in 0..n {
-                        self.write_register(dst + i, targets[0] + i, l, false);
-                        for target in &targets[1..] {
-                            self.write_register(dst + i, target + i, l, true);
-                        }
-                    }
+                Ok(targets) if targets.len() == 1 => {
+                    (0..n).for_each(|i| self.write_register(dst + i, targets[0] + i, l, false));
                 }
+                Ok(targets) => self.local_load_one_of((dst, n), pointer, &targets, l),
                 Err(cause) => (0..n).for_each(|i| self.columns[(dst + i) as usize].set(l, 0, Value::Any(cause))),
             }
         }
@@ -112,6 +132,18 @@ impl Run<'_> {
                 self.notice_unwritten(&mut column, lanes);
             }
             self.give(dst + i, column);
+        }
+    }
+
+    /// What a lane has in one of several places.
+    fn local_load_one_of(&mut self, (dst, n): (Reg, u32), pointer: Reg, targets: &[Reg], lane: usize) {
+        let column = &self.columns[pointer as usize];
+        let Ok(selector) = column.value(lane).few(column.bits[lane]) else { return };
+        for i in 0..n {
+            let values: Vec<_> = targets.iter().map(|target| self.scalar(target + i, lane)).collect();
+            let kind = self.program.kinds[(dst + i) as usize];
+            let (value, bits) = self.picked(kind, &selector, &values);
+            self.columns[(dst + i) as usize].set(lane, bits, value);
         }
     }
 
@@ -147,14 +179,18 @@ impl Run<'_> {
         lane: usize,
         write: bool,
     ) -> Target {
-        if let Some(alignment) = physical {
+        if let Some(alignment) = physical.filter(|_| outside(pointer).is_none()) {
             return self.physical_target(pointer, size, u64::from(alignment), lane);
         }
         let (number, offset) = counted(pointer);
         let Some(object) = self.object_of(pointer) else {
-            let what =
-                if pointer == OUTSIDE { "an index beyond an array" } else { "a descriptor that nothing is bound to" };
-            return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, || what.into()) };
+            let which = outside(pointer).map(|which| which.checked_sub(1).and_then(|at| self.beyond.get(at).copied()));
+            let what = || match which {
+                Some(Some((index, count))) => format!("index {index} of an array of {count}"),
+                Some(None) => "an index beyond an array".into(),
+                None => "a descriptor that nothing is bound to".into(),
+            };
+            return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, what) };
         };
         let length = self.objects[object].bytes.len() as u64;
         if let Ok(inside) = u64::try_from(offset)
@@ -217,7 +253,6 @@ impl Run<'_> {
         let size = leaf.kind.bytes() as usize;
         for l in lanes.iter() {
             let pointer = pointers.bits[l];
-            let at = pointer.wrapping_add(leaf.offset);
             // The common case: inside an object of plain bytes.
             if physical.is_none()
                 && let Some(place) = self.object_of(pointer)
@@ -232,41 +267,60 @@ impl Run<'_> {
                     continue;
                 }
             }
-            let (value, bits) = self.load_one(pointer, at, one, physical, l);
+            let target = self.targets(&[pointer], leaf, physical, l, false)[0];
+            let (value, bits) = self.load_at(target, one, l);
             d.set(l, bits, value);
         }
     }
 
-    fn load_one(
+    /// What one scalar's place is, for each pointer that may be the one. If there are several, what is wrong with some of them is not
+    /// certain to be wrong; what is with all is, and they are one then.
+    fn targets(
         &mut self,
-        pointer: u64,
-        at: u64,
-        (leaf, scalars): OneOf<'_>,
+        pointers: &[u64],
+        leaf: &Leaf,
         physical: Option<u32>,
         lane: usize,
-    ) -> (Value, u64) {
-        let size = leaf.kind.bytes();
-        // The alignment that is stated is that of the whole access.
-        let alignment = physical.map(|a| if pointer.is_multiple_of(u64::from(a.max(1))) { 1 } else { a });
-        let at = if alignment.is_some_and(|a| a > 1) { pointer } else { at };
-        let at = if pointer == OUTSIDE { OUTSIDE } else { at };
-        match self.target(at, size, alignment, lane, false) {
+        write: bool,
+    ) -> Vec<Target> {
+        let target = |run: &mut Self, pointer: u64| {
+            // The alignment that is stated is that of the whole access.
+            let misaligned = physical.filter(|a| !pointer.is_multiple_of(u64::from((*a).max(1))));
+            let whole = outside(pointer).is_some() || misaligned.is_some();
+            let at = if whole { pointer } else { pointer.wrapping_add(leaf.offset) };
+            run.target(at, leaf.kind.bytes(), physical.map(|_| misaligned.unwrap_or(1)), lane, write)
+        };
+        let several = pointers.len() > 1;
+        let all: Vec<Target> =
+            self.in_doubt(several, |run| pointers.iter().map(|pointer| target(run, *pointer)).collect());
+        if several && all.iter().all(|target| matches!(target, Target::Nowhere { .. })) {
+            return vec![target(self, pointers[0])];
+        }
+        all
+    }
+
+    fn load_at(&mut self, target: Target, (leaf, scalars): OneOf<'_>, lane: usize) -> (Value, u64) {
+        let size = leaf.kind.bytes() as usize;
+        match target {
             Target::At { object, offset } => {
-                if let Some(cause) = self.note_read(object, offset, size as usize, lane) {
+                if let Some(cause) = self.note_read(object, offset, size, lane) {
                     return (Value::Any(cause), 0);
                 }
-                let found = self.objects[object].read(offset, size as usize);
-                let bits = loaded(leaf.kind, self.objects[object].bits(offset, size as usize));
+                let found = self.objects[object].read(offset, size);
+                let bits = loaded(leaf.kind, self.objects[object].bits(offset, size));
                 match found {
                     Found::Value(Value::Any(UNREAD)) | Found::Unwritten => {
                         (Value::Any(self.cause(CauseKind::Uninitialized)), 0)
                     }
-                    Found::Value(value) => (value, bits),
+                    Found::Value(value) => (self.numbered(value), bits),
                     Found::Parts => (Value::Any(self.cause(CauseKind::Precision)), 0),
                 }
             }
             Target::Void => (Value::Bits, 0),
-            Target::Open { object, cause } => self.something_of(object, (leaf.kind, scalars), cause),
+            Target::Open { object, cause } => {
+                let (value, bits) = self.something_of(object, (leaf.kind, scalars), cause);
+                (self.numbered(value), bits)
+            }
             Target::Nowhere { cause } => (Value::Any(cause), 0),
         }
     }
@@ -294,17 +348,21 @@ impl Run<'_> {
 
     fn load_from_any(&mut self, d: &mut Column, pointers: &Column, one: OneOf<'_>, physical: Option<u32>, lane: usize) {
         let (leaf, _) = one;
-        let (value, bits) = match pointers.value(lane).patterns(pointers.bits[lane]) {
-            Ok(all) => {
-                let mut union: Option<(Value, u64)> = None;
-                for pointer in all {
-                    let next = self.load_one(pointer, pointer.wrapping_add(leaf.offset), one, physical, lane);
-                    union = Some(match union {
-                        None => next,
-                        Some(before) => self.union(leaf.kind, (&before.0, before.1), (&next.0, next.1)),
-                    });
+        let (value, bits) = match pointers.value(lane).few(pointers.bits[lane]) {
+            Ok(selector) => {
+                let targets = self.targets(&selector.distinct(), leaf, physical, lane, false);
+                let wrong = targets.iter().find(|target| matches!(target, Target::Nowhere { .. })).copied();
+                match (&targets[..], wrong) {
+                    ([only], _) => self.load_at(*only, one, lane),
+                    // Perhaps undefined: what is read then is not known.
+                    (_, Some(wrong)) => self.load_at(wrong, one, lane),
+                    _ => {
+                        let load =
+                            |run: &mut Self| targets.iter().map(|target| run.load_at(*target, one, lane)).collect();
+                        let values: Vec<_> = self.in_doubt(true, load);
+                        self.picked(leaf.kind, &selector, &values)
+                    }
                 }
-                union.unwrap_or_default()
             }
             Err(None) => (Value::Any(self.cause(CauseKind::Precision)), 0),
             Err(Some(cause)) if self.is_undefined(cause) => (Value::Any(self.decided_by(cause, lane)), 0),
@@ -363,13 +421,19 @@ impl Run<'_> {
                 return;
             }
         };
-        let perhaps = all.len() > 1 || self.forks.is_weak(lane);
-        for pointer in all {
-            let alignment = physical.map(|a| if pointer.is_multiple_of(u64::from(a.max(1))) { 1 } else { a });
-            let at = if pointer == OUTSIDE { OUTSIDE } else { pointer.wrapping_add(leaf.offset) };
-            match self.target(at, leaf.kind.bytes(), alignment, lane, true) {
-                Target::At { object, offset } => self.put(object, offset, leaf.kind, (value, bits), perhaps, lane),
+        let targets = self.targets(&all, leaf, physical, lane, true);
+        let perhaps = targets.len() > 1 || self.forks.is_weak(lane);
+        for target in &targets {
+            match *target {
+                Target::At { object, offset } => {
+                    let several = targets.len() > 1;
+                    self.in_doubt(several, |run| run.put(object, offset, leaf.kind, (value, bits), perhaps, lane));
+                }
                 Target::Open { object, cause } => drop(self.objects[object].lost.get_or_insert(cause)),
+                // It may go anywhere.
+                Target::Nowhere { cause } if perhaps => {
+                    let _stop = self.lose_everything(cause);
+                }
                 Target::Void | Target::Nowhere { .. } => {}
             }
         }
@@ -424,12 +488,21 @@ impl Run<'_> {
     }
 }
 
-/// A pointer, one index further.
+/// A pointer, some bytes further.
 #[inline(always)]
-fn step(at: u64, base: u64, index: u64, term: &Term) -> u64 {
+fn start(base: u64, constant: u64) -> u64 {
+    if outside(base).is_some() { base } else { base.wrapping_add(constant) }
+}
+
+/// A pointer, one index further; the index and the length of the array that it is beyond.
+#[inline(always)]
+fn step(at: u64, index: u64, term: &Term) -> Result<u64, (i64, u64)> {
     let index = signed(u32::from(term.width), index);
-    let outside = term.count.is_some_and(|count| index.cast_unsigned() >= count) || at == OUTSIDE || base == OUTSIDE;
-    if outside { OUTSIDE } else { at.wrapping_add(index.cast_unsigned().wrapping_mul(term.stride)) }
+    match term.count {
+        _ if outside(at).is_some() => Ok(at),
+        Some(count) if index.cast_unsigned() >= count => Err((index, count)),
+        _ => Ok(at.wrapping_add(index.cast_unsigned().wrapping_mul(term.stride))),
+    }
 }
 
 /// Bits of memory as a register has them.

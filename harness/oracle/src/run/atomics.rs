@@ -155,8 +155,7 @@ impl Run<'_> {
     ) -> (Value, u64) {
         let size = kind.bytes() as usize;
         let changes = op != AtomicOp::Load;
-        let number = self.forks.original(lane);
-        let raced = self.races.access(object as u32, offset, size, number, changes, true);
+        let raced = self.accessed(object, offset, size, lane, (changes, true));
         let raced = raced.map(|conflict| self.raced(conflict, lane, offset));
         if object != 1 && self.dispatch.only.is_some() {
             // Who else does what to it is not seen, not even by whom it is written.

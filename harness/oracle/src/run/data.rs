@@ -2,10 +2,13 @@
 
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
+use crate::few::{Few, Together};
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::{Kind, mask};
 use crate::value::Value;
+use smallvec::SmallVec;
+use std::sync::Arc;
 
 impl Run<'_> {
     pub(super) fn copy(&mut self, dst: Reg, src: Reg, n: u32, load: bool, lanes: Lanes) {
@@ -34,7 +37,40 @@ impl Run<'_> {
 
     /// The union of two scalars of a register.
     pub(super) fn union(&mut self, kind: Kind, a: (&Value, u64), b: (&Value, u64)) -> (Value, u64) {
-        Value::union(kind, a, b).unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0))
+        let (value, bits) =
+            Value::union(kind, a, b).unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        (self.numbered(value), bits)
+    }
+
+    /// The value, of several, that a selector says: what of `values` goes with each of its distinct patterns, ascending. It goes with
+    /// the selector's decisions if they are few patterns, else it is their union.
+    pub(super) fn picked(&mut self, kind: Kind, selector: &Arc<Few>, values: &[(Value, u64)]) -> (Value, u64) {
+        let apart = || {
+            let mut operands = vec![selector.clone()];
+            for (value, bits) in values {
+                operands.push(value.few(*bits).ok().filter(|_| !matches!(value, Value::Float(_)))?);
+            }
+            let together = Together::of(&operands)?;
+            let keys = selector.distinct();
+            let row = |row: &SmallVec<[u64; 4]>| row[1 + keys.binary_search(&row[0]).unwrap_or_default()];
+            let results: Vec<u64> = together.rows().iter().map(row).collect();
+            together.give(results)
+        };
+        let found = if matches!(kind, Kind::Float(_)) { None } else { apart() };
+        if let Some((value, bits)) = found {
+            return (self.numbered(value), bits);
+        }
+        let mut all = values[0].clone();
+        for next in &values[1..] {
+            all = self.union(kind, (&all.0, all.1), (&next.0, next.1));
+        }
+        all
+    }
+
+    /// A lane of a register.
+    pub(super) fn scalar(&self, reg: Reg, lane: usize) -> (Value, u64) {
+        let column = &self.columns[reg as usize];
+        (column.value(lane).clone(), column.bits[lane])
     }
 
     pub(super) fn select(&mut self, dst: Reg, cond: Reg, a: Reg, b: Reg, lanes: Lanes) {
@@ -49,22 +85,18 @@ impl Run<'_> {
         }
         for l in lanes.iter() {
             let condition = &self.columns[cond as usize];
-            let both = match condition.value(l) {
-                Value::Bits => {
-                    let from = if condition.bits[l] != 0 { a } else { b };
-                    d.copy_lane(l, &self.columns[from as usize], l);
-                    continue;
-                }
-                Value::Few(_) | Value::Float(_) => None,
-                Value::Any(cause) => Some(*cause),
-            };
-            if let Some(cause) = both.filter(|cause| self.is_undefined(*cause)) {
-                d.set(l, 0, Value::Any(cause));
+            if *condition.value(l) == Value::Bits {
+                let from = if condition.bits[l] != 0 { a } else { b };
+                d.copy_lane(l, &self.columns[from as usize], l);
                 continue;
             }
-            let [x, y] = [a, b].map(|reg| &self.columns[reg as usize]);
-            let (x, y) = ((x.value(l).clone(), x.bits[l]), (y.value(l).clone(), y.bits[l]));
-            let (value, bits) = self.union(kind, (&x.0, x.1), (&y.0, y.1));
+            let (x, y) = (self.scalar(a, l), self.scalar(b, l));
+            let (value, bits) = match self.columns[cond as usize].value(l).few(0) {
+                // Of a boolean that is several patterns: false, true.
+                Ok(selector) => self.picked(kind, &selector, &[y, x]),
+                Err(Some(cause)) if self.is_undefined(cause) => (Value::Any(cause), 0),
+                Err(_) => self.union(kind, (&x.0, x.1), (&y.0, y.1)),
+            };
             d.set(l, bits, value);
         }
         self.give(dst, d);
@@ -86,53 +118,36 @@ impl Run<'_> {
                 (0..to / from).map(|k| src + i * (to / from) + k).collect()
             };
             for l in lanes.iter() {
-                let mut bits = 0;
-                let mut value = Value::Bits;
-                for (k, reg) in sources.iter().enumerate() {
-                    let column = &self.columns[*reg as usize];
-                    let shift = if from > to { 0 } else { k as u32 * from };
-                    bits |= column.bits[l] << shift;
-                    match column.value(l) {
-                        Value::Bits => {}
-                        Value::Any(cause) => value = Value::Any(*cause),
-                        Value::Few(_) | Value::Float(_) => value = self.recast_set(&sources, (from, to), l, i),
-                    }
-                }
-                if from > to {
-                    bits = bits >> (i * to % from) & mask(to);
-                }
-                match value {
-                    // The patterns are whole already.
-                    Value::Few(ref all) => d.set(l, all[0], value.clone()),
-                    value => d.set(l, bits, value),
-                }
+                let (value, bits) = self.recast_one(&sources, (from, to), l, i);
+                d.set(l, bits, value);
             }
             self.give(dst + i, d);
         }
     }
 
-    /// The part `i` of `to` bits of scalars of `from` bits that may be several.
-    fn recast_set(&mut self, sources: &[Reg], (from, to): (u32, u32), lane: usize, i: u32) -> Value {
-        let mut all = vec![0u64];
-        for (k, reg) in sources.iter().enumerate() {
-            let column = &self.columns[*reg as usize];
-            let patterns = match column.value(lane).patterns(column.bits[lane]) {
-                Ok(patterns) if patterns.len() * all.len() <= 64 => patterns,
-                Ok(_) | Err(None) => return Value::Any(self.cause(CauseKind::Precision)),
-                Err(Some(cause)) => return Value::Any(cause),
-            };
-            let shift = if from > to { 0 } else { k as u32 * from };
-            all = all.iter().flat_map(|low| patterns.iter().map(move |p| low | p << shift)).collect();
+    /// The part `i` of `to` bits of scalars of `from` bits.
+    fn recast_one(&mut self, sources: &[Reg], (from, to): (u32, u32), lane: usize, i: u32) -> (Value, u64) {
+        let whole = |parts: &[u64]| parts.iter().rev().fold(0, |bits, part| bits << (from % 64) | part);
+        let part = |bits: u64| if from > to { bits >> (i * to % from) & mask(to) } else { bits };
+        let columns = || sources.iter().map(|reg| &self.columns[*reg as usize]);
+        if columns().all(|column| *column.value(lane) == Value::Bits) {
+            let parts: SmallVec<[u64; 4]> = columns().map(|column| column.bits[lane]).collect();
+            return (Value::Bits, part(whole(&parts)));
         }
-        if from > to {
-            all.iter_mut().for_each(|bits| *bits = *bits >> (i * to % from) & mask(to));
+        let mut operands: SmallVec<[Arc<Few>; 4]> = SmallVec::new();
+        for column in columns() {
+            match column.value(lane).few(column.bits[lane]) {
+                Ok(few) => operands.push(few),
+                Err(Some(cause)) => return (Value::Any(cause), 0),
+                Err(None) => return (Value::Any(self.cause(CauseKind::Precision)), 0),
+            }
         }
-        match Value::of_patterns(all) {
-            // One pattern after all, as a list of one.
-            Some((Value::Bits, bits)) => Value::Few([bits].as_slice().into()),
-            Some((value, _)) => value,
-            None => Value::Any(self.cause(CauseKind::Precision)),
-        }
+        let found = Together::of(&operands).and_then(|together| {
+            let results: Vec<u64> = together.rows().iter().map(|row| part(whole(row))).collect();
+            together.give(results)
+        });
+        let (value, bits) = found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        (self.numbered(value), bits)
     }
 
     pub(super) fn extract(&mut self, dst: Reg, src: Reg, n: u32, index: Reg, lanes: Lanes) {
@@ -140,25 +155,20 @@ impl Run<'_> {
         let mut d = self.take(dst);
         for l in lanes.iter() {
             let column = &self.columns[index as usize];
-            match column.value(l).patterns(column.bits[l]) {
-                Ok(patterns) if patterns.iter().all(|p| *p < u64::from(n)) => {
-                    let read = |run: &Self, p: u64| {
-                        let column = &run.columns[(src + p as u32) as usize];
-                        (column.value(l).clone(), column.bits[l])
-                    };
+            let found = column.value(l).few(column.bits[l]);
+            let patterns = found.as_ref().map(|few| few.distinct()).map_err(|cause| *cause);
+            match (found, patterns) {
+                (Ok(selector), Ok(patterns)) if patterns.iter().all(|p| *p < u64::from(n)) => {
                     if let [one] = patterns[..] {
                         d.copy_lane(l, &self.columns[(src + one as u32) as usize], l);
                         continue;
                     }
-                    let mut all = read(self, patterns[0]);
-                    for p in &patterns[1..] {
-                        let next = read(self, *p);
-                        all = self.union(kind, (&all.0, all.1), (&next.0, next.1));
-                    }
-                    d.set(l, all.1, all.0);
+                    let values: Vec<_> = patterns.iter().map(|p| self.scalar(src + *p as u32, l)).collect();
+                    let (value, bits) = self.picked(kind, &selector, &values);
+                    d.set(l, bits, value);
                 }
-                found => {
-                    let cause = self.bad_index(found, n, l);
+                (_, patterns) => {
+                    let cause = self.bad_index(patterns, n, l);
                     d.set(l, 0, Value::Any(cause));
                 }
             }
@@ -168,7 +178,7 @@ impl Run<'_> {
 
     fn bad_index(&mut self, found: Result<Vec<u64>, Option<u32>>, n: u32, lane: usize) -> u32 {
         match found {
-            Ok(patterns) if patterns.len() == 1 => {
+            Ok(patterns) if patterns.iter().all(|p| *p >= u64::from(n)) => {
                 self.fault(FaultKind::OutOfBounds, lane, || format!("component {} of a vector of {n}", patterns[0]))
             }
             Ok(_) | Err(None) => self.cause(CauseKind::Precision),

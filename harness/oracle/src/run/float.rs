@@ -65,9 +65,9 @@ impl Run<'_> {
     /// The result of an ordinary instruction on ordinary operands.
     #[inline]
     fn directly(&mut self, site: &Site, direct: Direct, operands: &[Reg], lane: usize) -> Option<Made> {
-        let mut ranges: SmallVec<[Range; 3]> = SmallVec::new();
+        let mut parts: SmallVec<[Parts; 3]> = SmallVec::new();
         for reg in operands {
-            ranges.push(range(&self.columns[*reg as usize], lane, direct.from)?);
+            parts.push(parts_of(&self.columns[*reg as usize], lane, direct.from)?);
         }
         let same = match operands {
             [a, b] if a == b => true,
@@ -77,29 +77,41 @@ impl Run<'_> {
             }
             _ => false,
         };
-        if let [a, b] = ranges[..]
-            && let Some((no, yes)) = direct.compare(a, b, same)
-        {
-            return Some(match (no, yes) {
-                (true, true) => (Value::Few([0, 1].as_slice().into()), 0, Form::NONE),
+        let choices = choices(&parts, same)?;
+        if direct.compares() {
+            let mut either = (false, false);
+            for choice in &choices {
+                let (no, yes) = direct.compare(choice[0], choice[1], same)?;
+                either = (either.0 || no, either.1 || yes);
+            }
+            return Some(match either {
+                (true, true) => (self.one_of(&[0, 1]), 0, Form::NONE),
                 (_, yes) => (Value::Bits, u64::from(yes), Form::NONE),
             });
         }
-        let found = direct.apply(&ranges, same)?;
-        if found.overflows {
+        let mut floats: Option<Floats> = None;
+        let mut overflows = false;
+        for choice in &choices {
+            let found = direct.apply(choice, same)?;
+            let part = Floats { zeros: found.zeros, ..Floats::range(direct.to, found.range.0, found.range.1) };
+            floats = Some(floats.map_or_else(|| part.clone(), |all| all.union(&part)));
+            overflows |= found.overflows;
+        }
+        let mut floats = floats?;
+        if overflows {
             self.readings_differ = true;
             if self.reading == Reading::Lenient || site.call.rules == Rules::Wgsl {
                 return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
             }
         }
-        let mut floats = Floats { zeros: found.zeros, ..Floats::range(direct.to, found.range.0, found.range.1) };
-        let mut form = Form::leaf(value(direct.to, found.range.0), value(direct.to, found.range.1));
+        let (lo, hi) = floats.hull()?;
+        let mut form = Form::leaf(value(direct.to, lo), value(direct.to, hi));
         if site.free {
             let x: SmallVec<[Form; 2]> = operands.iter().map(|reg| self.form(*reg, lane, direct.from)).collect();
             let (made, widens) = match (direct.action, &x[..]) {
                 // Two products may be fused with their sum, which either neighbour at every step covers.
                 (Action::Add, [a, b]) => (a.add(*b, false), a.is_rearranged_with(b)),
-                (Action::Sub, [a, b]) => (a.add(*b, true), a.is_rearranged_with(b)),
+                (Action::Sub, [a, b]) => (a.add(*b, true), a.is_rearranged_with(&b.neg())),
                 (Action::Mul, [a, b]) => {
                     let long = a.too_long_with(b);
                     let whole = |k: usize| self.leaf(operands[k], lane, direct.from);
@@ -144,7 +156,9 @@ impl Run<'_> {
         let column = &self.columns[reg as usize];
         let ends = range(column, lane, fmt)
             .map_or((f64::NEG_INFINITY, f64::INFINITY), |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
-        Form { id: column.form(lane).map_or(0, |form| form.id), ..Form::leaf(ends.0, ends.1) }
+        let constant = ends.0 == ends.1 && self.is_constant(reg);
+        let leaf = if constant { Form::constant(ends.0) } else { Form::leaf(ends.0, ends.1) };
+        Form { id: column.form(lane).map_or(0, |form| form.id), ..leaf }
     }
 
     /// What is computed, and what rearranging may make of it.
@@ -169,7 +183,7 @@ impl Run<'_> {
             given.push(match column.value(lane) {
                 Value::Bits => Operand::Bits(bits),
                 Value::Any(cause) => return (Value::Any(*cause), 0, Form::NONE),
-                Value::Few(all) => Operand::Set(set_of(*kind, all)),
+                Value::Few(few) => Operand::Set(set_of(*kind, &few.distinct())),
                 Value::Float(floats) if *kind == Kind::Float(floats.fmt) => Operand::Set(floats.set()),
                 Value::Float(floats) => match floats.few() {
                     Some(all) => Operand::Set(set_of(*kind, &all)),
@@ -270,11 +284,11 @@ impl Run<'_> {
                 }
                 product = product.mul(other);
             }
-            deep |= products.iter().any(|before| before.is_rearranged_with(&product));
-            products.push(product);
+            let summand = if *negative { product.neg() } else { product };
+            deep |= products.iter().any(|before| before.is_rearranged_with(&summand));
+            products.push(summand);
             sum = Some(match sum {
-                None if *negative => product.neg(),
-                None => product,
+                None => summand,
                 Some(sum) => sum.add(product, *negative),
             });
         }
@@ -332,7 +346,8 @@ impl Run<'_> {
         let few = set.len().is_some_and(|n| n <= ALTERNATIVES as u64);
         let all = set.ranges().iter().flat_map(|r| r.lo..=r.hi).take(ALTERNATIVES + 1).map(i64::cast_unsigned);
         let found = if few { Value::of_patterns(all.collect()) } else { None };
-        found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0))
+        let (value, bits) = found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        (self.numbered(value), bits)
     }
 }
 
@@ -344,9 +359,44 @@ fn range(column: &Column, lane: usize, fmt: Fmt) -> Option<Range> {
             let (format, bits) = (fmt.format(), column.bits[lane]);
             (!format.is_nan(bits)).then(|| (format.rank(bits), format.rank(bits)))
         }
-        Value::Float(floats) if floats.fmt == fmt && !floats.nan && floats.holes.is_none() => floats.hull(),
+        Value::Float(floats) if floats.fmt == fmt && !floats.nan => floats.hull(),
         Value::Few(_) | Value::Float(_) | Value::Any(_) => None,
     }
+}
+
+/// The ranges of ranks that an operand is made of.
+type Parts = SmallVec<[Range; 2]>;
+
+/// The parts of an operand; `None` with NaNs.
+#[inline]
+fn parts_of(column: &Column, lane: usize, fmt: Fmt) -> Option<Parts> {
+    match column.value(lane) {
+        Value::Float(floats) if floats.is_apart() => {
+            let whole = floats.fmt == fmt && !floats.nan;
+            whole.then(|| floats.set().ranges().iter().map(|part| (part.lo, part.hi)).collect())
+        }
+        _ => range(column, lane, fmt).map(|range| [range].into_iter().collect()),
+    }
+}
+
+/// Every choice of parts, one of each operand; the same of both if they are one value. `None` if they are too many.
+#[inline]
+fn choices(parts: &[Parts], same: bool) -> Option<SmallVec<[SmallVec<[Range; 3]>; 1]>> {
+    if let ([a, b], true) = (parts, same) {
+        return (a.len() <= CHOICES).then(|| a.iter().zip(b).map(|(a, b)| [*a, *b].into_iter().collect()).collect());
+    }
+    let mut all: SmallVec<[SmallVec<[Range; 3]>; 1]> = [SmallVec::new()].into_iter().collect();
+    for operand in parts {
+        if all.len() * operand.len() > CHOICES {
+            return None;
+        }
+        let with = |part: &Range| {
+            let part = *part;
+            all.iter().map(move |chosen| chosen.iter().copied().chain([part]).collect())
+        };
+        all = operand.iter().flat_map(with).collect::<SmallVec<[SmallVec<[Range; 3]>; 1]>>();
+    }
+    Some(all)
 }
 
 /// Patterns as a set of the table.
@@ -371,6 +421,11 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     let max = value(fmt, format.max_finite());
     // A bound that is a NaN, of nothing times something without a bound, is none: it must not get lost in a maximum.
     let fits = |bound: f64| bound < max;
+    // Dividing by one divisor after another is dividing by their product, for which there may be no requirement.
+    let stated = value(fmt, format.max_finite()).log2().ceil() - 2.0;
+    if form.divided.0.max(form.divided.1) > stated.exp2() {
+        return None;
+    }
     if !fits(form.sum + error) || (form.degree > 2 && !fits(form.peak)) {
         return None;
     }
@@ -379,6 +434,9 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     let (lo, hi) = (Real::exact(lo).neighbours(fmt).1, Real::exact(hi).neighbours(fmt).0);
     Some((lo.min(hi), hi.max(lo)))
 }
+
+/// So many choices of parts are worked out here, more of them by the table.
+const CHOICES: usize = 8;
 
 /// What an instruction on floats counts as beside itself: see [`Limits::work_per_group`](crate::Limits::work_per_group).
 const DIRECT_WORK: u64 = 7;

@@ -5,9 +5,12 @@
 
 use super::lanes::Lanes;
 use super::{Run, Stop};
+use crate::few::{Choice, Few};
 use crate::inst::{Edge, End, Reg};
 use crate::outcome::{CauseKind, FaultKind};
+use crate::ty::Kind;
 use crate::value::Value;
+use std::sync::Arc;
 
 /// Where lanes that have returned wait.
 const LEFT: u32 = u32::MAX;
@@ -191,7 +194,8 @@ impl<'a> Run<'a> {
         for lane in list {
             let l = lane as usize;
             let column = &self.columns[reg as usize];
-            let mut taken: Vec<usize> = match column.value(l).clone() {
+            let value = column.value(l).clone();
+            let mut taken: Vec<usize> = match value.clone() {
                 Value::Bits => {
                     parts[choose(column.bits[l])].push(lane);
                     continue;
@@ -208,16 +212,35 @@ impl<'a> Run<'a> {
             };
             taken.sort_unstable();
             taken.dedup();
-            parts[taken[0]].push(lane);
-            for way in &taken[1..] {
+            let mut lanes = vec![l];
+            for _ in &taken[1..] {
                 let Some(new) = self.fork(l) else {
                     let cause = self.cause(CauseKind::Budget);
                     return Err(self.lose_everything(cause));
                 };
-                parts[*way].push(new as u32);
+                lanes.push(new);
+            }
+            for (way, lane) in taken.iter().zip(lanes) {
+                if let (Value::Few(few), true) = (&value, taken.len() > 1) {
+                    for choice in few.left_where(|bits| choose(bits) == *way) {
+                        self.decide(lane, choice);
+                    }
+                }
+                parts[*way].push(lane as u32);
             }
         }
         Ok(Parts(parts))
+    }
+
+    /// In this lane only these alternatives of a decision are left: what depends on it is what goes with them.
+    fn decide(&mut self, lane: usize, choice: Choice) {
+        self.forks.decide(lane, choice);
+        for column in &mut self.columns {
+            let Value::Few(few) = column.value(lane) else { continue };
+            if let Some((value, bits)) = few.restricted(choice) {
+                column.set(lane, bits, value);
+            }
+        }
     }
 
     /// A second lane with everything that the first one has.
@@ -229,7 +252,9 @@ impl<'a> Run<'a> {
 
     /// One lane of two: each register may be what it is in either. Gives the one that stays.
     fn join(&mut self, a: usize, b: usize) -> usize {
+        let parted = self.forks.parted_by(a, b);
         let (stays, goes) = self.forks.join(a, b);
+        let parted = parted.map(|(one, other)| if stays == a { (one, other) } else { (other, one) });
         for reg in 0..self.columns.len() {
             let column = &self.columns[reg];
             let same = column.bits[stays] == column.bits[goes] && column.value(stays) == column.value(goes);
@@ -237,9 +262,24 @@ impl<'a> Run<'a> {
                 continue;
             }
             let mut column = self.take(reg as Reg);
-            let (x, y) = (column.value(stays).clone(), column.value(goes).clone());
+            let x = (column.value(stays).clone(), column.bits[stays]);
+            let y = (column.value(goes).clone(), column.bits[goes]);
             let kind = self.program.kinds[reg];
-            let (value, bits) = self.union(kind, (&x, column.bits[stays]), (&y, column.bits[goes]));
+            let (value, bits) = match parted {
+                Some((one, other)) if !matches!(kind, Kind::Float(_)) => {
+                    // For each alternative, what it is in the lane that it is left in.
+                    let both = Choice { left: one.left | other.left, ..one };
+                    let of = |bit: u8| {
+                        let (value, bits) = if one.left & bit != 0 { &x } else { &y };
+                        let few = if let Value::Few(few) = value { Some(few) } else { None };
+                        let made = few.and_then(|few| few.restricted(Choice { left: bit, ..one }));
+                        made.unwrap_or_else(|| (value.clone(), *bits))
+                    };
+                    let values: Vec<_> = both.each().map(of).collect();
+                    self.picked(kind, &Arc::new(Few::of(both, 0..values.len() as u64)), &values)
+                }
+                _ => self.union(kind, (&x.0, x.1), (&y.0, y.1)),
+            };
             column.set(stays, bits, value);
             self.give(reg as Reg, column);
         }

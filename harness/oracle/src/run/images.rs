@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
         let stored = self.objects[object].bits(at, size);
         let patterns = match self.objects[object].read(at, size) {
             Found::Value(Value::Bits) => vec![stored],
-            Found::Value(Value::Few(all)) => all.to_vec(),
+            Found::Value(Value::Few(few)) => few.distinct(),
             Found::Value(Value::Any(cause)) => return (Value::Any(cause), 0),
             Found::Value(value @ Value::Float(_)) if texel.coding == Coding::Float && width == 32 => {
                 return (value, stored);
@@ -266,7 +266,7 @@ impl<'a> Run<'a> {
                 }
             };
             let weak = self.forks.is_weak(l);
-            let mut word = Some(vec![0u64]);
+            let mut word = Ok(vec![0u64]);
             for (channel, &(first, width)) in place.texel.channels.iter().enumerate() {
                 let (value, bits) = if (channel as u32) < n {
                     self.coded(&place, channel, reg + channel as Reg, l)
@@ -280,14 +280,16 @@ impl<'a> Run<'a> {
                     continue;
                 }
                 // Channels inside bytes: the texel is one value.
-                word = word.zip(value.patterns(bits).ok()).and_then(|(words, channel)| {
+                word = word.and_then(|words: Vec<u64>| {
+                    let channel = value.patterns(bits)?;
                     let all = words.iter().flat_map(|w| channel.iter().map(move |c| w | c << first));
-                    Some(all.collect::<Vec<_>>()).filter(|all| all.len() <= 64)
+                    Some(all.collect::<Vec<_>>()).filter(|all| all.len() <= 64).ok_or(None)
                 });
             }
             if !place.texel.is_bytewise() {
-                let found = word.and_then(Value::of_patterns);
-                let (value, bits) = found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+                let found = word.and_then(|words| Value::of_patterns(words).ok_or(None));
+                let (value, bits) = found
+                    .unwrap_or_else(|cause| (Value::Any(cause.unwrap_or_else(|| self.cause(CauseKind::Precision))), 0));
                 let kind = Kind::Int { width: place.texel.bytes as u8 * 8, signed: false };
                 self.put(place.object, place.offset, kind, (&value, bits), weak, l);
             }
@@ -303,7 +305,13 @@ impl<'a> Run<'a> {
             return (Value::Any(cause), 0);
         }
         if place.texel.is_integer() {
-            let cut = value.patterns(bits).ok().map(|all| all.iter().map(|bits| bits & mask(width)).collect());
+            let own = self.program.kinds[reg as usize].width();
+            let patterns = value.patterns(bits).ok();
+            // The converted value of an integer that the format does not have is undefined.
+            if patterns.iter().flatten().any(|bits| !place.texel.has(width, own, *bits)) {
+                return (Value::Any(self.cause(CauseKind::Unspecified)), 0);
+            }
+            let cut = patterns.map(|all| all.iter().map(|bits| bits & mask(width)).collect());
             return cut
                 .and_then(Value::of_patterns)
                 .unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
@@ -316,7 +324,7 @@ impl<'a> Run<'a> {
             }
             if special {
                 // The sign of a zero is free.
-                return (Value::Few([0, f32.sign_mask()].as_slice().into()), 0);
+                return (self.one_of(&[0, f32.sign_mask()]), 0);
             }
             return (value, bits);
         }

@@ -2,14 +2,14 @@
 
 use super::Run;
 use super::lanes::{Column, Lanes};
+use crate::few::{Few, Together};
 use crate::inst::{IntOp, Reg};
 use crate::integer::Undefined;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::mask;
 use crate::value::Value;
-
-/// How many combinations of alternatives are tried.
-const COMBINATIONS: usize = 64;
+use smallvec::SmallVec;
+use std::sync::Arc;
 
 impl Run<'_> {
     #[inline]
@@ -30,6 +30,7 @@ impl Run<'_> {
                     Outcome::Undefined(undefined) => (Value::Any(self.undefined(undefined, l)), 0),
                     Outcome::TooMany => (Value::Any(self.cause(CauseKind::Precision)), 0),
                 };
+                let value = self.numbered(value);
                 d.set(l, bits, value);
             }
         } else {
@@ -115,35 +116,33 @@ enum Outcome {
 
 /// The operation on all alternatives of a lane's operands.
 fn alternatives(op: IntOp, width: u32, out: u64, poison: bool, columns: &[&Column], lane: usize) -> Outcome {
-    let mut lists: [Vec<u64>; 4] = Default::default();
-    for (list, column) in lists.iter_mut().zip(columns) {
-        match column.value(lane).patterns(column.bits[lane]) {
-            Ok(patterns) => *list = patterns,
+    let mut operands: SmallVec<[Arc<Few>; 4]> = SmallVec::new();
+    for (k, column) in columns.iter().enumerate() {
+        // A register is one value, however often it is used.
+        if let Some(same) = columns[..k].iter().position(|other| std::ptr::eq(*other, *column)) {
+            operands.push(operands[same].clone());
+            continue;
+        }
+        match column.value(lane).few(column.bits[lane]) {
+            Ok(few) => operands.push(few),
             Err(Some(cause)) => return unknown(op, columns, lane, cause),
             Err(None) => return Outcome::TooMany,
         }
     }
-    let count: usize = lists.iter().map(|list| list.len().max(1)).product();
-    if count > COMBINATIONS {
-        return Outcome::TooMany;
-    }
-    let mut results = Vec::new();
-    for index in 0..count {
-        let mut rest = index;
-        let x = std::array::from_fn(|k| {
-            let list: &[u64] = &lists[k];
-            let chosen = list.get(rest % list.len().max(1)).copied().unwrap_or(0);
-            rest /= list.len().max(1);
-            chosen
-        });
-        match op.eval(width, x, poison) {
-            Ok(bits) => results.push(bits & out),
-            Err(undefined) if count == 1 => return Outcome::Undefined(undefined),
+    let Some(together) = Together::of(&operands) else { return Outcome::TooMany };
+    let eval = |row: &SmallVec<[u64; 4]>| {
+        let x = std::array::from_fn(|k| row.get(k).copied().unwrap_or(0));
+        op.eval(width, x, poison).map(|bits| bits & out)
+    };
+    let results: Vec<Result<u64, Undefined>> = together.rows().iter().map(eval).collect();
+    let Ok(all) = results.iter().copied().collect::<Result<Vec<u64>, Undefined>>() else {
+        return match results[0] {
+            Err(undefined) if results.iter().all(|result| *result == Err(undefined)) => Outcome::Undefined(undefined),
             // Perhaps undefined: nothing is known, and nobody is to blame.
-            Err(_) => return Outcome::TooMany,
-        }
-    }
-    Value::of_patterns(results).map_or(Outcome::TooMany, |(value, bits)| Outcome::Value(value, bits))
+            _ => Outcome::TooMany,
+        };
+    };
+    together.give(all).map_or(Outcome::TooMany, |(value, bits)| Outcome::Value(value, bits))
 }
 
 /// The operation with an unknown operand: known only where another operand decides it.

@@ -22,6 +22,7 @@ mod uniform;
 use crate::decode::counted;
 use crate::dispatch::{Dispatch, Image, Limits, Slot};
 use crate::error::{Place, RunError};
+use crate::few::Few;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind, Outcome};
@@ -34,6 +35,7 @@ use lanes::{Column, Lanes};
 use log::Log;
 use races::Races;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub(crate) use log::UNREAD;
 
@@ -123,6 +125,12 @@ pub(crate) struct Run<'a> {
     pub(crate) enclosures: u64,
     /// The last number given to a value.
     pub(crate) last_id: u32,
+    /// The last number given to a decision.
+    pub(crate) last_choice: u64,
+    /// Whether what is being done is only one of several things that may be done instead: nothing of it is certain.
+    pub(crate) in_doubt: bool,
+    /// The indices that were beyond their arrays, and the arrays' lengths: see [`OUTSIDE`](crate::decode::OUTSIDE).
+    pub(crate) beyond: Vec<(i64, u64)>,
     /// The registers that no constant is kept in.
     pub(crate) scratch: Vec<Reg>,
 }
@@ -205,16 +213,44 @@ impl Run<'_> {
         self.columns[reg as usize] = column;
     }
 
+    /// A value that is one of a few patterns goes with what depends on the same decision from here on.
+    pub(crate) fn numbered(&mut self, value: Value) -> Value {
+        match value {
+            Value::Few(few) if few.is_loose() => {
+                self.last_choice += 1;
+                Value::Few(Arc::new(few.numbered(self.last_choice)))
+            }
+            value => value,
+        }
+    }
+
+    /// Does something for each of several alternatives, where not all of which need be what happens.
+    pub(crate) fn in_doubt<T>(&mut self, several: bool, act: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.in_doubt;
+        self.in_doubt |= several;
+        let result = act(self);
+        self.in_doubt = before;
+        result
+    }
+
+    /// One of a few patterns, as is decided here.
+    pub(crate) fn one_of(&mut self, patterns: &[u64]) -> Value {
+        self.numbered(Value::Few(Arc::new(Few::loose(patterns))))
+    }
+
     /// A cause that begins at the instruction being executed.
     pub(crate) fn cause(&mut self, kind: CauseKind) -> u32 {
         self.log.cause(kind, self.here)
     }
 
-    /// Undefined behaviour of a lane here. If the lane runs for sure it is a fault of the shader; else only what follows
+    /// Undefined behaviour of a lane here. If the lane does this for sure it is a fault of the shader; else only what follows
     /// is unknown. Gives the cause for what follows.
     pub(crate) fn fault(&mut self, kind: FaultKind, lane: usize, detail: impl FnOnce() -> String) -> u32 {
         if self.forks.is_weak(lane) {
             return self.cause(CauseKind::Budget);
+        }
+        if self.in_doubt {
+            return self.cause(CauseKind::Precision);
         }
         let invocation = self.invocation(lane);
         self.log.fault(kind, self.here, invocation, self.limits.faults, detail);

@@ -20,8 +20,10 @@ const ATOMIC: u32 = 1 << 31;
 const SEVERAL: u32 = 1 << 30;
 /// Invocations of other workgroups have read.
 const ABROAD: u32 = 1 << 29;
+/// It is not certain that the invocation made the access.
+const PERHAPS: u32 = 1 << 28;
 /// Numbers begin at 1, and end below this.
-const NUMBER: u32 = ABROAD - 1;
+const NUMBER: u32 = PERHAPS - 1;
 /// So many invocations can be told apart.
 pub(super) const NUMBERED: u64 = NUMBER as u64 - 1;
 
@@ -66,6 +68,19 @@ pub(crate) struct Conflict {
     pub(crate) other: u32,
     /// Whether something that is not followed may order them.
     perhaps_ordered: bool,
+    /// Whether one of them is not certain to be made.
+    doubtful: bool,
+    /// Whether what was read before is written now.
+    was_read: bool,
+}
+
+/// How memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) write: bool,
+    pub(crate) atomic: bool,
+    /// Whether it is one of several that may be made instead.
+    pub(crate) perhaps: bool,
 }
 
 impl Races {
@@ -93,13 +108,7 @@ impl Races {
         let same_subgroup = same_group && subgroup(other) == subgroup(me);
         let perhaps_ordered =
             self.orders_device || (same_group && self.orders_group) || (same_subgroup && self.orders_subgroup);
-        Conflict { other: other - 1, perhaps_ordered }
-    }
-
-    /// Notes a read; gives the first write that it races with.
-    #[inline]
-    pub(crate) fn read(&mut self, object: u32, offset: usize, size: usize, lane: usize) -> Option<Conflict> {
-        self.access(object, offset, size, lane, false, false)
+        Conflict { other: other - 1, perhaps_ordered, doubtful: false, was_read: false }
     }
 
     /// Notes an access; gives the first one that it races with.
@@ -109,22 +118,28 @@ impl Races {
         offset: usize,
         size: usize,
         lane: usize,
-        write: bool,
-        atomic: bool,
+        Access { write, atomic, perhaps }: Access,
     ) -> Option<Conflict> {
         if self.shadows.get(object as usize).is_none_or(Vec::is_empty) {
             return None;
         }
         let me = self.first + 1 + lane as u32;
         let epoch = if object == 1 { self.workgroup } else { self.buffers };
-        let mut found = None;
+        let mut found: Option<Conflict> = None;
         let from = offset >> self.shift;
         let to = (offset + size - 1) >> self.shift;
         for granule in from..=to {
             let record = self.shadows[object as usize][granule];
             let both_atomic = |who: u32| atomic && who & ATOMIC != 0;
+            let mut meet = |races: &Races, who: u32, was_read: bool| {
+                let first = found.unwrap_or_else(|| races.conflict(me, who));
+                let doubtful = perhaps || who & PERHAPS != 0;
+                // One conflict that is certain is enough.
+                let doubtful = doubtful && (found.is_none() || first.doubtful);
+                found = Some(Conflict { doubtful, was_read: first.was_read || was_read, ..first });
+            };
             if self.unordered(object, me, record.writer, record.write_epoch) && !both_atomic(record.writer) {
-                found = found.or(Some(self.conflict(me, record.writer)));
+                meet(self, record.writer, false);
             }
             let reader = record.reader & NUMBER;
             let here = reader > self.first && reader <= self.first + self.lanes;
@@ -132,17 +147,21 @@ impl Races {
             let abroad = object != 1 && reader != 0 && (!here || record.reader & ABROAD != 0);
             let several = here && record.read_epoch >= epoch && (reader != me || record.reader & SEVERAL != 0);
             if write && (abroad || several) && !both_atomic(record.reader) {
-                found = found.or(Some(self.conflict(me, record.reader)));
+                meet(self, record.reader, true);
             }
             let record = &mut self.shadows[object as usize][granule];
+            let flag = |flag: u32, on: bool| if on { flag } else { 0 };
             if write {
-                record.writer = me | if atomic { ATOMIC } else { 0 };
+                let before = record.write_epoch == epoch && record.writer & (NUMBER | PERHAPS) == me;
+                record.writer = me | flag(ATOMIC, atomic) | flag(PERHAPS, perhaps && !before);
                 record.write_epoch = epoch;
             } else {
                 // Atomic only while all readers are.
                 let only_atomic = atomic && (!(several || abroad) || record.reader & ATOMIC != 0);
-                let flag = |flag: u32, on: bool| if on { flag } else { 0 };
-                record.reader = me | flag(SEVERAL, several) | flag(ABROAD, abroad) | flag(ATOMIC, only_atomic);
+                // Perhaps if any of them is: who it is that conflicts is not told apart.
+                let perhaps = perhaps || ((several || abroad) && record.reader & PERHAPS != 0);
+                let flags = flag(SEVERAL, several) | flag(ABROAD, abroad) | flag(ATOMIC, only_atomic);
+                record.reader = me | flags | flag(PERHAPS, perhaps);
                 record.read_epoch = epoch;
             }
         }
@@ -308,8 +327,7 @@ impl Run<'_> {
     /// Notes a write. What it races with is a fault, or leaves the memory undetermined.
     #[inline]
     pub(super) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize) {
-        let lane_number = self.forks.original(lane);
-        if let Some(conflict) = self.races.access(object as u32, offset, size, lane_number, true, false) {
+        if let Some(conflict) = self.accessed(object, offset, size, lane, (true, false)) {
             let cause = self.raced(conflict, lane, offset);
             self.objects[object].write(offset, size, 0, Value::Any(cause), cause);
         }
@@ -318,15 +336,37 @@ impl Run<'_> {
     /// Notes a read; the cause of an undetermined value if it races.
     #[inline]
     pub(super) fn note_read(&mut self, object: usize, offset: usize, size: usize, lane: usize) -> Option<u32> {
-        let lane_number = self.forks.original(lane);
-        let conflict = self.races.read(object as u32, offset, size, lane_number)?;
+        let conflict = self.accessed(object, offset, size, lane, (false, false))?;
         Some(self.raced(conflict, lane, offset))
+    }
+
+    /// Notes an access; gives the first one that it races with.
+    #[inline]
+    pub(super) fn accessed(
+        &mut self,
+        object: usize,
+        offset: usize,
+        size: usize,
+        lane: usize,
+        (write, atomic): (bool, bool),
+    ) -> Option<Conflict> {
+        let perhaps = self.in_doubt || self.forks.is_weak(lane);
+        let invocation = self.forks.original(lane);
+        self.races.access(object as u32, offset, size, invocation, Access { write, atomic, perhaps })
     }
 
     /// What becomes of a conflict: the cause for the values involved.
     pub(super) fn raced(&mut self, conflict: Conflict, lane: usize, offset: usize) -> u32 {
         if conflict.perhaps_ordered {
             return self.cause(CauseKind::PossibleRace);
+        }
+        if conflict.doubtful {
+            let cause = self.cause(CauseKind::Precision);
+            if conflict.was_read {
+                // What has been read may have come from here, and be anywhere by now.
+                let _stop = self.lose_everything(cause);
+            }
+            return cause;
         }
         let (group, index) = (conflict.other / self.lanes as u32, conflict.other % self.lanes as u32);
         let group = self.group_number(u64::from(group));

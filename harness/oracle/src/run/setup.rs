@@ -9,7 +9,7 @@ use super::{Run, UNREAD};
 use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
-use crate::inst::Reg;
+use crate::inst::{Inst, Reg};
 use crate::layout::{Layout, Seat};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
@@ -155,6 +155,9 @@ impl<'a> Run<'a> {
             searches: 0,
             enclosures: 0,
             last_id: 0,
+            last_choice: 0,
+            in_doubt: false,
+            beyond: Vec::new(),
             scratch: Vec::new(),
         };
         run.bind()?;
@@ -300,6 +303,11 @@ impl<'a> Run<'a> {
         (1..self.objects.len()).collect()
     }
 
+    /// Whether a register is one that a constant is kept in.
+    pub(super) fn is_constant(&self, reg: Reg) -> bool {
+        self.scratch.binary_search(&reg).is_err()
+    }
+
     /// How many workgroups are run.
     pub(super) fn group_count(&self) -> u64 {
         let all = || self.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
@@ -396,7 +404,8 @@ impl<'a> Run<'a> {
                         | BuiltIn::TileApronSizeQCOM
                 );
                 if laid_out && seat.is_none() {
-                    let cause = self.cause(CauseKind::SubgroupLayout);
+                    let at = read_at(self.program, reg..reg + n).unwrap_or(self.here);
+                    let cause = self.log.cause(CauseKind::SubgroupLayout, at);
                     (0..n).for_each(|i| self.columns[(reg + i) as usize].set(lane as usize, 0, Value::Any(cause)));
                     continue;
                 }
@@ -475,6 +484,13 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Where the first of some registers is read that a built-in variable is kept in.
+fn read_at(program: &Program, regs: std::ops::Range<Reg>) -> Option<Place> {
+    let reads = |inst: &Inst| matches!(inst, Inst::Copy { src, load: true, .. } if regs.contains(src));
+    let found = program.code.iter().zip(&program.at).find(|(inst, _)| reads(inst));
+    found.map(|(_, at)| *at)
+}
+
 /// An object as the caller sees it.
 fn left(object: Object, cause_offset: u32) -> Memory {
     let (mut bytes, cells, lost) = object.into_parts();
@@ -491,7 +507,7 @@ fn left(object: Object, cause_offset: u32) -> Memory {
     let cells = cells.into_iter().filter_map(|(offset, size, value)| {
         let expected = match value {
             Value::Bits => return None,
-            Value::Few(all) => Expected::OneOf(all.to_vec()),
+            Value::Few(few) => Expected::OneOf(few.distinct()),
             Value::Float(floats) => Expected::Float { format: floats.fmt.format(), set: floats.set() },
             Value::Any(UNREAD) => return None,
             Value::Any(cause) => Expected::Undetermined(cause + cause_offset),

@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::lanes::Lanes;
-use crate::decode::{OBJECT, OUTSIDE, counted};
+use crate::decode::{OBJECT, counted, outside};
 use crate::inst::{Inst, Reg, SubgroupOp};
 use crate::layout::Layout;
 use crate::outcome::FaultKind;
@@ -59,7 +59,7 @@ impl Run<'_> {
             // A sampled image is its image's number, with the sampler's behind it.
             let (image, sampler) = (counted(bits).0, (bits % OBJECT).checked_sub(1).filter(|_| self.is_sampled(bits)));
             for (number, second) in [(Some(image), false), (sampler, true)] {
-                let Some(number) = number.filter(|_| bits != OUTSIDE) else { continue };
+                let Some(number) = number.filter(|_| outside(bits).is_none()) else { continue };
                 let declared = self.program.objects.iter().find(|o| (o.first..o.first + o.count).contains(&number));
                 let Some(object) = declared.filter(|object| object.count > 1) else { continue };
                 let same = *first.entry((self.subgroup_of(lane), object.first, second)).or_insert(number);
