@@ -101,12 +101,13 @@ impl Console {
     fn started(&mut self, run: &RunInfo) -> io::Result<()> {
         let device = &run.device;
         let kind = Style::new().bold();
+        let on = match device.api.as_str() {
+            "none" => String::new(),
+            _ => format!(" ({}), driver {}, Vulkan {}", device.kind, driver(device), device.api_version),
+        };
         let text = format!(
-            "{kind}{}{kind:#} ({}), driver {}, Vulkan {}\nAssay {}, rules of {}, {} cases, budget {}, seed {}\n\n",
+            "{kind}{}{kind:#}{on}\nAssay {}, rules of {}, {} cases, budget {}, seed {}\n\n",
             device.name,
-            device.kind,
-            driver(device),
-            device.api_version,
             run.version,
             run.specification,
             count(run.cases),
@@ -125,7 +126,8 @@ impl Console {
         let judged = expectations.judge(case);
         let earlier = self.options.earlier > 0;
         self.options.earlier = self.options.earlier.saturating_sub(1);
-        let shown = !earlier && (!judged.standing.is_success() || self.options.verbose);
+        let fails = !judged.standing.is_success() && judged.standing != Standing::Missing;
+        let shown = !earlier && (fails || self.options.verbose);
         let line = shown.then(|| {
             let mut line = case_line(case, &self.options);
             if expectations.are_any() {
@@ -193,8 +195,16 @@ impl Console {
                 standings.map(|(standing, cases)| format!("{} {standing:?}", count(cases))).collect();
             writeln!(out, "against  the lists given: {}", standings.join(", "))?;
         }
-        if let (n, true) = (tally.expectations().skipped().len(), !tally.expectations().skipped().is_empty()) {
-            writeln!(out, "skipped  {} cases, by the list of skips", count(n))?;
+        let expectations = tally.expectations();
+        if !expectations.skipped().is_empty() {
+            let mut failures = expectations.skipped_failures();
+            let first = failures.next();
+            let failures = first.map(|first| match failures.count() {
+                0 => format!("; the baseline expects {first} to fail"),
+                more => format!("; the baseline expects {first} and {} more of them to fail", count(more)),
+            });
+            let skipped = count(expectations.skipped().len());
+            writeln!(out, "skipped  {skipped} cases, by the list of skips{}", failures.unwrap_or_default())?;
         }
         for waiver in tally.useless_waivers() {
             writeln!(out, "waiver   {waiver}")?;
@@ -202,7 +212,7 @@ impl Console {
         if let Some(folder) = &self.options.folder {
             writeln!(
                 out,
-                "written  {}: results.jsonl, results.csv, failures.csv, junit.xml, device.json",
+                "written  {}: report.html, results.jsonl, results.csv, failures.csv, junit.xml, device.json",
                 folder.display()
             )?;
         }
@@ -214,6 +224,7 @@ impl Console {
     fn verdict(&self) -> (Style, String) {
         let tally = &self.tally;
         let (device, specification) = match &self.run {
+            Some(run) if run.device.api == "none" => (run.device.name.clone(), run.specification.as_str()),
             Some(run) => (format!("{}, {}", run.device.name, driver(&run.device)), run.specification.as_str()),
             None => ("no device".to_owned(), "Vulkan"),
         };
@@ -261,6 +272,11 @@ impl Console {
                 let yellow = AnsiColor::Yellow.on_default().bold();
                 let so_far = format!("nothing failed in {}", plural_count(checked, "checked case"));
                 (yellow, format!("INCOMPLETE: {device}: {so_far}.{stopped}"))
+            }
+            Outcome::Empty => {
+                let part = tally.part().map(|part| (part.of.join(", "), count(part.cases)));
+                let (of, cases) = part.unwrap_or_default();
+                (Style::new().bold(), format!("EMPTY: {device}: none of the {cases} cases falls into {of}."))
             }
             Outcome::NothingChecked => {
                 let yellow = AnsiColor::Yellow.on_default().bold();
@@ -350,7 +366,9 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
     {
         line += &format!("  margin {} at {}", margin(value), describe(&worst.operands, &operands));
     }
-    if case.inputs_tested == 0 && case.status != Status::Pass {
+    // Wrong results are spelled out at the end.
+    let wrong = case.status == Status::Fail && case.failing_inputs > 0;
+    if case.status != Status::Pass && !wrong {
         line += &format!("  {}", reason_of(case));
     }
     if options.verbose && case.inputs_tested > 0 {

@@ -38,7 +38,10 @@ fn cases_that_agree_share_a_row_and_failures_come_last_and_whole() {
         &[
             fail,
             named("precision.f32.exp2.scalar.default.buffer", "default", Status::Pass),
-            named("precision.f32.exp2.scalar.default.constant", "default", Status::Pass),
+            CaseResult {
+                source: "constant".to_owned(),
+                ..named("precision.f32.exp2.scalar.default.constant", "default", Status::Pass)
+            },
             named("precision.f32.exp2.scalar.NSZ.buffer", "NSZ", Status::Pass),
             named("precision.f32.exp2.scalar.DenormPreserve.buffer", "DenormPreserve", Status::NotSupported),
         ],
@@ -52,7 +55,7 @@ Assay 0.1.0, rules of Vulkan 1.4.360, 5 cases, budget quick, seed 0
 Fail           precision.f32.exp2.vec2.RoundingModeRTE.buffer  12 of 65,536 inputs fail  margin 3.21 at 0x3f9d70a4 = 1.23
 
 instruction  width  modes            cases  inputs tested  of possible  verdict  failing  worst margin  at
-Exp2         f32    default +1           3        196,608  2^32         Pass           -         0.873  0x3f9d70a4 = 1.23
+Exp2         f32    default +1           3        131,072  2 x 2^32     Pass           -         0.873  0x3f9d70a4 = 1.23
 Exp2         f32    RoundingModeRTE      1         65,536  2^32         Fail          12          3.21  0x3f9d70a4 = 1.23
     precision.f32.exp2.vec2.RoundingModeRTE.buffer  12 inputs outside the permitted set
       12 of 65,536 inputs (0.02 %): 12 FewUlp
@@ -67,7 +70,7 @@ results  260,000 checked from 262,144 inputs; 2,144 not checked, as nothing is r
 NotSupported
         1  shaderDenormPreserveFloat32 is false
 time     12.0 s; added up over cases: build 0.50 s, device 4.5 s, check 6.5 s on 2 cores, overlap 0.75 s, 40.0 k results/s per core
-written  out: results.jsonl, results.csv, failures.csv, junit.xml, device.json
+written  out: report.html, results.jsonl, results.csv, failures.csv, junit.xml, device.json
 
 FAIL: test device, testpipe Mesa 22.3.6: 1 of 4 checked cases returns results that Vulkan 1.4.360 does not permit.
 ";
@@ -100,6 +103,84 @@ fn the_last_line_says_what_the_run_came_to() {
     assert!(stopped.starts_with("INCOMPLETE: ") && stopped.ends_with("Interrupted after 1 of 2 cases."), "{stopped}");
     let crash = last(&[Status::Crash, Status::Pass], false);
     assert!(crash.contains("FAIL: ") && crash.ends_with("1 case ends without a verdict."), "{crash}");
+}
+
+#[test]
+fn all_of_what_is_possible_is_said_of_cases_from_buffers() {
+    let of = |source: &str, tested: u64| CaseResult {
+        source: source.to_owned(),
+        inputs_tested: tested,
+        inputs_possible: "4294967296".to_owned(),
+        ..case("p.a", Status::Pass)
+    };
+    let row = |cases: &[CaseResult]| {
+        let text = shown(cases, false, false);
+        text.lines().find(|line| line.starts_with("Exp2")).unwrap().to_owned()
+    };
+    let all = row(&[of("buffer", 1 << 32), of("constant", 64), of("buffer", 1 << 32)]);
+    assert!(all.contains("  3  8,589,934,592  all 2 x 2^32  Pass"), "{all}");
+    assert!(row(&[of("buffer", 1 << 32), of("specconstant", 64)]).contains("  2  4,294,967,296  all 2^32"));
+    assert!(row(&[of("buffer", 1 << 32), of("buffer", 64)]).contains("  2  4,294,967,360  2 x 2^32"));
+    // Of constants alone, what they are is said.
+    assert!(row(&[of("constant", 64)]).contains("             64  2^32"));
+}
+
+#[test]
+fn why_a_case_did_not_end_is_said_though_some_of_it_was_checked() {
+    let reason = Some("the device did not finish within 3s".to_owned());
+    let text = shown(&[CaseResult { reason, inputs_tested: 512, ..case("p.a", Status::Timeout) }], false, false);
+    let line = text.lines().find(|line| line.starts_with("Timeout")).unwrap();
+    assert!(line.contains("of 2^32 inputs") && line.ends_with("  the device did not finish within 3s"), "{line}");
+}
+
+#[test]
+fn what_a_baseline_expects_of_skipped_cases_fails_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let list = dir.path().join("baseline.csv");
+    std::fs::write(&list, "p.left,Fail\n").unwrap();
+    let baseline = crate::deqp::Baseline::read(&list).unwrap();
+    let expectations = Expectations::new(Some(baseline), crate::deqp::Patterns::none(), crate::Waivers::default());
+    let skipped = vec!["p.left".to_owned(), "p.other".to_owned()];
+    let planned = Rc::new(["p.a"].iter().collect());
+    let out = Shared::default();
+    let console = Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
+    let mut console = console.expecting(Rc::new(expectations.of_run(planned, skipped)));
+    console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
+    console.event(&Event::CaseFinished(Box::new(case("p.a", Status::Pass)))).unwrap();
+    console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
+    assert_eq!(console.tally.outcome(), Outcome::Failures);
+    let text = String::from_utf8(out.0.borrow().clone()).unwrap();
+    assert!(text.contains("skipped  2 cases, by the list of skips; the baseline expects p.left to fail\n"), "{text}");
+    assert!(text.contains("against  the lists given: 1 Expected, 1 Fixed\n"), "{text}");
+    assert!(text.trim_end().ends_with("1 case does better than the baseline says."), "{text}");
+}
+
+#[test]
+fn a_part_into_which_no_case_falls_is_no_failure() {
+    let part = assay_runner::Part { of: vec!["hash:1/3".to_owned()], cases: 5, selection: String::new() };
+    let out = Shared::default();
+    let mut console =
+        Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
+    console.event(&Event::RunStarted(Box::new(RunInfo { part: Some(part), ..run(0) }))).unwrap();
+    console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
+    assert_eq!(console.tally.outcome(), Outcome::Empty);
+    let text = String::from_utf8(out.0.borrow().clone()).unwrap();
+    assert!(text.trim_end().ends_with("none of the 5 cases falls into hash:1/3."), "{text}");
+}
+
+#[test]
+fn without_a_device_none_is_described() {
+    let out = Shared::default();
+    let mut console =
+        Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
+    let mut info = run(1);
+    (info.device.api, info.device.name) = ("none".to_owned(), "no device: the oracle alone".to_owned());
+    console.event(&Event::RunStarted(Box::new(info))).unwrap();
+    console.event(&Event::CaseFinished(Box::new(case("p.a", Status::Pass)))).unwrap();
+    console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
+    let text = String::from_utf8(out.0.borrow().clone()).unwrap();
+    assert!(text.starts_with("no device: the oracle alone\n"), "{text}");
+    assert!(text.contains("PASS: no device: the oracle alone: 1 checked case"), "{text}");
 }
 
 #[test]

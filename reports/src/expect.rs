@@ -90,6 +90,17 @@ impl Expectations {
         &self.skipped
     }
 
+    /// The second status of a case that the lab leaves out: what the baseline says of its failures is out of date.
+    pub(crate) fn judge_skipped(&self, name: &str) -> Judged {
+        self.judge_word(name, Did::Skip)
+    }
+
+    /// Cases that the lab leaves out and that its baseline expects to fail.
+    pub(crate) fn skipped_failures(&self) -> impl Iterator<Item = &str> {
+        let names = self.skipped.iter().map(String::as_str);
+        names.filter(|name| !self.judge_skipped(name).standing.is_success())
+    }
+
     /// Whether anything but success is expected of any case, so that the second status says more than the first.
     pub fn are_any(&self) -> bool {
         self.baseline.is_some() || !self.waivers.is_empty() || self.flakes.is_any()
@@ -97,6 +108,10 @@ impl Expectations {
 
     /// The second status of a case.
     pub fn judge(&self, case: &CaseResult) -> Judged {
+        if is_cut_short(case.partial, case.status) {
+            let why = Some("cut short: the run ended before it did".to_owned());
+            return Judged { standing: Standing::Missing, word: Word::Missing, why };
+        }
         let judged = self.judge_run(&case.name, case.status, case.repeat.as_deref());
         if judged.standing != Standing::Regression {
             return judged;
@@ -145,6 +160,11 @@ impl Expectations {
         };
         Judged { standing, word, why: said }
     }
+}
+
+/// Whether a run ended in the middle of a case that had not failed until then: that is no result of it.
+pub(crate) fn is_cut_short(partial: bool, status: Status) -> bool {
+    partial && !status.is_failure()
 }
 
 /// Which waivers a run had a use for.
@@ -218,6 +238,11 @@ mod tests {
         ] {
             let judged = expectations.judge(&case(name, status));
             assert_eq!((judged.standing, judged.word.to_string().as_str()), (standing, word), "{name} {status:?}");
+        }
+        // In the middle of what did not fail, nothing is known; a failure is one.
+        for (status, standing) in [(Status::Pass, Standing::Missing), (Status::Fail, Standing::Regression)] {
+            let cut = CaseResult { partial: true, ..case("p.new", status) };
+            assert_eq!(expectations.judge(&cut).standing, standing, "{status:?}");
         }
         let why = |name, status| expectations.judge(&case(name, status)).why;
         assert_eq!(why("p.fails", Status::Pass).as_deref(), Some("the baseline says Fail"));

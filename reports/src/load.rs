@@ -112,6 +112,8 @@ pub(crate) struct Brief<'a> {
     pub(crate) status: Option<Status>,
     #[serde(borrow, default)]
     pub(crate) reason: Option<Cow<'a, str>>,
+    #[serde(default)]
+    pub(crate) partial: bool,
     #[serde(borrow, default)]
     pub(crate) instruction: Cow<'a, str>,
     #[serde(borrow, default)]

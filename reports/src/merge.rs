@@ -4,14 +4,17 @@
 //! such a way that joined parts can be joined again. The bytes of a result are never changed.
 
 use crate::{
-    deqp::{Did, Word},
-    folder::{self, DEVICE, FAILURES_CSV, JUNIT, PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine},
+    deqp::{Did, Word, plain},
+    expect::is_cut_short,
+    folder::{
+        self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
+    },
     journal, junit,
     ledger::Ledger,
     load::{LoadError, Opened},
 };
 use assay_case::Partition;
-use assay_runner::{DeviceInfo, Event, Part, RunInfo};
+use assay_runner::{DeviceInfo, Event, Part, RunInfo, Status};
 use std::{
     collections::BTreeSet,
     fs::{self, File},
@@ -91,7 +94,8 @@ struct Entry {
     part: usize,
     offset: u64,
     length: usize,
-    did: Did,
+    /// What the case did, or that the run ended in the middle of it.
+    word: Word,
     seconds: f64,
     reason: Option<String>,
 }
@@ -199,6 +203,13 @@ fn environment(device: &DeviceInfo) -> String {
     those.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
+fn word(status: Option<Status>, partial: bool) -> Word {
+    match status {
+        Some(status) if is_cut_short(partial, status) => Word::Missing,
+        status => Word::Did(status.map_or(Did::Fail, Did::of)),
+    }
+}
+
 /// Every result of every part, sorted by name.
 fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
     use rayon::slice::ParallelSliceMut;
@@ -208,7 +219,7 @@ fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
             part,
             offset: line.offset,
             length: line.text.len(),
-            did: line.brief.status.map_or(Did::Fail, Did::of),
+            word: word(line.brief.status, line.brief.partial),
             seconds: line.brief.times.wall,
             reason: line.brief.reason.map(|reason| reason.into_owned()),
             name: line.brief.name.into_owned(),
@@ -231,7 +242,8 @@ fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
 fn holes(parts: &[Opened], entries: &[Entry]) -> Vec<String> {
     let mut holes = Vec::new();
     for (index, opened) in parts.iter().enumerate() {
-        let (has, planned) = (entries.iter().filter(|entry| entry.part == index).count(), opened.info.cases);
+        let whole = |entry: &&Entry| entry.part == index && entry.word != Word::Missing;
+        let (has, planned) = (entries.iter().filter(whole).count(), opened.info.cases);
         if has < planned {
             holes.push(format!("{} has results of {has} of its {planned} cases", opened.path.display()));
         }
@@ -350,16 +362,28 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
         standings.extend(part.standings()?.into_values());
     }
     standings.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    // What is left out is left out of every part, and each says so.
+    standings.dedup();
     let mut ledger = Ledger::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
-    for (at, Entry { name, did, seconds, reason, .. }) in entries.iter().enumerate() {
+    for (at, Entry { name, word, seconds, reason, .. }) in entries.iter().enumerate() {
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
-        let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(Word::Did(*did));
+        let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(*word);
         let why = standing.and_then(|line| line.why.clone());
         let reason = match (reason.clone(), why) {
             (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
             (reason, why) => reason.or(why),
         };
         ledger.insert_planned(at, word, *seconds, reason.as_deref());
+    }
+    // Cases without a result have rows, too.
+    let names = entries.iter().map(|entry| &entry.name);
+    let renamed: BTreeSet<String> = names.filter(|name| plain(name) != **name).map(|name| plain(name)).collect();
+    for row in &rows {
+        let mut fields = row.split(',');
+        let (Some(name), Some(Ok(word))) = (fields.next(), fields.next().map(str::parse)) else { continue };
+        if !renamed.contains(name) {
+            ledger.without_result(name, word, if word == Word::Missing { MISSING } else { SKIPPED });
+        }
     }
     folder::write_whole(out, JUNIT, |out| junit::write(out, title, || ledger.rows())).map_err(failed)?;
     if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
@@ -376,8 +400,11 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, folder_of, run};
-    use assay_runner::{CaseResult, Status};
+    use crate::{
+        Expectations, Folder,
+        testing::{case, folder_of, run},
+    };
+    use assay_runner::{CaseResult, Reporter};
 
     /// The parts of a run of nine cases, each a folder.
     fn parts(dir: &Path, count: u32) -> Vec<PathBuf> {
@@ -446,6 +473,59 @@ mod tests {
         assert_eq!(differing(&with("LP_NUM_THREADS", "1"), &run(1)), None);
         let (what, then, now) = differing(&with("NIR_DEBUG", "1"), &run(1)).unwrap();
         assert_eq!((what.as_str(), then.as_str(), now.as_str()), ("the environment", "NIR_DEBUG=1", ""));
+    }
+
+    #[test]
+    fn what_has_no_result_is_in_all_files_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let list = dir.path().join("baseline.csv");
+        fs::write(&list, "q.fails,Fail\n").unwrap();
+        let skipped = vec!["q.fails".to_owned(), "q.skipped".to_owned()];
+        let part = |number: u32, cases: [CaseResult; 2]| {
+            let baseline = crate::deqp::Baseline::read(&list).unwrap();
+            let expectations =
+                Expectations::new(Some(baseline), crate::deqp::Patterns::none(), crate::Waivers::default());
+            let cases = if number == 3 { &[][..] } else { &cases };
+            let planned = Rc::new(cases.iter().map(|case| &case.name).collect());
+            let path = dir.path().join(number.to_string());
+            let folder = Folder::create(&path).unwrap();
+            let mut folder = folder.expecting(Rc::new(expectations.of_run(planned, skipped.clone())));
+            let of = vec![format!("slice:{number}/3")];
+            let part = Some(Part { of, cases: 4, selection: "00ff".to_owned() });
+            folder.event(&Event::RunStarted(Box::new(RunInfo { part, ..run(cases.len()) }))).unwrap();
+            for case in cases {
+                folder.event(&Event::CaseFinished(Box::new(case.clone()))).unwrap();
+            }
+            folder.event(&Event::RunFinished { interrupted: number == 2, wall: 1.0 }).unwrap();
+            path
+        };
+        let cut = CaseResult { partial: true, ..case("p.d", Status::Pass) };
+        let one = part(1, [case("p.a", Status::Pass), case("p.b,c", Status::Pass)]);
+        let two = part(2, [case("p.c", Status::Pass), cut]);
+        // One into which no case falls is a part like the others.
+        let three = part(3, [case("p.x", Status::Pass), case("p.y", Status::Pass)]);
+        assert_eq!(fs::read_to_string(three.join(RESULTS_CSV)).unwrap().lines().count(), 2);
+        let parts = open(&[&one, &two, &three]);
+        let refused = merge(&parts, &dir.path().join("whole"), false).unwrap_err().to_string();
+        assert!(refused.contains("has results of 1 of its 2 cases") && !refused.contains("slice"), "{refused}");
+        let out = dir.path().join("all");
+        merge(&parts, &out, true).unwrap();
+        let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+        let rows = "p.a,Pass,1.5\np.b_c,Pass,1.5\np.c,Pass,1.5\np.d,Missing,0\nq.fails,UnexpectedImprovement(Skip),0\n\
+                    q.skipped,Skip,0\n";
+        assert_eq!(read(RESULTS_CSV), rows);
+        assert_eq!(read(FAILURES_CSV), "p.d,Missing\nq.fails,UnexpectedImprovement(Skip)\n");
+        let junit = read(JUNIT);
+        let root = r#"tests="6" skipped="1" failures="1" errors="1""#;
+        assert!(junit.contains(root) && junit.contains("left out by the list of skips"), "{junit}");
+        let names = read(STANDINGS);
+        let names: Vec<StandingLine> = names.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let names: Vec<&str> = names.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["p.d", "q.fails", "q.skipped"]);
+        // The page says so, too.
+        let mut page = Vec::new();
+        crate::html::Page::read(&open(&[&out]), &|_| None).unwrap().write(&mut page).unwrap();
+        assert!(String::from_utf8(page).unwrap().contains("1 skipped cases that the baseline expects to fail"));
     }
 
     #[test]

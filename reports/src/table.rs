@@ -43,11 +43,10 @@ pub(crate) struct Row {
     width: String,
     modes: BTreeSet<String>,
     cases: u64,
-    tested: u64,
-    /// The least and the greatest number of possible inputs.
-    possible: Option<(Inputs, Inputs)>,
-    /// Whether every case ran all its inputs.
-    complete: bool,
+    /// Inputs of cases whose operands come from buffers.
+    inputs: Extent,
+    /// Those of the others, whose operands are constants of the shader: few by nature.
+    constants: Extent,
     failing: u64,
     warning: u64,
     /// The result with the greatest margin, and the types of its case.
@@ -83,15 +82,59 @@ impl Rows {
             width,
             modes: BTreeSet::new(),
             cases: 0,
-            tested: 0,
-            possible: None,
-            complete: true,
+            inputs: Extent::default(),
+            constants: Extent::default(),
             failing: 0,
             warning: 0,
             worst: None,
             failures: Vec::new(),
         };
         self.rows.entry(key).or_insert_with(empty).add(case);
+    }
+}
+
+/// Where operands come from that are no inputs of a dispatch.
+const CONSTANTS: [&str; 2] = ["constant", "specconstant"];
+
+/// How much was tested of how much.
+#[derive(Debug, Default)]
+struct Extent {
+    cases: u64,
+    tested: u64,
+    /// The least and the greatest number of possible inputs of a case.
+    possible: Option<(Inputs, Inputs)>,
+    /// Whether some case did not run all its inputs.
+    incomplete: bool,
+}
+
+impl Extent {
+    fn add(&mut self, case: &CaseResult) {
+        self.cases += 1;
+        self.tested += case.inputs_tested;
+        match case.inputs_possible.parse::<Inputs>() {
+            Ok(possible) => {
+                self.incomplete |= !possible.are_all(case.inputs_tested);
+                self.possible = Some(match self.possible.take() {
+                    Some((least, most)) => (least.min(possible.clone()), most.max(possible)),
+                    None => (possible.clone(), possible),
+                });
+            }
+            Err(_) => self.incomplete = true,
+        }
+    }
+
+    /// How many inputs there are, of all cases together.
+    fn possible(&self) -> String {
+        let all = if self.incomplete { "" } else { "all " };
+        let each = match &self.possible {
+            Some((least, most)) if least == most => least.to_string(),
+            Some((least, most)) => format!("{least}..{most}"),
+            None => "?".to_owned(),
+        };
+        match self.cases {
+            0 | 1 => format!("{all}{each}"),
+            cases => format!("{all}{} x {each}", count(cases)),
+        }
     }
 }
 
@@ -104,19 +147,10 @@ impl Row {
     fn add(&mut self, case: &CaseResult) {
         self.modes.insert(case.modes.clone());
         self.cases += 1;
-        self.tested += case.inputs_tested;
         self.failing += case.failing_inputs;
         self.warning += case.warning_inputs;
-        match case.inputs_possible.parse::<Inputs>() {
-            Ok(possible) => {
-                self.complete &= possible.are_all(case.inputs_tested);
-                self.possible = Some(match self.possible.take() {
-                    Some((least, most)) => (least.min(possible.clone()), most.max(possible)),
-                    None => (possible.clone(), possible),
-                });
-            }
-            Err(_) => self.complete = false,
-        }
+        let extent = if CONSTANTS.contains(&case.source.as_str()) { &mut self.constants } else { &mut self.inputs };
+        extent.add(case);
         if let Some(worst) = &case.worst {
             let value = |example: &Example| example.margin.unwrap_or(-1.0);
             if self.worst.as_ref().is_none_or(|(known, _)| value(worst) > value(known)) {
@@ -148,11 +182,8 @@ impl Row {
     }
 
     fn cells(&self) -> [String; COLUMNS] {
-        let range = match &self.possible {
-            Some((least, most)) if least == most => least.to_string(),
-            Some((least, most)) => format!("{least}..{most}"),
-            None => "?".to_owned(),
-        };
+        // That a constant was not every value of its type says nothing.
+        let inputs = if self.inputs.cases > 0 { &self.inputs } else { &self.constants };
         let affected = match self.status {
             Status::QualityWarning => format!("{} lenient", count(self.warning)),
             Status::Fail => count(self.failing),
@@ -171,8 +202,8 @@ impl Row {
             self.width.clone(),
             self.modes(),
             count(self.cases),
-            count(self.tested),
-            if self.complete { format!("all {range}") } else { range },
+            count(inputs.tested),
+            inputs.possible(),
             format!("{:?}", self.status),
             affected,
             worst,

@@ -1,7 +1,7 @@
 //! Counting cases, and what the counts mean for the run as a whole.
 
 use crate::expect::{Expectations, Standing, WaiversUsed};
-use assay_runner::{CaseResult, CheckResult, Event, Reporter, Status, Times};
+use assay_runner::{CaseResult, CheckResult, Event, Part, Reporter, RunInfo, Status, Times};
 use std::{collections::BTreeMap, io, rc::Rc};
 
 /// What a run came to.
@@ -15,12 +15,16 @@ pub enum Outcome {
     NothingChecked,
     /// Nothing failed, but the run ended before all planned cases did.
     Incomplete,
+    /// It is a part of a run, and no case falls into it.
+    Empty,
 }
 
 /// Counts cases, inputs and results.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     planned: u64,
+    /// Which part of a run it is.
+    part: Option<Part>,
     interrupted: bool,
     wall: f64,
     statuses: BTreeMap<Status, u64>,
@@ -71,6 +75,8 @@ impl Tally {
             Outcome::Failures
         } else if self.interrupted || self.finished() < self.planned {
             Outcome::Incomplete
+        } else if self.planned == 0 && self.part.is_some() {
+            Outcome::Empty
         } else if self.checked() == 0 {
             Outcome::NothingChecked
         } else {
@@ -81,6 +87,11 @@ impl Tally {
     /// Checks of shaders in which only a sample of the workgroups was checked.
     pub fn sampled(&self) -> u64 {
         self.sampled
+    }
+
+    /// Which part of a run it is, if it is one.
+    pub fn part(&self) -> Option<&Part> {
+        self.part.as_ref()
     }
 
     /// Cases planned.
@@ -153,6 +164,14 @@ impl Tally {
         self.times
     }
 
+    fn start(&mut self, run: &RunInfo) {
+        (self.planned, self.part) = (run.cases as u64, run.part.clone());
+        let fixed = self.expectations.skipped_failures().count() as u64;
+        if fixed > 0 {
+            self.standings.insert(Standing::Fixed, fixed);
+        }
+    }
+
     fn add_check(&mut self, check: &CheckResult) {
         let judged = self.expectations.judge_check(check);
         *self.standings.entry(judged.standing).or_default() += 1;
@@ -190,7 +209,7 @@ impl Tally {
 impl Reporter for Tally {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
-            Event::RunStarted(run) => self.planned = run.cases as u64,
+            Event::RunStarted(run) => self.start(run),
             Event::CaseFinished(case) => self.add(case),
             Event::CheckFinished(check) => self.add_check(check),
             Event::RunFinished { interrupted, wall } => (self.interrupted, self.wall) = (*interrupted, *wall),

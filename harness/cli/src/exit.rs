@@ -32,7 +32,7 @@ Exit codes:
 /// The code of a run.
 pub(crate) fn of_outcome(outcome: Outcome, interrupted: bool) -> u8 {
     match outcome {
-        Outcome::Clean => OK,
+        Outcome::Clean | Outcome::Empty => OK,
         Outcome::Failures => FAILURES,
         Outcome::NothingChecked => NOTHING,
         Outcome::Incomplete if interrupted => INTERRUPTED,

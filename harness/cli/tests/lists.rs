@@ -14,6 +14,9 @@ const GROUP: &str = "precision.f32.fnegate.*default*";
 /// Cases of one operand, of which a range is few inputs at any budget.
 const SCALARS: &str = "precision.f32.fnegate.scalar.*";
 
+/// The fewest that are divided.
+const SMALLEST: &str = "precision.f32.fnegate.scalar.default*";
+
 fn names(group: &str) -> Vec<String> {
     let names: Vec<String> = assay(&["list", group]).stdout.lines().map(str::to_owned).collect();
     assert!(names.len() >= 3, "{names:?}");
@@ -65,6 +68,34 @@ fn lists_choose_and_expect() {
     let output = assay(&[&arguments[..], &["-e", &names[2]]].concat());
     assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(rows(&out).len(), 2);
+    // What is skipped does not fail any more, as the baseline says: the run and its files agree on that.
+    file("baseline.csv", &format!("{},Fail\n", names[1]));
+    let output = assay(&arguments);
+    assert_eq!(output.code, 1, "{output:?}");
+    let failures = fs::read_to_string(out.join("failures.csv")).unwrap();
+    assert_eq!(failures, format!("{},UnexpectedImprovement(Skip)\n", names[1]));
+}
+
+#[test]
+fn a_part_into_which_no_case_falls_is_a_part() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (mut folders, mut empty) = (Vec::new(), 0);
+    for part in 1..=5 {
+        let out = dir.path().join(part.to_string()).to_str().unwrap().to_owned();
+        let output = assay(&["run", SMALLEST, "--partition", &format!("hash:{part}/5"), "--out", &out]);
+        assert_eq!(output.code, 0, "{output:?}");
+        empty += usize::from(output.stdout.contains("EMPTY: "));
+        folders.push(out);
+    }
+    assert!((1..5).contains(&empty), "{empty}");
+    let all = dir.path().join("all");
+    let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+    let merged = assay(&[&["merge", "--out", all.to_str().unwrap()], folders.as_slice()].concat());
+    assert_eq!((merged.code, merged.stderr.as_str()), (0, ""), "{merged:?}");
+    assert_eq!(rows(&all).len(), names(SMALLEST).len());
 }
 
 #[test]
@@ -129,6 +160,10 @@ fn mistakes_in_lists_end_with_2_before_a_device_is_opened() {
         (&["--partition", "hash:0/4"], 2, "counted from 1"),
         (&["-e", "precision.nothing"], 3, "no case matches `precision.nothing`"),
         (&["-e", "*"], 3, "the lists leave none"),
+        (&["gather.core", "-e", "gather"], 3, "the lists leave none of the cases that match `gather.core`"),
+        (&["precision.nothing", "--device", "all"], 3, "no case matches `precision.nothing`"),
+        (&["precision.nothing", "--api", "both"], 3, "no case matches `precision.nothing`"),
+        (&["gather.core", "--device", "all", "--baseline", "/nowhere/list"], 2, "cannot read /nowhere/list"),
     ] {
         let output = assay(&[&["run", "--out", out.to_str().unwrap()], arguments].concat());
         assert_eq!((output.code, output.stdout.as_str()), (code, ""), "{output:?}");

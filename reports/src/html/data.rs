@@ -50,10 +50,11 @@ struct Form<'a> {
 
 #[derive(Serialize)]
 struct Run {
+    /// What it is called on the page.
     device: String,
     driver: String,
-    budget: String,
-    seed: u64,
+    /// The options that run a case again as it was run.
+    again: String,
     /// The status whose colour the verdict has.
     colour: Status,
     verdict: String,
@@ -125,8 +126,15 @@ impl Page {
             let sum = rows.read(run, index)?;
             runs.push(Run::new(run, sum));
         }
+        tell_apart(&mut runs, opened);
+        let order = rows.order();
+        let key = |row: u32| (rows.rows[row as usize].run, rows.names.get(row as usize));
+        if let Some(twice) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
+            let (run, name) = key(twice[0]);
+            return Err(LoadError::Twice { path: opened[usize::from(run)].file(), name: name.to_owned() });
+        }
         let (details, details_left_out) = details(&rows, opened, derive)?;
-        Ok(Page { order: rows.order(), runs, rows, details, details_left_out })
+        Ok(Page { order, runs, rows, details, details_left_out })
     }
 
     /// What the page is about.
@@ -174,17 +182,32 @@ pub(super) fn greater(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
+/// Runs on devices of one name are called by their folders, too.
+fn tell_apart(runs: &mut [Run], opened: &[Opened]) {
+    let names: Vec<String> = runs.iter().map(|run| run.device.clone()).collect();
+    for (run, opened) in runs.iter_mut().zip(opened) {
+        if names.iter().filter(|name| **name == run.device).count() > 1 {
+            run.device += &format!(" ({})", opened.path.display());
+        }
+    }
+}
+
 impl Run {
     fn new(opened: &Opened, sum: Sum) -> Run {
         let (info, ended) = (&opened.info, opened.ended());
         let device = info.device.clone();
         let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
-        let Sum { cases, failing, checked } = sum;
+        let Sum { cases, failing, checked, skipped_failures } = sum;
         let missing = info.cases.saturating_sub(cases);
         let (outcome, verdict) = if failing > 0 {
             (Outcome::Failures, format!("FAIL: {} of {} checked cases", count(failing), count(checked)))
+        } else if skipped_failures > 0 {
+            let cases = count(skipped_failures);
+            (Outcome::Failures, format!("FAIL: {cases} skipped cases that the baseline expects to fail"))
         } else if missing > 0 || ended.interrupted {
             (Outcome::Incomplete, format!("INCOMPLETE: nothing failed in {} checked cases", count(checked)))
+        } else if info.cases == 0 && info.part.is_some() {
+            (Outcome::Empty, "EMPTY: no case falls into this part".to_owned())
         } else if checked == 0 {
             (Outcome::NothingChecked, "NOTHING CHECKED: this is not a pass".to_owned())
         } else {
@@ -193,12 +216,14 @@ impl Run {
         let colour = match outcome {
             Outcome::Failures => Status::Fail,
             Outcome::Incomplete | Outcome::NothingChecked => Status::QualityWarning,
-            Outcome::Clean => Status::Pass,
+            Outcome::Clean | Outcome::Empty => Status::Pass,
+        };
+        let on = match device.api.as_str() {
+            "none" => device.name.clone(),
+            _ => format!("{}, {driver}, Vulkan {}", device.name, device.api_version),
         };
         let mut line = format!(
-            "{}, {driver}, Vulkan {}; {} cases in {}, budget {}, seed {}",
-            device.name,
-            device.api_version,
+            "{on}; {} cases in {}, budget {}, seed {}",
             count(cases),
             seconds(ended.wall),
             info.budget,
@@ -226,8 +251,8 @@ impl Run {
             ("type", device.kind.clone()),
             ("processor", device.host_cpu.clone()),
         ]);
-        let (budget, seed) = (info.budget.clone(), info.seed);
+        let again = assay_runner::again(&info.command, &device, &info.budget, info.seed);
         let (environment, properties) = (device.environment, device.properties);
-        Run { device: device.name, driver, budget, seed, colour, verdict, line, facts, environment, properties }
+        Run { device: device.name, driver, again, colour, verdict, line, facts, environment, properties }
     }
 }

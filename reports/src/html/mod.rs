@@ -159,7 +159,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::testing::{case, folder};
-    use assay_runner::Status;
+    use assay_runner::{CaseResult, Status};
     use serde_json::Value;
 
     /// The data of a page, as the script reads it.
@@ -195,6 +195,36 @@ mod tests {
         );
         assert_eq!(data["runs"][0]["colour"], "Fail");
         assert_eq!(data["runs"][0]["verdict"], "FAIL: 1 of 2 checked cases");
+        // What the script puts after the name of a case.
+        let again = format!(" --device {} --budget quick --seed 0", "00".repeat(16));
+        assert_eq!(data["runs"][0]["again"], again.as_str());
+    }
+
+    #[test]
+    fn runs_on_one_device_are_told_apart_and_an_unfinished_case_is_no_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let cut = CaseResult { partial: true, ..case("p.b", Status::Pass) };
+        let paths = [
+            folder(&dir.path().join("monday"), &[case("p.a", Status::Pass)]),
+            folder(&dir.path().join("tuesday"), &[case("p.a", Status::Pass), cut]),
+        ];
+        let runs = paths.map(|path| Opened::open(path).unwrap());
+        let page = written(|out| Page::read(&runs, &|_| None).unwrap().write(out).unwrap());
+        let data = data(&page);
+        for (run, day) in ["monday", "tuesday"].into_iter().enumerate() {
+            let name = data["runs"][run]["device"].as_str().unwrap();
+            assert!(name.starts_with("test device (") && name.ends_with(&format!("{day})")), "{name}");
+        }
+        let standing = data["cases"]["standing"][2].as_u64().unwrap() as usize;
+        assert_eq!(data["standings"][standing], "Missing");
+    }
+
+    #[test]
+    fn two_results_of_one_case_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = Opened::open(folder(dir.path(), &[case("p.a", Status::Pass), case("p.a", Status::Fail)])).unwrap();
+        let error = Page::read(&[run], &|_| None).err().expect("an error").to_string();
+        assert!(error.contains("results.jsonl") && error.contains("`p.a`"), "{error}");
     }
 
     #[test]

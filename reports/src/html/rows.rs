@@ -3,6 +3,7 @@
 use super::plots::Plots;
 use crate::{
     Names, Standing,
+    expect::is_cut_short,
     load::{LoadError, Opened, Place},
     suite,
 };
@@ -111,12 +112,16 @@ pub(super) struct Sum {
     /// Cases that fail and are not expected to.
     pub(super) failing: usize,
     pub(super) checked: usize,
+    /// Cases that were left out and are expected to fail.
+    pub(super) skipped_failures: usize,
 }
 
 /// A case as its line is read.
 struct Read {
     name: String,
     status: Status,
+    /// The run ended in the middle of it.
+    cut_short: bool,
     reason: Option<String>,
     instruction: String,
     types: String,
@@ -144,13 +149,14 @@ fn is_interesting(status: Status) -> bool {
 impl Rows {
     /// Reads the cases of a run.
     pub(super) fn read(&mut self, opened: &Opened, run: usize) -> Result<Sum, LoadError> {
-        let standings = opened.standings()?;
+        let mut standings = opened.standings()?;
         let mut sum = Sum::default();
         let take = |line: crate::load::Located<'_>| {
             let place = line.place();
             let brief = line.brief;
             Read {
                 status: brief.status.unwrap_or(Status::InternalError),
+                cut_short: brief.status.is_some_and(|status| is_cut_short(brief.partial, status)),
                 profile: if is_of_scalar(&brief.types) { brief.profile() } else { None },
                 inputs: brief.inputs_tested,
                 failing: brief.failing_inputs,
@@ -167,18 +173,22 @@ impl Rows {
         };
         opened.each(take, |some| {
             for read in some {
-                let line = standings.get(&read.name);
-                let standing = line.map(|line| line.standing);
+                let line = standings.remove(&read.name);
+                let standing = match &line {
+                    None if read.cut_short => Some(Standing::Missing),
+                    line => line.as_ref().map(|line| line.standing),
+                };
                 sum.cases += 1;
                 sum.checked += usize::from(read.status.is_checked());
                 sum.failing += usize::from(match standing {
-                    Some(standing) => !standing.is_success(),
+                    Some(standing) => !standing.is_success() && standing != Standing::Missing,
                     None => read.status.is_failure(),
                 });
-                let why = line.and_then(|line| line.why.clone());
+                let why = line.and_then(|line| line.why);
                 self.keep(run, read, standing, why);
             }
         })?;
+        sum.skipped_failures = standings.values().filter(|line| line.standing == Standing::Fixed).count();
         Ok(sum)
     }
 
