@@ -182,6 +182,10 @@ impl Waivers {
             if entry.cases.is_empty() {
                 return Err(form(format!("waiver {number} has no cases: name at least one filter, or \"*\" for all")));
             }
+            if let Some(status) = entry.status.filter(|status| !status.is_failure()) {
+                let valid = "Fail, Crash, Timeout, DeviceLost or InternalError";
+                return Err(form(format!("waiver {number}: {status:?} is no failure; expected {valid}")));
+            }
             let date = entry.expires.date.filter(|_| entry.expires.time.is_none());
             let date = date.and_then(|d| Date::new(d.year as i16, d.month as i8, d.day as i8).ok());
             let Some(expires) = date else {
@@ -315,6 +319,7 @@ mod tests {
             (ONE.replace("issue", "isue"), "line 4: unknown field `isue`"),
             (ONE.replace("issue = \"I1\"\n", ""), "missing field `issue`"),
             (format!("{ONE}status = \"Failed\"\n"), "unknown variant `Failed`"),
+            (format!("{ONE}status = \"Pass\"\n"), "waiver 1: Pass is no failure; expected Fail, Crash"),
             (format!("{ONE}device = {{ vendor = 1 }}\n"), "unknown field `vendor`"),
             ("[[waver]]\n".to_owned(), "unknown field `waver`"),
             ("[[waiver]\n".to_owned(), "line 1: "),
