@@ -6,7 +6,12 @@
 mod common;
 
 use common::assay;
-use std::{path::Path, process::Command};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -101,6 +106,59 @@ fn jobs_of_a_slurm_array_make_one_run() {
     let merged = assay(&["merge", &parts[0], &parts[1], "--out", all.to_str().unwrap()]);
     assert_eq!((merged.code, merged.stderr.as_str()), (0, ""), "{merged:?}");
     assert!(merged.stdout.contains("cases from 2 folders"), "{merged:?}");
+}
+
+#[test]
+fn a_job_that_is_short_of_time_writes_what_it_has() {
+    if assay(&["devices"]).code != 0 {
+        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
+        eprintln!("skipped: no Vulkan device");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = Path::new(ROOT).join("scripts/lab/slurm");
+    let mut command = Command::new(script);
+    command.arg(dir.path()).args(["precision.f32.fadd.scalar.default", "--budget", "exhaustive"]);
+    command.envs(slurm("1", "1", "1", "1")).env("SLURM_SUBMIT_DIR", ROOT).env("ASSAY", env!("CARGO_BIN_EXE_assay"));
+    let mut job = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the script starts");
+    let part = dir.path().join("part-1-of-1");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !part.join("results.jsonl.partial").exists() {
+        assert!(Instant::now() < deadline && job.try_wait().unwrap().is_none(), "the run starts");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // To the script alone, as the scheduler sends it.
+    assert!(Command::new("kill").args(["-TERM", &job.id().to_string()]).status().expect("kill").success());
+    assert_eq!(job.wait().unwrap().code(), Some(130));
+    assert!(fs::read_to_string(part.join("results.jsonl")).unwrap().contains("\"interrupted\":true"));
+}
+
+#[test]
+fn the_joined_run_fails_for_what_failed_or_is_flaky() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = dir.path().join("all");
+    fs::create_dir(&all).unwrap();
+    for recipe in ["gitlab-ci.yml", "github-workflow.yml"] {
+        let text = fs::read_to_string(Path::new(ROOT).join("scripts/lab").join(recipe)).unwrap();
+        let lines = text.lines().map(|line| line.trim().trim_start_matches("- ").trim_start_matches("run: "));
+        let deciding: Vec<&str> = lines.filter(|l| l.starts_with("test ") || l.starts_with("if grep")).collect();
+        assert_eq!(deciding.len(), 2, "{recipe}");
+        for (failures, word, succeeds) in [
+            ("", "Pass", true),
+            ("", "KnownFlake", true),
+            ("", "ExpectedFail", true),
+            ("p.a,Fail\n", "Fail", false),
+            ("", "Flake", false),
+        ] {
+            fs::write(all.join("failures.csv"), failures).unwrap();
+            fs::write(all.join("results.csv"), format!("p.a,{word},0.5\n")).unwrap();
+            let step = |line: &&str| {
+                let mut bash = Command::new("bash");
+                bash.args(["-e", "-c", line]).current_dir(dir.path()).output().expect("bash").status.success()
+            };
+            assert_eq!(deciding.iter().all(step), succeeds, "{recipe}: {word}");
+        }
+    }
 }
 
 #[test]
