@@ -12,14 +12,16 @@ use crate::symbol::{Key, Summand};
 /// by the product `p` of the other factors' magnitudes (those above 1). A divisor that is a product may be divided by factor by factor,
 /// so its factors count one by one.
 ///
-/// *Products of sums.* A sum whose summands have no power of a value among them is a product of sums only if those, multiplied
-/// out, are its summands again, which changes nothing of the above. A difference of two squares (times something in common) is one
-/// that has more of them: `x^2 - y^2` is `(x + y) * (x - y)`, in which `x * y` cancels, and whose errors are of the size of
-/// `(|x| + |y|)^2`. For a product of two sums, `s` becomes at most `(1 + m) * s`, with `m` the squares of the other sign that a
-/// square is together with: what cancels is `2 * sqrt(a * b)` for a pair of squares `a` and `b`, which is at most `a + b`. For two powers of
-/// order `n`, all their factors are products of linear ones with roots on one circle, and `(|x| + |y|)^n` is at most
-/// `2^(n - 1) * (|x|^n + |y|^n)`. `2^(n - 2) * (1 + m)` is no less than either. Multiplied out again before like terms
-/// cancel, the factors have up to `(1 + m)^n` summands, which is how many more sums there may be. Powers are noticed of the first 8 summands, and of a constant only where it is easily seen that it is a square.
+/// *Products of sums.* A sum whose summands have no power of a value among them is a product of sums only if those,
+/// multiplied out, are its summands again, which changes nothing of the above. A difference of two squares (times
+/// something in common) is one that has more of them: `x^2 - y^2` is `(x + y) * (x - y)`, in which `x * y` cancels, and
+/// whose errors are of the size of `(|x| + |y|)^2`. For a product of two sums, `s` becomes at most `(1 + m) * s`, with
+/// `m` the squares of the other sign that a square is together with: what cancels is `2 * sqrt(a * b)` for a pair of
+/// squares `a` and `b`, which is at most `a + b`. For two powers of order `n`, all their factors are products of linear
+/// ones with roots on one circle, and `(|x| + |y|)^n` is at most `2^(n - 1) * (|x|^n + |y|^n)`. `2^(n - 2) * (1 + m)`
+/// is no less than either. Multiplied out again before like terms cancel, the factors have up to `(1 + m)^n` summands,
+/// which is how many more sums there may be. Noticed are differences of squares, and sums and differences of cubes,
+/// among the first 8 summands; of a constant only where it is easily seen that it is one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Form {
     /// Which value it is: values of one lane with the same number are one value. 0: no form.
