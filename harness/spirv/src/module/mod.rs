@@ -12,13 +12,13 @@ mod types;
 
 pub use decorations::{Decorated, Names};
 pub use error::{ModuleError, ModuleErrorKind};
-pub use flow::{Construct, ConstructKind, Flow};
+pub use flow::{Construct, ConstructKind, Dominance, Flow};
 pub use functions::{Block, BlockIndex, Function, Merge};
 pub use section::Section;
 pub use types::{ImageType, Type, TypeId};
 
 use crate::decode::{self, Anomaly, Context, Decoded, Plan};
-use crate::grammar::{Category, Version};
+use crate::grammar::{Category, ExtendedSet, Version};
 use crate::tables::{Kind, Op, StorageClass};
 use crate::words::{Header, string};
 
@@ -310,6 +310,16 @@ impl Module {
     /// Control flow of a function.
     pub fn flow(&self, function: &Function) -> Flow {
         Flow::new(self, function)
+    }
+
+    /// Dominance among the blocks of a function.
+    pub fn dominance(&self, function: &Function) -> Dominance {
+        Dominance::new(self, function)
+    }
+
+    /// The set of extended instructions that an import makes; `None` for other ids.
+    pub fn extended_set(&self, word: u32) -> Option<ExtendedSet> {
+        self.context.set(word)
     }
 
     /// Decorations of an id and of its members, groups resolved.
