@@ -147,6 +147,8 @@ pub struct Dominance {
     above: Vec<Option<u32>>,
     /// By block of the function: its number in a walk over the tree of dominators, and the end of the numbers below it.
     numbers: Vec<(u32, u32)>,
+    /// A block with a branch to the function's first.
+    to_first: Option<u32>,
 }
 
 impl Dominance {
@@ -177,7 +179,8 @@ impl Dominance {
             numbers[block as usize] = (start, start + sizes[block as usize]);
             next[block as usize] = start + 1;
         }
-        Dominance { first, above, numbers }
+        let to_first = edges.iter().position(|targets| targets.contains(&0)).map(|block| block as u32);
+        Dominance { first, above, numbers, to_first }
     }
 
     fn local(&self, block: BlockIndex) -> usize {
@@ -187,6 +190,11 @@ impl Dominance {
     /// Whether some way leads to a block of the function.
     pub fn reaches(&self, block: BlockIndex) -> bool {
         self.above[self.local(block)].is_some()
+    }
+
+    /// A block with a branch to the function's first, which there may not be.
+    pub fn branches_to_first(&self) -> Option<BlockIndex> {
+        self.to_first.map(|block| BlockIndex(block + self.first))
     }
 
     /// The immediate dominator of a block; `None` for the entry and for blocks that nothing reaches.

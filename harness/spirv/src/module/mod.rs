@@ -238,6 +238,12 @@ impl Module {
         self.definition(self.id(word)?)
     }
 
+    /// The place of the instruction that makes the id of that word.
+    pub(crate) fn made_at(&self, word: u32) -> Option<Index> {
+        let index = *self.definitions.get(self.id(word)?.0 as usize)?;
+        (index != NONE).then_some(Index(index))
+    }
+
     /// The type that the id of that word declares.
     pub fn type_declared(&self, word: u32) -> Option<TypeId> {
         self.types.declared(self.id(word)?)
@@ -299,6 +305,13 @@ impl Module {
         let index = self.definition_of_word(word)?.index;
         let found = self.blocks.binary_search_by_key(&index.0, |b| b.instructions.start).ok()?;
         Some(BlockIndex(found as u32))
+    }
+
+    /// The block that an instruction stands in.
+    pub fn block_at(&self, index: Index) -> Option<BlockIndex> {
+        let after = self.blocks.partition_point(|b| b.instructions.start <= index.0);
+        let place = after.checked_sub(1)?;
+        self.blocks[place].instructions.contains(&index.0).then_some(BlockIndex(place as u32))
     }
 
     /// The function that an instruction stands in.

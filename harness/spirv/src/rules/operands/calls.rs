@@ -3,7 +3,7 @@
 use super::Ask::{Holds, Is};
 use super::typing::{Class, Value};
 use super::{A, Operands, R, Signature};
-use crate::module::{BlockIndex, Function, Instruction, Type, TypeId};
+use crate::module::{Instruction, Type, TypeId};
 use crate::rules::{Facts, Findings, On, Rule};
 use crate::tables::Op;
 
@@ -109,53 +109,29 @@ static BRANCHES: &[Signature] = &[
     Signature { ops: &[Op::Phi], asks: &[Is(R, Class::OBJECT), Holds(incoming)] },
 ];
 
-/// Branches of a function, each once: where they lead to, and where from.
-fn edges(facts: &Facts, function: &Function) -> Vec<(BlockIndex, BlockIndex)> {
+/// Looks at the parents of a phi, and at where it stands.
+fn phi(facts: &Facts, instruction: Instruction, found: &mut Findings) {
     let module = facts.module;
-    let mut edges = Vec::new();
-    for from in function.blocks.clone().map(BlockIndex) {
-        let targets = module.targets(module.block(from));
-        edges.extend(targets.into_iter().filter_map(|word| Some((module.block_of(word)?, from))));
+    let Some(block) = module.block_at(instruction.index) else { return };
+    let start = module.block(block).instructions.start + 1;
+    let before = module.instructions_in(start..instruction.index.0).next_back();
+    // Debug information may stand between phis, and an unknown instruction may be such.
+    if let Some(op) = before.and_then(|before| before.op)
+        && !matches!(op, Op::Phi | Op::Line | Op::NoLine | Op::Nop | Op::ExtInst)
+    {
+        return found.at(instruction, "OpPhi after other instructions of its block");
     }
-    edges.sort_unstable();
-    edges.dedup();
-    edges
-}
-
-/// Looks at the parents of a function's phis, and at where the phis stand.
-fn phis(facts: &Facts, function: &Function, found: &mut Findings) {
-    let module = facts.module;
-    let mut edges_of_function = None;
-    for block in function.blocks.clone().map(BlockIndex) {
-        let mut ended = false;
-        for instruction in module.instructions_in(module.block(block).body()) {
-            match instruction.op {
-                Some(Op::Phi) if ended => found.at(instruction, "OpPhi after other instructions of its block"),
-                Some(Op::Phi) => {}
-                // An unknown instruction may be of the kind of a line.
-                Some(Op::Line | Op::NoLine | Op::Nop | Op::ExtInst) | None => continue,
-                Some(_) => {
-                    ended = true;
-                    continue;
-                }
-            }
-            let edges = edges_of_function.get_or_insert_with(|| edges(facts, function));
-            let start = edges.partition_point(|(to, _)| *to < block);
-            let here = edges[start..].iter().take_while(|(to, _)| *to == block).map(|(_, from)| *from);
-            let here: Vec<BlockIndex> = here.collect();
-            let mut parents: Vec<u32> = instruction.operands().iter().skip(1).step_by(2).copied().collect();
-            let odd = parents.iter().find(|word| module.block_of(**word).is_none_or(|b| !here.contains(&b)));
-            if let Some(word) = odd {
-                found.at(instruction, format!("OpPhi: {} is no parent of the block", facts.name(*word)));
-                continue;
-            }
-            parents.sort_unstable();
-            parents.dedup();
-            let operands = instruction.operands().len() / 2;
-            if parents.len() != operands || operands != here.len() {
-                found.at(instruction, format!("OpPhi: {operands} parents are named, the block has {}", here.len()));
-            }
-        }
+    let here = facts.parents(block);
+    let mut parents: Vec<u32> = instruction.operands().iter().skip(1).step_by(2).copied().collect();
+    let is_parent = |word: u32| module.block_of(word).is_some_and(|b| here.binary_search(&(block, b)).is_ok());
+    if let Some(word) = parents.iter().find(|word| !is_parent(**word)) {
+        return found.at(instruction, format!("OpPhi: {} is no parent of the block", facts.name(*word)));
+    }
+    parents.sort_unstable();
+    parents.dedup();
+    let operands = instruction.operands().len() / 2;
+    if parents.len() != operands || operands != here.len() {
+        found.at(instruction, format!("OpPhi: {operands} parents are named, the block has {}", here.len()));
     }
 }
 
@@ -176,6 +152,6 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "phi-parents",
         id: "SPIR-V specification, OpPhi: one Parent for each parent of the block, before all other instructions",
         says: "a phi names each parent of its block once, and stands at the block's start",
-        on: On::Module(|facts, found| facts.module.functions().iter().for_each(|f| phis(facts, f, found))),
+        on: On::Instructions(&[Op::Phi], phi),
     },
 ];

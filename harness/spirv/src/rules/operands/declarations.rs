@@ -1,20 +1,16 @@
 //! Types: what they are made of, and how often they are declared.
 
 use super::typing::{Class, Value, show};
-use crate::module::{Instruction, Type, TypeId};
+use crate::module::{Instruction, Type};
 use crate::rules::{Facts, On, Rule};
-use crate::tables::Op;
+use crate::tables::{Capability, Op};
 
 /// What is wrong with a part of a type, if it has to be of a kind.
 fn part(facts: &Facts, word: u32, class: Class) -> Option<String> {
     let ty = facts.module.type_declared(word)?;
-    let fits = facts.typing().view(ty).is(class) || is_pointer(facts, ty);
-    (!fits).then(|| format!("{}, expected {}", show(facts, ty), class.text))
-}
-
-/// Vectors of pointers are an extension's.
-fn is_pointer(facts: &Facts, ty: TypeId) -> bool {
-    matches!(facts.module.ty(ty), Type::Pointer { .. })
+    // Vectors of pointers are an extension's.
+    let pointers = facts.has(Capability::MaskedGatherScatterINTEL) && facts.module.pointer(ty).is_some();
+    (!facts.typing().view(ty).is(class) && !pointers).then(|| format!("{}, expected {}", show(facts, ty), class.text))
 }
 
 /// What is wrong with a part that has to be something that memory holds, or a value is.

@@ -1,7 +1,7 @@
 //! Definitions come before their uses.
 
 use crate::grammar::{Class, ExtendedSet};
-use crate::module::{BlockIndex, Dominance, Function, Instruction, Section, Type};
+use crate::module::{BlockIndex, Dominance, Function, Index, Instruction, Section, Type};
 use crate::rules::{Facts, Findings, On, Rule};
 use crate::tables::Op;
 
@@ -23,6 +23,8 @@ struct Scope<'f, 'm> {
     /// The function, and its place.
     function: &'f Function,
     place: usize,
+    /// The first instruction of the first function: what is made before it, everything may use.
+    first: u32,
 }
 
 impl Scope<'_, '_> {
@@ -30,39 +32,25 @@ impl Scope<'_, '_> {
         self.facts.dominance(self.place)
     }
 
-    /// The block of the function that the instruction stands in; `None` in front of the first.
-    fn block_at(&self, index: u32) -> Option<BlockIndex> {
-        let blocks = &self.function.blocks;
-        let all = self.facts.module.blocks().get(blocks.start as usize..blocks.end as usize)?;
-        let after = all.partition_point(|block| block.instructions.start <= index);
-        Some(BlockIndex(blocks.start + u32::try_from(after.checked_sub(1)?).ok()?))
-    }
-
-    /// What is wrong with a use at the instruction of that place in a block; of a phi's value at the parent's end.
-    fn problem(&self, word: u32, index: u32, block: BlockIndex) -> Option<String> {
+    /// What is wrong with a use, in a block, of what is made at the instruction of that place, not before it in the same block; of a
+    /// phi's value in the parent.
+    fn problem(&self, word: u32, made: Index, block: BlockIndex) -> Option<String> {
         let module = self.facts.module;
-        let made = module.definition_of_word(word)?;
-        let at = made.index.0;
-        let own = &module.block(block).instructions;
-        let first = module.functions().first()?.instructions.start;
-        // Nearly every use is of what its own block or the module has made.
-        if at < first || (own.contains(&at) && at < index) {
-            return None;
-        }
         // Labels are linked elsewhere, functions may be called before they are defined.
-        if matches!(made.op, None | Some(Op::Label | Op::Function)) {
+        if matches!(module.instruction(made).op, None | Some(Op::Label | Op::Function)) {
             return None;
         }
         let name = || self.facts.name(word);
-        if !self.function.instructions.contains(&at) {
+        if !self.function.instructions.contains(&made.0) {
             return Some(format!("{} is made in another function", name()));
         }
-        let from = self.block_at(at)?;
+        // A parameter is made in no block.
+        let from = module.block_at(made)?;
         if from == block {
             return Some(format!("{} is used before it is made", name()));
         }
         let dominates = self.dominance().dominates(from, block);
-        (!dominates).then(|| format!("{} is made in a block that does not dominate its use", self.facts.name(word)))
+        (!dominates).then(|| format!("{} is made in a block that does not dominate its use", name()))
     }
 
     fn block(&self, block: BlockIndex, found: &mut Findings) {
@@ -72,19 +60,22 @@ impl Scope<'_, '_> {
         if !only && !self.dominance().reaches(block) {
             return;
         }
-        let mut words = Vec::new();
-        for instruction in module.instructions_in(module.block(block).instructions.clone()) {
-            if !is_judged(self.facts, instruction) {
-                continue;
-            }
+        let own = module.block(block).instructions.clone();
+        for instruction in module.instructions_in(own.clone()) {
             if instruction.op == Some(Op::Phi) {
                 self.phi(instruction, found);
                 continue;
             }
-            words.clear();
-            module.uses(instruction, |word| words.push(word));
-            let problem = words.iter().find_map(|word| self.problem(*word, instruction.index.0, block));
-            if let Some(problem) = problem {
+            let here = instruction.index.0;
+            let mut far = None;
+            module.uses(instruction, |word| {
+                // Nearly every use is of what its own block or the module has made.
+                let made = module.made_at(word).filter(|made| made.0 >= self.first);
+                if let Some(made) = made.filter(|made| !(own.start..here).contains(&made.0)) {
+                    far = far.take().or_else(|| self.problem(word, made, block));
+                }
+            });
+            if let Some(problem) = far.filter(|_| is_judged(self.facts, instruction)) {
                 found.at(instruction, problem);
             }
         }
@@ -96,8 +87,9 @@ impl Scope<'_, '_> {
             let [word, parent] = *pair else { continue };
             let parent = module.block_of(parent).filter(|parent| self.function.blocks.contains(&parent.0));
             let Some(parent) = parent.filter(|parent| self.dominance().reaches(*parent)) else { continue };
-            let end = module.block(parent).instructions.end;
-            if let Some(problem) = self.problem(word, end, parent) {
+            let parent_has = &module.block(parent).instructions;
+            let made = module.made_at(word).filter(|made| made.0 >= self.first && !parent_has.contains(&made.0));
+            if let Some(problem) = made.and_then(|made| self.problem(word, made, parent)) {
                 found.at(instruction, problem);
             }
         }
@@ -106,7 +98,8 @@ impl Scope<'_, '_> {
 
 fn in_function(facts: &Facts, place: usize, found: &mut Findings) {
     let function = &facts.module.functions()[place];
-    let scope = Scope { facts, function, place };
+    let first = facts.module.functions().first().map_or(0, |function| function.instructions.start);
+    let scope = Scope { facts, function, place, first };
     for block in function.blocks.clone().map(BlockIndex) {
         scope.block(block, found);
     }
@@ -116,23 +109,22 @@ fn in_function(facts: &Facts, place: usize, found: &mut Findings) {
 fn order(facts: &Facts, place: usize, found: &mut Findings) {
     let module = facts.module;
     let function = &module.functions()[place];
-    if function.blocks.len() < 2 {
-        return;
+    let first = BlockIndex(function.blocks.start);
+    let to_first = match function.blocks.len() {
+        0 => None,
+        // Nothing else is asked of a block that is alone.
+        1 => Some(first).filter(|block| !module.targets(module.block(*block)).is_empty()),
+        _ => facts.dominance(place).branches_to_first(),
+    };
+    if let Some(block) = to_first {
+        let branch = module.instruction(module.block(block).terminator());
+        found.at(branch, "a branch to the first block of the function");
     }
-    let dominance = facts.dominance(place);
-    for block in function.blocks.clone().map(BlockIndex) {
-        let label = module.instruction(crate::module::Index(module.block(block).instructions.start));
-        if dominance.immediate(block).is_some_and(|above| above > block) {
-            found.at(
-                label,
-                format!("{} stands before the block that dominates it", facts.name(module.block(block).label)),
-            );
-        }
-        let entry = BlockIndex(function.blocks.start);
-        let targets = module.targets(module.block(block));
-        if targets.into_iter().any(|word| module.block_of(word) == Some(entry)) {
-            let branch = module.instruction(module.block(block).terminator());
-            found.at(branch, "a branch to the first block of the function");
+    for block in function.blocks.clone().skip(1).map(BlockIndex) {
+        if facts.dominance(place).immediate(block).is_some_and(|above| above > block) {
+            let label = module.instruction(Index(module.block(block).instructions.start));
+            let name = facts.name(module.block(block).label);
+            found.at(label, format!("{name} stands before the block that dominates it"));
         }
     }
 }

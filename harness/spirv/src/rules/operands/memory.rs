@@ -88,7 +88,7 @@ fn initializer(operands: &Operands) -> Option<String> {
     let made = module.definition_of_word(word)?;
     let op = made.op?;
     let variable = matches!(op, Op::Variable | Op::UntypedVariableKHR) && module.function_at(made.index).is_none();
-    if !variable && !operands.facts.is_constant(word) && op != Op::Undef {
+    if !variable && !operands.facts.is_constant(word) {
         return Some(format!("Initializer is made by {op}, expected a constant or a module-scope variable"));
     }
     operands.breaks(&Same(B, R.pointee()))
@@ -154,8 +154,8 @@ static CHAINS: &[Signature] = &[
 pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-types",
-        id: "SPIR-V specification, Memory Instructions: Result Type, Pointer and Object",
-        says: "what is loaded, stored, copied or an initial value is of the type that the pointer points to",
+        id: "SPIR-V specification, Memory Instructions: Result Type, Pointer and Object; 2.16.1 Universal Validation Rules: pointers of the Logical addressing model",
+        says: "what is loaded, stored, copied or an initial value is of the type that the pointer points to; without variable pointers a pointer is a variable, a parameter or a part of one",
         on: On::Typed(MEMORY),
     },
     Rule {

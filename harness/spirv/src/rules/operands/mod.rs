@@ -16,6 +16,8 @@ mod memory;
 mod numbers;
 mod typing;
 
+use std::cell::Cell;
+
 use super::Facts;
 use crate::grammar::{ExtendedInstruction, Operand};
 use crate::module::{Instruction, Type, TypeId};
@@ -125,11 +127,18 @@ struct Operands<'f> {
     facts: &'f Facts<'f>,
     typing: &'f Typing,
     instruction: Instruction<'f>,
+    /// The type that the Result Type declares.
+    result: Option<TypeId>,
     /// What is asked about, by its name.
     name: &'static str,
     words: &'f [u32],
     rows: &'static [Operand],
+    /// The operand that was asked about last: sentences about one stand together.
+    last: Cell<(u8, Value)>,
 }
+
+/// No operand has the number of the result.
+const NONE_ASKED: (u8, Value) = (RESULT, Value::Unknown);
 
 /// Why a place has no type.
 enum Missing {
@@ -148,9 +157,11 @@ impl<'f> Operands<'f> {
             facts,
             typing: facts.typing(),
             instruction,
+            result: if info.has_result_type() { facts.module.type_declared(*instruction.words.get(1)?) } else { None },
             name: info.name,
             words,
             rows: info.operands.get(made..).unwrap_or_default(),
+            last: Cell::new(NONE_ASKED),
         })
     }
 
@@ -158,13 +169,14 @@ impl<'f> Operands<'f> {
     fn specialized(&self, op: Op) -> Operands<'f> {
         let info = op.info();
         let rows = info.operands.get(2..).unwrap_or_default();
-        Operands { name: info.name, words: self.words.get(1..).unwrap_or_default(), rows, ..*self }
+        let words = self.words.get(1..).unwrap_or_default();
+        Operands { name: info.name, words, rows, last: Cell::new(NONE_ASKED), ..*self }
     }
 
     /// The extended instruction inside an `OpExtInst`.
     fn extended(&self, row: &'static ExtendedInstruction) -> Operands<'f> {
         let words = self.words.get(2..).unwrap_or_default();
-        Operands { name: row.name, words, rows: row.operands, ..*self }
+        Operands { name: row.name, words, rows: row.operands, last: Cell::new(NONE_ASKED), ..*self }
     }
 
     fn word(&self, operand: u8) -> Option<u32> {
@@ -175,13 +187,23 @@ impl<'f> Operands<'f> {
         self.typing.value(self.facts.module, word)
     }
 
+    fn value_at(&self, operand: u8) -> Value {
+        let (last, known) = self.last.get();
+        if last == operand {
+            return known;
+        }
+        let value = self.word(operand).map_or(Value::Unknown, |word| self.value(word));
+        self.last.set((operand, value));
+        value
+    }
+
     /// The type of an operand's value, where it has one that is known.
     fn type_at(&self, operand: u8) -> Option<TypeId> {
         self.find(Place::operand(operand)).ok()
     }
 
     fn result_type(&self) -> Option<TypeId> {
-        self.facts.module.type_declared(self.instruction.result_type()?)
+        self.result
     }
 
     fn view(&self, ty: TypeId) -> View {
@@ -193,7 +215,7 @@ impl<'f> Operands<'f> {
             // A Result Type that is none has a rule of its own.
             self.result_type().ok_or(Missing::Unknown)?
         } else {
-            match self.value(self.word(place.operand).ok_or(Missing::Unknown)?) {
+            match self.value_at(place.operand) {
                 Value::Of(ty) => ty,
                 Value::No(op) => return Err(Missing::NoValue(op)),
                 Value::Unknown => return Err(Missing::Unknown),
