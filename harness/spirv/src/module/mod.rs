@@ -12,13 +12,13 @@ mod types;
 
 pub use decorations::{Decorated, Names};
 pub use error::{ModuleError, ModuleErrorKind};
-pub use flow::{Construct, ConstructKind, Flow};
+pub use flow::{Construct, ConstructKind, Dominance, Flow};
 pub use functions::{Block, BlockIndex, Function, Merge};
 pub use section::Section;
 pub use types::{ImageType, Type, TypeId};
 
 use crate::decode::{self, Anomaly, Context, Decoded, Plan};
-use crate::grammar::{Category, Version};
+use crate::grammar::{Category, ExtendedSet, Version};
 use crate::tables::{Kind, Op, StorageClass};
 use crate::words::{Header, string};
 
@@ -238,6 +238,12 @@ impl Module {
         self.definition(self.id(word)?)
     }
 
+    /// The place of the instruction that makes the id of that word.
+    pub(crate) fn made_at(&self, word: u32) -> Option<Index> {
+        let index = *self.definitions.get(self.id(word)?.0 as usize)?;
+        (index != NONE).then_some(Index(index))
+    }
+
     /// The type that the id of that word declares.
     pub fn type_declared(&self, word: u32) -> Option<TypeId> {
         self.types.declared(self.id(word)?)
@@ -301,6 +307,13 @@ impl Module {
         Some(BlockIndex(found as u32))
     }
 
+    /// The block that an instruction stands in.
+    pub fn block_at(&self, index: Index) -> Option<BlockIndex> {
+        let after = self.blocks.partition_point(|b| b.instructions.start <= index.0);
+        let place = after.checked_sub(1)?;
+        self.blocks[place].instructions.contains(&index.0).then_some(BlockIndex(place as u32))
+    }
+
     /// The function that an instruction stands in.
     pub fn function_at(&self, index: Index) -> Option<&Function> {
         let after = self.functions.partition_point(|f| f.instructions.start <= index.0);
@@ -310,6 +323,16 @@ impl Module {
     /// Control flow of a function.
     pub fn flow(&self, function: &Function) -> Flow {
         Flow::new(self, function)
+    }
+
+    /// Dominance among the blocks of a function.
+    pub fn dominance(&self, function: &Function) -> Dominance {
+        Dominance::new(self, function)
+    }
+
+    /// The set of extended instructions that an import makes; `None` for other ids.
+    pub fn extended_set(&self, word: u32) -> Option<ExtendedSet> {
+        self.context.set(word)
     }
 
     /// Decorations of an id and of its members, groups resolved.

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::Findings;
 use super::capabilities::Opcodes;
 use super::contents::{Contents, contents};
+use super::operands::Typing;
 use crate::decode::Plan;
 use crate::grammar::{Class, Kind};
-use crate::module::{ImageType, Index, Instruction, Module, Section, Type, TypeId};
+use crate::module::{BlockIndex, Dominance, ImageType, Index, Instruction, Module, Section, Type, TypeId};
 use crate::reflect::{self, Layouts, Mode, Modes, Shape, Usage, WorkgroupSize, explicit};
 use crate::tables::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, ImageOperands, Op, StorageClass,
@@ -97,6 +98,11 @@ pub struct Facts<'a> {
     of_structure: OnceCell<Vec<(u32, u32)>>,
     structures: OnceCell<Vec<(TypeId, Arc<Shape>)>>,
     contents: Vec<Contents>,
+    typing: OnceCell<Typing>,
+    /// Dominance in each function, by its place.
+    dominances: Vec<OnceCell<Dominance>>,
+    /// The branches of all functions, each once: where they lead to, and where from.
+    branches: OnceCell<Vec<(BlockIndex, BlockIndex)>>,
     pub(super) opcodes: Opcodes,
 }
 
@@ -168,8 +174,37 @@ impl<'a> Facts<'a> {
             of_structure: OnceCell::new(),
             structures: OnceCell::new(),
             contents: contents(module),
+            typing: OnceCell::new(),
+            dominances: vec![OnceCell::new(); module.functions().len()],
+            branches: OnceCell::new(),
             opcodes: Opcodes::default(),
         }
+    }
+
+    /// The types as instructions ask for them.
+    pub(super) fn typing(&self) -> &Typing {
+        self.typing.get_or_init(|| Typing::new(self.module))
+    }
+
+    /// Dominance in the function of that place.
+    pub(super) fn dominance(&self, function: usize) -> &Dominance {
+        self.dominances[function].get_or_init(|| self.module.dominance(&self.module.functions()[function]))
+    }
+
+    /// The branches that lead to a block.
+    pub(super) fn parents(&self, block: BlockIndex) -> &[(BlockIndex, BlockIndex)] {
+        let module = self.module;
+        let all = self.branches.get_or_init(|| {
+            let mut all = Vec::new();
+            for (from, of) in (0..).map(BlockIndex).zip(module.blocks()) {
+                all.extend(module.targets(of).into_iter().filter_map(|word| Some((module.block_of(word)?, from))));
+            }
+            all.sort_unstable();
+            all.dedup();
+            all
+        });
+        let rest = &all[all.partition_point(|(to, _)| *to < block)..];
+        &rest[..rest.partition_point(|(to, _)| *to == block)]
     }
 
     /// Whether a variable or a pointer's type is in a storage class.

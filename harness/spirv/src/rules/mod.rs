@@ -15,6 +15,7 @@ mod images;
 mod indexing;
 mod layout;
 mod not_checked;
+mod operands;
 mod run_time;
 mod scopes;
 mod semantics;
@@ -43,6 +44,7 @@ use crate::module::{Decorated, Index, Instruction, Module};
 use crate::tables::{Decoration, Op};
 use capabilities::enumerants;
 use facts::{Entry, Variable};
+use operands::Signature;
 use stated::Stated;
 
 /// A rule.
@@ -71,6 +73,8 @@ enum On {
     /// Each instruction of these opcodes that has scopes or memory semantics, with what it states of them; of all opcodes if
     /// none is named.
     Stated(&'static [Op], fn(&Facts, Instruction, &Stated, &mut Findings)),
+    /// Each instruction that has one of these signatures, be it inside an `OpSpecConstantOp`.
+    Typed(&'static [Signature]),
     /// Each instruction.
     Every(fn(&Facts, Instruction, &mut Findings)),
     /// Each instruction whose opcode is known, and each enumerant that it names.
@@ -159,6 +163,16 @@ pub static GROUPS: &[Group] = &[
     Group { section: "images", of_extension: false, rules: images::RULES },
     Group { section: "descriptor indexing", of_extension: false, rules: indexing::RULES },
     Group { section: "addressing", of_extension: false, rules: addressing::RULES },
+    Group { section: "declarations of types", of_extension: false, rules: operands::DECLARATIONS },
+    Group { section: "types of numeric instructions", of_extension: false, rules: operands::NUMBERS },
+    Group { section: "composites and constants", of_extension: false, rules: operands::COMPOSITES },
+    Group { section: "types behind pointers", of_extension: false, rules: operands::MEMORY },
+    Group { section: "types of atomics", of_extension: false, rules: operands::ATOMICS },
+    Group { section: "types of group operations", of_extension: false, rules: operands::GROUPS },
+    Group { section: "types of extended instructions", of_extension: false, rules: operands::EXTENDED },
+    Group { section: "types of image instructions", of_extension: false, rules: operands::IMAGES },
+    Group { section: "functions and control flow", of_extension: false, rules: operands::CALLS },
+    Group { section: "definitions and uses", of_extension: false, rules: operands::DOMINANCE },
     Group { section: "SPV_KHR_8bit_storage", of_extension: true, rules: storage_8bit::RULES },
     Group { section: "SPV_QCOM_tile_shading", of_extension: true, rules: tile_shading::RULES },
     Group { section: "SPV_QCOM_image_processing3", of_extension: true, rules: image_processing::RULES },
@@ -206,6 +220,7 @@ struct Dispatch {
 #[derive(Clone, Default)]
 struct OfOpcode {
     plain: Vec<Check<OnInstruction>>,
+    typed: Option<Check<&'static Signature>>,
     stated: Vec<Check<OnStated>>,
 }
 
@@ -217,6 +232,11 @@ static DISPATCH: LazyLock<Dispatch> = LazyLock::new(|| {
         match rule.on {
             On::Instructions(ops, check) => {
                 ops.iter().for_each(|op| dispatch.opcodes[*op as usize].plain.push((rule, check)));
+            }
+            On::Typed(signatures) => {
+                for signature in signatures {
+                    signature.ops.iter().for_each(|op| dispatch.opcodes[*op as usize].typed = Some((rule, signature)));
+                }
             }
             On::Stated([], check) => {
                 for row in crate::grammar::INSTRUCTIONS.iter().filter(|row| stated::may_state(row)) {
@@ -250,6 +270,16 @@ pub fn violations(module: &Module, environment: Environment) -> Vec<Violation> {
     violations
 }
 
+/// What is wrong with the types of the operation inside an `OpSpecConstantOp`.
+fn specialized(facts: &Facts, instruction: Instruction) -> Option<(&'static Rule, String)> {
+    if instruction.op != Some(Op::SpecConstantOp) {
+        return None;
+    }
+    let op = Op::from_opcode(u16::try_from(instruction.operand(0)?).ok()?)?;
+    let (rule, signature) = DISPATCH.opcodes.get(op as usize)?.typed?;
+    operands::specialized_problem(facts, instruction, op, signature).map(|problem| (rule, problem))
+}
+
 fn all_violations(module: &Module) -> Vec<Violation> {
     let facts = Facts::new(module);
     let Some(first) = all().next() else { return Vec::new() };
@@ -262,12 +292,22 @@ fn all_violations(module: &Module) -> Vec<Violation> {
                 found.rule = rule;
                 check(&facts, instruction, &mut found);
             }
+            if let Some((rule, signature)) = of.typed
+                && let Some(problem) = operands::problem(&facts, instruction, signature)
+            {
+                found.rule = rule;
+                found.at(instruction, problem);
+            }
             if !of.stated.is_empty() && stated.read(&facts, instruction) {
                 for (rule, check) in &of.stated {
                     found.rule = rule;
                     check(&facts, instruction, &stated, &mut found);
                 }
             }
+        }
+        if let Some((rule, problem)) = specialized(&facts, instruction) {
+            found.rule = rule;
+            found.at(instruction, problem);
         }
         for (rule, check) in &dispatch.every {
             found.rule = rule;
@@ -294,7 +334,8 @@ fn all_violations(module: &Module) -> Vec<Violation> {
     for rule in all() {
         found.rule = rule;
         match rule.on {
-            On::Instructions(..) | On::Stated(..) | On::Every(_) | On::Named(..) | On::Decorations(..) => {}
+            On::Instructions(..) | On::Typed(_) | On::Stated(..) => {}
+            On::Every(_) | On::Named(..) | On::Decorations(..) => {}
             On::Module(check) => check(&facts, &mut found),
             On::EntryPoints(check) => facts.entries.iter().for_each(|entry| check(&facts, entry, &mut found)),
             On::Variables(check) => facts.variables.iter().for_each(|v| check(&facts, v, &mut found)),

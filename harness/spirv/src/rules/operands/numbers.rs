@@ -1,0 +1,296 @@
+//! Arithmetic, bits, comparisons, conversions and derivatives.
+
+use super::Ask::{Bits, Count, Differ, Holds, Is, Members, OtherWidth, Same, Width};
+use super::{A, B, C, Class, D, Operands, R, Signature};
+use crate::module::Type;
+use crate::rules::{On, Rule};
+use crate::tables::Op;
+
+/// What `OpBitcast` asks beyond numbers and pointers.
+fn bitcast(operands: &Operands) -> Option<String> {
+    let (result, value) = (operands.result_type()?, operands.type_at(0)?);
+    let (to, from) = (operands.view(result), operands.view(value));
+    if to.is_foreign() || from.is_foreign() {
+        return None;
+    }
+    let is_pointer = |ty| matches!(operands.facts.module.ty(ty), Type::Pointer { .. });
+    // Integers, and from 1.5 on vectors of 32-bit ones, stand for pointers.
+    let stands_for_pointer = |view: super::View| {
+        view.is(Class::POINTER) || view.is(Class::INT) || (view.is(Class::INT_VECTOR) && view.width == 32)
+    };
+    if is_pointer(result) || is_pointer(value) {
+        let other = if is_pointer(result) { from } else { to };
+        return (!stands_for_pointer(other))
+            .then(|| "a pointer to or from something other than integers and pointers".to_owned());
+    }
+    let (to, from) = (u64::from(to.width) * u64::from(to.count), u64::from(from.width) * u64::from(from.count));
+    (to != from).then(|| format!("from {from} bits to {to}"))
+}
+
+/// What `OpSelect` asks of its condition: as many components as the objects, or from 1.4 on one.
+fn condition(operands: &Operands) -> Option<String> {
+    let one_for_all = operands.selects_composites();
+    let (condition, result) = (operands.view(operands.type_at(0)?), operands.view(operands.result_type()?));
+    if condition.is_foreign() || result.is_foreign() {
+        return None;
+    }
+    if !one_for_all && !result.is(Class::SELECTED) {
+        return Some("Result Type is a composite, which SPIR-V 1.4 brought".to_owned());
+    }
+    let components = if result.is(Class::VECTOR) { result.count } else { 1 };
+    let allowed = condition.count == components || (one_for_all && condition.count == 1);
+    (!allowed).then(|| format!("Condition has {} components, expected {components}", condition.count))
+}
+
+impl Operands<'_> {
+    fn selects_composites(&self) -> bool {
+        use crate::grammar::Version;
+        self.facts.module.version() >= Version { major: 1, minor: 4 }
+    }
+}
+
+static ARITHMETIC: &[Signature] = &[
+    Signature {
+        ops: &[Op::FNegate, Op::FAdd, Op::FSub, Op::FMul, Op::FDiv, Op::FRem, Op::FMod],
+        asks: &[Is(R, Class::FLOATS), Same(A, R), Same(B, R)],
+    },
+    Signature { ops: &[Op::UDiv, Op::UMod], asks: &[Is(R, Class::INTS), Same(A, R), Same(B, R)] },
+    Signature { ops: &[Op::SNegate, Op::IAdd, Op::ISub, Op::IMul, Op::SDiv, Op::SRem, Op::SMod], asks: INTEGERS },
+    Signature {
+        ops: &[Op::IAddCarry, Op::ISubBorrow, Op::UMulExtended],
+        asks: &[
+            Is(R, Class::STRUCT),
+            Members(R, 2),
+            Is(R.member(0), Class::UNSIGNED_INTS),
+            Same(R.member(1), R.member(0)),
+            Same(A, R.member(0)),
+            Same(B, R.member(0)),
+        ],
+    },
+    Signature {
+        ops: &[Op::SMulExtended],
+        asks: &[
+            Is(R, Class::STRUCT),
+            Members(R, 2),
+            Is(R.member(0), Class::INTS),
+            Same(R.member(1), R.member(0)),
+            Same(A, R.member(0)),
+            Same(B, R.member(0)),
+        ],
+    },
+    Signature {
+        ops: &[Op::Dot],
+        asks: &[Is(R, Class::FLOAT), Is(A, Class::FLOAT_VECTOR), Same(B, A), Same(R, A.inner())],
+    },
+    Signature { ops: &[Op::SDot, Op::UDot, Op::SUDot], asks: INTEGER_DOT },
+    Signature {
+        ops: &[Op::SDotAccSat, Op::UDotAccSat, Op::SUDotAccSat],
+        asks: &[Is(R, Class::INT), Is(A, Class::INTS), Is(B, Class::INTS), Count(B, A), Width(B, A), Same(C, R)],
+    },
+    Signature {
+        ops: &[
+            Op::DPdx,
+            Op::DPdy,
+            Op::Fwidth,
+            Op::DPdxFine,
+            Op::DPdyFine,
+            Op::FwidthFine,
+            Op::DPdxCoarse,
+            Op::DPdyCoarse,
+            Op::FwidthCoarse,
+        ],
+        // 16 bits are an extension's.
+        asks: &[Is(R, Class::FLOATS), Bits(R, &[16, 32]), Same(A, R)],
+    },
+];
+
+/// Integers whose signedness does not matter.
+const INTEGERS: &[super::Ask] =
+    &[Is(R, Class::INTS), Is(A, Class::INTS), Count(A, R), Width(A, R), Is(B, Class::INTS), Count(B, R), Width(B, R)];
+
+const INTEGER_DOT: &[super::Ask] =
+    &[Is(R, Class::INT), Is(A, Class::INTS), Is(B, Class::INTS), Count(B, A), Width(B, A)];
+
+static MATRICES: &[Signature] = &[
+    Signature { ops: &[Op::VectorTimesScalar], asks: &[Is(R, Class::FLOAT_VECTOR), Same(A, R), Same(B, R.inner())] },
+    Signature { ops: &[Op::MatrixTimesScalar], asks: &[Is(R, Class::MATRIX), Same(A, R), Same(B, R.inner().inner())] },
+    Signature {
+        ops: &[Op::VectorTimesMatrix],
+        asks: &[
+            Is(R, Class::FLOAT_VECTOR),
+            Is(B, Class::MATRIX),
+            Same(A, B.inner()),
+            Same(R.inner(), A.inner()),
+            Count(R, B),
+        ],
+    },
+    Signature {
+        ops: &[Op::MatrixTimesVector],
+        asks: &[
+            Is(A, Class::MATRIX),
+            Is(B, Class::FLOAT_VECTOR),
+            Same(R, A.inner()),
+            Same(B.inner(), R.inner()),
+            Count(B, A),
+        ],
+    },
+    Signature {
+        ops: &[Op::MatrixTimesMatrix],
+        asks: &[
+            Is(R, Class::MATRIX),
+            Is(A, Class::MATRIX),
+            Is(B, Class::MATRIX),
+            Same(A.inner(), R.inner()),
+            Same(B.inner().inner(), R.inner().inner()),
+            Count(B, R),
+            Count(B.inner(), A),
+        ],
+    },
+    Signature {
+        ops: &[Op::OuterProduct],
+        asks: &[
+            Is(R, Class::MATRIX),
+            Same(A, R.inner()),
+            Is(B, Class::FLOAT_VECTOR),
+            Same(B.inner(), A.inner()),
+            Count(B, R),
+        ],
+    },
+    Signature {
+        ops: &[Op::Transpose],
+        asks: &[
+            Is(R, Class::MATRIX),
+            Is(A, Class::MATRIX),
+            Same(A.inner().inner(), R.inner().inner()),
+            Count(A.inner(), R),
+            Count(A, R.inner()),
+        ],
+    },
+];
+
+static BIT_INSTRUCTIONS: &[Signature] = &[
+    Signature {
+        ops: &[Op::ShiftLeftLogical, Op::ShiftRightLogical, Op::ShiftRightArithmetic],
+        asks: &[Is(R, Class::INTS), Is(A, Class::INTS), Count(A, R), Width(A, R), Is(B, Class::INTS), Count(B, R)],
+    },
+    Signature { ops: &[Op::BitwiseOr, Op::BitwiseXor, Op::BitwiseAnd, Op::Not], asks: INTEGERS },
+    Signature {
+        ops: &[Op::BitFieldInsert],
+        asks: &[Is(R, Class::INTS), Same(A, R), Same(B, R), Is(C, Class::INT), Is(D, Class::INT)],
+    },
+    Signature {
+        ops: &[Op::BitFieldSExtract, Op::BitFieldUExtract],
+        asks: &[Is(R, Class::INTS), Same(A, R), Is(B, Class::INT), Is(C, Class::INT)],
+    },
+    Signature { ops: &[Op::BitReverse], asks: &[Is(R, Class::INTS), Same(A, R)] },
+    Signature { ops: &[Op::BitCount], asks: &[Is(R, Class::INTS), Is(A, Class::INTS), Count(A, R)] },
+];
+
+static RELATIONS: &[Signature] = &[
+    Signature { ops: &[Op::Any, Op::All], asks: &[Is(R, Class::BOOL), Is(A, Class::BOOL_VECTOR)] },
+    Signature {
+        ops: &[Op::IsNan, Op::IsInf, Op::IsFinite, Op::IsNormal, Op::SignBitSet],
+        asks: &[Is(R, Class::BOOLS), Is(A, Class::FLOATS), Count(A, R)],
+    },
+    Signature {
+        ops: &[
+            Op::LessOrGreater,
+            Op::Ordered,
+            Op::Unordered,
+            Op::FOrdEqual,
+            Op::FUnordEqual,
+            Op::FOrdNotEqual,
+            Op::FUnordNotEqual,
+            Op::FOrdLessThan,
+            Op::FUnordLessThan,
+            Op::FOrdGreaterThan,
+            Op::FUnordGreaterThan,
+            Op::FOrdLessThanEqual,
+            Op::FUnordLessThanEqual,
+            Op::FOrdGreaterThanEqual,
+            Op::FUnordGreaterThanEqual,
+        ],
+        asks: &[Is(R, Class::BOOLS), Is(A, Class::FLOATS), Same(B, A), Count(A, R)],
+    },
+    Signature {
+        ops: &[
+            Op::IEqual,
+            Op::INotEqual,
+            Op::UGreaterThan,
+            Op::SGreaterThan,
+            Op::UGreaterThanEqual,
+            Op::SGreaterThanEqual,
+            Op::ULessThan,
+            Op::SLessThan,
+            Op::ULessThanEqual,
+            Op::SLessThanEqual,
+        ],
+        asks: &[Is(R, Class::BOOLS), Is(A, Class::INTS), Count(A, R), Is(B, Class::INTS), Count(B, R), Width(B, A)],
+    },
+    Signature {
+        ops: &[Op::LogicalEqual, Op::LogicalNotEqual, Op::LogicalOr, Op::LogicalAnd, Op::LogicalNot],
+        asks: &[Is(R, Class::BOOLS), Same(A, R), Same(B, R)],
+    },
+    Signature {
+        ops: &[Op::Select],
+        asks: &[Is(R, Class::OBJECT), Is(A, Class::BOOLS), Same(B, R), Same(C, R), Holds(condition)],
+    },
+    Signature { ops: &[Op::ExpectKHR], asks: &[Is(R, Class::SCALARS), Same(A, R), Same(B, R)] },
+    Signature { ops: &[Op::AssumeTrueKHR], asks: &[Is(A, Class::BOOL)] },
+];
+
+static CONVERSIONS: &[Signature] = &[
+    Signature {
+        ops: &[Op::ConvertFToU, Op::ConvertFToS],
+        asks: &[Is(R, Class::INTS), Is(A, Class::FLOATS), Count(A, R)],
+    },
+    Signature {
+        ops: &[Op::ConvertSToF, Op::ConvertUToF],
+        asks: &[Is(R, Class::FLOATS), Is(A, Class::INTS), Count(A, R)],
+    },
+    Signature {
+        ops: &[Op::UConvert, Op::SConvert],
+        asks: &[Is(R, Class::INTS), Is(A, Class::INTS), Count(A, R), OtherWidth(A, R)],
+    },
+    Signature {
+        ops: &[Op::FConvert],
+        asks: &[Is(R, Class::FLOATS), Is(A, Class::FLOATS), Count(A, R), Differ(A.inner(), R.inner())],
+    },
+    Signature { ops: &[Op::QuantizeToF16], asks: &[Is(R, Class::FLOATS), Bits(R, &[32]), Same(A, R)] },
+    Signature { ops: &[Op::ConvertPtrToU], asks: &[Is(R, Class::UNSIGNED_INTS), Is(A, Class::POINTER)] },
+    Signature { ops: &[Op::ConvertUToPtr], asks: &[Is(R, Class::POINTER), Is(A, Class::INTS)] },
+    Signature { ops: &[Op::Bitcast], asks: &[Is(R, Class::BITS), Is(A, Class::BITS), Holds(bitcast)] },
+];
+
+pub(in super::super) static RULES: &[Rule] = &[
+    Rule {
+        name: "arithmetic-types",
+        id: "SPIR-V specification, Arithmetic and Derivative Instructions: Result Type and operands",
+        says: "arithmetic is on numbers of one shape: floats of the result's type, integers of its width",
+        on: On::Typed(ARITHMETIC),
+    },
+    Rule {
+        name: "matrix-types",
+        id: "SPIR-V specification, OpVectorTimesScalar to OpOuterProduct, OpTranspose: Result Type and operands",
+        says: "products of vectors, matrices and scalars fit each other",
+        on: On::Typed(MATRICES),
+    },
+    Rule {
+        name: "bit-types",
+        id: "SPIR-V specification, Bit Instructions: Result Type and operands",
+        says: "shifts, bitwise operations and bit fields are on integers of the result's shape",
+        on: On::Typed(BIT_INSTRUCTIONS),
+    },
+    Rule {
+        name: "relational-types",
+        id: "SPIR-V specification, Relational and Logical Instructions: Result Type and operands",
+        says: "comparisons make booleans of two operands of one shape, logic is on booleans, a selection is between objects of the result's type",
+        on: On::Typed(RELATIONS),
+    },
+    Rule {
+        name: "conversion-types",
+        id: "SPIR-V specification, Conversion Instructions: Result Type and operands",
+        says: "conversions are between the types that they name, of as many components, and change something",
+        on: On::Typed(CONVERSIONS),
+    },
+];
