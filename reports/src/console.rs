@@ -250,9 +250,15 @@ impl Console {
                 (red, format!("FAIL: {device}: {}.{stopped}", parts.join("; ")))
             }
             Outcome::Failures => {
-                let wrong = tally.of(Status::Fail);
-                let other = failed - wrong;
+                let unexpected = tally.failed_by_case_file();
+                let wrong = tally.of(Status::Fail) - unexpected;
+                let other = failed - wrong - unexpected;
                 let mut parts = Vec::new();
+                if unexpected > 0 {
+                    let of = format!("{} of {} checked cases", count(unexpected), count(checked));
+                    let verb = plural(unexpected, "is", "are");
+                    parts.push(format!("{of} {verb} not as the case file expects, though {specification} permits it"));
+                }
                 if wrong > 0 {
                     let verb = if wrong == 1 { "returns" } else { "return" };
                     let of = format!("{} of {} checked cases", count(wrong), count(checked));

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{case, run};
+use assay_runner::Mismatch;
 use std::{cell::RefCell, rc::Rc};
 
 #[derive(Clone, Default)]
@@ -205,4 +206,24 @@ fn a_reader_that_has_gone_does_not_stop_the_run() {
     let mut console = Console::new(Gone, ConsoleOptions::default());
     console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
     console.event(&Event::CaseFinished(Box::new(case("p.a", Status::Fail)))).unwrap();
+}
+
+/// What only a case file does not expect is not said to be against the specification.
+#[test]
+fn a_case_files_own_expectation_is_not_the_specifications() {
+    let ended = |by: &[&str]| {
+        let out = Shared::default();
+        let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
+        let mut console = Console::new(stream, ConsoleOptions { threads: 2, ..ConsoleOptions::default() });
+        let mut check = crate::testing::check(Status::Fail);
+        check.mismatches = by.iter().map(|by| Mismatch { by: (*by).into(), ..check.mismatches[0].clone() }).collect();
+        console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
+        console.event(&Event::CheckFinished(Box::new(check))).unwrap();
+        console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
+        let bytes = out.0.borrow().clone();
+        String::from_utf8(bytes).unwrap()
+    };
+    let (own, both) = (ended(&["case"]), ended(&["case", "specification"]));
+    assert!(own.contains("is not as the case file expects") && !own.contains("does not permit"), "{own}");
+    assert!(both.contains("does not permit") && !both.contains("case file expects"), "{both}");
 }

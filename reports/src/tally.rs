@@ -33,6 +33,7 @@ pub struct Tally {
     scalars_checked: u64,
     scalars_unchecked: u64,
     sampled: u64,
+    by_case_file: u64,
     times: Times,
     expectations: Rc<Expectations>,
     standings: BTreeMap<Standing, u64>,
@@ -87,6 +88,11 @@ impl Tally {
     /// Checks of shaders in which only a sample of the workgroups was checked.
     pub fn sampled(&self) -> u64 {
         self.sampled
+    }
+
+    /// Failing checks of shaders whose results the specification permits, and the case file does not expect.
+    pub fn failed_by_case_file(&self) -> u64 {
+        self.by_case_file
     }
 
     /// Which part of a run it is, if it is one.
@@ -180,6 +186,8 @@ impl Tally {
         self.scalars_checked += check.elements_checked;
         self.scalars_unchecked += check.elements_undetermined;
         self.sampled += u64::from(check.sampled.is_some());
+        let permitted = !check.mismatches.is_empty() && check.mismatches.iter().all(|m| m.by != SPECIFICATION);
+        self.by_case_file += u64::from(check.status == Status::Fail && permitted);
     }
 
     fn add(&mut self, case: &CaseResult) {
@@ -218,6 +226,9 @@ impl Reporter for Tally {
         Ok(())
     }
 }
+
+/// Whose expectation a result breaks that is not permitted ([`assay_runner::Mismatch::by`]).
+const SPECIFICATION: &str = "specification";
 
 const NO_REASON: &str = "no reason given";
 
