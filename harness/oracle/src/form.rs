@@ -19,9 +19,9 @@ use crate::symbol::{Key, Summand};
 /// `m` the squares of the other sign that a square is together with: what cancels is `2 * sqrt(a * b)` for a pair of
 /// squares `a` and `b`, which is at most `a + b`. For two powers of order `n`, all their factors are products of linear
 /// ones with roots on one circle, and `(|x| + |y|)^n` is at most `2^(n - 1) * (|x|^n + |y|^n)`. `2^(n - 2) * (1 + m)`
-/// is no less than either. Multiplied out again before like terms cancel, the factors have up to `(1 + m)^n` summands,
-/// which is how many more sums there may be. Noticed are differences of squares, and sums and differences of cubes,
-/// among the first 8 summands; of a constant only where it is easily seen that it is one.
+/// is no less than either. Multiplied out again before like terms cancel, each pair of powers has up to `2^n` summands, and a
+/// product of two sums `(1 + m)^2`, which is how many sums there may be. Noticed are differences of squares, and sums and
+/// differences of cubes, among the first 8 summands; of a constant only where it is easily seen that it is one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Form {
     /// Which value it is: values of one lane with the same number are one value. 0: no form.
@@ -277,9 +277,11 @@ impl Form {
         let (k, more) = if self.partners == 0 {
             (sums + products, 1.0)
         } else {
-            let order = f64::from(self.again.min(DEGREE)) + 1.0;
+            // Powers of order 2 and 3 are noticed.
+            let order = self.again.clamp(1, 2) + 1;
             let m = f64::from(self.partners) + 1.0;
-            (sums + m.powf(order) - 2.0 + products, m * (order - 2.0).max(0.0).exp2())
+            let summands = (f64::from(self.terms) * f64::from(1 << (order - 1))).max(m * m);
+            (summands - 1.0 + products, m * f64::from(1 << (order - 2)))
         };
         let ku = k * unit;
         if ku >= 0.5 {
