@@ -2,6 +2,7 @@
 
 use super::Ask::{Bits, Count, Differ, Holds, Is, Members, OtherWidth, Same, Width};
 use super::{A, B, C, Class, D, Operands, R, Signature};
+use crate::grammar::Version;
 use crate::module::Type;
 use crate::rules::{On, Rule};
 use crate::tables::Op;
@@ -15,8 +16,10 @@ fn bitcast(operands: &Operands) -> Option<String> {
     }
     let is_pointer = |ty| matches!(operands.facts.module.ty(ty), Type::Pointer { .. });
     // Integers, and from 1.5 on vectors of 32-bit ones, stand for pointers.
+    let vectors = operands.is_since(1, 5) || operands.facts.extensions.contains("SPV_KHR_physical_storage_buffer");
     let stands_for_pointer = |view: super::View| {
-        view.is(Class::POINTER) || view.is(Class::INT) || (view.is(Class::INT_VECTOR) && view.width == 32)
+        let vector = vectors && view.is(Class::INT_VECTOR) && view.width == 32;
+        view.is(Class::POINTER) || view.is(Class::INT) || vector
     };
     if is_pointer(result) || is_pointer(value) {
         let other = if is_pointer(result) { from } else { to };
@@ -29,7 +32,7 @@ fn bitcast(operands: &Operands) -> Option<String> {
 
 /// What `OpSelect` asks of its condition: as many components as the objects, or from 1.4 on one.
 fn condition(operands: &Operands) -> Option<String> {
-    let one_for_all = operands.selects_composites();
+    let one_for_all = operands.is_since(1, 4);
     let (condition, result) = (operands.view(operands.type_at(0)?), operands.view(operands.result_type()?));
     if condition.is_foreign() || result.is_foreign() {
         return None;
@@ -43,9 +46,9 @@ fn condition(operands: &Operands) -> Option<String> {
 }
 
 impl Operands<'_> {
-    fn selects_composites(&self) -> bool {
-        use crate::grammar::Version;
-        self.facts.module.version() >= Version { major: 1, minor: 4 }
+    /// Whether the module's version has what that version brought.
+    fn is_since(&self, major: u8, minor: u8) -> bool {
+        self.facts.module.version() >= Version { major, minor }
     }
 }
 
