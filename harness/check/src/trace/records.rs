@@ -186,8 +186,10 @@ enum Unfit {
 fn recordable(module: &Module, i: &Instruction<'_>) -> Result<Computation, Unfit> {
     let op = i.op.ok_or(Unfit::Other)?;
     let between = ["OpGroup", "OpSubgroup", "OpAtomic", "OpRead", "OpCooperative"];
-    let excluded =
-        matches!(op, Op::Phi | Op::FunctionParameter | Op::Undef | Op::Variable | Op::FunctionCall | Op::Load);
+    let excluded = matches!(
+        op,
+        Op::Function | Op::Phi | Op::FunctionParameter | Op::Undef | Op::Variable | Op::FunctionCall | Op::Load
+    );
     let result = i.result().ok_or(Unfit::Other)?;
     let handle = module.type_of(result).is_none_or(|ty| {
         let of_numbers = matches!(module.ty(ty), Type::Matrix { .. } | Type::Struct { .. } | Type::Array { .. });
