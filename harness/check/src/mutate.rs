@@ -299,23 +299,10 @@ fn other_signedness(op: Op) -> Option<Op> {
     })
 }
 
-/// Whether it reads, changes and writes, with pointer, scope and semantics first.
+/// Whether it reads, changes and writes integers, with pointer, scope and semantics first.
 fn is_update(op: Op) -> bool {
-    matches!(
-        op,
-        Op::AtomicExchange
-            | Op::AtomicIIncrement
-            | Op::AtomicIDecrement
-            | Op::AtomicIAdd
-            | Op::AtomicISub
-            | Op::AtomicSMin
-            | Op::AtomicUMin
-            | Op::AtomicSMax
-            | Op::AtomicUMax
-            | Op::AtomicAnd
-            | Op::AtomicOr
-            | Op::AtomicXor
-    )
+    let other = matches!(op, Op::AtomicLoad | Op::AtomicStore | Op::AtomicCompareExchange);
+    !other && assay_oracle::left_by_atomic(op, 32, 0, &[]).is_some()
 }
 
 /// A target that is given modules with the error in them.

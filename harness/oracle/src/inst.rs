@@ -4,7 +4,7 @@ use crate::error::Place;
 use crate::ty::{Kind, Leaf};
 use assay_spirv::kernel::HandleKind;
 use assay_spirv::sampling::GatherMode;
-use assay_spirv::tables::Dim;
+use assay_spirv::tables::{Dim, Op};
 
 /// A register: one scalar of a value, for every lane.
 pub(crate) type Reg = u32;
@@ -97,6 +97,31 @@ pub(crate) enum AtomicOp {
     FAdd,
     FMin,
     FMax,
+}
+
+impl AtomicOp {
+    /// What an atomic instruction does; an increment and a decrement add and subtract one. `None` of others.
+    pub(crate) fn of(op: Op) -> Option<AtomicOp> {
+        Some(match op {
+            Op::AtomicLoad => AtomicOp::Load,
+            Op::AtomicStore => AtomicOp::Store,
+            Op::AtomicExchange => AtomicOp::Exchange,
+            Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => AtomicOp::CompareExchange,
+            Op::AtomicIIncrement | Op::AtomicIAdd => AtomicOp::Add,
+            Op::AtomicIDecrement | Op::AtomicISub => AtomicOp::Sub,
+            Op::AtomicSMin => AtomicOp::SMin,
+            Op::AtomicUMin => AtomicOp::UMin,
+            Op::AtomicSMax => AtomicOp::SMax,
+            Op::AtomicUMax => AtomicOp::UMax,
+            Op::AtomicAnd => AtomicOp::And,
+            Op::AtomicOr => AtomicOp::Or,
+            Op::AtomicXor => AtomicOp::Xor,
+            Op::AtomicFAddEXT => AtomicOp::FAdd,
+            Op::AtomicFMinEXT => AtomicOp::FMin,
+            Op::AtomicFMaxEXT => AtomicOp::FMax,
+            _ => return None,
+        })
+    }
 }
 
 /// Scopes and semantics of a barrier or an atomic operation.

@@ -132,5 +132,6 @@ pub use error::{Place, ProgramError, RunError};
 pub use layout::{Layout, Seat};
 pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome, Standing};
 pub use program::Program;
+pub use run::left_by_atomic;
 pub use texel::texel_scalars;
 pub use watch::{Watch, run_time_rules};

@@ -11,14 +11,15 @@ use super::{Reading, fits};
 use crate::Descriptor;
 use crate::elements::read_bits;
 use crate::verdict::{data_of, hex};
+use assay_oracle::left_by_atomic;
 use assay_precision::Scalar;
 use assay_runner::{Blame, BlameExample};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
 use assay_spirv::module::{BlockIndex, Function, Index, Instruction, Type};
 use assay_spirv::reflect::Usage;
-use assay_spirv::tables::{Op, Scope, StorageClass};
-use std::collections::BTreeMap;
+use assay_spirv::tables::{Decoration, Op, Scope, StorageClass};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An access that is recorded.
 #[derive(Clone, Debug)]
@@ -188,6 +189,8 @@ fn variables(module: &Module, instructions: &[Instruction<'_>]) -> Vec<(u32, Sto
         .filter(|id| root(module, *id).is_none())
         .filter_map(|id| Some(module.pointer(module.type_of(id)?)?.0))
         .collect();
+    // Several variables may share memory under names of their own.
+    let aliased = |id: u32| module.decorations(id).any(|decoration| decoration.decoration == Some(Decoration::Aliased));
     let alike = |id: u32| all.iter().filter(|(other, ..)| slot_of(module, *other) == slot_of(module, id)).count();
     let followed = |(id, class, pointee): &(u32, StorageClass, _)| {
         let one = match class {
@@ -196,7 +199,7 @@ fn variables(module: &Module, instructions: &[Instruction<'_>]) -> Vec<(u32, Sto
             StorageClass::StorageBuffer => matches!(module.ty(*pointee), Type::Struct { .. }) && alike(*id) == 1,
             _ => false,
         };
-        one && !unknown.contains(class)
+        one && !aliased(*id) && !unknown.contains(class)
     };
     all.iter().filter(|v| followed(v)).map(|(id, class, _)| (*id, *class)).collect()
 }
@@ -279,52 +282,18 @@ fn kind(module: &Module, i: &Instruction<'_>, room: &mut impl FnMut(u32) -> u32)
         }
         Op::AtomicStore => Some(Kind::Store(value(i.operand(3)?)?)),
         _ => {
+            // Of others it is not known what they leave.
+            left_by_atomic(op, 32, 0, &[])?;
             let given = match op {
                 Op::AtomicLoad | Op::AtomicIIncrement | Op::AtomicIDecrement => vec![],
                 Op::AtomicCompareExchange => vec![i.operand(4)?, i.operand(5)?],
-                Op::AtomicExchange
-                | Op::AtomicIAdd
-                | Op::AtomicISub
-                | Op::AtomicSMin
-                | Op::AtomicUMin
-                | Op::AtomicSMax
-                | Op::AtomicUMax
-                | Op::AtomicAnd
-                | Op::AtomicOr
-                | Op::AtomicXor => vec![i.operand(3)?],
-                _ => return None,
+                _ => vec![i.operand(3)?],
             };
             let found = value(i.result()?).filter(|found| matches!(found.plain.kind, PlainKind::Int { .. }))?;
             let given = given.into_iter().map(value).collect::<Option<_>>()?;
             Some(Kind::Atomic { op, found, given })
         }
     }
-}
-
-/// What an atomic leaves of integers of so many bits; `None` for those that are not followed.
-fn left_by(op: Op, width: u32, found: u64, given: &[u64]) -> Option<u64> {
-    let mask = u64::MAX >> (64 - width);
-    let signed = |bits: u64| (bits << (64 - width)).cast_signed() >> (64 - width);
-    let first = given.first().copied();
-    let left = match (op, first) {
-        (Op::AtomicLoad, _) => found,
-        (Op::AtomicIIncrement, _) => found.wrapping_add(1),
-        (Op::AtomicIDecrement, _) => found.wrapping_sub(1),
-        (Op::AtomicExchange, Some(given)) => given,
-        (Op::AtomicCompareExchange, Some(new)) if Some(found) == given.get(1).copied() => new,
-        (Op::AtomicCompareExchange, Some(_)) => found,
-        (Op::AtomicIAdd, Some(given)) => found.wrapping_add(given),
-        (Op::AtomicISub, Some(given)) => found.wrapping_sub(given),
-        (Op::AtomicSMin, Some(given)) => std::cmp::min_by_key(found, given, |bits| signed(*bits)),
-        (Op::AtomicUMin, Some(given)) => found.min(given),
-        (Op::AtomicSMax, Some(given)) => std::cmp::max_by_key(found, given, |bits| signed(*bits)),
-        (Op::AtomicUMax, Some(given)) => found.max(given),
-        (Op::AtomicAnd, Some(given)) => found & given,
-        (Op::AtomicOr, Some(given)) => found | given,
-        (Op::AtomicXor, Some(given)) => found ^ given,
-        _ => return None,
-    };
-    Some(left & mask)
 }
 
 /// A place in memory: the workgroup (0 of buffers), the variable, the indices; bits; and how they are shown.
@@ -339,45 +308,33 @@ struct History {
 
 /// What there is to blame of shared memory.
 pub(super) fn blame(reading: &Reading<'_>) -> Vec<Blame> {
-    let &Reading { module, setup, dispatch, left, .. } = reading;
     let mut blamed: BTreeMap<u32, (u64, Scalar, Wrong)> = BTreeMap::new();
-    let (mut barriers, mut note) = (Vec::new(), |instruction: u32, scalar: Scalar, wrong: Wrong| {
+    let mut note = |instruction: u32, scalar: Scalar, wrong: Wrong| {
         blamed.entry(instruction).or_insert((0, scalar, wrong)).0 += 1;
-    });
+    };
+    let mut crossed = Vec::new();
     for ((_, variable, path), History { scalar, width, events }) in reading.histories() {
-        let ends = match slot_of(module, variable) {
-            None => [None; 2],
-            Some(slot) => {
-                let Some(block) = setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot).map(|d| &d.block)
-                else {
-                    continue;
-                };
-                let Some((offset, _)) = block.as_ref().and_then(|b| self::place(b, path.iter().copied())) else {
-                    continue;
-                };
-                let bits = |bytes: Option<&[u8]>| bytes.and_then(|bytes| read_bits(bytes, offset, width));
-                [bits(data_of(dispatch, slot)), bits(left.get(&slot).map(Vec::as_slice))]
-            }
-        };
-        for wrong in order::judge(events, ends[0], ends[1]) {
+        let [first, last] = reading.ends(variable, &path, width).unwrap_or_default();
+        for wrong in order::judge(events, first, last) {
             match wrong.culprit {
                 Culprit::Instruction(instruction) => note(instruction, scalar, wrong),
-                Culprit::Barrier(after, to) => barriers.push((reading.barriers(wrong.by, after, to), scalar, wrong)),
+                Culprit::Barrier(after, to) => crossed.push((reading.barriers(wrong.by, after, to), scalar, wrong)),
             }
         }
     }
     // Of several barriers between two epochs, that which explains the most.
-    while !barriers.is_empty() {
-        let mut votes: BTreeMap<u32, usize> = BTreeMap::new();
-        barriers.iter().flat_map(|(between, ..)| between).for_each(|barrier| *votes.entry(*barrier).or_default() += 1);
-        let Some(most) = votes.iter().max_by_key(|(_, votes)| **votes).map(|(barrier, _)| *barrier) else { break };
-        let (explained, rest): (Vec<_>, Vec<_>) = barriers.into_iter().partition(|(b, ..)| b.contains(&most));
-        explained.into_iter().for_each(|(_, scalar, wrong)| note(most, scalar, wrong));
-        barriers = rest;
+    while let Some(most) = most_frequent(crossed.iter().flat_map(|(barriers, ..)| barriers)) {
+        crossed.retain(|(barriers, scalar, wrong)| {
+            let explained = barriers.contains(&most);
+            if explained {
+                note(most, *scalar, *wrong);
+            }
+            !explained
+        });
     }
     let blame = |(instruction, (wrong, scalar, example)): (u32, (u64, Scalar, Wrong))| Blame {
         instruction,
-        name: super::name(&module.instruction(Index(instruction))),
+        name: super::name(&reading.module.instruction(Index(instruction))),
         place: (reading.place)(instruction),
         wrong,
         recorded: reading.executions(instruction).max(wrong),
@@ -393,10 +350,25 @@ pub(super) fn blame(reading: &Reading<'_>) -> Vec<Blame> {
     blamed.into_iter().map(blame).collect()
 }
 
+fn most_frequent<'a>(all: impl Iterator<Item = &'a u32>) -> Option<u32> {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    all.for_each(|one| *counts.entry(*one).or_default() += 1);
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(one, _)| one)
+}
+
 impl Reading<'_> {
     /// The workgroup of an invocation.
     fn group(&self, invocation: u64) -> u64 {
         invocation / self.setup.local.iter().map(|&side| u64::from(side)).product::<u64>().max(1)
+    }
+
+    /// What a place held before the dispatch and after it, as far as that is known: of buffers; `None` beyond their ends.
+    fn ends(&self, variable: u32, path: &[u64], width: u32) -> Option<[Option<u64>; 2]> {
+        let Some(slot) = slot_of(self.module, variable) else { return Some([None; 2]) };
+        let descriptor = self.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?;
+        let (offset, _) = place(descriptor.block.as_ref()?, path.iter().copied())?;
+        let bits = |data: &[u8]| read_bits(data, offset, width);
+        Some([Some(bits(data_of(self.dispatch, slot)?)?), Some(bits(self.left.get(&slot)?)?)])
     }
 
     /// What happened to each place of which all that happened is known.
@@ -405,12 +377,13 @@ impl Reading<'_> {
         let (mut clears, mut lost) = (Vec::new(), Vec::new());
         for access in &self.traced.shared.accesses {
             let of_group = slot_of(self.module, access.variable).is_none();
+            let reads = matches!(access.kind, Kind::Load(_) | Kind::Atomic { op: Op::AtomicLoad, .. });
+            let may_be_lost = !reads && self.traced.rows.may_be_lost(self.module, Index(access.index));
             for invocation in 0..self.traced.rows.invocations {
                 let group = if of_group { self.group(invocation) } else { 0 };
                 let executed = || self.executed(self.traced.rows.of(invocation), access.executed);
                 let full = executed().count() == self.traced.rows.each as usize;
-                let reads = matches!(access.kind, Kind::Load(_) | Kind::Atomic { op: Op::AtomicLoad, .. });
-                if full && !reads && self.traced.rows.may_be_lost(self.module, Index(access.index)) {
+                if full && may_be_lost {
                     lost.push((group, access.variable));
                 }
                 for row in executed() {
@@ -439,7 +412,12 @@ impl Reading<'_> {
                 }
             }
         }
-        histories.retain(|(group, variable, _), _| !lost.contains(&(*group, *variable)));
+        // What is beyond the end may have gone anywhere in the buffer.
+        let beyond = |((_, variable, path), history): (&Place, &History)| {
+            self.ends(*variable, path, history.width).is_none().then_some(*variable)
+        };
+        let beyond: BTreeSet<u32> = histories.iter().filter_map(beyond).collect();
+        histories.retain(|(group, variable, _), _| !beyond.contains(variable) && !lost.contains(&(*group, *variable)));
         for ((group, variable, path), history) in &mut histories {
             let here = |(g, v, start, _): &&(u64, u32, Vec<u64>, Event)| {
                 g == group && v == variable && path.starts_with(start)
@@ -458,7 +436,7 @@ impl Reading<'_> {
             Kind::Clear => What::Store(0),
             Kind::Atomic { op, found, given } => {
                 let given: Vec<u64> = given.iter().map(bits).collect();
-                What::Update { found: bits(found), left: left_by(*op, found.plain.width, bits(found), &given)? }
+                What::Update { found: bits(found), left: left_by_atomic(*op, found.plain.width, bits(found), &given)? }
             }
         })
     }

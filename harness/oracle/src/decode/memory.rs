@@ -264,44 +264,22 @@ impl Decoder<'_> {
         let (scope, semantics) = (self.word(i, 1)?, self.word(i, 2)?);
         let order = self.order(scope, semantics)?;
         let dst = if i.result().is_some() { Some(self.result(i)?.reg) } else { None };
-        let one = |decoder: &mut Self| -> Result<Reg> {
-            let reg = decoder.registers([kind])?;
-            decoder.set(reg, &[1]);
-            Ok(reg)
-        };
-        let (op, args) = match op {
-            Op::AtomicLoad => (AtomicOp::Load, [0, 0]),
-            Op::AtomicIIncrement => (AtomicOp::Add, [one(self)?, 0]),
-            Op::AtomicIDecrement => (AtomicOp::Sub, [one(self)?, 0]),
-            Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => {
-                (AtomicOp::CompareExchange, [self.operand(i, 4)?.reg, self.operand(i, 5)?.reg])
+        let Some(does) = AtomicOp::of(op) else { return self.unsupported(op.name()) };
+        let args = match (op, does) {
+            (Op::AtomicIIncrement | Op::AtomicIDecrement, _) => {
+                let one = self.registers([kind])?;
+                self.set(one, &[1]);
+                [one, 0]
             }
-            _ => {
-                let op = match op {
-                    Op::AtomicStore => AtomicOp::Store,
-                    Op::AtomicExchange => AtomicOp::Exchange,
-                    Op::AtomicIAdd => AtomicOp::Add,
-                    Op::AtomicISub => AtomicOp::Sub,
-                    Op::AtomicSMin => AtomicOp::SMin,
-                    Op::AtomicUMin => AtomicOp::UMin,
-                    Op::AtomicSMax => AtomicOp::SMax,
-                    Op::AtomicUMax => AtomicOp::UMax,
-                    Op::AtomicAnd => AtomicOp::And,
-                    Op::AtomicOr => AtomicOp::Or,
-                    Op::AtomicXor => AtomicOp::Xor,
-                    Op::AtomicFAddEXT => AtomicOp::FAdd,
-                    Op::AtomicFMinEXT => AtomicOp::FMin,
-                    Op::AtomicFMaxEXT => AtomicOp::FMax,
-                    _ => return self.unsupported(op.name()),
-                };
-                (op, [self.operand(i, 3)?.reg, 0])
-            }
+            (_, AtomicOp::Load) => [0, 0],
+            (_, AtomicOp::CompareExchange) => [self.operand(i, 4)?.reg, self.operand(i, 5)?.reg],
+            _ => [self.operand(i, 3)?.reg, 0],
         };
         if pointee.is_local() {
             return self.invalid("an atomic operation on memory of one invocation");
         }
         let physical = pointee.class == StorageClass::PhysicalStorageBuffer;
-        self.emit(Inst::Atomic { op, kind, dst, pointer: pointer.reg, args, order, physical });
+        self.emit(Inst::Atomic { op: does, kind, dst, pointer: pointer.reg, args, order, physical });
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::{Kind, mask};
 use crate::value::Value;
-use assay_spirv::tables::Scope;
+use assay_spirv::tables::{Op, Scope};
 use std::collections::{HashMap, HashSet};
 
 /// Of every epoch of every workgroup.
@@ -290,6 +290,23 @@ fn exact_sum(format: assay_float::Format, a: u64, b: u64) -> Option<u64> {
         _ => return None,
     };
     (lost == 0.0 && ordinary(bits) && format.to_f64(bits) == sum).then_some(bits)
+}
+
+/// What an atomic instruction leaves of an integer of so many bits that it finds, given its value and comparator: bits, right-aligned;
+/// `None` of other instructions.
+pub fn left_by_atomic(op: Op, width: u32, found: u64, given: &[u64]) -> Option<u64> {
+    let value = match op {
+        Op::AtomicIIncrement | Op::AtomicIDecrement => 1,
+        _ => given.first().copied().unwrap_or_default(),
+    };
+    let does = AtomicOp::of(op)?;
+    combined(
+        does,
+        Kind::Int { width: width as u8, signed: false },
+        found,
+        value,
+        given.get(1).copied().unwrap_or_default(),
+    )
 }
 
 /// The new value of an operation on exact bits; `None` where floats are not ordinary.

@@ -37,6 +37,7 @@ use races::Races;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use atomics::left_by_atomic;
 pub(crate) use log::UNREAD;
 
 /// Interprets a dispatch.
