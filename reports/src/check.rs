@@ -55,9 +55,10 @@ pub fn text(check: &CheckResult) -> String {
     }
     _ = writeln!(
         out,
-        "  {} elements checked, {} not permitted; {} instructions in {} by the oracle, {} on the device\n",
+        "  {} elements checked, {} {}; {} instructions in {} by the oracle, {} on the device\n",
         count(check.elements_checked),
         count(check.elements_failing),
+        if check.fails_only_the_case() { "not as the case file expects" } else { "not permitted" },
         count(check.instructions),
         seconds(check.times.check),
         seconds(check.times.device)
@@ -76,7 +77,7 @@ fn element(out: &mut String, m: &Mismatch) {
     if let Some(invocation) = m.invocation {
         _ = writeln!(out, "    by        invocation {invocation}");
     }
-    if m.by != "specification" {
+    if !m.is_against_the_specification() {
         _ = writeln!(out, "    by        the {}", m.by);
     }
 }

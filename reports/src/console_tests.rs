@@ -216,14 +216,23 @@ fn a_case_files_own_expectation_is_not_the_specifications() {
         let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
         let mut console = Console::new(stream, ConsoleOptions { threads: 2, ..ConsoleOptions::default() });
         let mut check = crate::testing::check(Status::Fail);
-        check.mismatches = by.iter().map(|by| Mismatch { by: (*by).into(), ..check.mismatches[0].clone() }).collect();
+        let mismatch = |by: &&str| {
+            // Of what only a lenient reading permits the specification is said to be, too.
+            let (by, status) =
+                by.strip_prefix("lenient ").map_or((*by, Status::Fail), |by| (by, Status::QualityWarning));
+            Mismatch { by: by.into(), status, ..check.mismatches[0].clone() }
+        };
+        check.mismatches = by.iter().map(mismatch).collect();
         console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
         console.event(&Event::CheckFinished(Box::new(check))).unwrap();
         console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
         let bytes = out.0.borrow().clone();
         String::from_utf8(bytes).unwrap()
     };
-    let (own, both) = (ended(&["case"]), ended(&["case", "specification"]));
-    assert!(own.contains("is not as the case file expects") && !own.contains("does not permit"), "{own}");
+    let both = ended(&["case", "specification"]);
+    for own in [ended(&["case"]), ended(&["lenient specification", "case"])] {
+        assert!(own.contains("is not as the case file expects") && !own.contains("does not permit"), "{own}");
+        assert!(own.contains("2 not as the case file expects"), "{own}");
+    }
     assert!(both.contains("does not permit") && !both.contains("case file expects"), "{both}");
 }

@@ -214,19 +214,20 @@ fn kind(old: Option<&State>, new: Option<&State>, threshold: Threshold) -> Optio
     }
 }
 
-/// Every case of a run, sorted by name.
+/// Every case that a run came to the end of, sorted by name.
 fn states(run: &Opened) -> Result<Vec<(String, State)>, LoadError> {
     use rayon::slice::ParallelSliceMut;
-    let mut states = run.results(|line| {
+    let states = run.results(|line| {
         let brief = line.brief;
         let state = State {
-            status: brief.status.unwrap_or(Status::InternalError),
+            status: brief.ended()?,
             classes: brief.kinds(),
             margin: brief.margin(),
             failing_inputs: brief.failing_inputs,
         };
-        (brief.name.into_owned(), state)
+        Some((brief.name.into_owned(), state))
     })?;
+    let mut states: Vec<(String, State)> = states.into_iter().flatten().collect();
     states.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
     if let Some(pair) = states.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(LoadError::Twice { path: run.file(), name: pair[0].0.clone() });
@@ -424,6 +425,20 @@ mod tests {
         assert!(none.text(9).contains("NOT WORSE: 11 unchanged"));
         let json = serde_json::to_value(&diff).unwrap();
         assert_eq!(json["changes"][0]["kind"], "new_failure");
+    }
+
+    /// That nothing had failed until the run ended says nothing of the case.
+    #[test]
+    fn a_case_that_was_cut_short_is_not_fixed() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = folder(&dir.path().join("old"), &[case("p.a", Status::Fail), case("p.b", Status::Pass)]);
+        let cut = with("p.a", Status::Pass, |case| case.partial = true);
+        let new = folder(&dir.path().join("new"), &[cut, case("p.b", Status::Pass)]);
+        let new = Opened::open(new).unwrap();
+        let diff = super::diff(&Opened::open(old).unwrap(), &new, Threshold::default()).unwrap();
+        let kinds: Vec<Kind> = diff.changes.iter().map(|change| change.kind).collect();
+        assert_eq!(kinds, [Kind::Vanished]);
+        assert_eq!(new.statuses().unwrap().into_keys().collect::<Vec<_>>(), ["p.b"]);
     }
 
     #[test]

@@ -5,7 +5,6 @@ use crate::{
     margin,
 };
 use assay_case::Filter;
-use assay_runner::Status;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::Serialize;
 use std::{
@@ -188,9 +187,10 @@ impl History {
 fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<usize, HistoryError> {
     let results = run.results(|line| {
         let brief = line.brief;
-        let status = format!("{:?}", brief.status.unwrap_or(Status::InternalError));
-        (brief.name.to_string(), status, brief.kinds().join(" "), brief.margin(), brief.failing_inputs)
+        let status = format!("{:?}", brief.ended()?);
+        Some((brief.name.to_string(), status, brief.kinds().join(" "), brief.margin(), brief.failing_inputs))
     })?;
+    let results: Vec<_> = results.into_iter().flatten().collect();
     let failed = History::failed(path);
     let id = add_run(change, run, results.len()).map_err(&failed)?;
     let Some(id) = id else {
@@ -364,7 +364,7 @@ pub fn svg(courses: &[Course]) -> String {
 mod tests {
     use super::*;
     use crate::testing::{case, folder_of, run};
-    use assay_runner::RunInfo;
+    use assay_runner::{CaseResult, RunInfo, Status};
 
     fn add(
         dir: &Path,
@@ -405,6 +405,11 @@ mod tests {
         let other = folder_of(&dir.path().join("5"), other, &[case("p.f32.a", Status::Fail)], false);
         let both = [Opened::open(other).unwrap(), Opened::open(dir.path().join("2")).unwrap()];
         assert!(history.add(&both).is_err());
+        // A case that was cut short has no result.
+        let info = RunInfo { started: "2026-11-06T03:00:00Z".to_owned(), ..run(1) };
+        let cut = CaseResult { partial: true, ..case("p.f32.a", Status::Pass) };
+        let cut = folder_of(&dir.path().join("6"), info, &[cut], false);
+        assert_eq!(history.add(&[Opened::open(cut).unwrap()]).unwrap(), [0]);
         drop(history);
         let history = History::open(&path, false).unwrap();
         let courses = history.courses(&[Filter::new("p.f32")]).unwrap();

@@ -107,7 +107,7 @@ impl Journal {
         let sifted = Sifted { copy: folder.join(format!("{OWN}journal{PARTIAL}")), partial, done };
         let unwritten = |source| LoadError::Write { path: sifted.copy.clone(), source };
         let mut out = BufWriter::new(File::create(&sifted.copy).map_err(unwritten)?);
-        let journal = sift(reader, &source, &sifted.partial, &mut out)?;
+        let journal = sift(reader, &source, &sifted.copy, &mut out)?;
         let out = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
         out.sync_all().map_err(unwritten)?;
         Ok((journal, sifted))

@@ -3,6 +3,7 @@
 //! A folder may hold a million cases, of which most are of little interest: lines are read block by block, by all cores,
 //! and of each only what is asked for is kept.
 
+use crate::expect::is_cut_short;
 use crate::folder::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine};
 use crate::journal;
 use assay_runner::{Event, Profile, RunInfo, SCHEMA, Status};
@@ -175,6 +176,12 @@ enum Infinite {
 }
 
 impl Brief<'_> {
+    /// What the case came to; an internal error if that is not known here, and `None` if the run ended in its middle.
+    pub(crate) fn ended(&self) -> Option<Status> {
+        let status = self.status.unwrap_or(Status::InternalError);
+        (!is_cut_short(self.partial, status)).then_some(status)
+    }
+
     /// Where the errors lie.
     pub(crate) fn profile(&self) -> Option<Profile> {
         self.profile.and_then(|profile| serde_json::from_str(profile.get()).ok())
@@ -265,7 +272,7 @@ impl Opened {
     /// # Errors
     /// The file cannot be read, or a line of it is damaged.
     pub fn statuses(&self) -> Result<BTreeMap<String, Status>, LoadError> {
-        let results = self.results(|line| Some((line.brief.name.into_owned(), line.brief.status?)))?;
+        let results = self.results(|line| Some((line.brief.name.to_string(), line.brief.ended()?)))?;
         Ok(results.into_iter().flatten().collect())
     }
 

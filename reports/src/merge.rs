@@ -5,7 +5,6 @@
 
 use crate::{
     deqp::{Did, Word, plain},
-    expect::is_cut_short,
     folder::{
         self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
     },
@@ -203,11 +202,8 @@ fn environment(device: &DeviceInfo) -> String {
     those.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-fn word(status: Option<Status>, partial: bool) -> Word {
-    match status {
-        Some(status) if is_cut_short(partial, status) => Word::Missing,
-        status => Word::Did(status.map_or(Did::Fail, Did::of)),
-    }
+fn word(ended: Option<Status>) -> Word {
+    ended.map_or(Word::Missing, |status| Word::Did(Did::of(status)))
 }
 
 /// Every result of every part, sorted by name.
@@ -219,7 +215,7 @@ fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
             part,
             offset: line.offset,
             length: line.text.len(),
-            word: word(line.brief.status, line.brief.partial),
+            word: word(line.brief.ended()),
             seconds: line.brief.times.wall,
             reason: line.brief.reason.map(|reason| reason.into_owned()),
             name: line.brief.name.into_owned(),

@@ -6,6 +6,7 @@ use crate::{
     tally::severity,
 };
 use anstyle::Style;
+use assay_case::Source;
 use assay_runner::{CaseResult, Example, Status};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -94,7 +95,7 @@ impl Rows {
 }
 
 /// Where operands come from that are no inputs of a dispatch.
-const CONSTANTS: [&str; 2] = ["constant", "specconstant"];
+const CONSTANTS: [&str; 2] = [Source::Constant.name(), Source::SpecConstant.name()];
 
 /// How much was tested of how much.
 #[derive(Debug, Default)]

@@ -181,30 +181,38 @@ impl Tally {
     fn add_check(&mut self, check: &CheckResult) {
         let judged = self.expectations.judge_check(check);
         *self.standings.entry(judged.standing).or_default() += 1;
-        self.count(check.status, check.reason.as_deref(), check.times);
+        self.count(check.status, check.reason.as_deref());
+        self.spend(check.times);
         self.inputs_tested += u64::from(check.rounds_checked);
         self.scalars_checked += check.elements_checked;
         self.scalars_unchecked += check.elements_undetermined;
         self.sampled += u64::from(check.sampled.is_some());
-        let permitted = !check.mismatches.is_empty() && check.mismatches.iter().all(|m| m.by != SPECIFICATION);
-        self.by_case_file += u64::from(check.status == Status::Fail && permitted);
+        self.by_case_file += u64::from(check.status == Status::Fail && check.fails_only_the_case());
     }
 
     fn add(&mut self, case: &CaseResult) {
-        *self.standings.entry(self.expectations.judge(case).standing).or_default() += 1;
-        self.waivers.add(&Rc::clone(&self.expectations), case);
-        self.count(case.status, case.reason.as_deref(), case.times);
+        let standing = self.expectations.judge(case).standing;
+        // The run did not come to its end: it is missing.
+        if standing != Standing::Missing {
+            *self.standings.entry(standing).or_default() += 1;
+            self.waivers.add(&Rc::clone(&self.expectations), case);
+            self.count(case.status, case.reason.as_deref());
+        }
+        self.spend(case.times);
         self.inputs_tested += case.inputs_tested;
         self.scalars_checked += case.scalars_checked;
         self.scalars_unchecked += case.scalars_unchecked;
     }
 
-    fn count(&mut self, status: Status, reason: Option<&str>, times: Times) {
+    fn count(&mut self, status: Status, reason: Option<&str>) {
         *self.statuses.entry(status).or_default() += 1;
         if status != Status::Pass {
             let reason = reason.unwrap_or(NO_REASON).to_owned();
             *self.reasons.entry((status, reason)).or_default() += 1;
         }
+    }
+
+    fn spend(&mut self, times: Times) {
         let Times { wall, build, device, check, overlap } = times;
         self.times.wall += wall;
         self.times.build += build;
@@ -226,9 +234,6 @@ impl Reporter for Tally {
         Ok(())
     }
 }
-
-/// Whose expectation a result breaks that is not permitted ([`assay_runner::Mismatch::by`]).
-const SPECIFICATION: &str = "specification";
 
 const NO_REASON: &str = "no reason given";
 
@@ -272,6 +277,20 @@ mod tests {
         assert_eq!(outcome(0, &[], false), Outcome::NothingChecked);
         assert_eq!(outcome(2, &[Status::NotSupported, Status::Undetermined], false), Outcome::NothingChecked);
         assert_eq!(outcome(2, &[Status::NotSupported, Status::QualityWarning], false), Outcome::Clean);
+    }
+
+    /// The run did not come to its end: neither finished nor checked.
+    #[test]
+    fn a_case_that_was_cut_short_is_missing() {
+        let mut tally = Tally::new();
+        tally.event(&Event::RunStarted(Box::new(run(2)))).unwrap();
+        let cut = CaseResult { partial: true, ..case("b", Status::Pass) };
+        for case in [case("a", Status::Pass), cut] {
+            tally.event(&Event::CaseFinished(Box::new(case))).unwrap();
+        }
+        tally.event(&Event::RunFinished { interrupted: true, wall: 1.0 }).unwrap();
+        assert_eq!((tally.finished(), tally.checked(), tally.standing(Standing::Missing)), (1, 1, 1));
+        assert_eq!(tally.outcome(), Outcome::Incomplete);
     }
 
     #[test]

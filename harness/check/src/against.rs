@@ -7,7 +7,7 @@
 use crate::check::Check;
 use crate::device::Target;
 use crate::elements::{Element, path_text, read_bits};
-use crate::verdict::{KEPT, Permitted, SPECIFICATION, data_of, hex, ranges};
+use crate::verdict::{KEPT, Permitted, data_of, hex, ranges};
 use crate::{CheckError, Descriptor};
 use assay_oracle::{Dispatch, Expected, Outcome, Standing};
 use assay_precision::Scalar;
@@ -120,7 +120,7 @@ fn compare(
                         got,
                         permitted: ranges(scalar, &usual.expected),
                         class: class.into(),
-                        by: SPECIFICATION.into(),
+                        by: Mismatch::SPECIFICATION.into(),
                     });
                 }
             }

@@ -15,7 +15,7 @@ use crate::device::WGPU;
 use crate::elements::path_text;
 use crate::options::{BindingName, Options, Source};
 use crate::states::states;
-use crate::verdict::{Permitted, SPECIFICATION, bytes_of, hex, ranges};
+use crate::verdict::{Permitted, bytes_of, hex, ranges};
 use crate::{AddressWord, Check, CheckError, Expectation, ImageForm, Mutation, SamplerForm, Subject};
 use assay_oracle::{Dispatch, Limits, Outcome, Slot, Standing};
 use assay_precision::Rules;
@@ -376,7 +376,7 @@ fn readme(manifest: &Manifest, result: &CheckResult, device: &DeviceInfo) -> Str
         device.driver_info,
         result.reason.as_deref().unwrap_or_default()
     );
-    for wrong in result.mismatches.iter().filter(|m| m.by != SPECIFICATION) {
+    for wrong in result.mismatches.iter().filter(|m| !m.is_against_the_specification()) {
         let what = "is not as the case file expects, which the specification need not demand";
         _ = writeln!(text, "{}{} {what}: see expectations in {MANIFEST}", wrong.buffer, wrong.element);
     }

@@ -7,7 +7,7 @@ use crate::pointed::made_up;
 use crate::sample::{self, Resolved};
 use crate::setup::{Descriptor, Setup, spec_values};
 use crate::trace::instrument;
-use crate::verdict::{Comparison, SPECIFICATION, compare, complete, expect};
+use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{
     Cause, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, Robustness, Slot,
@@ -162,7 +162,7 @@ impl<'a> Check<'a> {
         derive: bool,
         only: Option<u32>,
     ) -> Result<(), String> {
-        let Some(round) = result.mismatches.iter().find(|m| m.by == SPECIFICATION).map(|m| m.round) else {
+        let Some(round) = result.mismatches.iter().find(|m| m.is_against_the_specification()).map(|m| m.round) else {
             return Ok(());
         };
         let module = &self.subject.source.module;
@@ -541,7 +541,8 @@ fn status(result: &CheckResult, trouble: Option<Trouble>) -> (Status, Option<Str
         return (trouble.status(), Some(trouble.to_string()));
     }
     if result.elements_failing > 0 {
-        let what = format!("{} of {checked} elements are not permitted", result.elements_failing);
+        let how = if result.fails_only_the_case() { "not as the case file expects" } else { "not permitted" };
+        let what = format!("{} of {checked} elements are {how}", result.elements_failing);
         (Status::Fail, Some(what))
     } else if result.elements_warning > 0 {
         let what = format!("{} of {checked} elements only a lenient reading permits", result.elements_warning);

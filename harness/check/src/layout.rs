@@ -1,7 +1,7 @@
 //! Where a device put invocations, as the shader itself records it.
 
 use crate::setup::Descriptor;
-use crate::verdict::{Comparison, SPECIFICATION};
+use crate::verdict::Comparison;
 use assay_oracle::{Layout, Seat};
 use assay_runner::{Mismatch, Status};
 
@@ -36,7 +36,7 @@ pub(crate) fn impossible(what: &str, records: Option<&Descriptor>, round: u32) -
         got: what.to_owned(),
         permitted: Vec::new(),
         class: "ImpossibleLayout".into(),
-        by: SPECIFICATION.into(),
+        by: Mismatch::SPECIFICATION.into(),
     };
     Comparison { checked: 1, failing: 1, mismatches: vec![mismatch], ..Comparison::default() }
 }

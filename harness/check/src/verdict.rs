@@ -12,9 +12,6 @@ use std::collections::BTreeMap;
 /// Mismatches that are kept; more are counted only.
 pub const KEPT: usize = 64;
 
-/// What an element breaks that the specification does not permit; else it is what the case file expects.
-pub(crate) const SPECIFICATION: &str = "specification";
-
 /// What a comparison came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
@@ -185,7 +182,7 @@ impl Compared<'_> {
                     got: hex(piece.scalar, bits),
                     permitted: ranges(piece.scalar, &permitted.expected),
                     class: class(&permitted.expected, bits, old),
-                    by: SPECIFICATION.into(),
+                    by: Mismatch::SPECIFICATION.into(),
                 });
             }
         }

@@ -178,7 +178,7 @@ pub(crate) struct RunArgs {
     /// Only this part of the cases, for one of several machines: hash:M/N or slice:M/N, M from 1 to N
     ///
     /// hash keeps a case in its part when other cases come or go; slice makes parts of one size. `assay merge` joins
-    /// the folders.
+    /// the folders. A part into which no case falls ends with 0.
     #[arg(long, value_name = "PART")]
     pub(crate) partition: Option<Partition>,
 

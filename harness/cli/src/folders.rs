@@ -45,7 +45,8 @@ Examples:
 /// What `assay report --help` says.
 pub(crate) const REPORT_HELP: &str = "\
 `assay run` writes the page of its own results; this writes it again, or one of
-several runs beside each other.
+several runs beside each other. The folder of a run on all devices, or through
+both APIs, stands for its runs.
 
 Examples:
   assay report nightly

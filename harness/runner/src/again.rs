@@ -12,7 +12,7 @@ const FLAGS: [&str; 1] = ["--validation"];
 pub fn again(command: &[String], device: &DeviceInfo, budget: &str, seed: u64) -> String {
     let mut options = String::new();
     if device.api != "none" {
-        // What it is called may be what two drivers call theirs, and its number is another when a driver comes or goes.
+        // What it is called is what two drivers of it may call it, and its number is another when a driver comes or goes.
         options += &format!(" --device {}", device.uuid);
         if device.api != "vulkan" {
             options += &format!(" --api {}", device.api);
@@ -25,15 +25,24 @@ pub fn again(command: &[String], device: &DeviceInfo, budget: &str, seed: u64) -
             Some((option, value)) => (option, Some(value)),
             None => (argument.as_str(), None),
         };
-        if FLAGS.contains(&option) {
+        if option.ends_with(".toml") {
+            // The case may be of a file of one's own: all of it is run.
+            options += &format!(" {}", quoted(argument));
+        } else if FLAGS.contains(&option) {
             options += &format!(" {option}");
         } else if VALUES.contains(&option)
             && let Some(value) = value.or_else(|| rest.next().map(String::as_str))
         {
-            options += &format!(" {option} {value}");
+            options += &format!(" {option} {}", quoted(value));
         }
     }
     options
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=+,@%".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]
@@ -75,6 +84,8 @@ mod tests {
             options(long, "wgpu"),
             format!("{on} --api wgpu --budget quick --seed 7 --timeout 3 --range -inf..-0")
         );
+        assert_eq!(options("assay run my.toml", "none"), " --budget quick --seed 7 my.toml");
+        assert_eq!((quoted("0.5 .. 2"), quoted("it's")), ("'0.5 .. 2'".to_owned(), "'it'\\''s'".to_owned()));
         let reference = "assay run tile --path reference --validation";
         assert_eq!(options(reference, "none"), " --budget quick --seed 7 --path reference --validation");
     }

@@ -101,6 +101,24 @@ pub struct Mismatch {
     pub by: String,
 }
 
+impl Mismatch {
+    /// What [`Mismatch::by`] is where the specification does not permit the element.
+    pub const SPECIFICATION: &str = "specification";
+
+    /// Whether the specification does not permit the element; else it is what the case file does not expect.
+    pub fn is_against_the_specification(&self) -> bool {
+        self.by == Mismatch::SPECIFICATION
+    }
+}
+
+impl CheckResult {
+    /// Whether elements fail, and none of them for the specification's sake: the case file expects something else.
+    pub fn fails_only_the_case(&self) -> bool {
+        let mut failing = self.mismatches.iter().filter(|m| m.status == Status::Fail).peekable();
+        failing.peek().is_some() && failing.all(|m| !m.is_against_the_specification())
+    }
+}
+
 /// Why elements were not determined.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Undetermined {

@@ -3,7 +3,6 @@
 use super::plots::Plots;
 use crate::{
     Names, Standing,
-    expect::is_cut_short,
     load::{LoadError, Opened, Place},
     suite,
 };
@@ -156,7 +155,7 @@ impl Rows {
             let brief = line.brief;
             Read {
                 status: brief.status.unwrap_or(Status::InternalError),
-                cut_short: brief.status.is_some_and(|status| is_cut_short(brief.partial, status)),
+                cut_short: brief.ended().is_none(),
                 profile: if is_of_scalar(&brief.types) { brief.profile() } else { None },
                 inputs: brief.inputs_tested,
                 failing: brief.failing_inputs,
@@ -179,7 +178,7 @@ impl Rows {
                     line => line.as_ref().map(|line| line.standing),
                 };
                 sum.cases += 1;
-                sum.checked += usize::from(read.status.is_checked());
+                sum.checked += usize::from(read.status.is_checked() && !read.cut_short);
                 sum.failing += usize::from(match standing {
                     Some(standing) => !standing.is_success() && standing != Standing::Missing,
                     None => read.status.is_failure(),

@@ -85,9 +85,7 @@ impl Values {
             }
         }
     }
-}
 
-impl Values {
     /// Place number `index` of so many, in an order of this stream's own: what is fed together is not always the same.
     fn shuffled(&self, index: u64, count: usize) -> usize {
         let count = count as u64;

@@ -13,7 +13,7 @@ use crate::check::Check;
 use crate::device::Target;
 use crate::options::{Options, Source};
 use crate::states::states;
-use crate::verdict::{SPECIFICATION, bytes_of};
+use crate::verdict::bytes_of;
 use crate::{BindingName, CheckError, Subject};
 use assay_oracle::Limits;
 use assay_runner::{CheckResult, Status};
@@ -50,7 +50,7 @@ struct Signature {
 
 impl Signature {
     fn of(module: &Module, result: &CheckResult) -> Option<Signature> {
-        let first = result.mismatches.iter().find(|m| m.by == SPECIFICATION)?;
+        let first = result.mismatches.iter().find(|m| m.is_against_the_specification())?;
         let blamed = result.blamed.first().and_then(|b| module.instruction(Index(b.instruction)).result());
         Some(Signature { blamed, class: first.class.clone() })
     }

@@ -72,7 +72,7 @@ pub(super) fn go_on(given: &Given, out: &Path) -> Result<u8, Failure> {
 /// Runs on every device that `assay devices` finds, in its order, or on the one that is asked for, through each API that is.
 pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
     let out = args.out.clone().unwrap_or_else(default_folder);
-    // What is wrong for each of them is said once, before anything is written.
+    // What is wrong for each of them is refused before anything is written.
     session::Work::new(&RunArgs { api: Api::Vulkan, ..args.clone() }, command.to_vec(), String::new())?;
     let places = places(args)?;
     let folders: Vec<PathBuf> = places.iter().flat_map(|place| place.folders(args, &out)).collect();

@@ -52,6 +52,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
             "--path reference takes no --device: the oracle runs alone, against the suite's own reference",
         ));
     }
+    if args.validation && args.api != Api::Vulkan {
+        return Err(usage("--validation is about Vulkan: wgpu is not run under the validation layer"));
+    }
     let command: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
         return all::run(args, &command);
@@ -70,9 +73,6 @@ fn one(
         Some((_, journal)) => journal.info.started.clone(),
         None => Timestamp::now().to_string(),
     };
-    if args.validation && args.api != Api::Vulkan {
-        return Err(usage("--validation is about Vulkan: wgpu is not run under the validation layer"));
-    }
     let work = Work::new(args, command, started)?;
     match args.isolate {
         Isolate::Yes => isolated::run(args, work, resumed, among),
