@@ -107,7 +107,7 @@ impl Journal {
         let sifted = Sifted { copy: folder.join(format!("{OWN}journal{PARTIAL}")), partial, done };
         let unwritten = |source| LoadError::Write { path: sifted.copy.clone(), source };
         let mut out = BufWriter::new(File::create(&sifted.copy).map_err(unwritten)?);
-        let journal = sift(reader, &source, &sifted.copy, &mut out)?;
+        let journal = sift(reader, &source, &sifted, &mut out)?;
         let out = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
         out.sync_all().map_err(unwritten)?;
         Ok((journal, sifted))
@@ -133,13 +133,13 @@ impl Journal {
 }
 
 /// Copies the lines of a journal that are to be kept; what all of them say together.
-fn sift(mut reader: impl BufRead, source: &Path, path: &Path, out: &mut impl Write) -> Result<Journal, LoadError> {
+fn sift(mut reader: impl BufRead, source: &Path, to: &Sifted, out: &mut impl Write) -> Result<Journal, LoadError> {
     let failed = |error| LoadError::Read { path: source.to_owned(), source: error };
-    let unwritten = |error| LoadError::Write { path: path.to_owned(), source: error };
+    let unwritten = |error| LoadError::Write { path: to.copy.clone(), source: error };
     let no_beginning = || LoadError::NoBeginning(source.to_owned());
     let mut line = Vec::new();
     reader.read_until(b'\n', &mut line).map_err(failed)?;
-    let mut journal = begin(source, path, &line)?.ok_or_else(no_beginning)?;
+    let mut journal = begin(source, &to.partial, &line)?.ok_or_else(no_beginning)?;
     out.write_all(&line).map_err(unwritten)?;
     // Hashes of names, which take less than the names: if two are the same by chance, one case is run again.
     let (hasher, mut names) = (RandomState::new(), HashSet::new());
@@ -265,7 +265,9 @@ mod tests {
     /// What is kept of a journal of these bytes: the events, or why there are none.
     fn kept(bytes: &[u8]) -> Result<Vec<Event>, String> {
         let mut out = Vec::new();
-        let journal = sift(bytes, Path::new("j"), Path::new("j"), &mut out).map_err(|error| error.to_string())?;
+        let [copy, partial, done] = ["copy", "partial", "done"].map(PathBuf::from);
+        let journal = sift(bytes, Path::new("j"), &Sifted { copy, partial, done }, &mut out)
+            .map_err(|error| error.to_string())?;
         let events: Vec<Event> = out.split_inclusive(|&byte| byte == b'\n').map(|l| whole_event(l).unwrap()).collect();
         assert_eq!(journal.results + 1, events.len());
         Ok(events)

@@ -183,8 +183,10 @@ impl Together {
     fn related(operands: &[Arc<Few>]) -> Option<Together> {
         let mut choices: SmallVec<[Choice; 2]> = SmallVec::new();
         for choice in operands.iter().flat_map(|few| &few.choices) {
-            match choices.iter_mut().find(|known| known.number == choice.number && choice.number != LOOSE) {
-                Some(known) => known.left &= choice.left,
+            match choices.iter().find(|known| known.number == choice.number && choice.number != LOOSE) {
+                // Not decided alike: they are of two lanes, of which one may go on without what goes with the other's alternatives.
+                Some(known) if known.left != choice.left => return None,
+                Some(_) => {}
                 None => choices.push(*choice),
             }
         }
@@ -288,5 +290,16 @@ mod tests {
             value.few(bits).expect("few").restricted(Choice { number: 1, left: 0b100 }).expect("restricted");
         assert_eq!(patterns((value, 0)), [5, 15]);
         assert_eq!(sum.restricted(Choice { number: 7, left: 1 }), None);
+    }
+
+    #[test]
+    fn what_one_lane_decided_does_not_restrict_another_lanes_value() {
+        // Two lanes meet that decision 1 parted; in the first one, only two alternatives of decision 2 are left.
+        let (parts, m) = (of(1, &[0, 1]), of(2, &[3, 4, 5]));
+        let (Value::Few(first), _) = m.restricted(Choice { number: 2, left: 0b011 }).expect("restricted") else {
+            panic!("two")
+        };
+        let met = combine(&[parts, first, m], |x| x[1 + x[0] as usize]).expect("few");
+        assert_eq!(patterns(met), [3, 4, 5]);
     }
 }

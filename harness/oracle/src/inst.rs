@@ -4,7 +4,7 @@ use crate::error::Place;
 use crate::ty::{Kind, Leaf};
 use assay_spirv::kernel::HandleKind;
 use assay_spirv::sampling::GatherMode;
-use assay_spirv::tables::{Dim, Op};
+use assay_spirv::tables::{Dim, Op, Scope};
 
 /// A register: one scalar of a value, for every lane.
 pub(crate) type Reg = u32;
@@ -134,6 +134,19 @@ pub(crate) struct Order {
     /// Whether it orders buffers (`UniformMemory`), workgroup memory and images.
     pub(crate) buffers: bool,
     pub(crate) workgroup: bool,
+}
+
+impl Order {
+    /// Whether it orders memory at all, among the invocations of its scope.
+    pub(crate) fn orders(self) -> bool {
+        self.acquire || self.release
+    }
+
+    /// Whether it orders memory beyond a workgroup.
+    pub(crate) fn orders_device(self) -> bool {
+        let far = [Scope::Device, Scope::QueueFamily, Scope::CrossDevice];
+        self.orders() && Scope::from_word(self.scope).is_some_and(|scope| far.contains(&scope))
+    }
 }
 
 /// Which other invocations of a subgroup count.

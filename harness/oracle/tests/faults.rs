@@ -59,6 +59,29 @@ fn races() {
     assert_eq!(of(shift, two()), [(FaultKind::DataRace, 8)]);
 }
 
+/// Of three workgroups, the last one to take a ticket adds up what all have left. Which one that is, nobody knows: no sum is certain, nor
+/// that there is one.
+#[test]
+fn who_is_last_is_not_known() {
+    let text = "@group(0) @binding(0) var<storage, read_write> tickets: atomic<u32>;
+        @group(0) @binding(1) var<storage, read_write> left: array<u32, 3>;
+        @group(0) @binding(2) var<storage, read_write> sums: array<u32, 3>;
+        @compute @workgroup_size(1) fn main(@builtin(workgroup_id) group: vec3<u32>) {
+            left[group.x] = group.x + 1u;
+            storageBarrier();
+            let ticket = atomicAdd(&tickets, 1u);
+            storageBarrier();
+            if ticket == 2u { sums[group.x] = left[0] + left[1] + left[2]; }
+        }";
+    let outcome = run(&wgsl(text), [3, 1, 1], vec![words(&[0]), words(&[0; 3]), words(&[9; 3])]);
+    assert_eq!(faults(&outcome), []);
+    for group in 0..3 {
+        assert_ne!(word(&outcome, 2, group).permits(6), Some(false), "of workgroup {group}");
+        assert_ne!(word(&outcome, 2, group).permits(9), Some(false), "of workgroup {group}");
+    }
+    assert!((0..3).any(|group| word(&outcome, 2, group).permits(6).is_none()));
+}
+
 #[test]
 fn divergent_barrier() {
     assert_eq!(of("if i < 4u {\nworkgroupBarrier();\n}\nout[g.x] = 1u;", two()), [(FaultKind::DivergentBarrier, 7)]);

@@ -23,8 +23,9 @@ const CASES: [&str; 6] = ["--cases", "3000", "--each", "100", "--seed", "5"];
 fn a_run_that_is_killed_again_and_again_comes_to_its_right_end() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
+    // What is killed from outside six times in turn is charged with it, so that patience and these lives go together.
     let chaos =
-        ["chaos", "--out", path(&out), "--workers-live", "150", "--coordinator-lives", "700", "--patience", "200"];
+        ["chaos", "--out", path(&out), "--workers-live", "400", "--coordinator-lives", "700", "--patience", "200"];
     let ended = rig(&[&chaos[..], &CASES].concat());
     assert!(ended.status.success(), "{ended:?}");
     let said = String::from_utf8(ended.stdout).unwrap();

@@ -25,6 +25,10 @@ pub(crate) struct Contention {
     pub(super) known: HashSet<(u32, u32, u64)>,
     /// Found in this run.
     pub(super) found: HashSet<(u32, u32, u64)>,
+    /// Granules of objects that are read before another invocation writes, where the one that writes may as well be first: known
+    /// from the run before, and found in this run.
+    pub(super) early: HashSet<(u32, u32)>,
+    pub(super) found_early: HashSet<(u32, u32)>,
     last: HashMap<(u32, u32), Last>,
 }
 
@@ -80,16 +84,23 @@ impl AtomicOp {
 impl Contention {
     /// A run with what this one found out; `None` if it found nothing new.
     pub(super) fn next(&self) -> Option<Contention> {
-        if self.found.is_subset(&self.known) {
+        if self.found.is_subset(&self.known) && self.found_early.is_subset(&self.early) {
             return None;
         }
         let known = self.known.union(&self.found).copied().collect();
-        Some(Contention { known, ..Contention::default() })
+        let early = self.early.union(&self.found_early).copied().collect();
+        Some(Contention { known, early, ..Contention::default() })
     }
 
     /// A run that knows the same and has found nothing yet.
     pub(super) fn knowing(&self) -> Contention {
-        Contention { known: self.known.clone(), ..Contention::default() }
+        Contention { known: self.known.clone(), early: self.early.clone(), ..Contention::default() }
+    }
+
+    /// Takes in what a part of the workgroups found that ran apart.
+    pub(super) fn join(&mut self, other: Contention) {
+        self.found.extend(other.found);
+        self.found_early.extend(other.found_early);
     }
 
     /// Whether memory that workgroups share has been accessed.
@@ -156,7 +167,6 @@ impl Run<'_> {
         let size = kind.bytes() as usize;
         let changes = op != AtomicOp::Load;
         let raced = self.accessed(object, offset, size, lane, (changes, true));
-        let raced = raced.map(|conflict| self.raced(conflict, lane, offset));
         if object != 1 && self.dispatch.only.is_some() {
             // Who else does what to it is not seen, not even by whom it is written.
             let cause = raced.unwrap_or_else(|| self.cause(CauseKind::Sample));

@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
                 last.renumber(number);
                 self.objects[1] = last;
             }
-            self.contention.found.extend(other.contention.found);
+            self.contention.join(other.contention);
             self.readings_differ |= other.readings_differ;
             self.endless |= other.endless;
             self.instructions += other.instructions;

@@ -3,7 +3,7 @@
 //! Within a workgroup, control barriers whose memory semantics cover the storage order what comes before them before what
 //! comes after: an epoch ends. Between workgroups nothing orders plain accesses; where the shader has atomics or fences
 //! with acquire or release semantics of a scope that reaches so far, they may, and a conflict is not called a race but what
-//! it leads to is undetermined. Every location remembers its last writer and its last readers.
+//! it leads to is undetermined: so is what was read before the other invocation wrote, once it is known that it does. Every location remembers its last writer and its last readers.
 
 use super::Run;
 use crate::dispatch::Resource;
@@ -66,8 +66,10 @@ pub(crate) struct Races {
 pub(crate) struct Conflict {
     /// The other invocation: its number in the dispatch.
     pub(crate) other: u32,
-    /// Whether something that is not followed may order them.
+    /// Whether something that is not followed may order them, and whether it may order them either way: barriers of a subgroup
+    /// keep the order of the program.
     perhaps_ordered: bool,
+    either_way: bool,
     /// Whether one of them is not certain to be made.
     doubtful: bool,
     /// Whether what was read before is written now.
@@ -106,9 +108,15 @@ impl Races {
         let same_group = other > self.first && other <= self.first + self.lanes;
         let subgroup = |number: u32| self.subgroup_of.get((number - self.first - 1) as usize);
         let same_subgroup = same_group && subgroup(other) == subgroup(me);
-        let perhaps_ordered =
-            self.orders_device || (same_group && self.orders_group) || (same_subgroup && self.orders_subgroup);
-        Conflict { other: other - 1, perhaps_ordered, doubtful: false, was_read: false }
+        let either_way = self.orders_device || (same_group && self.orders_group);
+        let perhaps_ordered = either_way || (same_subgroup && self.orders_subgroup);
+        Conflict { other: other - 1, perhaps_ordered, either_way, doubtful: false, was_read: false }
+    }
+
+    /// The granules of an access, each with its object.
+    fn granules(&self, object: usize, offset: usize, size: usize) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let (from, to) = (offset >> self.shift, (offset + size - 1) >> self.shift);
+        (from..=to).map(move |granule| (object as u32, granule as u32))
     }
 
     /// Notes an access; gives the first one that it races with.
@@ -126,9 +134,8 @@ impl Races {
         let me = self.first + 1 + lane as u32;
         let epoch = if object == 1 { self.workgroup } else { self.buffers };
         let mut found: Option<Conflict> = None;
-        let from = offset >> self.shift;
-        let to = (offset + size - 1) >> self.shift;
-        for granule in from..=to {
+        for (_, granule) in self.granules(object as usize, offset, size) {
+            let granule = granule as usize;
             let record = self.shadows[object as usize][granule];
             let both_atomic = |who: u32| atomic && who & ATOMIC != 0;
             let mut meet = |races: &Races, who: u32, was_read: bool| {
@@ -139,7 +146,8 @@ impl Races {
                 found = Some(Conflict { doubtful, was_read: first.was_read || was_read, ..first });
             };
             if self.unordered(object, me, record.writer, record.write_epoch) && !both_atomic(record.writer) {
-                meet(self, record.writer, false);
+                // An atomic gave what it had found.
+                meet(self, record.writer, write && record.writer & ATOMIC != 0);
             }
             let reader = record.reader & NUMBER;
             let here = reader > self.first && reader <= self.first + self.lanes;
@@ -263,19 +271,18 @@ impl Run<'_> {
         let program = self.program;
         let mut shift = 2;
         let (mut device, mut group) = (false, false);
+        let atomics = program.code.iter().any(|inst| matches!(inst, Inst::Atomic { .. }));
         for inst in &program.code {
             match inst {
+                // A barrier of the workgroup is a fence, too: before and after an atomic it orders what another workgroup does.
+                Inst::Barrier { order, .. } if atomics => device |= order.orders_device(),
                 Inst::Load { leaves, .. } | Inst::Store { leaves, .. } => {
                     let least = leaves.iter().map(|leaf| leaf.kind.bytes()).min().unwrap_or(4);
                     shift = shift.min(least.trailing_zeros());
                 }
                 Inst::Atomic { order, .. } | Inst::Fence { order } => {
-                    let orders = order.acquire || order.release;
-                    match Scope::from_word(order.scope) {
-                        Some(Scope::Device | Scope::QueueFamily | Scope::CrossDevice) => device |= orders,
-                        Some(Scope::Workgroup) => group |= orders,
-                        _ => {}
-                    }
+                    device |= order.orders_device();
+                    group |= order.orders() && Scope::from_word(order.scope) == Some(Scope::Workgroup);
                 }
                 _ => {}
             }
@@ -327,8 +334,7 @@ impl Run<'_> {
     /// Notes a write. What it races with is a fault, or leaves the memory undetermined.
     #[inline]
     pub(super) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize) {
-        if let Some(conflict) = self.accessed(object, offset, size, lane, (true, false)) {
-            let cause = self.raced(conflict, lane, offset);
+        if let Some(cause) = self.accessed(object, offset, size, lane, (true, false)) {
             self.objects[object].write(offset, size, 0, Value::Any(cause), cause);
         }
     }
@@ -336,11 +342,10 @@ impl Run<'_> {
     /// Notes a read; the cause of an undetermined value if it races.
     #[inline]
     pub(super) fn note_read(&mut self, object: usize, offset: usize, size: usize, lane: usize) -> Option<u32> {
-        let conflict = self.accessed(object, offset, size, lane, (false, false))?;
-        Some(self.raced(conflict, lane, offset))
+        self.accessed(object, offset, size, lane, (false, false))
     }
 
-    /// Notes an access; gives the first one that it races with.
+    /// Notes an access; the cause for the values involved if it races, or if what it finds may be written before it or after.
     #[inline]
     pub(super) fn accessed(
         &mut self,
@@ -349,15 +354,27 @@ impl Run<'_> {
         size: usize,
         lane: usize,
         (write, atomic): (bool, bool),
-    ) -> Option<Conflict> {
+    ) -> Option<u32> {
         let perhaps = self.in_doubt || self.forks.is_weak(lane);
         let invocation = self.forks.original(lane);
-        self.races.access(object as u32, offset, size, invocation, Access { write, atomic, perhaps })
+        let access = Access { write, atomic, perhaps };
+        if let Some(conflict) = self.races.access(object as u32, offset, size, invocation, access) {
+            return Some(self.raced(conflict, lane, (object, offset, size)));
+        }
+        let reads = !write || atomic;
+        let early = &self.contention.early;
+        if reads && !early.is_empty() && self.races.granules(object, offset, size).any(|place| early.contains(&place)) {
+            return Some(self.cause(CauseKind::PossibleRace));
+        }
+        None
     }
 
     /// What becomes of a conflict: the cause for the values involved.
-    pub(super) fn raced(&mut self, conflict: Conflict, lane: usize, offset: usize) -> u32 {
+    fn raced(&mut self, conflict: Conflict, lane: usize, (object, offset, size): (usize, usize, usize)) -> u32 {
         if conflict.perhaps_ordered {
+            if conflict.was_read && conflict.either_way {
+                self.contention.found_early.extend(self.races.granules(object, offset, size));
+            }
             return self.cause(CauseKind::PossibleRace);
         }
         if conflict.doubtful {
