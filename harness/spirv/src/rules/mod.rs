@@ -16,6 +16,7 @@ mod indexing;
 mod layout;
 mod not_checked;
 mod operands;
+mod ops;
 mod run_time;
 mod scopes;
 mod semantics;

@@ -1,40 +1,15 @@
 //! Scopes of execution, memory and groups.
 
+use super::ops::{ORDERED, joined};
 use super::stated::ScopeRole;
 use super::{On, Rule};
 use crate::module::Instruction;
 use crate::tables::{Capability, ExecutionModel, MemoryModel, Op, Scope};
 
 /// Instructions with a scope operand.
-const SCOPED: &[Op] = &[
-    Op::ControlBarrier,
-    Op::MemoryBarrier,
-    Op::AtomicLoad,
-    Op::AtomicStore,
-    Op::AtomicExchange,
-    Op::AtomicCompareExchange,
-    Op::AtomicIIncrement,
-    Op::AtomicIDecrement,
-    Op::AtomicIAdd,
-    Op::AtomicISub,
-    Op::AtomicSMin,
-    Op::AtomicUMin,
-    Op::AtomicSMax,
-    Op::AtomicUMax,
-    Op::AtomicAnd,
-    Op::AtomicOr,
-    Op::AtomicXor,
-    Op::AtomicFAddEXT,
-    Op::AtomicFMinEXT,
-    Op::AtomicFMaxEXT,
-    Op::Load,
-    Op::Store,
-    Op::CopyMemory,
-    Op::ImageRead,
-    Op::ImageWrite,
-    Op::ControlBarrierArriveEXT,
-    Op::ControlBarrierWaitEXT,
-];
+const SCOPED: &[Op] = &joined::<{ ORDERED.len() + ACCESSES.len() }>(ORDERED, ACCESSES);
+
+const ACCESSES: &[Op] = &[Op::Load, Op::Store, Op::CopyMemory, Op::ImageRead, Op::ImageWrite];
 
 /// Group operations with a scope operand.
 const GROUPED: &[Op] = &[

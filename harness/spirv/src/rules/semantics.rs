@@ -1,5 +1,6 @@
 //! Memory semantics, and where atomics may point.
 
+use super::ops::{ATOMICS, ORDERED};
 use super::{On, Rule};
 use crate::tables::{MemorySemantics, Op, StorageClass};
 
@@ -19,54 +20,6 @@ const CLASSES: u32 = MemorySemantics::UNIFORM_MEMORY.0
 const MAKE_AVAILABLE: u32 = MemorySemantics::MAKE_AVAILABLE.0;
 const MAKE_VISIBLE: u32 = MemorySemantics::MAKE_VISIBLE.0;
 const VOLATILE: u32 = MemorySemantics::VOLATILE.0;
-
-/// Instructions with memory semantics.
-const ORDERED: &[Op] = &[
-    Op::ControlBarrier,
-    Op::MemoryBarrier,
-    Op::AtomicLoad,
-    Op::AtomicStore,
-    Op::AtomicExchange,
-    Op::AtomicCompareExchange,
-    Op::AtomicIIncrement,
-    Op::AtomicIDecrement,
-    Op::AtomicIAdd,
-    Op::AtomicISub,
-    Op::AtomicSMin,
-    Op::AtomicUMin,
-    Op::AtomicSMax,
-    Op::AtomicUMax,
-    Op::AtomicAnd,
-    Op::AtomicOr,
-    Op::AtomicXor,
-    Op::AtomicFAddEXT,
-    Op::AtomicFMinEXT,
-    Op::AtomicFMaxEXT,
-    Op::ControlBarrierArriveEXT,
-    Op::ControlBarrierWaitEXT,
-];
-
-/// Atomic instructions, whose first operand after the result is a pointer.
-const ATOMICS: &[Op] = &[
-    Op::AtomicLoad,
-    Op::AtomicStore,
-    Op::AtomicExchange,
-    Op::AtomicCompareExchange,
-    Op::AtomicIIncrement,
-    Op::AtomicIDecrement,
-    Op::AtomicIAdd,
-    Op::AtomicISub,
-    Op::AtomicSMin,
-    Op::AtomicUMin,
-    Op::AtomicSMax,
-    Op::AtomicUMax,
-    Op::AtomicAnd,
-    Op::AtomicOr,
-    Op::AtomicXor,
-    Op::AtomicFAddEXT,
-    Op::AtomicFMinEXT,
-    Op::AtomicFMaxEXT,
-];
 
 /// How strong an order is: relaxed, one-sided, two-sided, total.
 fn strength(semantics: u32) -> u32 {

@@ -2,6 +2,7 @@
 
 use super::contents::Contents;
 use super::facts::{Facts, Variable};
+use super::ops::{ATOMIC_CHANGES, joined};
 use super::{Findings, On, Rule};
 use crate::module::{Type, TypeId};
 use crate::tables::{BuiltIn, Capability, Decoration, Dim, Op, StorageClass};
@@ -31,27 +32,7 @@ fn modified(facts: &Facts, instruction: crate::module::Instruction) -> Option<u3
     .filter(|word| facts.module.id(*word).is_some())
 }
 
-const CHANGES: &[Op] = &[
-    Op::Store,
-    Op::CopyMemory,
-    Op::AtomicStore,
-    Op::AtomicExchange,
-    Op::AtomicCompareExchange,
-    Op::AtomicIIncrement,
-    Op::AtomicIDecrement,
-    Op::AtomicIAdd,
-    Op::AtomicISub,
-    Op::AtomicSMin,
-    Op::AtomicUMin,
-    Op::AtomicSMax,
-    Op::AtomicUMax,
-    Op::AtomicAnd,
-    Op::AtomicOr,
-    Op::AtomicXor,
-    Op::AtomicFAddEXT,
-    Op::AtomicFMinEXT,
-    Op::AtomicFMaxEXT,
-];
+const CHANGES: &[Op] = &joined::<{ 2 + ATOMIC_CHANGES.len() }>(&[Op::Store, Op::CopyMemory], ATOMIC_CHANGES);
 
 /// Tells of an input or output that holds floats of an encoding.
 fn narrow_float_interface(facts: &Facts, variable: &Variable, found: &mut Findings, encodings: u16) {
