@@ -13,11 +13,11 @@
 
 use crate::device::WGPU;
 use crate::elements::path_text;
-use crate::options::{BindingName, Options, Source};
+use crate::options::{BindingName, Options, Source, robustness};
 use crate::states::states;
 use crate::verdict::{Permitted, bytes_of, hex, ranges};
 use crate::{AddressWord, Check, CheckError, Expectation, ImageForm, Mutation, SamplerForm, Subject};
-use assay_oracle::{Dispatch, Limits, Outcome, Slot, Standing};
+use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
 use assay_precision::Rules;
 use assay_runner::{CheckResult, DeviceInfo};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// Version of the form; raised when a reader of the old form would misread the new one.
 pub const SCHEMA: u32 = 3;
 
-/// The form of bundles without buffers that only addresses lead to, which older readers read as well.
+/// The form of bundles without what came later, which older readers read as well.
 const PLAIN: u32 = 2;
 
 const MANIFEST: &str = "bundle.json";
@@ -86,6 +86,12 @@ pub struct Manifest {
     /// How many times as patient as usual the oracle was until it took a workgroup not to end ([`Limits::patient`]).
     #[serde(default = "usual", skip_serializing_if = "is_usual")]
     pub patience: u64,
+    /// What the device is opened with for accesses beyond the end of buffers and images, where that is anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub robustness: Option<String>,
+    /// The storage buffer in which the shader records where its invocations are in subgroups, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subgroups: Option<String>,
     /// What the case file expects beside what the specification permits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<Expectation>,
@@ -188,9 +194,9 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     json(RESULT, serde_json::to_string_pretty(result))?;
     json(DEVICE, serde_json::to_string_pretty(device))?;
     let manifest = Manifest {
-        schema: match check.setup.has_pointed() || !check.expectations.is_empty() {
-            true => SCHEMA,
-            false => PLAIN,
+        schema: match is_plain(check) {
+            true => PLAIN,
+            false => SCHEMA,
         },
         version: env!("CARGO_PKG_VERSION").into(),
         specification: device.specification().into(),
@@ -207,11 +213,19 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         addresses: check.setup.addresses.iter().map(AddressWord::text).collect(),
         push,
         patience: check.limits.patience(),
+        robustness: (check.robustness != Robustness::None).then(|| check.robustness.name().to_owned()),
+        subgroups: check.layout.map(|slot| BindingName::from(slot).to_string()),
         expectations: check.expectations.clone(),
         mutation: mutation.map(ToString::to_string),
     };
     save(README, &readme(&manifest, result, device))?;
     json(MANIFEST, serde_json::to_string_pretty(&manifest))
+}
+
+/// Whether an older reader misses nothing of what the check is.
+fn is_plain(check: &Check<'_>) -> bool {
+    let usual = check.robustness == Robustness::None && check.layout.is_none();
+    usual && !check.setup.has_pointed() && check.expectations.is_empty()
 }
 
 /// Reads a bundle.
@@ -285,6 +299,10 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     for (place, value) in &manifest.addresses {
         options.addresses.push(AddressWord::parse(place, value)?);
     }
+    if let Some(name) = &manifest.robustness {
+        options.robustness = robustness(name)?;
+    }
+    options.subgroups = manifest.subgroups.as_deref().map(str::parse).transpose()?;
     options.push = manifest.push.as_deref().map(words).transpose()?;
     let (path, text) = load(RESULT)?;
     let result = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;

@@ -1,6 +1,6 @@
 //! Case files: a shader with all that it is run with, and what is expected of it.
 
-use crate::options::{Expectation, Options, Source, groups};
+use crate::options::{Expectation, Options, Source, groups, robustness};
 use crate::{AddressWord, BindingName, CheckError, ImageForm, SamplerForm};
 use assay_spirv::sampling::View;
 use serde::Deserialize;
@@ -30,6 +30,8 @@ struct Form {
     seed: Option<u64>,
     sample: Option<u64>,
     push: Option<String>,
+    robustness: Option<String>,
+    subgroups: Option<String>,
     #[serde(default)]
     spec: BTreeMap<String, Value>,
     #[serde(default)]
@@ -115,6 +117,10 @@ impl CaseFile {
         options.seed = form.seed.unwrap_or(options.seed);
         options.sample = form.sample;
         options.push = form.push.as_deref().map(source).transpose()?;
+        if let Some(given) = form.robustness {
+            options.robustness = robustness(&given).map_err(|error| wrong(line_of("robustness"), error.to_string()))?;
+        }
+        options.subgroups = form.subgroups.as_deref().map(str::parse).transpose()?;
         options.specs = form.spec.iter().map(|(key, value)| (key.clone(), value.text())).collect();
         for (key, value) in &form.input {
             let to: BindingName = key.parse()?;
@@ -155,6 +161,8 @@ why = "the sum of what is there"
 shader = "sum.wgsl"
 workgroups = [4, 2]
 rounds = 1
+robustness = "access"
+subgroups = "0.7"
 [spec]
 0 = 16
 [input]
@@ -184,6 +192,8 @@ value = "2016"
         let case = CaseFile::parse("a.toml", TEXT, Path::new("folder")).unwrap();
         assert_eq!(case.shader, Path::new("folder/sum.wgsl"));
         assert_eq!((case.options.groups, case.options.rounds), (Some([4, 2, 1]), 1));
+        assert_eq!(case.options.robustness, assay_oracle::Robustness::Access);
+        assert_eq!(case.options.subgroups, Some("0.7".parse().unwrap()));
         assert_eq!(case.options.specs, [("0".to_owned(), "16".to_owned())]);
         assert_eq!(case.options.inputs[0].1, Source::Index);
         assert_eq!(case.options.inputs[1].1, Source::File(PathBuf::from("folder/table.bin")));
@@ -204,6 +214,7 @@ value = "2016"
         assert!(error("shader = \"a\"\nworkgroups = [0]").starts_with("a.toml:2: "));
         assert!(error("shader = \"a\"\n[buffer]\nnodes = \"u32\"").starts_with("a.toml:3: "));
         assert!(error("shader = \"a\"\n[address]\n\"push\" = \"nodes\"").starts_with("a.toml:3: "));
+        assert!(error("shader = \"a\"\nrobustness = \"full\"").starts_with("a.toml:2: "));
         let sampler = error("shader = \"a\"\n[sampler]\nname = { filter = \"cubic\" }");
         assert!(sampler.starts_with("a.toml:3: ") && sampler.contains("nearest, linear"), "{sampler}");
     }

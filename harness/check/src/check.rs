@@ -35,8 +35,8 @@ pub struct Check<'a> {
     row: Option<usize>,
     pub(crate) expectations: Vec<Expectation>,
     pub(crate) kernel: Option<KernelCall>,
-    layout: Option<Slot>,
-    robustness: Robustness,
+    pub(crate) layout: Option<Slot>,
+    pub(crate) robustness: Robustness,
 }
 
 /// Where a bundle goes, and what it says of its origin.
@@ -69,7 +69,8 @@ impl<'a> Check<'a> {
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
         let sample = options.sample;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
-        let &Options { row, layout, robustness, .. } = options;
+        let layout = options.subgroups.as_ref().map(|to| setup.records(to)).transpose()?;
+        let &Options { row, robustness, .. } = options;
         Ok(Check { subject, setup, program, limits, sample, padding, row, expectations, kernel, layout, robustness })
     }
 

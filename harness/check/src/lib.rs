@@ -33,7 +33,7 @@ pub use device::{DeviceWork, Job, Left, Placed, Target, TargetError, VulkanTarge
 pub use elements::{Contents, Element, Step, path_text, runtime_stride, size_with, walk};
 pub use error::CheckError;
 pub use mutate::{Mutating, Mutation, MutationKind, Planted};
-pub use options::{BindingName, Expectation, Kernel, Options, Source, assignment, groups};
+pub use options::{BindingName, Expectation, Kernel, Options, Source, assignment, groups, robustness};
 pub use picture::approximate;
 pub use pointed::{AddressWord, PointedForm, made_up, pointed_slot};
 pub use reduce::{Reduced, reduce};

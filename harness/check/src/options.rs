@@ -54,8 +54,9 @@ pub struct Options {
     /// Check what about so many invocations write, by whole workgroups, rather than everything.
     pub sample: Option<u64>,
     /// The storage buffer in which the shader records where its invocations are in subgroups, if it does: for each invocation, in the
-    /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize`, a word each. What a device leaves is then held against what is permitted under the layout that it recorded.
-    pub layout: Option<Slot>,
+    /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize`, a word each. What a device
+    /// leaves is then held against what is permitted under the layout that it recorded.
+    pub subgroups: Option<BindingName>,
     /// What the device is opened with for accesses beyond the end of buffers and images. Where it is robust, a uniform buffer may be
     /// given fewer bytes than its block has.
     pub robustness: Robustness,
@@ -93,7 +94,7 @@ impl Default for Options {
             expectations: Vec::new(),
             kernel: None,
             sample: None,
-            layout: None,
+            subgroups: None,
             robustness: Robustness::None,
             limits: Limits::default(),
         }
@@ -114,6 +115,12 @@ impl FromStr for BindingName {
             return Err(CheckError::option("expected a binding: SET.BINDING, BINDING, or a variable's name"));
         }
         Ok(BindingName(text.to_owned()))
+    }
+}
+
+impl From<Slot> for BindingName {
+    fn from(slot: Slot) -> BindingName {
+        BindingName(format!("{}.{}[{}]", slot.set, slot.binding, slot.element))
     }
 }
 
@@ -189,6 +196,18 @@ impl FromStr for Source {
     }
 }
 
+/// What a device is opened with for accesses beyond ends, by its name.
+///
+/// # Errors
+/// It is none of [`Robustness::NAMED`].
+pub fn robustness(text: &str) -> Result<Robustness, CheckError> {
+    let found = Robustness::NAMED.into_iter().find(|(name, _)| *name == text);
+    let names = Robustness::NAMED.map(|(name, _)| name).join(", ");
+    found
+        .map(|(_, robustness)| robustness)
+        .ok_or_else(|| CheckError::option(format!("`{text}`: expected one of {names}")))
+}
+
 /// Two parts around the first `=`.
 ///
 /// # Errors
@@ -259,5 +278,7 @@ mod tests {
         }
         assert_eq!(assignment("3=a=b").unwrap(), ("3".into(), "a=b".into()));
         assert!(assignment("=1").is_err());
+        assert_eq!(robustness("access2").unwrap(), Robustness::Access2);
+        assert!(robustness("full").unwrap_err().to_string().contains("none, access, access2"));
     }
 }

@@ -305,6 +305,15 @@ impl Setup {
         Err(CheckError::option(format!("no {what} `{to}`; the entry point uses {there}")))
     }
 
+    /// The storage buffer that a name means.
+    pub(crate) fn records(&self, to: &BindingName) -> Result<Slot, CheckError> {
+        let found = self.meant(to, "storage buffer", |d| d.kind == DescriptorKind::StorageBuffer)?;
+        match found[..] {
+            [slot] => Ok(slot),
+            _ => Err(CheckError::option(format!("`{to}` means several storage buffers: add [N] for one of them"))),
+        }
+    }
+
     fn take_states(&mut self, options: &Options) -> Result<(), CheckError> {
         use DescriptorKind as K;
         for (to, form) in &options.samplers {

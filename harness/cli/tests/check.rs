@@ -127,6 +127,39 @@ fn buffers_that_only_addresses_lead_to_are_checked() {
     assert!(nowhere.code == 2 && nowhere.stderr.contains("nodes@9"), "{nowhere:?}");
 }
 
+/// What lies beyond an end is checked where the device is opened to be robust, and what depends on the layout of subgroups where the shader
+/// records it.
+#[test]
+fn robustness_and_recorded_subgroups_are_asked_for() {
+    if no_device() {
+        return;
+    }
+    let on = ["--device", "llvmpipe"];
+    let apart = "@group(0) @binding(0) var<storage> given: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> to: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = given[id.x + 4u]; }";
+    assert_eq!(check("a.wgsl", apart, &on).code, 2);
+    let robust = check("a.wgsl", apart, &[&on[..], &["--robustness", "access2"]].concat());
+    assert!(robust.code == 0 && robust.stdout.contains("1,024 elements checked"), "{robust:?}");
+    let seats = "@group(0) @binding(0) var<storage, read_write> seats: array<array<u32, 3>>;
+        @group(0) @binding(1) var<storage, read_write> to: array<u32>;
+        @compute @workgroup_size(32) fn main(
+            @builtin(global_invocation_id) at: vec3u, @builtin(subgroup_id) id: u32,
+            @builtin(subgroup_invocation_id) place: u32, @builtin(subgroup_size) size: u32,
+        ) {
+            seats[at.x] = array(id, place, size);
+            to[at.x] = subgroupExclusiveAdd(at.x);
+        }";
+    let open = check("a.wgsl", seats, &on);
+    assert!(open.code == 0 && open.stdout.contains("depends on the layout of subgroups"), "{open:?}");
+    let recorded = check("a.wgsl", seats, &[&on[..], &["--subgroups", "seats"]].concat());
+    assert!(recorded.code == 0 && recorded.stdout.contains("1,024 elements checked"), "{recorded:?}");
+    let nowhere = check("a.wgsl", seats, &[&on[..], &["--subgroups", "5"]].concat());
+    assert!(nowhere.code == 2 && nowhere.stderr.contains("no storage buffer `5`"), "{nowhere:?}");
+    let both = check("a.wgsl", apart, &["--robustness", "access", "--api", "both"]);
+    assert!(both.code == 2 && both.stdout.is_empty(), "{both:?}");
+}
+
 #[test]
 fn without_a_driver_there_is_nothing_to_check_on() {
     let folder = tempfile::tempdir().unwrap();

@@ -173,6 +173,17 @@ pub enum Robustness {
     Access2,
 }
 
+impl Robustness {
+    /// All of them, each with its name in options and case files.
+    pub const NAMED: [(&str, Robustness); 3] =
+        [("none", Robustness::None), ("access", Robustness::Access), ("access2", Robustness::Access2)];
+
+    /// Its name in options and case files.
+    pub fn name(self) -> &'static str {
+        Robustness::NAMED.into_iter().find(|(_, robustness)| *robustness == self).map_or("", |(name, _)| name)
+    }
+}
+
 /// How finely a device places samples: limits of Vulkan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Filtering {

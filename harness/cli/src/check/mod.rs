@@ -15,6 +15,7 @@ use assay_check::{
     AddressWord, BindingName, CaseFile, Check, CheckError, Mutation, Options, Source, Subject, Target, VulkanTarget,
     against, assignment, bundle, without_source,
 };
+use assay_oracle::Robustness;
 use assay_portable::PortableTarget;
 use assay_runner::Status;
 use assay_spirv::Style;
@@ -151,6 +152,20 @@ struct GivenArgs {
     #[arg(long, value_name = "PLACE@BYTE=BUFFER[+BYTES]", value_parser = assignment)]
     address: Vec<(String, String)>,
 
+    /// What the device is opened with for accesses beyond the end of buffers and images: none, access (robustBufferAccess and
+    /// robustImageAccess) or access2 (robustBufferAccess2 and robustImageAccess2)
+    ///
+    /// With none, such an access is the shader's fault.
+    #[arg(long, value_name = "NAME", value_parser = assay_check::robustness)]
+    robustness: Option<Robustness>,
+
+    /// The storage buffer in which the shader records where its invocations are in subgroups, so that what depends on it is checked
+    ///
+    /// For each invocation, in the order of workgroups and local indices: SubgroupId, SubgroupLocalInvocationId and SubgroupSize, a
+    /// word each.
+    #[arg(long, value_name = "BINDING", value_parser = str::parse::<BindingName>)]
+    subgroups: Option<BindingName>,
+
     /// Rounds, each with other inputs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
@@ -220,6 +235,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     }
     // A mistake in the input is said before anything is said of a device.
     plan::prepared(asked, Api::Vulkan, |plan| {
+        let Options { robustness, subgroups, .. } = &plan.options;
+        if api != Api::Vulkan && (*robustness != Robustness::None || subgroups.is_some()) {
+            return Err(usage("robustness and recorded subgroups (options or case file) go with --api vulkan"));
+        }
         if let Some(why) = &plan.why {
             note(why);
         }
@@ -434,6 +453,8 @@ impl GivenArgs {
         options.rounds = self.rounds.unwrap_or(options.rounds);
         options.seed = self.seed.unwrap_or(options.seed);
         options.sample = self.sample.or(options.sample);
+        options.robustness = self.robustness.unwrap_or(options.robustness);
+        options.subgroups = self.subgroups.clone().or(options.subgroups.take());
         if let Some(patience) = self.patience {
             options.limits = options.limits.patient(patience);
         }

@@ -256,7 +256,7 @@ impl Form {
         let mut options = Options {
             groups: Some([GROUPS, 1, 1]),
             padding: true,
-            layout: Some(Slot::new(0, RECORDS)),
+            subgroups: Some(Slot::new(0, RECORDS).into()),
             ..Options::default()
         };
         options.inputs.push(given_records(invocations));
