@@ -3,7 +3,7 @@
 use crate::{
     cases,
     exit::{self, Failure, WithCode, usage},
-    note,
+    note_once,
 };
 use assay_case::Filter;
 use assay_reports::{
@@ -93,7 +93,11 @@ impl ListsArgs {
         if let (Some(baseline), Some(path)) = (&baseline, &self.baseline) {
             let unknown = baseline.unknown(&all.iter().map(Choice::name).collect());
             if let Some(first) = unknown.first() {
-                note(&format!("{}: {} cases are not known here, {first} first", path.display(), count(unknown.len())));
+                note_once(&format!(
+                    "{}: {} cases are not known here, {first} first",
+                    path.display(),
+                    count(unknown.len())
+                ));
             }
         }
         self.keep_listed(&mut all)?;

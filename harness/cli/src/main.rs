@@ -16,9 +16,11 @@ use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use exit::{Failure, WithCode};
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
     io::{self, Write},
     process::ExitCode,
+    sync::{Mutex, PoisonError},
 };
 
 fn main() -> ExitCode {
@@ -105,6 +107,15 @@ fn as_typed(message: String) -> String {
 fn note(text: &str) {
     let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
     _ = writeln!(anstream::stderr(), "{cyan}note:{cyan:#} {text}");
+}
+
+/// As [`note`], once however many runs this is part of.
+fn note_once(text: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.insert(text.to_owned()) {
+        note(text);
+    }
 }
 
 /// A minus that clap does not take for the beginning of an option.
