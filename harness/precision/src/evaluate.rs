@@ -74,6 +74,8 @@ const QUANTIZED: &str =
 const CLASSIFIED: &str = "without SignedZeroInfNanPreserve the operand is assumed not to be a NaN or an infinity";
 const PACKED_HALVES: &str = "WGSL's formula takes halves up; the instruction of GLSL.std.450 that its function was made for lets them go either \
      way, and so may be what was meant (gpuweb issue 4159)";
+const COMPARED_AS_ZEROS: &str = "the instruction set defines the result by a comparison, which may read denormals as zeros, \
+     and then gives back an operand, which may be read as it is";
 const FLOAT8_FLUSHED: &str =
     "DenormFlushToZero demands zero, and denormals of float8 must be preserved in conversions to binary16";
 const LOG_ONE: &str = "the instruction set gives Log(1) as 0, the table an absolute error";
@@ -310,11 +312,27 @@ impl<'a> Run<'a> {
             return set;
         }
         let mut set = exact.set(x, &site);
+        if self.compares_as_zeros(exact) {
+            let chosen = exact.chosen(x, &site);
+            if chosen != set {
+                self.doubt_comparison();
+                set.union_with(&chosen);
+            }
+        }
         if exact == Exact::QuantizeToF16 && self.lenient && set != nearest_halves(x[0], F32) {
             self.doubt.set(Some(QUANTIZED));
             set.union_with(&nearest_halves(x[0], F32));
         }
         set
+    }
+
+    /// Whether an operand may be chosen in this reading as if denormals were zeros, and come back as it is.
+    pub(crate) fn compares_as_zeros(&self, exact: Exact) -> bool {
+        self.lenient && self.slot.env.flush_operands && self.slot.env.rules == Rules::Vulkan && exact.chooses()
+    }
+
+    pub(crate) fn doubt_comparison(&self) {
+        self.doubt.set(Some(COMPARED_AS_ZEROS));
     }
 
     /// The values that the rule permits for operands with exactly these finite bits, before the environment is applied to the

@@ -116,6 +116,55 @@ impl Exact {
         }
     }
 
+    /// Whether it gives back one of its operands, chosen by comparing them.
+    pub(crate) fn chooses(self) -> bool {
+        matches!(
+            self,
+            Exact::Min
+                | Exact::Max
+                | Exact::Clamp
+                | Exact::NMin
+                | Exact::NMax
+                | Exact::NClamp
+                | Exact::AtomicMin
+                | Exact::AtomicMax
+                | Exact::GroupMin
+                | Exact::GroupMax
+        )
+    }
+
+    /// What one that chooses may give where denormals compare as the zeros that they may be read as, and come back as they are.
+    pub(crate) fn chosen(self, x: &[u64], site: &Site) -> Set {
+        let Scalar::Float(f) = site.operand else { return self.set(x, site) };
+        match self {
+            Exact::Clamp | Exact::NClamp => self.clamped(x, f, site, Exact::chosen),
+            _ if x.iter().all(|&bits| f.is_zero(bits) || f.is_denormal(bits)) => {
+                let mut either = Set::point(f.rank(x[0]));
+                either.insert(RankRange::point(f.rank(x[1])));
+                either
+            }
+            _ => self.set(x, site),
+        }
+    }
+
+    /// `min(max(x, low), high)`, with the least and the greatest of two as `of` has them.
+    fn clamped(self, x: &[u64], f: Format, site: &Site, of: fn(Exact, &[u64], &Site) -> Set) -> Set {
+        if !f.is_nan(x[1]) && !f.is_nan(x[2]) && less(f, x[2], x[1]) {
+            return Set::anything();
+        }
+        let (min, max) = match self {
+            Exact::Clamp => (Exact::Min, Exact::Max),
+            _ => (Exact::NMin, Exact::NMax),
+        };
+        let mut clamped = Set::empty();
+        let lower = of(max, &x[..2], site);
+        let points = lower.ranges().iter().flat_map(|r| r.lo..=r.hi).map(|rank| f.bits(rank));
+        for bits in points.chain(lower.has_nan().then(|| f.nan())) {
+            clamped.union_with(&of(min, &[bits, x[2]], site));
+        }
+        clamped
+    }
+
     fn float(self, x: &[u64], f: Format, site: &Site) -> Set {
         let nan = |i: usize| f.is_nan(x[i]);
         let keep = |bits: u64| if f.is_nan(bits) { Set::nans() } else { Set::point(f.rank(bits)) };
@@ -171,21 +220,7 @@ impl Exact {
             }
             Exact::Min | Exact::NMin | Exact::AtomicMin | Exact::GroupMin => Set::point(f.rank(x[0]).min(f.rank(x[1]))),
             Exact::Max | Exact::NMax | Exact::AtomicMax | Exact::GroupMax => Set::point(f.rank(x[0]).max(f.rank(x[1]))),
-            Exact::Clamp | Exact::NClamp => {
-                if !nan(1) && !nan(2) && less(f, x[2], x[1]) {
-                    return Set::anything();
-                }
-                let (min, max) = match self {
-                    Exact::Clamp => (Exact::Min, Exact::Max),
-                    _ => (Exact::NMin, Exact::NMax),
-                };
-                let mut clamped = Set::empty();
-                let lower = max.float(&x[..2], f, site);
-                for bits in lower.ranges().iter().map(|r| f.bits(r.lo)).chain(lower.has_nan().then(|| f.nan())) {
-                    clamped.union_with(&min.float(&[bits, x[2]], f, site));
-                }
-                clamped
-            }
+            Exact::Clamp | Exact::NClamp => self.clamped(x, f, site, Exact::set),
             Exact::CompareExchange => keep(if x[0] == x[2] { x[1] } else { x[0] }),
             // Step(edge, x)
             Exact::Step if nan(0) || nan(1) => Set::anything(),

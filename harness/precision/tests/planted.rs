@@ -123,6 +123,37 @@ fn each_use_of_an_operand_may_flush_on_its_own() {
     assert!(!kept.contains(F32, 5));
 }
 
+/// FMax is y if x < y, otherwise x: a comparison that reads denormals as zeros finds none less, and gives one back as it is.
+#[test]
+fn denormals_may_compare_as_zeros_and_come_back_in_the_lenient_reading() {
+    let (less, greater) = (1 << 31 | 9, 1 << 31 | 5);
+    let judged = |op, modes: &[&str], x: &[u64], got| call(op, F32, modes).reference().judge(0, x, got).verdict;
+    for op in [Op::FMax, Op::NMax, Op::GroupNonUniformFMax] {
+        assert_eq!(judged(op, &[], &[less, greater], greater), Verdict::Pass, "{op}");
+        assert_eq!(judged(op, &[], &[less, greater], less), Verdict::QualityWarning, "{op}");
+        assert_eq!(judged(op, &[], &[greater, less], less), Verdict::QualityWarning, "{op}");
+        assert_eq!(judged(op, &["DenormPreserve"], &[less, greater], less), Verdict::Fail, "{op}");
+        assert_eq!(judged(op, &["DenormFlushToZero"], &[less, greater], less), Verdict::Fail, "{op}");
+        // A normal number is compared as what it is, and so are two.
+        assert_eq!(judged(op, &[], &[less, bits(1.0)], less), Verdict::Fail, "{op}");
+        assert_eq!(judged(op, &[], &[bits(1.0), bits(2.0)], bits(1.0)), Verdict::Fail, "{op}");
+    }
+    // Of a clamp: each of its two comparisons.
+    let clamp = |x: &[u64], got| judged(Op::FClamp, &[], x, got);
+    assert_eq!(clamp(&[less, greater, bits(1.0)], less), Verdict::QualityWarning);
+    assert_eq!(clamp(&[bits(-1.0), greater, 5], 5), Verdict::QualityWarning);
+    assert_eq!(clamp(&[bits(2.0), greater, 5], greater), Verdict::Fail);
+}
+
+/// "If this product is too large to be finitely represented": an infinity is.
+#[test]
+fn ldexp_of_an_infinity_is_undefined() {
+    let call = call(Op::Ldexp, F32, &["None"]);
+    assert!(call.permitted(&[bits(f32::INFINITY), 0x8000_0000]).remove(0).usual.is_anything());
+    assert!(call.permitted(&[bits(f32::NEG_INFINITY), 0]).remove(0).usual.is_anything());
+    assert!(!call.permitted(&[bits(f32::MAX), 0]).remove(0).usual.is_anything());
+}
+
 #[test]
 fn instructions_outside_the_lists_keep_their_freedom() {
     // DenormPreserve does not name OpFDiv or Sqrt, DenormFlushToZero does not name FSign or Ldexp.

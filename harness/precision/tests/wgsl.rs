@@ -303,7 +303,7 @@ fn of_two_subnormal_operands_min_and_max_return_either() {
             Verdict::Fail
         );
     }
-    assert_eq!(verdict(&vulkan(&wgsl(Op::FMin, F, None)), &[5, 9], 9), Verdict::Fail);
+    assert_eq!(verdict(&vulkan(&wgsl(Op::FMin, F, None)), &[5, 9], 9), Verdict::QualityWarning);
 }
 
 #[test]

@@ -175,6 +175,7 @@ impl Walk<'_> {
             }
         };
         let set = if slot.env.rules == Rules::Wgsl { self.with_subnormals(exact, choice, set) } else { set };
+        let set = if self.run.compares_as_zeros(exact) { self.with_small(choice, set) } else { set };
         self.finished_hull(set, false)
     }
 
@@ -202,6 +203,33 @@ impl Walk<'_> {
             }
             _ => set,
         }
+    }
+
+    /// What there is beside that where denormals compare as zeros and come back as they are: any denormal or zero, if two operands may be
+    /// that.
+    fn with_small(&self, choice: &[Part], mut set: Set) -> Set {
+        let Some(format) = self.slot.inputs[0].1.format() else { return set };
+        let edge = format.min_normal();
+        let small: SmallVec<[RankRange; 4]> = choice
+            .iter()
+            .filter_map(|part| match part {
+                Part::Range(span) => Some((span.lo.max(-edge), span.hi.min(edge - 1))),
+                Part::Nan => None,
+            })
+            .filter(|(lo, hi)| lo <= hi)
+            .map(|(lo, hi)| RankRange::new(lo, hi))
+            .collect();
+        let held =
+            small.iter().all(|range| set.ranges().iter().any(|known| known.lo <= range.lo && range.hi <= known.hi));
+        if small.len() > 1 && !held && !set.is_anything() {
+            self.run.doubt_comparison();
+            if choice.len() > 2 {
+                // The third may keep one of them from coming back.
+                self.loosen(Tightness::Enclosure);
+            }
+            small.into_iter().for_each(|range| set.insert(range));
+        }
+        set
     }
 
     /// The results at the corners, and what lies between them.

@@ -74,7 +74,7 @@ impl Reference {
     /// * `Hull` for add, subtract, multiply, divide, fused multiply-add, conversions, derivatives but `Fwidth`, `Ldexp`, `Exp`, `Exp2`,
     ///   `Log`, `Log2`, `InverseSqrt`, `Sin`, `Cos`, `Atan`, `Atan2` and all discrete instructions that are monotone
     ///   (rounding to integers, minimum, maximum, clamp, sign, magnitude, packing), unless the search for the extremes ends
-    ///   early; comparisons and predicates give the union.
+    ///   early; comparisons and predicates give the union. `Enclosure` for clamps two of whose operands may be denormals or zeros.
     /// * `Hull` or `Enclosure` for inherited precision (interval evaluation of every equivalent formula, refined by halving boxes as
     ///   far as a fixed budget goes), for fractions and significands that wrap, for relaxed precision and what reads bits.
     ///
@@ -136,7 +136,8 @@ impl Slot {
         use crate::{Op, exact::Exact};
         let rows = matches!(self.op, Op::Log | Op::Sqrt | Op::Length | Op::Distance | Op::Asin | Op::Acos)
             || matches!(self.kernel, Kernel::Formula(_))
-            || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf));
+            || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf))
+            || matches!(self.kernel, Kernel::Exact(exact) if exact.chooses() && self.env.flush_operands);
         rows || self.env.format == F64 || !self.packed_with.is_empty()
     }
 }

@@ -62,8 +62,9 @@ fn ldexp(env: Env, i: Index, negative: bool, e: i64) -> Outcome {
     if e > limit {
         return Outcome::Anything;
     }
+    // "Too large to be finitely represented".
     if env.is_infinite(i) {
-        return exactly(i, negative);
+        return Outcome::Anything;
     }
     let q = Rat::value(env.f, i).shift(e.max(-20_000));
     if q.overflows(env.f) {
