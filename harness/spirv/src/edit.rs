@@ -166,6 +166,24 @@ impl<'a> Editor<'a> {
         id
     }
 
+    /// Declares a variable again in another class, without initial value and with a pointer type of its own; pointers that
+    /// access chains give into it follow.
+    pub fn reclass(&mut self, variable: Instruction<'_>, class: StorageClass) {
+        let module = self.module;
+        let word = variable.result().unwrap_or_default();
+        let pointee = module.pointee(variable).unwrap_or_default();
+        let pointer = self.id();
+        let mut words = instruction(Op::TypePointer, &[pointer, class.word(), pointee]);
+        words.extend(instruction(Op::Variable, &[pointer, word, class.word()]));
+        self.replace(variable.at, words);
+        let is_chain = |i: &Instruction<'_>| matches!(i.op, Some(Op::AccessChain | Op::InBoundsAccessChain));
+        for chain in module.instructions().filter(|i| is_chain(i) && i.operand(0) == Some(word)) {
+            let mut words = chain.words.to_vec();
+            words[1] = self.pointer(class, module.pointee(chain).unwrap_or_default());
+            self.replace(chain.at, words);
+        }
+    }
+
     /// Drops names and decorations of ids that are gone, and takes them out of interfaces.
     pub fn forget(&mut self, gone: &BTreeSet<u32>) {
         let module = self.module;

@@ -309,6 +309,25 @@ fn limits_and_widening_features_are_needs() {
 }
 
 #[test]
+fn what_a_fragment_shader_may_store_to_is_a_need() {
+    let needs = |text: &str| {
+        let items =
+            need_of(text).items.into_iter().filter(|item| item.rule == Some("VUID-RuntimeSpirv-NonWritable-06340"));
+        items.map(|item| item.because).collect::<Vec<_>>()
+    };
+    // A buffer that is stored to, and attachments that are not.
+    let text = include_str!("lower/fragment.spvasm");
+    assert_eq!(needs(text), ["%marks, without NonWritable in Fragment"]);
+    assert!(
+        needs(&text.replace("OpDecorate %array Arr", "OpDecorate %marks NonWritable\nOpDecorate %array Arr"))
+            .is_empty()
+    );
+    let both = needs(&text.replace("OpDecorate %source NonWritable\n", ""));
+    assert_eq!(both, ["%source, without NonWritable in Fragment", "%marks, without NonWritable in Fragment"]);
+    assert!(needs(include_str!("lower/tile.spvasm")).is_empty());
+}
+
+#[test]
 fn memory_that_a_feature_allows_is_a_need() {
     let uniform = |last: &str| {
         let globals = format!(

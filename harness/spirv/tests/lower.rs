@@ -1,10 +1,11 @@
 //! Lowered modules are legal: by the rules here, and by spirv-val.
 
+use assay_spirv::lower::fragment::{self, ColorImage, Draw};
 use assay_spirv::lower::gather::{self, GatherStates};
 use assay_spirv::lower::{LowerError, tile};
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::sampling::AddressMode;
-use assay_spirv::tables::Capability;
+use assay_spirv::tables::{Capability, ImageFormat};
 use assay_spirv::{Module, assemble};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -14,6 +15,7 @@ mod bindless;
 
 const GATHER: &str = include_str!("lower/gather.spvasm");
 const TILE: &str = include_str!("lower/tile.spvasm");
+const FRAGMENT: &str = include_str!("lower/fragment.spvasm");
 
 fn module(text: &str) -> Module {
     Module::parse(assemble(text).unwrap_or_else(|e| panic!("{e}"))).unwrap()
@@ -85,6 +87,63 @@ fn what_is_not_lowered_is_refused_by_name() {
 fn no_workgroup_is_cut_where_there_are_barriers() {
     let barrier = TILE.replace("OpReturn\n", "OpControlBarrier %2 %2 %0\nOpReturn\n");
     assert_eq!(tile::lower(&module(&barrier), [8, 8, 1]).unwrap().local_size, [1; 3]);
+}
+
+/// What a draw into one attachment, the storage image at this binding, means.
+fn drawn(text: &str, binding: u32, per_tile: bool) -> Result<Vec<u32>, LowerError> {
+    let color = ColorImage { set: 0, binding, format: ImageFormat::R32ui };
+    fragment::lower(&module(text), &Draw { colors: &[Some(color)], area: [[3, 2], [20, 10]], per_tile })
+}
+
+#[test]
+fn a_lowered_fragment_module_is_compute_and_then_core() {
+    assert_eq!(broken(module(FRAGMENT).words()), [""; 0]);
+    assert_eq!(fragment::locations(&module(FRAGMENT)), [0]);
+    // In both versions of the interface; with the image that is loaded from, and with one of its own.
+    let old = FRAGMENT.replace(" %target %source %marks", "");
+    for text in [FRAGMENT, &format!("; Version: 1.3\n{old}")] {
+        for (binding, per_tile) in [(0, true), (0, false), (5, true)] {
+            let compute = Module::parse(drawn(text, binding, per_tile).unwrap()).unwrap();
+            assert_eq!(broken(compute.words()), [""; 0]);
+            let shown = assay_spirv::disassemble(compute.words(), assay_spirv::Style::default()).unwrap();
+            for gone in ["Fragment", "OriginUpperLeft", "NonCoherent", "FragCoord", "Flat", "Location", "OpKill"] {
+                assert!(!shown.contains(gone), "{gone}: {shown}");
+            }
+            assert!(shown.contains("TileShadingRateQCOM 1 1 1"), "{shown}");
+            assert_eq!(shown.contains("Binding 5"), binding == 5, "{shown}");
+            // The image that is written is not read-only any more; the other one is.
+            assert_eq!(shown.matches("NonWritable").count(), if binding == 0 { 1 } else { 2 }, "{shown}");
+            let lowered = tile::lower(&compute, [8, 4, 1]).unwrap();
+            assert_eq!(broken(&lowered.words), [""; 0]);
+            assert_eq!(refused(&lowered.words, "vulkan1.3"), None);
+        }
+    }
+}
+
+#[test]
+fn what_only_rasterisation_gives_is_refused_by_name() {
+    let load = "%centre = OpLoad %v4float %position\n";
+    let changes = [
+        ("BuiltIn FragCoord", "BuiltIn PointCoord", "an input other than FragCoord and the tile's built-ins"),
+        ("Location 0", "Location 1", "an output that is no colour attachment's"),
+        (
+            "OpDecorate %color Location 0",
+            "OpDecorate %color BuiltIn FragDepth",
+            "an output that is no colour attachment's",
+        ),
+        ("%image = OpTypeImage %uint 2D 0 0 0 2 R32ui", "%image = OpTypeImage %uint 2D 0 0 0 2 R32i", "another image"),
+        ("NonCoherentTileAttachmentReadQCOM", "DepthReplacing", "this execution mode of a fragment shader"),
+        (load, "%centre = OpLoad %v4float %position\n%slope = OpDPdx %v4float %centre\n", "OpDPdx"),
+        (load, "%copy = OpCopyObject %pointer_position %position\n%centre = OpLoad %v4float %copy\n", "passed on"),
+        ("OpEntryPoint Fragment", "OpEntryPoint GLCompute", "an entry point that is not Fragment"),
+    ];
+    for (from, to, expected) in changes {
+        assert!(FRAGMENT.contains(from), "{from}");
+        let error = drawn(&FRAGMENT.replacen(from, to, 1), 0, true).unwrap_err().to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    let core = drawn("OpCapability Shader\nOpMemoryModel Logical GLSL450", 0, true).unwrap_err();
+    assert_eq!(core, LowerError::NothingToDo(Capability::TileShadingQCOM));
 }
 
 fn gather(call: &str) -> Module {

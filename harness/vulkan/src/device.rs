@@ -306,7 +306,12 @@ impl DeviceShared {
 
     /// The layouts of a key, made on first use and kept.
     pub(crate) fn layout(&self, key: &LayoutKey) -> Result<Made, Error> {
-        lock(&self.layouts).get(&self.raw, key)
+        let mut stages = vk::ShaderStageFlags::COMPUTE;
+        if self.capabilities.has_feature("tileShadingFragmentStage") {
+            // Dispatches and draws of a pass share their descriptor sets.
+            stages |= vk::ShaderStageFlags::FRAGMENT;
+        }
+        lock(&self.layouts).get(&self.raw, key, stages)
     }
 
     /// Submits one command buffer.

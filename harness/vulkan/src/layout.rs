@@ -72,14 +72,19 @@ pub(crate) fn descriptor_type(kind: DescriptorKind) -> Option<vk::DescriptorType
 }
 
 impl Layouts {
-    /// The set layouts and the pipeline layout of `key`, whose kinds all have a descriptor type.
-    pub(crate) fn get(&mut self, device: &ash::Device, key: &LayoutKey) -> Result<Made, Error> {
+    /// The set layouts and the pipeline layout of `key`, whose kinds all have a descriptor type; `stages` see the descriptors.
+    pub(crate) fn get(
+        &mut self,
+        device: &ash::Device,
+        key: &LayoutKey,
+        stages: vk::ShaderStageFlags,
+    ) -> Result<Made, Error> {
         if let Some(made) = self.pipelines.get(key) {
             return Ok(made.clone());
         }
         let mut sets = Vec::new();
         for set in key.sets() {
-            sets.push(self.set(device, set)?);
+            sets.push(self.set(device, set, stages)?);
         }
         let ranges =
             [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(key.push_constants)];
@@ -91,7 +96,12 @@ impl Layouts {
         Ok(self.pipelines.entry(key.clone()).or_insert(Made { sets, pipeline }).clone())
     }
 
-    fn set(&mut self, device: &ash::Device, bindings: &[BindingLayout]) -> Result<vk::DescriptorSetLayout, Error> {
+    fn set(
+        &mut self,
+        device: &ash::Device,
+        bindings: &[BindingLayout],
+        stages: vk::ShaderStageFlags,
+    ) -> Result<vk::DescriptorSetLayout, Error> {
         let key: Vec<BindingLayout> = bindings.iter().map(|b| BindingLayout { set: 0, ..*b }).collect();
         if let Some(&set) = self.sets.get(&key) {
             return Ok(set);
@@ -103,7 +113,7 @@ impl Layouts {
                     .binding(b.binding)
                     .descriptor_type(descriptor_type(b.kind).unwrap_or_default())
                     .descriptor_count(b.count)
-                    .stage_flags(vk::ShaderStageFlags::COMPUTE)
+                    .stage_flags(stages)
             })
             .collect();
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);

@@ -5,6 +5,7 @@
 //! A lowered module says nothing of an extension's native support: it shows what the shader means, and tests what runs it.
 
 pub mod bindless;
+pub mod fragment;
 pub mod gather;
 mod layout;
 pub mod tile;

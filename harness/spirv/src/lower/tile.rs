@@ -212,7 +212,7 @@ impl Pass<'_> {
         let uint = self.editor.uint(32);
         let (two, three) = (self.editor.vector(uint, 2), self.editor.vector(uint, 3));
         for (i, (built_in, at)) in BUILT_INS.into_iter().enumerate() {
-            let declared = built_in_variable(module, built_in).and_then(|variable| self.pointee(variable));
+            let declared = built_in_variable(module, built_in).and_then(|variable| module.pointee(variable));
             types.push(declared.unwrap_or(if built_in == BuiltIn::TileDimensionQCOM { three } else { two }));
             let operands = [block, self.members + i as u32, Decoration::Offset.word(), self.base + at];
             self.editor.annotate(Op::MemberDecorate, &operands);
@@ -229,12 +229,6 @@ impl Pass<'_> {
         self.editor.global(Op::TypePointer, &[pointer, class, block]);
         self.editor.global(Op::Variable, &[pointer, self.push, class]);
         Ok(())
-    }
-
-    /// The word of the type that a variable holds.
-    fn pointee(&self, variable: Instruction<'_>) -> Option<u32> {
-        let ty = self.module.type_declared(variable.result_type()?)?;
-        self.module.type_definition(self.module.pointer(ty)?.1?).result()
     }
 
     /// Reads a built-in from a member of the push constants.
@@ -258,8 +252,7 @@ impl Pass<'_> {
                     if let Some(user) = passed_on {
                         return Err(LowerError::at(user, "a pointer into a built-in that is passed on"));
                     }
-                    let part = i.result_type().and_then(|ty| module.pointer(module.type_declared(ty)?)?.1);
-                    let part = part.and_then(|ty| module.type_definition(ty).result()).unwrap_or_default();
+                    let part = module.pointee(i).unwrap_or_default();
                     let pointer = self.editor.pointer(StorageClass::PushConstant, part);
                     let mut operands = vec![pointer, result, self.push, index];
                     operands.extend(i.operands().iter().skip(1));
@@ -274,7 +267,7 @@ impl Pass<'_> {
 
     /// `WorkgroupSize`, an input beside a shading rate, becomes the size that was chosen.
     fn workgroup_size(&mut self, variable: Instruction<'_>, size: [u32; 3]) -> Result<(), LowerError> {
-        let ty = self.pointee(variable).unwrap_or_default();
+        let ty = self.module.pointee(variable).unwrap_or_default();
         let uint = self.editor.uint(32);
         let parts = size.map(|n| self.editor.constant(uint, 32, u64::from(n)));
         let three = self.editor.vector(uint, 3);
@@ -309,7 +302,9 @@ impl Pass<'_> {
         let bool_ty = self.editor.bool();
         let bools = self.editor.vector(bool_ty, 3);
         let (id, id_ty) = match built_in_variable(module, BuiltIn::GlobalInvocationId) {
-            Some(variable) => (variable.result().unwrap_or_default(), self.pointee(variable).unwrap_or_default()),
+            Some(variable) => {
+                (variable.result().unwrap_or_default(), self.module.pointee(variable).unwrap_or_default())
+            }
             None => {
                 let pointer = self.editor.pointer(StorageClass::Input, three);
                 let id = self.editor.variable(pointer, StorageClass::Input);

@@ -388,4 +388,10 @@ impl Module {
             _ => None,
         }
     }
+
+    /// The word of the type that an instruction's result points to: a variable's, or an access chain's.
+    pub fn pointee(&self, instruction: Instruction<'_>) -> Option<u32> {
+        let ty = self.type_declared(instruction.result_type()?)?;
+        self.type_definition(self.pointer(ty)?.1?).result()
+    }
 }

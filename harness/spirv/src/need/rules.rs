@@ -134,6 +134,10 @@ pub static NEED_RULES: &[NeedRule] = &[
         says: "16-bit values in push constants need storagePushConstant16",
     },
     NeedRule {
+        id: "VUID-RuntimeSpirv-NonWritable-06340",
+        says: "what fragment stages may store to needs fragmentStoresAndAtomics",
+    },
+    NeedRule {
         id: "VUID-RuntimeSpirv-None-06343",
         says: "group operations only in the stages of subgroupSupportedStages",
     },

@@ -4,7 +4,7 @@ use super::Test;
 use super::derive::{Derive, feature, property};
 use super::instructions::is_subgroup_operation;
 use crate::module::Module;
-use crate::reflect::Usage;
+use crate::reflect::{Usage, may_be_written};
 use crate::tables::{Capability, ExecutionModel, Op};
 
 /// Instructions that have a list of stages.
@@ -73,12 +73,24 @@ impl Derive<'_> {
                 }
             }
         }
-        if model == ExecutionModel::Fragment
-            && let Some(at) = self.declaration(Capability::TileShadingQCOM)
-        {
+        if model == ExecutionModel::Fragment {
+            self.fragment(usage);
+        }
+    }
+
+    fn fragment(&mut self, usage: &Usage) {
+        if let Some(at) = self.declaration(Capability::TileShadingQCOM) {
             let rule = Some("VUID-RuntimeSpirv-TileShadingQCOM-10699");
             let because = "capability TileShadingQCOM in Fragment".to_owned();
             self.push(at, because, rule, feature("tileShadingFragmentStage"));
+        }
+        let module = self.module;
+        let writable = usage.globals.iter().map(|id| module.word(*id)).filter(|word| may_be_written(module, *word));
+        for variable in writable.filter_map(|word| module.definition_of_word(word)) {
+            let rule = Some("VUID-RuntimeSpirv-NonWritable-06340");
+            let name = module.names().display(variable.result().unwrap_or_default());
+            let because = format!("{name}, without NonWritable in Fragment");
+            self.push(variable.at, because, rule, feature("fragmentStoresAndAtomics"));
         }
     }
 }

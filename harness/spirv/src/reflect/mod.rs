@@ -191,6 +191,16 @@ pub(crate) fn variable(module: &Module, word: u32) -> Option<(StorageClass, Type
     }
 }
 
+/// Whether a module-scope variable is a storage image, texel buffer, tensor or buffer that no decoration forbids to store to.
+pub(crate) fn may_be_written(module: &Module, word: u32) -> bool {
+    let Some((class, ty)) = variable(module, word) else { return false };
+    let (element, _) = elements(module, ty);
+    use DescriptorKind::{StorageBuffer, StorageImage, StorageTexelBuffer, Tensor};
+    let (kind, _) = descriptor(module, class, element);
+    matches!(kind, Some(StorageImage | StorageTexelBuffer | StorageBuffer | Tensor))
+        && !forbids(module, word, element, Decoration::NonWritable)
+}
+
 fn binding(module: &Module, layouts: &mut Layouts, word: u32, class: StorageClass, ty: TypeId) -> Option<Binding> {
     let binding = decoration(module, word, Decoration::Binding)?;
     let (element, count) = elements(module, ty);

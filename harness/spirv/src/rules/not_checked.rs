@@ -62,7 +62,6 @@ pub static NOT_CHECKED_ON_DEVICES: &[(&str, &[&str])] = &[
             "None-09558",
             "Location-06272",
             "Location-06428",
-            "NonWritable-06340",
             "NonWritable-06341",
             "None-06342",
             "OpTypeVector-06816",

@@ -1,7 +1,7 @@
 //! A pass on a device: lowered, tile by tile; as an ordinary shader over the whole frame; and natively.
 
 use super::model::Executor;
-use super::pass::{Access, Contents, Pass, Permitted, groups};
+use super::pass::{Access, Contents, Pass, Permitted, Stage, StepError, groups};
 use super::shader::FRAME_GROUP;
 use assay_oracle::Tile;
 use assay_spirv::Module;
@@ -17,9 +17,9 @@ use std::time::Duration;
 /// Why a device has no results.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DeviceError {
-    /// The words are no module: the case is wrong.
-    #[error("a step is no module: {0}")]
-    Module(String),
+    /// A step is no compute module.
+    #[error(transparent)]
+    Step(#[from] StepError),
     /// The case's module is not lowered.
     #[error(transparent)]
     Lower(#[from] LowerError),
@@ -33,11 +33,7 @@ pub(super) enum DeviceError {
 /// # Errors
 /// A step is no module, or is not lowered.
 pub(super) fn lowered(pass: &Pass, local_size: [u32; 3]) -> Result<Vec<LoweredTile>, DeviceError> {
-    let lower = |words: &Vec<u32>| {
-        let module = Module::parse(words.clone()).map_err(|error| DeviceError::Module(error.to_string()))?;
-        Ok(lower(&module, local_size)?)
-    };
-    pass.steps.iter().map(|step| lower(&step.words)).collect()
+    pass.steps.iter().map(|step| Ok(lower(&pass.compute(step)?, local_size)?)).collect()
 }
 
 /// The images and buffers of a pass on a device, to be dispatched over.
@@ -146,7 +142,7 @@ impl Executor for Lowered<'_> {
     fn step(&mut self, step: usize, tile: &Tile, memory: &mut Permitted) -> Result<(), Error> {
         let (lowered, pipeline) = &self.steps[step];
         let values = TileValues { offset: tile.offset, size: tile.size, apron: tile.apron };
-        let cover = groups(tile.size, self.bound.pass.steps[step].texels);
+        let cover = self.bound.pass.steps[step].groups(tile.size);
         let groups = lowered.groups(&values).unwrap_or(cover);
         let push = lowered.push_constants(&[], &values);
         self.bound.run(pipeline, groups, &push, &mut memory.contents)
@@ -167,6 +163,19 @@ pub(super) fn full_frame(device: &Device, pass: &Pass, limit: Duration) -> Resul
         bound.run(&pipeline, groups, &[], &mut memory)?;
     }
     Ok(memory)
+}
+
+/// A step, made ready.
+enum Made<'a> {
+    /// The texels of a workgroup are there where it has no shading rate.
+    Dispatch {
+        pipeline: Pipeline,
+        texels: Option<[u32; 3]>,
+    },
+    Draw {
+        fragment: &'a [u32],
+        per_tile: bool,
+    },
 }
 
 /// Runs the pass natively.
@@ -199,18 +208,27 @@ pub(super) fn native(device: &Device, pass: &Pass, limit: Duration) -> Result<Ti
     layout.extend(buffers.iter().map(|b| BindingLayout::new(0, b.binding, DescriptorKind::StorageBuffer, 1)));
     let mut made = Vec::new();
     for step in &pass.steps {
-        let description = PipelineDesc { bindings: Bindings::Listed(&layout), ..PipelineDesc::new(&step.words, 0) };
-        made.push((device.pipeline(&description)?, is_rated(&step.words), step.texels));
+        made.push(match step.stage {
+            Stage::Compute { texels } => {
+                let bindings = Bindings::Listed(&layout);
+                let pipeline = device.pipeline(&PipelineDesc { bindings, ..PipelineDesc::new(&step.words, 0) })?;
+                Made::Dispatch { pipeline, texels: (!is_rated(&step.words)).then_some(texels) }
+            }
+            Stage::Fragment { per_tile } => Made::Draw { fragment: &step.words, per_tile },
+        });
     }
     let mut steps = Vec::new();
-    for (index, (pipeline, rated, texels)) in made.iter().enumerate() {
-        if index > 0 {
+    for (index, made) in made.iter().enumerate() {
+        if index > 0 && pass.steps[index].barrier {
             steps.push(TileStep::Barrier);
         }
         let push_constants: &[u8] = &[];
-        steps.push(match rated {
-            true => TileStep::DispatchTile { pipeline, push_constants },
-            false => TileStep::Cover { pipeline, push_constants, texels: *texels },
+        steps.push(match made {
+            Made::Dispatch { pipeline, texels: None } => TileStep::DispatchTile { pipeline, push_constants },
+            Made::Dispatch { pipeline, texels: Some(texels) } => {
+                TileStep::Cover { pipeline, push_constants, texels: *texels }
+            }
+            Made::Draw { fragment, per_tile } => TileStep::Draw { fragment, per_tile: *per_tile },
         });
     }
     let pass = TilePass {

@@ -1,6 +1,10 @@
 //! What a case of tile shading runs: a render pass whose steps run for every tile.
 
 use assay_oracle::{Cell, Tile};
+use assay_spirv::Module;
+use assay_spirv::lower::LowerError;
+use assay_spirv::lower::fragment::{self, ColorImage, Draw};
+use assay_spirv::module::ModuleError;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
 use std::collections::BTreeMap;
@@ -55,14 +59,54 @@ pub struct Buffer {
     pub data: Vec<u8>,
 }
 
-/// What runs for every tile.
+/// How a step's shader is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Dispatched for every tile: by `vkCmdDispatchTileQCOM` where it has a shading rate, else with as many workgroups as
+    /// cover a tile.
+    Compute {
+        /// The texels of a workgroup, where there is no shading rate.
+        texels: [u32; 3],
+    },
+    /// Drawn, as one triangle that covers the render area, into the colour attachments of its outputs' locations.
+    Fragment {
+        /// Whether inside per-tile execution, for every tile; else once for all of the pass, where the tile's built-ins read as
+        /// zero.
+        per_tile: bool,
+    },
+}
+
+/// What runs in a pass.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The native module. With a shading rate it is dispatched by `vkCmdDispatchTileQCOM`, else with as many workgroups as
-    /// cover a tile.
+    /// The native module.
     pub words: Vec<u32>,
-    /// The texels of a workgroup, where there is no shading rate.
-    pub texels: [u32; 3],
+    /// How it is run.
+    pub stage: Stage,
+    /// Whether there is a barrier between it and the step before. Two draws without one are in rasterization order: a fragment
+    /// whose loads are coherent sees what the first left of its own texel.
+    pub barrier: bool,
+}
+
+impl Step {
+    /// The workgroups of a tile's dispatch, where there is no shading rate.
+    pub(super) fn groups(&self, tile: [u32; 3]) -> [u32; 3] {
+        match self.stage {
+            Stage::Compute { texels } => groups(tile, texels),
+            Stage::Fragment { .. } => tile,
+        }
+    }
+}
+
+/// Why a step is no compute module.
+#[derive(Debug, thiserror::Error)]
+pub enum StepError {
+    /// The words are no module: the case is wrong.
+    #[error("a step is no module: {0}")]
+    Module(#[from] ModuleError),
+    /// The case's fragment shader is not lowered.
+    #[error(transparent)]
+    Lower(#[from] LowerError),
 }
 
 /// How many workgroups of so many texels cover a size.
@@ -111,7 +155,7 @@ pub struct Pass {
     pub attachments: Vec<Attachment>,
     /// Its buffers.
     pub buffers: Vec<Buffer>,
-    /// What runs for every tile, in order, with a barrier between two.
+    /// What runs, in order.
     pub steps: Vec<Step>,
     /// An ordinary compute shader over the whole render area that leaves the same: one module for each step.
     pub full_frame: Vec<Vec<u32>>,
@@ -132,6 +176,31 @@ impl Pass {
             area: self.area,
         };
         (first[1]..end[1]).flat_map(|y| (first[0]..end[0]).map(move |x| at(x, y))).collect()
+    }
+
+    /// The storage images of the colour attachments, by location; `None` for those that shaders do not see as such.
+    fn colors(&self) -> Vec<Option<ColorImage>> {
+        let colors = self.attachments.iter().filter(|attachment| attachment.role == AttachmentRole::Color);
+        let image = |attachment: &Attachment| {
+            let (binding, _) = attachment.bindings.iter().find(|(_, access)| *access == Access::Storage)?;
+            Some(ColorImage { set: 0, binding: *binding, format: attachment.memory_format() })
+        };
+        colors.map(image).collect()
+    }
+
+    /// A step as a compute module of tile shading: itself, or what its draw means.
+    ///
+    /// # Errors
+    /// It is no module, or does what only fragments can.
+    pub fn compute(&self, step: &Step) -> Result<Module, StepError> {
+        let native = Module::parse(step.words.clone())?;
+        match step.stage {
+            Stage::Compute { .. } => Ok(native),
+            Stage::Fragment { per_tile } => {
+                let draw = Draw { colors: &self.colors(), area: self.area, per_tile };
+                Ok(Module::parse(fragment::lower(&native, &draw)?)?)
+            }
+        }
     }
 
     /// What it begins with.

@@ -1,14 +1,13 @@
-//! A pass in the oracle: the native modules, tile by tile.
+//! A pass in the oracle: the native modules, tile by tile; fragment shaders as the compute shaders that their draws mean.
 
 use super::model::{self, Executor, shuffled};
-use super::pass::{Access, Pass, Permitted, Step, groups};
+use super::pass::{Access, Pass, Permitted, StepError};
 use assay_oracle::{
     Buffer, Dispatch, Image, Limits, Memory, Program, ProgramError, Resource, RunError, Slot, SpecValues, Tile,
 };
 use assay_spirv::Module;
 #[cfg(test)]
 use assay_spirv::lower::tile::{LoweredTile, TileValues};
-use assay_spirv::module::ModuleError;
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::sampling::View;
 use assay_spirv::tables::Dim;
@@ -17,13 +16,13 @@ use std::collections::BTreeMap;
 /// Why a pass has no reference: the case is wrong.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReferenceError {
-    /// The words are no module.
-    #[error("step {step} is no module: {error}")]
-    Module {
+    /// A step is no compute module.
+    #[error("step {step}: {error}")]
+    Step {
         /// Which step.
         step: usize,
-        /// What is wrong.
-        error: ModuleError,
+        /// Why.
+        error: StepError,
     },
     /// A module breaks rules.
     #[error("the module of step {step} is not legal: {what}")]
@@ -86,7 +85,7 @@ pub(super) fn permitted_in_any_order(pass: &Pass, size: [u32; 2], seed: u64) -> 
     Ok(first)
 }
 
-/// Runs the native modules.
+/// Runs the native modules; of draws, what they mean.
 pub(super) struct Oracle<'a> {
     pass: &'a Pass,
     programs: Vec<Program>,
@@ -95,12 +94,16 @@ pub(super) struct Oracle<'a> {
 impl<'a> Oracle<'a> {
     fn new(pass: &'a Pass) -> Result<Self, ReferenceError> {
         let mut programs = Vec::new();
-        for (step, Step { words, .. }) in pass.steps.iter().enumerate() {
-            let module = Module::parse(words.clone()).map_err(|error| ReferenceError::Module { step, error })?;
-            if let Some(broken) = rules::violations(&module, Environment::of(&module)).first() {
-                return Err(ReferenceError::Illegal { step, what: broken.to_string() });
+        for (step, of) in pass.steps.iter().enumerate() {
+            let wrong = |error: StepError| ReferenceError::Step { step, error };
+            let native = Module::parse(of.words.clone()).map_err(|error| wrong(error.into()))?;
+            let compute = pass.compute(of).map_err(wrong)?;
+            for module in [&native, &compute] {
+                if let Some(broken) = rules::violations(module, Environment::of(module)).first() {
+                    return Err(ReferenceError::Illegal { step, what: broken.to_string() });
+                }
             }
-            programs.push(Program::new(&module, "main", &SpecValues::new())?);
+            programs.push(Program::new(&compute, "main", &SpecValues::new())?);
         }
         Ok(Oracle { pass, programs })
     }
@@ -113,7 +116,7 @@ impl Executor for Oracle<'_> {
         let (pass, program) = (self.pass, &self.programs[step]);
         let groups = match program.tile_shading_rate() {
             Some(_) => [1; 3],
-            None => groups(tile.size, pass.steps[step].texels),
+            None => pass.steps[step].groups(tile.size),
         };
         let dispatch = Dispatch { groups, tile: Some(*tile), ..Dispatch::default() };
         interpret(pass, program, dispatch, (step, tile), memory)
@@ -187,12 +190,14 @@ pub(super) struct LoweredOracle<'a> {
 
 #[cfg(test)]
 impl<'a> LoweredOracle<'a> {
-    pub(super) fn new(pass: &'a Pass, local_size: [u32; 3]) -> Result<Self, ReferenceError> {
+    /// `plant` changes the words of each lowered module.
+    pub(super) fn new(pass: &'a Pass, local_size: [u32; 3], plant: fn(&mut Vec<u32>)) -> Result<Self, ReferenceError> {
         let lowered = super::device::lowered(pass, local_size).expect("the modules are lowered");
         let mut steps = Vec::new();
-        for (step, lowered) in lowered.into_iter().enumerate() {
+        for (step, mut lowered) in lowered.into_iter().enumerate() {
+            plant(&mut lowered.words);
             let module = Module::parse(lowered.words.clone());
-            let module = module.map_err(|error| ReferenceError::Module { step, error })?;
+            let module = module.map_err(|error| ReferenceError::Step { step, error: error.into() })?;
             let program = Program::new(&module, "main", &SpecValues::new())?;
             steps.push((lowered, program));
         }
@@ -207,7 +212,7 @@ impl Executor for LoweredOracle<'_> {
     fn step(&mut self, step: usize, tile: &Tile, memory: &mut Permitted) -> Result<(), ReferenceError> {
         let (lowered, program) = &self.steps[step];
         let values = TileValues { offset: tile.offset, size: tile.size, apron: tile.apron };
-        let cover = groups(tile.size, self.pass.steps[step].texels);
+        let cover = self.pass.steps[step].groups(tile.size);
         let groups = lowered.groups(&values).unwrap_or(cover);
         let push_constants = lowered.push_constants(&[], &values);
         let dispatch = Dispatch { groups, push_constants, ..Dispatch::default() };

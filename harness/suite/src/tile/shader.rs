@@ -1,13 +1,13 @@
 //! The shaders of cases: written in WGSL around a body for one texel, compiled, and raised to tile shading.
 //!
 //! WGSL has neither tile attachments nor their built-ins: a private variable named after a built-in becomes that input, an image
-//! at a binding of an attachment becomes a tile attachment, and the workgroup size a shading rate. Raised modules are what
-//! native devices get, what the oracle interprets, and what is lowered.
+//! at a binding of an attachment becomes a tile attachment, the workgroup size a shading rate, and loads of fragments non-coherent.
+//! Raised modules are what native devices get, what the oracle interprets, and what is lowered.
 
 use assay_check::{CheckError, compile_wgsl};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{Instruction, Section};
+use assay_spirv::module::Section;
 use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, Op, StorageClass};
 
 /// The binding of the pass's parameters.
@@ -44,6 +44,43 @@ impl Cover {
     }
 }
 
+/// A fragment shader for one texel, `at`, whose centre is `position`; it discards the fragment where it sets `discarded`.
+#[derive(Clone, Debug)]
+pub(super) struct Fragment {
+    /// Buffers and functions.
+    pub declarations: String,
+    /// What is done for a texel: it loads from attachments, `image` and their binding, and assigns to `outputs.color` and the
+    /// location.
+    pub body: String,
+    /// Whether it is drawn for every tile.
+    pub per_tile: bool,
+    /// Whether fragments that are not the tile's to change are discarded: where those would be is not said.
+    pub guarded: bool,
+    /// Whether its loads are not held to rasterization order.
+    pub non_coherent: bool,
+}
+
+/// An attachment as WGSL declares it.
+#[derive(Clone, Debug)]
+pub(super) struct Declared {
+    /// Its binding.
+    pub binding: u32,
+    /// The type of its values: `u32`.
+    pub scalar: &'static str,
+    /// Its type, up to how a storage image is accessed.
+    pub ty: String,
+    /// Of a storage image the location of its colour attachment; `None` for sampled images.
+    pub location: Option<u32>,
+}
+
+impl Declared {
+    fn is_in(&self, text: &str) -> bool {
+        let name = format!("image{}", self.binding);
+        let rest = |at: usize| text[at + name.len()..].chars().next();
+        text.match_indices(&name).any(|(at, _)| !rest(at).is_some_and(|next| next.is_ascii_digit()))
+    }
+}
+
 /// What every shader has.
 const PRELUDE: &str = "
 struct Parameters { area: vec4<u32>, extent: vec2<u32>, layers: u32 }
@@ -77,12 +114,17 @@ pub(super) fn parameters(area: [[u32; 2]; 2], extent: [u32; 2], layers: u32) -> 
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
+/// Compiles a shader.
+fn module(name: &str, text: &str) -> Result<Module, CheckError> {
+    let words = compile_wgsl(text, &format!("{name}.wgsl"))?;
+    Module::parse(words).map_err(|error| CheckError::Shader { name: name.to_owned(), what: error.to_string() })
+}
+
 impl Kernel {
     fn module(&self, name: &str, main: &str) -> Result<Module, CheckError> {
         let Kernel { declarations, body } = self;
         let text = format!("{PRELUDE}\n{declarations}\nfn texel(at: vec2<u32>, layer: u32) {{\n{body}\n}}\n{main}\n");
-        let words = compile_wgsl(&text, &format!("{name}.wgsl"))?;
-        Module::parse(words).map_err(|error| CheckError::Shader { name: name.to_owned(), what: error.to_string() })
+        module(name, &text)
     }
 
     /// The native module: for every texel of the tile that is in the render area.
@@ -110,11 +152,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }}
 }}"
         );
-        let rate = match cover {
-            Cover::Rate(rate) => Some(rate),
+        let mode = match cover {
+            Cover::Rate(rate) => Some(Mode::Rate(rate)),
             Cover::Groups { .. } => None,
         };
-        Ok(raise(&self.module(name, &main)?, attachments, rate))
+        Ok(raise(&self.module(name, &main)?, attachments, mode))
     }
 
     /// An ordinary compute shader: an invocation for every texel of the framebuffer, which finds its tile itself.
@@ -142,11 +184,118 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 }
 
+impl Fragment {
+    /// The locations that it assigns to, with their attachments.
+    fn outputs<'a>(&self, images: &'a [Declared]) -> Vec<(u32, &'a Declared)> {
+        let located = images.iter().filter_map(|image| Some((image.location?, image)));
+        located.filter(|(location, _)| self.body.contains(&format!("outputs.color{location}"))).collect()
+    }
+
+    /// The whole text but for the entry point; `written` is how storage images of outputs are accessed.
+    fn text(&self, images: &[Declared], written: &str, main: &str) -> String {
+        let Fragment { declarations, body, .. } = self;
+        let outputs = self.outputs(images);
+        let mut text =
+            format!("{PRELUDE}\n{declarations}\nvar<private> position: vec4<f32>;\nvar<private> discarded: bool;\n");
+        for image in images {
+            let Declared { binding, ty, location, .. } = image;
+            let is_output = outputs.iter().any(|(_, output)| output.binding == *binding);
+            let access = if is_output { written } else { "read" };
+            if image.is_in(&format!("{declarations} {body} {main}")) {
+                let access = if location.is_some() { format!(", {access}>") } else { String::new() };
+                text += &format!("@group(0) @binding({binding}) var image{binding}: {ty}{access};\n");
+            }
+        }
+        if !outputs.is_empty() {
+            let member = |(location, image): &(u32, &Declared)| {
+                format!("    @location({location}) color{location}: vec4<{}>,\n", image.scalar)
+            };
+            let members: String = outputs.iter().map(member).collect();
+            text += &format!("struct Outputs {{\n{members}}}\nvar<private> outputs: Outputs;\n");
+        }
+        text + &format!("fn texel(at: vec2<u32>) {{\n{body}\n}}\n{main}\n")
+    }
+
+    /// The native module.
+    ///
+    /// # Errors
+    /// It does not compile.
+    pub(super) fn native(&self, name: &str, images: &[Declared], attachments: &[u32]) -> Result<Vec<u32>, CheckError> {
+        let guard = if self.guarded { "if !inside(at) { discard; }" } else { "" };
+        let discard = if self.body.contains("discarded") { "if discarded { discard; }" } else { "" };
+        let (result, end) = match self.outputs(images)[..] {
+            [] => ("", ""),
+            _ => (" -> Outputs", "return outputs;"),
+        };
+        let main = format!(
+            "@fragment
+fn main(@builtin(position) coordinates: vec4<f32>){result} {{
+    position = coordinates;
+    let at = vec2<u32>(coordinates.xy);
+    {guard}
+    texel(at);
+    {discard}
+    {end}
+}}"
+        );
+        let module = module(name, &self.text(images, "read", &main))?;
+        Ok(raise(&module, attachments, Some(Mode::Fragment { non_coherent: self.non_coherent })))
+    }
+
+    /// An ordinary compute shader: an invocation for every texel of the framebuffer, which finds its tile itself, and stores
+    /// what it assigned.
+    ///
+    /// # Errors
+    /// It does not compile.
+    pub(super) fn full_frame(
+        &self,
+        name: &str,
+        images: &[Declared],
+        tile: [u32; 2],
+        apron: [u32; 2],
+    ) -> Result<Vec<u32>, CheckError> {
+        let ([w, h], [ax, ay]) = (tile, apron);
+        let tile = format!(
+            "tile_size = vec3<u32>({w}u, {h}u, 1u);
+    tile_apron = vec2<u32>({ax}u, {ay}u);
+    tile_offset = id.xy / tile_size.xy * tile_size.xy;"
+        );
+        let tile = if self.per_tile { &tile } else { "" };
+        let store = |(location, image): &(u32, &Declared)| {
+            format!("    textureStore(image{}, id.xy, outputs.color{location});\n", image.binding)
+        };
+        let stores: String = self.outputs(images).iter().map(store).collect();
+        let main = format!(
+            "@compute @workgroup_size({FRAME_GROUP}, {FRAME_GROUP}, 1)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    {tile}
+    if any(id.xy < parameters.area.xy) || any(id.xy >= parameters.area.zw) {{ return; }}
+    position = vec4<f32>(vec2<f32>(id.xy) + vec2<f32>(0.5), 0.0, 1.0);
+    texel(id.xy);
+    if discarded {{ return; }}
+{stores}}}"
+        );
+        Ok(module(name, &self.text(images, "read_write", &main))?.into_words())
+    }
+}
+
 /// Width and height of a workgroup of an ordinary shader.
 pub(super) const FRAME_GROUP: u32 = 8;
 
+/// What an entry point of tile shading is given.
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    /// A shading rate, in place of its workgroup size.
+    Rate([u32; 3]),
+    /// What its loads are, of a fragment shader.
+    Fragment {
+        /// Not held to rasterization order.
+        non_coherent: bool,
+    },
+}
+
 /// Makes tile shading of an ordinary module.
-fn raise(module: &Module, attachments: &[u32], rate: Option<[u32; 3]>) -> Vec<u32> {
+fn raise(module: &Module, attachments: &[u32], mode: Option<Mode>) -> Vec<u32> {
     let mut editor = Editor::new(module);
     let capabilities = module.section(Section::Capabilities);
     if let Some(last) = capabilities.last() {
@@ -174,48 +323,32 @@ fn raise(module: &Module, attachments: &[u32], rate: Option<[u32; 3]>) -> Vec<u3
         };
         if let Some(built_in) = built_in {
             editor.annotate(Op::Decorate, &[word, Decoration::BuiltIn.word(), built_in.word()]);
-            declare(&mut editor, variable, StorageClass::Input);
-            retype_chains(&mut editor, word);
+            editor.reclass(variable, StorageClass::Input);
+            if matches!(mode, Some(Mode::Fragment { .. })) {
+                editor.annotate(Op::Decorate, &[word, Decoration::Flat.word()]);
+            }
             inputs.push(word);
         } else if class == Some(StorageClass::UniformConstant)
             && bound(Decoration::Binding).is_some_and(|binding| attachments.contains(&binding))
         {
-            declare(&mut editor, variable, StorageClass::TileAttachmentQCOM);
+            editor.reclass(variable, StorageClass::TileAttachmentQCOM);
         }
     }
     let entry = module.section(Section::EntryPoints).next();
     let function = entry.and_then(|entry| entry.operand(1)).unwrap_or_default();
     editor.add_to_interface(function, &inputs, &[]);
-    if let Some([x, y, z]) = rate {
-        for mode in module.section(Section::ExecutionModes) {
-            if mode.operand(1) == Some(ExecutionMode::LocalSize.word()) {
+    for of in module.section(Section::ExecutionModes) {
+        match (mode, of.operand(1).and_then(ExecutionMode::from_word)) {
+            (Some(Mode::Rate([x, y, z])), Some(ExecutionMode::LocalSize)) => {
                 let operands = [function, ExecutionMode::TileShadingRateQCOM.word(), x, y, z];
-                editor.replace(mode.at, instruction(Op::ExecutionMode, &operands));
+                editor.replace(of.at, instruction(Op::ExecutionMode, &operands));
             }
+            (Some(Mode::Fragment { non_coherent: true }), Some(ExecutionMode::OriginUpperLeft)) => {
+                let operands = [function, ExecutionMode::NonCoherentTileAttachmentReadQCOM.word()];
+                editor.after(of.at, &instruction(Op::ExecutionMode, &operands));
+            }
+            _ => {}
         }
     }
     editor.finish()
-}
-
-/// Declares a variable again in another class, without initial value, with a pointer type of its own.
-fn declare(editor: &mut Editor<'_>, variable: Instruction<'_>, class: StorageClass) {
-    let module = editor.module();
-    let pointee = variable.result_type().and_then(|ty| module.pointer(module.type_declared(ty)?)?.1);
-    let pointee = pointee.and_then(|ty| module.type_definition(ty).result()).unwrap_or_default();
-    let pointer = editor.id();
-    let mut words = instruction(Op::TypePointer, &[pointer, class.word(), pointee]);
-    words.extend(instruction(Op::Variable, &[pointer, variable.result().unwrap_or_default(), class.word()]));
-    editor.replace(variable.at, words);
-}
-
-/// Pointers into a variable that became an input.
-fn retype_chains(editor: &mut Editor<'_>, variable: u32) {
-    let module = editor.module();
-    for chain in module.instructions().filter(|i| i.op == Some(Op::AccessChain) && i.operand(0) == Some(variable)) {
-        let part = chain.result_type().and_then(|ty| module.pointer(module.type_declared(ty)?)?.1);
-        let part = part.and_then(|ty| module.type_definition(ty).result()).unwrap_or_default();
-        let mut words = chain.words.to_vec();
-        words[1] = editor.pointer(StorageClass::Input, part);
-        editor.replace(chain.at, words);
-    }
 }

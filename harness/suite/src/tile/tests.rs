@@ -2,11 +2,12 @@
 
 use super::judge::Verdict;
 use super::model::{self, Executor, shuffled};
-use super::pass::{Contents, Pass, Permitted};
+use super::pass::{Contents, Pass, Permitted, Stage};
 use super::{reference, run};
 use crate::Suite as _;
 use assay_oracle::Tile;
 use assay_runner::Status;
+use assay_spirv::tables::{Decoration, Op};
 
 fn pass(name: &str) -> Pass {
     let cases = super::TileShading.cases();
@@ -144,7 +145,7 @@ fn wrong(pass: &Pass, fault: Fault) -> (u64, usize) {
 /// The verdict on a pass with a fault, and how many texels are changed outside tiles.
 fn planted(pass: &Pass, fault: Fault) -> (Verdict, usize) {
     let permitted = reference::permitted(pass, pass.tile, 7).unwrap_or_else(|e| panic!("{e}"));
-    let inner = reference::LoweredOracle::new(pass, [4, 4, 1]).unwrap_or_else(|e| panic!("{e}"));
+    let inner = reference::LoweredOracle::new(pass, [4, 4, 1], |_| ()).unwrap_or_else(|e| panic!("{e}"));
     let mut planted = Planted { inner, pass, fault, first: None };
     let left = model::run(pass, &pass.tiles(pass.tile), &mut planted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
     let verdict = run::verdict(pass, &left, None, &permitted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
@@ -195,6 +196,18 @@ fn every_planted_fault_is_found() {
         ("tile.program.histogram.rate4x4", F::Twice),
         ("tile.program.histogram.rate4x4", F::ColumnMissing),
         ("tile.program.depth_range.groups", F::OffsetOffByOne),
+        ("tile.fragment.fetch.coherent.tile", F::OffsetOffByOne),
+        ("tile.fragment.mirror.non_coherent", F::ColumnMissing),
+        ("tile.fragment.apron.2x2.load", F::ApronOffByOne),
+        ("tile.fragment.apron.4x1.fetch", F::ApronOffByOne),
+        ("tile.fragment.outputs.2.pass", F::WrongAttachment),
+        ("tile.fragment.order.compute.tile", F::NoBarrier),
+        ("tile.fragment.order.before_compute.pass", F::NoBarrier),
+        ("tile.fragment.order.draws.non_coherent.tile", F::NoBarrier),
+        ("tile.fragment.order.rasterization.dynamic.pass", F::NoBarrier),
+        ("tile.fragment.order.alternating", F::Twice),
+        ("tile.fragment.shaded.tile", F::ColumnMissing),
+        ("tile.fragment.program.deferred.pass", F::OutsideTile),
     ] {
         let pass = pass(name);
         assert_eq!(wrong(&pass, Fault::None), (0, 0), "{name}: wrong without a fault");
@@ -202,6 +215,82 @@ fn every_planted_fault_is_found() {
         assert!(failing > 0, "{name}: {fault:?} was not found");
         assert!(outside > 0 || fault != F::OutsideTile, "{name}: {fault:?}");
     }
+}
+
+/// A word in place of another one.
+fn exchange(words: &mut [u32], from: u32, to: u32) {
+    let found = words.iter_mut().filter(|word| **word == from);
+    assert!(found.map(|word| *word = to).count() > 0, "{from:#x} is not there");
+}
+
+/// Mistakes of a draw that another executor would not show: in what is rasterised, what fragments see, and where outputs go.
+#[test]
+fn faults_of_draws_are_found() {
+    type Change = fn(&mut Pass);
+    type Plant = fn(&mut Vec<u32>);
+    const NONE: Plant = |_| ();
+    let outside = |pass: &mut Pass| pass.steps[0].stage = Stage::Fragment { per_tile: true };
+    let wider = |pass: &mut Pass| pass.area[1][0] += 1;
+    let narrower = |pass: &mut Pass| pass.area = [pass.area[0].map(|n| n + 1), pass.area[1].map(|n| n - 1)];
+    // The outputs of the first two locations change places.
+    let locations = |pass: &mut Pass| {
+        let words = &mut pass.steps[0].words;
+        let start = 4 << 16 | Op::Decorate as u32;
+        for at in 0..words.len() - 3 {
+            if let [first, _, decoration, location @ (0 | 1)] = words[at..at + 4]
+                && (first, decoration) == (start, Decoration::Location.word())
+            {
+                words[at + 3] = 1 - location;
+            }
+        }
+    };
+    // What is discarded and what is kept change places.
+    let kept = |pass: &mut Pass| {
+        exchange(&mut pass.steps[0].words, 5 << 16 | Op::IEqual as u32, 5 << 16 | Op::INotEqual as u32);
+    };
+    let faults: [(&str, Change, Plant); 9] = [
+        ("tile.fragment.built_ins.pass", outside, NONE),
+        ("tile.fragment.shaded.pass", wider, NONE),
+        ("tile.fragment.shaded.tile", narrower, NONE),
+        ("tile.fragment.fetch.non_coherent.pass", narrower, NONE),
+        ("tile.fragment.outputs.4.tile", locations, NONE),
+        ("tile.fragment.outputs.sparse.tile", locations, NONE),
+        ("tile.fragment.discard.pass", kept, NONE),
+        (
+            "tile.fragment.atomic.min",
+            |_| (),
+            |words| {
+                exchange(words, 7 << 16 | Op::AtomicUMin as u32, 7 << 16 | Op::AtomicUMax as u32);
+            },
+        ),
+        ("tile.fragment.coordinates.tile", |_| (), |words| exchange(words, 0.5f32.to_bits(), 0)),
+    ];
+    for (name, change, plant) in faults {
+        let right = pass(name);
+        let mut wrong = pass(name);
+        change(&mut wrong);
+        for (pass, plant, is_wrong) in [(&right, NONE, false), (&wrong, plant, true)] {
+            let permitted = permitted(&right);
+            let mut executor =
+                reference::LoweredOracle::new(pass, [4, 4, 1], plant).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let left =
+                model::run(&right, &right.tiles(right.tile), &mut executor).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let verdict = run::verdict(&right, &left, None, &permitted).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(verdict.failing() > 0, is_wrong, "{name}");
+        }
+    }
+}
+
+/// What no text promises is no case: a texel that another fragment of the same draw writes is a race.
+#[test]
+fn a_texel_that_the_draw_writes_elsewhere_is_no_case() {
+    let mut pass = pass("tile.fragment.mirror.coherent");
+    let why = |pass: &Pass| reference::permitted(pass, pass.tile, 7).map(|_| ()).map_err(|error| error.to_string());
+    assert_eq!(why(&pass), Ok(()));
+    // The output goes to the attachment that is loaded from.
+    pass.attachments.swap(0, 1);
+    let refused = why(&pass).expect_err("a race");
+    assert!(refused.contains("data race"), "{refused}");
 }
 
 fn permitted(pass: &Pass) -> Permitted {

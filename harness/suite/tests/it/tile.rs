@@ -75,9 +75,9 @@ fn lowered_modules_are_core_and_legal() {
     for (i, case) in cases().into_iter().step_by(5).enumerate() {
         let pass = case.pass(RunPath::Lowered).expect("a pass").expect("it compiles");
         for step in &pass.steps {
-            let native = Module::parse(step.words.clone()).expect("a module");
+            let compute = pass.compute(step).unwrap_or_else(|e| panic!("{}: {e}", case.name));
             let local_size = [[8, 8, 1], [1, 1, 1], [16, 2, 1]][i % 3];
-            let words = lower(&native, local_size).expect("it is lowered").words;
+            let words = lower(&compute, local_size).expect("it is lowered").words;
             let lowered = Module::parse(words).expect("a module");
             let broken = rules::violations(&lowered, Environment::of(&lowered));
             wrong.extend(broken.iter().map(|violation| format!("{}: {violation}\n", case.name)));

@@ -2,6 +2,7 @@
 
 use assay_spirv::reflect::DescriptorKind;
 
+use super::draw::written;
 use super::{AttachmentRole, PassForm, Recording, TilePass, TileStep};
 use crate::capabilities::PropertyValue;
 use crate::device::DeviceShared;
@@ -21,7 +22,16 @@ pub(super) fn check(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Er
         false => Err(device.lacks(format!("the feature {name} ({rule})"))),
     };
     feature("tileShading", "VUID-VkRenderPassTileShadingCreateInfoQCOM-tileShading-10658")?;
-    feature("tileShadingPerTileDispatch", "VUID-vkCmdDispatch-None-10674")?;
+    let is_dispatch = |step: &TileStep<'_>| !matches!(step, TileStep::Draw { .. } | TileStep::Barrier);
+    if pass.steps.iter().any(is_dispatch) {
+        feature("tileShadingPerTileDispatch", "VUID-vkCmdDispatch-None-10674")?;
+    }
+    if pass.steps.iter().any(|step| matches!(step, TileStep::Draw { .. })) {
+        feature("tileShadingFragmentStage", "VUID-RuntimeSpirv-TileShadingQCOM-10699")?;
+    }
+    if pass.steps.iter().any(|step| matches!(step, TileStep::Draw { per_tile: true, .. })) {
+        feature("tileShadingPerTileDraw", "VUID-vkCmdDraw-None-10677")?;
+    }
     if pass.steps.iter().any(|step| matches!(step, TileStep::DispatchTile { .. })) {
         feature("tileShadingDispatchTile", "VUID-vkCmdDispatchTileQCOM-None-10669")?;
     }
@@ -157,6 +167,27 @@ fn attachments(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> 
     Ok(())
 }
 
+fn draw(device: &DeviceShared, pass: &TilePass<'_>, fragment: &[u32], per_tile: bool) -> Result<(), Error> {
+    if pass.layers != 1 {
+        return Err(Error::invalid("a draw reaches the first layer of a framebuffer, and the pass has several"));
+    }
+    if !per_tile && pass.recording != Recording::Primary {
+        return Err(Error::invalid("a draw outside per-tile execution is recorded in the primary command buffer"));
+    }
+    let colors = pass.attachments.iter().filter(|a| a.role == AttachmentRole::Color).count();
+    let written = written(fragment)?;
+    if let Some(location) = written.iter().find(|location| **location as usize >= colors) {
+        return Err(Error::invalid(format!(
+            "an output at location {location} of a pass with {colors} colour attachments"
+        )));
+    }
+    if !written.is_empty() && written.len() < colors && !device.capabilities.has_feature("independentBlend") {
+        let rule = "VUID-VkPipelineColorBlendStateCreateInfo-pAttachments-00605";
+        return Err(device.lacks(format!("the feature independentBlend, to write some attachments only ({rule})")));
+    }
+    Ok(())
+}
+
 fn steps(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
     let bindings = super::objects::bindings(pass)?;
     for step in pass.steps {
@@ -168,6 +199,10 @@ fn steps(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
                 ));
             }
             TileStep::Barrier => continue,
+            TileStep::Draw { fragment, per_tile } => {
+                draw(device, pass, fragment, *per_tile)?;
+                continue;
+            }
             TileStep::Dispatch { pipeline, push_constants, groups } => {
                 let most = device.properties.limits.max_workgroups;
                 if groups.contains(&0) || groups.iter().zip(most).any(|(asked, most)| *asked > most) {

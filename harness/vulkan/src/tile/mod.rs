@@ -1,9 +1,10 @@
-//! Tile shading as the device has it (`VK_QCOM_tile_shading`): a render pass whose dispatches run once for every tile.
+//! Tile shading as the device has it (`VK_QCOM_tile_shading`): a render pass whose dispatches and draws run once for every tile.
 //!
 //! [`Device::tile_pass`] does all of it once: makes the attachments and buffers, uploads, begins the pass, runs the steps for each
 //! tile, ends it, and reads back. It is for tests of what a device does, not for speed.
 
 mod check;
+mod draw;
 mod objects;
 mod record;
 mod structs;
@@ -56,7 +57,7 @@ pub struct TileAttachment<'a> {
     pub data: &'a [u8],
 }
 
-/// A storage buffer that the dispatches share.
+/// A storage buffer that the steps share.
 #[derive(Clone, Copy, Debug)]
 pub struct TileBuffer<'a> {
     /// Descriptor set.
@@ -80,7 +81,7 @@ pub enum Recording {
     PerTile,
 }
 
-/// What is recorded for every tile, in order.
+/// What is recorded in a pass, in order. All but draws that say otherwise stands inside per-tile execution.
 #[derive(Clone)]
 pub enum TileStep<'a> {
     /// `vkCmdDispatch`, whose workgroups run for every tile.
@@ -108,7 +109,16 @@ pub enum TileStep<'a> {
         /// All its push constants.
         push_constants: &'a [u8],
     },
+    /// `vkCmdDraw` of one triangle that covers the render area, at depth zero, with neither tests nor blending. The colour
+    /// attachments of the locations that the module has outputs for are written; others stay as they are.
+    Draw {
+        /// The words of the fragment shader, whose entry point is `main`.
+        fragment: &'a [u32],
+        /// Whether inside per-tile execution; else it is drawn once.
+        per_tile: bool,
+    },
     /// Later steps see what earlier ones stored to the tile's attachments and to buffers. With render pass objects only.
+    /// Between two steps inside per-tile execution it stands inside, too.
     Barrier,
 }
 
@@ -129,9 +139,9 @@ pub struct TilePass<'a> {
     pub apron: [u32; 2],
     /// Its attachments.
     pub attachments: &'a [TileAttachment<'a>],
-    /// The buffers of its dispatches.
+    /// The buffers of its steps.
     pub buffers: &'a [TileBuffer<'a>],
-    /// What runs for every tile. All pipelines have the same bindings: those of the attachments and buffers.
+    /// What runs. All pipelines have the same bindings: those of the attachments and buffers.
     pub steps: &'a [TileStep<'a>],
 }
 

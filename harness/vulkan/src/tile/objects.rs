@@ -6,8 +6,9 @@ use ash::{qcom, vk};
 use assay_spirv::reflect::DescriptorKind;
 use gpu_allocator::MemoryLocation;
 
+use super::draw::GraphicsPipeline;
 use super::structs::{self, RenderPassTileShadingCreateInfo};
-use super::{AttachmentRole, Mistake, PassForm, Recording, TileAttachment, TileGrid, TilePass, TilePassLeft};
+use super::{AttachmentRole, Mistake, PassForm, Recording, TileAttachment, TileGrid, TilePass, TilePassLeft, TileStep};
 use crate::descriptors::Objects;
 use crate::device::DeviceShared;
 use crate::error::Error;
@@ -50,6 +51,8 @@ pub(super) struct PassObjects {
     pub(super) render_pass: vk::RenderPass,
     pub(super) framebuffer: vk::Framebuffer,
     pub(super) flags: u32,
+    /// For each step, the pipeline of its draw.
+    pub(super) draws: Vec<Option<GraphicsPipeline>>,
 }
 
 impl Drop for PassObjects {
@@ -124,10 +127,17 @@ impl PassObjects {
         };
         // From here on a drop cleans up.
         let (render_pass, framebuffer) = (vk::RenderPass::null(), vk::Framebuffer::null());
-        let mut objects = Self { base, attachments, buffers, render_pass, framebuffer, flags };
+        let mut objects = Self { base, attachments, buffers, render_pass, framebuffer, flags, draws: Vec::new() };
         objects.describe(pass);
         if pass.form == PassForm::Objects {
             objects.make_render_pass(pass, mistake)?;
+        }
+        let layout = device.layout(&key)?.pipeline;
+        for step in pass.steps {
+            objects.draws.push(match step {
+                TileStep::Draw { fragment, .. } => Some(GraphicsPipeline::new(&objects, pass, layout, fragment)?),
+                _ => None,
+            });
         }
         Ok(objects)
     }
@@ -174,10 +184,8 @@ impl PassObjects {
         let mut descriptions = Vec::new();
         let (mut colors, mut inputs, mut depth) = (Vec::new(), Vec::new(), None);
         for (index, (attachment, made)) in (0..).zip(self.images(pass)) {
-            let both = made.image.aspects != made.aspect;
-            let format = if both { vk::Format::D32_SFLOAT_S8_UINT } else { vk_format(attachment.image.format)? };
             let description = vk::AttachmentDescription2::default()
-                .format(format)
+                .format(format(attachment, made)?)
                 .samples(vk::SampleCountFlags::TYPE_1)
                 .load_op(vk::AttachmentLoadOp::LOAD)
                 .store_op(vk::AttachmentStoreOp::STORE)
@@ -348,17 +356,25 @@ impl PassObjects {
     }
 }
 
+/// The format of an attachment's image.
+pub(super) fn format(attachment: &TileAttachment<'_>, made: &Attachment) -> Result<vk::Format, Error> {
+    let both = made.image.aspects != made.aspect;
+    if both { Ok(vk::Format::D32_SFLOAT_S8_UINT) } else { vk_format(attachment.image.format) }
+}
+
 /// The barrier between two steps of a tile. Neither a graphics subpass's dependency nor a barrier in a render pass may name compute
 /// stages (VUID-VkRenderPassCreateInfo2-pDependencies-03054, VUID-vkCmdPipelineBarrier2-None-07892), though the access flags of
 /// tile attachments are theirs: all commands stand for them.
 pub(super) fn step_barrier() -> vk::MemoryBarrier2<'static> {
     let all = vk::PipelineStageFlags2::ALL_COMMANDS;
-    let (read, write) = (structs::ATTACHMENT_READ, structs::ATTACHMENT_WRITE);
+    use vk::AccessFlags2 as A;
+    let read = structs::ATTACHMENT_READ | A::SHADER_READ | A::COLOR_ATTACHMENT_READ;
+    let write = structs::ATTACHMENT_WRITE | A::SHADER_WRITE | A::COLOR_ATTACHMENT_WRITE;
     vk::MemoryBarrier2::default()
         .src_stage_mask(all)
-        .src_access_mask(write | vk::AccessFlags2::SHADER_WRITE)
+        .src_access_mask(write)
         .dst_stage_mask(all)
-        .dst_access_mask(read | write | vk::AccessFlags2::SHADER_READ | vk::AccessFlags2::SHADER_WRITE)
+        .dst_access_mask(read | write)
 }
 
 /// The render area.

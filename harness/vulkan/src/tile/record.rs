@@ -1,5 +1,7 @@
 //! The commands of a pass.
 
+use std::ops::Range;
+
 use ash::vk;
 
 use super::objects::{PassObjects, area, step_barrier};
@@ -65,7 +67,32 @@ pub(super) fn record(
     }
 }
 
-/// Per-tile execution, from its begin to its end.
+/// Whether a step stands inside per-tile execution.
+fn is_inside(steps: &[TileStep<'_>], step: usize) -> bool {
+    let own = |step: &TileStep<'_>| match step {
+        TileStep::Draw { per_tile, .. } => Some(*per_tile),
+        TileStep::Dispatch { .. } | TileStep::Cover { .. } | TileStep::DispatchTile { .. } => Some(true),
+        TileStep::Barrier => None,
+    };
+    let before = steps[..=step].iter().rev().find_map(own);
+    let after = steps[step..].iter().find_map(own);
+    before.unwrap_or(true) && after.unwrap_or(true)
+}
+
+/// The steps that stand together, inside per-tile execution or outside it.
+fn runs(steps: &[TileStep<'_>]) -> Vec<(bool, Range<usize>)> {
+    let mut runs: Vec<(bool, Range<usize>)> = Vec::new();
+    for step in 0..steps.len() {
+        let inside = is_inside(steps, step);
+        match runs.last_mut() {
+            Some((last, range)) if *last == inside => range.end = step + 1,
+            _ => runs.push((inside, step..step + 1)),
+        }
+    }
+    runs
+}
+
+/// All steps, those inside per-tile execution between its begin and its end.
 ///
 /// # Safety
 /// As in `record`.
@@ -76,18 +103,20 @@ unsafe fn execution(
     tiles: &Commands<'_>,
     mistake: Mistake,
 ) -> Result<(), Error> {
-    // SAFETY: as in `record`.
-    unsafe {
-        if !matches!(mistake, Mistake::NoBegin | Mistake::EndTwice) {
-            tiles.begin_per_tile_execution(commands);
-        }
-        if mistake == Mistake::BeginTwice {
-            tiles.begin_per_tile_execution(commands);
-        }
-        wrong(objects, pass, mistake)?;
-        for_each_tile(objects, commands, (pass, grid), tiles);
-        if !matches!(mistake, Mistake::NoBegin | Mistake::NoEnd) {
-            tiles.end_per_tile_execution(commands);
+    for (inside, range) in runs(pass.steps) {
+        // SAFETY: as in `record`.
+        unsafe {
+            if inside && !matches!(mistake, Mistake::NoBegin | Mistake::EndTwice) {
+                tiles.begin_per_tile_execution(commands);
+            }
+            if inside && mistake == Mistake::BeginTwice {
+                tiles.begin_per_tile_execution(commands);
+            }
+            wrong(objects, pass, mistake)?;
+            record_steps(objects, commands, (pass, range, grid), tiles);
+            if inside && !matches!(mistake, Mistake::NoBegin | Mistake::NoEnd) {
+                tiles.end_per_tile_execution(commands);
+            }
         }
     }
     Ok(())
@@ -122,7 +151,7 @@ unsafe fn secondary(
     // SAFETY: as in `record`.
     unsafe {
         match pass.recording {
-            Recording::PerTile => for_each_tile(objects, commands, (pass, grid), tiles),
+            Recording::PerTile => record_steps(objects, commands, (pass, 0..pass.steps.len(), grid), tiles),
             Recording::Primary | Recording::Secondary => {
                 execution(objects, commands, (pass, grid), tiles, mistake)?;
             }
@@ -197,14 +226,14 @@ unsafe fn begin_pass(objects: &PassObjects, pass: &TilePass<'_>) {
 
 /// # Safety
 /// As in `record`.
-unsafe fn for_each_tile(
+unsafe fn record_steps(
     objects: &PassObjects,
     commands: vk::CommandBuffer,
-    (pass, grid): (&TilePass<'_>, &TileGrid),
+    (pass, range, grid): (&TilePass<'_>, Range<usize>, &TileGrid),
     tiles: &Commands<'_>,
 ) {
     let raw = &objects.base.device.raw;
-    for step in pass.steps {
+    for (step, draw) in pass.steps[range.clone()].iter().zip(&objects.draws[range]) {
         // SAFETY: as in `record`.
         unsafe {
             match step {
@@ -220,6 +249,11 @@ unsafe fn for_each_tile(
                 TileStep::DispatchTile { pipeline, push_constants } => {
                     bind(objects, commands, pipeline, push_constants);
                     tiles.dispatch_tile(commands);
+                }
+                TileStep::Draw { .. } => {
+                    if let Some(draw) = draw {
+                        draw.draw(objects, commands);
+                    }
                 }
                 TileStep::Barrier => barrier(objects, commands, &step_barrier(), vk::DependencyFlags::BY_REGION),
             }
@@ -331,4 +365,19 @@ unsafe fn transfer(objects: &PassObjects, pass: &TilePass<'_>, before: bool) -> 
         unsafe { barrier(objects, commands, &host, vk::DependencyFlags::empty()) };
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn per_tile_execution_begins_and_ends_around_the_steps_that_stand_inside() {
+        let draw = |per_tile| TileStep::Draw { fragment: &[], per_tile };
+        let (tile, pass, barrier) = (draw(true), draw(false), TileStep::Barrier);
+        let steps = [&tile, &barrier, &tile, &barrier, &pass, &barrier, &tile, &pass].map(Clone::clone);
+        // A barrier beside a step outside stands outside, too.
+        assert_eq!(runs(&steps), [(true, 0..3), (false, 3..6), (true, 6..7), (false, 7..8)]);
+        assert_eq!(runs(&[]), []);
+    }
 }

@@ -6,3 +6,4 @@ mod gather;
 mod resources;
 mod shader;
 mod tile;
+mod tile_draw;

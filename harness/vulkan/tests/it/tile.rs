@@ -14,8 +14,8 @@ use assay_vulkan::{
 use crate::environment::with_environment;
 
 const RATE: &str = include_str!("../../../spirv/tests/lower/tile.spvasm");
-const WIDTH: u32 = 200;
-const HEIGHT: u32 = 100;
+pub(crate) const WIDTH: u32 = 200;
+pub(crate) const HEIGHT: u32 = 100;
 
 /// Runs `body`, which is all of the test `name` (with its module), above the mock driver and the test layer.
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
@@ -42,7 +42,7 @@ pub(crate) fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
     with_environment(name, &variables, || body(&Instance::new(true).unwrap()));
 }
 
-fn image(layers: u32, format: TexelFormat) -> ImageSpec {
+pub(crate) fn image(layers: u32, format: TexelFormat) -> ImageSpec {
     ImageSpec {
         dim: ImageDim::D2,
         arrayed: layers > 1,
@@ -54,10 +54,10 @@ fn image(layers: u32, format: TexelFormat) -> ImageSpec {
     }
 }
 
-const R32UI: TexelFormat = TexelFormat::Color(ImageFormat::R32ui);
+pub(crate) const R32UI: TexelFormat = TexelFormat::Color(ImageFormat::R32ui);
 
 /// A module of a pass, and its bindings.
-struct Shader {
+pub(crate) struct Shader {
     words: Vec<u32>,
     bindings: Vec<BindingLayout>,
     push: u32,
@@ -65,29 +65,29 @@ struct Shader {
 
 impl Shader {
     /// Two storage images and a buffer.
-    fn new(text: &str) -> Shader {
+    pub(crate) fn new(text: &str) -> Shader {
         let bindings = [DescriptorKind::StorageImage, DescriptorKind::StorageImage, DescriptorKind::StorageBuffer];
         let bindings = bindings.into_iter().zip(0..).map(|(kind, i)| BindingLayout::new(0, i, kind, 1));
         let words = assay_spirv::assemble(text).unwrap_or_else(|e| panic!("{e}"));
         Shader { words, bindings: bindings.collect(), push: 20 }
     }
 
-    fn pipeline(&self, device: &Device) -> Result<Pipeline, Error> {
+    pub(crate) fn pipeline(&self, device: &Device) -> Result<Pipeline, Error> {
         let bindings = Bindings::Listed(&self.bindings);
         device.pipeline(&PipelineDesc { bindings, push_constants: self.push, ..PipelineDesc::new(&self.words, 0) })
     }
 }
 
 /// The same shader with workgroups of its own choice.
-fn local_size() -> String {
+pub(crate) fn local_size() -> String {
     assert!(RATE.contains("TileShadingRateQCOM 2 2 1"));
     RATE.replace("TileShadingRateQCOM 2 2 1", "LocalSize 8 4 1")
 }
 
-const LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 /// A pass over two colour attachments, changed by `change`.
-fn pass_with(
+pub(crate) fn pass_with(
     device: &Device,
     steps: &[TileStep<'_>],
     mistake: Mistake,
@@ -122,12 +122,12 @@ fn pass_with(
     unsafe { device.tile_pass_with(&pass, mistake, LIMIT) }
 }
 
-fn open(instance: &Instance, without: &[&str]) -> Device {
+pub(crate) fn open(instance: &Instance, without: &[&str]) -> Device {
     let without = without.iter().map(|name| (*name).to_owned()).collect();
     Device::open(&instance.select(None).unwrap(), &DeviceOptions { without, ..Default::default() }).unwrap()
 }
 
-fn ids(messages: &[ValidationMessage]) -> Vec<&str> {
+pub(crate) fn ids(messages: &[ValidationMessage]) -> Vec<&str> {
     let mut ids: Vec<&str> = messages.iter().map(|m| &*m.id).collect();
     ids.dedup();
     ids

@@ -7,7 +7,7 @@ use assay_spirv::tables::ImageFormat as F;
 use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
 
 /// WGSL's name of a format, the format, its scalars, and whether it has four channels.
-const FORMATS: [(&str, F, &str, bool); 13] = [
+pub(super) const FORMATS: [(&str, F, &str, bool); 13] = [
     ("r32uint", F::R32ui, "u32", false),
     ("r32sint", F::R32i, "i32", false),
     ("r32float", F::R32f, "f32", false),
@@ -196,7 +196,7 @@ fn depth(form: PassForm) -> Case {
     })
 }
 
-fn form_name(form: PassForm) -> &'static str {
+pub(super) fn form_name(form: PassForm) -> &'static str {
     match form {
         PassForm::Objects => "objects",
         PassForm::Dynamic => "dynamic",

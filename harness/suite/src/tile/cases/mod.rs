@@ -3,14 +3,16 @@
 mod access;
 mod aprons;
 mod atomics;
+mod fragment;
 mod order;
 mod programs;
 mod rates;
 
-use super::pass::{Access, Attachment, Buffer, Pass, Second, Step};
-use super::shader::{Cover, Kernel, PARAMETERS, parameters};
+use super::pass::{Access, Attachment, Buffer, Pass, Second, Stage, Step};
+use super::shader::{Cover, Declared, Fragment, Kernel, PARAMETERS, parameters};
 use crate::case::covering;
 use crate::{About, Case, RunPath};
+use access::FORMATS;
 use assay_check::CheckError;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
@@ -23,6 +25,7 @@ pub(super) fn all() -> Vec<Case> {
         covering(aprons::cases(), &["SPV_QCOM_tile_shading/reach", "SPV_QCOM_tile_shading/apron-content"]),
         covering(order::cases(), &["SPV_QCOM_tile_shading/barriers", "SPV_QCOM_tile_shading/once-per-tile"]),
         programs::cases(),
+        covering(fragment::cases(), &["SPV_QCOM_tile_shading/fragment"]),
     ]
     .concat()
 }
@@ -37,6 +40,12 @@ fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str
 /// Width and height of frames.
 const FRAME: [u32; 2] = [38, 22];
 
+/// What is written of a step.
+enum Shader {
+    Dispatched(Kernel),
+    Drawn(Fragment),
+}
+
 /// What a case fixes of its pass; the rest follows.
 struct Spec {
     name: String,
@@ -50,8 +59,8 @@ struct Spec {
     tile: [u32; 2],
     attachments: Vec<Attachment>,
     buffers: Vec<Buffer>,
-    /// One for each step.
-    kernels: Vec<Kernel>,
+    /// One for each step, and whether there is a barrier before it.
+    shaders: Vec<(Shader, bool)>,
     cover: Cover,
     second: Option<Second>,
 }
@@ -72,7 +81,7 @@ impl Spec {
             tile: [16, 8],
             attachments: Vec::new(),
             buffers: Vec::new(),
-            kernels: Vec::new(),
+            shaders: Vec::new(),
             cover: Cover::Rate([2, 2, 1]),
             second: None,
         }
@@ -101,7 +110,38 @@ impl Spec {
     }
 
     fn kernel(&mut self, declarations: &str, body: impl Into<String>) {
-        self.kernels.push(Kernel { declarations: declarations.to_owned(), body: body.into() });
+        let kernel = Kernel { declarations: declarations.to_owned(), body: body.into() };
+        self.shaders.push((Shader::Dispatched(kernel), true));
+    }
+
+    /// A draw, after a barrier.
+    fn draw(&mut self, fragment: Fragment) {
+        self.shaders.push((Shader::Drawn(fragment), true));
+    }
+
+    /// A draw that follows the one before in rasterization order.
+    fn draw_in_order(&mut self, fragment: Fragment) {
+        self.shaders.push((Shader::Drawn(fragment), false));
+    }
+
+    /// The attachments as shaders declare them, once for each binding.
+    fn declared(&self) -> Vec<Declared> {
+        let (mut declared, mut location) = (Vec::new(), 0);
+        for attachment in &self.attachments {
+            let known = |format| FORMATS.iter().find(|(_, known, ..)| *known == format);
+            let color = known(attachment.memory_format()).map_or(("", "u32"), |(name, _, scalar, _)| (*name, *scalar));
+            for &(binding, access) in &attachment.bindings {
+                let (name, scalar) = color;
+                let (ty, location) = match (access, attachment.format) {
+                    (Access::Storage, _) => (format!("texture_storage_2d<{name}"), Some(location)),
+                    (Access::Sampled, TexelFormat::Depth32) => ("texture_depth_2d".to_owned(), None),
+                    (Access::Sampled, _) => (format!("texture_2d<{scalar}>"), None),
+                };
+                declared.push(Declared { binding, scalar, ty, location });
+            }
+            location += u32::from(attachment.role == AttachmentRole::Color);
+        }
+        declared
     }
 
     fn build(mut self) -> Result<Pass, CheckError> {
@@ -112,10 +152,23 @@ impl Spec {
             Cover::Rate(rate) => rate,
             Cover::Groups { local, block } => std::array::from_fn(|i| local[i] * block[i]),
         };
+        let (name, images) = (&self.name, self.declared());
         let (mut steps, mut full_frame) = (Vec::new(), Vec::new());
-        for kernel in &self.kernels {
-            steps.push(Step { words: kernel.native(&self.name, self.cover, &bindings)?, texels });
-            full_frame.push(kernel.full_frame(&self.name, self.tile, self.layers, self.apron)?);
+        for (shader, barrier) in &self.shaders {
+            let (words, stage, frame) = match shader {
+                Shader::Dispatched(kernel) => (
+                    kernel.native(name, self.cover, &bindings)?,
+                    Stage::Compute { texels },
+                    kernel.full_frame(name, self.tile, self.layers, self.apron)?,
+                ),
+                Shader::Drawn(fragment) => (
+                    fragment.native(name, &images, &bindings)?,
+                    Stage::Fragment { per_tile: fragment.per_tile },
+                    fragment.full_frame(name, &images, self.tile, self.apron)?,
+                ),
+            };
+            steps.push(Step { words, stage, barrier: *barrier });
+            full_frame.push(frame);
         }
         let Spec { form, extent, layers, area, apron, tile, attachments, buffers, second, .. } = self;
         Ok(Pass { form, extent, layers, area, apron, tile, attachments, buffers, steps, full_frame, second })
