@@ -21,12 +21,14 @@ pub(super) struct Judged {
     memory: Memory,
     /// Bits of each scalar of a result.
     widths: Vec<u32>,
+    /// Of so many rows one is judged.
+    each: u32,
 }
 
 impl Judged {
     /// For a scalar of the result in a row; `None` if that cannot be told.
     pub(super) fn permitted(&self, row: u64, scalar: usize) -> Option<Permitted<'_>> {
-        let place = row * self.widths.len() as u64 + scalar as u64;
+        let place = row / u64::from(self.each) * self.widths.len() as u64 + scalar as u64;
         Permitted::of(&self.memory, place * u64::from(SCALAR), *self.widths.get(scalar)?)
     }
 }
@@ -34,31 +36,33 @@ impl Judged {
 /// Asks the oracle; `None` where it has no answer.
 pub(super) fn judge(reading: &Reading<'_>, record: &Record) -> Option<Judged> {
     let &Reading { traced, module, setup, dispatch, recorded, .. } = reading;
-    let parsed = Module::parse(alone(module, setup, traced, record)?).ok()?;
+    // An invocation for each row; of what those of a subgroup do together, for each of them.
+    let (each, layout) =
+        if record.between { (traced.rows.each, reading.layout()?) } else { (1, dispatch.layout.clone()) };
+    let parsed = Module::parse(alone(module, setup, traced, record, each)?).ok()?;
     let program = Program::under(setup.rules, &parsed, &setup.entry, &crate::setup::spec_values(&setup.specs)).ok()?;
     let slot = free_slot(&setup.descriptors, 1);
     let widths: Vec<u32> = record.result.form.parts.iter().map(|part| part.scalar().width()).collect();
-    let bytes = traced.rows.count() * widths.len() as u64 * u64::from(SCALAR);
+    let bytes = traced.rows.count() / u64::from(each) * widths.len() as u64 * u64::from(SCALAR);
     let given = Buffer { data: recorded.to_vec(), address: None };
     let out = Buffer { data: vec![0; bytes as usize], address: None };
     // Images are as they were: it writes none of those that it reads.
     let mut bindings = dispatch.bindings.clone();
     bindings.retain(|_, resource| !record.handles.is_empty() && !matches!(resource, Resource::Buffer(_)));
     bindings.extend([(traced.descriptor.slot, Resource::Buffer(given)), (slot, Resource::Buffer(out))]);
-    // An invocation for each row.
     let [x, y, z] = dispatch.groups;
-    let groups = [x, y, z.saturating_mul(traced.rows.each)];
-    let dispatch = Dispatch { bindings, groups, ..dispatch.clone() };
+    let groups = [x, y, z.saturating_mul(traced.rows.each / each)];
+    let dispatch = Dispatch { bindings, groups, layout, ..dispatch.clone() };
     let mut outcome = program.run(&dispatch, &Limits::default()).ok()?;
     if outcome.fault_count > 0 {
         return None;
     }
-    Some(Judged { memory: outcome.memory.remove(&slot)?, widths })
+    Some(Judged { memory: outcome.memory.remove(&slot)?, widths, each })
 }
 
 /// A module that loads the operands of one instruction from the records, does it and stores its result: in the
-/// environment of the shader.
-fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record) -> Option<Vec<u32>> {
+/// environment of the shader. Its invocations take every so manieth row.
+fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record, each: u32) -> Option<Vec<u32>> {
     let usage = usages(module).into_iter().find(|u| u.name == setup.entry)?;
     let mut editor = Editor::new(module);
     let (uint, bool) = (editor.uint(32), editor.bool());
@@ -83,7 +87,7 @@ fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record) -> Op
     let [entry, then, merge, base] = std::array::from_fn(|_| editor.id());
     code.extend(instruction(Op::Label, &[entry]));
     code.extend(place.code);
-    let stride = editor.constant(uint, 32, traced.rows.stride.into());
+    let stride = editor.constant(uint, 32, (traced.rows.stride * each).into());
     code.extend(instruction(Op::IMul, &[uint, base, place.result, stride]));
     let zero = editor.constant(uint, 32, 0);
     let load = |editor: &mut Editor<'_>, code: &mut Vec<u32>, offset: u32| {

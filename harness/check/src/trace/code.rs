@@ -171,7 +171,7 @@ pub(super) fn position(editor: &mut Editor<'_>, setup: &Setup, stride: u32) -> (
 }
 
 /// The input variable of a built-in: the module's own, or a new one.
-fn builtin(editor: &mut Editor<'_>, which: BuiltIn, ty: u32) -> u32 {
+pub(super) fn builtin(editor: &mut Editor<'_>, which: BuiltIn, ty: u32) -> u32 {
     let module = editor.module();
     let own = module.section(Section::Globals).filter(|i| i.op == Some(Op::Variable)).find_map(|i| {
         let id = i.result()?;

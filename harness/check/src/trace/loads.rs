@@ -38,8 +38,9 @@ pub(super) struct Load {
 /// Where what it must give is known from.
 #[derive(Clone, Debug)]
 enum Source {
-    /// The copy of the variable or of what was returned, as it was then: the first word.
-    Own(u32),
+    /// The copy of the variable or of what was returned, as it was then: the first word. It is right until something was stored out of
+    /// bounds, which another word says.
+    Own(u32, Option<u32>),
     /// A buffer's contents before the dispatch.
     Buffer(Slot, Vec<Step>),
     /// The invocation's place in the dispatch.
@@ -90,7 +91,7 @@ fn load(module: &Module, i: &Instruction<'_>, own: &Own, written: &BTreeSet<Slot
     let executed = room(1);
     let given = Value { id, word: room(form.words()), form };
     let from = if own.part(module, reached).is_some() {
-        Source::Own(room(given.form.words()))
+        Source::Own(room(given.form.words()), own.strayed)
     } else {
         let (variable, ids) = root(module, reached)?;
         match built_in(module, variable).filter(|_| ids.is_empty()) {
@@ -151,7 +152,7 @@ impl Load {
         let words = as_words(editor, &mut code, self.given.id, &self.given.form);
         let mut all: Vec<(u32, u32)> = (self.given.word..).zip(words).collect();
         match &self.from {
-            Source::Own(first) => {
+            Source::Own(first, _) => {
                 let Some(part) = own.part(editor.module(), self.reached) else { return };
                 let (words, inside) = part.load(editor, &mut code, recorder, here.base);
                 all.extend((*first..).zip(words));
@@ -178,7 +179,12 @@ impl Load {
     fn expected(&self, reading: &Reading<'_>, row: u64) -> Vec<Option<u64>> {
         let &Reading { traced, setup, .. } = reading;
         match &self.from {
-            Source::Own(word) => {
+            Source::Own(word, strayed) => {
+                let first = traced.rows.of(traced.rows.invocation(row)).start;
+                let since = strayed.map_or(0, |strayed| reading.word(first, strayed));
+                if since != 0 && reading.word(row, self.executed) >= since {
+                    return Vec::new();
+                }
                 let copy = Value { word: *word, ..self.given.clone() };
                 reading.scalars(row, &copy).map(|(_, bits)| Some(bits)).collect()
             }

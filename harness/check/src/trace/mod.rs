@@ -13,8 +13,10 @@
 //! in what an invocation keeps to itself, of which the variant keeps a second copy, and in workgroup memory, where barriers order what
 //! was stored. A call must give what the function returned. Atomics are judged by whether what they found can have come about in any order.
 //!
-//! Control flow, operations between the invocations of a subgroup, texels of images that the shader writes, and stores by themselves
-//! are not judged. Which instructions that compute something are not recorded, [`Traced::unseen`] says.
+//! Operations between the invocations of a subgroup are judged given the operands of all of them, where control flow is uniform.
+//!
+//! Control flow, other operations between invocations, texels of images that the shader writes, and stores by themselves are not judged.
+//! Which instructions that compute something are not recorded, [`Traced::unseen`] says.
 
 mod alone;
 mod code;
@@ -26,6 +28,7 @@ mod own;
 mod records;
 mod rows;
 mod stores;
+mod subgroups;
 mod undefined;
 mod value;
 
@@ -38,6 +41,7 @@ use own::Own;
 use records::Record;
 use rows::Rows;
 use stores::Store;
+use subgroups::Seats;
 use value::{Part, Value};
 
 use crate::composites::parts;
@@ -76,6 +80,7 @@ pub struct Traced {
     loads: Vec<Load>,
     stores: Vec<Store>,
     shared: Shared,
+    seats: Option<Seats>,
     /// Names of instructions that compute something and are not recorded.
     unseen: BTreeSet<String>,
 }
@@ -93,21 +98,23 @@ pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<T
     let usage = usage.ok_or_else(|| TraceError("the entry point is gone".into()))?;
     let wanted = |id: u32| only.is_none_or(|only| only == id);
     let undefined = undefined::find(module, &usage);
-    let (records, next) = records::find(module, &usage, &undefined, &wanted);
+    let (records, next) = records::find(module, &usage, &undefined, wanted);
     let (stores, next) = if only.is_none() { stores::find(module, &usage, next) } else { (Vec::new(), next) };
     // Copies are there for loads to be held against, and what is shared is known from all accesses or not at all.
     let op = only.and_then(|id| module.definition_of_word(id)?.op);
     let loads = only.is_none() || loads::gives(op);
     let (own, next) = if loads { Own::find(module, &usage, &undefined, next) } else { (Own::default(), next) };
-    let (loads, next) = loads::find(module, &usage, &own, next, &wanted);
+    let (loads, next) = loads::find(module, &usage, &own, next, wanted);
     let shared = op.is_none_or(|op| op == Op::Load || op.name().starts_with("OpAtomic"));
-    let (shared, stride) =
+    let (shared, next) =
         if shared { Shared::find(module, &usage, &undefined, next) } else { (Shared::default(), next) };
+    let seats = records.iter().any(|record| record.between).then(|| Seats::find(module, &usage, next)).flatten();
+    let stride = seats.map_or(next, |seats| seats.end());
     if records.is_empty() && loads.is_empty() && shared.is_empty() {
         return Err(TraceError("no instruction computes a number from numbers".into()));
     }
     let indices = records.iter().map(|record| record.index).chain(loads.iter().map(|load| load.index));
-    let unseen = unseen(module, &usage, &indices.chain(shared.instructions()).collect(), &wanted);
+    let unseen = unseen(module, &usage, &indices.chain(shared.instructions()).collect(), wanted);
     let local = setup.local.iter().product::<u32>();
     let invocations = setup.groups.iter().fold(u64::from(local), |n, &side| n.saturating_mul(u64::from(side)));
     let rows = Rows::find(module, &usage, invocations, stride);
@@ -123,10 +130,10 @@ pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<T
     let kept = own.stores(module, &usage);
     let places = records.iter().map(|record| record.at).chain(stores.iter().map(|store| store.at));
     let places = places.chain(loads.iter().map(|load| load.at)).chain(shared.places());
-    let places = places.chain(kept.iter().map(|kept| kept.at)).collect();
+    let places = places.chain(kept.iter().map(|kept| kept.at)).chain(seats.map(|seats| seats.at)).collect();
     let no_body = || TraceError("the entry point has no body".into());
     let function = module.function(usage.function).ok_or_else(no_body)?;
-    let led = rows.lead(&mut editor, setup, function, &places).ok_or_else(no_body)?;
+    let mut led = rows.lead(&mut editor, setup, function, &places).ok_or_else(no_body)?;
     let recorder = Recorder { uint, buffer, element: editor.pointer(StorageClass::StorageBuffer, uint) };
     let here = |at: usize| led.places.get(&at).copied();
     for (kept, here) in kept.iter().filter_map(|kept| Some((kept, here(kept.at)?))) {
@@ -140,6 +147,9 @@ pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<T
     }
     for (load, here) in loads.iter().filter_map(|load| Some((load, here(load.at)?))) {
         load.record(&mut editor, &recorder, &own, here);
+    }
+    if let Some((seats, here)) = seats.and_then(|seats| Some((seats, here(seats.at)?))) {
+        led.inputs.extend(seats.record(&mut editor, &recorder, here));
     }
     let mut others = led.others;
     others.extend(shared.record(&mut editor, &recorder, function, here));
@@ -156,7 +166,7 @@ pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<T
         compares: false,
         bytes,
     };
-    Ok(Traced { words: editor.finish(), descriptor, rows, records, loads, stores, shared, unseen })
+    Ok(Traced { words: editor.finish(), descriptor, rows, records, loads, stores, shared, seats, unseen })
 }
 
 impl Traced {

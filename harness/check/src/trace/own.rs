@@ -3,7 +3,7 @@
 //!
 //! A load from such a variable must give what the invocation itself stored there last, and a call what the function returned last. A
 //! compiler may have kept that anywhere; the copy in a buffer is written and read by instructions of its own. Only where all of that
-//! is defined ([`super::undefined`]): a variable that begins with nothing has no copy.
+//! is defined ([`super::undefined`]): a variable that may be loaded before anything is stored has no copy.
 
 use super::code::{Recorder, as_words};
 use super::rows::{Here, start};
@@ -24,8 +24,8 @@ pub(super) struct Own {
     copies: BTreeMap<u32, u32>,
     /// Words for what an index out of bounds would reach.
     beyond: u32,
-    /// Word that says that something was stored out of bounds, where an index may be: what that changed, nobody knows.
-    strayed: Option<u32>,
+    /// Word that says when something was first stored out of bounds, where an index may be: what that changed, nobody knows.
+    pub(super) strayed: Option<u32>,
 }
 
 /// A part of a variable's copy: what is known of its place, and ids of what is to be added.
@@ -67,20 +67,18 @@ impl Own {
         };
         let globals = module.instructions().take_while(|i| i.op != Some(Op::Function));
         for i in globals.chain(instructions()).filter(|i| i.op == Some(Op::Variable)) {
-            let begins = i.operand(1).is_some();
-            let Some(id) = i.result().filter(|id| begins && !lost.contains(id) && !undefined.contains(id)) else {
-                continue;
+            let Some(id) = i.result().filter(|id| !lost.contains(id) && !undefined.contains(id)) else { continue };
+            let mut accesses = instructions().filter(|i| {
+                let pointer = i.operand(0).filter(|_| matches!(i.op, Some(Op::Load | Op::Store)));
+                pointer.and_then(|pointer| root(module, pointer)).is_some_and(|(variable, _)| variable == id)
+            });
+            // An access that is not followed would leave the copy behind, and what is not certainly stored before it is loaded has none.
+            let followed = |i: Instruction<'_>| {
+                let is_defined = i.result().is_none_or(|loaded| !undefined.contains(&loaded));
+                is_defined && i.operand(0).is_some_and(|pointer| path(module, pointer).is_some())
             };
-            // An access that is not followed would leave the copy behind.
-            let parts = |i: &Instruction<'_>| match i.op {
-                Some(Op::Load | Op::Store) => i.operand(0),
-                _ => None,
-            };
-            let mut accesses =
-                instructions().filter_map(|i| parts(&i)).filter(|p| root(module, *p).is_some_and(|r| r.0 == id));
-            if let Some(words) = pointee(id).and_then(|ty| words_in(module, ty))
-                && accesses.all(|pointer| path(module, pointer).is_some())
-            {
+            let words = pointee(id).and_then(|ty| words_in(module, ty));
+            if let Some(words) = words.filter(|_| accesses.all(followed)) {
                 copy(id, words);
             }
         }
@@ -138,7 +136,7 @@ impl Own {
     pub(super) fn keep(&self, editor: &mut Editor<'_>, recorder: &Recorder, kept: &Kept, here: Here) {
         let Some(part) = self.part(editor.module(), kept.to) else { return };
         let mut code = Vec::new();
-        part.store(editor, &mut code, recorder, here.base, kept.value);
+        part.store(editor, &mut code, recorder, here, kept.value);
         editor.after(kept.at, &code);
     }
 }
@@ -167,7 +165,11 @@ impl Part {
             code.extend(instruction(Op::IMul, &[uint, offset, index, words]));
             code.extend(instruction(Op::IAdd, &[uint, sum, base, offset]));
             base = sum;
-            inside = Some(both(editor, code, inside, this));
+            inside = Some(inside.map_or(this, |before| {
+                let both = editor.id();
+                code.extend(instruction(Op::LogicalAnd, &[bool, both, before, this]));
+                both
+            }));
         }
         let Some(inside) = inside else { return (base, None) };
         // What is out of bounds must lead neither into the records of others nor into another part.
@@ -179,14 +181,17 @@ impl Part {
     }
 
     /// Code that stores a value there.
-    fn store(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, from: u32, value: u32) {
+    fn store(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, here: Here, value: u32) {
         let uint = recorder.uint;
-        let (place, inside) = self.base(editor, code, uint, from);
+        let (place, inside) = self.base(editor, code, uint, here.base);
         if let (Some(inside), Some(strayed)) = (inside, self.strayed) {
-            let before = recorder.load(editor, code, from, strayed);
-            let (one, now) = (editor.constant(uint, 32, 1), editor.id());
-            code.extend(instruction(Op::Select, &[uint, now, inside, before, one]));
-            recorder.word(editor, code, from, strayed, now);
+            let before = recorder.load(editor, code, here.base, strayed);
+            let (bool, zero) = (editor.bool(), editor.constant(uint, 32, 0));
+            let [first, since, now] = std::array::from_fn(|_| editor.id());
+            code.extend(instruction(Op::IEqual, &[bool, first, before, zero]));
+            code.extend(instruction(Op::Select, &[uint, since, first, here.time, before]));
+            code.extend(instruction(Op::Select, &[uint, now, inside, before, since]));
+            recorder.word(editor, code, here.base, strayed, now);
         }
         let Some(form) = Form::of(editor.module(), self.ty) else { return };
         let words = as_words(editor, code, value, &form);
@@ -195,7 +200,7 @@ impl Part {
         }
     }
 
-    /// Code that loads it: its words, and whether all indices are in bounds and have been, where that is not certain.
+    /// Code that loads it: its words, and whether all indices are in bounds, where that is not certain.
     pub(super) fn load(
         &self,
         editor: &mut Editor<'_>,
@@ -203,24 +208,10 @@ impl Part {
         recorder: &Recorder,
         from: u32,
     ) -> (Vec<u32>, Option<u32>) {
-        let (place, mut inside) = self.base(editor, code, recorder.uint, from);
-        if let Some(strayed) = self.strayed {
-            let (strayed, zero) = (recorder.load(editor, code, from, strayed), editor.constant(recorder.uint, 32, 0));
-            let (bool, so_far) = (editor.bool(), editor.id());
-            code.extend(instruction(Op::IEqual, &[bool, so_far, strayed, zero]));
-            inside = Some(both(editor, code, inside, so_far));
-        }
+        let (place, inside) = self.base(editor, code, recorder.uint, from);
         let words = words_in(editor.module(), self.ty).unwrap_or(0);
         ((0..words).map(|word| recorder.load(editor, code, place, self.word + word)).collect(), inside)
     }
-}
-
-/// Code for whether both are so.
-fn both(editor: &mut Editor<'_>, code: &mut Vec<u32>, one: Option<u32>, other: u32) -> u32 {
-    let Some(one) = one else { return other };
-    let (bool, both) = (editor.bool(), editor.id());
-    code.extend(instruction(Op::LogicalAnd, &[bool, both, one, other]));
-    both
 }
 
 /// The returns of a function.

@@ -5,7 +5,7 @@ use super::code::{Recorder, as_words};
 use super::images::{Handle, Written};
 use super::rows::Here;
 use super::value::{Form, Value};
-use super::{Reading, name};
+use super::{Reading, name, subgroups};
 use crate::verdict::{hex, ranges};
 use assay_oracle::Standing;
 use assay_runner::{Blame, BlameExample, Derived};
@@ -13,7 +13,7 @@ use assay_spirv::Module;
 use assay_spirv::edit::Editor;
 use assay_spirv::module::{Index, Instruction};
 use assay_spirv::reflect::Usage;
-use assay_spirv::tables::{Decoration, Kind, Op};
+use assay_spirv::tables::{Decoration, Kind, Op, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where an instruction's operands and result are recorded.
@@ -30,6 +30,8 @@ pub(super) struct Record {
     /// What makes the images and samplers that it is given, by results.
     pub(super) handles: Vec<u32>,
     pub(super) result: Value,
+    /// Whether it takes values of other invocations of the subgroup.
+    pub(super) between: bool,
     /// The words before this one are stored with earlier records of its block.
     own: u32,
 }
@@ -140,6 +142,10 @@ pub(super) fn find(
                 (executed, stored) = (None, BTreeMap::new());
             }
             let Some(result) = i.result().filter(|id| wanted(*id)) else { continue };
+            let between = i.op.is_some_and(subgroups::is_between);
+            if between && !subgroups::is_uniform(module, usage, i.index) {
+                continue;
+            }
             let Some(Computation { operands, handles, form }) = recordable(module, &i, &written) else { continue };
             let aggregate = form.is_aggregate(module) || operands.iter().any(|(_, form)| form.is_aggregate(module));
             if aggregate && undefined.contains(&result) {
@@ -159,7 +165,7 @@ pub(super) fn find(
             };
             let operands = operands.into_iter().map(&mut value).collect();
             let result = value((result, form));
-            records.push(Record { index: i.index.0, at: i.at, executed, operands, handles, result, own });
+            records.push(Record { index: i.index.0, at: i.at, executed, operands, handles, result, between, own });
         }
     }
     (records, next)
@@ -175,19 +181,22 @@ struct Computation {
     form: Form,
 }
 
-/// Whether an instruction computes something by itself: moves nothing in memory, and takes no part in what others do.
+/// Whether an instruction computes something from what it is given: it moves nothing in memory, and takes no part in what others do but
+/// subgroups.
 fn computes(op: Op) -> bool {
     let between = ["OpGroup", "OpSubgroup", "OpAtomic", "OpRead", "OpCooperative"];
     let excluded = matches!(
         op,
         Op::Function | Op::Phi | Op::FunctionParameter | Op::Undef | Op::Variable | Op::FunctionCall | Op::Load
     );
-    !excluded && !between.iter().any(|start| op.name().starts_with(start))
+    !excluded && (subgroups::is_between(op) || !between.iter().any(|start| op.name().starts_with(start)))
 }
 
-/// What an instruction is given and makes, if it computes numbers from numbers of its own invocation and from images that nothing writes.
+/// What an instruction is given and makes, if it computes numbers from numbers, of its invocation or its subgroup, and from images that nothing writes.
 fn recordable(module: &Module, i: &Instruction<'_>, written: &Written) -> Option<Computation> {
-    i.op.filter(|op| computes(*op))?;
+    let op = i.op.filter(|op| computes(*op))?;
+    // Of what an image is rather than of what it holds.
+    let queries = op.name().starts_with("OpImageQuery");
     let form = Form::of_value(module, i.result()?)?;
     let inside = |id: u32| module.definition_of_word(id).is_some_and(|d| module.function_at(d.index).is_some());
     let (mut numbers, mut handles) = (Vec::new(), Vec::new());
@@ -202,13 +211,17 @@ fn recordable(module: &Module, i: &Instruction<'_>, written: &Written) -> Option
             }
             Kind::IdRef => match Handle::find(module, word) {
                 Some(handle) => {
-                    suits &= handle.is_only_read(module, written);
+                    suits &= queries || handle.is_only_read(module, written);
                     numbers.extend(handle.indices);
                     handles.extend(handle.made);
                 }
                 None => numbers.push(word),
             },
-            Kind::IdScope | Kind::IdMemorySemantics => suits = false,
+            Kind::IdScope => {
+                let subgroup = module.constant_int(word) == Some(Scope::Subgroup as i64);
+                suits &= subgroup && subgroups::is_between(op);
+            }
+            Kind::IdMemorySemantics => suits = false,
             _ => {}
         }
     });

@@ -225,8 +225,8 @@ fn a_trace_names_every_load_of_which_it_is_known_what_it_must_give() {
     assert_eq!((result.blamed.len(), result.notes.len()), (0, 1), "{:?}", result.blamed);
 }
 
-/// Of a variable that begins with nothing, or that undefined values are stored to, parts may be undefined: a load that gives other bits
-/// than were stored is nobody's mistake then.
+/// What is loaded before anything has certainly been stored may be undefined, and so may what undefined values are stored to: a load that
+/// gives other bits than were stored is nobody's mistake then.
 #[test]
 fn a_trace_blames_no_load_of_what_may_be_undefined() {
     const TEXT: &str = "OpCapability Shader
@@ -242,6 +242,7 @@ fn a_trace_blames_no_load_of_what_may_be_undefined() {
         %void = OpTypeVoid
         %fn = OpTypeFunction %void
         %uint = OpTypeInt 32 0
+        %bool = OpTypeBool
         %zero = OpConstant %uint 0
         %words = OpTypeRuntimeArray %uint
         %block = OpTypeStruct %words
@@ -256,16 +257,27 @@ fn a_trace_blames_no_load_of_what_may_be_undefined() {
         %label = OpLabel
         %kept = OpVariable %locals Function BEGINNING
         %i = OpLoad %uint %id
+        %always = OpIEqual %bool %i %i
         STORED
-        OpStore %kept %i
         %loaded = OpLoad %uint %kept
         %place = OpAccessChain %elements %data %zero %i
         OpStore %place %loaded
         OpReturn
         OpFunctionEnd";
-    for (beginning, stored, judged) in
-        [("%zero", "", true), ("", "", false), ("%zero", "OpStore %kept %undefined", false)]
-    {
+    const PERHAPS: &str = "OpSelectionMerge %after None
+        OpBranchConditional %always %then %after
+        %then = OpLabel
+        OpStore %kept %i
+        OpBranch %after
+        %after = OpLabel";
+    const TWICE: &str = "OpStore %kept %undefined\nOpStore %kept %i";
+    for (beginning, stored, judged) in [
+        ("%zero", "OpStore %kept %i", true),
+        ("%zero", PERHAPS, true),
+        ("%zero", TWICE, false),
+        ("", "OpStore %kept %i", true),
+        ("", PERHAPS, false),
+    ] {
         let text = TEXT.replace("BEGINNING", beginning).replace("STORED", stored);
         let subject = Subject::read("test.spvasm", text.as_bytes()).unwrap();
         let check = Check::new(&subject, &Options { rounds: 1, groups: Some([1; 3]), ..Options::default() }).unwrap();

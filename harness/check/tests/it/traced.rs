@@ -1,9 +1,11 @@
 //! What a trace records: calls, matrices, structures, images.
 
 use crate::support::{Synthetic, on_each_driver, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options, Planted, Subject};
-use assay_runner::{CheckResult, Status};
+use assay_check::{Check, Job, Left, Mutating, Mutation, Options, Planted, Subject, Target, TargetError};
+use assay_oracle::Slot;
+use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_spirv::Module;
+use assay_spirv::need::Have;
 use assay_spirv::tables::Op;
 
 /// Plants an error in each of some instructions (the kind, the operation, which of those, and a part of its line), sees on each driver that the
@@ -28,6 +30,41 @@ fn named(subject: &Subject, options: &Options, errors: &[(&str, Op, usize, &str)
             let place = &result.blamed[0].place;
             assert!(lines.iter().any(|line| place.contains(&format!(":{line}:"))), "{kind}@{op}: {place}, {lines:?}");
         }
+    });
+}
+
+/// A device of which the first byte of a buffer is another one than it left.
+struct Altered<'a>(&'a dyn Target, Slot);
+
+impl Target for Altered<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.0.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.0.have()
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let mut left = self.0.run(job)?;
+        left.memory.get_mut(&self.1).unwrap()[0] ^= 0x55;
+        Ok(left)
+    }
+}
+
+/// Sees that the trace blames nothing where each instruction is as it must be, and that it says what it has not recorded.
+fn blameless(subject: &Subject, options: &Options, changed: Slot, unseen: &[Op]) {
+    let check = Check::new(subject, options).unwrap();
+    on_each_driver(|target| {
+        let target = Altered(target, changed);
+        let mut result = check.run(&target).unwrap();
+        assert_eq!(result.status, Status::Fail);
+        check.explain(&mut result, &target, false);
+        assert!(result.blamed.is_empty(), "{:?}", result.blamed);
+        let said = result.notes[0].split("does not record: ").nth(1).unwrap_or_default();
+        let mut names: Vec<&str> = unseen.iter().map(|op| op.name()).collect();
+        names.sort_unstable();
+        assert_eq!(said, names.join(", "), "{:?}", result.notes);
     });
 }
 
@@ -238,7 +275,7 @@ const IMAGES: &str = "
     data[i + 1u] = textureGather(1, image, other, at, layer, vec2(-1, 2));
     data[i + 2u] = vec4<f32>(textureGather(2, numbers, one, at) & vec4<u32>(255u));
     data[i + 3u] = textureLoad(image, id.xy, layer, 0) + vec4<f32>(vec4<u32>(textureDimensions(image), 0, 1));
-    textureStore(texels, id.xy, textureLoad(texels, id.xy) + 5u);
+    textureStore(texels, id.xy, textureLoad(texels, id.xy) + textureDimensions(texels).x);
 }";
 
 #[test]
@@ -249,6 +286,7 @@ fn a_trace_names_what_comes_wrong_from_an_image() {
         ("off-by-one", Op::ImageGather, 1, "textureGather(2"),
         ("ulp:8388608", Op::ImageFetch, 0, "= textureLoad"),
         ("off-by-one", Op::ImageQuerySizeLod, 0, "textureDimensions"),
+        ("off-by-one", Op::ImageQuerySize, 0, "textureDimensions(texels)"),
     ];
     let options = Options { rounds: 1, groups: Some([2, 2, 1]), elements: vec![(None, 256)], ..Options::default() };
     named(&wgsl(IMAGES), &options, &errors);
@@ -286,4 +324,46 @@ fn a_trace_follows_structures_through_workgroup_memory() {
         ("missing-barrier", Op::ControlBarrier, 3, "workgroupBarrier"),
     ];
     named(&wgsl(SHARED), &Options { rounds: 1, ..Options::default() }, &errors);
+}
+
+/// What the invocations of a subgroup do together, behind branches and a loop, and what those do that go one way of a branch.
+const SUBGROUPS: &str = "
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@group(0) @binding(1) var<storage, read_write> seats: array<array<u32, 3>>;
+@group(0) @binding(2) var<storage, read_write> others: array<u32>;
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>,
+                                     @builtin(subgroup_id) subgroup: u32,
+                                     @builtin(subgroup_invocation_id) place: u32,
+                                     @builtin(subgroup_size) size: u32) {
+    seats[id.x] = array<u32, 3>(subgroup, place, size);
+    var x = data[id.x] & 255u;
+    let all = subgroupAdd(x);
+    for (var i = 0u; i < 3u; i++) { x += (x >> 1u) & 7u; }
+    let most = subgroupMax(x ^ 5u);
+    if ((x & 1u) == 0u) { others[id.x] = subgroupAdd(x); }
+    let which = subgroupBallot(x > 90u).x;
+    data[id.x] = all * 3u + most + which * 512u;
+}";
+
+#[test]
+fn a_trace_names_what_the_invocations_of_a_subgroup_do_wrong_together() {
+    let options = Options { rounds: 1, layout: Some(Slot::new(0, 1)), ..Options::default() };
+    let errors = [
+        ("off-by-one", Op::GroupNonUniformIAdd, 0, "let all"),
+        ("off-by-one", Op::GroupNonUniformUMax, 0, "let most"),
+        ("off-by-one", Op::GroupNonUniformBallot, 0, "let which"),
+    ];
+    named(&wgsl(SUBGROUPS), &options, &errors);
+    blameless(&wgsl(SUBGROUPS), &options, Slot::new(0, 0), &[Op::GroupNonUniformIAdd, Op::Load]);
+}
+
+#[test]
+fn a_trace_blames_nothing_that_is_as_it_must_be() {
+    let one_round = Options { rounds: 1, ..Options::default() };
+    blameless(&wgsl(CALLS), &one_round, Slot::new(0, 0), &[]);
+    blameless(&wgsl(MATRICES), &one_round, Slot::new(0, 1), &[]);
+    blameless(&structures("%zeros"), &one_workgroup(), Slot::new(0, 0), &[Op::Load]);
+    blameless(&wgsl(SHARED), &one_round, Slot::new(0, 0), &[Op::Load]);
+    let options = Options { groups: Some([2, 2, 1]), elements: vec![(None, 256)], ..Options::default() };
+    blameless(&wgsl(IMAGES), &options, Slot::new(0, 3), &[Op::ImageRead]);
 }
