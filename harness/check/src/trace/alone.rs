@@ -5,7 +5,7 @@ use super::records::{Record, may_contract};
 use super::{Reading, Traced, free_slot};
 use crate::Setup;
 use crate::verdict::Permitted;
-use assay_oracle::{Buffer, Dispatch, Limits, Memory, Program, Resource};
+use assay_oracle::{Buffer, Dispatch, Layout, Limits, Memory, Program, Resource};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, PlainKind, instruction};
 use assay_spirv::module::Index;
@@ -37,8 +37,7 @@ impl Judged {
 pub(super) fn judge(reading: &Reading<'_>, record: &Record) -> Option<Judged> {
     let &Reading { traced, module, setup, dispatch, recorded, .. } = reading;
     // An invocation for each row; of what those of a subgroup do together, for each of them.
-    let (each, layout) =
-        if record.between { (traced.rows.each, reading.layout()?) } else { (1, dispatch.layout.clone()) };
+    let (each, layout) = if record.between { (traced.rows.each, reading.layout()?) } else { (1, Layout::Unknown) };
     let parsed = Module::parse(alone(module, setup, traced, record, each)?).ok()?;
     let program = Program::under(setup.rules, &parsed, &setup.entry, &crate::setup::spec_values(&setup.specs)).ok()?;
     let slot = free_slot(&setup.descriptors, 1);
@@ -61,7 +60,7 @@ pub(super) fn judge(reading: &Reading<'_>, record: &Record) -> Option<Judged> {
 }
 
 /// A module that loads the operands of one instruction from the records, does it and stores its result: in the
-/// environment of the shader. Its invocations take every so manieth row.
+/// environment of the shader. Its invocations take one row of `each`.
 fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record, each: u32) -> Option<Vec<u32>> {
     let usage = usages(module).into_iter().find(|u| u.name == setup.entry)?;
     let mut editor = Editor::new(module);

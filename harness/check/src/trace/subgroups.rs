@@ -1,7 +1,7 @@
-//! Operations between the invocations of a subgroup. They are judged where every invocation that comes by does so once and with all of
-//! the others: in the entry point, outside what branches go around, where control flow is uniform or invocations are gone (SPIR-V
-//! specification, Uniform Control Flow). Which invocations are together, each of them records; the oracle says nothing of a subgroup of
-//! which some did not come by.
+//! Operations between the invocations of a subgroup. They are judged in the entry point of a shader, outside its selections and loops:
+//! whoever comes there does so once, and with all others that are not gone (SPIR-V specification, Uniform Control Flow: a merge block is
+//! uniform if its header is). Which invocations make a subgroup, each of them records; the oracle says nothing of one of which some did
+//! not come by.
 
 use super::Reading;
 use super::code::{Recorder, builtin};
@@ -11,7 +11,7 @@ use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{BlockIndex, ConstructKind, Index};
 use assay_spirv::reflect::Usage;
-use assay_spirv::tables::{BuiltIn, Op};
+use assay_spirv::tables::{BuiltIn, ExecutionModel, Op};
 
 /// Where an invocation records its seat, if it does: the first word of its subgroup and its place there.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,9 @@ pub(super) fn is_between(op: Op) -> bool {
 
 /// Whether invocations come to an instruction of the entry point once and together, if at all.
 pub(super) fn is_uniform(module: &Module, usage: &Usage, at: Index) -> bool {
-    let Some(function) = module.function_at(at).filter(|f| f.id == usage.function) else { return false };
+    // Control flow of kernels has no structure.
+    let shader = usage.model == Some(ExecutionModel::GLCompute);
+    let Some(function) = module.function_at(at).filter(|f| shader && f.id == usage.function) else { return false };
     let Some(block) = module.block_at(at) else { return false };
     let flow = module.flow(function);
     // A header of a selection is inside, and comes before it branches.
