@@ -55,7 +55,7 @@ impl Form {
         Form::of(module, module.type_of(id)?).filter(|form| form.words() <= MOST_RECORDED)
     }
 
-    /// Whether its values have parts that have parts, or that may be left out: it is neither of a scalar nor of a vector.
+    /// Whether its values are neither scalars nor vectors: matrices, arrays, structures.
     pub(super) fn is_aggregate(&self, module: &Module) -> bool {
         module.type_declared(self.ty).is_some_and(|ty| Plain::of(module, ty).is_none())
     }
