@@ -9,6 +9,7 @@ mod against;
 pub mod bundle;
 mod case_file;
 mod check;
+mod composites;
 mod device;
 mod elements;
 mod error;

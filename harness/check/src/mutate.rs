@@ -2,11 +2,12 @@
 //! reduction can be seen to find what they are for.
 
 use crate::CheckError;
+use crate::composites::parts;
 use crate::device::{DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_runner::{DeviceInfo, Trouble};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
-use assay_spirv::module::Instruction;
+use assay_spirv::module::{Instruction, Type, TypeId};
 use assay_spirv::need::Have;
 use assay_spirv::reflect::usages;
 use assay_spirv::tables::Op;
@@ -200,21 +201,49 @@ impl Planted {
     }
 }
 
-/// Lets an instruction make a new id, and returns that, the result that it had, and its type; `None` for instructions
-/// behind which nothing may stand or that compute nothing.
-fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<(u32, u32, Plain)> {
-    let op = i.op?;
-    let plain = Plain::of(editor.module(), editor.module().type_declared(i.result_type()?)?)?;
-    if matches!(op, Op::Phi | Op::FunctionParameter | Op::Undef | Op::Variable) || !in_function(editor.module(), i) {
+/// Lets an instruction make a new id, and defines the result that it had as that, changed: all of a scalar or vector, of what is made of
+/// parts the first that takes it. `None` where there is none, and for instructions behind which nothing may stand or that compute nothing.
+fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &Change<'_>) -> Option<()> {
+    let (op, result) = (i.op?, i.result()?);
+    let module = editor.module();
+    let ty = module.type_declared(i.result_type()?)?;
+    if matches!(op, Op::Phi | Op::FunctionParameter | Op::Undef | Op::Variable) || !in_function(module, i) {
         return None;
     }
-    let result = i.result()?;
-    let new = editor.id();
+    let (new, mut code) = (editor.id(), Vec::new());
+    changed(editor, &mut code, ty, (new, result), change)?;
     let mut words = i.words.to_vec();
     *words.get_mut(2)? = new;
     editor.replace(i.at, words);
     editor.decorate_alike(result, new);
-    Some((new, result, plain))
+    editor.after(i.at, &code);
+    Some(())
+}
+
+/// Code that defines the second id as the first, a scalar or vector, changed; `None` where that cannot be done.
+type Change<'a> = dyn Fn(&mut Editor<'_>, &mut Vec<u32>, Plain, (u32, u32)) -> Option<()> + 'a;
+
+/// The same of a value of any type.
+fn changed(
+    editor: &mut Editor<'_>,
+    code: &mut Vec<u32>,
+    ty: TypeId,
+    (value, result): (u32, u32),
+    change: &Change<'_>,
+) -> Option<()> {
+    let module = editor.module();
+    let word = |ty: TypeId| module.type_definition(ty).result();
+    if let Some(plain) = Plain::of(module, ty) {
+        return change(editor, code, plain, (value, result));
+    }
+    (0..).zip(parts(module, ty)?).find_map(|(index, part)| {
+        let ([old, new], mut inner) = ([editor.id(), editor.id()], Vec::new());
+        inner.extend(instruction(Op::CompositeExtract, &[word(part)?, old, value, index]));
+        changed(editor, &mut inner, part, (old, new), change)?;
+        inner.extend(instruction(Op::CompositeInsert, &[word(ty)?, result, new, value, index]));
+        code.extend(inner);
+        Some(())
+    })
 }
 
 fn in_function(module: &Module, i: &Instruction<'_>) -> bool {
@@ -223,59 +252,58 @@ fn in_function(module: &Module, i: &Instruction<'_>) -> bool {
 
 /// `result = (bits of the instruction's result) + number`, component by component.
 fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: PlainKind, number: i64) -> Option<()> {
-    let (new, result, plain) = divert(editor, i)?;
-    let Plain { ty, kind, width, count, .. } = plain;
-    let fits =
-        matches!((kind, wanted), (PlainKind::Float, PlainKind::Float) | (PlainKind::Int { .. }, PlainKind::Int { .. }));
-    let declared = width == 32
-        || editor
-            .module()
-            .types()
-            .any(|(_, ty)| matches!(ty, assay_spirv::module::Type::Int { width: w, .. } if *w == width));
-    if !fits || !declared {
-        return None;
-    }
-    let uint = editor.uint(width);
-    let uints = editor.vector(uint, count);
-    let mask = if width >= 64 { u64::MAX } else { (1u64 << width.max(32)) - 1 };
-    let one = editor.constant(uint, width, number as u64 & mask);
-    let addend = editor.splat(uints, one, count);
-    let sum = editor.id();
-    let mut words = Vec::new();
-    if ty == uints {
-        words.extend(instruction(Op::IAdd, &[ty, result, new, addend]));
-    } else {
-        let bits = editor.id();
-        words.extend(instruction(Op::Bitcast, &[uints, bits, new]));
-        words.extend(instruction(Op::IAdd, &[uints, sum, bits, addend]));
-        words.extend(instruction(Op::Bitcast, &[ty, result, sum]));
-    }
-    editor.after(i.at, &words);
-    Some(())
+    divert(editor, i, &|editor, code, plain, (value, result)| {
+        let Plain { ty, kind, width, count, .. } = plain;
+        let fits = matches!(
+            (kind, wanted),
+            (PlainKind::Float, PlainKind::Float) | (PlainKind::Int { .. }, PlainKind::Int { .. })
+        );
+        let of_width = |ty: &Type| matches!(ty, Type::Int { width: w, .. } if *w == width);
+        let declared = width == 32 || editor.module().types().any(|(_, ty)| of_width(ty));
+        if !fits || !declared {
+            return None;
+        }
+        let uint = editor.uint(width);
+        let uints = editor.vector(uint, count);
+        let mask = if width >= 64 { u64::MAX } else { (1u64 << width.max(32)) - 1 };
+        let one = editor.constant(uint, width, number as u64 & mask);
+        let addend = editor.splat(uints, one, count);
+        if ty == uints {
+            code.extend(instruction(Op::IAdd, &[ty, result, value, addend]));
+        } else {
+            let [bits, sum] = [editor.id(), editor.id()];
+            code.extend(instruction(Op::Bitcast, &[uints, bits, value]));
+            code.extend(instruction(Op::IAdd, &[uints, sum, bits, addend]));
+            code.extend(instruction(Op::Bitcast, &[ty, result, sum]));
+        }
+        Some(())
+    })
 }
 
 /// `result = x == 0 ? -x : x`, on the bits, which no driver may simplify.
 fn sign_of_zero(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<()> {
-    let (new, result, plain) = divert(editor, i)?;
-    let Plain { ty, kind: PlainKind::Float, width: 32, count, .. } = plain else { return None };
-    let (uint, bool) = (editor.uint(32), editor.bool());
-    let (uints, bools) = (editor.vector(uint, count), editor.vector(bool, count));
-    let constant = |editor: &mut Editor<'_>, bits: u64| {
-        let value = editor.constant(uint, 32, bits);
-        editor.splat(uints, value, count)
-    };
-    let (zero, magnitude, sign) = (constant(editor, 0), constant(editor, 0x7fff_ffff), constant(editor, 0x8000_0000));
-    let [bits, size, is_zero, flipped, chosen] = std::array::from_fn(|_| editor.id());
-    let words = [
-        instruction(Op::Bitcast, &[uints, bits, new]),
-        instruction(Op::BitwiseAnd, &[uints, size, bits, magnitude]),
-        instruction(Op::IEqual, &[bools, is_zero, size, zero]),
-        instruction(Op::BitwiseXor, &[uints, flipped, bits, sign]),
-        instruction(Op::Select, &[uints, chosen, is_zero, flipped, bits]),
-        instruction(Op::Bitcast, &[ty, result, chosen]),
-    ];
-    editor.after(i.at, &words.concat());
-    Some(())
+    divert(editor, i, &|editor, code, plain, (value, result)| {
+        let Plain { ty, kind: PlainKind::Float, width: 32, count, .. } = plain else { return None };
+        let (uint, bool) = (editor.uint(32), editor.bool());
+        let (uints, bools) = (editor.vector(uint, count), editor.vector(bool, count));
+        let mut constant = |bits: u64| {
+            let value = editor.constant(uint, 32, bits);
+            editor.splat(uints, value, count)
+        };
+        let (zero, magnitude, sign) = (constant(0), constant(0x7fff_ffff), constant(0x8000_0000));
+        let [bits, size, is_zero, flipped, chosen] = std::array::from_fn(|_| editor.id());
+        for words in [
+            instruction(Op::Bitcast, &[uints, bits, value]),
+            instruction(Op::BitwiseAnd, &[uints, size, bits, magnitude]),
+            instruction(Op::IEqual, &[bools, is_zero, size, zero]),
+            instruction(Op::BitwiseXor, &[uints, flipped, bits, sign]),
+            instruction(Op::Select, &[uints, chosen, is_zero, flipped, bits]),
+            instruction(Op::Bitcast, &[ty, result, chosen]),
+        ] {
+            code.extend(words);
+        }
+        Some(())
+    })
 }
 
 /// The same for operands of the other signedness.

@@ -1,79 +1,92 @@
 //! One instruction on its own.
 
-use super::code::{from_words, position, words_of};
+use super::code::{from_words, position, taken_apart};
 use super::records::{Record, may_contract};
 use super::{Reading, Traced, free_slot};
 use crate::Setup;
-use assay_oracle::{Buffer, Dispatch, Limits, Memory, Program, Resource};
+use crate::verdict::Permitted;
+use assay_oracle::{Buffer, Dispatch, Layout, Limits, Memory, Program, Resource};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, PlainKind, instruction};
 use assay_spirv::module::Index;
 use assay_spirv::reflect::usages;
 use assay_spirv::tables::{Decoration, Op, StorageClass};
-use std::collections::BTreeMap;
+
+/// Bytes from one scalar of a result to the next, of whatever width they are.
+const SCALAR: u32 = 8;
 
 /// What is permitted for every recorded execution of an instruction, given the operands that it had.
 pub(super) struct Judged {
-    /// The results, row by row, component by component.
-    pub(super) memory: Memory,
-    /// Bits of a component there.
-    pub(super) element: u32,
+    /// The results, row by row, scalar by scalar.
+    memory: Memory,
+    /// Bits of each scalar of a result.
+    widths: Vec<u32>,
+    /// Of so many rows one is judged.
+    each: u32,
+}
+
+impl Judged {
+    /// For a scalar of the result in a row; `None` if that cannot be told.
+    pub(super) fn permitted(&self, row: u64, scalar: usize) -> Option<Permitted<'_>> {
+        let place = row / u64::from(self.each) * self.widths.len() as u64 + scalar as u64;
+        Permitted::of(&self.memory, place * u64::from(SCALAR), *self.widths.get(scalar)?)
+    }
 }
 
 /// Asks the oracle; `None` where it has no answer.
 pub(super) fn judge(reading: &Reading<'_>, record: &Record) -> Option<Judged> {
     let &Reading { traced, module, setup, dispatch, recorded, .. } = reading;
-    let (_, plain, _) = record.result;
-    let Alone { words, element } = alone(module, setup, traced, record)?;
-    let parsed = Module::parse(words).ok()?;
+    // An invocation for each row; of what those of a subgroup do together, for each of them.
+    let (each, layout) = if record.between { (traced.rows.each, reading.layout()?) } else { (1, Layout::Unknown) };
+    let parsed = Module::parse(alone(module, setup, traced, record, each)?).ok()?;
     let program = Program::under(setup.rules, &parsed, &setup.entry, &crate::setup::spec_values(&setup.specs)).ok()?;
     let slot = free_slot(&setup.descriptors, 1);
-    let bytes = traced.rows.count() * u64::from(plain.count) * u64::from(element / 8);
+    let widths: Vec<u32> = record.result.form.parts.iter().map(|part| part.scalar().width()).collect();
+    let bytes = traced.rows.count() / u64::from(each) * widths.len() as u64 * u64::from(SCALAR);
     let given = Buffer { data: recorded.to_vec(), address: None };
     let out = Buffer { data: vec![0; bytes as usize], address: None };
-    let bindings = [(traced.descriptor.slot, Resource::Buffer(given)), (slot, Resource::Buffer(out))];
-    // An invocation for each row.
+    // Images are as they were: it writes none of those that it reads.
+    let mut bindings = dispatch.bindings.clone();
+    bindings.retain(|_, resource| !record.handles.is_empty() && !matches!(resource, Resource::Buffer(_)));
+    bindings.extend([(traced.descriptor.slot, Resource::Buffer(given)), (slot, Resource::Buffer(out))]);
     let [x, y, z] = dispatch.groups;
-    let groups = [x, y, z.saturating_mul(traced.rows.each)];
-    let dispatch = Dispatch { bindings: BTreeMap::from(bindings), groups, ..dispatch.clone() };
+    let groups = [x, y, z.saturating_mul(traced.rows.each / each)];
+    let dispatch = Dispatch { bindings, groups, layout, ..dispatch.clone() };
     let mut outcome = program.run(&dispatch, &Limits::default()).ok()?;
     if outcome.fault_count > 0 {
         return None;
     }
-    Some(Judged { memory: outcome.memory.remove(&slot)?, element })
-}
-
-/// A module that does one instruction.
-struct Alone {
-    words: Vec<u32>,
-    /// Bits of an element of its output.
-    element: u32,
+    Some(Judged { memory: outcome.memory.remove(&slot)?, widths, each })
 }
 
 /// A module that loads the operands of one instruction from the records, does it and stores its result: in the
-/// environment of the shader.
-fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record) -> Option<Alone> {
+/// environment of the shader. Its invocations take one row of `each`.
+fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record, each: u32) -> Option<Vec<u32>> {
     let usage = usages(module).into_iter().find(|u| u.name == setup.entry)?;
     let mut editor = Editor::new(module);
     let (uint, bool) = (editor.uint(32), editor.bool());
     let slot = traced.descriptor.slot;
     let input = editor.storage_array(uint, 4, slot.set, slot.binding);
-    let (_, plain, _) = record.result;
-    let is_bool = plain.kind == PlainKind::Bool;
-    let (element, width) = if is_bool { (uint, 32) } else { (plain.component, plain.width) };
+    // Of booleans words are left.
+    let parts = &record.result.form.parts;
+    let stored = |kind: PlainKind, ty: u32| if kind == PlainKind::Bool { uint } else { ty };
+    let members: Vec<u32> = parts.iter().map(|part| stored(part.plain.kind, part.plain.ty)).collect();
+    let element = editor.declare(Op::TypeStruct, &members);
+    for (member, offset) in (0..members.len() as u32).zip((0..).step_by(SCALAR as usize)) {
+        editor.annotate(Op::MemberDecorate, &[element, member, Decoration::Offset.word(), offset]);
+    }
     let out_slot = free_slot(&setup.descriptors, 1);
-    let output = editor.storage_array(element, width / 8, out_slot.set, out_slot.binding);
+    let output = editor.storage_array(element, SCALAR * members.len() as u32, out_slot.set, out_slot.binding);
     let (place, inputs) = position(&mut editor, setup, 1);
     editor.add_to_interface(usage.function, &inputs, &[input, output]);
     let pointer = editor.pointer(StorageClass::StorageBuffer, uint);
-    let out_pointer = editor.pointer(StorageClass::StorageBuffer, element);
     let declared = module.function(usage.function)?.instructions.start;
     let declaration = module.instruction(Index(declared));
     let mut code = declaration.words.to_vec();
     let [entry, then, merge, base] = std::array::from_fn(|_| editor.id());
     code.extend(instruction(Op::Label, &[entry]));
     code.extend(place.code);
-    let stride = editor.constant(uint, 32, traced.rows.stride.into());
+    let stride = editor.constant(uint, 32, (traced.rows.stride * each).into());
     code.extend(instruction(Op::IMul, &[uint, base, place.result, stride]));
     let zero = editor.constant(uint, 32, 0);
     let load = |editor: &mut Editor<'_>, code: &mut Vec<u32>, offset: u32| {
@@ -90,33 +103,29 @@ fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record) -> Op
     code.extend(instruction(Op::SelectionMerge, &[merge, 0]));
     code.extend(instruction(Op::BranchConditional, &[was, then, merge]));
     code.extend(instruction(Op::Label, &[then]));
-    for (value, plain, offset) in &record.operands {
-        let words: Vec<u32> = (0..words_of(plain)).map(|i| load(&mut editor, &mut code, offset + i)).collect();
-        from_words(&mut editor, &mut code, &words, *value, plain);
+    for operand in &record.operands {
+        let words: Vec<u32> =
+            (0..operand.form.words()).map(|i| load(&mut editor, &mut code, operand.word + i)).collect();
+        from_words(&mut editor, &mut code, &words, operand.id, &operand.form);
+    }
+    for id in &record.handles {
+        code.extend_from_slice(module.definition_of_word(*id)?.words);
     }
     let i = module.instruction(Index(record.index));
     code.extend_from_slice(i.words);
     if may_contract(module, record) {
-        editor.annotate(Op::Decorate, &[record.result.0, Decoration::NoContraction.word()]);
+        editor.annotate(Op::Decorate, &[record.result.id, Decoration::NoContraction.word()]);
     }
-    let count = editor.constant(uint, 32, plain.count.into());
-    let first = editor.id();
-    code.extend(instruction(Op::IMul, &[uint, first, place.result, count]));
-    for component in 0..plain.count {
-        let mut value = record.result.0;
-        if plain.count > 1 {
-            value = editor.id();
-            let operands = [plain.component, value, record.result.0, component];
-            code.extend(instruction(Op::CompositeExtract, &operands));
-        }
-        if is_bool {
+    let scalars = taken_apart(&mut editor, &mut code, record.result.id, &record.result.form);
+    for (member, (plain, mut value)) in (0..).zip(scalars) {
+        if plain.kind == PlainKind::Bool {
             let (word, one) = (editor.id(), editor.constant(uint, 32, 1));
             code.extend(instruction(Op::Select, &[uint, word, value, one, zero]));
             value = word;
         }
-        let (offset, at, chain) = (editor.constant(uint, 32, component.into()), editor.id(), editor.id());
-        code.extend(instruction(Op::IAdd, &[uint, at, first, offset]));
-        code.extend(instruction(Op::AccessChain, &[out_pointer, chain, output, zero, at]));
+        let (ty, member, chain) = (stored(plain.kind, plain.ty), editor.constant(uint, 32, member), editor.id());
+        let pointer = editor.pointer(StorageClass::StorageBuffer, ty);
+        code.extend(instruction(Op::AccessChain, &[pointer, chain, output, zero, place.result, member]));
         code.extend(instruction(Op::Store, &[chain, value]));
     }
     code.extend(instruction(Op::Branch, &[merge]));
@@ -126,9 +135,9 @@ fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record) -> Op
     // What is said of ids that are gone would be said of nothing.
     let defined = |id: u32| {
         let global = module.definition_of_word(id).is_some_and(|d| module.function_at(d.index).is_none());
-        global || id == record.result.0 || id == usage.function
+        global || id == record.result.id || id == usage.function || record.handles.contains(&id)
     };
-    let words = editor.finish_with(&code, |i| match i.op {
+    Some(editor.finish_with(&code, |i| match i.op {
         Some(Op::Name | Op::MemberName | Op::Line | Op::NoLine) => false,
         Some(Op::EntryPoint) => i.operand(1) == Some(usage.function),
         Some(Op::ExecutionMode | Op::ExecutionModeId | Op::Decorate | Op::DecorateId | Op::MemberDecorate) => {
@@ -137,6 +146,5 @@ fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record) -> Op
             if of_entry { target == usage.function } else { defined(target) }
         }
         _ => true,
-    });
-    Some(Alone { words, element: width })
+    }))
 }

@@ -1,5 +1,6 @@
 //! SPIR-V that traced variants are made of: values as words and back, places of records.
 
+use super::value::{Form, Part};
 use crate::Setup;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
 use assay_spirv::module::Section;
@@ -36,47 +37,39 @@ impl Recorder {
     }
 }
 
-/// A value's bits as 32-bit words, component by component, the lower word first.
-pub(super) fn as_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, value: u32, plain: &Plain) -> Vec<u32> {
+/// A value's bits as 32-bit words, scalar by scalar, the lower word first.
+pub(super) fn as_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, value: u32, form: &Form) -> Vec<u32> {
     let uint = editor.uint(32);
     let mut words = Vec::new();
-    for i in 0..plain.count {
-        let component = match plain.count {
-            1 => value,
-            _ => {
-                let component = editor.id();
-                code.extend(instruction(Op::CompositeExtract, &[plain.component, component, value, i]));
-                component
-            }
-        };
+    for (plain, scalar) in taken_apart(editor, code, value, form) {
         let id = editor.id();
         match (plain.kind, plain.width) {
             (PlainKind::Bool, _) => {
                 let (one, zero) = (editor.constant(uint, 32, 1), editor.constant(uint, 32, 0));
-                code.extend(instruction(Op::Select, &[uint, id, component, one, zero]));
+                code.extend(instruction(Op::Select, &[uint, id, scalar, one, zero]));
                 words.push(id);
             }
-            (PlainKind::Int { signed: false }, 32) => words.push(component),
+            (PlainKind::Int { signed: false }, 32) => words.push(scalar),
             (_, 32) => {
-                code.extend(instruction(Op::Bitcast, &[uint, id, component]));
+                code.extend(instruction(Op::Bitcast, &[uint, id, scalar]));
                 words.push(id);
             }
             (PlainKind::Float, 16) => {
                 // Two halves are a word: a module with halves need not have integers of 16 bits.
-                let (halves, mask) = (editor.vector(plain.component, 2), editor.constant(uint, 32, 0xffff));
+                let (halves, mask) = (editor.vector(plain.ty, 2), editor.constant(uint, 32, 0xffff));
                 let [both, bits] = [editor.id(), editor.id()];
-                code.extend(instruction(Op::CompositeConstruct, &[halves, both, component, component]));
+                code.extend(instruction(Op::CompositeConstruct, &[halves, both, scalar, scalar]));
                 code.extend(instruction(Op::Bitcast, &[uint, bits, both]));
                 code.extend(instruction(Op::BitwiseAnd, &[uint, id, bits, mask]));
                 words.push(id);
             }
             (PlainKind::Int { .. }, 8 | 16) => {
-                code.extend(instruction(Op::UConvert, &[uint, id, component]));
+                code.extend(instruction(Op::UConvert, &[uint, id, scalar]));
                 words.push(id);
             }
             _ => {
                 let pair = editor.vector(uint, 2);
-                code.extend(instruction(Op::Bitcast, &[pair, id, component]));
+                code.extend(instruction(Op::Bitcast, &[pair, id, scalar]));
                 for half in 0..2 {
                     let word = editor.id();
                     code.extend(instruction(Op::CompositeExtract, &[uint, word, id, half]));
@@ -88,47 +81,59 @@ pub(super) fn as_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, value: u32,
     words
 }
 
+/// The scalars of a value.
+pub(super) fn taken_apart(editor: &mut Editor<'_>, code: &mut Vec<u32>, value: u32, form: &Form) -> Vec<(Plain, u32)> {
+    let mut scalars = Vec::new();
+    for Part { path, plain, .. } in &form.parts {
+        let mut scalar = value;
+        if !path.is_empty() {
+            scalar = editor.id();
+            code.extend(instruction(Op::CompositeExtract, &[&[plain.ty, scalar, value], &path[..]].concat()));
+        }
+        scalars.push((*plain, scalar));
+    }
+    scalars
+}
+
 /// The other way: defines `value` from words.
-pub(super) fn from_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, words: &[u32], value: u32, plain: &Plain) {
+pub(super) fn from_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, words: &[u32], value: u32, form: &Form) {
     let uint = editor.uint(32);
-    let each = plain.width.div_ceil(32) as usize;
-    let mut components = Vec::new();
-    for word in words.chunks(each) {
-        let id = if plain.count == 1 { value } else { editor.id() };
-        components.push(id);
-        match (plain.kind, plain.width, word) {
+    let ends = form.parts.iter().map(|part| part.word).skip(1).chain([form.words()]);
+    let mut whole = None;
+    for (Part { path, plain, word }, end) in form.parts.iter().zip(ends) {
+        let id = if path.is_empty() { value } else { editor.id() };
+        match (plain.kind, plain.width, &words[*word as usize..end as usize]) {
             (PlainKind::Bool, _, [word, ..]) => {
                 let zero = editor.constant(uint, 32, 0);
-                code.extend(instruction(Op::INotEqual, &[plain.component, id, *word, zero]));
+                code.extend(instruction(Op::INotEqual, &[plain.ty, id, *word, zero]));
             }
             (PlainKind::Int { signed: false }, 32, [word, ..]) => {
                 // There is no plain copy that every version has; adding zero is one.
                 let zero = editor.constant(uint, 32, 0);
                 code.extend(instruction(Op::IAdd, &[uint, id, *word, zero]));
             }
-            (_, 32, [word, ..]) => code.extend(instruction(Op::Bitcast, &[plain.component, id, *word])),
+            (_, 32, [word, ..]) => code.extend(instruction(Op::Bitcast, &[plain.ty, id, *word])),
             (PlainKind::Float, 16, [word, ..]) => {
-                let (halves, both) = (editor.vector(plain.component, 2), editor.id());
+                let (halves, both) = (editor.vector(plain.ty, 2), editor.id());
                 code.extend(instruction(Op::Bitcast, &[halves, both, *word]));
-                code.extend(instruction(Op::CompositeExtract, &[plain.component, id, both, 0]));
+                code.extend(instruction(Op::CompositeExtract, &[plain.ty, id, both, 0]));
             }
             (PlainKind::Int { signed }, 8 | 16, [word, ..]) => {
                 let convert = if signed { Op::SConvert } else { Op::UConvert };
-                code.extend(instruction(convert, &[plain.component, id, *word]));
+                code.extend(instruction(convert, &[plain.ty, id, *word]));
             }
             (_, _, halves) => {
                 let (pair, both) = (editor.vector(uint, 2), editor.id());
-                let mut operands = vec![pair, both];
-                operands.extend_from_slice(halves);
-                code.extend(instruction(Op::CompositeConstruct, &operands));
-                code.extend(instruction(Op::Bitcast, &[plain.component, id, both]));
+                code.extend(instruction(Op::CompositeConstruct, &[&[pair, both], halves].concat()));
+                code.extend(instruction(Op::Bitcast, &[plain.ty, id, both]));
             }
         }
-    }
-    if plain.count > 1 {
-        let mut operands = vec![plain.ty, value];
-        operands.extend(components);
-        code.extend(instruction(Op::CompositeConstruct, &operands));
+        if !path.is_empty() {
+            let before = whole.unwrap_or_else(|| editor.null(form.ty));
+            let next = if end == form.words() { value } else { editor.id() };
+            code.extend(instruction(Op::CompositeInsert, &[&[form.ty, next, id, before], &path[..]].concat()));
+            whole = Some(next);
+        }
     }
 }
 
@@ -166,7 +171,7 @@ pub(super) fn position(editor: &mut Editor<'_>, setup: &Setup, stride: u32) -> (
 }
 
 /// The input variable of a built-in: the module's own, or a new one.
-fn builtin(editor: &mut Editor<'_>, which: BuiltIn, ty: u32) -> u32 {
+pub(super) fn builtin(editor: &mut Editor<'_>, which: BuiltIn, ty: u32) -> u32 {
     let module = editor.module();
     let own = module.section(Section::Globals).filter(|i| i.op == Some(Op::Variable)).find_map(|i| {
         let id = i.result()?;
@@ -181,9 +186,4 @@ fn builtin(editor: &mut Editor<'_>, which: BuiltIn, ty: u32) -> u32 {
         editor.annotate(Op::Decorate, &[variable, Decoration::BuiltIn.word(), which.word()]);
         variable
     })
-}
-
-/// 32-bit words of a value in the records.
-pub(super) fn words_of(plain: &Plain) -> u32 {
-    plain.count * plain.width.div_ceil(32)
 }

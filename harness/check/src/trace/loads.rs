@@ -1,52 +1,53 @@
 //! Loads of which it is known what they must give: from buffers that nothing in the shader writes, from built-ins, and from
-//! what an invocation keeps to itself.
+//! what an invocation keeps to itself; and calls, which must give what the function returned.
 
-use super::code::{Recorder, as_words, words_of};
+use super::Reading;
+use super::code::{Recorder, as_words};
 use super::own::Own;
 use super::rows::Here;
 use super::stores::{Step, place, root, slot_of};
-use super::{Reading, scalar_of};
-use crate::elements::read_bits;
+use super::value::{Form, Value};
+use crate::elements::walk;
 use crate::verdict::{data_of, hex};
 use crate::{Descriptor, Setup};
 use assay_oracle::Slot;
 use assay_runner::{Blame, BlameExample};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, instruction};
-use assay_spirv::module::{Instruction, Type};
+use assay_spirv::edit::{Editor, instruction};
+use assay_spirv::module::{Index, Instruction, Type};
 use assay_spirv::reflect::Usage;
 use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
 use std::collections::BTreeSet;
 
-/// A load whose value is recorded.
+/// A load or call whose value is recorded.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     /// Its place in the module.
-    index: u32,
+    pub(super) index: u32,
     /// Its first word there.
     pub(super) at: usize,
     /// Word in the row: when it was executed, within bounds, or 0.
     executed: u32,
-    pointer: u32,
-    value: u32,
-    plain: Plain,
-    /// The first word of what it gave.
-    given: u32,
+    /// The pointer, or the function.
+    reached: u32,
+    /// What it gave.
+    given: Value,
     from: Source,
 }
 
 /// Where what it must give is known from.
 #[derive(Clone, Debug)]
 enum Source {
-    /// The copy of the variable, as it was then: the first word.
-    Own(u32),
+    /// The copy of the variable or of what was returned, as it was then: the first word. It is right until something was stored out of
+    /// bounds, which another word says.
+    Own(u32, Option<u32>),
     /// A buffer's contents before the dispatch.
     Buffer(Slot, Vec<Step>),
     /// The invocation's place in the dispatch.
     BuiltIn(BuiltIn),
 }
 
-/// The wanted loads of an entry point's functions, recorded from word `next` on; and the first word after them.
+/// The wanted loads and calls of an entry point's functions, recorded from word `next` on; and the first word after them.
 pub(super) fn find(
     module: &Module,
     usage: &Usage,
@@ -60,10 +61,15 @@ pub(super) fn find(
     };
     let written = written(module, instructions());
     let mut loads = Vec::new();
-    for i in instructions().filter(|i| i.op == Some(Op::Load) && i.result().is_some_and(&wanted)) {
+    for i in instructions().filter(|i| gives(i.op) && i.result().is_some_and(&wanted)) {
         loads.extend(load(module, &i, own, &written, &mut next));
     }
     (loads, next)
+}
+
+/// Whether an operation gives what is somewhere.
+pub(super) fn gives(op: Option<Op>) -> bool {
+    matches!(op, Some(Op::Load | Op::FunctionCall))
 }
 
 /// The bindings that something other than a load may have to do with.
@@ -75,29 +81,32 @@ fn written<'m>(module: &'m Module, instructions: impl Iterator<Item = Instructio
 }
 
 fn load(module: &Module, i: &Instruction<'_>, own: &Own, written: &BTreeSet<Slot>, next: &mut u32) -> Option<Load> {
-    let (value, pointer) = (i.result()?, i.operand(0)?);
-    let plain = Plain::of_value(module, value).filter(|plain| super::fits(module, plain))?;
-    let (executed, words) = (*next, words_of(&plain));
-    let given = executed + 1;
-    let mut end = given + words;
+    let (id, reached) = (i.result()?, i.operand(0)?);
+    let form = Form::of_value(module, id)?;
+    let mut end = *next;
     let mut room = |words: u32| {
         end += words;
         end - words
     };
-    let (variable, ids) = root(module, pointer)?;
-    let from = if own.part(module, pointer).is_some() {
-        Source::Own(room(words))
-    } else if let Some(built_in) = built_in(module, variable).filter(|_| ids.is_empty()) {
-        Source::BuiltIn(built_in)
+    let executed = room(1);
+    let given = Value { id, word: room(form.words()), form };
+    let from = if own.part(module, reached).is_some() {
+        Source::Own(room(given.form.words()), own.strayed)
     } else {
-        let slot = slot_of(module, variable).filter(|slot| !written.contains(slot))?;
-        let (class, pointee) = module.pointer(module.type_of(variable)?)?;
-        let buffer = [StorageClass::Uniform, StorageClass::StorageBuffer].contains(&class);
-        matches!(module.ty(pointee.filter(|_| buffer)?), Type::Struct { .. }).then_some(())?;
-        Source::Buffer(slot, Step::all(module, &ids, || room(1))?)
+        let (variable, ids) = root(module, reached)?;
+        match built_in(module, variable).filter(|_| ids.is_empty()) {
+            Some(built_in) => Source::BuiltIn(built_in),
+            None => {
+                let slot = slot_of(module, variable).filter(|slot| !written.contains(slot))?;
+                let (class, pointee) = module.pointer(module.type_of(variable)?)?;
+                let buffer = [StorageClass::Uniform, StorageClass::StorageBuffer].contains(&class);
+                matches!(module.ty(pointee.filter(|_| buffer)?), Type::Struct { .. }).then_some(())?;
+                Source::Buffer(slot, Step::all(module, &ids, || room(1))?)
+            }
+        }
     };
     *next = end;
-    Some(Load { index: i.index.0, at: i.at, executed, pointer, value, plain, given, from })
+    Some(Load { index: i.index.0, at: i.at, executed, reached, given, from })
 }
 
 /// The built-in that an input variable is, of those that the dispatch determines.
@@ -140,11 +149,11 @@ impl Load {
     pub(super) fn record(&self, editor: &mut Editor<'_>, recorder: &Recorder, own: &Own, here: Here) {
         let mut code = Vec::new();
         let mut executed = here.time;
-        let words = as_words(editor, &mut code, self.value, &self.plain);
-        let mut all: Vec<(u32, u32)> = (self.given..).zip(words).collect();
+        let words = as_words(editor, &mut code, self.given.id, &self.given.form);
+        let mut all: Vec<(u32, u32)> = (self.given.word..).zip(words).collect();
         match &self.from {
-            Source::Own(first) => {
-                let Some(part) = own.part(editor.module(), self.pointer) else { return };
+            Source::Own(first, _) => {
+                let Some(part) = own.part(editor.module(), self.reached) else { return };
                 let (words, inside) = part.load(editor, &mut code, recorder, here.base);
                 all.extend((*first..).zip(words));
                 // Beyond a variable nothing is known of what is loaded: as if it were not.
@@ -166,22 +175,33 @@ impl Load {
         editor.after(self.at, &code);
     }
 
-    /// What a component must be in a row; `None` where that is not known.
-    fn expected(&self, reading: &Reading<'_>, row: u64, component: u32) -> Option<u64> {
-        let &Reading { traced, setup, dispatch, .. } = reading;
+    /// What its scalars must be in a row, as far as that is known.
+    fn expected(&self, reading: &Reading<'_>, row: u64) -> Vec<Option<u64>> {
+        let &Reading { traced, setup, .. } = reading;
         match &self.from {
-            Source::Own(first) => Some(reading.component(row, &self.plain, *first, component)),
-            Source::BuiltIn(which) => {
-                value_of(*which, setup, traced.rows.invocation(row)).get(component as usize).copied()
+            Source::Own(word, strayed) => {
+                let first = traced.rows.of(traced.rows.invocation(row)).start;
+                let since = strayed.map_or(0, |strayed| reading.word(first, strayed));
+                if since != 0 && reading.word(row, self.executed) >= since {
+                    return Vec::new();
+                }
+                let copy = Value { word: *word, ..self.given.clone() };
+                reading.scalars(row, &copy).map(|(_, bits)| Some(bits)).collect()
             }
-            Source::Buffer(slot, steps) => {
-                let descriptor = setup.descriptors.iter().find(|d: &&Descriptor| d.slot == *slot)?;
-                let indices = steps.iter().map(|step| step.index(|at| reading.word(row, at)));
-                let (start, _) = place(descriptor.block.as_ref()?, indices)?;
-                let bytes = u64::from(self.plain.width / 8);
-                read_bits(data_of(dispatch, *slot)?, start + u64::from(component) * bytes, self.plain.width)
-            }
+            Source::BuiltIn(which) => value_of(*which, setup, traced.rows.invocation(row)).map(Some).to_vec(),
+            Source::Buffer(slot, steps) => self.held(reading, row, *slot, steps).unwrap_or_default(),
         }
+    }
+
+    /// What a buffer held before the dispatch.
+    fn held(&self, reading: &Reading<'_>, row: u64, slot: Slot, steps: &[Step]) -> Option<Vec<Option<u64>>> {
+        let descriptor = reading.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?;
+        let indices = steps.iter().map(|step| step.index(|at| reading.word(row, at)));
+        let (start, part) = place(descriptor.block.as_ref()?, indices)?;
+        let data = data_of(reading.dispatch, slot)?.get(usize::try_from(start).ok()?..)?;
+        let mut held = Vec::new();
+        walk(part, part.size(), &mut |element, _| held.push(element.read(data)));
+        Some(held)
     }
 }
 
@@ -189,20 +209,18 @@ impl Load {
 pub(super) fn blame(load: &Load, reading: &Reading<'_>) -> Option<Blame> {
     let rows = &reading.traced.rows;
     let (mut wrong, mut count, mut example) = (0, 0, None);
-    let scalar = scalar_of(&load.plain);
     for row in reading.executed(0..rows.count(), load.executed) {
         count += 1;
-        let differs = (0..load.plain.count).find_map(|component| {
-            let got = reading.component(row, &load.plain, load.given, component);
-            let expected = load.expected(reading, row, component)?;
-            (got != expected).then_some((component, got, expected))
+        let scalars = reading.scalars(row, &load.given).zip(load.expected(reading, row)).enumerate();
+        let mut differing = scalars.filter_map(|(component, ((scalar, got), expected))| {
+            expected.filter(|expected| got != *expected).map(|expected| (component, scalar, got, expected))
         });
-        let Some((component, got, expected)) = differs else { continue };
+        let Some((component, scalar, got, expected)) = differing.next() else { continue };
         wrong += 1;
         example.get_or_insert_with(|| BlameExample {
             invocation: rows.invocation(row),
             operands: Vec::new(),
-            component: component as usize,
+            component,
             got: hex(scalar, got),
             permitted: vec![[hex(scalar, expected), hex(scalar, expected)]],
             scalar: scalar.to_string(),
@@ -210,7 +228,7 @@ pub(super) fn blame(load: &Load, reading: &Reading<'_>) -> Option<Blame> {
     }
     Some(Blame {
         instruction: load.index,
-        name: Op::Load.name().to_owned(),
+        name: super::name(&reading.module.instruction(Index(load.index))),
         place: (reading.place)(load.index),
         wrong,
         recorded: count,

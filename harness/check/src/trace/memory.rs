@@ -3,11 +3,12 @@
 //! Each access of a variable is recorded with the indices and the values that the device had, or none is. What that comes to for a place
 //! in memory is for [`super::order`] to judge.
 
-use super::code::{Recorder, as_words, words_of};
+use super::Reading;
+use super::code::{Recorder, as_words};
 use super::order::{self, Culprit, Event, What, Wrong};
 use super::rows::{Here, start, tick};
 use super::stores::{Step, place, root, slot_of};
-use super::{Reading, fits};
+use super::value::{Form, Part, Value};
 use crate::Descriptor;
 use crate::elements::read_bits;
 use crate::verdict::{data_of, hex};
@@ -50,14 +51,6 @@ enum Kind {
     Atomic { op: Op, found: Value, given: Vec<Value> },
 }
 
-/// A value and the first word where it is recorded.
-#[derive(Clone, Copy, Debug)]
-struct Value {
-    id: u32,
-    plain: Plain,
-    word: u32,
-}
-
 /// A barrier of the workgroup.
 #[derive(Clone, Debug)]
 struct Barrier {
@@ -75,8 +68,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// What is to be recorded, from word `next` on; and the first word after it.
-    pub(super) fn find(module: &Module, usage: &Usage, mut next: u32) -> (Shared, u32) {
+    /// What is to be recorded, from word `next` on; and the first word after it. What is made of parts is followed unless one of
+    /// `undefined` is stored.
+    pub(super) fn find(module: &Module, usage: &Usage, undefined: &BTreeSet<u32>, mut next: u32) -> (Shared, u32) {
         let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
         let instructions: Vec<Instruction<'_>> =
             functions.flat_map(|f| module.instructions_in(f.instructions.clone())).collect();
@@ -86,7 +80,8 @@ impl Shared {
         };
         let mut accesses = Vec::new();
         for (variable, class) in variables(module, &instructions) {
-            accesses.extend(accesses_of(module, &instructions, variable, class, &mut room).unwrap_or_default());
+            let of = (variable, class);
+            accesses.extend(accesses_of(module, &instructions, undefined, of, &mut room).unwrap_or_default());
         }
         let mut barriers = Vec::new();
         if !accesses.is_empty() {
@@ -104,6 +99,11 @@ impl Shared {
     /// Whether nothing is recorded.
     pub(super) fn is_empty(&self) -> bool {
         self.accesses.is_empty()
+    }
+
+    /// The instructions whose results are recorded, by their places in the module.
+    pub(super) fn instructions(&self) -> impl Iterator<Item = u32> {
+        self.accesses.iter().map(|access| access.index)
     }
 
     /// The first words of what is recorded.
@@ -136,7 +136,7 @@ impl Shared {
             recorder.word(editor, &mut code, row, access.epoch, epoch);
             access.path.iter().for_each(|step| step.record(editor, &mut code, recorder, row));
             for value in access.kind.values() {
-                let words = as_words(editor, &mut code, value.id, &value.plain);
+                let words = as_words(editor, &mut code, value.id, &value.form);
                 for (offset, word) in (value.word..).zip(words) {
                     recorder.word(editor, &mut code, row, offset, word);
                 }
@@ -156,18 +156,18 @@ impl Shared {
 }
 
 impl Kind {
-    fn values(&self) -> Vec<Value> {
+    fn values(&self) -> Vec<&Value> {
         match self {
-            Kind::Load(value) | Kind::Store(value) => vec![*value],
+            Kind::Load(value) | Kind::Store(value) => vec![value],
             Kind::Clear => Vec::new(),
-            Kind::Atomic { found, given, .. } => given.iter().chain([found]).copied().collect(),
+            Kind::Atomic { found, given, .. } => given.iter().chain([found]).collect(),
         }
     }
 
-    /// The type of what it reaches; `None` for all that is there.
-    fn plain(&self) -> Option<&Plain> {
+    /// The scalars that it reaches; `None` for all that is there.
+    fn parts(&self) -> Option<&[Part]> {
         match self {
-            Kind::Load(value) | Kind::Store(value) | Kind::Atomic { found: value, .. } => Some(&value.plain),
+            Kind::Load(value) | Kind::Store(value) | Kind::Atomic { found: value, .. } => Some(&value.form.parts),
             Kind::Clear => None,
         }
     }
@@ -208,8 +208,8 @@ fn variables(module: &Module, instructions: &[Instruction<'_>]) -> Vec<(u32, Sto
 fn accesses_of(
     module: &Module,
     instructions: &[Instruction<'_>],
-    variable: u32,
-    class: StorageClass,
+    undefined: &BTreeSet<u32>,
+    (variable, class): (u32, StorageClass),
     room: &mut impl FnMut(u32) -> u32,
 ) -> Option<Vec<Access>> {
     let shared = class == StorageClass::Workgroup;
@@ -231,7 +231,7 @@ fn accesses_of(
             continue;
         }
         let path = Step::all(module, ids, || room(1))?;
-        let Some(kind) = kind(module, i, room) else {
+        let Some(kind) = kind(module, i, undefined, room) else {
             // Of a buffer's atomics that cannot be followed, others may be elsewhere.
             if shared || !i.op.is_some_and(|op| op.name().starts_with("OpAtomic")) {
                 return None;
@@ -265,11 +265,17 @@ fn may_overlap(a: &[Step], b: &[Step]) -> bool {
 }
 
 /// What an access does; `None` if it cannot be followed.
-fn kind(module: &Module, i: &Instruction<'_>, room: &mut impl FnMut(u32) -> u32) -> Option<Kind> {
+fn kind(
+    module: &Module,
+    i: &Instruction<'_>,
+    undefined: &BTreeSet<u32>,
+    room: &mut impl FnMut(u32) -> u32,
+) -> Option<Kind> {
     let op = i.op?;
     let mut value = |id: u32| {
-        let plain = Plain::of_value(module, id).filter(|plain| fits(module, plain))?;
-        Some(Value { id, plain, word: room(words_of(&plain)) })
+        let stored = i.result() != Some(id) && undefined.contains(&id);
+        let form = Form::of_value(module, id).filter(|form| !stored || !form.is_aggregate(module))?;
+        Some(Value { id, word: room(form.words()), form })
     };
     match op {
         Op::Load => Some(Kind::Load(value(i.result()?)?)),
@@ -289,7 +295,8 @@ fn kind(module: &Module, i: &Instruction<'_>, room: &mut impl FnMut(u32) -> u32)
                 Op::AtomicCompareExchange => vec![i.operand(4)?, i.operand(5)?],
                 _ => vec![i.operand(3)?],
             };
-            let found = value(i.result()?).filter(|found| matches!(found.plain.kind, PlainKind::Int { .. }))?;
+            let found = value(i.result()?)?;
+            matches!(Plain::of_value(module, found.id)?.kind, PlainKind::Int { .. }).then_some(())?;
             let given = given.into_iter().map(value).collect::<Option<_>>()?;
             Some(Kind::Atomic { op, found, given })
         }
@@ -396,16 +403,14 @@ impl Reading<'_> {
                         instruction: access.index,
                         what,
                     };
-                    let Some(plain) = access.kind.plain() else {
+                    let Some(parts) = access.kind.parts() else {
                         clears.push((group, access.variable, path, event(What::Store(0))));
                         continue;
                     };
-                    for component in 0..plain.count {
-                        let Some(what) = self.what(&access.kind, row, component) else { continue };
-                        let mut path = path.clone();
-                        path.extend((plain.count > 1).then_some(u64::from(component)));
-                        let new =
-                            || History { scalar: super::scalar_of(plain), width: plain.width, events: Vec::new() };
+                    for part in parts {
+                        let Some(what) = self.what(&access.kind, row, part) else { continue };
+                        let path = path.iter().copied().chain(part.path.iter().map(|step| u64::from(*step))).collect();
+                        let new = || History { scalar: part.scalar(), width: part.plain.width, events: Vec::new() };
                         let history = histories.entry((group, access.variable, path)).or_insert_with(new);
                         history.events.push(event(what));
                     }
@@ -427,16 +432,16 @@ impl Reading<'_> {
         histories
     }
 
-    /// What an execution did to a component.
-    fn what(&self, kind: &Kind, row: u64, component: u32) -> Option<What> {
-        let bits = |value: &Value| self.component(row, &value.plain, value.word, component);
+    /// What an execution did to a scalar.
+    fn what(&self, kind: &Kind, row: u64, part: &Part) -> Option<What> {
+        let bits = |value: &Value| self.bits(row, value.word, part);
         Some(match kind {
             Kind::Load(value) => What::Load(bits(value)),
             Kind::Store(value) => What::Store(bits(value)),
             Kind::Clear => What::Store(0),
             Kind::Atomic { op, found, given } => {
                 let given: Vec<u64> = given.iter().map(bits).collect();
-                What::Update { found: bits(found), left: left_by_atomic(*op, found.plain.width, bits(found), &given)? }
+                What::Update { found: bits(found), left: left_by_atomic(*op, part.plain.width, bits(found), &given)? }
             }
         })
     }

@@ -6,13 +6,21 @@
 //! result goes to the oracle. So whatever is named is wrong by itself, and what merely passes a wrong value on is not.
 //!
 //! Contraction would let an instruction return what its recorded operands do not explain, so the variant forbids it
-//! (`NoContraction`). A load is judged where it is known what must be there: in a buffer that the shader does not write, in a built-in,
+//! (`NoContraction`). What is judged so computes scalars, vectors, matrices, arrays and structures of numbers, from such and from images
+//! that the shader does not write. What is made of parts is left out where a part of it may be undefined.
+//!
+//! A load is judged where it is known what must be there: in a buffer that the shader does not write, in a built-in,
 //! in what an invocation keeps to itself, of which the variant keeps a second copy, and in workgroup memory, where barriers order what
-//! was stored. Atomics are judged by whether what they found can have come about in any order. Control flow, operations between
-//! the invocations of a subgroup, and stores by themselves are not judged.
+//! was stored. A call must give what the function returned. Atomics are judged by whether what they found can have come about in any order.
+//!
+//! Operations between the invocations of a subgroup are judged given the operands of all of them, where control flow is uniform.
+//!
+//! Control flow, other operations between invocations, texels of images that the shader writes, and stores by themselves are not judged.
+//! Which instructions that compute something are not recorded, [`Traced::unseen`] says.
 
 mod alone;
 mod code;
+mod images;
 mod loads;
 mod memory;
 mod order;
@@ -20,6 +28,9 @@ mod own;
 mod records;
 mod rows;
 mod stores;
+mod subgroups;
+mod undefined;
+mod value;
 
 pub use stores::Writer;
 
@@ -30,7 +41,10 @@ use own::Own;
 use records::Record;
 use rows::Rows;
 use stores::Store;
+use subgroups::Seats;
+use value::{Part, Value};
 
+use crate::composites::parts;
 use crate::elements::read_bits;
 use crate::{Descriptor, Setup};
 use assay_float::{F16, F32, F64};
@@ -40,7 +54,7 @@ use assay_runner::{Blame, Derived};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind};
 use assay_spirv::module::{Instruction, Section};
-use assay_spirv::reflect::{DescriptorKind, Shape, usages};
+use assay_spirv::reflect::{DescriptorKind, Shape, Usage, usages};
 use assay_spirv::tables::{Capability, GlslStd450, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -66,6 +80,7 @@ pub struct Traced {
     loads: Vec<Load>,
     stores: Vec<Store>,
     shared: Shared,
+    seats: Option<Seats>,
     /// Names of instructions that compute something and are not recorded.
     unseen: BTreeSet<String>,
 }
@@ -82,18 +97,24 @@ pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<T
     let usage = usages(module).into_iter().find(|u| u.name == setup.entry);
     let usage = usage.ok_or_else(|| TraceError("the entry point is gone".into()))?;
     let wanted = |id: u32| only.is_none_or(|only| only == id);
-    let (records, unseen, next) = records::find(module, usage.functions.iter().copied(), wanted);
+    let undefined = undefined::find(module, &usage);
+    let (records, next) = records::find(module, &usage, &undefined, wanted);
     let (stores, next) = if only.is_none() { stores::find(module, &usage, next) } else { (Vec::new(), next) };
     // Copies are there for loads to be held against, and what is shared is known from all accesses or not at all.
     let op = only.and_then(|id| module.definition_of_word(id)?.op);
-    let loads = only.is_none() || op == Some(Op::Load);
-    let (own, next) = if loads { Own::find(module, &usage, next) } else { (Own::default(), next) };
+    let loads = only.is_none() || loads::gives(op);
+    let (own, next) = if loads { Own::find(module, &usage, &undefined, next) } else { (Own::default(), next) };
     let (loads, next) = loads::find(module, &usage, &own, next, wanted);
     let shared = op.is_none_or(|op| op == Op::Load || op.name().starts_with("OpAtomic"));
-    let (shared, stride) = if shared { Shared::find(module, &usage, next) } else { (Shared::default(), next) };
+    let (shared, next) =
+        if shared { Shared::find(module, &usage, &undefined, next) } else { (Shared::default(), next) };
+    let seats = records.iter().any(|record| record.between).then(|| Seats::find(module, &usage, next)).flatten();
+    let stride = seats.map_or(next, |seats| seats.end());
     if records.is_empty() && loads.is_empty() && shared.is_empty() {
         return Err(TraceError("no instruction computes a number from numbers".into()));
     }
+    let indices = records.iter().map(|record| record.index).chain(loads.iter().map(|load| load.index));
+    let unseen = unseen(module, &usage, &indices.chain(shared.instructions()).collect(), wanted);
     let local = setup.local.iter().product::<u32>();
     let invocations = setup.groups.iter().fold(u64::from(local), |n, &side| n.saturating_mul(u64::from(side)));
     let rows = Rows::find(module, &usage, invocations, stride);
@@ -109,10 +130,10 @@ pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<T
     let kept = own.stores(module, &usage);
     let places = records.iter().map(|record| record.at).chain(stores.iter().map(|store| store.at));
     let places = places.chain(loads.iter().map(|load| load.at)).chain(shared.places());
-    let places = places.chain(kept.iter().map(|kept| kept.at)).collect();
+    let places = places.chain(kept.iter().map(|kept| kept.at)).chain(seats.map(|seats| seats.at)).collect();
     let no_body = || TraceError("the entry point has no body".into());
     let function = module.function(usage.function).ok_or_else(no_body)?;
-    let led = rows.lead(&mut editor, setup, function, &places).ok_or_else(no_body)?;
+    let mut led = rows.lead(&mut editor, setup, function, &places).ok_or_else(no_body)?;
     let recorder = Recorder { uint, buffer, element: editor.pointer(StorageClass::StorageBuffer, uint) };
     let here = |at: usize| led.places.get(&at).copied();
     for (kept, here) in kept.iter().filter_map(|kept| Some((kept, here(kept.at)?))) {
@@ -126,6 +147,9 @@ pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<T
     }
     for (load, here) in loads.iter().filter_map(|load| Some((load, here(load.at)?))) {
         load.record(&mut editor, &recorder, &own, here);
+    }
+    if let Some((seats, here)) = seats.and_then(|seats| Some((seats, here(seats.at)?))) {
+        led.inputs.extend(seats.record(&mut editor, &recorder, here));
     }
     let mut others = led.others;
     others.extend(shared.record(&mut editor, &recorder, function, here));
@@ -142,11 +166,11 @@ pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<T
         compares: false,
         bytes,
     };
-    Ok(Traced { words: editor.finish(), descriptor, rows, records, loads, stores, shared, unseen })
+    Ok(Traced { words: editor.finish(), descriptor, rows, records, loads, stores, shared, seats, unseen })
 }
 
 impl Traced {
-    /// Names of instructions that compute something which cannot be recorded: matrices, structures, what comes from images.
+    /// Names of instructions that make something of numbers which is not recorded.
     pub fn unseen(&self) -> impl Iterator<Item = &str> {
         self.unseen.iter().map(String::as_str)
     }
@@ -193,11 +217,15 @@ impl Reading<'_> {
         read_bits(self.recorded, (row * stride + u64::from(offset)) * 4, 32).unwrap_or(0)
     }
 
-    /// A component of a recorded value.
-    fn component(&self, row: u64, plain: &Plain, offset: u32, component: u32) -> u64 {
-        let words = plain.width.div_ceil(32);
-        let low = self.word(row, offset + component * words);
-        if words > 1 { self.word(row, offset + component * words + 1) << 32 | low } else { low }
+    /// A scalar of a value that is recorded from a word on.
+    fn bits(&self, row: u64, word: u32, part: &Part) -> u64 {
+        let low = self.word(row, word + part.word);
+        if part.plain.width > 32 { self.word(row, word + part.word + 1) << 32 | low } else { low }
+    }
+
+    /// The scalars of a recorded value: what they are, and their bits.
+    fn scalars(&self, row: u64, value: &Value) -> impl Iterator<Item = (Scalar, u64)> {
+        value.form.parts.iter().map(move |part| (part.scalar(), self.bits(row, value.word, part)))
     }
 
     /// Those of some rows in which the word says that something was executed.
@@ -209,7 +237,7 @@ impl Reading<'_> {
     /// with the operands and the result that the device had and what is permitted for these operands.
     pub fn derive(&self, writer: &Writer) -> Vec<Derived> {
         let slice = stores::slice(self.module, writer.value);
-        let recorded = self.traced.records.iter().filter(|record| slice.contains(&record.result.0));
+        let recorded = self.traced.records.iter().filter(|record| slice.contains(&record.result.id));
         let last = |record: &Record| {
             // Of what was executed more than once, the last time before.
             let time = |row: &u64| self.word(*row, record.executed);
@@ -227,6 +255,18 @@ impl Reading<'_> {
         blamed.sort_by_key(|blame| blame.instruction);
         blamed
     }
+}
+
+/// Names of wanted instructions that make something of numbers and are not among those.
+fn unseen(module: &Module, usage: &Usage, seen: &BTreeSet<u32>, wanted: impl Fn(u32) -> bool) -> BTreeSet<String> {
+    let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
+    let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
+    let makes = |i: &Instruction<'_>| {
+        let passes = matches!(i.op, Some(Op::Function | Op::FunctionParameter | Op::Phi | Op::Undef));
+        let ty = i.result().filter(|id| !passes && wanted(*id)).and_then(|id| module.type_of(id));
+        ty.is_some_and(|ty| Plain::of(module, ty).is_some() || parts(module, ty).is_some())
+    };
+    instructions.filter(makes).filter(|i| !seen.contains(&i.index.0)).map(|i| name(&i)).collect()
 }
 
 /// The instruction's name; of an extended one its own.

@@ -1,30 +1,31 @@
-//! A second copy of what an invocation keeps to itself: `Function` and `Private` variables, in words among its records.
+//! A second copy of what an invocation keeps to itself, in words among its records: of `Function` and `Private` variables, and of what
+//! functions return.
 //!
-//! A load from such a variable must give what the invocation itself stored there last. A compiler may have kept that anywhere; the
-//! copy in a buffer is written and read by instructions of its own. Only where all of that is defined: an undefined value, of which a
-//! part may be stored and loaded without harm, can be another one at each use. So a variable that begins with nothing has no copy, and
-//! in a module with `OpUndef` none has.
+//! A load from such a variable must give what the invocation itself stored there last, and a call what the function returned last. A
+//! compiler may have kept that anywhere; the copy in a buffer is written and read by instructions of its own. Only where all of that
+//! is defined ([`super::undefined`]): a variable that may be loaded before anything is stored has no copy.
 
-use super::code::{Recorder, as_words, words_of};
+use super::code::{Recorder, as_words};
 use super::rows::{Here, start};
 use super::stores::root;
+use super::value::{Form, MOST_WORDS, words_in};
+use crate::composites::length_of;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, instruction};
-use assay_spirv::module::{BlockIndex, Function, Instruction, Type, TypeId};
+use assay_spirv::module::{BlockIndex, Function, Index, Instruction, Type, TypeId};
 use assay_spirv::reflect::Usage;
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words of a variable; of larger ones there is no copy.
-const MOST_WORDS: u32 = 256;
-
-/// Variables that have a copy.
+/// Variables and functions that have a copy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Own {
-    /// First words of the copies, by the variables' ids.
+    /// First words of the copies, by ids.
     copies: BTreeMap<u32, u32>,
     /// Words for what an index out of bounds would reach.
     beyond: u32,
+    /// Word that says when something was first stored out of bounds, where an index may be: what that changed, nobody knows.
+    pub(super) strayed: Option<u32>,
 }
 
 /// A part of a variable's copy: what is known of its place, and ids of what is to be added.
@@ -34,13 +35,15 @@ pub(super) struct Part {
     /// Indices, how many there may be, and the words of an element.
     indices: Vec<(u32, u32, u32)>,
     ty: TypeId,
-    /// The first of the words for what an index out of bounds would reach.
+    /// As of [`Own`].
     beyond: u32,
+    strayed: Option<u32>,
 }
 
 impl Own {
-    /// Copies from word `next` on, of the variables that are loaded and stored and nothing else; and the first word after them.
-    pub(super) fn find(module: &Module, usage: &Usage, mut next: u32) -> (Own, u32) {
+    /// Copies from word `next` on, of the variables that are loaded and stored and nothing else, and of what functions return; and the
+    /// first word after them. Nothing of `undefined` has one.
+    pub(super) fn find(module: &Module, usage: &Usage, undefined: &BTreeSet<u32>, mut next: u32) -> (Own, u32) {
         let functions = || usage.functions.iter().filter_map(|f| module.functions().get(*f));
         let instructions = || functions().flat_map(|f| module.instructions_in(f.instructions.clone()));
         let local = |class| [StorageClass::Function, StorageClass::Private].contains(&class);
@@ -58,63 +61,82 @@ impl Own {
             }
         }
         let mut own = Own::default();
-        if module.instructions().any(|i| i.op == Some(Op::Undef)) {
-            return (own, next);
-        }
+        let mut copy = |id: u32, words: u32| {
+            own.copies.insert(id, next);
+            next += words;
+        };
         let globals = module.instructions().take_while(|i| i.op != Some(Op::Function));
         for i in globals.chain(instructions()).filter(|i| i.op == Some(Op::Variable)) {
-            let begins = i.operand(1).is_some();
-            let Some(id) = i.result().filter(|id| begins && !lost.contains(id)) else { continue };
-            let words = pointee(id).and_then(|ty| words_in(module, ty)).filter(|words| *words <= MOST_WORDS);
-            // An access that is not followed would leave the copy behind.
-            let parts = |i: &Instruction<'_>| match i.op {
-                Some(Op::Load | Op::Store) => i.operand(0),
-                _ => None,
+            let Some(id) = i.result().filter(|id| !lost.contains(id) && !undefined.contains(id)) else { continue };
+            let mut accesses = instructions().filter(|i| {
+                let pointer = i.operand(0).filter(|_| matches!(i.op, Some(Op::Load | Op::Store)));
+                pointer.and_then(|pointer| root(module, pointer)).is_some_and(|(variable, _)| variable == id)
+            });
+            // An access that is not followed would leave the copy behind, and what is not certainly stored before it is loaded has none.
+            let followed = |i: Instruction<'_>| {
+                let is_defined = i.result().is_none_or(|loaded| !undefined.contains(&loaded));
+                is_defined && i.operand(0).is_some_and(|pointer| path(module, pointer).is_some())
             };
-            let mut accesses =
-                instructions().filter_map(|i| parts(&i)).filter(|p| root(module, *p).is_some_and(|r| r.0 == id));
-            if let Some(words) = words
-                && accesses.all(|pointer| path(module, pointer).is_some())
-            {
-                own.copies.insert(id, next);
-                next += words;
+            let words = pointee(id).and_then(|ty| words_in(module, ty));
+            if let Some(words) = words.filter(|_| accesses.all(followed)) {
+                copy(id, words);
             }
         }
-        own.beyond = next;
-        let beyond = if own.copies.is_empty() { 0 } else { MOST_WORDS };
-        (own, next + beyond)
+        for function in functions().filter(|f| f.id != usage.function) {
+            let returned = || returns(module, function).filter_map(|i| i.operand(0));
+            let words = module.type_of(function.id).and_then(|ty| words_in(module, ty));
+            if let Some(words) = words.filter(|_| returned().all(|value| !undefined.contains(&value))) {
+                copy(function.id, words);
+            }
+        }
+        if !own.copies.is_empty() {
+            own.beyond = next;
+            next += MOST_WORDS;
+        }
+        let indexed = |pointer: u32| own.part(module, pointer).is_some_and(|part| !part.indices.is_empty());
+        if instructions().filter(|i| i.op == Some(Op::Store)).filter_map(|i| i.operand(0)).any(indexed) {
+            own.strayed = Some(next);
+            next += 1;
+        }
+        (own, next)
     }
 
-    /// The copy of what a pointer points to.
-    pub(super) fn part(&self, module: &Module, pointer: u32) -> Option<Part> {
-        let (variable, mut part) = path(module, pointer)?;
-        part.word += self.copies.get(&variable)?;
-        part.beyond = self.beyond;
+    /// The copy of what a pointer points to, or a function returned.
+    pub(super) fn part(&self, module: &Module, from: u32) -> Option<Part> {
+        let (copied, mut part) = path(module, from)?;
+        part.word += self.copies.get(&copied)?;
+        (part.beyond, part.strayed) = (self.beyond, self.strayed);
         Some(part)
     }
 
-    /// Where values get into the copies: stores, and the beginnings of variables, where invocations or functions begin.
+    /// Where values get into the copies: stores, the beginnings of variables, where invocations or functions begin, and returns.
     pub(super) fn stores(&self, module: &Module, usage: &Usage) -> Vec<Kept> {
         let first = |function: &Function| Some(start(module, BlockIndex(function.blocks.start))?.at);
         let begins = |variable: &u32| {
-            let definition = module.definition_of_word(*variable)?;
+            let definition = module.definition_of_word(*variable).filter(|d| d.op == Some(Op::Variable))?;
             let inside = module.function_at(definition.index).or_else(|| module.function(usage.function))?;
-            Some(Kept { at: first(inside)?, pointer: *variable, value: definition.operand(1)? })
+            Some(Kept { at: first(inside)?, to: *variable, value: definition.operand(1)? })
         };
-        let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
-        let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
+        let functions = || usage.functions.iter().filter_map(|f| module.functions().get(*f));
+        let instructions = functions().flat_map(|f| module.instructions_in(f.instructions.clone()));
         let stored = instructions.filter(|i| i.op == Some(Op::Store)).filter_map(|i| {
             let [pointer, value, ..] = *i.operands() else { return None };
-            self.part(module, pointer).map(|_| Kept { at: i.at, pointer, value })
+            self.part(module, pointer).map(|_| Kept { at: i.at, to: pointer, value })
         });
-        self.copies.keys().filter_map(begins).chain(stored).collect()
+        let returning = functions().filter(|f| self.copies.contains_key(&f.id));
+        let returned = returning.flat_map(|f| returns(module, f).map(move |i| (f.id, i))).filter_map(|(to, i)| {
+            // Nothing may stand behind the return itself.
+            let before = module.instruction(Index(i.index.0.checked_sub(1)?));
+            Some(Kept { at: before.at, to, value: i.operand(0)? })
+        });
+        self.copies.keys().filter_map(begins).chain(stored).chain(returned).collect()
     }
 
     /// Puts code there that stores the value in the copy, too.
     pub(super) fn keep(&self, editor: &mut Editor<'_>, recorder: &Recorder, kept: &Kept, here: Here) {
-        let Some(part) = self.part(editor.module(), kept.pointer) else { return };
+        let Some(part) = self.part(editor.module(), kept.to) else { return };
         let mut code = Vec::new();
-        part.store(editor, &mut code, recorder, here.base, kept.value);
+        part.store(editor, &mut code, recorder, here, kept.value);
         editor.after(kept.at, &code);
     }
 }
@@ -123,7 +145,8 @@ impl Own {
 pub(super) struct Kept {
     /// The first word of the instruction behind which it does.
     pub(super) at: usize,
-    pointer: u32,
+    /// The pointer that it is stored through, or the function that returns it.
+    to: u32,
     value: u32,
 }
 
@@ -134,8 +157,8 @@ impl Part {
         let bool = editor.bool();
         let (mut base, mut inside) = (from, None);
         for &(index, count, words) in &self.indices {
-            let Some(plain) = Plain::of_value(editor.module(), index) else { continue };
-            let index = as_words(editor, code, index, &plain)[0];
+            let Some(form) = Form::of_value(editor.module(), index) else { continue };
+            let index = as_words(editor, code, index, &form)[0];
             let (count, words) = (editor.constant(uint, 32, count.into()), editor.constant(uint, 32, words.into()));
             let [this, offset, sum] = std::array::from_fn(|_| editor.id());
             code.extend(instruction(Op::ULessThan, &[bool, this, index, count]));
@@ -158,12 +181,22 @@ impl Part {
     }
 
     /// Code that stores a value there.
-    fn store(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, from: u32, value: u32) {
-        let (from, _) = self.base(editor, code, recorder.uint, from);
-        let mut words = Vec::new();
-        flatten(editor, code, self.ty, value, &mut words);
+    fn store(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, here: Here, value: u32) {
+        let uint = recorder.uint;
+        let (place, inside) = self.base(editor, code, uint, here.base);
+        if let (Some(inside), Some(strayed)) = (inside, self.strayed) {
+            let before = recorder.load(editor, code, here.base, strayed);
+            let (bool, zero) = (editor.bool(), editor.constant(uint, 32, 0));
+            let [first, since, now] = std::array::from_fn(|_| editor.id());
+            code.extend(instruction(Op::IEqual, &[bool, first, before, zero]));
+            code.extend(instruction(Op::Select, &[uint, since, first, here.time, before]));
+            code.extend(instruction(Op::Select, &[uint, now, inside, before, since]));
+            recorder.word(editor, code, here.base, strayed, now);
+        }
+        let Some(form) = Form::of(editor.module(), self.ty) else { return };
+        let words = as_words(editor, code, value, &form);
         for (offset, word) in (self.word..).zip(words) {
-            recorder.word(editor, code, from, offset, word);
+            recorder.word(editor, code, place, offset, word);
         }
     }
 
@@ -175,37 +208,26 @@ impl Part {
         recorder: &Recorder,
         from: u32,
     ) -> (Vec<u32>, Option<u32>) {
-        let (from, inside) = self.base(editor, code, recorder.uint, from);
+        let (place, inside) = self.base(editor, code, recorder.uint, from);
         let words = words_in(editor.module(), self.ty).unwrap_or(0);
-        ((0..words).map(|word| recorder.load(editor, code, from, self.word + word)).collect(), inside)
+        ((0..words).map(|word| recorder.load(editor, code, place, self.word + word)).collect(), inside)
     }
 }
 
-/// The words of a value of a type; `None` of what is not made of recordable numbers.
-fn words_in(module: &Module, ty: TypeId) -> Option<u32> {
-    let times = |count: u32, of: TypeId| words_in(module, of)?.checked_mul(count);
-    match *module.ty(ty) {
-        Type::Matrix { column, count } => times(count, column),
-        Type::Array { element, length } => times(length_of(module, length)?, element),
-        Type::Struct { .. } => {
-            let mut members = module.members(ty).iter();
-            members.try_fold(0u32, |sum, member| sum.checked_add(words_in(module, *member)?))
-        }
-        _ => Plain::of(module, ty).filter(|plain| super::fits(module, plain)).map(|plain| words_of(&plain)),
+/// The returns of a function.
+fn returns<'m>(module: &'m Module, function: &Function) -> impl Iterator<Item = Instruction<'m>> {
+    module.instructions_in(function.instructions.clone()).filter(|i| i.op == Some(Op::ReturnValue))
+}
+
+/// The variable that a pointer leads into, and which part of it; a function stands for what it returns.
+fn path(module: &Module, from: u32) -> Option<(u32, Part)> {
+    let whole = |ty: TypeId| Part { word: 0, indices: Vec::new(), ty, beyond: 0, strayed: None };
+    if module.function(from).is_some() {
+        return Some((from, whole(module.type_of(from)?)));
     }
-}
-
-/// The number of an array's elements, if it is no specialization constant.
-fn length_of(module: &Module, length: u32) -> Option<u32> {
-    let constant = module.definition_of_word(length)?.op == Some(Op::Constant);
-    module.constant_int(length).filter(|_| constant).and_then(|n| u32::try_from(n).ok())
-}
-
-/// The variable that a pointer leads into, and which part of it.
-fn path(module: &Module, pointer: u32) -> Option<(u32, Part)> {
-    let (variable, ids) = root(module, pointer)?;
+    let (variable, ids) = root(module, from)?;
     let (_, pointee) = module.pointer(module.type_of(variable)?)?;
-    let mut part = Part { word: 0, indices: Vec::new(), ty: pointee?, beyond: 0 };
+    let mut part = whole(pointee?);
     for id in ids {
         let constant = module.constant_int(id).and_then(|n| u32::try_from(n).ok());
         let (element, count) = match *module.ty(part.ty) {
@@ -225,7 +247,7 @@ fn path(module: &Module, pointer: u32) -> Option<(u32, Part)> {
         };
         let words = words_in(module, element)?;
         match constant {
-            Some(index) if index < count => part.word += index * words,
+            Some(index) if index < count => part.word = part.word.checked_add(index.checked_mul(words)?)?,
             Some(_) => return None,
             None => {
                 Plain::of_value(module, id).filter(|plain| plain.width == 32 && plain.count == 1)?;
@@ -235,26 +257,4 @@ fn path(module: &Module, pointer: u32) -> Option<(u32, Part)> {
         part.ty = element;
     }
     Some((variable, part))
-}
-
-/// Code that takes a value apart into words.
-fn flatten(editor: &mut Editor<'_>, code: &mut Vec<u32>, ty: TypeId, value: u32, words: &mut Vec<u32>) {
-    let module = editor.module();
-    let parts: Vec<TypeId> = match *module.ty(ty) {
-        Type::Matrix { column, count } => vec![column; count as usize],
-        Type::Array { element, length } => vec![element; length_of(module, length).unwrap_or(0) as usize],
-        Type::Struct { .. } => module.members(ty).to_vec(),
-        _ => {
-            if let Some(plain) = Plain::of(module, ty) {
-                words.extend(as_words(editor, code, value, &plain));
-            }
-            return;
-        }
-    };
-    for (index, part) in (0..).zip(parts) {
-        let Some(of) = module.type_definition(part).result() else { return };
-        let id = editor.id();
-        code.extend(instruction(Op::CompositeExtract, &[of, id, value, index]));
-        flatten(editor, code, part, id, words);
-    }
 }

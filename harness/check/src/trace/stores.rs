@@ -3,6 +3,7 @@
 use super::Reading;
 use super::code::{Recorder, as_words};
 use super::rows::Here;
+use super::value::Form;
 use crate::Descriptor;
 use assay_oracle::Slot;
 use assay_spirv::Module;
@@ -115,8 +116,8 @@ impl Step {
     /// Code that records it.
     pub(super) fn record(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, from: u32) {
         let Step::Recorded(id, offset) = self else { return };
-        let Some(plain) = Plain::of_value(editor.module(), *id) else { return };
-        for word in as_words(editor, code, *id, &plain) {
+        let Some(form) = Form::of_value(editor.module(), *id) else { return };
+        for word in as_words(editor, code, *id, &form) {
             recorder.word(editor, code, from, *offset, word);
         }
     }
@@ -147,7 +148,7 @@ impl Reading<'_> {
         let rows = &self.traced.rows;
         let writes = |store: &Store, row: u64| {
             let indices = store.indices.iter().map(|step| step.index(|at| self.word(row, at)));
-            place(block, indices).is_some_and(|(start, bytes)| (start..start + bytes).contains(&offset))
+            place(block, indices).is_some_and(|(start, part)| (start..start + part.size()).contains(&offset))
         };
         self.traced.stores.iter().filter(|store| store.slot == slot).find_map(|store| {
             let first = self.executed(0..rows.count(), store.executed).find(|row| writes(store, *row))?;
@@ -159,9 +160,9 @@ impl Reading<'_> {
     }
 }
 
-/// Where a part of a value is: its offset and bytes.
-pub(super) fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
-    let Some(index) = indices.next() else { return Some((0, shape.size())) };
+/// Where a part of a value is: its offset, and what it is.
+pub(super) fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Option<(u64, &Shape)> {
+    let Some(index) = indices.next() else { return Some((0, shape)) };
     let (start, part) = match shape {
         Shape::Struct { members, .. } => {
             let member = members.get(usize::try_from(index).ok()?)?;
@@ -179,8 +180,8 @@ pub(super) fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Op
         | Shape::Pointer { .. }
         | Shape::Opaque => return None,
     };
-    let (inner, bytes) = place(part, indices)?;
-    Some((start + inner, bytes))
+    let (inner, part) = place(part, indices)?;
+    Some((start + inner, part))
 }
 
 /// The ids that a value depends on, itself included: through results, not through memory.

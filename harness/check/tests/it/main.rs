@@ -10,3 +10,4 @@ mod reduced;
 mod rounds;
 mod sampled;
 mod support;
+mod traced;
