@@ -347,7 +347,7 @@ const SUBGROUPS: &str = "
 
 #[test]
 fn a_trace_names_what_the_invocations_of_a_subgroup_do_wrong_together() {
-    let options = Options { rounds: 1, layout: Some(Slot::new(0, 1)), ..Options::default() };
+    let options = Options { rounds: 1, subgroups: Some(Slot::new(0, 1).into()), ..Options::default() };
     let errors = [
         ("off-by-one", Op::GroupNonUniformIAdd, 0, "let all"),
         ("off-by-one", Op::GroupNonUniformUMax, 0, "let most"),
