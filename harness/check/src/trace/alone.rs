@@ -1,7 +1,7 @@
 //! One instruction on its own.
 
 use super::code::{from_words, position, taken_apart};
-use super::records::{Record, may_contract};
+use super::records::Record;
 use super::{Reading, Traced, free_slot};
 use crate::Setup;
 use crate::verdict::Permitted;
@@ -113,9 +113,7 @@ fn alone(module: &Module, setup: &Setup, traced: &Traced, record: &Record, each:
     }
     let i = module.instruction(Index(record.index));
     code.extend_from_slice(i.words);
-    if may_contract(module, record) {
-        editor.annotate(Op::Decorate, &[record.result.id, Decoration::NoContraction.word()]);
-    }
+    record.forbid_contraction(&mut editor);
     let scalars = taken_apart(&mut editor, &mut code, record.result.id, &record.result.form);
     for (member, (plain, mut value)) in (0..).zip(scalars) {
         if plain.kind == PlainKind::Bool {

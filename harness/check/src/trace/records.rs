@@ -10,10 +10,10 @@ use crate::verdict::{hex, ranges};
 use assay_oracle::Standing;
 use assay_runner::{Blame, BlameExample, Derived};
 use assay_spirv::Module;
-use assay_spirv::edit::Editor;
-use assay_spirv::module::{Index, Instruction};
+use assay_spirv::edit::{Editor, instruction};
+use assay_spirv::module::{Index, Instruction, Section};
 use assay_spirv::reflect::Usage;
-use assay_spirv::tables::{Decoration, Kind, Op, Scope};
+use assay_spirv::tables::{Decoration, ExecutionMode, FPFastMathMode, Kind, Op, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where an instruction's operands and result are recorded.
@@ -39,9 +39,7 @@ pub(super) struct Record {
 impl Record {
     /// Puts code behind the instruction that records it, and forbids a contraction that its operands would not explain.
     pub(super) fn record(&self, editor: &mut Editor<'_>, recorder: &Recorder, here: Here) {
-        if may_contract(editor.module(), self) {
-            editor.annotate(Op::Decorate, &[self.result.id, Decoration::NoContraction.word()]);
-        }
+        self.forbid_contraction(editor);
         let mut code = Vec::new();
         if self.executed >= self.own {
             recorder.word(editor, &mut code, here.row, self.executed, here.time);
@@ -53,6 +51,38 @@ impl Record {
             }
         }
         editor.after(self.at, &code);
+    }
+
+    /// Forbids to contract it: by its fast math mode, or the default of its type, where there is one, for `NoContraction` goes with neither.
+    pub(super) fn forbid_contraction(&self, editor: &mut Editor<'_>) {
+        let module = editor.module();
+        if !may_contract(module, self) {
+            return;
+        }
+        let allowing =
+            FPFastMathMode::ALLOW_CONTRACT.0 | FPFastMathMode::ALLOW_REASSOC.0 | FPFastMathMode::ALLOW_TRANSFORM.0;
+        let target = self.result.id;
+        let strict = |mode: u32| [target, Decoration::FPFastMathMode.word(), mode & !allowing];
+        let own = module.decorations(target).find(|d| d.decoration == Some(Decoration::FPFastMathMode));
+        if let Some((mode, decorated)) = own.and_then(|d| Some((*d.operands.first()?, d.instruction))) {
+            // Where a group says so, it says so of others as well.
+            if decorated.operand(0) == Some(target) {
+                editor.replace(decorated.at, instruction(Op::Decorate, &strict(mode)));
+            }
+        } else if let Some(mode) = self.default_mode(module) {
+            editor.annotate(Op::Decorate, &strict(mode));
+        } else {
+            editor.annotate(Op::Decorate, &[target, Decoration::NoContraction.word()]);
+        }
+    }
+
+    /// The fast math mode that the entry point states for its type.
+    fn default_mode(&self, module: &Module) -> Option<u32> {
+        let ty = self.result.form.parts.first()?.plain.ty;
+        let mode = module
+            .section(Section::ExecutionModes)
+            .find(|i| i.operand(1) == Some(ExecutionMode::FPFastMathDefault.word()) && i.operand(2) == Some(ty))?;
+        u32::try_from(module.constant_int(mode.operand(3)?)?).ok()
     }
 }
 
@@ -238,7 +268,7 @@ fn recordable(module: &Module, i: &Instruction<'_>, written: &Written) -> Option
 }
 
 /// Whether an instruction can be contracted, and is not forbidden to be.
-pub(super) fn may_contract(module: &Module, record: &Record) -> bool {
+fn may_contract(module: &Module, record: &Record) -> bool {
     let arithmetic = matches!(
         module.instruction(Index(record.index)).op,
         Some(

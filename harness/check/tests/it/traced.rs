@@ -367,3 +367,99 @@ fn a_trace_blames_nothing_that_is_as_it_must_be() {
     let options = Options { groups: Some([2, 2, 1]), elements: vec![(None, 256)], ..Options::default() };
     blameless(&wgsl(IMAGES), &options, Slot::new(0, 3), &[Op::ImageRead]);
 }
+
+/// A device with these abilities that is given only what the rules permit.
+struct Legal<'a>(&'a dyn Target, Have);
+
+impl Target for Legal<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.0.info()
+    }
+
+    fn have(&self) -> &Have {
+        &self.1
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let bytes: Vec<u8> = job.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Subject::read("job", &bytes).unwrap().must_be_legal().unwrap();
+        self.0.run(job)
+    }
+}
+
+/// A product must not be fused into the sum that it is traced beside. That is said so that it goes with how the shader says what may be: by a
+/// decoration, by a default, or not at all.
+#[test]
+fn a_traced_instruction_is_not_contracted_whatever_its_fast_math_mode() {
+    let text = |capability: &str, mode: &str, decoration: &str| {
+        format!(
+            "OpCapability Shader
+            {capability}
+            OpExtension \"SPV_KHR_float_controls2\"
+            OpMemoryModel Logical GLSL450
+            OpEntryPoint GLCompute %main \"main\" %data %id
+            OpExecutionMode %main LocalSize 4 1 1
+            {mode}
+            {decoration}
+            OpDecorate %id BuiltIn GlobalInvocationId
+            OpDecorate %floats ArrayStride 4
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpDecorate %data DescriptorSet 0
+            OpDecorate %data Binding 0
+            %void = OpTypeVoid
+            %fn = OpTypeFunction %void
+            %uint = OpTypeInt 32 0
+            %float = OpTypeFloat 32
+            %uvec3 = OpTypeVector %uint 3
+            %floats = OpTypeRuntimeArray %float
+            %block = OpTypeStruct %floats
+            %to_block = OpTypePointer StorageBuffer %block
+            %to_float = OpTypePointer StorageBuffer %float
+            %to_uvec3 = OpTypePointer Input %uvec3
+            %zero = OpConstant %uint 0
+            %mode = OpConstant %uint 0x70000
+            %scale = OpConstant %float 2
+            %data = OpVariable %to_block StorageBuffer
+            %id = OpVariable %to_uvec3 Input
+            %main = OpFunction %void None %fn
+            %entry = OpLabel
+            %at = OpLoad %uvec3 %id
+            %x = OpCompositeExtract %uint %at 0
+            %place = OpAccessChain %to_float %data %zero %x
+            %value = OpLoad %float %place
+            %product = OpFMul %float %value %scale
+            %sum = OpFAdd %float %product %value
+            OpStore %place %sum
+            OpReturn
+            OpFunctionEnd"
+        )
+    };
+    let controls = "OpCapability FloatControls2";
+    let default = "OpExecutionModeId %main FPFastMathDefault %float %mode";
+    let decorated = "OpDecorate %product FPFastMathMode AllowContract|AllowReassoc|AllowTransform";
+    for text in [
+        text("", "", ""),
+        text(controls, "", decorated),
+        text(controls, default, ""),
+        text(controls, default, decorated),
+    ] {
+        let subject = Subject::read("a.spvasm", text.as_bytes()).unwrap();
+        // Exact products and sums: the device takes any permitted value, of each word for itself.
+        let inputs = vec![("0.0".parse().unwrap(), "=3".parse().unwrap())];
+        let check = Check::new(&subject, &Options { rounds: 1, inputs, ..Options::default() }).unwrap();
+        let planted = plant(&subject.source.module, "ulp:64", Op::FMul, 0);
+        let synthetic = Synthetic::new(|_| {});
+        let mut have = synthetic.have().clone();
+        have.extensions.insert("VK_KHR_shader_float_controls2".into());
+        have.features.insert("shaderFloatControls2".into());
+        have.properties.insert("shaderSignedZeroInfNanPreserveFloat32".into(), 1);
+        let legal = Legal(&synthetic, have);
+        let target = Mutating::new(&legal, planted.clone());
+        let mut result = check.run(&target).unwrap();
+        assert_eq!(result.status, Status::Fail, "{:?}", result.reason);
+        check.explain(&mut result, &target, true);
+        let blamed: Vec<u32> = result.blamed.iter().map(|b| b.instruction).collect();
+        assert_eq!(blamed, [planted.instruction], "{:?}, {:?}", result.blamed, result.notes);
+    }
+}
