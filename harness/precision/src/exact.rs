@@ -138,7 +138,10 @@ impl Exact {
         let Scalar::Float(f) = site.operand else { return self.set(x, site) };
         match self {
             Exact::Clamp | Exact::NClamp => self.clamped(x, f, site, Exact::chosen),
-            _ if x.iter().all(|&bits| f.is_zero(bits) || f.is_denormal(bits)) => {
+            // Of two zeros the order is stated.
+            _ if x.iter().all(|&bits| f.is_zero(bits) || f.is_denormal(bits))
+                && x.iter().any(|&bits| f.is_denormal(bits)) =>
+            {
                 let mut either = Set::point(f.rank(x[0]));
                 either.insert(RankRange::point(f.rank(x[1])));
                 either

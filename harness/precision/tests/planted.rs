@@ -138,6 +138,11 @@ fn denormals_may_compare_as_zeros_and_come_back_in_the_lenient_reading() {
         assert_eq!(judged(op, &[], &[less, bits(1.0)], less), Verdict::Fail, "{op}");
         assert_eq!(judged(op, &[], &[bits(1.0), bits(2.0)], bits(1.0)), Verdict::Fail, "{op}");
     }
+    // "-0 compares less than +0", where the sign of zero counts.
+    let zeros = [0, 1 << 31];
+    assert_eq!(judged(Op::FMax, &["None"], &zeros, 0), Verdict::Pass);
+    assert_eq!(judged(Op::FMax, &["None"], &zeros, 1 << 31), Verdict::Fail);
+    assert_eq!(judged(Op::FClamp, &["None"], &[0, 1 << 31, bits(0.5)], 1 << 31), Verdict::Fail);
     // Of a clamp: each of its two comparisons.
     let clamp = |x: &[u64], got| judged(Op::FClamp, &[], x, got);
     assert_eq!(clamp(&[less, greater, bits(1.0)], less), Verdict::QualityWarning);

@@ -219,9 +219,10 @@ impl Walk<'_> {
             .filter(|(lo, hi)| lo <= hi)
             .map(|(lo, hi)| RankRange::new(lo, hi))
             .collect();
+        let denormal = small.iter().any(|range| range.lo < -1 || range.hi > 0);
         let held =
             small.iter().all(|range| set.ranges().iter().any(|known| known.lo <= range.lo && range.hi <= known.hi));
-        if small.len() > 1 && !held && !set.is_anything() {
+        if small.len() > 1 && denormal && !held && !set.is_anything() {
             self.run.doubt_comparison();
             if choice.len() > 2 {
                 // The third may keep one of them from coming back.
