@@ -3,7 +3,8 @@
 //! Within a workgroup, control barriers whose memory semantics cover the storage order what comes before them before what
 //! comes after: an epoch ends. Between workgroups nothing orders plain accesses; where the shader has atomics or fences
 //! with acquire or release semantics of a scope that reaches so far, they may, and a conflict is not called a race but what
-//! it leads to is undetermined: so is what was read before the other invocation wrote, once it is known that it does. Every location remembers its last writer and its last readers.
+//! it leads to is undetermined: so is what was read before the other invocation wrote, once it is known that it does. Every
+//! location remembers its last writer and its last readers.
 
 use super::Run;
 use crate::dispatch::Resource;
