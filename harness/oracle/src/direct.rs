@@ -92,11 +92,6 @@ impl Direct {
         finite && (!self.env.flush_operands || !meets_denormals(self.from, (lo, hi)) || (lo <= -1 && hi >= 0))
     }
 
-    /// Whether a member may be read as zero.
-    fn is_small(&self, (lo, hi): Range) -> bool {
-        (lo <= 0 && hi >= -1) || meets_denormals(self.from, (lo, hi))
-    }
-
     /// Whether it is a comparison.
     pub(crate) fn compares(&self) -> bool {
         matches!(
@@ -143,7 +138,7 @@ impl Direct {
         let same = same && !flushes;
         let chooses = matches!(self.action, Action::Min | Action::Max | Action::Clamp);
         // Of two readings of the text one permits more where several operands may compare as zeros.
-        if chooses && flushes && x.iter().filter(|range| self.is_small(**range)).count() > 1 {
+        if chooses && flushes && x.iter().filter(|range| meets_small(self.from, **range)).count() > 1 {
             return None;
         }
         let number = |rank| value(self.from, rank);
@@ -325,6 +320,11 @@ pub(crate) fn roundings_of_division(fmt: Fmt, env: &Environment) -> u32 {
 
 fn toward_zero((below, above): Range) -> Rank {
     if above <= -1 { above } else { below }
+}
+
+/// Whether a denormal or a zero is in a range.
+pub(crate) fn meets_small(fmt: Fmt, (lo, hi): Range) -> bool {
+    (lo <= 0 && hi >= -1) || meets_denormals(fmt, (lo, hi))
 }
 
 /// Whether a range has non-zero members below the smallest normal.

@@ -23,13 +23,11 @@ pub(crate) fn undefined(slot: &Slot, x: &[u64]) -> Option<&'static str> {
             if exponent > format.bias() + 1 {
                 return Some("Ldexp is undefined for exponents above the format's");
             }
-            if format.is_infinite(x[0]) {
-                return Some("Ldexp is undefined where the product cannot be finitely represented");
-            }
-            let value = format.value(x[0])?;
-            let length = 64 - value.mantissa().leading_zeros().cast_signed();
-            let top = i64::from(value.exponent()) + i64::from(length) + i64::from(exponent);
-            let too_large = !value.is_zero() && top > i64::from(format.max_exponent()) + 1;
+            let too_large = format.value(x[0]).map_or(format.is_infinite(x[0]), |value| {
+                let length = 64 - value.mantissa().leading_zeros().cast_signed();
+                let top = i64::from(value.exponent()) + i64::from(length) + i64::from(exponent);
+                !value.is_zero() && top > i64::from(format.max_exponent()) + 1
+            });
             too_large.then_some("Ldexp is undefined where the product cannot be finitely represented")
         }
         _ => None,

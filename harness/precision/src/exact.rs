@@ -116,21 +116,11 @@ impl Exact {
         }
     }
 
-    /// Whether it gives back one of its operands, chosen by comparing them.
+    /// Whether it gives back one of its operands, chosen by comparing them: so GLSL.std.450 defines FMin and its like. Of group and
+    /// atomic minima the text says no more than "minimum", so what is built of FMin is not accused for that.
     pub(crate) fn chooses(self) -> bool {
-        matches!(
-            self,
-            Exact::Min
-                | Exact::Max
-                | Exact::Clamp
-                | Exact::NMin
-                | Exact::NMax
-                | Exact::NClamp
-                | Exact::AtomicMin
-                | Exact::AtomicMax
-                | Exact::GroupMin
-                | Exact::GroupMax
-        )
+        use Exact::{AtomicMax, AtomicMin, Clamp, GroupMax, GroupMin, Max, Min, NClamp, NMax, NMin};
+        matches!(self, Min | Max | Clamp | NMin | NMax | NClamp | AtomicMin | AtomicMax | GroupMin | GroupMax)
     }
 
     /// What one that chooses may give where denormals compare as the zeros that they may be read as, and come back as they are.

@@ -62,15 +62,14 @@ impl Record {
         let allowing =
             FPFastMathMode::ALLOW_CONTRACT.0 | FPFastMathMode::ALLOW_REASSOC.0 | FPFastMathMode::ALLOW_TRANSFORM.0;
         let target = self.result.id;
-        let strict = |mode: u32| [target, Decoration::FPFastMathMode.word(), mode & !allowing];
+        let strict = |target: u32, mode: u32| [target, Decoration::FPFastMathMode.word(), mode & !allowing];
         let own = module.decorations(target).find(|d| d.decoration == Some(Decoration::FPFastMathMode));
         if let Some((mode, decorated)) = own.and_then(|d| Some((*d.operands.first()?, d.instruction))) {
-            // Where a group says so, it says so of others as well.
-            if decorated.operand(0) == Some(target) {
-                editor.replace(decorated.at, instruction(Op::Decorate, &strict(mode)));
-            }
+            // A group may say so, of others as well: less is permitted to these, too.
+            let group = decorated.operand(0).unwrap_or(target);
+            editor.replace(decorated.at, instruction(Op::Decorate, &strict(group, mode)));
         } else if let Some(mode) = self.default_mode(module) {
-            editor.annotate(Op::Decorate, &strict(mode));
+            editor.annotate(Op::Decorate, &strict(target, mode));
         } else {
             editor.annotate(Op::Decorate, &[target, Decoration::NoContraction.word()]);
         }

@@ -1,7 +1,7 @@
 //! Errors planted in what the device is given: found by the check, named by the trace.
 
-use crate::support::{Synthetic, on_each_driver, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options, Planted, Subject};
+use crate::support::{Synthetic, on_each_driver, on_words, wgsl};
+use assay_check::{Check, Mutating, Mutation, Options, Planted};
 use assay_runner::{CheckResult, Status};
 use assay_spirv::tables::Op;
 
@@ -229,31 +229,10 @@ fn a_trace_names_every_load_of_which_it_is_known_what_it_must_give() {
 /// gives other bits than were stored is nobody's mistake then.
 #[test]
 fn a_trace_blames_no_load_of_what_may_be_undefined() {
-    const TEXT: &str = "OpCapability Shader
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %id %data
-        OpExecutionMode %main LocalSize 4 1 1
-        OpDecorate %id BuiltIn LocalInvocationIndex
-        OpDecorate %words ArrayStride 4
-        OpDecorate %block Block
-        OpMemberDecorate %block 0 Offset 0
-        OpDecorate %data DescriptorSet 0
-        OpDecorate %data Binding 0
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %uint = OpTypeInt 32 0
-        %bool = OpTypeBool
-        %zero = OpConstant %uint 0
-        %words = OpTypeRuntimeArray %uint
-        %block = OpTypeStruct %words
-        %blocks = OpTypePointer StorageBuffer %block
-        %elements = OpTypePointer StorageBuffer %uint
-        %inputs = OpTypePointer Input %uint
+    const DECLARED: &str = "%bool = OpTypeBool
         %locals = OpTypePointer Function %uint
-        %undefined = OpUndef %uint
-        %id = OpVariable %inputs Input
-        %data = OpVariable %blocks StorageBuffer
-        %main = OpFunction %void None %fn
+        %undefined = OpUndef %uint";
+    const MAIN: &str = "%main = OpFunction %void None %fn
         %label = OpLabel
         %kept = OpVariable %locals Function BEGINNING
         %i = OpLoad %uint %id
@@ -278,8 +257,7 @@ fn a_trace_blames_no_load_of_what_may_be_undefined() {
         ("", "OpStore %kept %i", true),
         ("", PERHAPS, false),
     ] {
-        let text = TEXT.replace("BEGINNING", beginning).replace("STORED", stored);
-        let subject = Subject::read("test.spvasm", text.as_bytes()).unwrap();
+        let subject = on_words(4, DECLARED, &MAIN.replace("BEGINNING", beginning).replace("STORED", stored));
         let check = Check::new(&subject, &Options { rounds: 1, groups: Some([1; 3]), ..Options::default() }).unwrap();
         let module = &subject.source.module;
         let load = module.instructions().rfind(|i| i.op == Some(Op::Load)).unwrap();

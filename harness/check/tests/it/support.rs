@@ -79,6 +79,37 @@ pub(crate) fn wgsl(text: &str) -> Subject {
     Subject::read("test.wgsl", text.as_bytes()).expect("the shaders of these tests compile")
 }
 
+/// A shader in SPIR-V of so many invocations, with a buffer of words `%data` and the local index `%id`: what is declared besides, and the
+/// functions, `%main` among them.
+pub(crate) fn on_words(invocations: u32, declared: &str, functions: &str) -> Subject {
+    let text = format!(
+        "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %id %data
+        OpExecutionMode %main LocalSize {invocations} 1 1
+        OpDecorate %id BuiltIn LocalInvocationIndex
+        OpDecorate %words ArrayStride 4
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %data DescriptorSet 0
+        OpDecorate %data Binding 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %zero = OpConstant %uint 0
+        %words = OpTypeRuntimeArray %uint
+        %block = OpTypeStruct %words
+        %blocks = OpTypePointer StorageBuffer %block
+        %elements = OpTypePointer StorageBuffer %uint
+        %inputs = OpTypePointer Input %uint
+        %id = OpVariable %inputs Input
+        %data = OpVariable %blocks StorageBuffer
+        {declared}
+        {functions}"
+    );
+    Subject::read("test.spvasm", text.as_bytes()).unwrap()
+}
+
 /// Checks on a target that leaves other memory than it should.
 pub(crate) fn spoilt(text: &str, options: &Options, spoil: impl Fn(&mut Left)) -> CheckResult {
     let subject = wgsl(text);

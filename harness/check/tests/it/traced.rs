@@ -1,6 +1,6 @@
 //! What a trace records: calls, matrices, structures, images.
 
-use crate::support::{Synthetic, on_each_driver, wgsl};
+use crate::support::{Synthetic, on_each_driver, on_words, wgsl};
 use assay_check::{Check, Job, Left, Mutating, Mutation, Options, Planted, Subject, Target, TargetError};
 use assay_oracle::Slot;
 use assay_runner::{CheckResult, DeviceInfo, Status};
@@ -144,37 +144,18 @@ fn a_trace_names_instructions_on_matrices_and_structures() {
     named(&wgsl(MATRICES), &Options { rounds: 1, inputs, ..Options::default() }, &errors);
 }
 
-/// Integers whose results are structures, and parts that are put together and taken apart. `RETURNED` is what the function returns.
-const STRUCTURES: &str = "
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main \"main\" %id %data
-OpExecutionMode %main LocalSize 16 1 1
-OpDecorate %id BuiltIn LocalInvocationIndex
-OpDecorate %words ArrayStride 4
-OpDecorate %block Block
-OpMemberDecorate %block 0 Offset 0
-OpDecorate %data DescriptorSet 0
-OpDecorate %data Binding 0
-%void = OpTypeVoid
-%fn = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%zero = OpConstant %uint 0
-%many = OpConstant %uint 0x70000001
+/// Types of structures of words.
+const STRUCTURES: &str = "%many = OpConstant %uint 0x70000001
 %two = OpConstant %uint 2
 %pair = OpTypeStruct %uint %uint
 %list = OpTypeArray %pair %two
 %zeros = OpConstantNull %list
 %makes = OpTypeFunction %list %pair
-%words = OpTypeRuntimeArray %uint
-%block = OpTypeStruct %words
-%blocks = OpTypePointer StorageBuffer %block
-%elements = OpTypePointer StorageBuffer %uint
-%inputs = OpTypePointer Input %uint
 %locals = OpTypePointer Function %list
-%ofpair = OpTypePointer Function %pair
-%id = OpVariable %inputs Input
-%data = OpVariable %blocks StorageBuffer
+%ofpair = OpTypePointer Function %pair";
+
+/// Integers whose results are structures, and parts that are put together and taken apart.
+const MAKE_STRUCTURES: &str = "
 %make = OpFunction %list None %makes
 %from = OpFunctionParameter %pair
 %begin = OpLabel
@@ -211,7 +192,7 @@ OpReturn
 OpFunctionEnd";
 
 fn structures(beginning: &str) -> Subject {
-    Subject::read("test.spvasm", STRUCTURES.replace("BEGINNING", beginning).trim_start().as_bytes()).unwrap()
+    on_words(16, STRUCTURES, &MAKE_STRUCTURES.replace("BEGINNING", beginning))
 }
 
 fn one_workgroup() -> Options {

@@ -246,7 +246,7 @@ impl Run<'_> {
         match all {
             Some((lo, hi)) => {
                 let more = Floats { zeros: true, ..Floats::range(fmt, lo, hi) };
-                let near_zero = direct::meets_denormals(fmt, (lo, hi)) || (lo <= 0 && hi >= -1);
+                let near_zero = direct::meets_small(fmt, (lo, hi));
                 let more = if near_zero { more } else { Floats { zeros: false, ..more } };
                 let (value, bits) = Value::of_floats(floats.union(&more));
                 (value, bits, form)

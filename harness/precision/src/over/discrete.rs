@@ -184,16 +184,7 @@ impl Walk<'_> {
     fn with_subnormals(&self, exact: Exact, choice: &[Part], mut set: Set) -> Set {
         let Some(format) = self.slot.inputs[0].1.format() else { return set };
         let edge = format.min_normal();
-        let mut subnormal: SmallVec<[RankRange; 4]> = SmallVec::new();
-        let mut holding = 0;
-        for part in choice {
-            let Part::Range(span) = part else { continue };
-            let halves = [RankRange::new(1, edge - 1), RankRange::new(-edge, -2)];
-            let before = subnormal.len();
-            let inside = halves.into_iter().map(|half| (span.lo.max(half.lo), span.hi.min(half.hi)));
-            subnormal.extend(inside.filter(|(lo, hi)| lo <= hi).map(|(lo, hi)| RankRange::new(lo, hi)));
-            holding += usize::from(subnormal.len() > before);
-        }
+        let (subnormal, holding) = inside(choice, &[RankRange::new(1, edge - 1), RankRange::new(-edge, -2)]);
         match exact {
             Exact::Significand | Exact::Exponent if holding > 0 => Set::anything(),
             Exact::Min | Exact::Max | Exact::Clamp if holding > 1 => {
@@ -210,19 +201,11 @@ impl Walk<'_> {
     fn with_small(&self, choice: &[Part], mut set: Set) -> Set {
         let Some(format) = self.slot.inputs[0].1.format() else { return set };
         let edge = format.min_normal();
-        let small: SmallVec<[RankRange; 4]> = choice
-            .iter()
-            .filter_map(|part| match part {
-                Part::Range(span) => Some((span.lo.max(-edge), span.hi.min(edge - 1))),
-                Part::Nan => None,
-            })
-            .filter(|(lo, hi)| lo <= hi)
-            .map(|(lo, hi)| RankRange::new(lo, hi))
-            .collect();
+        let (small, holding) = inside(choice, &[RankRange::new(-edge, edge - 1)]);
         let denormal = small.iter().any(|range| range.lo < -1 || range.hi > 0);
         let held =
             small.iter().all(|range| set.ranges().iter().any(|known| known.lo <= range.lo && range.hi <= known.hi));
-        if small.len() > 1 && denormal && !held && !set.is_anything() {
+        if holding > 1 && denormal && !held && !set.is_anything() {
             self.run.doubt_comparison();
             if choice.len() > 2 {
                 // The third may keep one of them from coming back.
@@ -300,6 +283,20 @@ impl Walk<'_> {
         let signed = if span.lo < 0 { magnitudes.neg() } else { magnitudes };
         Set::range(signed.lo, signed.hi)
     }
+}
+
+/// What of the operands lies inside some ranges, and of how many operands something does.
+fn inside(choice: &[Part], ranges: &[RankRange]) -> (SmallVec<[RankRange; 4]>, usize) {
+    let mut found: SmallVec<[RankRange; 4]> = SmallVec::new();
+    let mut holding = 0;
+    for part in choice {
+        let Part::Range(span) = part else { continue };
+        let before = found.len();
+        let both = ranges.iter().map(|range| (span.lo.max(range.lo), span.hi.min(range.hi)));
+        found.extend(both.filter(|(lo, hi)| lo <= hi).map(|(lo, hi)| RankRange::new(lo, hi)));
+        holding += usize::from(found.len() > before);
+    }
+    (found, holding)
 }
 
 /// The spans of the parts; of NaNs one that stands for them.

@@ -2,13 +2,8 @@
 
 use crate::tables::Op;
 
-/// Atomic instructions that may change what they point to.
-pub(super) const ATOMIC_CHANGES: &[Op] = &[
-    Op::AtomicStore,
-    Op::AtomicExchange,
-    Op::AtomicCompareExchange,
-    Op::AtomicIIncrement,
-    Op::AtomicIDecrement,
+/// Atomic instructions that combine what they find with an integer.
+pub(super) const ATOMIC_INTEGERS: &[Op] = &[
     Op::AtomicIAdd,
     Op::AtomicISub,
     Op::AtomicSMin,
@@ -18,10 +13,22 @@ pub(super) const ATOMIC_CHANGES: &[Op] = &[
     Op::AtomicAnd,
     Op::AtomicOr,
     Op::AtomicXor,
+];
+
+const OTHER_CHANGES: &[Op] = &[
+    Op::AtomicStore,
+    Op::AtomicExchange,
+    Op::AtomicCompareExchange,
+    Op::AtomicIIncrement,
+    Op::AtomicIDecrement,
     Op::AtomicFAddEXT,
     Op::AtomicFMinEXT,
     Op::AtomicFMaxEXT,
 ];
+
+/// Atomic instructions that may change what they point to.
+pub(super) const ATOMIC_CHANGES: &[Op] =
+    &joined::<{ ATOMIC_INTEGERS.len() + OTHER_CHANGES.len() }>(ATOMIC_INTEGERS, OTHER_CHANGES);
 
 /// Atomic instructions, whose first operand after the result is a pointer.
 pub(super) const ATOMICS: &[Op] = &joined::<{ 1 + ATOMIC_CHANGES.len() }>(&[Op::AtomicLoad], ATOMIC_CHANGES);

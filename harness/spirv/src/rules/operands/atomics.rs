@@ -2,6 +2,7 @@
 
 use super::Ask::{Is, Same, Unless};
 use super::{A, Ask, Class, D, E, F, R, Signature};
+use crate::rules::ops::ATOMIC_INTEGERS;
 use crate::rules::{On, Rule};
 use crate::tables::{Capability, Op};
 
@@ -24,17 +25,7 @@ static ATOMICS: &[Signature] = &[
         asks: &[Is(R, Class::INT), Is(A, Class::POINTER), Same(A.pointee(), R)],
     },
     Signature {
-        ops: &[
-            Op::AtomicIAdd,
-            Op::AtomicISub,
-            Op::AtomicSMin,
-            Op::AtomicUMin,
-            Op::AtomicSMax,
-            Op::AtomicUMax,
-            Op::AtomicAnd,
-            Op::AtomicOr,
-            Op::AtomicXor,
-        ],
+        ops: ATOMIC_INTEGERS,
         asks: &[Is(R, Class::INT), Is(A, Class::POINTER), Same(A.pointee(), R), Same(D, R)],
     },
     Signature {

@@ -17,6 +17,9 @@ const PLACES: [(&str, bool); 2] = [("tile", true), ("pass", false)];
 /// Whether loads are held to rasterization order.
 const READS: [(&str, bool); 2] = [("coherent", false), ("non_coherent", true)];
 
+/// The formats that are fetched from: one of each kind of number.
+const SAMPLED: [&str; 3] = ["rgba8uint", "rgba8unorm", "r32sint"];
+
 /// Room for a number of words for each tile, whatever the grid.
 const TILES: usize = 512;
 
@@ -30,7 +33,8 @@ pub(super) fn cases() -> Vec<Case> {
             cases.push(rasterization_order(form, place, per_tile));
         }
         for role in [AttachmentRole::Color, AttachmentRole::Input] {
-            cases.extend(["rgba8uint", "rgba8unorm", "r32sint"].map(|format| sampled(format, role, place, per_tile)));
+            let some = super::FORMATS.into_iter().filter(|format| SAMPLED.contains(&format.0));
+            cases.extend(some.map(|format| sampled(format, role, place, per_tile)));
         }
         cases.extend([1, 2, 4].map(|count| outputs(count, place, per_tile)));
         cases.push(sparse_outputs(place, per_tile));
@@ -169,13 +173,16 @@ fn stencil(form: PassForm, place: &str, per_tile: bool) -> Case {
 }
 
 /// Colour and input attachments as sampled images.
-fn sampled(wgsl: &'static str, role: AttachmentRole, place: &str, per_tile: bool) -> Case {
+fn sampled(
+    (wgsl, format, scalar, _): (&'static str, F, &'static str, bool),
+    role: AttachmentRole,
+    place: &str,
+    per_tile: bool,
+) -> Case {
     let kind = if role == AttachmentRole::Input { "input" } else { "sampled" };
     let rule = "a fragment fetches from a sampled attachment";
     case(format!("tile.fragment.{kind}.{wgsl}.{place}"), ("OpImageFetch", wgsl), rule, move |spec| {
         spec.form = if role == AttachmentRole::Input { PassForm::Objects } else { PassForm::Dynamic };
-        let (_, format, scalar, _) =
-            super::FORMATS[super::FORMATS.iter().position(|f| f.0 == wgsl).unwrap_or_default()];
         spec.storage(0, F::Rgba32ui);
         spec.attachment(1, TexelFormat::Color(format), Access::Sampled, role);
         let value = match scalar {
