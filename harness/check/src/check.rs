@@ -1,12 +1,13 @@
 //! The check itself: rounds in the oracle and on the device.
 
-use crate::device::{Job, Placed, Target, TargetError};
+use crate::device::{Job, Left, Placed, Target, TargetError};
 use crate::layout::{impossible, recorded};
 use crate::picture::picture;
 use crate::pointed::made_up;
+use crate::replay::{Ran, Replayed};
 use crate::sample::{self, Resolved};
 use crate::setup::{Descriptor, Setup, spec_values};
-use crate::trace::instrument;
+use crate::trace::{Recorded, instrument};
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{
@@ -31,7 +32,7 @@ pub struct Check<'a> {
     program: Program,
     pub(crate) limits: Limits,
     pub(crate) sample: Option<u64>,
-    padding: bool,
+    pub(crate) padding: bool,
     row: Option<usize>,
     pub(crate) expectations: Vec<Expectation>,
     pub(crate) kernel: Option<KernelCall>,
@@ -167,21 +168,11 @@ impl<'a> Check<'a> {
             return Ok(());
         };
         let module = &self.subject.source.module;
-        let traced = instrument(module, &self.setup, only).map_err(|error| error.to_string())?;
-        let mut given = self.dispatch(round, target).map_err(|error| error.to_string())?;
-        let mut dispatch = traced.dispatch(&given);
-        let mut descriptors = self.setup.descriptors.clone();
-        descriptors.push(traced.descriptor.clone());
-        let not_run = |error: TargetError| format!("the traced variant did not run: {error}");
-        let placed = self.place(&mut dispatch, &descriptors, target).map_err(not_run)?;
-        if let Some(placed) = &placed {
-            self.setup.put_addresses(&placed.addresses, &mut given);
-        }
-        let whole = self.job(&dispatch, placed.as_ref());
-        let job = Job { wgsl: None, words: &traced.words, descriptors: &descriptors, ..whole };
-        let left = target.run(&job).map_err(not_run)?;
+        let recorded = only.map_or(Recorded::All, Recorded::Result);
+        let traced = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
+        let Ran { given, left } = self.run_variant(&traced, round, target)?;
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
-        let reading = traced.read(module, &self.setup, &given, &left.memory, &place);
+        let reading = traced.read(module, &self.setup, &given, &left, &place);
         let reading = reading.ok_or("the device left no records")?;
         result.blamed = reading.judge();
         let mut first = None;
@@ -196,8 +187,7 @@ impl<'a> Check<'a> {
         }
         if result.blamed.is_empty() {
             let outcome = self.permitted(&given).map_err(|error| error.to_string())?;
-            let still =
-                compare(&outcome, &given, &self.setup.descriptors, &left.memory, (round, self.padding)).failing > 0;
+            let still = compare(&outcome, &given, &self.setup.descriptors, &left, (round, self.padding)).failing > 0;
             let unseen: Vec<&str> = traced.unseen().collect();
             result.notes.push(format!(
                 "the trace shows no instruction whose result its own operands do not permit, and the traced variant's \
@@ -259,22 +249,13 @@ impl<'a> Check<'a> {
         let digits = named.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
         let round = digits.and_then(|digits| digits.parse().ok()).unwrap_or(result.rounds_checked);
         let dispatch = self.setup.dispatch(round.min(self.setup.rounds - 1))?;
-        let outcome = Outcome {
-            memory: BTreeMap::new(),
-            faults: Vec::new(),
-            fault_count: 0,
-            causes: Vec::new(),
-            instructions: 0,
-            forks: 0,
-        };
-        let left = BTreeMap::new();
-        let (dispatch, outcome, left) = (&dispatch, &outcome, &left);
+        let (dispatch, outcome, left) = (&dispatch, &Outcome::default(), &BTreeMap::new());
         let BundleTo { folder, command, mutation } = *to;
         let contents = bundle::Contents { check: self, result, device, dispatch, outcome, left, command, mutation };
         bundle::write(folder, &contents)
     }
 
-    fn job<'b>(&'b self, dispatch: &'b Dispatch, placed: Option<&'b Placed>) -> Job<'b> {
+    pub(crate) fn job<'b>(&'b self, dispatch: &'b Dispatch, placed: Option<&'b Placed>) -> Job<'b> {
         Job {
             wgsl: self.subject.wgsl(),
             words: self.subject.source.module.words(),
@@ -311,6 +292,8 @@ impl<'a> Check<'a> {
         let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
         let (mut faults, mut endless) = (Vec::new(), false);
         let mut trouble = None;
+        // Elements that depend on the order of invocations, and were judged in one.
+        let mut by_order = 0;
         let only = self.chosen();
         self.must_be_taken(target)?;
         self.must_fit(target)?;
@@ -340,15 +323,14 @@ impl<'a> Check<'a> {
                 continue;
             }
             match target.run(&self.job(&dispatch, placed.as_ref())) {
-                Ok(left) => {
-                    result.times.device += left.taken.as_secs_f64();
-                    if let Err(what) = complete(&outcome, &dispatch, &self.setup.descriptors, &left.memory) {
+                Ok(Left { memory: mut left, taken }) => {
+                    result.times.device += taken.as_secs_f64();
+                    if let Err(what) = complete(&outcome, &dispatch, &self.setup.descriptors, &left) {
                         trouble = Some(Trouble::Internal(what));
                         break;
                     }
-                    if let Some(records) = self.layout.and_then(|slot| left.memory.get(&slot)) {
-                        let lanes = self.setup.local.iter().map(|side| *side as usize).product();
-                        match recorded(records, lanes, dispatch.subgroup_size) {
+                    if let Some(layout) = self.recorded_layout(&left, dispatch.subgroup_size) {
+                        match layout {
                             Ok(layout) => {
                                 dispatch.layout = layout;
                                 dispatch.only = only.clone();
@@ -369,9 +351,8 @@ impl<'a> Check<'a> {
                             }
                         }
                     }
-                    let hold = |by: &Outcome| {
-                        compare(by, &dispatch, &self.setup.descriptors, &left.memory, (round, self.padding))
-                    };
+                    let hold =
+                        |by: &Outcome| compare(by, &dispatch, &self.setup.descriptors, &left, (round, self.padding));
                     let mut found = hold(&outcome);
                     if let Some(only) = &only
                         && found.failing + found.warning > 0
@@ -404,13 +385,32 @@ impl<'a> Check<'a> {
                             }
                         }
                     }
+                    if only.is_none() && found.failing == 0 && outcome.depends_on_order() {
+                        let open = |found: &Comparison| found.undetermined.values().sum::<u64>();
+                        let before = Instant::now();
+                        let replayed = if open(&found) > 0 { self.replay(round, target).map(Some) } else { Ok(None) };
+                        result.times.check += before.elapsed().as_secs_f64();
+                        match replayed {
+                            Ok(Some(replayed))
+                                if replayed.found.failing > 0 || open(&replayed.found) < open(&found) =>
+                            {
+                                by_order += open(&found).saturating_sub(open(&replayed.found));
+                                result.instructions += replayed.outcome.instructions;
+                                Replayed { dispatch, outcome, left, found } = replayed;
+                            }
+                            Ok(_) => {}
+                            Err(why) => result.notes.push(format!(
+                                "round {round}: what depends on the order of atomics is not judged: {why}"
+                            )),
+                        }
+                    }
                     result.rounds_checked += 1;
                     if found.failing > 0 && result.picture.is_none() {
-                        let picture = picture(&outcome, &self.setup.descriptors, &left.memory, self.row);
+                        let picture = picture(&outcome, &self.setup.descriptors, &left, self.row);
                         result.picture = picture.map(Box::new);
                     }
                     for expectation in &self.expectations {
-                        expect(expectation, &dispatch, &self.setup.descriptors, &left.memory, round, &mut found)?;
+                        expect(expectation, &dispatch, &self.setup.descriptors, &left, round, &mut found)?;
                     }
                     for (cause, elements) in &found.undetermined {
                         let cause = cause.and_then(|cause| outcome.causes.get(cause as usize));
@@ -438,6 +438,12 @@ impl<'a> Check<'a> {
             }
             return Err(CheckError::Undefined { name: self.subject.name.clone(), list: faults });
         }
+        if by_order > 0 {
+            result.notes.push(format!(
+                "{by_order} elements depend on the order of atomics: judged in a variant of the shader that records what they find, for the \
+                 order that there was in it"
+            ));
+        }
         result.sampled = only.map(|only| self.sampled(&only, sum.beyond));
         result.elements_checked = sum.checked;
         result.elements_failing = sum.failing;
@@ -448,6 +454,17 @@ impl<'a> Check<'a> {
         (result.status, result.reason) = status(&result, trouble);
         result.times.wall = started.elapsed().as_secs_f64();
         Ok(result)
+    }
+
+    /// The layout of subgroups that the shader recorded, if it does, or what is impossible about it.
+    pub(crate) fn recorded_layout(
+        &self,
+        left: &BTreeMap<Slot, Vec<u8>>,
+        subgroup_size: u32,
+    ) -> Option<Result<Layout, String>> {
+        let records = self.layout.and_then(|slot| left.get(&slot))?;
+        let lanes = self.setup.local.iter().map(|side| *side as usize).product();
+        Some(recorded(records, lanes, subgroup_size))
     }
 
     pub(crate) fn blank(&self) -> CheckResult {
@@ -497,7 +514,7 @@ impl<'a> Check<'a> {
     }
 
     /// The first faults, a line each.
-    fn faults(&self, outcome: &Outcome) -> Vec<String> {
+    pub(crate) fn faults(&self, outcome: &Outcome) -> Vec<String> {
         let mut lines: Vec<String> = outcome
             .faults
             .iter()

@@ -1,6 +1,7 @@
 //! What a program is run with.
 
 use crate::layout::Layout;
+use crate::observed::InvocationOrder;
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
@@ -245,6 +246,8 @@ pub struct Dispatch {
     /// the others do is not seen: memory that none of these wrote, and what atomics leave there, is not known to the outcome
     /// ([`Memory::is_known`](crate::Memory::is_known)), and neither are races with them.
     pub only: Option<Vec<u64>>,
+    /// The order of atomic operations.
+    pub order: InvocationOrder,
 }
 
 impl Default for Dispatch {
@@ -262,6 +265,7 @@ impl Default for Dispatch {
             tile: None,
             kernel: None,
             only: None,
+            order: InvocationOrder::Any,
         }
     }
 }

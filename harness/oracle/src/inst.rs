@@ -131,8 +131,9 @@ pub(crate) struct Order {
     pub(crate) scope: u32,
     pub(crate) acquire: bool,
     pub(crate) release: bool,
-    /// Whether it orders buffers (`UniformMemory`), workgroup memory and images.
+    /// Whether it orders buffers (`UniformMemory`), images and workgroup memory.
     pub(crate) buffers: bool,
+    pub(crate) images: bool,
     pub(crate) workgroup: bool,
 }
 
@@ -487,12 +488,16 @@ pub(crate) struct Block {
     pub(crate) end: End,
     /// The instruction that ends it.
     pub(crate) at: Place,
+    /// The innermost construct around it, by its number in the function.
+    pub(crate) construct: Option<u32>,
 }
 
 /// A function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Function {
     pub(crate) blocks: Vec<Block>,
+    /// Of each construct, the blocks at which it and those around it end.
+    pub(crate) merges: Vec<Vec<u32>>,
     /// Where its result goes.
     pub(crate) result: Reg,
     pub(crate) result_scalars: u32,

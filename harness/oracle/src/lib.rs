@@ -71,7 +71,9 @@
 //! accessed they are run again in order; so the outcome is the same for any number of threads. Conflicting accesses that nothing orders
 //! are data races, found by epochs that control barriers end. Where atomics or fences with acquire or release semantics might
 //! order them, the values are undetermined instead. What an atomic operation returns is exact only if no other invocation
-//! changes the location without order; what several leave behind is exact if their operations commute.
+//! changes the location without order; what several leave behind is exact if their operations commute. Where the caller knows what atomics
+//! found on a device ([`Dispatch::order`]), they give that here, too, and leave what the order that there must have been leaves; if
+//! there can have been none, that is said ([`Outcome::disorder`]).
 //!
 //! What is wrong (division by zero, an index beyond the end, a race) for some alternatives of a value, and not for all of them, is no
 //! fault: what is read so is not determined, nor is anything that may have been written over.
@@ -115,12 +117,14 @@ mod inst;
 mod integer;
 mod layout;
 mod memory;
+mod observed;
 mod outcome;
 mod program;
 mod round;
 mod run;
 pub mod sample;
 mod site;
+pub mod steps;
 mod symbol;
 mod texel;
 mod ty;
@@ -130,7 +134,8 @@ mod watch;
 pub use dispatch::{Buffer, Dispatch, Filtering, Image, Limits, Offsets, Resource, Robustness, Slot, SpecValues, Tile};
 pub use error::{Place, ProgramError, RunError};
 pub use layout::{Layout, Seat};
-pub use outcome::{Cause, CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome, Standing};
+pub use observed::{InvocationOrder, Observed};
+pub use outcome::{Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Memory, Outcome, Standing};
 pub use program::Program;
 pub use run::left_by_atomic;
 pub use texel::texel_scalars;

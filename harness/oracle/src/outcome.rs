@@ -1,5 +1,6 @@
 //! What a run leaves.
 
+use crate::steps::Step;
 use crate::{Place, Slot};
 use assay_float::{Format, Set};
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::ops::Range;
 ///
 /// If there are faults, the shader has undefined behaviour for these inputs, and nothing may be held against a
 /// device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Every buffer that was bound, after the dispatch.
     pub memory: BTreeMap<Slot, Memory>,
@@ -24,6 +25,32 @@ pub struct Outcome {
     pub instructions: u64,
     /// Branches that had to be followed both ways.
     pub forks: u64,
+    /// Places in memory which no order of atomics takes through what they found by [`InvocationOrder::Observed`](crate::InvocationOrder).
+    pub disorder: Vec<Disorder>,
+}
+
+impl Outcome {
+    /// Whether some of it depends on the order of invocations, and is not determined for that.
+    pub fn depends_on_order(&self) -> bool {
+        self.causes.iter().any(|cause| cause.kind == CauseKind::Order)
+    }
+}
+
+/// What atomic instructions cannot have found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disorder {
+    /// One of them.
+    pub at: Place,
+    /// The buffer or image; `None` of workgroup memory.
+    pub slot: Option<Slot>,
+    /// Bytes from the beginning of it.
+    pub offset: u64,
+    /// Its bits.
+    pub width: u32,
+    /// What was there before all of them.
+    pub first: u64,
+    /// What they found and left.
+    pub steps: Vec<Step>,
 }
 
 /// Memory after a dispatch: its bytes, and where these are not the only permitted ones, what is.

@@ -39,6 +39,8 @@ pub struct Program {
     pub(crate) sites: Vec<Site>,
     /// `MaximallyReconvergesKHR`: who runs a subgroup instruction together follows from the structure.
     pub(crate) reconverges: bool,
+    /// Whether it has instructions that several invocations execute together.
+    pub(crate) tangled: bool,
     /// Registers of what is decorated `NonUniform`.
     pub(crate) non_uniform: BTreeSet<Reg>,
     /// Registers of pointers into arrays of push constants, at indices that are no constants.

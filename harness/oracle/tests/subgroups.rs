@@ -9,6 +9,7 @@ use support::*;
 fn subgroup(body: &str, linear: bool) -> Outcome {
     let text = format!(
         "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        fn pick(i: u32) -> u32 {{ if i < 3u {{ return 1u; }} return 2u; }}
         @compute @workgroup_size(16)
         fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_invocation_id) s: u32) {{ {body} }}"
     );
@@ -55,11 +56,34 @@ fn an_unknown_layout_leaves_only_what_all_have() {
     assert_eq!(cause(&subgroup("out[i] = s;", false), 0, 0), CauseKind::SubgroupLayout);
 }
 
+/// Who follows the same path from where all were together takes part; after that it is known only where all come together again.
 #[test]
-fn divergence_leaves_open_who_takes_part() {
-    let outcome = subgroup("var r = 0u; if i < 4u { r = subgroupAdd(1u); } out[i] = r;", true);
-    assert_eq!(cause(&outcome, 0, 3), CauseKind::SubgroupLayout);
-    assert_eq!(word(&outcome, 0, 5), assay_oracle::Expected::Exact(0));
+fn who_takes_part_is_known_as_far_as_the_path_tells() {
+    let one = |body: &str| exact(&subgroup(body, true), 0);
+    let open = |body: &str, element: usize| cause(&subgroup(body, true), 0, element);
+    let branch = "var r = 0u; if i < 4u { r = subgroupAdd(1u); } out[i] = r;";
+    assert_eq!(one(branch), each(|i| if i < 4 { 4 } else { 0 }));
+    // All of a subgroup, but some of it came here on another path.
+    let inner =
+        "var v = 0u; if i < 8u { if s < 4u { v = 100u; } else { v = 200u; } v = v + subgroupAdd(1u); } out[i] = v;";
+    assert_eq!(open(inner, 0), CauseKind::SubgroupLayout);
+    assert_eq!(word(&subgroup(inner, true), 0, 9), assay_oracle::Expected::Exact(0));
+    // The whole workgroup is together again.
+    let merged = "var v = 1u; if s < 4u { v = 100u; } out[i] = subgroupAdd(v);";
+    assert_eq!(one(merged), [404; 16]);
+    // Those that stay in a loop follow the same path; those that leave it meet where it ends.
+    let leaving =
+        "var v = 0u; for (var k = 0u; k < 4u; k++) { if s == k { break; } v = v * 16u + subgroupAdd(1u); } out[i] = v;";
+    assert_eq!(one(leaving), each(|i| [0, 0x7, 0x76, 0x765, 0x7654][(i % 8).min(4) as usize]));
+    let after = "for (var k = 0u; k < s; k++) { } out[i] = subgroupAdd(1u);";
+    assert_eq!(one(after), [8; 16]);
+    let skipping = "var v = 0u; for (var k = 0u; k < 2u; k++) { if s == 0u { continue; } if i > 99u { v = 1u; } } out[i] = subgroupAdd(1u) + v;";
+    assert_eq!(one(skipping), [8; 16]);
+    // Not all leave the selection at its end.
+    let gone = "if i == 15u { return; } var v = 1u; if s < 4u { v = 100u; } out[i] = subgroupAdd(v);";
+    assert_eq!(open(gone, 0), CauseKind::SubgroupLayout);
+    let called = "out[i] = pick(s) + subgroupAdd(1u);";
+    assert_eq!(one(called), each(|i| if i % 8 < 3 { 9 } else { 10 }));
 }
 
 /// Dealt out in turns, from the last place on: places that are not the order of invocations.

@@ -48,12 +48,12 @@ use crate::composites::parts;
 use crate::elements::read_bits;
 use crate::{Descriptor, Setup};
 use assay_float::{F16, F32, F64};
-use assay_oracle::{Buffer, Dispatch, Resource, Slot};
+use assay_oracle::{Buffer, Dispatch, Observed, Resource, Slot};
 use assay_precision::Scalar;
 use assay_runner::{Blame, Derived};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind};
-use assay_spirv::module::{Instruction, Section};
+use assay_spirv::module::{Index, Instruction, Section};
 use assay_spirv::reflect::{DescriptorKind, Shape, Usage, usages};
 use assay_spirv::tables::{Capability, GlslStd450, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,33 +85,55 @@ pub struct Traced {
     unseen: BTreeSet<String>,
 }
 
-/// Makes the variant; with `only` it records nothing but what is to be known of the instruction that makes this id, which a device
-/// compiles much faster.
+/// What a variant is to record; a device compiles one that records little much faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// All that can be judged.
+    All,
+    /// What is to be known of the instruction that makes this id.
+    Result(u32),
+    /// What atomic instructions on integers find.
+    Atomics,
+}
+
+/// Makes the variant.
 ///
 /// # Errors
 /// There is nothing to record, or too much.
-pub fn instrument(module: &Module, setup: &Setup, only: Option<u32>) -> Result<Traced, TraceError> {
+pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<Traced, TraceError> {
     if module.version() < (assay_spirv::grammar::Version { major: 1, minor: 3 }) {
         return Err(TraceError("the module is of a version before SPIR-V 1.3, without storage buffers".into()));
     }
     let usage = usages(module).into_iter().find(|u| u.name == setup.entry);
     let usage = usage.ok_or_else(|| TraceError("the entry point is gone".into()))?;
-    let wanted = |id: u32| only.is_none_or(|only| only == id);
+    let (all, only) = match recorded {
+        Recorded::All => (true, None),
+        Recorded::Result(id) => (false, Some(id)),
+        Recorded::Atomics => (false, None),
+    };
+    let wanted = |id: u32| all || only == Some(id);
     let undefined = undefined::find(module, &usage);
-    let (records, next) = records::find(module, &usage, &undefined, wanted);
-    let (stores, next) = if only.is_none() { stores::find(module, &usage, next) } else { (Vec::new(), next) };
+    let (records, next) = match recorded {
+        Recorded::Atomics => records::atomics(module, &usage),
+        _ => records::find(module, &usage, &undefined, wanted),
+    };
+    let (stores, next) = if all { stores::find(module, &usage, next) } else { (Vec::new(), next) };
     // Copies are there for loads to be held against, and what is shared is known from all accesses or not at all.
     let op = only.and_then(|id| module.definition_of_word(id)?.op);
-    let loads = only.is_none() || loads::gives(op);
+    let loads = all || loads::gives(op);
     let (own, next) = if loads { Own::find(module, &usage, &undefined, next) } else { (Own::default(), next) };
     let (loads, next) = loads::find(module, &usage, &own, next, wanted);
-    let shared = op.is_none_or(|op| op == Op::Load || op.name().starts_with("OpAtomic"));
+    let shared = all || op.is_some_and(|op| op == Op::Load || op.name().starts_with("OpAtomic"));
     let (shared, next) =
         if shared { Shared::find(module, &usage, &undefined, next) } else { (Shared::default(), next) };
     let seats = records.iter().any(|record| record.between).then(|| Seats::find(module, &usage, next)).flatten();
     let stride = seats.map_or(next, |seats| seats.end());
     if records.is_empty() && loads.is_empty() && shared.is_empty() {
-        return Err(TraceError("no instruction computes a number from numbers".into()));
+        let what = match recorded {
+            Recorded::Atomics => "no atomic instruction on integers says what it found",
+            _ => "no instruction computes a number from numbers",
+        };
+        return Err(TraceError(what.into()));
     }
     let indices = records.iter().map(|record| record.index).chain(loads.iter().map(|load| load.index));
     let unseen = unseen(module, &usage, &indices.chain(shared.instructions()).collect(), wanted);
@@ -245,6 +267,27 @@ impl Reading<'_> {
             executed.filter(|row| time(row) <= writer.time).max_by_key(time)
         };
         recorded.filter_map(|record| Some(self.derived(record, last(record)?))).collect()
+    }
+
+    /// What was found by the atomic instructions that are recorded, of those executions of which none is lost.
+    pub fn observed(&self) -> Observed {
+        let mut observed = Observed::default();
+        let rows = &self.traced.rows;
+        for record in &self.traced.records {
+            let Some(part) = record.result.form.parts.first() else { continue };
+            let at = Index(record.index);
+            let may_be_lost = rows.may_be_lost(self.module, at);
+            for invocation in 0..rows.invocations {
+                let mut executed: Vec<u64> = self.executed(rows.of(invocation), record.executed).collect();
+                if executed.is_empty() || (may_be_lost && executed.len() == rows.each as usize) {
+                    continue;
+                }
+                executed.sort_by_key(|row| self.word(*row, record.executed));
+                let found = executed.into_iter().map(|row| self.bits(row, record.result.word, part)).collect();
+                observed.insert(at, invocation, found);
+            }
+        }
+        observed
     }
 
     /// Judges it: instructions with results that are not permitted for their operands, in the order of the module.

@@ -4,7 +4,8 @@
 //! invocation's own, and in any other only atomics change the place, one after the other: each finds what the one before left. So there
 //! must be an order in which what they found and left makes a chain, an Eulerian trail through the values.
 
-use std::collections::{BTreeMap, BTreeSet};
+use assay_oracle::steps::{self, NoTrail, Step};
+use std::collections::BTreeSet;
 
 /// What an invocation did to the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +189,7 @@ fn chained(
 /// A barrier, if there is a chain, from what was there before the last change.
 fn stale(edges: &[Edge], state: State, epoch: u32, end: Option<u64>, past: &BTreeSet<u64>) -> Option<Wrong> {
     trail(edges, None, end).ok()?;
-    let balance = balance(edges);
+    let balance = steps::balance(&steps(edges));
     let first = |edge: &&Edge| balance.get(&edge.found) == Some(&1) && past.contains(&edge.found);
     let edge = edges.iter().find(first).filter(|_| state.since < epoch)?;
     let culprit = Culprit::Barrier(state.since, epoch);
@@ -211,50 +212,12 @@ impl Edge {
     }
 }
 
-/// There is no way along all edges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct NoTrail;
-
-/// How many more edges leave a value than lead to it.
-fn balance(edges: &[Edge]) -> BTreeMap<u64, i64> {
-    let mut balance = BTreeMap::new();
-    for edge in edges {
-        *balance.entry(edge.found).or_default() += 1;
-        *balance.entry(edge.left).or_default() -= 1;
-    }
-    balance
+fn steps(edges: &[Edge]) -> Vec<Step> {
+    edges.iter().map(|edge| Step { found: edge.found, left: edge.left }).collect()
 }
 
-/// Where a way along all edges, each once, ends, if that is certain.
 fn trail(edges: &[Edge], start: Option<u64>, end: Option<u64>) -> Result<Option<u64>, NoTrail> {
-    let balance = balance(edges);
-    let with = |n: i64| balance.iter().filter(move |(_, b)| **b == n).map(|(value, _)| *value);
-    let (mut sources, mut sinks) = (with(1), with(-1));
-    let (source, sink) = (sources.next(), sinks.next());
-    let even = sources.next().is_none() && sinks.next().is_none() && balance.values().all(|b| b.abs() <= 1);
-    // A circuit ends where it began.
-    let ends = sink.or(start);
-    let starts = source.is_none_or(|source| start.is_none_or(|start| start == source));
-    let right = end.is_none_or(|end| ends.is_none_or(|ends| ends == end));
-    let reached = reached(edges, start);
-    let connected = edges.iter().all(|edge| reached.contains(&edge.found));
-    if even && starts && right && connected { Ok(ends) } else { Err(NoTrail) }
-}
-
-/// The values that can be come to along edges, in whatever direction, from the start or else from any of them.
-fn reached(edges: &[Edge], start: Option<u64>) -> BTreeSet<u64> {
-    let mut neighbours: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for edge in edges {
-        neighbours.entry(edge.found).or_default().push(edge.left);
-        neighbours.entry(edge.left).or_default().push(edge.found);
-    }
-    let mut waiting: Vec<u64> = start.or_else(|| edges.first().map(|edge| edge.found)).into_iter().collect();
-    let mut reached: BTreeSet<u64> = waiting.iter().copied().collect();
-    while let Some(value) = waiting.pop() {
-        let new = neighbours.get(&value).into_iter().flatten().copied().filter(|n| reached.insert(*n));
-        waiting.extend(new.collect::<Vec<_>>());
-    }
-    reached
+    steps::trail(&steps(edges), start, end)
 }
 
 /// Which atomics are to blame that there is no chain: those without whose changes, or some of them, there is one; if there are none,
@@ -263,7 +226,8 @@ fn blame(edges: &[Edge], start: Option<u64>, end: Option<u64>) -> Vec<Wrong> {
     let changing = |edge: &&Edge| edge.found != edge.left;
     let instructions: BTreeSet<u32> = edges.iter().filter(changing).map(|edge| edge.instruction).collect();
     let without = instructions.iter().flat_map(|&instruction| lost(edges, instruction, start, end)).collect();
-    let (balance, reached) = (balance(edges), reached(edges, start));
+    let steps = steps(edges);
+    let (balance, reached) = (steps::balance(&steps), steps::reached(&steps, start));
     let many = |edge: &&Edge| balance.get(&edge.found).is_some_and(|b| *b > i64::from(start == Some(edge.found)));
     let surplus = edges.iter().filter(changing).filter(many).copied().collect();
     let apart = edges.iter().filter(|edge| !reached.contains(&edge.found)).copied().collect();
@@ -296,7 +260,7 @@ fn lost(edges: &[Edge], instruction: u32, start: Option<u64>, end: Option<u64>) 
         if trail(&rest, start, end).is_ok() {
             return chosen(&some);
         }
-        let balance = balance(&rest);
+        let balance = steps::balance(&steps(&rest));
         let next = edges.iter().enumerate().position(|(i, edge)| {
             let many = balance.get(&edge.found).is_some_and(|b| *b > i64::from(start.is_none_or(|s| s == edge.found)));
             !some[i] && mine(edge) && many

@@ -10,7 +10,7 @@ use crate::verdict::{hex, ranges};
 use assay_oracle::Standing;
 use assay_runner::{Blame, BlameExample, Derived};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, instruction};
+use assay_spirv::edit::{Editor, PlainKind, instruction};
 use assay_spirv::module::{Index, Instruction, Section};
 use assay_spirv::reflect::Usage;
 use assay_spirv::tables::{Decoration, ExecutionMode, FPFastMathMode, Kind, Op, Scope};
@@ -196,6 +196,27 @@ pub(super) fn find(
             let result = value((result, form));
             records.push(Record { index: i.index.0, at: i.at, executed, operands, handles, result, between, own });
         }
+    }
+    (records, next)
+}
+
+/// The atomic instructions on integers that say what they found, which is recorded of them, from the first word on; and the first word after
+/// that.
+pub(super) fn atomics(module: &Module, usage: &Usage) -> (Vec<Record>, u32) {
+    let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
+    let (mut records, mut next) = (Vec::new(), 0);
+    for i in functions.flat_map(|f| module.instructions_in(f.instructions.clone())) {
+        let atomic = i.op.is_some_and(|op| op.name().starts_with("OpAtomic"));
+        let found = i.result().filter(|_| atomic).and_then(|id| Some((id, Form::of_value(module, id)?)));
+        let integer =
+            |form: &Form| matches!(form.parts[..], [ref part] if matches!(part.plain.kind, PlainKind::Int { .. }));
+        let Some((id, form)) = found.filter(|(_, form)| integer(form)) else { continue };
+        let (executed, word) = (next, next + 1);
+        next = word + form.words();
+        let result = Value { id, form, word };
+        let (operands, handles) = (Vec::new(), Vec::new());
+        let (index, at, between, own) = (i.index.0, i.at, false, executed);
+        records.push(Record { index, at, executed, operands, handles, result, between, own });
     }
     (records, next)
 }

@@ -7,6 +7,7 @@ mod images;
 mod planted;
 mod random;
 mod reduced;
+mod replayed;
 mod rounds;
 mod sampled;
 mod support;

@@ -27,8 +27,17 @@ impl Decoder<'_> {
             let end = self.end(last, block.label, &places)?;
             let code = start..self.code.len() as u32;
             let at = self.place();
-            self.functions[number].blocks.push(Block { code, end, at });
+            let construct = flow.innermost(b).map(|construct| construct as u32);
+            self.functions[number].blocks.push(Block { code, end, at, construct });
         }
+        let mut merges: Vec<Vec<u32>> = Vec::new();
+        for construct in flow.constructs() {
+            // Outer ones come first.
+            let around = construct.parent.and_then(|parent| merges.get(parent)).cloned().unwrap_or_default();
+            let own = places.get(&module.block(construct.merge).label).copied();
+            merges.push(around.into_iter().chain(own).collect());
+        }
+        self.functions[number].merges = merges;
         Ok(())
     }
 

@@ -254,6 +254,7 @@ impl Decoder<'_> {
             acquire: both || has(MemorySemantics::ACQUIRE),
             release: both || has(MemorySemantics::RELEASE),
             buffers: has(MemorySemantics::UNIFORM_MEMORY) || has(MemorySemantics::CROSS_WORKGROUP_MEMORY),
+            images: has(MemorySemantics::IMAGE_MEMORY),
             workgroup: has(MemorySemantics::WORKGROUP_MEMORY),
         })
     }

@@ -203,6 +203,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
             return decoder.invalid("a function whose results do not fit their types");
         }
     }
+    let tangled = decoder.code.iter().any(|inst| matches!(inst, Inst::Subgroup { .. } | Inst::Barrier { .. }));
     let reconverges = decoder.has_mode(ExecutionMode::MaximallyReconvergesKHR);
     let non_uniform = decoder.non_uniform();
     let tiled = decoder.has_capability(Capability::TileShadingQCOM);
@@ -225,6 +226,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         builtins: decoder.builtins,
         sites,
         reconverges,
+        tangled,
         non_uniform,
         pushed: decoder.pushed,
         unformatted: decoder.unformatted,

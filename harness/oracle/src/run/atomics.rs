@@ -6,10 +6,13 @@
 
 use super::access::Target;
 use super::lanes::Lanes;
+use super::races::Atomic;
 use super::{Run, Stop};
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
 use crate::memory::Found;
+use crate::observed::InvocationOrder;
 use crate::outcome::{CauseKind, FaultKind};
+use crate::steps::Step;
 use crate::ty::{Kind, mask};
 use crate::value::Value;
 use assay_spirv::tables::{Op, Scope};
@@ -29,19 +32,81 @@ pub(crate) struct Contention {
     /// from the run before, and found in this run.
     pub(super) early: HashSet<(u32, u32)>,
     pub(super) found_early: HashSet<(u32, u32)>,
-    last: HashMap<(u32, u32), Last>,
+    /// Objects and offsets of places of which it is not known what all atomics did that change them: see [`super::trails`].
+    pub(super) unfollowed: HashSet<(u32, u32)>,
+    pub(super) found_unfollowed: HashSet<(u32, u32)>,
+    past: HashMap<(u32, u32), Past>,
 }
 
-/// The last atomic accesses to a location.
-#[derive(Clone, Copy, Debug)]
-struct Last {
-    who: u32,
+/// The atomic accesses to a location so far, as far as they may be without order to what comes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
     group: u32,
     epoch: u32,
-    /// Whether others than `who` did too, in this epoch.
-    several: bool,
-    changed: bool,
-    class: Class,
+    /// Those of other workgroups, and of all of this one.
+    before: Accesses,
+    all: Accesses,
+    /// The invocations that have loaded in this epoch, and those that have changed it, with what they did.
+    loaded: Who,
+    changed: Who,
+    changes: Changes,
+}
+
+/// Whether several invocations access a location, and how they change it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accesses {
+    loads: bool,
+    changes: Changes,
+}
+
+/// Which invocations of a workgroup do something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Who {
+    #[default]
+    Nobody,
+    One(u32),
+    Several,
+}
+
+impl Who {
+    fn with(self, who: u32) -> Who {
+        match self {
+            Who::Nobody => Who::One(who),
+            Who::One(one) if one == who => self,
+            _ => Who::Several,
+        }
+    }
+
+    /// Whether there are others than that one.
+    fn others(self, who: u32) -> bool {
+        !matches!(self, Who::Nobody) && self != Who::One(who)
+    }
+}
+
+/// What changes a location.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Changes {
+    #[default]
+    Nothing,
+    /// Operations that commute with each other.
+    Of(Class),
+    /// Others, or some of several classes.
+    Mixed,
+}
+
+impl Changes {
+    fn and(self, other: Changes) -> Changes {
+        match (self, other) {
+            (Changes::Nothing, one) | (one, Changes::Nothing) => one,
+            (one, other) if one == other && one != Changes::Of(Class::Alone) => one,
+            _ => Changes::Mixed,
+        }
+    }
+
+    /// Whether what is left does not depend on whether an operation comes before or after them.
+    fn commute_with(self, class: Class) -> bool {
+        self == Changes::Nothing || (self == Changes::Of(class) && class != Class::Alone)
+    }
 }
 
 /// Operations that commute with each other.
@@ -82,30 +147,38 @@ impl AtomicOp {
 }
 
 impl Contention {
-    /// A run with what this one found out; `None` if it found nothing new.
+    /// A run with what this one found out; `None` if it found nothing new. What depends on the order is known first: the rest may have
+    /// come from not knowing it.
     pub(super) fn next(&self) -> Option<Contention> {
-        if self.found.is_subset(&self.known) && self.found_early.is_subset(&self.early) {
+        let mut next = self.knowing();
+        if !self.found.is_subset(&self.known) {
+            next.known.extend(&self.found);
+        } else if !self.found_early.is_subset(&self.early) {
+            next.early.extend(&self.found_early);
+        } else if !self.found_unfollowed.is_subset(&self.unfollowed) {
+            next.unfollowed.extend(&self.found_unfollowed);
+        } else {
             return None;
         }
-        let known = self.known.union(&self.found).copied().collect();
-        let early = self.early.union(&self.found_early).copied().collect();
-        Some(Contention { known, early, ..Contention::default() })
+        Some(next)
     }
 
     /// A run that knows the same and has found nothing yet.
     pub(super) fn knowing(&self) -> Contention {
-        Contention { known: self.known.clone(), early: self.early.clone(), ..Contention::default() }
+        let (known, early, unfollowed) = (self.known.clone(), self.early.clone(), self.unfollowed.clone());
+        Contention { known, early, unfollowed, ..Contention::default() }
     }
 
     /// Takes in what a part of the workgroups found that ran apart.
     pub(super) fn join(&mut self, other: Contention) {
         self.found.extend(other.found);
         self.found_early.extend(other.found_early);
+        self.found_unfollowed.extend(other.found_unfollowed);
     }
 
     /// Whether memory that workgroups share has been accessed.
     pub(super) fn is_shared(&self) -> bool {
-        self.last.keys().any(|(object, _)| *object != 1)
+        self.past.keys().any(|(object, _)| *object != 1)
     }
 }
 
@@ -122,12 +195,19 @@ impl Run<'_> {
         lanes: Lanes,
     ) {
         let size = kind.bytes();
-        let _ordered_by_epochs = order;
+        let near = [Scope::Workgroup, Scope::Subgroup];
+        let scope = Scope::from_word(order.scope);
+        let narrow = scope.is_some_and(|scope| near.contains(&scope));
+        // One that reaches nobody else is ordered by nothing.
+        let atomic = (scope != Some(Scope::Invocation)).then_some(Atomic { wide: size == 8, narrow });
         for l in lanes.iter() {
+            let observed = self.observed(l);
             let column = &self.columns[pointer as usize];
             let (value, bits) = match column.value(l).patterns(column.bits[l]).as_deref() {
                 Ok([one]) => match self.target(*one, size, physical.then_some(size as u32), l, true) {
-                    Target::At { object, offset } => self.atomic_at((op, kind), (object, offset), args, l),
+                    Target::At { object, offset } => {
+                        self.atomic_at((op, kind), (object, offset), args, l, (atomic, observed))
+                    }
                     // It changes nothing, and what it returns is undefined.
                     Target::Void => (Value::Any(self.cause(CauseKind::Robustness)), 0),
                     Target::Open { object, cause } => {
@@ -156,17 +236,18 @@ impl Run<'_> {
         }
     }
 
-    /// One lane's operation on one location; gives what it returns.
+    /// One lane's operation on one location, how far it reaches, and what it found on the device, if that is known; gives what it returns.
     fn atomic_at(
         &mut self,
         (op, kind): (AtomicOp, Kind),
         (object, offset): (usize, usize),
         args: [Reg; 2],
         lane: usize,
+        (atomic, observed): (Option<Atomic>, Option<u64>),
     ) -> (Value, u64) {
         let size = kind.bytes() as usize;
         let changes = op != AtomicOp::Load;
-        let raced = self.accessed(object, offset, size, lane, (changes, true));
+        let raced = self.accessed(object, offset, size, lane, (changes, atomic));
         if object != 1 && self.dispatch.only.is_some() {
             // Who else does what to it is not seen, not even by whom it is written.
             let cause = raced.unwrap_or_else(|| self.cause(CauseKind::Sample));
@@ -182,28 +263,41 @@ impl Run<'_> {
             Found::Parts => Value::Any(self.cause(CauseKind::Precision)),
         };
         let old_bits = self.objects[object].bits(offset, size);
+        let operands: [(Value, u64); 2] = std::array::from_fn(|k| {
+            let column = &self.columns[args[k] as usize];
+            (column.value(lane).clone(), column.bits[lane])
+        });
+        let by_order = contended || matches!(old, Value::Any(cause) if self.log.kind(cause) == CauseKind::Order);
+        let followed = by_order && raced.is_none() && self.is_followed(object, offset);
+        if followed && contended {
+            self.begin_trail(object, offset, size);
+        }
+        let found = if by_order { observed } else { Some(old_bits).filter(|_| old == Value::Bits) };
+        let left = |found: u64| match &operands {
+            _ if !changes => Some(found),
+            [(Value::Bits, x), (second, y)] if *second == Value::Bits || op != AtomicOp::CompareExchange => {
+                combined(op, kind, found, *x, *y)
+            }
+            _ => None,
+        };
+        let certain = raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane);
+        let step = found.filter(|_| certain).and_then(|found| Some(Step { found, left: left(found)? }));
+        if op == AtomicOp::Store {
+            // It does not say what it found: what was before it ends there, if its place in the order is known.
+            self.end_trails(object, offset, size, certain && !contended);
+        } else {
+            self.follow(object, offset, size, step);
+        }
         if changes {
-            let operand = |run: &Self, k: usize| {
-                let column = &run.columns[args[k] as usize];
-                (column.value(lane).clone(), column.bits[lane])
-            };
             let weak = self.forks.is_weak(lane);
             let (value, bits) = if disordered {
                 (Value::Any(self.cause(CauseKind::Order)), 0)
             } else {
-                match op {
-                    AtomicOp::Store | AtomicOp::Exchange => operand(self, 0),
-                    _ => match (&old, operand(self, 0), operand(self, 1)) {
-                        (Value::Bits, (Value::Bits, x), (second, y))
-                            if second == Value::Bits || op != AtomicOp::CompareExchange =>
-                        {
-                            match combined(op, kind, old_bits, x, y) {
-                                Some(bits) => (Value::Bits, bits),
-                                None => (Value::Any(self.cause(CauseKind::Precision)), 0),
-                            }
-                        }
-                        (Value::Any(cause), ..) => (Value::Any(*cause), 0),
-                        (_, (Value::Any(cause), _), _) => (Value::Any(cause), 0),
+                match (op, &operands) {
+                    (AtomicOp::Store | AtomicOp::Exchange, [operand, _]) => operand.clone(),
+                    (_, [(x, _), _]) => match (&old, x) {
+                        (Value::Any(cause), _) | (_, Value::Any(cause)) => (Value::Any(*cause), 0),
+                        (Value::Bits, _) if let Some(bits) = left(old_bits) => (Value::Bits, bits),
                         _ => (Value::Any(self.cause(CauseKind::Precision)), 0),
                     },
                 }
@@ -213,45 +307,54 @@ impl Run<'_> {
             let value = raced.map_or(value, Value::Any);
             self.objects[object].write(offset, size, bits, value, parts);
         }
-        match raced {
-            Some(cause) => (Value::Any(cause), 0),
-            None if contended => (Value::Any(self.cause(CauseKind::Order)), 0),
-            None => (old, old_bits),
+        match (raced, observed) {
+            (Some(cause), _) => (Value::Any(cause), 0),
+            (None, Some(bits)) if followed => (Value::Bits, bits),
+            (None, _) if contended => (Value::Any(self.cause(CauseKind::Order)), 0),
+            (None, _) => (old, old_bits),
         }
     }
 
     /// Notes an atomic access. Gives whether what it returns, and whether what it leaves, depends on the order.
     fn contend(&mut self, object: u32, offset: u32, op: AtomicOp, lane: usize) -> (bool, bool) {
-        let epoch = if object == 1 { self.races.workgroup } else { self.races.buffers };
+        if self.dispatch.order == InvocationOrder::AsInterpreted {
+            return (false, false);
+        }
+        let epoch = self.races.epoch(object);
         let group = self.place;
         // Runs count epochs differently; within a workgroup they agree.
         let stamp = u64::from(group) << 32 | u64::from(epoch - self.races.begun);
         let who = self.forks.original(lane) as u32;
         let (class, changes) = (op.class(), op != AtomicOp::Load);
-        let mut disordered = false;
-        let last = self.contention.last.get(&(object, offset)).copied();
-        let mut several = false;
-        let mut changed = changes;
-        if let Some(last) = last.filter(|last| object != 1 || last.group == group) {
-            let same_group = last.group == group;
-            let unordered = !same_group || last.epoch == epoch;
-            let other = !same_group || last.who != who || (last.several && unordered);
-            if unordered && other {
-                if changes || last.changed {
-                    self.contention.found.insert((object, offset, if same_group { stamp } else { EVERY }));
-                }
-                // Loads leave nothing behind.
-                disordered = changes && last.changed && (class != last.class || class == Class::Alone);
-                disordered |= changes && last.changed && last.class == Class::Alone;
-            }
-            several = unordered && (other || last.several);
-            changed |= unordered && last.changed;
+        let past =
+            self.contention.past.entry((object, offset)).or_insert_with(|| Past { group, epoch, ..Past::default() });
+        if past.group != group {
+            let before = match object {
+                // Workgroup memory of another workgroup is other memory.
+                1 => Accesses::default(),
+                _ => Accesses {
+                    loads: past.before.loads || past.all.loads,
+                    changes: past.before.changes.and(past.all.changes),
+                },
+            };
+            *past = Past { group, epoch, before, ..Past::default() };
+        } else if past.epoch != epoch {
+            *past = Past { epoch, loaded: Who::Nobody, changed: Who::Nobody, changes: Changes::Nothing, ..*past };
         }
-        let class = match last {
-            Some(last) if !changes && changed => last.class,
-            _ => class,
-        };
-        self.contention.last.insert((object, offset), Last { who, group, epoch, several, changed, class });
+        let beside = if past.changed.others(who) { past.changes } else { Changes::Nothing };
+        let abroad = past.before.changes != Changes::Nothing || (changes && past.before.loads);
+        if abroad || beside != Changes::Nothing || (changes && past.loaded.others(who)) {
+            self.contention.found.insert((object, offset, if abroad { EVERY } else { stamp }));
+        }
+        let disordered = changes && !past.before.changes.and(beside).commute_with(class);
+        if changes {
+            past.changed = past.changed.with(who);
+            past.changes = past.changes.and(Changes::Of(class));
+            past.all.changes = past.all.changes.and(Changes::Of(class));
+        } else {
+            past.loaded = past.loaded.with(who);
+            past.all.loads = true;
+        }
         let contended = [stamp, EVERY].iter().any(|stamp| self.contention.known.contains(&(object, offset, *stamp)));
         (contended, disordered)
     }
@@ -270,6 +373,11 @@ impl Run<'_> {
             let lane = lanes.list[0] as usize;
             self.fault(FaultKind::DivergentBarrier, lane, || {
                 format!("{some} of {all} invocations of the workgroup reach it together")
+            });
+        } else if !self.tangles.are_one(lanes.iter()) {
+            let lane = lanes.list[0] as usize;
+            self.fault(FaultKind::DivergentBarrier, lane, || {
+                "invocations of the workgroup reach it on several ways from where they parted".into()
             });
         }
         self.races.barrier(order);

@@ -38,11 +38,13 @@ impl<'a> Run<'a> {
         let function = &program.functions[function as usize];
         let mut waiting = Waiting::default();
         waiting.at(0).extend(lanes.list);
+        let were = self.tangles.call(lanes.list);
         while let Some((block, mut list)) = waiting.0.pop() {
             if block == LEFT {
                 break;
             }
             list.sort_unstable();
+            self.tangles.arrive(function, block, &list, list.len() == self.lanes);
             let block = &function.blocks[block as usize];
             self.count(&list, block.code.len(), block.at)?;
             for at in block.code.clone() {
@@ -54,7 +56,9 @@ impl<'a> Run<'a> {
             match &block.end {
                 End::Jump(edge) => self.go(edge, list, &mut waiting),
                 End::If { condition, then, other } => {
-                    let (yes, no) = self.part(*condition, list, |bits| usize::from(bits == 0), 2)?.into_two();
+                    let parts = self.part(*condition, list, |bits| usize::from(bits == 0), 2)?;
+                    self.tangles.part(&parts.0, block.construct);
+                    let (yes, no) = parts.into_two();
                     self.go(then, yes, &mut waiting);
                     self.go(other, no, &mut waiting);
                 }
@@ -62,6 +66,7 @@ impl<'a> Run<'a> {
                     let choose =
                         |bits| cases.iter().find(|(case, _)| *case == bits).map_or(0, |(_, edge)| *edge as usize);
                     let parts = self.part(*selector, list, choose, edges.len())?;
+                    self.tangles.part(&parts.0, block.construct);
                     for (edge, list) in edges.iter().zip(parts.0) {
                         self.go(edge, list, &mut waiting);
                     }
@@ -81,6 +86,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
+        self.tangles.returned(lanes.list, &were);
         Ok(())
     }
 
@@ -247,6 +253,7 @@ impl<'a> Run<'a> {
     fn fork(&mut self, lane: usize) -> Option<usize> {
         let new = self.forks.fork(lane)?;
         self.columns.iter_mut().for_each(|column| column.duplicate(lane, new));
+        self.tangles.fork(lane, new);
         Some(new)
     }
 
@@ -254,11 +261,17 @@ impl<'a> Run<'a> {
     fn join(&mut self, a: usize, b: usize) -> usize {
         let parted = self.forks.parted_by(a, b);
         let (stays, goes) = self.forks.join(a, b);
+        self.tangles.join(stays, goes);
         let parted = parted.map(|(one, other)| if stays == a { (one, other) } else { (other, one) });
         for reg in 0..self.columns.len() {
-            let column = &self.columns[reg];
+            let column = &mut self.columns[reg];
             let same = column.bits[stays] == column.bits[goes] && column.value(stays) == column.value(goes);
             if same {
+                // Of the same set, but perhaps not the same value.
+                if column.form(stays).map(|form| form.id) != column.form(goes).map(|form| form.id) {
+                    let (bits, value) = (column.bits[stays], column.value(stays).clone());
+                    column.set(stays, bits, value);
+                }
                 continue;
             }
             let mut column = self.take(reg as Reg);

@@ -17,6 +17,8 @@ mod races;
 mod sampling;
 mod setup;
 mod subgroups;
+mod tangles;
+mod trails;
 mod uniform;
 
 use crate::decode::counted;
@@ -36,6 +38,8 @@ use log::Log;
 use races::Races;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use tangles::Tangles;
+use trails::Trails;
 
 pub use atomics::left_by_atomic;
 pub(crate) use log::UNREAD;
@@ -106,6 +110,8 @@ pub(crate) struct Run<'a> {
     pub(crate) log: Log,
     pub(crate) races: Races,
     pub(crate) contention: Contention,
+    pub(crate) trails: Trails,
+    pub(crate) tangles: Tangles,
     pub(crate) group: [u32; 3],
     /// Its place among those that are run.
     pub(crate) place: u32,

@@ -8,6 +8,7 @@ use super::atomics::Contention;
 use super::{Run, UNREAD};
 use crate::dispatch::{Dispatch, Limits};
 use crate::error::RunError;
+use crate::observed::InvocationOrder;
 use crate::program::Program;
 use crate::site::Reading;
 use rayon::prelude::*;
@@ -85,7 +86,10 @@ impl<'a> Run<'a> {
         let threads = rayon::current_num_threads() as u64;
         let work = self.instructions.saturating_mul(count);
         // Workgroups that meet in atomics would have to run again, one after another.
-        let meet = self.contention.is_shared() || !self.races.is_watching() || self.is_lost();
+        let meet = self.contention.is_shared()
+            || self.dispatch.order != InvocationOrder::Any
+            || !self.races.is_watching()
+            || self.is_lost();
         if threads < 2 || count < 3 || work < self.limits.together_from || meet {
             return 1;
         }
@@ -96,7 +100,8 @@ impl<'a> Run<'a> {
         (threads * PARTS).min(count - 1).min(fit).max(1)
     }
 
-    fn is_lost(&self) -> bool {
+    /// Whether it is not known of some memory what is in it.
+    pub(super) fn is_lost(&self) -> bool {
         self.objects.iter().any(|object| object.lost.is_some())
     }
 

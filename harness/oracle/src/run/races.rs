@@ -15,26 +15,45 @@ use crate::value::Value;
 use assay_spirv::tables::Scope;
 use std::ops::Range;
 
-/// Flags of an invocation's number in a record.
-const ATOMIC: u32 = 1 << 31;
+/// Flags of an invocation's number in a record: of atomics, whether their scope reaches no further than the workgroup.
+const NARROW: u32 = 1 << 31;
 /// Others of its workgroup have read since the last barrier.
 const SEVERAL: u32 = 1 << 30;
 /// Invocations of other workgroups have read.
 const ABROAD: u32 = 1 << 29;
 /// It is not certain that the invocation made the access.
 const PERHAPS: u32 = 1 << 28;
+/// An atomic of 64 bits.
+const WIDE: u32 = 1 << 27;
 /// Numbers begin at 1, and end below this.
-const NUMBER: u32 = PERHAPS - 1;
+const NUMBER: u32 = WIDE - 1;
 /// So many invocations can be told apart.
 pub(super) const NUMBERED: u64 = NUMBER as u64 - 1;
 
-/// The last accesses to one granule of memory; numbers are from 1, 0 is nobody.
+/// The last accesses to one granule of memory: neither kind hides the other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
+    plain: Last,
+    atomic: Last,
+}
+
+/// The last accesses of a kind; numbers are from 1, 0 is nobody.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
     writer: u32,
     write_epoch: u32,
     reader: u32,
     read_epoch: u32,
+}
+
+impl Record {
+    fn is_written(&self) -> bool {
+        self.plain.writer != 0 || self.atomic.writer != 0
+    }
+
+    fn is_accessed(&self) -> bool {
+        self.is_written() || self.plain.reader != 0 || self.atomic.reader != 0
+    }
 }
 
 /// The records of all memory that may be written.
@@ -47,9 +66,12 @@ pub(crate) struct Races {
     lanes: u32,
     /// Number of the workgroup's first invocation.
     first: u32,
-    /// Epoch in which the workgroup is, of buffers and of its own memory.
-    pub(super) buffers: u32,
-    pub(super) workgroup: u32,
+    /// Epoch in which the workgroup is, of buffers, of images and of its own memory.
+    buffers: u32,
+    images: u32,
+    workgroup: u32,
+    /// Which objects are images.
+    are_images: Vec<bool>,
     /// The epoch in which the workgroup began.
     pub(super) begun: u32,
     last_epoch: u32,
@@ -81,12 +103,37 @@ pub(crate) struct Conflict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) write: bool,
-    pub(crate) atomic: bool,
+    pub(crate) atomic: Option<Atomic>,
     /// Whether it is one of several that may be made instead.
     pub(crate) perhaps: bool,
 }
 
+/// An atomic access: two of them are ordered by themselves if they reach the same bytes, and each other's invocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Atomic {
+    /// Whether it is of 64 bits.
+    pub(crate) wide: bool,
+    /// Whether its scope reaches no further than the workgroup.
+    pub(crate) narrow: bool,
+}
+
 impl Races {
+    /// The epoch of an object's memory in which the workgroup is.
+    #[inline]
+    pub(super) fn epoch(&self, object: u32) -> u32 {
+        match object {
+            1 => self.workgroup,
+            _ if self.are_images.get(object as usize) == Some(&true) => self.images,
+            _ => self.buffers,
+        }
+    }
+
+    /// Whether a number is that of an invocation of the workgroup.
+    #[inline]
+    fn is_here(&self, number: u32) -> bool {
+        number > self.first && number <= self.first + self.lanes
+    }
+
     /// Whether an access of `other` in `epoch` may be at the same time as one of `me`.
     #[inline]
     fn unordered(&self, object: u32, me: u32, other: u32, epoch: u32) -> bool {
@@ -94,19 +141,17 @@ impl Races {
         if other == 0 || other == me {
             return false;
         }
-        let same_group = other > self.first && other <= self.first + self.lanes;
-        match (object, same_group) {
+        match (object, self.is_here(other)) {
             // Workgroup memory of another workgroup is other memory.
             (1, false) => false,
-            (1, true) => epoch >= self.workgroup,
             (_, false) => true,
-            (_, true) => epoch >= self.buffers,
+            (_, true) => epoch >= self.epoch(object),
         }
     }
 
     fn conflict(&self, me: u32, other: u32) -> Conflict {
         let other = other & NUMBER;
-        let same_group = other > self.first && other <= self.first + self.lanes;
+        let same_group = self.is_here(other);
         let subgroup = |number: u32| self.subgroup_of.get((number - self.first - 1) as usize);
         let same_subgroup = same_group && subgroup(other) == subgroup(me);
         let either_way = self.orders_device || (same_group && self.orders_group);
@@ -133,48 +178,62 @@ impl Races {
             return None;
         }
         let me = self.first + 1 + lane as u32;
-        let epoch = if object == 1 { self.workgroup } else { self.buffers };
+        let epoch = self.epoch(object);
+        let flag = |flag: u32, on: bool| if on { flag } else { 0 };
+        let flags =
+            atomic.map_or(0, |atomic| flag(WIDE, atomic.wide) | flag(NARROW, atomic.narrow)) | flag(PERHAPS, perhaps);
         let mut found: Option<Conflict> = None;
         for (_, granule) in self.granules(object as usize, offset, size) {
             let granule = granule as usize;
             let record = self.shadows[object as usize][granule];
-            let both_atomic = |who: u32| atomic && who & ATOMIC != 0;
-            let mut meet = |races: &Races, who: u32, was_read: bool| {
-                let first = found.unwrap_or_else(|| races.conflict(me, who));
-                let doubtful = perhaps || who & PERHAPS != 0;
-                // One conflict that is certain is enough.
-                let doubtful = doubtful && (found.is_none() || first.doubtful);
-                found = Some(Conflict { doubtful, was_read: first.was_read || was_read, ..first });
-            };
-            if self.unordered(object, me, record.writer, record.write_epoch) && !both_atomic(record.writer) {
-                // An atomic gave what it had found.
-                meet(self, record.writer, write && record.writer & ATOMIC != 0);
+            for (last, theirs_atomic) in [(record.plain, false), (record.atomic, true)] {
+                // Atomics that reach the same bytes and each other are ordered by themselves.
+                let mutual = |who: u32| {
+                    let reach = (flags | who) & NARROW == 0 || self.is_here(who & NUMBER);
+                    atomic.is_some() && theirs_atomic && (flags ^ who) & WIDE == 0 && reach
+                };
+                let mut meet = |who: u32, was_read: bool| {
+                    let first = found.unwrap_or_else(|| self.conflict(me, who));
+                    let doubtful = perhaps || who & PERHAPS != 0;
+                    // One conflict that is certain is enough.
+                    let doubtful = doubtful && (found.is_none() || first.doubtful);
+                    found = Some(Conflict { doubtful, was_read: first.was_read || was_read, ..first });
+                };
+                if self.unordered(object, me, last.writer, last.write_epoch) && !mutual(last.writer) {
+                    // An atomic gave what it had found.
+                    meet(last.writer, write && theirs_atomic);
+                }
+                let (several, abroad) = self.readers(object, me, &last, epoch);
+                if write && (abroad || several) && !mutual(last.reader) {
+                    meet(last.reader, true);
+                }
             }
-            let reader = record.reader & NUMBER;
-            let here = reader > self.first && reader <= self.first + self.lanes;
-            // Readers of other workgroups, which nothing orders, and several of this one since its last barrier.
-            let abroad = object != 1 && reader != 0 && (!here || record.reader & ABROAD != 0);
-            let several = here && record.read_epoch >= epoch && (reader != me || record.reader & SEVERAL != 0);
-            if write && (abroad || several) && !both_atomic(record.reader) {
-                meet(self, record.reader, true);
-            }
+            let own = if atomic.is_some() { record.atomic } else { record.plain };
+            let (several, abroad) = self.readers(object, me, &own, epoch);
             let record = &mut self.shadows[object as usize][granule];
-            let flag = |flag: u32, on: bool| if on { flag } else { 0 };
+            let own = if atomic.is_some() { &mut record.atomic } else { &mut record.plain };
             if write {
-                let before = record.write_epoch == epoch && record.writer & (NUMBER | PERHAPS) == me;
-                record.writer = me | flag(ATOMIC, atomic) | flag(PERHAPS, perhaps && !before);
-                record.write_epoch = epoch;
+                let before = own.write_epoch == epoch && own.writer & (NUMBER | PERHAPS) == me;
+                own.writer = me | if before { flags & !PERHAPS } else { flags };
+                own.write_epoch = epoch;
             } else {
-                // Atomic only while all readers are.
-                let only_atomic = atomic && (!(several || abroad) || record.reader & ATOMIC != 0);
-                // Perhaps if any of them is: who it is that conflicts is not told apart.
-                let perhaps = perhaps || ((several || abroad) && record.reader & PERHAPS != 0);
-                let flags = flag(SEVERAL, several) | flag(ABROAD, abroad) | flag(ATOMIC, only_atomic);
-                record.reader = me | flags | flag(PERHAPS, perhaps);
-                record.read_epoch = epoch;
+                // Perhaps, or of narrow scope, if any of them is: who it is that conflicts is not told apart.
+                let theirs = if several || abroad { own.reader & (PERHAPS | NARROW) } else { 0 };
+                own.reader = me | flags | theirs | flag(SEVERAL, several) | flag(ABROAD, abroad);
+                own.read_epoch = epoch;
             }
         }
         found
+    }
+
+    /// Whether there are readers of this workgroup, and of others, which nothing orders before an access.
+    fn readers(&self, object: u32, me: u32, last: &Last, epoch: u32) -> (bool, bool) {
+        let reader = last.reader & NUMBER;
+        let here = self.is_here(reader);
+        // Readers of other workgroups, which nothing orders, and several of this one since its last barrier.
+        let abroad = object != 1 && reader != 0 && (!here || last.reader & ABROAD != 0);
+        let several = here && last.read_epoch >= epoch && (reader != me || last.reader & SEVERAL != 0);
+        (several, abroad)
     }
 
     /// Takes in what other workgroups did that ran apart from these: gives the bytes that they wrote, by object. `None` if one
@@ -186,14 +245,14 @@ impl Races {
         for (object, (mine, theirs)) in pairs {
             let mut ranges: Vec<Range<usize>> = Vec::new();
             for (granule, (mine, theirs)) in mine.iter_mut().zip(theirs).enumerate() {
-                let accessed = |record: &Record| record.writer != 0 || record.reader != 0;
-                if (mine.writer != 0 && accessed(theirs)) || (theirs.writer != 0 && accessed(mine)) {
+                let meet = |one: &Record, other: &Record| one.is_written() && other.is_accessed();
+                if meet(mine, theirs) || meet(theirs, mine) {
                     return None;
                 }
-                if accessed(theirs) {
+                if theirs.is_accessed() {
                     *mine = *theirs;
                 }
-                if theirs.writer != 0 {
+                if theirs.is_written() {
                     let bytes = granule << self.shift..(granule + 1) << self.shift;
                     extend(&mut ranges, bytes);
                 }
@@ -214,7 +273,7 @@ impl Races {
     pub(super) fn written(&self, object: usize, bytes: usize) -> Vec<Range<usize>> {
         let mut written = Vec::new();
         for (granule, record) in self.shadows.get(object).into_iter().flatten().enumerate() {
-            if record.writer != 0 {
+            if record.is_written() {
                 extend(&mut written, granule << self.shift..((granule + 1) << self.shift).min(bytes));
             }
         }
@@ -237,6 +296,9 @@ impl Races {
             self.last_epoch += 1;
             if order.buffers {
                 self.buffers = self.last_epoch;
+            }
+            if order.images {
+                self.images = self.last_epoch;
             }
             if order.workgroup {
                 self.workgroup = self.last_epoch;
@@ -263,6 +325,7 @@ impl Run<'_> {
         self.races.last_epoch += 1;
         self.races.begun = self.races.last_epoch;
         self.races.buffers = self.races.last_epoch;
+        self.races.images = self.races.last_epoch;
         self.races.workgroup = self.races.last_epoch;
         self.races.orders_subgroup = false;
     }
@@ -309,6 +372,7 @@ impl Run<'_> {
         self.races = Races {
             shadows,
             shift,
+            are_images: self.images.iter().map(Option::is_some).collect(),
             lanes: self.lanes as u32,
             orders_device: device,
             orders_group: group,
@@ -335,7 +399,9 @@ impl Run<'_> {
     /// Notes a write. What it races with is a fault, or leaves the memory undetermined.
     #[inline]
     pub(super) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize) {
-        if let Some(cause) = self.accessed(object, offset, size, lane, (true, false)) {
+        let raced = self.accessed(object, offset, size, lane, (true, None));
+        self.end_trails(object, offset, size, raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane));
+        if let Some(cause) = raced {
             self.objects[object].write(offset, size, 0, Value::Any(cause), cause);
         }
     }
@@ -343,7 +409,7 @@ impl Run<'_> {
     /// Notes a read; the cause of an undetermined value if it races.
     #[inline]
     pub(super) fn note_read(&mut self, object: usize, offset: usize, size: usize, lane: usize) -> Option<u32> {
-        self.accessed(object, offset, size, lane, (false, false))
+        self.accessed(object, offset, size, lane, (false, None))
     }
 
     /// Notes an access; the cause for the values involved if it races, or if what it finds may be written before it or after.
@@ -354,7 +420,7 @@ impl Run<'_> {
         offset: usize,
         size: usize,
         lane: usize,
-        (write, atomic): (bool, bool),
+        (write, atomic): (bool, Option<Atomic>),
     ) -> Option<u32> {
         let perhaps = self.in_doubt || self.forks.is_weak(lane);
         let invocation = self.forks.original(lane);
@@ -362,7 +428,7 @@ impl Run<'_> {
         if let Some(conflict) = self.races.access(object as u32, offset, size, invocation, access) {
             return Some(self.raced(conflict, lane, (object, offset, size)));
         }
-        let reads = !write || atomic;
+        let reads = !write || atomic.is_some();
         let early = &self.contention.early;
         if reads && !early.is_empty() && self.races.granules(object, offset, size).any(|place| early.contains(&place)) {
             return Some(self.cause(CauseKind::PossibleRace));

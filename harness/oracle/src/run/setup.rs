@@ -5,6 +5,8 @@ use super::forks::Forks;
 use super::lanes::{Column, Lanes};
 use super::log::Log;
 use super::races::{NUMBERED, Races};
+use super::tangles::Tangles;
+use super::trails::Trails;
 use super::{Run, UNREAD};
 use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
@@ -12,7 +14,7 @@ use crate::error::{Place, RunError};
 use crate::inst::{Inst, Reg};
 use crate::layout::{Layout, Seat};
 use crate::memory::Object;
-use crate::outcome::{CauseKind, Cell, Expected, Fault, FaultKind, Memory, Outcome};
+use crate::outcome::{CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Memory, Outcome};
 use crate::program::{Object as Declared, ObjectKind, Program};
 use crate::site::Reading;
 use crate::texel::Texel;
@@ -144,6 +146,8 @@ impl<'a> Run<'a> {
             log: Log::default(),
             races: Races::default(),
             contention: Contention::default(),
+            trails: Trails::default(),
+            tangles: Tangles::default(),
             group: [0; 3],
             place: 0,
             here: Place { instruction: Index(0), line: None },
@@ -338,6 +342,9 @@ impl<'a> Run<'a> {
         self.objects[1] = memory;
         self.begin_races();
         self.begin_subgroups();
+        if self.program.tangled {
+            self.tangles.begin(self.columns.first().map_or(0, |column| column.bits.len()));
+        }
         let list: Vec<u32> = (0..self.lanes as u32).collect();
         let lanes = Lanes { list: &list, all: true };
         for inst in &self.program.fresh {
@@ -346,6 +353,7 @@ impl<'a> Run<'a> {
         self.builtins();
         self.arguments();
         let _given_up = self.call(self.program.entry, lanes);
+        self.end_trails_of_group();
     }
 
     fn builtins(&mut self) {
@@ -420,22 +428,28 @@ impl<'a> Run<'a> {
 
     /// What is left, with what the lenient reading leaves beside it.
     pub(super) fn finish(mut self, lenient: Option<Run>) -> Outcome {
+        let disorder = self.end_all_trails();
         self.report_unwritten();
         let log = std::mem::take(&mut self.log);
         let mut causes = log.causes;
-        let lenient = lenient.map(|run| {
+        let lenient = lenient.map(|mut run| {
+            run.end_all_trails();
             let offset = causes.len() as u32;
             causes.extend(run.log.causes.iter().copied());
             run.memory(offset)
         });
         let (instructions, forks) = (self.instructions, self.forks.total);
+        let slots = self.slots();
+        let slot_of = |object: u32| slots.iter().find(|(_, number)| self.numbers[*number as usize] == object);
+        let named = |(object, disorder)| Disorder { slot: slot_of(object).map(|(slot, _)| *slot), ..disorder };
+        let disorder = disorder.into_iter().map(named).collect();
         let mut memory = self.memory(0);
         for (slot, lenient) in lenient.into_iter().flatten() {
             if let Some(usual) = memory.get_mut(&slot) {
                 merge(usual, &lenient);
             }
         }
-        Outcome { memory, faults: log.faults, fault_count: log.fault_count, causes, instructions, forks }
+        Outcome { memory, faults: log.faults, fault_count: log.fault_count, causes, instructions, forks, disorder }
     }
 
     /// What nothing has written and is in memory now is the shader's fault.
@@ -457,7 +471,8 @@ impl<'a> Run<'a> {
         self.log.faults.extend(found);
     }
 
-    fn memory(self, cause_offset: u32) -> BTreeMap<crate::Slot, Memory> {
+    /// What is bound, and the numbers of the objects.
+    fn slots(&self) -> Vec<(crate::Slot, u64)> {
         let mut slots = self.pointed.clone();
         for declared in &self.program.objects {
             if let ObjectKind::Binding(slot) = declared.kind {
@@ -470,6 +485,11 @@ impl<'a> Run<'a> {
                 slots.extend(here.map(|at| (*at, declared.first + u64::from(at.element))));
             }
         }
+        slots
+    }
+
+    fn memory(self, cause_offset: u32) -> BTreeMap<crate::Slot, Memory> {
+        let slots = self.slots();
         let only = self.dispatch.only.is_some();
         let mut objects: Vec<Option<Object>> = self.objects.into_iter().map(Some).collect();
         let mut memory = BTreeMap::new();

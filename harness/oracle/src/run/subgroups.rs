@@ -1,7 +1,7 @@
 //! Subgroup instructions.
 //!
-//! Their results are exact where the layout of subgroups is known, and who takes part is: all invocations of the subgroup, or
-//! whoever the structure says where the shader asks for maximal reconvergence. Elsewhere only what any layout gives is
+//! Their results are exact where the layout of subgroups is known, and who takes part is: those of the subgroup that are in one
+//! tangle, or whoever the structure says where the shader asks for maximal reconvergence. Elsewhere only what any layout gives is
 //! determined.
 
 use super::Run;
@@ -56,7 +56,7 @@ impl Run<'_> {
         let count = op.results(n);
         for (subgroup, members) in parts {
             let there = subgroup.and_then(|subgroup| self.subgroups.get(&subgroup));
-            let known = there.is_some_and(|there| members.len() == *there || self.program.reconverges);
+            let known = there.is_some() && (self.program.reconverges || self.tangles.are_one(members.iter().copied()));
             for &l in &members {
                 let mut out = Vec::new();
                 for i in 0..count {

@@ -1,0 +1,123 @@
+//! What depends on the order of invocations: a place in an append buffer, a ticket, who came last. A variant of the shader records what its
+//! atomic instructions found on the device, and is held against what the specification permits in the order that there was. If no order
+//! explains what they found, that is a failure by itself.
+
+use crate::check::Check;
+use crate::device::{Job, Target, TargetError};
+use crate::elements::path_text;
+use crate::setup::Descriptor;
+use crate::trace::{Recorded, Traced, instrument};
+use crate::verdict::{Comparison, compare, hex};
+use assay_oracle::{Disorder, Dispatch, InvocationOrder, Outcome, Place, Slot};
+use assay_precision::Scalar;
+use assay_runner::{Mismatch, Status};
+use assay_spirv::module::Index;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Steps of atomics that are told.
+const TOLD: usize = 8;
+
+/// A round in the order that there was.
+#[derive(Debug)]
+pub(crate) struct Replayed {
+    /// What the variant was given, but for its records.
+    pub(crate) dispatch: Dispatch,
+    pub(crate) outcome: Outcome,
+    /// What it left.
+    pub(crate) left: BTreeMap<Slot, Vec<u8>>,
+    pub(crate) found: Comparison,
+}
+
+/// What a variant was given, and left.
+pub(crate) struct Ran {
+    /// The shader's own dispatch.
+    pub(crate) given: Dispatch,
+    pub(crate) left: BTreeMap<Slot, Vec<u8>>,
+}
+
+impl Check<'_> {
+    /// Runs a variant of the shader with the inputs of a round.
+    ///
+    /// # Errors
+    /// It did not run: in words.
+    pub(crate) fn run_variant(&self, traced: &Traced, round: u32, target: &dyn Target) -> Result<Ran, String> {
+        let mut given = self.dispatch(round, target).map_err(|error| error.to_string())?;
+        let mut dispatch = traced.dispatch(&given);
+        let mut descriptors = self.setup.descriptors.clone();
+        descriptors.push(traced.descriptor.clone());
+        let not_run = |error: TargetError| format!("the traced variant did not run: {error}");
+        let placed = self.place(&mut dispatch, &descriptors, target).map_err(not_run)?;
+        if let Some(placed) = &placed {
+            self.setup.put_addresses(&placed.addresses, &mut given);
+        }
+        let whole = self.job(&dispatch, placed.as_ref());
+        let job = Job { wgsl: None, words: &traced.words, descriptors: &descriptors, ..whole };
+        Ok(Ran { given, left: target.run(&job).map_err(not_run)?.memory })
+    }
+
+    /// Judges a round in the order that there is in a variant.
+    ///
+    /// # Errors
+    /// Why nothing can be said so: in words.
+    pub(crate) fn replay(&self, round: u32, target: &dyn Target) -> Result<Replayed, String> {
+        let module = &self.subject.source.module;
+        let traced = instrument(module, &self.setup, Recorded::Atomics).map_err(|error| error.to_string())?;
+        let Ran { given: mut dispatch, left } = self.run_variant(&traced, round, target)?;
+        let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
+        let reading = traced.read(module, &self.setup, &dispatch, &left, &place);
+        let observed = reading.ok_or("the device left no records")?.observed();
+        if let Some(layout) = self.recorded_layout(&left, dispatch.subgroup_size) {
+            dispatch.layout = layout?;
+        }
+        dispatch.order = InvocationOrder::Observed(Arc::new(observed));
+        let outcome = self.permitted(&dispatch).map_err(|error| error.to_string())?;
+        if let Some(first) = self.faults(&outcome).first() {
+            return Err(format!("in the order that there was the shader's behaviour is undefined: {}", first.trim()));
+        }
+        let mut found = compare(&outcome, &dispatch, &self.setup.descriptors, &left, (round, self.padding));
+        for disorder in &outcome.disorder {
+            found.add(self.impossible_order(disorder, round));
+        }
+        Ok(Replayed { dispatch, outcome, left, found })
+    }
+
+    /// What no order of atomics explains, as what a comparison came to.
+    fn impossible_order(&self, disorder: &Disorder, round: u32) -> Comparison {
+        let of = self.setup.descriptors.iter().find(|descriptor| Some(descriptor.slot) == disorder.slot);
+        let steps = disorder.steps.iter().take(TOLD).map(|step| format!("{} to {}", step.found, step.left));
+        let scalar = Scalar::Int { width: disorder.width, signed: false };
+        let more = if disorder.steps.len() > TOLD { ", .." } else { "" };
+        let mismatch = Mismatch {
+            status: Status::Fail,
+            round,
+            buffer: of.map_or_else(|| "workgroup memory".to_owned(), Descriptor::label),
+            element: of.and_then(|of| element_at(of, disorder.offset)).unwrap_or_default(),
+            offset: disorder.offset,
+            scalar: scalar.to_string(),
+            invocation: None,
+            before: hex(scalar, disorder.first),
+            got: format!(
+                "{} atomics that no order explains, at {}: from {}{more}",
+                disorder.steps.len(),
+                self.subject.place(disorder.at),
+                steps.collect::<Vec<_>>().join(", from ")
+            ),
+            permitted: Vec::new(),
+            class: "ImpossibleOrder".into(),
+            by: Mismatch::SPECIFICATION.into(),
+        };
+        Comparison { checked: 1, failing: 1, mismatches: vec![mismatch], ..Comparison::default() }
+    }
+}
+
+/// The path to the element at an offset.
+fn element_at(descriptor: &Descriptor, offset: u64) -> Option<String> {
+    let mut found = None;
+    descriptor.contents()?.walk(descriptor.bytes, &mut |element, path| {
+        if found.is_none() && element.offset == offset {
+            found = Some(path_text(path));
+        }
+    });
+    found
+}

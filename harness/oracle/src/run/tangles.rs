@@ -1,0 +1,121 @@
+//! Which invocations execute the same dynamic instance of an instruction: a tangle.
+//!
+//! SPIR-V, "Dynamic Instance": invocations execute the same dynamic instances as long as they follow the same path. Those that part come
+//! together again where control flow reconverges to be uniform: at the merge block of a construct that the whole workgroup entered together,
+//! and that all of it leaves there ("Uniform Control Flow"); and nowhere else for certain.
+
+use crate::inst::Function;
+use std::collections::HashMap;
+
+/// The tangle of the whole workgroup.
+const WHOLE: u32 = 0;
+
+/// The tangles of a workgroup.
+#[derive(Debug, Default)]
+pub(crate) struct Tangles {
+    /// Each lane's; empty where nobody asks.
+    of: Vec<u32>,
+    /// Where each lane left the whole: how deep in calls, and in which construct of the function.
+    parted: Vec<Option<(u32, u32)>>,
+    last: u32,
+    depth: u32,
+}
+
+impl Tangles {
+    /// Begins a workgroup with room for so many lanes.
+    pub(super) fn begin(&mut self, lanes: usize) {
+        *self = Tangles { of: vec![WHOLE; lanes], parted: vec![None; lanes], last: WHOLE, depth: 0 };
+    }
+
+    /// Whether all of these lanes are in one tangle.
+    pub(super) fn are_one(&self, lanes: impl IntoIterator<Item = usize>) -> bool {
+        let mut all = lanes.into_iter().map(|lane| self.of.get(lane));
+        let first = all.next();
+        all.all(|one| Some(one) == first)
+    }
+
+    /// Lanes part at the end of a block in a construct.
+    pub(super) fn part(&mut self, ways: &[Vec<u32>], construct: Option<u32>) {
+        if self.of.is_empty() || ways.iter().filter(|way| !way.is_empty()).count() < 2 {
+            return;
+        }
+        let mut taken: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (number, way) in ways.iter().enumerate() {
+            for lane in way {
+                let taken = taken.entry(self.of[*lane as usize]).or_default();
+                if taken.last() != Some(&number) {
+                    taken.push(number);
+                }
+            }
+        }
+        let mut new: HashMap<(u32, usize), u32> = HashMap::new();
+        for (number, way) in ways.iter().enumerate() {
+            for &lane in way {
+                let tangle = self.of[lane as usize];
+                if taken.get(&tangle).is_none_or(|taken| taken.len() < 2) {
+                    continue;
+                }
+                if tangle == WHOLE {
+                    self.parted[lane as usize] = construct.map(|construct| (self.depth, construct));
+                }
+                self.of[lane as usize] = *new.entry((tangle, number)).or_insert_with(|| {
+                    self.last += 1;
+                    self.last
+                });
+            }
+        }
+    }
+
+    /// Lanes arrive at a block. If they are the `whole` workgroup, and all of it entered the construct together that ends there, it is
+    /// together again.
+    pub(super) fn arrive(&mut self, function: &Function, block: u32, lanes: &[u32], whole: bool) {
+        if self.last == WHOLE || !whole {
+            return;
+        }
+        let ends = |(depth, construct): (u32, u32)| {
+            depth == self.depth && function.merges.get(construct as usize).is_some_and(|m| m.contains(&block))
+        };
+        let back = |lane: &u32| {
+            let lane = *lane as usize;
+            self.of[lane] == WHOLE || self.parted[lane].is_some_and(ends)
+        };
+        if lanes.iter().all(back) {
+            for lane in lanes.iter().map(|lane| *lane as usize) {
+                (self.of[lane], self.parted[lane]) = (WHOLE, None);
+            }
+        }
+    }
+
+    /// What lanes are in when a function is called: [`Tangles::returned`] takes it.
+    pub(super) fn call(&mut self, lanes: &[u32]) -> Vec<(u32, Option<(u32, u32)>)> {
+        self.depth += 1;
+        if self.of.is_empty() {
+            return Vec::new();
+        }
+        lanes.iter().map(|lane| (self.of[*lane as usize], self.parted[*lane as usize])).collect()
+    }
+
+    /// All have returned: the call is one instruction of a block, which they execute as they began it.
+    pub(super) fn returned(&mut self, lanes: &[u32], were: &[(u32, Option<(u32, u32)>)]) {
+        self.depth -= 1;
+        for (lane, were) in lanes.iter().zip(were) {
+            (self.of[*lane as usize], self.parted[*lane as usize]) = *were;
+        }
+    }
+
+    /// A second lane of an invocation.
+    pub(super) fn fork(&mut self, lane: usize, new: usize) {
+        if !self.of.is_empty() {
+            (self.of[new], self.parted[new]) = (self.of[lane], self.parted[lane]);
+        }
+    }
+
+    /// Two lanes of an invocation become one.
+    pub(super) fn join(&mut self, stays: usize, goes: usize) {
+        if !self.of.is_empty() && self.of[stays] != self.of[goes] {
+            self.last += 1;
+            self.of[stays] = self.last;
+            self.parted[stays] = self.parted[stays].or(self.parted[goes]);
+        }
+    }
+}

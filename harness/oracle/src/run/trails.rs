@@ -1,0 +1,148 @@
+//! Atomics in the order that a device had ([`InvocationOrder::Observed`]): what they found there is what they give, and what all those of
+//! a place found and left must make a trail from what was there before. Where it is not known what one of them did, those of its place
+//! are not taken at their word either.
+
+use super::Run;
+use crate::error::Place;
+use crate::memory::Found;
+use crate::observed::InvocationOrder;
+use crate::outcome::{CauseKind, Disorder};
+use crate::steps::{Step, trail};
+use crate::value::Value;
+use assay_spirv::module::Index;
+use std::collections::{BTreeMap, HashMap};
+
+/// How often an instruction was executed that some lanes of an invocation execute perhaps.
+const PERHAPS: usize = usize::MAX;
+
+/// The largest scalar, in bytes.
+const LARGEST: u32 = 8;
+
+/// What atomics did to the places that several invocations change without order.
+#[derive(Debug, Default)]
+pub(crate) struct Trails {
+    /// How often an instruction was executed by an invocation.
+    executed: HashMap<(Index, u64), usize>,
+    /// By object and offset.
+    open: BTreeMap<(u32, u32), Trail>,
+    /// Those that no order explains: the object, and the rest.
+    disorder: Vec<(u32, Disorder)>,
+}
+
+/// What they did to one place since it was known what it held.
+#[derive(Debug)]
+struct Trail {
+    size: usize,
+    first: u64,
+    steps: Vec<Step>,
+    at: Place,
+}
+
+impl Run<'_> {
+    /// What the atomic instruction being executed found for a lane on the device, if that is known.
+    pub(super) fn observed(&mut self, lane: usize) -> Option<u64> {
+        let InvocationOrder::Observed(observed) = &self.dispatch.order else { return None };
+        let invocation =
+            self.group_number(u64::from(self.place)) * self.lanes as u64 + self.forks.original(lane) as u64;
+        let weak = self.forks.is_weak(lane) || self.in_doubt;
+        let time = self.trails.executed.entry((self.here.instruction, invocation)).or_default();
+        if weak || *time == PERHAPS {
+            *time = PERHAPS;
+            return None;
+        }
+        *time += 1;
+        observed.get(self.here.instruction, invocation, *time - 1)
+    }
+
+    /// Whether what atomics found in a place is taken at its word.
+    pub(super) fn is_followed(&self, object: usize, offset: usize) -> bool {
+        let observed = matches!(self.dispatch.order, InvocationOrder::Observed(_));
+        observed && !self.contention.unfollowed.contains(&(object as u32, offset as u32))
+    }
+
+    /// Begins a trail where there is none, from what the place holds.
+    pub(super) fn begin_trail(&mut self, object: usize, offset: usize, size: usize) {
+        let place = (object as u32, offset as u32);
+        if self.trails.open.contains_key(&place) {
+            return;
+        }
+        if !matches!(self.objects[object].read(offset, size), Found::Value(Value::Bits)) {
+            self.contention.found_unfollowed.insert(place);
+            return;
+        }
+        let first = self.objects[object].bits(offset, size);
+        self.trails.open.insert(place, Trail { size, first, steps: Vec::new(), at: self.here });
+    }
+
+    /// Takes in what an atomic did to a place that has a trail; `None` if that is not known.
+    pub(super) fn follow(&mut self, object: usize, offset: usize, size: usize, step: Option<Step>) {
+        let place = (object as u32, offset as u32);
+        let Some(trail) = self.trails.open.get_mut(&place) else { return };
+        match step.filter(|_| trail.size == size) {
+            Some(step) => trail.steps.push(step),
+            None => {
+                self.contention.found_unfollowed.insert(place);
+            }
+        }
+    }
+
+    /// Ends the trails of the places that something else is stored to, in order or as far as `ordered` says not.
+    pub(super) fn end_trails(&mut self, object: usize, offset: usize, size: usize, ordered: bool) {
+        if self.trails.open.is_empty() {
+            return;
+        }
+        let (object, from, end) = (object as u32, offset as u32, (offset + size) as u32);
+        let near = self.trails.open.range((object, from.saturating_sub(LARGEST))..(object, end));
+        let over = near.filter(|((_, start), trail)| start + trail.size as u32 > from).map(|(place, _)| *place);
+        for place in over.collect::<Vec<_>>() {
+            if ordered {
+                self.end_trail(place);
+            } else {
+                self.contention.found_unfollowed.insert(place);
+            }
+        }
+    }
+
+    /// Ends a trail: what the place holds behind it, if that is certain.
+    fn end_trail(&mut self, place: (u32, u32)) -> Option<u64> {
+        let ended = self.trails.open.remove(&place)?;
+        if self.is_given_up() || self.contention.found_unfollowed.contains(&place) {
+            return None;
+        }
+        if let Ok(end) = trail(&ended.steps, Some(ended.first), None) {
+            return end;
+        }
+        let Trail { size, first, steps, at } = ended;
+        let (offset, width) = (place.1.into(), size as u32 * 8);
+        self.trails.disorder.push((place.0, Disorder { at, slot: None, offset, width, first, steps }));
+        None
+    }
+
+    /// Ends those of workgroup memory, which ends with the workgroup.
+    pub(super) fn end_trails_of_group(&mut self) {
+        let own: Vec<_> = self.trails.open.range((1, 0)..(2, 0)).map(|(place, _)| *place).collect();
+        own.into_iter().for_each(|place| {
+            self.end_trail(place);
+        });
+    }
+
+    /// Ends all trails, and has what they end with in memory; what cannot have been, if everything that atomics did is known.
+    pub(super) fn end_all_trails(&mut self) -> Vec<(u32, Disorder)> {
+        let places: Vec<_> = self.trails.open.iter().map(|(place, trail)| (*place, trail.size)).collect();
+        for ((object, offset), size) in places {
+            let Some(end) = self.end_trail((object, offset)) else { continue };
+            let memory = &mut self.objects[object as usize];
+            if let Found::Value(Value::Any(cause)) = memory.read(offset as usize, size)
+                && self.log.kind(cause) == CauseKind::Order
+            {
+                memory.write(offset as usize, size, end, Value::Bits, cause);
+            }
+        }
+        if self.is_given_up() { Vec::new() } else { std::mem::take(&mut self.trails.disorder) }
+    }
+
+    /// Whether not all that the shader does is known.
+    fn is_given_up(&self) -> bool {
+        self.endless || self.is_lost()
+    }
+}

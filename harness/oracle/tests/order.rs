@@ -1,0 +1,282 @@
+//! What depends on the order of invocations: which accesses nothing orders, and what atomics give and leave in any order, or in one.
+
+mod support;
+
+use assay_oracle::{
+    CauseKind, Dispatch, Expected, FaultKind, Image, InvocationOrder, Limits, Observed, Outcome, Program, Resource,
+    Slot, SpecValues,
+};
+use assay_spirv::Module;
+use assay_spirv::module::Index;
+use assay_spirv::sampling::View;
+use assay_spirv::tables::{Dim, ImageFormat, Op};
+use std::sync::Arc;
+use support::*;
+
+/// A shader with an atomic `x`, words `out`, and `g`, `w`, `i`: the invocation, its workgroup and its place there.
+fn atomics(body: &str) -> Module {
+    wgsl(&format!(
+        "struct Words {{ x: atomic<u32>, more: array<atomic<u32>> }}
+        @group(0) @binding(0) var<storage, read_write> words: Words;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        var<workgroup> mine: atomic<u32>;
+        @compute @workgroup_size(2)
+        fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) i: u32) {{
+            let w = group.x; let g = w * 2u + i; let x = &words.x;
+            {body}
+        }}"
+    ))
+}
+
+fn in_order(module: &Module, groups: u32, order: InvocationOrder) -> Outcome {
+    let program = Program::new(module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let bindings = [(Slot::new(0, 0), words(&[0; 4])), (Slot::new(0, 1), words(&[9; 8]))].into();
+    let dispatch = Dispatch { groups: [groups, 1, 1], bindings, order, ..Dispatch::default() };
+    program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn any(body: &str, groups: u32) -> Outcome {
+    in_order(&atomics(body), groups, InvocationOrder::Any)
+}
+
+/// An earlier change does not become invisible to other workgroups because its own has come past a barrier since.
+#[test]
+fn changes_before_a_barrier_are_without_order_to_other_workgroups() {
+    let loaded = "if w == 0u { if i == 0u { atomicAdd(x, 1u); } storageBarrier(); out[g] = atomicLoad(x); }
+        else { out[g] = atomicLoad(x); }";
+    let outcome = any(loaded, 2);
+    assert_eq!(outcome.faults, []);
+    assert_eq!(cause(&outcome, 1, 2), CauseKind::Order);
+    // Sums of workgroup 1 may come before what workgroup 0 stores.
+    let stored = "if w == 0u { if i == 0u { atomicStore(x, 100u); } storageBarrier(); }
+        atomicAdd(x, 1u);";
+    assert_eq!(cause(&any(stored, 2), 0, 0), CauseKind::Order);
+    assert_eq!(word(&any(stored, 1), 0, 0), Expected::Exact(102));
+}
+
+/// Each of several changes by one invocation counts.
+#[test]
+fn what_an_invocation_does_in_several_steps_commutes_only_if_each_does() {
+    let steps = "if i == 0u { atomicAdd(x, 5u); atomicMax(x, 10u); } else { atomicMax(x, 7u); }";
+    assert_eq!(cause(&any(steps, 1), 0, 0), CauseKind::Order);
+    let store = "if w == 0u && i == 0u { atomicStore(x, 100u); atomicAdd(x, 1u); } if w == 1u { atomicAdd(x, 1u); }";
+    assert_eq!(cause(&any(store, 2), 0, 0), CauseKind::Order);
+    let sums = "if i == 0u { atomicAdd(x, 5u); atomicSub(x, 1u); } else { atomicAdd(x, 7u); }";
+    assert_eq!(word(&any(sums, 1), 0, 0), Expected::Exact(11));
+    let alone = "if i == 0u { atomicAdd(x, 5u); atomicMax(x, 10u); }";
+    assert_eq!(word(&any(alone, 1), 0, 0), Expected::Exact(10));
+}
+
+/// SPIR-V on a buffer of words: `%first` points to its first one, `%wide` to the same place as 64 bits; `%zeroth` is whether the
+/// invocation is the first of its workgroup.
+fn assembled(body: &str) -> Outcome {
+    let module = spirv(&format!(
+        "OpCapability Shader
+        OpCapability Int64
+        OpCapability Int64Atomics
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %index
+        OpExecutionMode %main LocalSize 2 1 1
+        OpDecorate %index BuiltIn LocalInvocationIndex
+        OpDecorate %narrow_array ArrayStride 4
+        OpDecorate %wide_array ArrayStride 8
+        OpDecorate %narrow_block Block
+        OpDecorate %wide_block Block
+        OpMemberDecorate %narrow_block 0 Offset 0
+        OpMemberDecorate %wide_block 0 Offset 0
+        OpDecorate %narrow_words DescriptorSet 0
+        OpDecorate %narrow_words Binding 0
+        OpDecorate %narrow_words Aliased
+        OpDecorate %wide_words DescriptorSet 0
+        OpDecorate %wide_words Binding 0
+        OpDecorate %wide_words Aliased
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %bool = OpTypeBool
+        %uint = OpTypeInt 32 0
+        %long = OpTypeInt 64 0
+        %none = OpConstant %uint 0
+        %device = OpConstant %uint 1
+        %workgroup = OpConstant %uint 2
+        %invocation = OpConstant %uint 4
+        %ordered = OpConstant %uint 72
+        %one = OpConstant %uint 1
+        %one64 = OpConstant %long 1
+        %narrow_array = OpTypeRuntimeArray %uint
+        %wide_array = OpTypeRuntimeArray %long
+        %narrow_block = OpTypeStruct %narrow_array
+        %wide_block = OpTypeStruct %wide_array
+        %narrow_blocks = OpTypePointer StorageBuffer %narrow_block
+        %wide_blocks = OpTypePointer StorageBuffer %wide_block
+        %uints = OpTypePointer StorageBuffer %uint
+        %longs = OpTypePointer StorageBuffer %long
+        %inputs = OpTypePointer Input %uint
+        %index = OpVariable %inputs Input
+        %narrow_words = OpVariable %narrow_blocks StorageBuffer
+        %wide_words = OpVariable %wide_blocks StorageBuffer
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %i = OpLoad %uint %index
+        %zeroth = OpIEqual %bool %i %none
+        %first = OpAccessChain %uints %narrow_words %none %none
+        %wide = OpAccessChain %longs %wide_words %none %none
+        {body}
+        OpReturn
+        OpFunctionEnd"
+    ));
+    in_order(&module, 2, InvocationOrder::Any)
+}
+
+fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
+    let mut kinds: Vec<_> = outcome.faults.iter().map(|fault| fault.kind).collect();
+    kinds.dedup();
+    kinds
+}
+
+const BRANCH: &str = "OpSelectionMerge %merge None
+    OpBranchConditional %zeroth %then %merge
+    %then = OpLabel
+    ACCESS
+    OpBranch %merge
+    %merge = OpLabel
+    OpControlBarrier %workgroup %workgroup %ordered
+    %found = OpAtomicIAdd %uint %first SCOPE %none %one";
+
+/// A barrier orders a plain access before the atomics of its own workgroup only.
+#[test]
+fn atomics_do_not_hide_plain_accesses_from_other_workgroups() {
+    for access in ["OpStore %first %none", "%loaded = OpLoad %uint %first"] {
+        let body = BRANCH.replace("ACCESS", access).replace("SCOPE", "%device");
+        assert_eq!(kinds(&assembled(&body)), [FaultKind::DataRace], "{access}");
+    }
+    let body = BRANCH.replace("ACCESS", "%before = OpAtomicIAdd %uint %first %device %none %one");
+    let outcome = assembled(&body.replace("SCOPE", "%device"));
+    assert_eq!(word(&outcome, 0, 0), Expected::Exact(6));
+}
+
+/// Vulkan memory model, "Atomic Operation": two are ordered if each is in the instance of the other's scope, and both access the same
+/// memory.
+#[test]
+fn atomics_are_ordered_as_far_as_their_scopes_reach_and_on_the_same_bytes() {
+    for (scope, raced) in [("%device", false), ("%workgroup", true), ("%invocation", true)] {
+        let outcome = assembled(&format!("%found = OpAtomicIAdd %uint %first {scope} %none %one"));
+        assert_eq!(kinds(&outcome), if raced { vec![FaultKind::DataRace] } else { vec![] }, "{scope}");
+    }
+    let both = "%found = OpAtomicIAdd %uint %first %device %none %one
+        %more = OpAtomicIAdd %long %wide %device %none %one64";
+    assert_eq!(kinds(&assembled(both)), [FaultKind::DataRace]);
+}
+
+/// `UniformMemory` orders buffers, `ImageMemory` images.
+#[test]
+fn barriers_order_the_memory_that_they_name() {
+    for (barrier, raced) in [("textureBarrier", false), ("storageBarrier", true), ("workgroupBarrier", true)] {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @group(0) @binding(1) var image: texture_storage_2d<r32uint, read_write>;
+            @compute @workgroup_size(2) fn main(@builtin(local_invocation_index) i: u32) {{
+                textureStore(image, vec2(i, 0u), vec4(i + 7u));
+                {barrier}();
+                out[i] = textureLoad(image, vec2(1u - i, 0u)).x;
+            }}"
+        );
+        let image = Image {
+            dim: Dim::Dim2D,
+            extent: [2, 1, 1],
+            layers: 1,
+            levels: 1,
+            format: ImageFormat::R32ui,
+            view: View::default(),
+            data: vec![0; 8],
+        };
+        let outcome = run(&wgsl(&text), [1; 3], vec![words(&[0; 2]), Resource::Image(image)]);
+        assert_eq!(kinds(&outcome), if raced { vec![FaultKind::DataRace] } else { vec![] }, "{barrier}");
+        if !raced {
+            assert_eq!(exact(&outcome, 0), [8, 7]);
+        }
+    }
+}
+
+/// What each invocation's execution of the module's only atomic with a result found.
+fn observed(module: &Module, found: &[&[u64]]) -> InvocationOrder {
+    let atomic = |op: Option<Op>| op.is_some_and(|op| op.name().starts_with("OpAtomic"));
+    let mut all = module.instructions().filter(|i| atomic(i.op) && i.result().is_some());
+    let (one, more) = (all.next().expect("an atomic").index, all.next());
+    assert!(more.is_none(), "one atomic");
+    let mut observed = Observed::default();
+    for (invocation, bits) in (0..).zip(found) {
+        observed.insert(Index(one.0), invocation, bits.to_vec());
+    }
+    InvocationOrder::Observed(Arc::new(observed))
+}
+
+/// Places in an append buffer are determined in the order that there was.
+#[test]
+fn what_atomics_found_decides_what_depends_on_it() {
+    let append = atomics("let at = atomicAdd(x, 1u); out[at] = g;");
+    let unknown = in_order(&append, 2, InvocationOrder::Any);
+    assert!(unknown.depends_on_order());
+    let outcome = in_order(&append, 2, observed(&append, &[&[2], &[0], &[3], &[1]]));
+    assert_eq!(exact(&outcome, 1), [1, 3, 0, 2, 9, 9, 9, 9]);
+    assert_eq!(word(&outcome, 0, 0), Expected::Exact(4));
+    assert_eq!(outcome.disorder, []);
+    assert!(!outcome.depends_on_order());
+    // As it is interpreted: one after the other.
+    let outcome = in_order(&append, 2, InvocationOrder::AsInterpreted);
+    assert_eq!(exact(&outcome, 1), [0, 1, 2, 3, 9, 9, 9, 9]);
+}
+
+/// Exchanges leave what the last one left, which the order tells.
+#[test]
+fn what_is_left_is_where_the_trail_ends() {
+    let exchange = atomics("out[g] = atomicExchange(x, g + 1u);");
+    let outcome = in_order(&exchange, 2, observed(&exchange, &[&[3], &[0], &[2], &[1]]));
+    assert_eq!(outcome.disorder, []);
+    // 1 leaves 2, 2 leaves 3, 0 leaves 1, 3 leaves 4.
+    assert_eq!(word(&outcome, 0, 0), Expected::Exact(4));
+    assert_eq!(exact(&outcome, 1)[..4], [3, 0, 2, 1]);
+    // In a loop each execution counts.
+    let claim = atomics(
+        "var at = g % 2u; loop { let had = atomicCompareExchangeWeak(&words.more[at], 0u, g + 1u).old_value;
+            if had == 0u { out[g] = at; break; } at = (at + 1u) % 3u; }",
+    );
+    let outcome = in_order(&claim, 1, observed(&claim, &[&[0], &[0]]));
+    assert_eq!((outcome.disorder.len(), exact(&outcome, 1)[..2].to_vec()), (0, vec![0, 1]));
+    let claim = atomics(
+        "var at = 0u; loop { let had = atomicCompareExchangeWeak(&words.more[at], 0u, g + 1u).old_value;
+            if had == 0u { out[g] = at; break; } at = at + 1u; }",
+    );
+    let outcome = in_order(&claim, 1, observed(&claim, &[&[2, 0], &[0]]));
+    assert_eq!((outcome.disorder.len(), exact(&outcome, 1)[..2].to_vec()), (0, vec![1, 0]));
+    assert_eq!((1..4).map(|i| word(&outcome, 0, i)).collect::<Vec<_>>(), [2, 1, 0].map(Expected::Exact));
+}
+
+/// Two that found the same, one that found what nobody left, one whose change was lost.
+#[test]
+fn what_no_order_explains_is_said() {
+    let append = atomics("let at = atomicAdd(x, 1u); out[g] = at;");
+    for found in [[0, 1, 1, 2], [0, 1, 2, 4], [1, 2, 3, 4], [0, 0, 0, 0]] {
+        let executions = found.map(|bits| [bits]);
+        let outcome = in_order(&append, 2, observed(&append, &executions.each_ref().map(|one| &one[..])));
+        let [disorder] = &outcome.disorder[..] else { panic!("{found:?}: {:?}", outcome.disorder) };
+        assert_eq!((disorder.slot, disorder.offset, disorder.width), (Some(Slot::new(0, 0)), 0, 32));
+        assert_eq!((disorder.first, disorder.steps.len()), (0, 4));
+    }
+    // In workgroup memory, too, which each workgroup has for itself.
+    let own = atomics("if i == 0u { atomicStore(&mine, 5u); } workgroupBarrier(); out[g] = atomicAdd(&mine, 1u);");
+    let outcome = in_order(&own, 2, observed(&own, &[&[5], &[6], &[6], &[5]]));
+    assert_eq!((outcome.disorder.len(), exact(&outcome, 1)[..4].to_vec()), (0, vec![5, 6, 6, 5]));
+    let outcome = in_order(&own, 2, observed(&own, &[&[5], &[6], &[5], &[5]]));
+    let [disorder] = &outcome.disorder[..] else { panic!("{:?}", outcome.disorder) };
+    assert_eq!((disorder.slot, disorder.first, disorder.steps.len()), (None, 5, 2));
+}
+
+/// Where it is not known what one of them found, none is believed.
+#[test]
+fn a_trail_with_a_gap_is_not_followed() {
+    let append = atomics("let at = atomicAdd(x, 1u); out[g] = at;");
+    let outcome = in_order(&append, 2, observed(&append, &[&[0], &[], &[2], &[3]]));
+    assert_eq!(outcome.disorder, []);
+    assert_eq!((0..4).map(|i| cause(&outcome, 1, i)).collect::<Vec<_>>(), [CauseKind::Order; 4]);
+    assert_eq!(word(&outcome, 0, 0), Expected::Exact(4));
+}
