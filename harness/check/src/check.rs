@@ -1,7 +1,7 @@
 //! The check itself: rounds in the oracle and on the device.
 
 use crate::device::{Job, Left, Placed, Target, TargetError};
-use crate::layout::{impossible, recorded};
+use crate::layout::{impossible, recorded, unrecorded};
 use crate::picture::picture;
 use crate::pointed::made_up;
 use crate::replay::{Ran, Replayed};
@@ -322,6 +322,9 @@ impl<'a> Check<'a> {
                 faults = self.undefined(round, "was not run", &outcome, &mut result, faults);
                 continue;
             }
+            if only.is_none() {
+                self.must_record(&outcome, dispatch.subgroup_size)?;
+            }
             match target.run(&self.job(&dispatch, placed.as_ref())) {
                 Ok(Left { memory: mut left, taken }) => {
                     result.times.device += taken.as_secs_f64();
@@ -463,8 +466,25 @@ impl<'a> Check<'a> {
         subgroup_size: u32,
     ) -> Option<Result<Layout, String>> {
         let records = self.layout.and_then(|slot| left.get(&slot))?;
-        let lanes = self.setup.local.iter().map(|side| *side as usize).product();
-        Some(recorded(records, lanes, subgroup_size))
+        Some(recorded(records, self.workgroups(), subgroup_size))
+    }
+
+    /// How many workgroups there are, and invocations of one.
+    fn workgroups(&self) -> (usize, usize) {
+        let product = |sides: [u32; 3]| sides.iter().map(|side| *side as usize).product();
+        (product(self.setup.groups), product(self.setup.local))
+    }
+
+    /// A mistake if the shader does not record the layout of subgroups where it is said to.
+    fn must_record(&self, outcome: &Outcome, subgroup_size: u32) -> Result<(), CheckError> {
+        let Some((slot, memory)) = self.layout.and_then(|slot| Some((slot, outcome.memory.get(&slot)?))) else {
+            return Ok(());
+        };
+        let Some(invocation) = unrecorded(memory, self.workgroups(), subgroup_size) else { return Ok(()) };
+        Err(CheckError::option(format!(
+            "--subgroups: {slot} does not get the record of invocation {invocation} (of all, by workgroups and local indices): three \
+             words each, its SubgroupId, SubgroupLocalInvocationId and SubgroupSize"
+        )))
     }
 
     pub(crate) fn blank(&self) -> CheckResult {

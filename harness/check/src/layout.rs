@@ -2,24 +2,42 @@
 
 use crate::setup::Descriptor;
 use crate::verdict::Comparison;
-use assay_oracle::{Layout, Seat};
+use assay_oracle::{Layout, Memory, Seat};
 use assay_runner::{Mismatch, Status};
 
 /// Bytes of the record of an invocation: `SubgroupId`, `SubgroupLocalInvocationId`, `SubgroupSize`, a word each.
 const RECORD: usize = 12;
 
-/// The layout in the buffer of records, a record for each invocation in the order of workgroups and local indices. The last
-/// word is not looked at: it is known, and compared like all else.
+/// The first two words of the records of so many invocations, in the order of workgroups and local indices. The last word is not
+/// looked at: it is known, and compared like all else.
+fn seats(memory: &[u8], invocations: usize) -> impl Iterator<Item = Seat> {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
+    memory.chunks_exact(RECORD).take(invocations).map(move |record| {
+        let (subgroup, rest) = record.split_at(4);
+        Seat { subgroup: word(subgroup), place: word(&rest[..4]) }
+    })
+}
+
+/// The layout in the buffer of records, of workgroups of `lanes` invocations.
 ///
 /// # Errors
 /// What is impossible about it.
-pub(crate) fn recorded(memory: &[u8], lanes: usize, size: u32) -> Result<Layout, String> {
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
-    let seats = memory.chunks_exact(RECORD).map(|record| {
-        let (subgroup, rest) = record.split_at(4);
-        Seat { subgroup: word(subgroup), place: word(&rest[..4]) }
-    });
-    Layout::recorded(seats.collect(), lanes, size)
+pub(crate) fn recorded(memory: &[u8], (groups, lanes): (usize, usize), size: u32) -> Result<Layout, String> {
+    Layout::recorded(seats(memory, groups.saturating_mul(lanes)).collect(), lanes, size)
+}
+
+/// The first invocation that does not record where it is, if one does not: what the oracle has in the buffer under [`Layout::Linear`].
+pub(crate) fn unrecorded(memory: &Memory, (groups, lanes): (usize, usize), size: u32) -> Option<usize> {
+    let invocations = groups.saturating_mul(lanes);
+    let seats = seats(memory.bytes(), invocations);
+    let there = |(invocation, seat): (usize, Seat)| {
+        let linear = Layout::Linear.seat(invocation / lanes, lanes, invocation % lanes, size);
+        let words = (0..2).map(|word| (invocation * RECORD + word * 4) as u64);
+        let known = words.into_iter().all(|offset| memory.cell_at(offset).is_none());
+        known && linear == Some(seat)
+    };
+    let recorded = seats.enumerate().take_while(|one| there(*one)).count();
+    (recorded < invocations).then_some(recorded)
 }
 
 /// A layout that cannot be, as what a comparison came to.

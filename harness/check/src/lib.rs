@@ -8,6 +8,7 @@
 mod against;
 pub mod bundle;
 mod case_file;
+mod changed;
 mod check;
 mod composites;
 mod device;

@@ -97,6 +97,7 @@ impl PointedForm {
             block: Some(Arc::new(block)),
             texels: None,
             compares: false,
+            changed: true,
             bytes,
         }
     }

@@ -1,5 +1,6 @@
 //! A shader made ready: its entry point, its interface, and what every round of it is given.
 
+use crate::changed::Changed;
 use crate::elements::{Contents, Element, read_bits, runtime_stride, size_with, walk};
 use crate::options::{Options, Source};
 use crate::pointed::{self, Word, is_name, is_pointed};
@@ -9,7 +10,7 @@ use assay_case::{Mixture, Values};
 use assay_oracle::{Buffer, Dispatch, Resource, Robustness, Slot, SpecValues};
 use assay_precision::{Rules, Scalar};
 use assay_spirv::Module;
-use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape};
+use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape, usages};
 use assay_spirv::sampling::{AddressMode, CompareOp, Sampler};
 use assay_spirv::tables::{ExecutionModel, Op};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,8 @@ pub struct Descriptor {
     pub texels: Option<Texels>,
     /// Whether its sampler, if it has one, compares depths.
     pub compares: bool,
+    /// Whether the shader may store to it.
+    pub changed: bool,
     /// Bytes of a buffer or of all texels.
     pub bytes: u64,
 }
@@ -153,7 +156,10 @@ impl Setup {
         for binding in &entry.bindings {
             setup.add(module, binding, options, (invocations, filtered))?;
         }
+        let usage = usages(module).into_iter().find(|usage| usage.name == entry.name);
+        let changed = usage.map(|usage| Changed::find(module, &usage));
         for descriptor in &mut setup.descriptors {
+            descriptor.changed = changed.as_ref().is_none_or(|changed| changed.has(descriptor.slot));
             let named = |b: &&Binding| (b.set, b.binding) == (descriptor.slot.set, descriptor.slot.binding);
             let variables = entry.bindings.iter().filter(named).map(|b| b.variable);
             descriptor.compares = variables.into_iter().any(|variable| compared.contains(&variable));
@@ -235,7 +241,16 @@ impl Setup {
                 Some(_) => {}
                 None => {
                     let block = binding.block.clone();
-                    self.descriptors.push(Descriptor { slot, name, kind, block, texels, compares: false, bytes });
+                    self.descriptors.push(Descriptor {
+                        slot,
+                        name,
+                        kind,
+                        block,
+                        texels,
+                        compares: false,
+                        changed: true,
+                        bytes,
+                    });
                 }
             }
         }

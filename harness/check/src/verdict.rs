@@ -113,6 +113,8 @@ pub(crate) fn compare(
         let Some(contents) = descriptor.contents() else { continue };
         let before = data_of(dispatch, descriptor.slot).unwrap_or_default();
         let buffer = Compared { descriptor, memory, before, got, round };
+        let checked = result.checked;
+        let wrong = result.failing + result.warning;
         let mut between = vec![padding && descriptor.block.is_some(); got.len()];
         contents.walk(got.len() as u64, &mut |element, path| {
             let start = element.offset as usize;
@@ -122,6 +124,10 @@ pub(crate) fn compare(
         for (at, _) in between.iter().enumerate().filter(|(_, between)| **between) {
             let byte = Element { offset: at as u64, scalar: Scalar::Int { width: 8, signed: false } };
             buffer.element(byte, &|| "(no element)".to_owned(), &mut result);
+        }
+        if !descriptor.changed {
+            // That it is as it was is no result.
+            result.checked = checked + result.failing + result.warning - wrong;
         }
     }
     result

@@ -64,7 +64,7 @@ impl Layout {
 
     /// The seat of an invocation, if it is known: number of the workgroup in the dispatch, invocations of a workgroup, the
     /// invocation's local index, invocations of a subgroup.
-    pub(crate) fn seat(&self, group: usize, lanes: usize, lane: usize, size: u32) -> Option<Seat> {
+    pub fn seat(&self, group: usize, lanes: usize, lane: usize, size: u32) -> Option<Seat> {
         match self {
             Layout::Unknown => None,
             Layout::Linear => {

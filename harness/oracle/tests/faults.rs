@@ -2,7 +2,7 @@
 
 mod support;
 
-use assay_oracle::{FaultKind, Resource};
+use assay_oracle::{CauseKind, FaultKind, Outcome, Resource};
 use support::*;
 
 fn of(body: &str, buffers: Vec<Resource>) -> Vec<(FaultKind, u32)> {
@@ -190,4 +190,82 @@ fn an_index_beyond_an_array_is_named() {
     for body in [whole, parts, shared] {
         assert_eq!(detail_of(body), ["index 3 of an array of 3"], "{body}");
     }
+}
+
+/// SPIR-V that stores what it computes from `%x`, the float of the invocation, to a vector of two.
+fn stored(body: &str, x: f32) -> Outcome {
+    let module = spirv(&format!(
+        "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 1 1 1
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpMemberDecorate %block 1 Offset 8
+        OpDecorate %words DescriptorSet 0
+        OpDecorate %words Binding 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %bool = OpTypeBool
+        %uint = OpTypeInt 32 0
+        %float = OpTypeFloat 32
+        %pair = OpTypeVector %float 2
+        %n0 = OpConstant %uint 0
+        %n1 = OpConstant %uint 1
+        %f0 = OpConstant %float 0
+        %f1 = OpConstant %float 1
+        %block = OpTypeStruct %pair %float
+        %blocks = OpTypePointer StorageBuffer %block
+        %pairs = OpTypePointer StorageBuffer %pair
+        %floats = OpTypePointer StorageBuffer %float
+        %locals = OpTypePointer Function %float
+        %words = OpVariable %blocks StorageBuffer
+        %undefined = OpUndef %pair
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %local = OpVariable %locals Function
+        %at = OpAccessChain %floats %words %n1
+        %to = OpAccessChain %pairs %words %n0
+        %x = OpLoad %float %at
+        {body}
+        OpReturn
+        OpFunctionEnd"
+    ));
+    run(&module, [1; 3], vec![floats(&[7.0, 7.0, x])])
+}
+
+/// Parts of what is stored as a whole may be undefined; all of it is a mistake.
+#[test]
+fn a_vector_may_be_stored_that_is_undefined_in_part() {
+    let outcome = stored("%some = OpCompositeInsert %pair %x %undefined 0\n OpStore %to %some", 3.0);
+    assert_eq!(outcome.faults, []);
+    assert!(permits(&outcome, 0, 0, 3.0));
+    assert_eq!(cause(&outcome, 0, 1), CauseKind::Unspecified);
+    let outcome = stored("OpStore %to %undefined", 3.0);
+    assert_eq!(outcome.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(), [FaultKind::Uninitialized]);
+}
+
+/// A denormal is or is not above zero: what is written under that condition only is undefined on one way.
+#[test]
+fn what_is_perhaps_written_is_not_undefined_for_certain() {
+    let body = "%above = OpFOrdGreaterThan %bool %x %f0
+        OpSelectionMerge %merge None
+        OpBranchConditional %above %then %merge
+        %then = OpLabel
+        OpStore %local %x
+        OpBranch %merge
+        %merge = OpLabel
+        %loaded = OpLoad %float %local
+        %chosen = OpSelect %float %above %loaded %f1
+        %to0 = OpAccessChain %floats %words %n0 %n0
+        OpStore %to0 %chosen";
+    for x in [f32::from_bits(9), 2.0, -2.0] {
+        let outcome = stored(body, x);
+        assert_eq!(outcome.faults, [], "{x}");
+        let right = if x > 1.0 { x } else { 1.0 };
+        assert_ne!(word(&outcome, 0, 0).permits(u64::from(right.to_bits())), Some(false), "{x}");
+    }
+    let outcome =
+        stored(&body.replace("%chosen = OpSelect %float %above %loaded %f1", "").replace("%chosen", "%loaded"), -2.0);
+    assert_eq!(outcome.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(), [FaultKind::Uninitialized]);
 }

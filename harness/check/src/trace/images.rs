@@ -11,14 +11,14 @@ use std::collections::BTreeSet;
 
 /// The bindings whose images an entry point's functions may write.
 #[derive(Clone, Debug)]
-pub(super) enum Written {
+pub(crate) enum Written {
     Some(BTreeSet<Slot>),
     /// What is written is not known.
     All,
 }
 
 impl Written {
-    pub(super) fn find(module: &Module, usage: &Usage) -> Written {
+    pub(crate) fn find(module: &Module, usage: &Usage) -> Written {
         let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
         let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
         // The pointer to a texel may be given to any atomic.
@@ -28,6 +28,14 @@ impl Written {
             _ => slot_of(module, Handle::find(module, i.operand(0)?)?.variables.first().copied()?),
         };
         writes.map(image).collect::<Option<_>>().map_or(Written::All, Written::Some)
+    }
+
+    /// Whether the image of a binding is among them.
+    pub(crate) fn may_be(&self, binding: Slot) -> bool {
+        match self {
+            Written::Some(slots) => slots.contains(&binding),
+            Written::All => true,
+        }
     }
 }
 

@@ -32,7 +32,9 @@ mod subgroups;
 mod undefined;
 mod value;
 
+pub(crate) use images::Written;
 pub use stores::Writer;
+pub(crate) use stores::{root, slot_of};
 
 use code::Recorder;
 use loads::Load;
@@ -186,6 +188,7 @@ pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<
         block: Some(Arc::new(array)),
         texels: None,
         compares: false,
+        changed: true,
         bytes,
     };
     Ok(Traced { words: editor.finish(), descriptor, rows, records, loads, stores, shared, seats, unseen })

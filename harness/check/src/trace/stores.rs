@@ -73,7 +73,7 @@ fn store(module: &Module, i: &Instruction<'_>, next: &mut u32) -> Option<Store> 
 }
 
 /// The variable that a pointer leads into, and the ids of the indices on the way.
-pub(super) fn root(module: &Module, pointer: u32) -> Option<(u32, Vec<u32>)> {
+pub(crate) fn root(module: &Module, pointer: u32) -> Option<(u32, Vec<u32>)> {
     let mut ids = Vec::new();
     let mut base = pointer;
     loop {
@@ -91,7 +91,7 @@ pub(super) fn root(module: &Module, pointer: u32) -> Option<(u32, Vec<u32>)> {
 }
 
 /// Where a variable is bound.
-pub(super) fn slot_of(module: &Module, variable: u32) -> Option<Slot> {
+pub(crate) fn slot_of(module: &Module, variable: u32) -> Option<Slot> {
     let decoration = |wanted| {
         let mut all = module.decorations(variable);
         all.find(|d| d.decoration == Some(wanted)).and_then(|d| d.operands.first().copied())

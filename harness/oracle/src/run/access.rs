@@ -392,13 +392,26 @@ impl Run<'_> {
                         continue;
                     }
                 }
-                self.store_any(&pointers, (s.value(l), s.bits[l]), leaf, physical, l);
+                let value = match s.value(l) {
+                    // Of what is stored as a whole some parts may be undefined: they are nobody's fault until they are used.
+                    one if self.is_unwritten(one) && self.is_partly_written(src, reg, leaves.len(), l) => {
+                        Value::Any(self.cause(CauseKind::Unspecified))
+                    }
+                    one => one.clone(),
+                };
+                self.store_any(&pointers, (&value, s.bits[l]), leaf, physical, l);
             }
             if reg != pointer {
                 self.give(reg, s);
             }
         }
         self.give(pointer, pointers);
+    }
+
+    /// Whether something has written another one of the scalars that are stored together.
+    fn is_partly_written(&self, first: Reg, but: Reg, scalars: usize, lane: usize) -> bool {
+        let others = (first..).take(scalars).filter(|reg| *reg != but);
+        others.into_iter().any(|reg| !self.is_unwritten(self.columns[reg as usize].value(lane)))
     }
 
     fn store_any(

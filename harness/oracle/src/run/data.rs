@@ -37,9 +37,18 @@ impl Run<'_> {
 
     /// The union of two scalars of a register.
     pub(super) fn union(&mut self, kind: Kind, a: (&Value, u64), b: (&Value, u64)) -> (Value, u64) {
-        let (value, bits) =
-            Value::union(kind, a, b).unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        // What may have been written, or not, is not undefined for certain.
+        let perhaps = self.is_unwritten(a.0) != self.is_unwritten(b.0);
+        let (value, bits) = Some(())
+            .filter(|()| !perhaps)
+            .and_then(|()| Value::union(kind, a, b))
+            .unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
         (self.numbered(value), bits)
+    }
+
+    /// Whether a value is what nothing has written.
+    pub(super) fn is_unwritten(&self, value: &Value) -> bool {
+        matches!(value, Value::Any(cause) if self.log.kind(*cause) == CauseKind::Uninitialized)
     }
 
     /// The value, of several, that a selector says: what of `values` goes with each of its distinct patterns, ascending. It goes with
