@@ -283,3 +283,35 @@ fn roots_of_many_elements_are_determined() {
         assert!(permits(&outcome, 0, i, root as f32) && !permits(&outcome, 0, i, (root * 1.000_01) as f32), "{i}");
     }
 }
+
+/// Numbers that come from a few bit patterns are followed where sums and products may be rearranged, too.
+#[test]
+fn a_number_made_of_a_few_patterns_is_followed() {
+    let text = "@group(0) @binding(0) var<storage, read_write> a: array<f32, 3>;
+        @group(0) @binding(1) var<storage, read_write> o: array<f32, 5>;
+        @compute @workgroup_size(1) fn main() {
+            let t = a[0] + a[1];
+            let q = bitcast<f32>(bitcast<u32>(t) - 5u);
+            o[0] = q;
+            o[1] = 0.5 * a[2] * q;
+            o[2] = q - t;
+            o[3] = fma(q, a[2], a[2]);
+            o[4] = 1.5 - 0.5 * a[2] * q * q;
+        }";
+    let a = [0.9f32, 0.512_345, 1.3];
+    let outcome = run(&wgsl(text), [1; 3], vec![floats(&a), floats(&[0.0; 5])]);
+    assert_eq!(outcome.faults, []);
+    let t = a[0] + a[1];
+    for t in [t.next_down(), t, t.next_up()] {
+        let q = f32::from_bits(t.to_bits() - 5);
+        if !permits(&outcome, 1, 0, q) {
+            continue;
+        }
+        let all = [0.5 * a[2] * q, q - t, q.mul_add(a[2], a[2]), 1.5 - 0.5 * a[2] * q * q];
+        for (i, value) in (1..).zip(all) {
+            assert!(permits(&outcome, 1, i, value), "{i}: {value}, {:?}", word(&outcome, 1, i));
+            assert_eq!(word(&outcome, 1, i).permits(u64::from((value + 1e-3).to_bits())), Some(false), "{i}");
+        }
+    }
+    assert!(permits(&outcome, 1, 0, f32::from_bits(t.to_bits() - 5)));
+}

@@ -3,6 +3,7 @@
 use super::Run;
 use super::lanes::{Column, Lanes};
 use crate::direct::{self, Action, Direct, Range};
+use crate::few::Few;
 use crate::form::Form;
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
@@ -10,7 +11,7 @@ use crate::round::{Real, value};
 use crate::site::{Chain, Reading, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{ALTERNATIVES, Floats, Value};
-use assay_float::Set;
+use assay_float::{Rank, Set};
 use assay_precision::{Effort, Lenient, Op, Operand, Permitted, Rules};
 use smallvec::SmallVec;
 
@@ -360,8 +361,18 @@ fn range(column: &Column, lane: usize, fmt: Fmt) -> Option<Range> {
             (!format.is_nan(bits)).then(|| (format.rank(bits), format.rank(bits)))
         }
         Value::Float(floats) if floats.fmt == fmt && !floats.nan => floats.hull(),
-        Value::Few(_) | Value::Float(_) | Value::Any(_) => None,
+        Value::Few(few) => {
+            let points = points(few, fmt)?;
+            Some((points.iter().copied().min()?, points.iter().copied().max()?))
+        }
+        Value::Float(_) | Value::Any(_) => None,
     }
+}
+
+/// The ranks of a few patterns; `None` with NaNs.
+fn points(few: &Few, fmt: Fmt) -> Option<SmallVec<[Rank; ALTERNATIVES]>> {
+    let format = fmt.format();
+    few.distinct().iter().map(|bits| (!format.is_nan(*bits)).then(|| format.rank(*bits))).collect()
 }
 
 /// The ranges of ranks that an operand is made of.
@@ -375,6 +386,7 @@ fn parts_of(column: &Column, lane: usize, fmt: Fmt) -> Option<Parts> {
             let whole = floats.fmt == fmt && !floats.nan;
             whole.then(|| floats.set().ranges().iter().map(|part| (part.lo, part.hi)).collect())
         }
+        Value::Few(few) => Some(points(few, fmt)?.into_iter().map(|rank| (rank, rank)).collect()),
         _ => range(column, lane, fmt).map(|range| [range].into_iter().collect()),
     }
 }
