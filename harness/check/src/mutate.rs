@@ -164,12 +164,17 @@ fn site(module: &Module, i: &Instruction<'_>) -> Option<Site> {
 }
 
 impl Planted {
+    /// The instruction in this module or a variant of it, if it is there.
+    pub fn find<'a>(&self, module: &'a Module) -> Option<Instruction<'a>> {
+        match self.site {
+            Site::Result(result) => module.definition_of_word(result),
+            Site::Barrier(number) => module.instructions().filter(|i| i.op == Some(Op::ControlBarrier)).nth(number),
+        }
+    }
+
     /// The words of a variant of the module with the error in it; `None` where the instruction is not there.
     fn change(&self, module: &Module) -> Option<Vec<u32>> {
-        let i = match self.site {
-            Site::Result(result) => module.definition_of_word(result)?,
-            Site::Barrier(number) => module.instructions().filter(|i| i.op == Some(Op::ControlBarrier)).nth(number)?,
-        };
+        let i = self.find(module)?;
         let mut editor = Editor::new(module);
         match self.kind {
             MutationKind::Ulp(steps) => add_to_bits(&mut editor, &i, PlainKind::Float, i64::from(steps))?,

@@ -231,6 +231,30 @@ fn a_planted_error_is_traced_bundled_and_shown_again() {
     assert_eq!(check("a.wgsl", SHADER, &["--mutate", "ulp@OpFMul"]).code, 2);
 }
 
+/// A barrier makes no result to be known by: of several, the bundle of the smaller shader names the right one.
+#[test]
+fn a_reduced_bundle_knows_which_barrier_is_missing() {
+    if no_device() {
+        return;
+    }
+    let text = "@group(0) @binding(0) var<storage, read> given: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> to: array<u32>;
+        var<workgroup> words: array<u32, 32>;
+        @compute @workgroup_size(32)
+        fn main(@builtin(global_invocation_id) at: vec3u, @builtin(local_invocation_index) i: u32) {
+            words[i] = given[at.x];
+            workgroupBarrier();
+            to[at.x] = words[31u - i];
+        }";
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let arguments = ["--mutate", "missing-barrier@last", "--reduce", "--out", out.to_str().unwrap()];
+    let output = check("a.wgsl", text, &[&["--device", "llvmpipe"], &arguments[..]].concat());
+    assert!(output.code == 1 && output.stdout.contains("note: reduced from "), "{output:?}");
+    let output = assay(&["repro", out.join("reduced").to_str().unwrap(), "--device", "llvmpipe"]);
+    assert!(output.stdout.contains("it happens here"), "{output:?}");
+}
+
 #[test]
 fn a_failure_is_reduced_and_another_translation_is_compared() {
     if no_device() {

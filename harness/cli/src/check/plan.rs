@@ -6,7 +6,7 @@ use crate::{
     exit::{self, Failure, WithCode},
     note,
 };
-use assay_check::{BundleTo, CaseFile, Check, Mutating, Mutation, Options, Subject, Target, bundle, reduce};
+use assay_check::{BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Subject, Target, bundle, reduce};
 use assay_oracle::Place as At;
 use assay_precision::Rules;
 use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
@@ -235,9 +235,14 @@ impl Plan<'_> {
         );
         if let Some(folder) = folder {
             let small = Check::new(&reduced.subject, &reduced.options)?;
-            // A planted error is known by the result of its instruction, which the smaller module has kept.
-            let own = reduced.result.blamed.first().map(|b| b.instruction.to_string());
-            let mutation = self.mutation.as_ref().map(|mutation| Mutation { at: own, ..mutation.clone() });
+            // Where the planted error is in the smaller module.
+            let (whole, part) = (&self.check.subject.source.module, &reduced.subject.source.module);
+            let planted = |mutation: &Mutation| {
+                let planted = mutation.plant(whole, &self.check.setup.entry)?;
+                let at = planted.find(part).map(|i| i.index.0.to_string());
+                Ok::<_, CheckError>(Mutation { at, ..mutation.clone() })
+            };
+            let mutation = self.mutation.as_ref().map(planted).transpose()?;
             let to = BundleTo { folder: &folder.join("reduced"), command, mutation: mutation.as_ref() };
             small.bundle(&to, &reduced.result, target)?;
             note += &format!("; bundle in {}", to.folder.display());

@@ -336,6 +336,7 @@ impl Run<'_> {
         let mut shift = 2;
         let (mut device, mut group) = (false, false);
         let atomics = program.code.iter().any(|inst| matches!(inst, Inst::Atomic { .. }));
+        let barriers = program.code.iter().any(|inst| matches!(inst, Inst::Barrier { .. }));
         for inst in &program.code {
             match inst {
                 // A barrier of the workgroup is a fence, too: before and after an atomic it orders what another workgroup does.
@@ -344,6 +345,8 @@ impl Run<'_> {
                     let least = leaves.iter().map(|leaf| leaf.kind.bytes()).min().unwrap_or(4);
                     shift = shift.min(least.trailing_zeros());
                 }
+                // A fence by itself orders nothing: it needs an atomic, or a barrier, that another invocation sees.
+                Inst::Fence { .. } if !atomics && !barriers => {}
                 Inst::Atomic { order, .. } | Inst::Fence { order } => {
                     device |= order.orders_device();
                     group |= order.orders() && Scope::from_word(order.scope) == Some(Scope::Workgroup);
