@@ -80,8 +80,8 @@
 //!
 //! A value that nothing has written is a fault once it decides a branch or an address, or is left in memory.
 //!
-//! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::layout`]) and all
-//! of the subgroup take part; else only what any layout gives is determined.
+//! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::layout`]) and it is certain who takes part:
+//! those that have followed the same path since the whole workgroup was together. Elsewhere only what any layout gives is determined.
 //!
 //! # Tile shading
 //!
@@ -103,6 +103,9 @@
 //! subgroup where the layout of subgroups is not known: such a shader is wrong on some device.
 //!
 //! # Not implemented
+//!
+//! Of the Vulkan memory model: accesses are taken to be non-private, and what a barrier orders to be available and visible. A release barrier
+//! and an acquire barrier after it order nothing together.
 //!
 //! Gathers of cubes, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
 //! queries; of kernels, constant memory, pointers in memory or as numbers, OpenCL.std: all refused by name.
