@@ -316,25 +316,33 @@ struct History {
 /// What there is to blame of shared memory.
 pub(super) fn blame(reading: &Reading<'_>) -> Vec<Blame> {
     let mut blamed: BTreeMap<u32, (u64, Scalar, Wrong)> = BTreeMap::new();
-    let mut note = |instruction: u32, scalar: Scalar, wrong: Wrong| {
+    let note = |blamed: &mut BTreeMap<_, (u64, _, _)>, instruction: u32, scalar: Scalar, wrong: Wrong| {
         blamed.entry(instruction).or_insert((0, scalar, wrong)).0 += 1;
     };
-    let mut crossed = Vec::new();
+    let mut crossed: Vec<(Vec<u32>, Scalar, Wrong)> = Vec::new();
     for ((_, variable, path), History { scalar, width, events }) in reading.histories() {
         let [first, last] = reading.ends(variable, &path, width).unwrap_or_default();
         for wrong in order::judge(events, first, last) {
             match wrong.culprit {
-                Culprit::Instruction(instruction) => note(instruction, scalar, wrong),
+                Culprit::Instruction(instruction) => note(&mut blamed, instruction, scalar, wrong),
                 Culprit::Barrier(after, to) => crossed.push((reading.barriers(wrong.by, after, to), scalar, wrong)),
             }
         }
     }
+    // What lost a change elsewhere did so here.
+    crossed.retain(|(_, scalar, wrong)| {
+        let lost = wrong.or.filter(|instruction| blamed.contains_key(instruction));
+        if let Some(instruction) = lost {
+            note(&mut blamed, instruction, *scalar, *wrong);
+        }
+        lost.is_none()
+    });
     // Of several barriers between two epochs, that which explains the most.
     while let Some(most) = most_frequent(crossed.iter().flat_map(|(barriers, ..)| barriers)) {
         crossed.retain(|(barriers, scalar, wrong)| {
             let explained = barriers.contains(&most);
             if explained {
-                note(most, *scalar, *wrong);
+                note(&mut blamed, most, *scalar, *wrong);
             }
             !explained
         });

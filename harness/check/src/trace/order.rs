@@ -38,6 +38,8 @@ pub(super) enum What {
 pub(super) struct Wrong {
     /// Whose fault it is.
     pub(super) culprit: Culprit,
+    /// The atomic that explains it as well, if its change was lost.
+    pub(super) or: Option<u32>,
     /// An invocation that it shows in.
     pub(super) by: u64,
     /// What is there.
@@ -153,7 +155,8 @@ fn loaded(event: &Event, state: State, epoch: &[Event], all: &[Event], past: &BT
     } else {
         Culprit::Instruction(event.instruction)
     };
-    Some(Wrong { culprit, by: event.by, got, expected: state.value })
+    let or = state.update.filter(|(_, _, found)| *found == got).map(|(instruction, ..)| instruction);
+    Some(Wrong { culprit, or, by: event.by, got, expected: state.value })
 }
 
 /// What atomics of several invocations left, if they can have been executed in some order; if not, what is wrong of them.
@@ -193,7 +196,8 @@ fn stale(edges: &[Edge], state: State, epoch: u32, end: Option<u64>, past: &BTre
     let first = |edge: &&Edge| balance.get(&edge.found) == Some(&1) && past.contains(&edge.found);
     let edge = edges.iter().find(first).filter(|_| state.since < epoch)?;
     let culprit = Culprit::Barrier(state.since, epoch);
-    Some(Wrong { culprit, by: edge.by, got: edge.found, expected: state.value })
+    let or = state.update.filter(|(_, _, found)| *found == edge.found).map(|(instruction, ..)| instruction);
+    Some(Wrong { culprit, or, by: edge.by, got: edge.found, expected: state.value })
 }
 
 /// A step from one value to the next.
@@ -235,6 +239,7 @@ fn blame(edges: &[Edge], start: Option<u64>, end: Option<u64>) -> Vec<Wrong> {
     let suspects = suspects.into_iter().find(|edges| !edges.is_empty()).unwrap_or_else(|| edges.to_vec());
     let wrong = |edge: &Edge| Wrong {
         culprit: Culprit::Instruction(edge.instruction),
+        or: None,
         by: edge.by,
         got: edge.found,
         expected: edge.left,
@@ -335,7 +340,7 @@ mod tests {
         let with = |loads: &[Event]| judge([&stored[..], loads].concat(), None, None);
         assert_eq!(with(&[event(1, 2, 3, What::Load(7)), event(9, 2, 3, What::Load(7))]), []);
         let stale = with(&[event(1, 2, 3, What::Load(0)), event(9, 2, 3, What::Load(7))]);
-        assert_eq!(stale, [Wrong { culprit: Culprit::Barrier(1, 2), by: 1, got: 0, expected: 7 }]);
+        assert_eq!(stale, [Wrong { culprit: Culprit::Barrier(1, 2), or: None, by: 1, got: 0, expected: 7 }]);
         // Neither what was there before nor what comes later.
         let strange = with(&[event(1, 2, 3, What::Load(5)), event(2, 2, 3, What::Load(7))]);
         assert_eq!(culprits(&strange), BTreeSet::from([Culprit::Instruction(3)]));

@@ -225,6 +225,26 @@ fn a_trace_names_every_load_of_which_it_is_known_what_it_must_give() {
     assert_eq!((result.blamed.len(), result.notes.len()), (0, 1), "{:?}", result.blamed);
 }
 
+/// Where one invocation alone adds to a bin, a lost change looks as if a barrier were missing; the other bins say which it is.
+#[test]
+fn a_lost_atomic_is_no_barriers_fault() {
+    let text = "@group(0) @binding(0) var<storage, read> values: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> all: array<atomic<u32>, 16>;
+        var<workgroup> bins: array<atomic<u32>, 16>;
+        @compute @workgroup_size(64)
+        fn main(@builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) at: vec3u) {
+            if (i < 16u) { atomicStore(&bins[i], 0u); }
+            workgroupBarrier();
+            atomicAdd(&bins[min(values[at.x] & 31u, 15u)], 1u);
+            workgroupBarrier();
+            if (i < 16u) { atomicAdd(&all[i], atomicLoad(&bins[i])); }
+        }";
+    planted(text, "lost-atomic", |result, planted| {
+        let blamed: Vec<_> = result.blamed.iter().map(|blame| blame.instruction).collect();
+        assert_eq!(blamed, [planted.instruction], "{:?}", result.blamed);
+    });
+}
+
 /// What is loaded before anything has certainly been stored may be undefined, and so may what undefined values are stored to: a load that
 /// gives other bits than were stored is nobody's mistake then.
 #[test]

@@ -6,7 +6,9 @@ use crate::{
     exit::{self, Failure, WithCode},
     note,
 };
-use assay_check::{BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Subject, Target, bundle, reduce};
+use assay_check::{
+    BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Subject, Target, bundle, reduce,
+};
 use assay_oracle::Place as At;
 use assay_precision::Rules;
 use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
