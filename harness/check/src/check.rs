@@ -11,7 +11,7 @@ use crate::trace::{Recorded, instrument};
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{
-    Cause, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, Robustness, Slot,
+    Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, Robustness, Slot,
 };
 use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined};
 use assay_spirv::kernel::KernelCall;
@@ -214,6 +214,9 @@ impl<'a> Check<'a> {
             what: format!("the failing round did not run again: {error}"),
         };
         let placed = self.place(&mut dispatch, &self.setup.descriptors, target).map_err(not_again)?;
+        if !result.mismatches.is_empty() {
+            dispatch.copies = Copies::Assume;
+        }
         let outcome = self.permitted(&dispatch)?;
         let left = target.run(&self.job(&dispatch, placed.as_ref())).map_err(not_again)?;
         let contents = bundle::Contents {
@@ -406,6 +409,15 @@ impl<'a> Check<'a> {
                                 "round {round}: what depends on the order of atomics is not judged: {why}"
                             )),
                         }
+                    }
+                    // What no order of atomics explains is wrong however copies are read.
+                    if found.failing > 0 && outcome.disorder.is_empty() {
+                        let before = Instant::now();
+                        dispatch.copies = Copies::Assume;
+                        outcome = self.permitted(&dispatch)?;
+                        found = compare(&outcome, &dispatch, &self.setup.descriptors, &left, (round, self.padding));
+                        result.instructions += outcome.instructions;
+                        result.times.check += before.elapsed().as_secs_f64();
                     }
                     result.rounds_checked += 1;
                     if found.failing > 0 && result.picture.is_none() {

@@ -185,6 +185,19 @@ impl Robustness {
     }
 }
 
+/// What bit-preserving operations (loads, stores, copies, selections, phis, calls, composites, shuffles, ..) leave of floats: Vulkan,
+/// "Precision and Operation of SPIR-V Instructions".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Copies {
+    /// Their bits, as the name says, in both readings.
+    #[default]
+    Preserve,
+    /// In the lenient reading what the letter leaves: `NSZ`, `NotInf` and `NotNaN` are assumed for these operations, too, unless the
+    /// module states flags or `SignedZeroInfNanPreserve`, and with the latter bit patterns of NaNs might not be preserved. A zero is
+    /// of either sign then; an infinity or a NaN is any float, or any NaN. The dispatch is always run in both readings for that.
+    Assume,
+}
+
 /// How finely a device places samples: limits of Vulkan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Filtering {
@@ -236,6 +249,8 @@ pub struct Dispatch {
     pub filtering: Filtering,
     /// What the device says of offsets.
     pub offsets: Offsets,
+    /// How bit-preserving operations are read.
+    pub copies: Copies,
     /// Whether `maintenance8` is enabled: `OpSRem` and `OpSMod` of negative operands are defined.
     pub maintenance8: bool,
     /// The tile, where the shader is one of tile shading.
@@ -261,6 +276,7 @@ impl Default for Dispatch {
             robustness: Robustness::None,
             filtering: Filtering::default(),
             offsets: Offsets::default(),
+            copies: Copies::Preserve,
             maintenance8: false,
             tile: None,
             kernel: None,

@@ -45,7 +45,8 @@
 //! * that a sum may be a product of sums is noticed by differences of squares, and sums and differences of cubes, among its first 8 summands.
 //!
 //! *Two readings.* Where the text can be read in two ways the dispatch is run twice, once in each, and what differs is in
-//! [`Cell::lenient`].
+//! [`Cell::lenient`]. Bit-preserving operations (loads, stores, copies, ..) preserve bits in both, unless the caller wants the letter
+//! of the text for them: [`Copies`].
 //!
 //! *Cost.* Where the table has to search for the extremes of a formula (`Tanh`, `Asin`, `SmoothStep`, .. of sets), a search may take
 //! long; [`Limits::searches`] bounds them together, after which they are enclosed, too. Vector lengths and products of sets are enclosed instead of searched, which
@@ -134,7 +135,9 @@ mod ty;
 mod value;
 mod watch;
 
-pub use dispatch::{Buffer, Dispatch, Filtering, Image, Limits, Offsets, Resource, Robustness, Slot, SpecValues, Tile};
+pub use dispatch::{
+    Buffer, Copies, Dispatch, Filtering, Image, Limits, Offsets, Resource, Robustness, Slot, SpecValues, Tile,
+};
 pub use error::{Place, ProgramError, RunError};
 pub use layout::{Layout, Seat};
 pub use observed::{InvocationOrder, Observed};

@@ -5,8 +5,8 @@ use crate::error::{Place, ProgramError, RunError};
 use crate::inst::{Function, Inst, Reg};
 use crate::outcome::Outcome;
 use crate::site::Site;
-use crate::ty::{Kind, Leaf};
-use assay_precision::Rules;
+use crate::ty::{Fmt, Kind, Leaf};
+use assay_precision::{FastMath, Rules};
 use assay_spirv::Module;
 use assay_spirv::module::Index;
 use assay_spirv::tables::{BuiltIn, Capability, Dim, ImageFormat};
@@ -37,6 +37,8 @@ pub struct Program {
     pub(crate) zeroed: Vec<(u64, u64)>,
     pub(crate) builtins: Vec<(BuiltIn, Reg, u32)>,
     pub(crate) sites: Vec<Site>,
+    /// The flags that hold for bit-preserving operations, by format.
+    pub(crate) copied: Vec<(Fmt, FastMath)>,
     /// `MaximallyReconvergesKHR`: who runs a subgroup instruction together follows from the structure.
     pub(crate) reconverges: bool,
     /// Whether it has instructions that several invocations execute together.

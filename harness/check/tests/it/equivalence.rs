@@ -43,3 +43,13 @@ fn what_changes_a_result_or_widens_it_is_not() {
     assert_eq!(compared(loose, loose), Status::Pass);
     assert_eq!(compared(exact, loose), Status::QualityWarning);
 }
+
+/// By the letter bit-preserving operations need not keep the sign of a zero.
+#[test]
+fn what_only_copies_by_the_letter_make_is_not_accused() {
+    let signed = "data[id.x] = bitcast<f32>(whole[id.x] & 0x80000000u);";
+    assert_eq!(compared(signed, "data[id.x] = bitcast<f32>(whole[id.x] & 0u);"), Status::Pass);
+    assert_eq!(compared(signed, "data[id.x] = bitcast<f32>(whole[id.x] & 1u);"), Status::Fail);
+    let magnitude = "let x = data[id.x]; data[id.x] = select(x, -x, x < 0.0);";
+    assert_eq!(compared(magnitude, "data[id.x] = abs(data[id.x]);"), Status::Pass);
+}

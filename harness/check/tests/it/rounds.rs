@@ -202,3 +202,22 @@ fn arrays_in_workgroup_memory_carry_no_stride() {
         assert_eq!(result.elements_undetermined, 0, "{result:?}");
     });
 }
+
+/// A driver that loses signs of zeros on the way through memory has only the letter of the text on its side.
+#[test]
+fn a_zero_of_the_other_sign_is_a_warning_where_it_was_only_moved() {
+    let signs = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            data[id.x] = select(0.0, bitcast<f32>(0x80000000u), id.x == 3u);
+        }";
+    let options = Options { rounds: 1, groups: Some([1; 3]), ..Options::default() };
+    let with = |bits: u32| {
+        let result = spoilt(signs, &options, |left| {
+            left.memory.values_mut().for_each(|memory| memory[12..16].copy_from_slice(&bits.to_le_bytes()));
+        });
+        let found: Vec<Status> = result.mismatches.iter().map(|mismatch| mismatch.status).collect();
+        (result.status, result.elements_failing, result.elements_warning, found)
+    };
+    assert_eq!(with(0), (Status::QualityWarning, 0, 1, vec![Status::QualityWarning]));
+    assert_eq!(with(1), (Status::Fail, 1, 0, vec![Status::Fail]));
+}

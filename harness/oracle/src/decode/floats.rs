@@ -118,6 +118,22 @@ impl Decoder<'_> {
         Ok(modes)
     }
 
+    /// The flags that hold for bit-preserving operations on each format, by the letter: what the module states for it, else all that the
+    /// environment assumes.
+    pub(super) fn copied(&mut self) -> Result<Vec<(Fmt, FastMath)>> {
+        let types: Vec<TypeId> = self.module.types().map(|(ty, _)| ty).collect();
+        let mut copied = Vec::new();
+        for ty in types {
+            if let (Type::Float { .. }, Kind::Float(fmt)) = (self.module.ty(ty), self.scalar_kind(ty)) {
+                let modes = self.modes(0, &[ty])?;
+                let assumed = !modes.preserve_special;
+                let flags = FastMath { not_nan: assumed, not_inf: assumed, nsz: assumed, ..FastMath::default() };
+                copied.push((fmt, modes.fast_math.unwrap_or(flags)));
+            }
+        }
+        Ok(copied)
+    }
+
     fn scalar_type(&self, ty: TypeId) -> Option<TypeId> {
         match *self.module.ty(ty) {
             Type::Vector { component, .. } => Some(component),

@@ -189,6 +189,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
     let entry = decoder.all_functions()?;
     let size = decoder.workgroup_size()?;
     let parameters = decoder.parameters()?;
+    let copied = decoder.copied()?;
     let sites = std::mem::take(&mut decoder.sites).finish();
     let registers = decoder.kinds.len() as u64;
     let setup = decoder.setup.iter().zip(&decoder.setup_at);
@@ -225,6 +226,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         fresh: decoder.fresh,
         builtins: decoder.builtins,
         sites,
+        copied,
         reconverges,
         tangled,
         non_uniform,

@@ -242,6 +242,7 @@ impl Run<'_> {
                 d.make_plain(lanes);
                 self.load_leaf(&mut d, &pointers, one, physical, lanes);
             }
+            self.moved(reg, &mut d, lanes);
             self.give(reg, d);
         }
         self.give(pointer, pointers);
@@ -377,7 +378,8 @@ impl Run<'_> {
             // A pointer may be stored where it points.
             let s = if reg == pointer { pointers.clone() } else { self.take(reg) };
             let size = leaf.kind.bytes() as usize;
-            let simple = !pointers.is_wide(lanes) && !s.is_wide(lanes) && physical.is_none();
+            let stored = self.stored(reg, &s, lanes);
+            let simple = !pointers.is_wide(lanes) && !stored.is_wide(lanes) && physical.is_none();
             for l in lanes.iter() {
                 let pointer = pointers.bits[l];
                 if simple
@@ -387,19 +389,19 @@ impl Run<'_> {
                     let offset = (pointer % OBJECT + leaf.offset) as usize;
                     let memory = &mut self.objects[object];
                     if memory.is_plain() && offset + size <= memory.bytes.len() {
-                        memory.put(offset, size, s.bits[l]);
+                        memory.put(offset, size, stored.bits[l]);
                         self.note_write(object, offset, size, l);
                         continue;
                     }
                 }
-                let value = match s.value(l) {
+                let value = match stored.value(l) {
                     // Of what is stored as a whole some parts may be undefined: they are nobody's fault until they are used.
                     one if self.is_unwritten(one) && self.is_partly_written(src, reg, leaves.len(), l) => {
                         Value::Any(self.cause(CauseKind::Unspecified))
                     }
                     one => one.clone(),
                 };
-                self.store_any(&pointers, (&value, s.bits[l]), leaf, physical, l);
+                self.store_any(&pointers, (&value, stored.bits[l]), leaf, physical, l);
             }
             if reg != pointer {
                 self.give(reg, s);

@@ -21,6 +21,7 @@ impl Run<'_> {
             if load && d.wide.is_some() {
                 self.notice_unwritten(&mut d, lanes);
             }
+            self.moved(dst + i, &mut d, lanes);
             self.give(dst + i, d);
         }
     }
@@ -90,6 +91,7 @@ impl Run<'_> {
             let [cond, a, b] = [cond, a, b].map(|reg| &self.columns[reg as usize].bits);
             d.make_plain(lanes);
             lanes.iter().for_each(|l| d.bits[l] = if cond[l] != 0 { a[l] } else { b[l] });
+            self.moved(dst, &mut d, lanes);
             return self.give(dst, d);
         }
         for l in lanes.iter() {
@@ -108,6 +110,7 @@ impl Run<'_> {
             };
             d.set(l, bits, value);
         }
+        self.moved(dst, &mut d, lanes);
         self.give(dst, d);
     }
 
@@ -182,6 +185,7 @@ impl Run<'_> {
                 }
             }
         }
+        self.moved(dst, &mut d, lanes);
         self.give(dst, d);
     }
 
@@ -246,6 +250,7 @@ impl Run<'_> {
         } else {
             d.copy_lane(lane, source, lane);
         }
+        self.moved_lane(to, &mut d, lane);
         self.give(to, d);
     }
 }
