@@ -65,6 +65,12 @@ pub(crate) enum IntOp {
     /// Sums that stay at the ends of the range.
     UAddSat,
     SAddSat,
+    /// Sums and products that have no value where they do not fit; of the last product the first factor is signed, the second is not.
+    UAddExact,
+    SAddExact,
+    UMulExact,
+    SMulExact,
+    SUMulExact,
 }
 
 /// An index of an access chain.

@@ -68,7 +68,12 @@ impl IntOp {
             | IntOp::SMin
             | IntOp::SMax
             | IntOp::UAddSat
-            | IntOp::SAddSat => 2,
+            | IntOp::SAddSat
+            | IntOp::UAddExact
+            | IntOp::SAddExact
+            | IntOp::UMulExact
+            | IntOp::SMulExact
+            | IntOp::SUMulExact => 2,
         }
     }
 
@@ -155,8 +160,24 @@ impl IntOp {
                 let most = i128::from(mask(width - 1));
                 (i128::from(s(a)) + i128::from(s(b))).clamp(-most - 1, most) as u64
             }
+            IntOp::UAddExact => unsigned_fit(width, u128::from(a) + u128::from(b))?,
+            IntOp::UMulExact => unsigned_fit(width, u128::from(a) * u128::from(b))?,
+            IntOp::SAddExact => signed_fit(width, i128::from(s(a)) + i128::from(s(b)))?,
+            IntOp::SMulExact => signed_fit(width, i128::from(s(a)) * i128::from(s(b)))?,
+            IntOp::SUMulExact => signed_fit(width, i128::from(s(a)) * i128::from(b))?,
         })
     }
+}
+
+/// A number of `width` bits, if it is one.
+fn unsigned_fit(width: u32, exact: u128) -> Result<u64, Undefined> {
+    if exact <= u128::from(mask(width)) { Ok(exact as u64) } else { Err(Undefined::Value) }
+}
+
+/// The same in two's complement.
+fn signed_fit(width: u32, exact: i128) -> Result<u64, Undefined> {
+    let bits = exact as u64 & mask(width);
+    if i128::from(signed(width, bits)) == exact { Ok(bits) } else { Err(Undefined::Value) }
 }
 
 /// The bits of a field, if it lies in the word.

@@ -2,6 +2,7 @@
 
 mod support;
 
+use assay_oracle::CauseKind;
 use support::*;
 
 /// Runs an expression over `x`, `y` and `z` for one invocation; the words it gives.
@@ -188,7 +189,7 @@ fn small_and_large_integers() {
 
 #[test]
 fn robustness_decides_what_lies_beyond_a_buffer() {
-    use assay_oracle::{CauseKind, Dispatch, Limits, Program, Robustness, Slot, SpecValues};
+    use assay_oracle::{Dispatch, Limits, Program, Robustness, Slot, SpecValues};
     let text = "@group(0) @binding(0) var<storage, read> d: array<u32>;
         @group(0) @binding(1) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(1) fn main() { out[0] = d[9]; out[77] = 5u; }";
@@ -259,4 +260,80 @@ fn pointers_are_elements_apart() {
     let outcome = run(&module, [1; 3], vec![words(&[0; 4])]);
     // i - 3, and four times i - 1.
     assert_eq!(exact(&outcome, 0), (0..4).map(|i: i32| (5 * i - 7).cast_unsigned()).collect::<Vec<_>>());
+}
+
+/// An integer dot product of vectors of two words of these types, with an accumulator of the first type if there is one.
+fn dot(op: &str, types: [&str; 2], [a, b]: [[u32; 2]; 2], accumulator: Option<u32>) -> assay_oracle::Outcome {
+    let [first, second] = types;
+    let show = |ty: &str, bits: u32| if ty == "int" { bits.cast_signed().to_string() } else { bits.to_string() };
+    let [a0, a1] = a.map(|bits| show(first, bits));
+    let [b0, b1] = b.map(|bits| show(second, bits));
+    let (c, last) = (show(first, accumulator.unwrap_or(0)), accumulator.map_or("", |_| "%c"));
+    let module = spirv(&format!(
+        "OpCapability Shader
+        OpCapability DotProduct
+        OpCapability DotProductInputAll
+        OpExtension \"SPV_KHR_integer_dot_product\"
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 1 1 1
+        OpDecorate %words ArrayStride 4
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %out DescriptorSet 0
+        OpDecorate %out Binding 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %int = OpTypeInt 32 1
+        %v2uint = OpTypeVector %uint 2
+        %v2int = OpTypeVector %int 2
+        %zero = OpConstant %uint 0
+        %a0 = OpConstant %{first} {a0}
+        %a1 = OpConstant %{first} {a1}
+        %b0 = OpConstant %{second} {b0}
+        %b1 = OpConstant %{second} {b1}
+        %c = OpConstant %{first} {c}
+        %a = OpConstantComposite %v2{first} %a0 %a1
+        %b = OpConstantComposite %v2{second} %b0 %b1
+        %words = OpTypeRuntimeArray %{first}
+        %block = OpTypeStruct %words
+        %blocks = OpTypePointer StorageBuffer %block
+        %elements = OpTypePointer StorageBuffer %{first}
+        %out = OpVariable %blocks StorageBuffer
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %r = {op} %{first} %a %b {last}
+        %to = OpAccessChain %elements %out %zero %zero
+        OpStore %to %r
+        OpReturn
+        OpFunctionEnd"
+    ));
+    run(&module, [1; 3], vec![words(&[9])])
+}
+
+#[test]
+fn only_the_last_sum_of_a_dot_product_saturates() {
+    let minus = |x: i32| x.cast_unsigned();
+    let (signed, unsigned, mixed) = (["int", "int"], ["uint", "uint"], ["int", "uint"]);
+    let given = |op, types, factors, accumulator| exact(&dot(op, types, factors, accumulator), 0)[0];
+    // The plain one has the low bits of the exact sum.
+    assert_eq!(given("OpUDot", unsigned, [[0x1_0000, 1], [0x1_0000, 7]], None), 7);
+    assert_eq!(given("OpUDotAccSat", unsigned, [[2, 1], [3, 7]], Some(u32::MAX)), u32::MAX);
+    assert_eq!(given("OpSDotAccSat", signed, [[2, 1], [3, 7]], Some(minus(-20))), minus(-7));
+    assert_eq!(given("OpSUDotAccSat", mixed, [[minus(-2), 1], [3, 1]], Some(minus(i32::MIN))), minus(i32::MIN));
+    assert_eq!(given("OpSUDotAccSat", mixed, [[minus(-1), 0], [1 << 31, 7]], Some(5)), minus(i32::MIN + 5));
+    // Neither what is above zero nor what is below overflows, whatever their order.
+    let far = [[i32::MAX as u32, minus(i32::MIN)], [1, 1]];
+    assert_eq!(given("OpSDotAccSat", signed, far, Some(5)), 4);
+    for (op, types, factors) in [
+        ("OpUDotAccSat", unsigned, [[0x1_0000, 1], [0x1_0000, 7]]),
+        ("OpUDotAccSat", unsigned, [[u32::MAX, 1], [1, 1]]),
+        ("OpSDotAccSat", signed, [[minus(i32::MIN), 0], [minus(-1), 0]]),
+        ("OpSDotAccSat", signed, [[0x4000_0000, 0x4000_0000], [1, 1]]),
+        ("OpSUDotAccSat", mixed, [[1, 0], [u32::MAX, 0]]),
+    ] {
+        let outcome = dot(op, types, factors, Some(1));
+        assert_eq!(cause(&outcome, 0, 0), CauseKind::Unspecified, "{op} {factors:?}");
+    }
 }

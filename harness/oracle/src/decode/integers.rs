@@ -101,7 +101,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The integer dot products: products exact in the result's width (or modulo it), summed; packed vectors are four bytes.
+    /// The integer dot products: products of the components, summed; packed vectors are four bytes. The result has the low bits of the
+    /// exact sum. Where an accumulator is added, which saturates, there is no result if a product or a sum before that overflows.
     fn integer_dot(&mut self, i: Instruction, op: Op, dst: &Val, a: &Val) -> Result {
         let b = self.operand(i, 1)?;
         let out = self.kind(dst).width();
@@ -115,45 +116,76 @@ impl Decoder<'_> {
         let packed = a.n == 1;
         let n = if packed { 4 } else { a.n };
         let width = if packed { 8 } else { self.int_width(a.reg) };
-        let wide = Kind::Int { width: 64, signed: true };
+        let between = if saturating { out } else { 64 };
+        let (times, plus) = match (saturating, a_signed, b_signed) {
+            (false, ..) => (IntOp::Mul, IntOp::Add),
+            (true, false, _) => (IntOp::UMulExact, IntOp::UAddExact),
+            (true, true, false) => (IntOp::SUMulExact, IntOp::SAddExact),
+            (true, true, true) => (IntOp::SMulExact, IntOp::SAddExact),
+        };
         let part = |decoder: &mut Self, of: &Val, k: u32, signed: bool| -> Result<u32> {
-            let to = decoder.registers([wide])?;
+            let to = decoder.number(between)?;
             let extend = if signed { IntOp::SignExtend } else { IntOp::ZeroExtend };
             if packed {
-                let (offset, count) = (decoder.registers([wide])?, decoder.registers([wide])?);
+                let (offset, count) = (decoder.number(32)?, decoder.number(32)?);
                 decoder.set(offset, &[u64::from(k) * 8]);
                 decoder.set(count, &[8]);
                 let op = if signed { IntOp::BitSExtract } else { IntOp::BitUExtract };
-                decoder.int(op, (32, 64), to, 1, [of.reg, offset, count, 0], 0);
+                decoder.int(op, (32, between), to, 1, [of.reg, offset, count, 0], 0);
             } else {
-                decoder.int(extend, (width, 64), to, 1, [of.reg + k, 0, 0, 0], 0);
+                decoder.int(extend, (width, between), to, 1, [of.reg + k, 0, 0, 0], 0);
             }
             Ok(to)
         };
-        let mut sum: Option<u32> = None;
+        let mut products = Vec::new();
         for k in 0..n {
             let (x, y) = (part(self, a, k, a_signed)?, part(self, &b, k, b_signed)?);
-            let product = self.registers([wide])?;
-            self.int(IntOp::Mul, (64, 64), product, 1, [x, y, 0, 0], 0);
-            sum = Some(match sum {
-                None => product,
-                Some(before) => {
-                    let sum = self.registers([wide])?;
-                    self.int(IntOp::Add, (64, 64), sum, 1, [before, product, 0, 0], 0);
-                    sum
-                }
-            });
+            let product = self.number(between)?;
+            self.int(times, (between, between), product, 1, [x, y, 0, 0], 0);
+            products.push(product);
         }
-        let Some(sum) = sum else { return self.invalid("a dot product of nothing") };
+        let sum = match saturating && a_signed {
+            false => self.sum(plus, between, &products)?,
+            // The order of the sums is not stated: none overflows if neither that of what is above zero nor that of what is below does.
+            true => {
+                let zero = self.number(between)?;
+                self.set(zero, &[0]);
+                let mut sides = Vec::new();
+                for side in [IntOp::SMax, IntOp::SMin] {
+                    let mut parts = Vec::new();
+                    for product in &products {
+                        let part = self.number(between)?;
+                        self.int(side, (between, between), part, 1, [*product, zero, 0, 0], 0);
+                        parts.push(part);
+                    }
+                    sides.push(self.sum(plus, between, &parts)?);
+                }
+                self.sum(plus, between, &sides)?
+            }
+        };
         if !saturating {
             self.int(IntOp::ZeroExtend, (64, out), dst.reg, 1, [sum, 0, 0, 0], 0);
             return Ok(());
         }
         let accumulator = self.operand(i, 2)?;
-        let cut = self.registers([self.kind(dst)])?;
-        self.int(IntOp::ZeroExtend, (64, out), cut, 1, [sum, 0, 0, 0], 0);
-        let add = if op == Op::UDotAccSat { IntOp::UAddSat } else { IntOp::SAddSat };
-        self.int(add, (out, out), dst.reg, 1, [cut, accumulator.reg, 0, 0], 0);
+        let add = if a_signed { IntOp::SAddSat } else { IntOp::UAddSat };
+        self.int(add, (out, out), dst.reg, 1, [sum, accumulator.reg, 0, 0], 0);
         Ok(())
+    }
+
+    /// The sum of registers, one after another.
+    fn sum(&mut self, plus: IntOp, width: u32, of: &[u32]) -> Result<u32> {
+        let [first, rest @ ..] = of else { return self.invalid("a dot product of nothing") };
+        let mut sum = *first;
+        for next in rest {
+            let before = std::mem::replace(&mut sum, self.number(width)?);
+            self.int(plus, (width, width), sum, 1, [before, *next, 0, 0], 0);
+        }
+        Ok(sum)
+    }
+
+    /// A register for an integer of that width.
+    fn number(&mut self, width: u32) -> Result<u32> {
+        self.registers([Kind::Int { width: width as u8, signed: true }])
     }
 }

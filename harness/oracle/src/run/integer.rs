@@ -74,7 +74,7 @@ fn dense(
     each! {
         Add Sub Mul UDiv SDiv UMod SRem SMod Neg Not And Or Xor Shl Shr Sar Eq Ne ULt ULe UGt UGe SLt SLe SGt SGe
         BitInsert BitSExtract BitUExtract BitReverse BitCount Carry Borrow UMulHigh SMulHigh ZeroExtend SignExtend
-        SAbs SSign UMin UMax SMin SMax UClamp SClamp FindILsb FindSMsb FindUMsb UAddSat SAddSat
+        SAbs SSign UMin UMax SMin SMax UClamp SClamp FindILsb FindSMsb FindUMsb UAddSat SAddSat UAddExact SAddExact UMulExact SMulExact SUMulExact
     }
 }
 
