@@ -1,7 +1,7 @@
 //! The check itself: rounds in the oracle and on the device.
 
 use crate::device::{Job, Left, Placed, Target, TargetError};
-use crate::layout::{impossible, recorded, unrecorded};
+use crate::layout::{impossible, recorded, recorded_size, unrecorded};
 use crate::picture::picture;
 use crate::pointed::made_up;
 use crate::replay::{Ran, Replayed};
@@ -82,8 +82,9 @@ impl<'a> Check<'a> {
     pub fn dispatch(&self, round: u32, target: &dyn Target) -> Result<Dispatch, CheckError> {
         let have = target.have();
         let mut dispatch = self.setup.dispatch(round)?;
-        let size = have.properties.get("subgroupSize").copied().unwrap_or(1);
-        dispatch.subgroup_size = u32::try_from(size).unwrap_or(1).max(1);
+        let size = |name: &str| have.properties.get(name).and_then(|size| u32::try_from(*size).ok());
+        dispatch.subgroup_size = size("subgroupSize").unwrap_or(1).max(1);
+        dispatch.subgroup_sizes = size("minSubgroupSize").zip(size("maxSubgroupSize")).map(<[u32; 2]>::from);
         let bits = |name: &str, least: u32| have.properties.get(name).map_or(least, |bits| *bits as u32);
         let least = Filtering::default();
         dispatch.filtering = Filtering {
@@ -335,10 +336,10 @@ impl<'a> Check<'a> {
                         trouble = Some(Trouble::Internal(what));
                         break;
                     }
-                    if let Some(layout) = self.recorded_layout(&left, dispatch.subgroup_size) {
+                    if let Some(layout) = self.recorded_layout(&left, &dispatch) {
                         match layout {
-                            Ok(layout) => {
-                                dispatch.layout = layout;
+                            Ok((layout, size)) => {
+                                (dispatch.layout, dispatch.subgroup_size) = (layout, size);
                                 dispatch.only = only.clone();
                                 outcome = self.permitted(&dispatch)?;
                                 dispatch.only = None;
@@ -471,14 +472,15 @@ impl<'a> Check<'a> {
         Ok(result)
     }
 
-    /// The layout of subgroups that the shader recorded, if it does, or what is impossible about it.
+    /// The layout of subgroups that the shader recorded, if it does, and their size, or what is impossible about it.
     pub(crate) fn recorded_layout(
         &self,
         left: &BTreeMap<Slot, Vec<u8>>,
-        subgroup_size: u32,
-    ) -> Option<Result<Layout, String>> {
+        dispatch: &Dispatch,
+    ) -> Option<Result<(Layout, u32), String>> {
         let records = self.layout.and_then(|slot| left.get(&slot))?;
-        Some(recorded(records, self.workgroups(), subgroup_size))
+        let size = recorded_size(records, &self.program.subgroup_sizes(dispatch)).unwrap_or(dispatch.subgroup_size);
+        Some(recorded(records, self.workgroups(), size).map(|layout| (layout, size)))
     }
 
     /// How many workgroups there are, and invocations of one.

@@ -9,7 +9,7 @@ use assay_runner::{Mismatch, Status};
 const RECORD: usize = 12;
 
 /// The first two words of the records of so many invocations, in the order of workgroups and local indices. The last word is not
-/// looked at: it is known, and compared like all else.
+/// looked at: it is known ([`recorded_size`]), and compared like all else.
 fn seats(memory: &[u8], invocations: usize) -> impl Iterator<Item = Seat> {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
     memory.chunks_exact(RECORD).take(invocations).map(move |record| {
@@ -38,6 +38,12 @@ pub(crate) fn unrecorded(memory: &Memory, (groups, lanes): (usize, usize), size:
     };
     let recorded = seats.enumerate().take_while(|one| there(*one)).count();
     (recorded < invocations).then_some(recorded)
+}
+
+/// The size that the first invocation recorded, if subgroups may have it.
+pub(crate) fn recorded_size(memory: &[u8], sizes: &[u32]) -> Option<u32> {
+    let word = memory.get(8..RECORD)?;
+    sizes.iter().copied().find(|size| size.to_le_bytes() == word)
 }
 
 /// A layout that cannot be, as what a comparison came to.

@@ -67,8 +67,8 @@ impl Check<'_> {
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
         let reading = traced.read(module, &self.setup, &dispatch, &left, &place);
         let observed = reading.ok_or("the device left no records")?.observed();
-        if let Some(layout) = self.recorded_layout(&left, dispatch.subgroup_size) {
-            dispatch.layout = layout?;
+        if let Some(layout) = self.recorded_layout(&left, &dispatch) {
+            (dispatch.layout, dispatch.subgroup_size) = layout?;
         }
         dispatch.order = InvocationOrder::Observed(Arc::new(observed));
         let outcome = self.permitted(&dispatch).map_err(|error| error.to_string())?;

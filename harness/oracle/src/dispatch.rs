@@ -237,6 +237,9 @@ pub struct Dispatch {
     pub groups: [u32; 3],
     /// Invocations of a subgroup: a power of two, 1 to 128.
     pub subgroup_size: u32,
+    /// `minSubgroupSize` and `maxSubgroupSize`, powers of two: what subgroups of modules of SPIR-V 1.6 may have instead, unless the
+    /// layout is known. `None`: all have [`Dispatch::subgroup_size`].
+    pub subgroup_sizes: Option<[u32; 2]>,
     /// Which invocations are in which subgroup.
     pub layout: Layout,
     /// The push constants, from offset 0.
@@ -270,6 +273,7 @@ impl Default for Dispatch {
         Dispatch {
             groups: [1; 3],
             subgroup_size: 32,
+            subgroup_sizes: None,
             layout: Layout::Unknown,
             push_constants: Vec::new(),
             bindings: BTreeMap::new(),

@@ -39,6 +39,8 @@ pub struct Program {
     pub(crate) sites: Vec<Site>,
     /// The flags that hold for bit-preserving operations, by format.
     pub(crate) copied: Vec<(Fmt, FastMath)>,
+    /// Whether subgroups may have varying sizes: the module is one of SPIR-V 1.6 or later.
+    pub(crate) varies: bool,
     /// `MaximallyReconvergesKHR`: who runs a subgroup instruction together follows from the structure.
     pub(crate) reconverges: bool,
     /// Whether it has instructions that several invocations execute together.
@@ -211,6 +213,19 @@ impl Program {
             ObjectKind::Binding(slot) => Some((slot, object.count)),
             ObjectKind::Push | ObjectKind::Workgroup => None,
         })
+    }
+
+    /// The sizes that the subgroups of a dispatch may have where their layout is not known: Vulkan, "Varying Subgroup Size". All
+    /// of a dispatch have the same.
+    pub fn subgroup_sizes(&self, dispatch: &Dispatch) -> Vec<u32> {
+        match dispatch.subgroup_sizes {
+            Some([least, greatest]) if self.varies => {
+                let usual = dispatch.subgroup_size;
+                let may = |size: &u32| (least..=greatest).contains(size) || *size == usual;
+                (0..=7).map(|power| 1 << power).filter(may).collect()
+            }
+            _ => vec![dispatch.subgroup_size],
+        }
     }
 
     /// Interprets a dispatch.

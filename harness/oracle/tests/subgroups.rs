@@ -2,7 +2,7 @@
 
 mod support;
 
-use assay_oracle::{CauseKind, Dispatch, Layout, Limits, Outcome, Program, Seat, Slot, SpecValues};
+use assay_oracle::{CauseKind, Dispatch, Expected, Layout, Limits, Outcome, Program, Seat, Slot, SpecValues};
 use assay_spirv::tables::Op;
 use support::*;
 
@@ -154,4 +154,55 @@ fn the_cause_is_where_the_built_in_is_read() {
     let causes = outcome.causes.iter().filter(|cause| cause.kind == CauseKind::SubgroupLayout);
     let ops: Vec<_> = causes.map(|cause| module.instruction(cause.at.instruction).op).collect();
     assert_eq!(ops, [Some(Op::Load)]);
+}
+
+/// Vulkan, "Varying Subgroup Size": from SPIR-V 1.6 on a subgroup may have any size within the device's limits.
+#[test]
+fn the_size_may_vary_in_later_modules() {
+    let text = |version: &str| {
+        format!(
+            "; Version: {version}
+            OpCapability Shader
+            OpCapability GroupNonUniform
+            OpMemoryModel Logical GLSL450
+            OpEntryPoint GLCompute %main \"main\" %size %out
+            OpExecutionMode %main LocalSize 1 1 1
+            OpDecorate %size BuiltIn SubgroupSize
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpDecorate %out DescriptorSet 0
+            OpDecorate %out Binding 0
+            %void = OpTypeVoid
+            %fn = OpTypeFunction %void
+            %uint = OpTypeInt 32 0
+            %zero = OpConstant %uint 0
+            %block = OpTypeStruct %uint
+            %blocks = OpTypePointer StorageBuffer %block
+            %words = OpTypePointer StorageBuffer %uint
+            %inputs = OpTypePointer Input %uint
+            %size = OpVariable %inputs Input
+            %out = OpVariable %blocks StorageBuffer
+            %main = OpFunction %void None %fn
+            %entry = OpLabel
+            %x = OpLoad %uint %size
+            %to = OpAccessChain %words %out %zero
+            OpStore %to %x
+            OpReturn
+            OpFunctionEnd"
+        )
+    };
+    let sizes = |version: &str, subgroup_sizes: Option<[u32; 2]>, layout: Layout| {
+        let program =
+            Program::new(&spirv(&text(version)), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+        let bindings = [(Slot::new(0, 0), words(&[0]))].into();
+        let dispatch = Dispatch { bindings, subgroup_size: 8, subgroup_sizes, layout, ..Dispatch::default() };
+        let outcome = program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
+        word(&outcome, 0, 0)
+    };
+    let eight = Expected::Exact(8);
+    assert_eq!(sizes("1.6", Some([4, 32]), Layout::Unknown), Expected::OneOf(vec![4, 8, 16, 32]));
+    assert_eq!(sizes("1.6", Some([8, 8]), Layout::Unknown), eight);
+    assert_eq!(sizes("1.6", None, Layout::Unknown), eight);
+    assert_eq!(sizes("1.6", Some([4, 32]), Layout::Linear), eight);
+    assert_eq!(sizes("1.5", Some([4, 32]), Layout::Unknown), eight);
 }

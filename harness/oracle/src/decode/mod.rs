@@ -20,6 +20,7 @@ use crate::program::{Numbers, Object, ObjectKind, Program};
 use crate::site::Sites;
 use crate::ty::{Kind, Layout, Layouts, Mode};
 use assay_precision::Rules;
+use assay_spirv::grammar::Version;
 use assay_spirv::module::{Index, Instruction, Module, Type, TypeId};
 use assay_spirv::reflect::{self, Usage};
 use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
@@ -205,6 +206,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         }
     }
     let tangled = decoder.code.iter().any(|inst| matches!(inst, Inst::Subgroup { .. } | Inst::Barrier { .. }));
+    let varies = module.version() >= Version { major: 1, minor: 6 };
     let reconverges = decoder.has_mode(ExecutionMode::MaximallyReconvergesKHR);
     let non_uniform = decoder.non_uniform();
     let tiled = decoder.has_capability(Capability::TileShadingQCOM);
@@ -227,6 +229,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         builtins: decoder.builtins,
         sites,
         copied,
+        varies,
         reconverges,
         tangled,
         non_uniform,

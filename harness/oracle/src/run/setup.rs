@@ -359,6 +359,7 @@ impl<'a> Run<'a> {
     fn builtins(&mut self) {
         let [sx, sy, _] = self.size;
         let size = self.dispatch.subgroup_size;
+        let sizes: Vec<u64> = self.program.subgroup_sizes(self.dispatch).into_iter().map(u64::from).collect();
         let lanes = self.lanes as u32;
         let tile = self.dispatch.tile;
         for &(builtin, reg, n) in &self.program.builtins {
@@ -421,6 +422,10 @@ impl<'a> Run<'a> {
                     let column = &mut self.columns[(reg + i) as usize];
                     column.wide = None;
                     column.bits[lane as usize] = u64::from(words[i as usize]);
+                }
+                if let (BuiltIn::SubgroupSize, [_, _, ..], None) = (builtin, &sizes[..], seat) {
+                    let value = self.one_of(&sizes);
+                    self.columns[reg as usize].set(lane as usize, sizes[0], value);
                 }
             }
         }
