@@ -292,7 +292,7 @@ pub(crate) struct LookUp {
 #[derive(Clone, Debug)]
 pub(crate) enum Inst {
     /// `dst[i] = op(args[0][i], ..)`, each of `width` bits, the result cut to `out` bits. An argument whose bit is set in
-    /// `scalar` is the same for every `i`.
+    /// `scalar` is the same for every `i`. `relaxed`: the 32 bits of the operands may be 16 or more.
     Int {
         op: IntOp,
         width: u8,
@@ -301,6 +301,7 @@ pub(crate) enum Inst {
         dst: Reg,
         args: [Reg; 4],
         scalar: u8,
+        relaxed: bool,
     },
     /// `dst[i] = src[i]`. `load`: what nothing has written is noticed.
     Copy {
@@ -343,6 +344,17 @@ pub(crate) enum Inst {
     },
     /// Nothing has written these registers.
     Undef {
+        dst: Reg,
+        n: u32,
+    },
+    /// These registers of 32 bits may lose precision: `RelaxedPrecision`. What is in them is taken for that kind.
+    Relax {
+        kind: Kind,
+        dst: Reg,
+        n: u32,
+    },
+    /// Nothing is known of these registers that is more than one value: filtered texels of relaxed precision.
+    Filtered {
         dst: Reg,
         n: u32,
     },

@@ -109,7 +109,8 @@
 //! and an acquire barrier after it order nothing together.
 //!
 //! Gathers of cubes, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
-//! queries; of kernels, constant memory, pointers in memory or as numbers, OpenCL.std: all refused by name.
+//! queries; `RelaxedPrecision` of atomics, accumulating dot products and extremes over subgroups; of kernels, constant memory, pointers in
+//! memory or as numbers, OpenCL.std: all refused by name.
 
 mod decode;
 mod direct;

@@ -59,6 +59,7 @@ pub use op::{Op, UnknownOp, nearest};
 pub use over::{Effort, Operand, Over, Tightness};
 pub use profile::Profile;
 pub use real::Division;
+pub use relaxed::truncated;
 pub use rules::Rules;
 pub use types::{Scalar, Type};
 pub use wgsl::{NotInWgsl, Spelling};

@@ -70,6 +70,25 @@ pub(crate) fn over(slot: &Slot, sets: &[Set]) -> (Set, Tightness) {
     }
 }
 
+/// What floats of 32 bits may be where `RelaxedPrecision` lets values be truncated that no operation computes: loads, variables,
+/// selections. Themselves, or what the format of half the width has next to them; anything outside the magnitudes `0` and
+/// `[2^-14, 2^14)`. SPIR-V, "Relaxed Precision".
+pub fn truncated(set: &Set) -> Set {
+    let mut all = Set::empty();
+    for range in set.ranges() {
+        let in_range = is_in_range(Some(range.lo)) && is_in_range(Some(range.hi));
+        // Between a zero and any other number there are some too small.
+        if !in_range || !(range.lo > 0 || range.hi < -1 || (range.lo >= -1 && range.hi <= 0)) {
+            return Set::anything();
+        }
+        let [lo, hi] = [range.lo, range.hi].map(|rank| relaxed_operand(F32.bits(rank)));
+        let span = lo.hull(hi);
+        all.insert(RankRange::new(span.lo, span.hi));
+    }
+    // A NaN is in no range.
+    if set.has_nan() { Set::anything() } else { all }
+}
+
 fn is_in_range(rank: Option<i64>) -> bool {
     let magnitude = rank.map(|r| if r < 0 { -1 - r } else { r });
     let exponent = |e: i64| (e + 127) << 23;

@@ -339,3 +339,28 @@ fn what_relaxed_precision_permits_has_no_margin_above_one() {
     assert_eq!(judged(4.0).verdict, Verdict::Fail);
     assert!(judged(4.0).margin.is_some_and(|margin| margin > 1.0));
 }
+
+/// What only moves a float of relaxed precision leaves it, or one of the halves next to it.
+#[test]
+fn a_truncated_float_is_between_halves() {
+    let bits = |x: f32| u64::from(x.to_bits());
+    let point = |x: f32| assay_precision::truncated(&Set::range(F32.rank(bits(x)), F32.rank(bits(x))));
+    let between = |x: f32, lo: f32, hi: f32| {
+        let set = point(x);
+        assert!(set.contains(F32, bits(lo)) && set.contains(F32, bits(x)) && set.contains(F32, bits(hi)), "{x}");
+        assert!(!set.contains(F32, bits(lo.next_down())) && !set.contains(F32, bits(hi.next_up())), "{x}");
+    };
+    between(1.0, 1.0, 1.0);
+    between(1.000_1, 1.0, 1.0 + 2f32.powi(-10));
+    between(-3.1, -3.1015625, -3.099_609_4);
+    assert!(point(0.0).contains(F32, 0) && !point(0.0).contains(F32, 1));
+    for beyond in [2f32.powi(14), 2f32.powi(-15), f32::INFINITY] {
+        assert!(point(beyond).is_anything(), "{beyond}");
+    }
+    let mut set = Set::range(F32.rank(bits(1.000_1)), F32.rank(bits(1.5)));
+    set.union_with(&point(0.0));
+    let all = assay_precision::truncated(&set);
+    assert!(all.contains(F32, bits(1.0)) && all.contains(F32, 0) && !all.contains(F32, bits(0.5)));
+    set.insert_nan();
+    assert!(assay_precision::truncated(&set).is_anything());
+}

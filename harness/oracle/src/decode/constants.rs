@@ -117,7 +117,7 @@ impl Decoder<'_> {
     fn fold(&mut self, from: usize) {
         for at in from..self.setup.len() {
             match self.setup[at].clone() {
-                Inst::Int { op, width, out, n, dst, args, scalar } => {
+                Inst::Int { op, width, out, n, dst, args, scalar, relaxed: false } => {
                     for i in 0..u32::from(n) {
                         let mut x = [0; 4];
                         let mut all = true;

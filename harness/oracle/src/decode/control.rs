@@ -18,6 +18,12 @@ impl Decoder<'_> {
         for &b in &order {
             let block = module.block(b);
             let start = self.code.len() as u32;
+            if b == order[0] {
+                for i in module.instructions_in(function.parameters.clone()) {
+                    self.here = i.index;
+                    self.relax_parameter(i)?;
+                }
+            }
             for i in module.instructions_in(block.body()) {
                 self.here = i.index;
                 self.instruction(i)?;

@@ -71,6 +71,8 @@ impl Decoder<'_> {
                 self.emit(Inst::Copy { dst: dst.reg, src: results, n, load: false });
                 let Some(pointer) = args.get(1).cloned() else { return self.invalid("no pointer to store to") };
                 let Some(pointee) = pointer.pointee.clone() else { return self.invalid("no pointer to store to") };
+                let to = self.word(i, 3)?;
+                self.relax_object(to, stored)?;
                 self.write(stored, n, &pointer, &pointee, &[])
             }
             Glsl::PackSnorm4x8

@@ -53,7 +53,9 @@ impl Decoder<'_> {
                     return self.unsupported("OpImageWrite to a level or with an offset");
                 }
                 self.takes_for(&ty, i.operand(3));
-                self.emit(Inst::ImageWrite { image: image.reg, coordinates, texel: (texel.reg, texel.n) });
+                let to = self.word(i, 0)?;
+                let first = self.relaxed_texel(to, &texel)?;
+                self.emit(Inst::ImageWrite { image: image.reg, coordinates, texel: (first, texel.n) });
             }
             Op::SampledImage => {
                 let (dst, sampler) = (self.result(i)?.reg, self.operand(i, 1)?.reg);

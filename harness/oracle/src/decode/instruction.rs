@@ -9,7 +9,16 @@ use assay_spirv::tables::{Op, StorageClass};
 impl Decoder<'_> {
     pub(super) fn instruction(&mut self, i: Instruction) -> Result {
         let Some(op) = i.op else { return self.unsupported("an instruction that the grammar does not know") };
-        match group(op) {
+        let group = group(op);
+        let on_integers = matches!(group, Group::Integer | Group::Extended);
+        self.relaxing = on_integers && i.result().is_some_and(|word| self.is_relaxed(word));
+        self.translate(i, op, group)?;
+        self.relaxing = false;
+        self.relax_result(i, op, group)
+    }
+
+    fn translate(&mut self, i: Instruction, op: Op, group: Group) -> Result {
+        match group {
             Group::Nothing => Ok(()),
             Group::Integer => self.integer(i, op),
             Group::Composite => self.composite(i, op),
@@ -174,7 +183,11 @@ impl Decoder<'_> {
     /// Emits an operation on integers of `widths` bits (operands, result).
     pub(super) fn int(&mut self, op: IntOp, widths: (u32, u32), dst: u32, n: u32, args: [u32; 4], scalar: u8) {
         let (width, out) = (widths.0 as u8, widths.1 as u8);
-        self.emit(Inst::Int { op, width, out, n: n as u16, dst, args, scalar });
+        let relaxed = self.relaxing && width == 32 && matches!(out, 1 | 32);
+        self.emit(Inst::Int { op, width, out, n: n as u16, dst, args, scalar, relaxed });
+        if self.relaxing && !relaxed {
+            self.relax_registers(dst, (0, n));
+        }
     }
 
     pub(super) fn int_width(&self, reg: u32) -> u32 {

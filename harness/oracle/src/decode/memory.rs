@@ -53,7 +53,9 @@ impl Decoder<'_> {
         let dst = self.result(i)?;
         let (pointer, pointee) = self.pointer(i, 0)?;
         let access = i.operands().get(1..).unwrap_or_default();
-        self.read(&dst, &pointer, &pointee, access)
+        self.read(&dst, &pointer, &pointee, access)?;
+        let from = self.word(i, 0)?;
+        self.relax_object(from, dst.reg)
     }
 
     fn read(&mut self, dst: &Val, pointer: &Val, pointee: &Pointee, access: &[u32]) -> Result {
@@ -76,7 +78,9 @@ impl Decoder<'_> {
         let (pointer, pointee) = self.pointer(i, 0)?;
         let value = self.operand(i, 1)?;
         let access = i.operands().get(2..).unwrap_or_default();
-        self.write(value.reg, value.n, &pointer, &pointee, access)
+        let to = self.word(i, 0)?;
+        let src = self.relaxed_for(to, value.reg, value.n)?;
+        self.write(src, value.n, &pointer, &pointee, access)
     }
 
     pub(super) fn write(&mut self, src: Reg, n: u32, pointer: &Val, pointee: &Pointee, access: &[u32]) -> Result {
@@ -100,6 +104,9 @@ impl Decoder<'_> {
         let reg = self.registers(kinds)?;
         let between = Val { reg, ty: from.ty, n, pointee: None };
         self.read(&between, &from, &from_pointee, access)?;
+        for pointer in [self.word(i, 1)?, self.word(i, 0)?] {
+            self.relax_object(pointer, reg)?;
+        }
         self.write(reg, n, &to, &to_pointee, access)
     }
 

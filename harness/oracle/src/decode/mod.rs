@@ -9,6 +9,7 @@ mod instruction;
 mod integers;
 mod kernel;
 mod memory;
+mod relaxed;
 mod subgroups;
 mod support;
 mod verify;
@@ -127,6 +128,10 @@ pub(super) struct Decoder<'a> {
     pub(super) unformatted: BTreeMap<Index, Numbers>,
     pub(super) sites: Sites,
     pub(super) environment: floats::Declared,
+    /// Whether the module decorates anything `RelaxedPrecision`.
+    relaxes: bool,
+    /// Whether the instruction that is translated is one on integers of relaxed precision.
+    relaxing: bool,
 }
 
 type Result<T = ()> = std::result::Result<T, ProgramError>;
@@ -185,6 +190,8 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         unformatted: BTreeMap::new(),
         sites: Sites::under(rules),
         environment: floats::Declared::new(module, usage.function),
+        relaxes: module.all_decorations().any(|(_, d)| d.decoration == Some(Decoration::RelaxedPrecision)),
+        relaxing: false,
     };
     decoder.globals()?;
     let entry = decoder.all_functions()?;

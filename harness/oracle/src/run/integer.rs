@@ -44,7 +44,7 @@ impl Run<'_> {
         self.give(dst, d);
     }
 
-    fn undefined(&mut self, undefined: Undefined, lane: usize) -> u32 {
+    pub(super) fn undefined(&mut self, undefined: Undefined, lane: usize) -> u32 {
         match undefined {
             Undefined::Value => self.cause(CauseKind::Unspecified),
             Undefined::Division => {

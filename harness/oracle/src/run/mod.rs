@@ -15,6 +15,7 @@ pub(crate) mod lanes;
 mod log;
 mod parallel;
 mod races;
+mod relaxed;
 mod sampling;
 mod setup;
 mod subgroups;
@@ -150,12 +151,19 @@ impl Run<'_> {
         self.instructions += lanes.list.len() as u64;
         self.must_be_uniform(inst, lanes);
         match inst {
-            Inst::Int { op, width, out, n, dst, args, scalar } => {
+            Inst::Int { op, width, out, n, dst, args, scalar, relaxed } => {
                 for i in 0..u32::from(*n) {
                     let arg = |k: usize| args[k] + if scalar >> k & 1 == 1 { 0 } else { i };
-                    self.integer(*op, (*width, *out), dst + i, std::array::from_fn(arg), lanes);
+                    let args = std::array::from_fn(arg);
+                    if *relaxed {
+                        self.relaxed_integer(*op, dst + i, args, lanes);
+                    } else {
+                        self.integer(*op, (*width, *out), dst + i, args, lanes);
+                    }
                 }
             }
+            Inst::Filtered { dst, n } => (*dst..dst + n).for_each(|reg| self.relax_filtered(reg, lanes)),
+            Inst::Relax { kind, dst, n } => (*dst..dst + n).for_each(|reg| self.relax(*kind, reg, lanes)),
             Inst::Copy { dst, src, n, load } => self.copy(*dst, *src, *n, *load, lanes),
             Inst::Select { dst, cond, step, a, b, n } => {
                 for i in 0..*n {
