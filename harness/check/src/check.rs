@@ -11,7 +11,8 @@ use crate::trace::{Recorded, instrument};
 use crate::verdict::{Comparison, compare, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{
-    Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, Robustness, Slot,
+    Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
+    Robustness, Slot,
 };
 use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined};
 use assay_spirv::kernel::KernelCall;
@@ -85,11 +86,11 @@ impl<'a> Check<'a> {
         let size = |name: &str| have.properties.get(name).and_then(|size| u32::try_from(*size).ok());
         dispatch.subgroup_size = size("subgroupSize").unwrap_or(1).max(1);
         dispatch.subgroup_sizes = size("minSubgroupSize").zip(size("maxSubgroupSize")).map(<[u32; 2]>::from);
-        let bits = |name: &str, least: u32| have.properties.get(name).map_or(least, |bits| *bits as u32);
+        let number = |name: &str, usual: u32| have.properties.get(name).map_or(usual, |number| *number as u32);
         let least = Filtering::default();
         dispatch.filtering = Filtering {
-            sub_texel_bits: bits("subTexelPrecisionBits", least.sub_texel_bits),
-            mipmap_bits: bits("mipmapPrecisionBits", least.mipmap_bits),
+            sub_texel_bits: number("subTexelPrecisionBits", least.sub_texel_bits),
+            mipmap_bits: number("mipmapPrecisionBits", least.mipmap_bits),
         };
         let limit =
             |name: &str, least: i32| have.properties.get(name).map_or(least, |limit| limit.cast_signed() as i32);
@@ -97,6 +98,11 @@ impl<'a> Check<'a> {
         dispatch.offsets = Offsets {
             gather: [limit("minTexelGatherOffset", least.gather[0]), limit("maxTexelGatherOffset", least.gather[1])],
             sample: [limit("minTexelOffset", least.sample[0]), limit("maxTexelOffset", least.sample[1])],
+        };
+        let most = RobustAlignment::default();
+        dispatch.robust_alignment = RobustAlignment {
+            storage: number("robustStorageBufferAccessSizeAlignment", most.storage),
+            uniform: number("robustUniformBufferAccessSizeAlignment", most.uniform),
         };
         dispatch.maintenance8 = have.features.contains("maintenance8");
         dispatch.kernel = self.kernel.clone();

@@ -169,8 +169,8 @@ pub enum Robustness {
     /// `robustBufferAccess` and `robustImageAccess`: a load gives zero, or of a buffer something of what is in it, of an image zeros
     /// and an alpha of 0 or 1; a store changes the buffer itself or nothing, and no image.
     Access,
-    /// `robustBufferAccess2` and `robustImageAccess2`: a load gives zeros, of texels with what their format lacks; a store changes
-    /// nothing.
+    /// `robustBufferAccess2` and `robustImageAccess2`: a load gives zeros, of texels with what their format lacks, or what the
+    /// invocation itself stored there; a store changes nothing.
     Access2,
 }
 
@@ -196,6 +196,23 @@ pub enum Copies {
     /// module states flags or `SignedZeroInfNanPreserve`, and with the latter bit patterns of NaNs might not be preserved. A zero is
     /// of either sign then; an infinity or a NaN is any float, or any NaN. The dispatch is always run in both readings for that.
     Assume,
+}
+
+/// Up to where `robustBufferAccess2` lets accesses beyond the end of a buffer behave as if they were inside: limits of Vulkan, the bytes
+/// that a descriptor's range is rounded up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RobustAlignment {
+    /// `robustStorageBufferAccessSizeAlignment`.
+    pub storage: u32,
+    /// `robustUniformBufferAccessSizeAlignment`.
+    pub uniform: u32,
+}
+
+impl Default for RobustAlignment {
+    /// The largest that there may be.
+    fn default() -> RobustAlignment {
+        RobustAlignment { storage: 4, uniform: 256 }
+    }
 }
 
 /// How finely a device places samples: limits of Vulkan.
@@ -248,6 +265,8 @@ pub struct Dispatch {
     pub bindings: BTreeMap<Slot, Resource>,
     /// What holds beyond the end of buffers.
     pub robustness: Robustness,
+    /// How far that reaches.
+    pub robust_alignment: RobustAlignment,
     /// What the device says of its filters.
     pub filtering: Filtering,
     /// What the device says of offsets.
@@ -278,6 +297,7 @@ impl Default for Dispatch {
             push_constants: Vec::new(),
             bindings: BTreeMap::new(),
             robustness: Robustness::None,
+            robust_alignment: RobustAlignment::default(),
             filtering: Filtering::default(),
             offsets: Offsets::default(),
             copies: Copies::Preserve,

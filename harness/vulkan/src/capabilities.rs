@@ -106,6 +106,10 @@ pub(crate) fn named(properties: &Properties) -> BTreeMap<String, PropertyValue> 
         number(&format!("maxComputeWorkGroupSize{axis}"), limits.max_workgroup_size[i].into());
         number(&format!("maxComputeWorkGroupCount{axis}"), limits.max_workgroups[i].into());
     }
+    if let Some(alignment) = &properties.robust_alignment {
+        number("robustStorageBufferAccessSizeAlignment", alignment.storage);
+        number("robustUniformBufferAccessSizeAlignment", alignment.uniform);
+    }
     if let Some(subgroup) = &properties.subgroup {
         number("subgroupSize", subgroup.size.into());
         number("minSubgroupSize", subgroup.min_size.into());

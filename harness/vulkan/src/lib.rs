@@ -63,7 +63,7 @@ pub use identity::{DeviceType, Identity, Uuid};
 pub use instance::Instance;
 pub use physical::PhysicalDevice;
 pub use pipeline::{Bindings, Pipeline, PipelineDesc, SpecConstant};
-pub use properties::{FloatControls, Independence, Limits, PerWidth, Properties, Subgroup};
+pub use properties::{FloatControls, Independence, Limits, PerWidth, Properties, RobustAlignment, Subgroup};
 pub use resource::{
     AddressMode, BindingLayout, BorderColor, CompareOp, ImageDim, ImageSpec, Resource, ResourceSpec, SamplerSpec,
     TexelFormat, View,

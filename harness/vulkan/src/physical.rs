@@ -11,7 +11,7 @@ use crate::error::{Error, during};
 use crate::features::{Offered, query_limits};
 use crate::identity::{DeviceType, Identity, Uuid, driver_version};
 use crate::instance::InstanceShared;
-use crate::properties::{FloatControls, Limits, Properties, Subgroup};
+use crate::properties::{FloatControls, Limits, Properties, RobustAlignment, Subgroup};
 use crate::version::ApiVersion;
 
 /// A device as the driver describes it.
@@ -56,9 +56,12 @@ impl PhysicalDevice {
         let has = |minor, extension: &str| {
             usable.at_least(1, 1) && (usable.at_least(1, minor) || extensions.contains(extension))
         };
+        let mut robustness = vk::PhysicalDeviceRobustness2PropertiesEXT::default();
         let has_driver = has(2, "VK_KHR_driver_properties");
         let has_float = has(2, "VK_KHR_shader_float_controls");
         let has_sizes = has(3, "VK_EXT_subgroup_size_control");
+        let has_robustness = usable.at_least(1, 1)
+            && ["VK_KHR_robustness2", "VK_EXT_robustness2"].iter().any(|name| extensions.contains(*name));
         if usable.at_least(1, 1) {
             let mut all = vk::PhysicalDeviceProperties2::default()
                 .push_next(&mut id)
@@ -72,6 +75,9 @@ impl PhysicalDevice {
             }
             if has_sizes {
                 all = all.push_next(&mut sizes);
+            }
+            if has_robustness {
+                all = all.push_next(&mut robustness);
             }
             // SAFETY: every structure belongs to the device's version or to an extension that it has.
             unsafe { instance.raw.get_physical_device_properties2(raw, &mut all) };
@@ -100,6 +106,10 @@ impl PhysicalDevice {
                 operations: subgroup.supported_operations.as_raw(),
                 required_size_stages: sizes.required_subgroup_size_stages.as_raw(),
                 quad_in_all_stages: subgroup.quad_operations_in_all_stages != vk::FALSE,
+            }),
+            robust_alignment: has_robustness.then_some(RobustAlignment {
+                storage: robustness.robust_storage_buffer_access_size_alignment,
+                uniform: robustness.robust_uniform_buffer_access_size_alignment,
             }),
         };
         let identity = Identity {

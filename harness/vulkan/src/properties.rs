@@ -168,4 +168,16 @@ pub struct Properties {
     pub float_controls: Option<FloatControls>,
     /// Subgroups; `None` before Vulkan 1.1.
     pub subgroup: Option<Subgroup>,
+    /// Where accesses beyond the end of buffers begin; `None` where the device has neither `VK_KHR_robustness2` nor
+    /// `VK_EXT_robustness2`.
+    pub robust_alignment: Option<RobustAlignment>,
+}
+
+/// `VkPhysicalDeviceRobustness2PropertiesKHR`: the bytes that ranges of descriptors are rounded up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RobustAlignment {
+    /// `robustStorageBufferAccessSizeAlignment`.
+    pub storage: u64,
+    /// `robustUniformBufferAccessSizeAlignment`.
+    pub uniform: u64,
 }

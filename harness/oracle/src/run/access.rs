@@ -9,10 +9,12 @@ use crate::inst::{Reg, Term};
 use crate::integer::signed;
 use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
+use crate::program::Descriptors;
 use crate::ty::{Kind, Leaf};
 use crate::value::Value;
 use crate::watch::named;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// What an address leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +29,31 @@ pub(super) enum Target {
     Nowhere { cause: u32 },
 }
 
-/// A scalar of what is loaded, and how many that has.
-type OneOf<'a> = (&'a Leaf, usize);
+/// A scalar of what is loaded or stored.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    leaf: &'a Leaf,
+    /// How many scalars all of it is, and where these begin and end.
+    scalars: usize,
+    whole: (u64, u64),
+    /// The alignment that the access states, through a physical pointer.
+    physical: Option<u32>,
+}
+
+impl<'a> Part<'a> {
+    /// Each of them.
+    fn all(leaves: &'a [Leaf], physical: Option<u32>) -> impl Iterator<Item = Part<'a>> {
+        let first = leaves.iter().map(|leaf| leaf.offset).min().unwrap_or(0);
+        let end = leaves.iter().map(|leaf| leaf.offset + leaf.kind.bytes()).max().unwrap_or(0);
+        leaves.iter().map(move |leaf| Part { leaf, scalars: leaves.len(), whole: (first, end), physical })
+    }
+
+    /// The bytes of the whole access, where this part of it is at that offset.
+    fn around(&self, offset: usize) -> Range<i64> {
+        let start = offset as i64 - self.leaf.offset.cast_signed();
+        start + self.whole.0.cast_signed()..start + self.whole.1.cast_signed()
+    }
+}
 
 impl Run<'_> {
     pub(super) fn chain(&mut self, dst: Reg, base: Reg, constant: u64, terms: &[Term], lanes: Lanes) {
@@ -193,22 +218,68 @@ impl Run<'_> {
             return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, what) };
         };
         let length = self.objects[object].bytes.len() as u64;
-        if let Ok(inside) = u64::try_from(offset)
-            && inside + size <= length
+        if let Ok(inside) = usize::try_from(offset)
+            && inside as u64 + size <= length
         {
-            return Target::At { object, offset: inside as usize };
+            if !write && self.edges.is_near(object, inside..inside + size as usize) {
+                return Target::Open { object, cause: self.cause(CauseKind::Robustness) };
+            }
+            return Target::At { object, offset: inside };
         }
         // Robustness is about buffers.
         let is_buffer = number >= 2;
+        let bytes = offset..offset.saturating_add(size.cast_signed());
         match self.dispatch.robustness {
-            Robustness::Access2 if is_buffer => Target::Void,
-            Robustness::Access if is_buffer => Target::Open { object, cause: self.cause(CauseKind::Robustness) },
+            Robustness::Access2 if is_buffer => self.discarded((number, object), bytes, lane, write),
+            Robustness::Access if is_buffer => {
+                if !write {
+                    self.edges.load(object, &bytes, length as usize);
+                }
+                Target::Open { object, cause: self.cause(CauseKind::Robustness) }
+            }
             _ => {
                 let access = if write { "a write" } else { "a read" };
                 let detail = || format!("{access} of {size} bytes at offset {offset}, of {length} bytes");
                 Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, detail) }
             }
         }
+    }
+
+    /// What bytes not all of which are in a buffer are under `robustBufferAccess2`. A load gives zero, or what the invocation stored there;
+    /// in the aligned range, what is in memory. An access of more than 32 bits may be several.
+    fn discarded(&mut self, (number, object): (u64, usize), bytes: Range<i64>, lane: usize, write: bool) -> Target {
+        let length = self.objects[object].bytes.len() as u64;
+        let uniform = self.program.objects.iter().any(|declared| {
+            let of = declared.choice.map(|choice| choice.of);
+            of == Some(Descriptors::UniformBuffers)
+                && (declared.first..declared.first + declared.count).contains(&number)
+        });
+        let alignment = self.dispatch.robust_alignment;
+        let alignment = if uniform { alignment.uniform } else { alignment.storage };
+        let reaches = |end: u64| bytes.end > 0 && bytes.start < end.cast_signed();
+        let invocation = self.forks.original(lane) as u32;
+        let open = match write {
+            true => reaches(length),
+            false => {
+                reaches(length.next_multiple_of(u64::from(alignment.max(1))))
+                    || self.edges.has_stored(object, invocation, &bytes)
+                    || self.objects[object].lost.is_some()
+            }
+        };
+        if write {
+            self.edges.store(object, invocation, bytes);
+        }
+        if open { Target::Open { object, cause: self.cause(CauseKind::Robustness) } } else { Target::Void }
+    }
+
+    /// Whether a part of an access, which is inside a buffer, may be treated as beyond its end because another part is.
+    fn is_cut(&self, object: usize, offset: usize, part: &Part<'_>) -> bool {
+        // Neither push constants nor workgroup memory are robust.
+        if self.dispatch.robustness == Robustness::None || part.physical.is_some() || object < 2 {
+            return false;
+        }
+        let whole = part.around(offset);
+        whole.start < 0 || whole.end > self.objects[object].bytes.len() as i64
     }
 
     fn physical_target(&mut self, address: u64, size: u64, alignment: u64, lane: usize) -> Target {
@@ -233,14 +304,13 @@ impl Run<'_> {
     pub(super) fn load(&mut self, dst: Reg, pointer: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
         let pointers = self.take(pointer);
         let wide = pointers.is_wide(lanes);
-        for (reg, leaf) in (dst..).zip(leaves) {
+        for (reg, part) in (dst..).zip(Part::all(leaves, physical)) {
             let mut d = self.take(reg);
-            let one = (leaf, leaves.len());
             if wide {
-                lanes.iter().for_each(|l| self.load_from_any(&mut d, &pointers, one, physical, l));
+                lanes.iter().for_each(|l| self.load_from_any(&mut d, &pointers, part, l));
             } else {
                 d.make_plain(lanes);
-                self.load_leaf(&mut d, &pointers, one, physical, lanes);
+                self.load_leaf(&mut d, &pointers, part, lanes);
             }
             self.moved(reg, &mut d, lanes);
             self.give(reg, d);
@@ -249,13 +319,14 @@ impl Run<'_> {
     }
 
     /// One scalar of each lane, the pointers being exact.
-    fn load_leaf(&mut self, d: &mut Column, pointers: &Column, one: OneOf<'_>, physical: Option<u32>, lanes: Lanes) {
-        let (leaf, _) = one;
+    fn load_leaf(&mut self, d: &mut Column, pointers: &Column, part: Part<'_>, lanes: Lanes) {
+        let leaf = part.leaf;
         let size = leaf.kind.bytes() as usize;
         for l in lanes.iter() {
             let pointer = pointers.bits[l];
             // The common case: inside an object of plain bytes.
-            if physical.is_none()
+            if part.physical.is_none()
+                && self.dispatch.robustness == Robustness::None
                 && let Some(place) = self.object_of(pointer)
             {
                 let object = &self.objects[place];
@@ -268,28 +339,32 @@ impl Run<'_> {
                     continue;
                 }
             }
-            let target = self.targets(&[pointer], leaf, physical, l, false)[0];
-            let (value, bits) = self.load_at(target, one, l);
+            let target = self.targets(&[pointer], &part, l, false)[0];
+            let (value, bits) = self.load_at(target, part, l);
             d.set(l, bits, value);
         }
     }
 
     /// What one scalar's place is, for each pointer that may be the one. If there are several, what is wrong with some of them is not
     /// certain to be wrong; what is with all is, and they are one then.
-    fn targets(
-        &mut self,
-        pointers: &[u64],
-        leaf: &Leaf,
-        physical: Option<u32>,
-        lane: usize,
-        write: bool,
-    ) -> Vec<Target> {
+    fn targets(&mut self, pointers: &[u64], part: &Part<'_>, lane: usize, write: bool) -> Vec<Target> {
+        let Part { leaf, physical, .. } = *part;
         let target = |run: &mut Self, pointer: u64| {
             // The alignment that is stated is that of the whole access.
             let misaligned = physical.filter(|a| !pointer.is_multiple_of(u64::from((*a).max(1))));
             let whole = outside(pointer).is_some() || misaligned.is_some();
             let at = if whole { pointer } else { pointer.wrapping_add(leaf.offset) };
-            run.target(at, leaf.kind.bytes(), physical.map(|_| misaligned.unwrap_or(1)), lane, write)
+            let found = run.target(at, leaf.kind.bytes(), physical.map(|_| misaligned.unwrap_or(1)), lane, write);
+            match found {
+                Target::At { object, offset } if !write && run.is_cut(object, offset, part) => {
+                    if run.dispatch.robustness == Robustness::Access {
+                        let length = run.objects[object].bytes.len();
+                        run.edges.load(object, &part.around(offset), length);
+                    }
+                    Target::Open { object, cause: run.cause(CauseKind::Robustness) }
+                }
+                found => found,
+            }
         };
         let several = pointers.len() > 1;
         let all: Vec<Target> =
@@ -300,7 +375,8 @@ impl Run<'_> {
         all
     }
 
-    fn load_at(&mut self, target: Target, (leaf, scalars): OneOf<'_>, lane: usize) -> (Value, u64) {
+    fn load_at(&mut self, target: Target, part: Part<'_>, lane: usize) -> (Value, u64) {
+        let leaf = part.leaf;
         let size = leaf.kind.bytes() as usize;
         match target {
             Target::At { object, offset } => {
@@ -319,7 +395,7 @@ impl Run<'_> {
             }
             Target::Void => (Value::Bits, 0),
             Target::Open { object, cause } => {
-                let (value, bits) = self.something_of(object, (leaf.kind, scalars), cause);
+                let (value, bits) = self.something_of(object, (leaf.kind, part.scalars), cause);
                 (self.numbered(value), bits)
             }
             Target::Nowhere { cause } => (Value::Any(cause), 0),
@@ -328,11 +404,13 @@ impl Run<'_> {
 
     /// What `robustBufferAccess` lets a load beyond the end give: zero, or anything that is in the buffer's memory. The memory is taken
     /// to end with the buffer, so only callers whose buffers fill theirs may ask. Where the shader may change it, and of
-    /// values that may be put together from several places or be a vector's (0, 0, 0, x), nothing is known.
+    /// values that may be put together from several places or be a vector's (0, 0, 0, x), nothing is known; nor is it of what
+    /// `robustBufferAccess2` leaves open.
     fn something_of(&mut self, object: usize, (kind, scalars): (Kind, usize), cause: u32) -> (Value, u64) {
         let size = kind.bytes() as usize;
         let memory = &self.objects[object];
-        if size > 4
+        if self.dispatch.robustness != Robustness::Access
+            || size > 4
             || scalars > 3
             || !matches!(kind, Kind::Int { .. })
             || !memory.is_plain()
@@ -347,21 +425,20 @@ impl Run<'_> {
         Value::of_patterns(all).unwrap_or((Value::Any(cause), 0))
     }
 
-    fn load_from_any(&mut self, d: &mut Column, pointers: &Column, one: OneOf<'_>, physical: Option<u32>, lane: usize) {
-        let (leaf, _) = one;
+    fn load_from_any(&mut self, d: &mut Column, pointers: &Column, part: Part<'_>, lane: usize) {
         let (value, bits) = match pointers.value(lane).few(pointers.bits[lane]) {
             Ok(selector) => {
-                let targets = self.targets(&selector.distinct(), leaf, physical, lane, false);
+                let targets = self.targets(&selector.distinct(), &part, lane, false);
                 let wrong = targets.iter().find(|target| matches!(target, Target::Nowhere { .. })).copied();
                 match (&targets[..], wrong) {
-                    ([only], _) => self.load_at(*only, one, lane),
+                    ([only], _) => self.load_at(*only, part, lane),
                     // Perhaps undefined: what is read then is not known.
-                    (_, Some(wrong)) => self.load_at(wrong, one, lane),
+                    (_, Some(wrong)) => self.load_at(wrong, part, lane),
                     _ => {
                         let load =
-                            |run: &mut Self| targets.iter().map(|target| run.load_at(*target, one, lane)).collect();
+                            |run: &mut Self| targets.iter().map(|target| run.load_at(*target, part, lane)).collect();
                         let values: Vec<_> = self.in_doubt(true, load);
-                        self.picked(leaf.kind, &selector, &values)
+                        self.picked(part.leaf.kind, &selector, &values)
                     }
                 }
             }
@@ -374,12 +451,14 @@ impl Run<'_> {
 
     pub(super) fn store(&mut self, pointer: Reg, src: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
         let pointers = self.take(pointer);
-        for (reg, leaf) in (src..).zip(leaves) {
+        for (reg, part) in (src..).zip(Part::all(leaves, physical)) {
+            let leaf = part.leaf;
             // A pointer may be stored where it points.
             let s = if reg == pointer { pointers.clone() } else { self.take(reg) };
             let size = leaf.kind.bytes() as usize;
             let stored = self.stored(reg, &s, lanes);
-            let simple = !pointers.is_wide(lanes) && !stored.is_wide(lanes) && physical.is_none();
+            let robust = self.dispatch.robustness != Robustness::None;
+            let simple = !pointers.is_wide(lanes) && !stored.is_wide(lanes) && physical.is_none() && !robust;
             for l in lanes.iter() {
                 let pointer = pointers.bits[l];
                 if simple
@@ -401,7 +480,7 @@ impl Run<'_> {
                     }
                     one => one.clone(),
                 };
-                self.store_any(&pointers, (&value, stored.bits[l]), leaf, physical, l);
+                self.store_any(&pointers, (&value, stored.bits[l]), &part, l);
             }
             if reg != pointer {
                 self.give(reg, s);
@@ -416,14 +495,7 @@ impl Run<'_> {
         others.into_iter().any(|reg| !self.is_unwritten(self.columns[reg as usize].value(lane)))
     }
 
-    fn store_any(
-        &mut self,
-        pointers: &Column,
-        (value, bits): (&Value, u64),
-        leaf: &Leaf,
-        physical: Option<u32>,
-        lane: usize,
-    ) {
+    fn store_any(&mut self, pointers: &Column, (value, bits): (&Value, u64), part: &Part<'_>, lane: usize) {
         let all = match pointers.value(lane).patterns(pointers.bits[lane]) {
             Ok(all) => all,
             Err(unknown) => {
@@ -436,13 +508,14 @@ impl Run<'_> {
                 return;
             }
         };
-        let targets = self.targets(&all, leaf, physical, lane, true);
+        let targets = self.targets(&all, part, lane, true);
         let perhaps = targets.len() > 1 || self.forks.is_weak(lane);
         for target in &targets {
             match *target {
                 Target::At { object, offset } => {
                     let several = targets.len() > 1;
-                    self.in_doubt(several, |run| run.put(object, offset, leaf.kind, (value, bits), perhaps, lane));
+                    let perhaps = perhaps || self.is_cut(object, offset, part);
+                    self.in_doubt(several, |run| run.put(object, offset, part.leaf.kind, (value, bits), perhaps, lane));
                 }
                 Target::Open { object, cause } => drop(self.objects[object].lost.get_or_insert(cause)),
                 // It may go anywhere.

@@ -204,7 +204,7 @@ impl Run<'_> {
             let observed = self.observed(l);
             let column = &self.columns[pointer as usize];
             let (value, bits) = match column.value(l).patterns(column.bits[l]).as_deref() {
-                Ok([one]) => match self.target(*one, size, physical.then_some(size as u32), l, true) {
+                Ok([one]) => match self.target(*one, size, physical.then_some(size as u32), l, op != AtomicOp::Load) {
                     Target::At { object, offset } => {
                         self.atomic_at((op, kind), (object, offset), args, l, (atomic, observed))
                     }

@@ -27,6 +27,22 @@ pub(super) struct Place {
     pub(super) view: View,
 }
 
+/// Why there is no texel at some coordinates.
+#[derive(Clone, Copy, Debug)]
+enum Missing {
+    /// They are beyond the edge of an object, where the device is robust: the cause for what that leaves open, and whether the
+    /// invocation has stored there.
+    Beyond { object: usize, cause: u32, stored: bool },
+    /// Nothing is known of it; the cause for what follows.
+    Unknown { cause: u32 },
+}
+
+impl From<u32> for Missing {
+    fn from(cause: u32) -> Missing {
+        Missing::Unknown { cause }
+    }
+}
+
 /// How a texel is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Touch {
@@ -57,7 +73,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The texel at a lane's coordinates; `Err` is the cause for what a read gives, beyond the edge too.
+    /// The texel at a lane's coordinates.
     fn place(
         &mut self,
         image: Reg,
@@ -65,7 +81,7 @@ impl<'a> Run<'a> {
         (level, offset): Modified,
         store: bool,
         lane: usize,
-    ) -> Result<Place, u32> {
+    ) -> Result<Place, Missing> {
         let (object, image) = self.image_of(image, lane)?;
         let mut at = [0i64; 4];
         for k in 0..n {
@@ -87,18 +103,34 @@ impl<'a> Run<'a> {
         let texel = Texel::of(image.format);
         let inside = u32::try_from(level).is_ok_and(|level| level < image.levels_shown());
         let index = if inside { index(image, at, level as u32) } else { None };
+        // Of texel buffers, the looser promise is that of buffers.
+        let loose = image.dim == Dim::Buffer && self.dispatch.robustness == Robustness::Access;
         match (index, texel) {
             (Some(index), Some(texel)) => {
-                let offset = index as usize * texel.bytes as usize;
+                let size = texel.bytes as usize;
+                let offset = index as usize * size;
+                if loose && !store && self.edges.is_near(object, offset..offset + size) {
+                    return Err(self.cause(CauseKind::Robustness).into());
+                }
                 Ok(Place { object, offset, texel, view: image.view })
             }
             _ => {
                 if self.dispatch.robustness != Robustness::None {
-                    return Err(self.cause(CauseKind::Robustness));
+                    if let Some(texel) = texel.filter(|_| loose && !store) {
+                        let size = i64::from(texel.bytes);
+                        let start = at[0].saturating_mul(size);
+                        self.edges.load(object, &(start..start.saturating_add(size)), image.data.len());
+                    }
+                    let invocation = self.forks.original(lane) as u32;
+                    if store {
+                        self.edges.store_texel(object, invocation, at);
+                    }
+                    let stored = self.edges.has_stored_texel(object, invocation, at);
+                    return Err(Missing::Beyond { object, cause: self.cause(CauseKind::Robustness), stored });
                 }
                 let extent = image.extent_shown(0);
                 let detail = || format!("texel {:?}, level {level}, of an image of {extent:?}", &at[..n as usize]);
-                Err(self.fault(FaultKind::OutOfBounds, lane, detail))
+                Err(self.fault(FaultKind::OutOfBounds, lane, detail).into())
             }
         }
     }
@@ -163,10 +195,11 @@ impl<'a> Run<'a> {
             for i in 0..n {
                 let (value, bits) = match &place {
                     Ok(place) => self.component(place, i as usize, l),
-                    Err(cause) if self.log.kind(*cause) == CauseKind::Robustness => {
-                        self.beyond(image, i as usize, *cause, l)
+                    Err(Missing::Beyond { cause, stored: false, .. }) => self.beyond(image, i as usize, *cause, l),
+                    // What it stored there it may find again.
+                    Err(Missing::Beyond { cause, stored: true, .. } | Missing::Unknown { cause }) => {
+                        (Value::Any(*cause), 0)
                     }
-                    Err(cause) => (Value::Any(*cause), 0),
                 };
                 let width = self.program.kinds[(dst + i) as usize].width();
                 self.columns[(dst + i) as usize].set(l, bits & mask(width), value);
@@ -256,9 +289,15 @@ impl<'a> Run<'a> {
         for l in lanes.iter() {
             let place = match self.place(image, coordinates, (None, None), true, l) {
                 Ok(place) => place,
-                // Beyond the edge nothing is written.
-                Err(cause) if self.log.kind(cause) == CauseKind::Robustness => continue,
-                Err(cause) => {
+                // Beyond the edge nothing is written, but of a texel buffer anything under the looser promise.
+                Err(Missing::Beyond { object, cause, .. }) => {
+                    let of = self.images.get(object).copied().flatten();
+                    if self.dispatch.robustness == Robustness::Access && of.is_some_and(|of| of.dim == Dim::Buffer) {
+                        self.objects[object].lost.get_or_insert(cause);
+                    }
+                    continue;
+                }
+                Err(Missing::Unknown { cause }) => {
                     if let Ok((object, _)) = self.image_of(image, l) {
                         self.objects[object].lost.get_or_insert(cause);
                     }
@@ -343,8 +382,10 @@ impl<'a> Run<'a> {
             let handle = self.columns[image as usize].bits[l];
             let (value, bits) = match self.place(image, coordinates, (None, None), true, l) {
                 Ok(place) => (Value::Bits, handle / OBJECT * OBJECT + place.offset as u64),
-                Err(cause) if self.log.kind(cause) == CauseKind::Fault => (Value::Any(cause), OUTSIDE),
-                Err(cause) => (Value::Any(cause), 0),
+                Err(Missing::Unknown { cause }) if self.log.kind(cause) == CauseKind::Fault => {
+                    (Value::Any(cause), OUTSIDE)
+                }
+                Err(Missing::Beyond { cause, .. } | Missing::Unknown { cause }) => (Value::Any(cause), 0),
             };
             self.columns[dst as usize].set(l, bits, value);
         }

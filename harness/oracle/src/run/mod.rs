@@ -4,6 +4,7 @@ mod access;
 mod atomics;
 mod copies;
 mod data;
+mod edges;
 mod float;
 mod flow;
 mod forks;
@@ -35,6 +36,7 @@ use crate::site::Reading;
 use crate::value::Value;
 use assay_spirv::sampling::Sampler;
 use atomics::Contention;
+use edges::Edges;
 use lanes::{Column, Lanes};
 use log::Log;
 use races::Races;
@@ -65,13 +67,16 @@ fn once<'a>(
     limits: &Limits,
     reading: Reading,
 ) -> Result<Run<'a>, RunError> {
-    let mut contention = Contention::default();
+    let (mut contention, mut edges) = (Contention::default(), Edges::default());
     loop {
-        let run = parallel::groups(program, dispatch, limits, reading, &contention)?;
-        // Atomic results that later invocations may have changed are known now; each round knows more.
-        match run.contention.next() {
-            Some(next) => contention = next,
-            None => return Ok(run),
+        let run = parallel::groups(program, dispatch, limits, reading, (&contention, &edges))?;
+        // Atomic results that later invocations may have changed are known now, and loads beyond ends; each round knows more.
+        match (run.contention.next(), run.edges.next()) {
+            (None, None) => return Ok(run),
+            (order, beyond) => {
+                contention = order.unwrap_or(contention);
+                edges = beyond.unwrap_or(edges);
+            }
         }
     }
 }
@@ -113,6 +118,7 @@ pub(crate) struct Run<'a> {
     pub(crate) log: Log,
     pub(crate) races: Races,
     pub(crate) contention: Contention,
+    pub(crate) edges: Edges,
     pub(crate) trails: Trails,
     pub(crate) tangles: Tangles,
     pub(crate) group: [u32; 3],

@@ -5,6 +5,7 @@
 //! is put together in the order of the parts; else all of it runs again, one workgroup after another.
 
 use super::atomics::Contention;
+use super::edges::Edges;
 use super::{Run, UNREAD};
 use crate::dispatch::{Dispatch, Limits};
 use crate::error::RunError;
@@ -17,17 +18,18 @@ use std::ops::Range;
 /// Parts for each thread: some take longer than others.
 const PARTS: u64 = 4;
 
-/// Runs all workgroups, knowing what earlier runs found of atomics.
+/// Runs all workgroups, knowing what earlier runs found of atomics and of accesses beyond ends.
 pub(super) fn groups<'a>(
     program: &'a Program,
     dispatch: &'a Dispatch,
     limits: &Limits,
     reading: Reading,
-    contention: &Contention,
+    (contention, edges): (&Contention, &Edges),
 ) -> Result<Run<'a>, RunError> {
     let make = || -> Result<Run<'a>, RunError> {
         let mut run = Run::new(program, dispatch, *limits, reading)?;
         run.contention = contention.knowing();
+        run.edges = edges.knowing();
         Ok(run)
     };
     let mut run = make()?;
@@ -127,6 +129,7 @@ impl<'a> Run<'a> {
                 self.objects[1] = last;
             }
             self.contention.join(other.contention);
+            self.edges.join(&other.edges);
             self.readings_differ |= other.readings_differ;
             self.endless |= other.endless;
             self.instructions += other.instructions;

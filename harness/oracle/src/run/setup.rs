@@ -1,6 +1,7 @@
 //! Before the first workgroup, between workgroups, and after the last.
 
 use super::atomics::Contention;
+use super::edges::Edges;
 use super::forks::Forks;
 use super::lanes::{Column, Lanes};
 use super::log::Log;
@@ -146,6 +147,7 @@ impl<'a> Run<'a> {
             log: Log::default(),
             races: Races::default(),
             contention: Contention::default(),
+            edges: Edges::default(),
             trails: Trails::default(),
             tangles: Tangles::default(),
             group: [0; 3],
@@ -340,6 +342,7 @@ impl<'a> Run<'a> {
         let mut memory = Object::unwritten(self.program.workgroup_bytes as usize);
         self.program.zeroed.iter().for_each(|(offset, size)| memory.mark_written(*offset, *size));
         self.objects[1] = memory;
+        self.edges.begin_group();
         self.begin_races();
         self.begin_subgroups();
         if self.program.tangled {

@@ -1,0 +1,139 @@
+//! Accesses beyond the ends of resources, as far as they bear on others: Vulkan, "Robust Buffer Access", "Robust Buffer Access 2",
+//! "Robust Image Access" and "Robust Image Access 2".
+//!
+//! What an invocation stored beyond an end, a load of its own may find there again. Under the weaker promise a load inside a buffer may
+//! be treated as if it were beyond its end where another one is less than 16 bytes away, whoever does that and when: so loads beyond
+//! ends are found out by a first run.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+/// "Any access of the same type (..) to the same buffer that is less than 16 bytes away .. may behave as if it is also outside".
+const NEAR: i64 = 16;
+
+/// What was accessed beyond the ends of resources.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Edges {
+    /// Bytes beyond the ends of buffers that invocations of this workgroup stored, by object and invocation.
+    stored: HashMap<(usize, u32), Vec<Range<i64>>>,
+    /// Texels beyond the edges of images that they stored.
+    texels: HashSet<(usize, u32, [i64; 4])>,
+    /// Of buffers that are loaded beyond their ends, the loads next to these: known from the run before.
+    known: BTreeMap<usize, Next>,
+    /// The same with those of this run.
+    found: BTreeMap<usize, Next>,
+}
+
+/// The loads beyond the ends of a buffer that are next to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Next {
+    /// Where the last of those ends that begin before it.
+    before: i64,
+    /// Where the first of those begins that end behind it.
+    behind: i64,
+}
+
+impl Next {
+    const NONE: Next = Next { before: i64::MIN, behind: i64::MAX };
+
+    fn with(self, other: Next) -> Next {
+        Next { before: self.before.max(other.before), behind: self.behind.min(other.behind) }
+    }
+}
+
+impl Edges {
+    /// A run that knows what this one found; `None` if it found nothing new.
+    pub(super) fn next(&self) -> Option<Edges> {
+        (self.found != self.known).then(|| Edges { known: self.found.clone(), ..Edges::default() }.knowing())
+    }
+
+    /// A run that knows the same and has found nothing more yet.
+    pub(super) fn knowing(&self) -> Edges {
+        Edges { known: self.known.clone(), found: self.known.clone(), ..Edges::default() }
+    }
+
+    /// Takes in what a part of the workgroups found that ran apart.
+    pub(super) fn join(&mut self, other: &Edges) {
+        other.found.iter().for_each(|(object, next)| self.find(*object, *next));
+    }
+
+    /// Another workgroup begins.
+    pub(super) fn begin_group(&mut self) {
+        self.stored.clear();
+        self.texels.clear();
+    }
+
+    /// Notes bytes beyond the ends of a buffer that an invocation stores.
+    pub(super) fn store(&mut self, object: usize, invocation: u32, bytes: Range<i64>) {
+        self.stored.entry((object, invocation)).or_default().push(bytes);
+    }
+
+    /// Whether an invocation has stored any of these bytes.
+    pub(super) fn has_stored(&self, object: usize, invocation: u32, bytes: &Range<i64>) -> bool {
+        let stored = self.stored.get(&(object, invocation));
+        stored.is_some_and(|all| all.iter().any(|one| one.start < bytes.end && bytes.start < one.end))
+    }
+
+    /// Notes a texel beyond the edge of an image that an invocation stores.
+    pub(super) fn store_texel(&mut self, object: usize, invocation: u32, at: [i64; 4]) {
+        self.texels.insert((object, invocation, at));
+    }
+
+    /// Whether an invocation has stored a texel.
+    pub(super) fn has_stored_texel(&self, object: usize, invocation: u32, at: [i64; 4]) -> bool {
+        self.texels.contains(&(object, invocation, at))
+    }
+
+    /// Notes that bytes are loaded of which some are not among a buffer's `length`.
+    pub(super) fn load(&mut self, object: usize, bytes: &Range<i64>, length: usize) {
+        let length = length as i64;
+        let before = if bytes.start < 0 && bytes.end > -NEAR { bytes.end } else { i64::MIN };
+        let behind = if bytes.end > length && bytes.start < length + NEAR { bytes.start } else { i64::MAX };
+        let next = Next { before, behind };
+        if next != Next::NONE {
+            self.find(object, next);
+        }
+    }
+
+    fn find(&mut self, object: usize, next: Next) {
+        let found = self.found.entry(object).or_insert(Next::NONE);
+        *found = found.with(next);
+    }
+
+    /// Whether bytes of a buffer are near others that are loaded beyond its ends.
+    #[inline]
+    pub(super) fn is_near(&self, object: usize, bytes: Range<usize>) -> bool {
+        self.known.get(&object).is_some_and(|next| {
+            let (start, end) = (bytes.start as i64, bytes.end as i64);
+            start.saturating_sub(next.before) < NEAR || next.behind.saturating_sub(end) < NEAR
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_is_less_than_16_bytes_away() {
+        let mut edges = Edges::default();
+        // From the 8th byte behind a buffer of 64 on, and too far before it.
+        edges.load(3, &(72..76), 64);
+        edges.load(3, &(-20..-16), 64);
+        assert!(!edges.is_near(3, 60..64));
+        let next = edges.next().expect("something new");
+        assert!(next.is_near(3, 60..64) && next.is_near(3, 57..58));
+        assert!(!next.is_near(3, 52..56) && !next.is_near(3, 0..4) && !next.is_near(4, 60..64));
+        assert!(next.next().is_none());
+    }
+
+    #[test]
+    fn an_invocation_finds_its_own_stores() {
+        let mut edges = Edges::default();
+        edges.store(2, 5, 64..68);
+        assert!(edges.has_stored(2, 5, &(67..68)) && !edges.has_stored(2, 5, &(68..72)));
+        assert!(!edges.has_stored(2, 6, &(64..68)) && !edges.has_stored(1, 5, &(64..68)));
+        edges.begin_group();
+        assert!(!edges.has_stored(2, 5, &(64..68)));
+    }
+}
