@@ -154,3 +154,24 @@ fn integers_beyond_the_format_are_not_checked() {
     assert_eq!((open(&tens), word(&tens, 0, 0)), (vec![], Expected::Exact(3 << 30 | 2 << 20 | 1 << 10 | 1023)));
     assert_eq!(open(&store(ImageFormat::Rgb10a2ui, "rgb10a2uint", "vec4u(1023u, 1u, 2u, 4u)", 4)), [0]);
 }
+
+/// "If Level of Detail is greater than levelCount, the result is undefined"; of the one in between nothing is said.
+#[test]
+fn a_level_that_there_is_not_has_no_size() {
+    let text = "@group(0) @binding(0) var image: texture_2d<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(4)
+        fn main(@builtin(local_invocation_index) i: u32) { out[i] = textureDimensions(image, i).x; }";
+    let levels = Image {
+        dim: Dim::Dim2D,
+        extent: [8, 1, 1],
+        layers: 1,
+        levels: 2,
+        format: ImageFormat::R32ui,
+        view: View::ALL,
+        data: vec![0; 48],
+    };
+    let outcome = dispatch(text, vec![Resource::Image(levels), words(&[9; 4])], Robustness::None);
+    assert_eq!((word(&outcome, 1, 0), word(&outcome, 1, 1)), (Expected::Exact(8), Expected::Exact(4)));
+    assert_eq!([2, 3].map(|i| cause(&outcome, 1, i)), [CauseKind::Unspecified; 2]);
+}

@@ -399,7 +399,11 @@ impl<'a> Run<'a> {
                     ImageQuery::Samples => [1, 0, 0, 0],
                     ImageQuery::Size { lod, arrayed } => {
                         let level = lod.map_or(Ok(0), |lod| self.decided(lod, l))?;
-                        let [x, y, z] = image.extent_shown(level.min(31) as u32);
+                        // "If Level of Detail is greater than levelCount, the result is undefined". Of levelCount itself nothing
+                        // is said, and there is no such level.
+                        let level = u32::try_from(level).ok().filter(|level| *level < image.levels_shown());
+                        let level = level.ok_or_else(|| self.cause(CauseKind::Unspecified))?;
+                        let [x, y, z] = image.extent_shown(level);
                         let cubes = image.layers_shown() / if image.dim == Dim::Cube { 6 } else { 1 };
                         let layers = if arrayed { cubes } else { 0 };
                         match image.dim {
