@@ -337,3 +337,30 @@ fn only_the_last_sum_of_a_dot_product_saturates() {
         assert_eq!(cause(&outcome, 0, 0), CauseKind::Unspecified, "{op} {factors:?}");
     }
 }
+
+/// "If two masks are present, the first applies to Target (..), and the second applies to Source"; one applies to both.
+#[test]
+fn each_side_of_a_copy_has_its_own_memory_operands() {
+    use assay_oracle::{Buffer, Dispatch, Expected, FaultKind, Limits, Program, Resource, Slot, SpecValues};
+    let copied = |masks: &str| {
+        let text = POINTERS.replace("OpStore %to %more Aligned 4", &format!("OpCopyMemory %to %value_at {masks}"));
+        let program = Program::new(&spirv(&text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+        let buffer = |data: [u64; 2], address| {
+            let data = data.iter().flat_map(|word| word.to_le_bytes()).collect();
+            Resource::Buffer(Buffer { data, address: Some(address) })
+        };
+        // The target at 0x1008, the source at 0x200c.
+        let bindings = [(Slot::new(0, 0), buffer([0x2004, 0], 0x1000)), (Slot::new(0, 1), buffer([0, 41], 0x2004))];
+        let push_constants = [0x1000u64.to_le_bytes(), [0; 8]].concat();
+        let dispatch = Dispatch { bindings: bindings.into(), push_constants, ..Dispatch::default() };
+        program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+    };
+    for masks in ["Aligned 4", "Aligned 8 Aligned 4", "Volatile|Aligned 8 Nontemporal|Aligned 4"] {
+        let outcome = copied(masks);
+        assert_eq!((faults(&outcome), word(&outcome, 0, 2)), (vec![], Expected::Exact(41)), "{masks}");
+    }
+    for masks in ["Aligned 8", "Aligned 4 Aligned 8", "Aligned 16 Aligned 4"] {
+        let kinds: Vec<FaultKind> = copied(masks).faults.iter().map(|fault| fault.kind).collect();
+        assert_eq!(kinds, [FaultKind::Pointer], "{masks}");
+    }
+}

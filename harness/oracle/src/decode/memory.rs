@@ -4,7 +4,7 @@ use super::{Decoder, OUTSIDE, Pointee, Result, Val};
 use crate::inst::{AtomicOp, Inst, IntOp, Order, Reg, Term};
 use crate::ty::{Kind, Layout, Mode};
 use assay_spirv::module::{Instruction, Type, TypeId};
-use assay_spirv::tables::{MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
+use assay_spirv::tables::{MEMORY_ACCESS, MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
 
 impl Decoder<'_> {
     /// A variable of a function: registers of its own.
@@ -98,16 +98,18 @@ impl Decoder<'_> {
     pub(super) fn copy_memory(&mut self, i: Instruction) -> Result {
         let (to, to_pointee) = self.pointer(i, 0)?;
         let (from, from_pointee) = self.pointer(i, 1)?;
-        let access = i.operands().get(2..).unwrap_or_default();
+        // "If two masks are present, the first applies to Target (..), and the second applies to Source"; one applies to both.
+        let of_target = i.operands().get(2..).unwrap_or_default();
+        let of_source = of_target.get(operands_of(of_target)..).filter(|mask| !mask.is_empty()).unwrap_or(of_target);
         let kinds: Vec<Kind> = from_pointee.layout.leaves().iter().map(|leaf| leaf.kind).collect();
         let n = kinds.len() as u32;
         let reg = self.registers(kinds)?;
         let between = Val { reg, ty: from.ty, n, pointee: None };
-        self.read(&between, &from, &from_pointee, access)?;
+        self.read(&between, &from, &from_pointee, of_source)?;
         for pointer in [self.word(i, 1)?, self.word(i, 0)?] {
             self.relax_object(pointer, reg)?;
         }
-        self.write(reg, n, &to, &to_pointee, access)
+        self.write(reg, n, &to, &to_pointee, of_target)
     }
 
     /// `OpAccessChain` and its kin. `element`: the first index steps over whole pointees.
@@ -290,6 +292,13 @@ impl Decoder<'_> {
         self.emit(Inst::Atomic { op: does, kind, dst, pointer: pointer.reg, args, order, physical });
         Ok(())
     }
+}
+
+/// How many words a mask of memory operands takes, with the operands of its bits.
+fn operands_of(access: &[u32]) -> usize {
+    let Some(mask) = access.first() else { return 0 };
+    let bits = MEMORY_ACCESS.iter().filter(|bit| bit.value != 0 && mask & bit.value == bit.value);
+    1 + bits.map(|bit| bit.parameters.len()).sum::<usize>()
 }
 
 /// The alignment that a physical access states; `None` for logical pointers.
