@@ -198,17 +198,27 @@ pub(crate) enum SubgroupOp {
     Ballot,
     InverseBallot,
     BallotBitExtract,
-    BallotBitCount { reach: Reach },
+    BallotBitCount {
+        reach: Reach,
+    },
     BallotFindLsb,
     BallotFindMsb,
     Shuffle,
     ShuffleXor,
     ShuffleUp,
     ShuffleDown,
-    Rotate { cluster: u32 },
+    /// In clusters of a size, or all of the subgroup.
+    Rotate {
+        cluster: Option<u32>,
+    },
     QuadBroadcast,
-    QuadSwap { direction: u32 },
-    Fold { fold: Fold, reach: Reach },
+    QuadSwap {
+        direction: u32,
+    },
+    Fold {
+        fold: Fold,
+        reach: Reach,
+    },
 }
 
 impl SubgroupOp {
@@ -414,6 +424,10 @@ pub(crate) enum Inst {
     Barrier {
         scope: u32,
         order: Order,
+    },
+    /// `OpAssumeTrueKHR`.
+    Assume {
+        condition: Reg,
     },
     /// `OpMemoryBarrier`.
     Fence {

@@ -23,6 +23,7 @@ pub enum Watch {
 use Watch::{Cannot, Elsewhere, Enforced, Followed, Open, Refused};
 
 const ONE_OF: &str = "oracle::run::uniform::chosen_uniformly";
+const SAME: &str = "oracle::run::uniform::same_in_subgroup";
 const OFFSET: &str = "oracle::run::uniform::offset_within";
 const ATTACHMENTS: &str = "vulkan::tile::check::attachments";
 const MATRICES: &str = "cooperative matrices";
@@ -44,8 +45,8 @@ const WATCHES: &[(&str, Watch)] = &[
     ("04745", Enforced("oracle::run::uniform::pushed_uniformly")),
     ("10148", Enforced(ONE_OF)),
     ("10149", Enforced(ONE_OF)),
-    ("06276", Enforced("oracle::run::uniform::broadcast_uniformly")),
-    ("06277", Enforced("oracle::run::uniform::broadcast_uniformly")),
+    ("06276", Enforced(SAME)),
+    ("06277", Enforced(SAME)),
     ("06315", Enforced("oracle::run::access::physical_target")),
     ("11819", Enforced("oracle::run::access::physical_target")),
     ("10834", Cannot("no buffer that is bound has 4 GiB: an offset beyond 32 bits is out of bounds, which is a fault")),
@@ -129,6 +130,9 @@ const WATCHES: &[(&str, Watch)] = &[
     ("Image Formats and Vulkan Formats", Enforced("oracle::run::setup::add_image")),
     ("Tensor Element Types And Vulkan Formats", Refused("tensors")),
     ("unformatted accesses", Enforced("oracle::run::images::access_fits")),
+    ("ClusterSize", Enforced("oracle::run::uniform::cluster_fits")),
+    ("OpGroupNonUniformInverseBallot: Value", Enforced(SAME)),
+    ("OpAssumeTrueKHR: Condition", Enforced("oracle::run::uniform::assume")),
 ];
 
 /// Every rule that only running shows, with who sees to it.

@@ -240,6 +240,47 @@ fn others(pairs: &mut Vec<Pair>) {
         };
         pairs.push(Pair { rule, broken: who("%own"), kept: who("%2") });
     }
+    // What a subgroup of four agrees on, and its clusters.
+    let of_four = |capability: &str, body: &str| {
+        let capabilities = format!("OpCapability GroupNonUniform\nOpCapability {capability}");
+        let types = "%bool = OpTypeBool\n%8 = OpConstant %uint 8\n%ballot = OpConstantComposite %v4uint %2 %0 %0 %0";
+        let layout = assay_oracle::Layout::Linear;
+        (shader(&capabilities, "", types, body), Dispatch { subgroup_size: 4, layout, ..none() })
+    };
+    let inverse = |bits: &str| {
+        let body = format!(
+            "%bits = OpCompositeInsert %v4uint {bits} %ballot 0\n%bit = OpGroupNonUniformInverseBallot %bool %3 %bits\n\
+             %result = OpSelect %uint %bit %1 %0"
+        );
+        of_four("GroupNonUniformBallot", &body)
+    };
+    let rule = "OpGroupNonUniformInverseBallot: Value";
+    pairs.push(Pair { rule, broken: inverse("%own"), kept: inverse("%3") });
+    let cluster = |size: &str| {
+        let body = format!("%result = OpGroupNonUniformIAdd %uint %3 ClusteredReduce %own {size}");
+        of_four("GroupNonUniformClustered", &body)
+    };
+    for (broken, kept) in [("%8", "%4"), ("%3", "%2"), ("%0", "%1")] {
+        pairs.push(Pair { rule: "ClusterSize", broken: cluster(broken), kept: cluster(kept) });
+    }
+    let rotated = |size: &str| {
+        let (text, dispatch) = cluster(size);
+        let text = text
+            .replace(
+                "OpCapability GroupNonUniformClustered",
+                "OpCapability GroupNonUniformRotateKHR\nOpExtension \"SPV_KHR_subgroup_rotate\"",
+            )
+            .replace("IAdd %uint %3 ClusteredReduce %own", "RotateKHR %uint %3 %own %1");
+        (text, dispatch)
+    };
+    pairs.push(Pair { rule: "ClusterSize", broken: rotated("%0"), kept: rotated("%4") });
+    let assumed = |below: &str| {
+        let body =
+            format!("%less = OpULessThan %bool %own {below}\nOpAssumeTrueKHR %less\n%result = OpCopyObject %uint %own");
+        let capabilities = "OpCapability ExpectAssumeKHR\nOpExtension \"SPV_KHR_expect_assume\"";
+        (shader(capabilities, "", "%bool = OpTypeBool", &body), none())
+    };
+    pairs.push(Pair { rule: "OpAssumeTrueKHR: Condition", broken: assumed("%3"), kept: assumed("%4") });
     // Physical pointers: four words at address 0x10000.
     let pointed = |address: u64| {
         let types = format!(

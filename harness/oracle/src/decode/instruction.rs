@@ -28,6 +28,11 @@ impl Decoder<'_> {
             Group::Float => self.float(i, op),
             Group::Extended => self.extended(i),
             Group::Control if op == Op::FunctionCall => self.call(i),
+            Group::Control if op == Op::AssumeTrueKHR => {
+                let condition = self.operand(i, 0)?.reg;
+                self.emit(Inst::Assume { condition });
+                Ok(())
+            }
             Group::Outside | Group::Control => self.invalid(format!("{op} does not stand here")),
             Group::Subgroup => self.subgroup(i, op),
             Group::Image => self.image(i, op),

@@ -45,8 +45,8 @@ impl Decoder<'_> {
             Op::GroupNonUniformShuffleDown => (SubgroupOp::ShuffleDown, false),
             Op::GroupNonUniformRotateKHR => {
                 let cluster = match i.operand(3) {
-                    Some(word) => self.constant(word)? as u32,
-                    None => 0,
+                    Some(word) => Some(self.constant(word)? as u32),
+                    None => None,
                 };
                 (SubgroupOp::Rotate { cluster }, false)
             }
@@ -54,6 +54,9 @@ impl Decoder<'_> {
             Op::GroupNonUniformQuadSwap => {
                 let direction = self.word(i, 2)?;
                 let direction = self.constant(direction)? as u32;
+                if direction > 2 {
+                    return self.invalid(format!("a Direction of {direction}"));
+                }
                 (SubgroupOp::QuadSwap { direction }, false)
             }
             Op::GroupNonUniformIAdd => folds(Fold::Add),

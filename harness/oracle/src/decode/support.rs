@@ -30,7 +30,7 @@ pub(crate) fn group(op: Op) -> Group {
     match op {
         Op::Nop | Op::SourceContinued | Op::Source | Op::SourceExtension | Op::Name | Op::MemberName | Op::String
         | Op::Line | Op::FunctionParameter | Op::Phi | Op::LoopMerge | Op::SelectionMerge | Op::Label | Op::NoLine
-        | Op::ModuleProcessed | Op::AssumeTrueKHR => Group::Nothing,
+        | Op::ModuleProcessed => Group::Nothing,
         Op::Extension | Op::ExtInstImport | Op::MemoryModel | Op::EntryPoint | Op::ExecutionMode | Op::Capability
         | Op::TypeVoid | Op::TypeBool | Op::TypeInt | Op::TypeFloat | Op::TypeVector | Op::TypeMatrix | Op::TypeImage
         | Op::TypeSampler | Op::TypeSampledImage | Op::TypeArray | Op::TypeRuntimeArray | Op::TypeStruct | Op::TypePointer
@@ -57,7 +57,7 @@ pub(crate) fn group(op: Op) -> Group {
         | Op::AtomicSMin | Op::AtomicUMin | Op::AtomicSMax | Op::AtomicUMax | Op::AtomicAnd | Op::AtomicOr | Op::AtomicXor
         | Op::AtomicFMinEXT | Op::AtomicFMaxEXT | Op::AtomicFAddEXT => Group::Atomic,
         Op::FunctionCall | Op::Branch | Op::BranchConditional | Op::Switch | Op::Return | Op::ReturnValue
-        | Op::Unreachable => Group::Control,
+        | Op::Unreachable | Op::AssumeTrueKHR => Group::Control,
         Op::ControlBarrier | Op::MemoryBarrier => Group::Barrier,
         Op::ConvertFToU | Op::ConvertFToS | Op::ConvertSToF | Op::ConvertUToF | Op::FConvert | Op::QuantizeToF16
         | Op::FNegate | Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::FRem | Op::FMod | Op::VectorTimesScalar

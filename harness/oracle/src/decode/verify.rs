@@ -44,6 +44,7 @@ fn made(inst: &Inst, sites: &[Site]) -> Option<Span> {
         | Inst::Store { .. }
         | Inst::Atomic { .. }
         | Inst::Barrier { .. }
+        | Inst::Assume { .. }
         | Inst::Fence { .. }
         | Inst::Call { .. }
         | Inst::ImageRead { .. }
@@ -105,6 +106,7 @@ fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
         Inst::Atomic { dst, pointer, args, .. } => {
             dst.iter().map(one).chain([one(pointer), one(&args[0]), one(&args[1])]).collect()
         }
+        Inst::Assume { condition } => vec![one(condition)],
         Inst::Barrier { .. } | Inst::Fence { .. } => Vec::new(),
         Inst::Call { args, .. } => args.iter().flat_map(|(dst, src, n)| [many(dst, n), many(src, n)]).collect(),
         Inst::ImageRead { dst, n, image, coordinates: (at, count), level, offset } => {

@@ -203,6 +203,7 @@ impl Run<'_> {
                 self.moved_by(inst, lanes);
             }
             Inst::Barrier { scope, order } => self.barrier(*scope, *order, lanes)?,
+            Inst::Assume { condition } => self.assume(*condition, lanes)?,
             Inst::Fence { order } => self.fence(*order, lanes),
             Inst::Call { function, args } => {
                 for (dst, src, n) in args {

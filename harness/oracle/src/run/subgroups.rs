@@ -169,7 +169,7 @@ impl Run<'_> {
             SubgroupOp::ShuffleUp => from(index().and_then(|by| own.checked_sub(by))),
             SubgroupOp::ShuffleDown => from(index().and_then(|by| own.checked_add(by)).filter(|p| *p < size)),
             SubgroupOp::Rotate { cluster } => {
-                let cluster = if cluster == 0 { size } else { cluster as usize };
+                let cluster = cluster.map_or(size, |cluster| cluster.max(1) as usize);
                 from(index().map(|by| own / cluster * cluster + (own % cluster + by % cluster) % cluster))
             }
             SubgroupOp::QuadBroadcast => from(index().filter(|k| *k < 4).map(|k| own / 4 * 4 + k)),

@@ -1,9 +1,9 @@
 //! Rules on what has to be the same for invocations, and on offsets: only running shows whether they are kept.
 
-use super::Run;
 use super::lanes::Lanes;
+use super::{Run, Stop};
 use crate::decode::{OBJECT, counted, outside};
-use crate::inst::{Inst, Reg, SubgroupOp};
+use crate::inst::{Inst, Reach, Reg, SubgroupOp};
 use crate::layout::Layout;
 use crate::outcome::FaultKind;
 use crate::program::Choice;
@@ -27,7 +27,10 @@ impl Run<'_> {
             | Inst::ImageQuery { image, .. }
             | Inst::TexelPointer { image, .. } => self.chosen_uniformly(*image, lanes),
             Inst::LookUp(look_up) => self.chosen_uniformly(look_up.image, lanes),
-            Inst::Subgroup { op, second, .. } => self.broadcast_uniformly(*op, *second, lanes),
+            Inst::Subgroup { op, value, n, second, .. } => {
+                self.same_in_subgroup(*op, (*value, *n), *second, lanes);
+                self.cluster_fits(*op, lanes);
+            }
             _ => {}
         }
     }
@@ -108,27 +111,63 @@ impl Run<'_> {
         }
     }
 
-    /// Who broadcasts is the same for all invocations of a subgroup.
-    fn broadcast_uniformly(&mut self, op: SubgroupOp, second: Reg, lanes: Lanes) {
-        let rule = match op {
-            SubgroupOp::Broadcast => "06277",
-            SubgroupOp::QuadBroadcast => "06276",
+    /// Who broadcasts is the same for all invocations of a subgroup, and so is a ballot that is asked for their bits.
+    fn same_in_subgroup(&mut self, op: SubgroupOp, (value, n): (Reg, u32), second: Reg, lanes: Lanes) {
+        let (rule, of) = match op {
+            SubgroupOp::Broadcast => ("06277", second..second + 1),
+            SubgroupOp::QuadBroadcast => ("06276", second..second + 1),
+            SubgroupOp::InverseBallot => ("OpGroupNonUniformInverseBallot: Value", value..value + n),
             _ => return,
         };
         // Of a layout that is not known the result is undetermined anyway.
         if self.dispatch.layout == Layout::Unknown {
             return;
         }
-        let mut first: BTreeMap<usize, u64> = BTreeMap::new();
-        for (lane, id) in self.known(second, lanes) {
-            let same = *first.entry(self.subgroup_of(lane)).or_insert(id);
-            if same != id {
-                self.fault(FaultKind::Rule, lane, || {
-                    format!("{}: invocation {id} here, {same} in another of the subgroup", named(rule))
-                });
-                return;
+        for reg in of {
+            let mut first: BTreeMap<usize, u64> = BTreeMap::new();
+            for (lane, id) in self.known(reg, lanes) {
+                let same = *first.entry(self.subgroup_of(lane)).or_insert(id);
+                if same != id {
+                    self.fault(FaultKind::Rule, lane, || {
+                        format!("{}: {id} here, {same} in another invocation of the subgroup", named(rule))
+                    });
+                    return;
+                }
             }
         }
+    }
+
+    /// "Behavior is undefined unless ClusterSize is at least 1 and a power of 2. If ClusterSize is greater than the size of the scope,
+    /// executing this instruction results in undefined behavior."
+    fn cluster_fits(&mut self, op: SubgroupOp, lanes: Lanes) {
+        let cluster = match op {
+            SubgroupOp::Fold { reach: Reach::Cluster(size), .. } => size,
+            SubgroupOp::Rotate { cluster: Some(size) } => size,
+            _ => return,
+        };
+        let subgroup = self.dispatch.subgroup_size;
+        if cluster.is_power_of_two() && cluster <= subgroup {
+            return;
+        }
+        let lane = lanes.iter().find(|l| !self.forks.is_weak(*l)).unwrap_or(lanes.list[0] as usize);
+        self.fault(FaultKind::Rule, lane, || {
+            format!("{}: a cluster of {cluster} in a subgroup of {subgroup}", named("ClusterSize"))
+        });
+    }
+
+    /// `OpAssumeTrueKHR`: "Behavior is undefined if Condition is false". Where it may be, nothing that comes after is known.
+    pub(super) fn assume(&mut self, condition: Reg, lanes: Lanes) -> Result<(), Stop> {
+        for l in lanes.iter() {
+            let cause = match self.decided(condition, l) {
+                Ok(0) => {
+                    self.fault(FaultKind::Rule, l, || format!("{}: it is false", named("OpAssumeTrueKHR: Condition")))
+                }
+                Ok(_) => continue,
+                Err(cause) => cause,
+            };
+            return Err(self.lose_everything(cause));
+        }
+        Ok(())
     }
 
     /// An offset of a gather, or of another lookup, is within what the device takes; else the cause for what follows.

@@ -374,4 +374,13 @@ pub static RUN_TIME_RULES: &[RunTimeRule] = &[
         id: "vulkan-environment-for-spirv, Image Format and Type Matching: unformatted accesses",
         says: "an access to an image without format has the signedness and type of the view's format",
     },
+    RunTimeRule {
+        id: "SPIR-V specification, Group and Non-Uniform Instructions: ClusterSize",
+        says: "the size of clusters is a power of two and at most that of the subgroup",
+    },
+    RunTimeRule {
+        id: "SPIR-V specification, OpGroupNonUniformInverseBallot: Value",
+        says: "the ballot of an inverse ballot is the same for all invocations that execute it together",
+    },
+    RunTimeRule { id: "SPV_KHR_expect_assume, OpAssumeTrueKHR: Condition", says: "what is assumed is true" },
 ];

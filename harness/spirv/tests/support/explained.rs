@@ -76,6 +76,11 @@ const GAPS: &[Gap] = &[
         BOTH,
         "Shader Interfaces: uses of ArrayStride that the chapter does not name are invalid; this validator looks at what variables hold",
     ),
+    gap(
+        "quad-swap-direction",
+        BOTH,
+        "Direction must be one of the values that OpGroupNonUniformQuadSwap names; this validator looks whether it is a constant",
+    ),
     gap("image-capability", BOTH, "Capability: the type needs it; this validator asks for it at accesses to the image"),
     gap("signedness", BOTH, "OpTypeInt: this validator looks at the signedness of 32-bit integers only"),
     // Invalid UTF-8: the module cannot be read.

@@ -105,9 +105,32 @@ static GROUPS: &[Signature] = &[
     Signature { ops: &[Op::SubgroupReadInvocationKHR], asks: &[Is(R, Class::SCALARS), Same(A, R), Is(B, Class::INT)] },
 ];
 
-pub(in super::super) static RULES: &[Rule] = &[Rule {
-    name: "group-types",
-    id: "SPIR-V specification, Group and Non-Uniform Instructions: Result Type and operands",
-    says: "what a group operation makes is of the type of its value, a vote is on booleans, a ballot has four unsigned words",
-    on: On::Typed(GROUPS),
-}];
+/// Horizontal, vertical and diagonal.
+const DIRECTIONS: i64 = 3;
+
+pub(in super::super) static RULES: &[Rule] = &[
+    Rule {
+        name: "group-types",
+        id: "SPIR-V specification, Group and Non-Uniform Instructions: Result Type and operands",
+        says: "what a group operation makes is of the type of its value, a vote is on booleans, a ballot has four unsigned words",
+        on: On::Typed(GROUPS),
+    },
+    Rule {
+        name: "quad-swap-direction",
+        id: "SPIR-V specification, OpGroupNonUniformQuadSwap: Direction",
+        says: "the direction of a swap in a quad is a constant: 0, 1 or 2",
+        on: On::Instructions(&[Op::GroupNonUniformQuadSwap], |facts, instruction, found| {
+            let Some(direction) = instruction.operand(2) else { return };
+            if !facts.is_constant(direction) {
+                found.at(instruction, "Direction is no constant");
+                return;
+            }
+            // That of a specialization constant is known when it is specialized.
+            let plain = facts.module.definition_of_word(direction).and_then(|d| d.op) == Some(Op::Constant);
+            let known = facts.module.constant_int(direction).filter(|_| plain);
+            if let Some(known) = known.filter(|known| !(0..DIRECTIONS).contains(known)) {
+                found.at(instruction, format!("Direction is {known}, expected 0, 1 or 2"));
+            }
+        }),
+    },
+];
