@@ -76,6 +76,8 @@ pub(crate) struct Object {
     pub(crate) count: u64,
     /// Whether the shader may write it.
     pub(crate) writable: bool,
+    /// Whether its variable is decorated `Aliased`.
+    pub(crate) aliased: bool,
     /// Whether it is a tile attachment.
     pub(crate) tile: bool,
     /// How one of its descriptors may be chosen, if it has descriptors.

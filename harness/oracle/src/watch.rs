@@ -133,6 +133,7 @@ const WATCHES: &[(&str, Watch)] = &[
     ("ClusterSize", Enforced("oracle::run::uniform::cluster_fits")),
     ("OpGroupNonUniformInverseBallot: Value", Enforced(SAME)),
     ("OpAssumeTrueKHR: Condition", Enforced("oracle::run::uniform::assume")),
+    ("without Aliased", Enforced("oracle::run::aliases::accessed_as")),
 ];
 
 /// Every rule that only running shows, with who sees to it.

@@ -281,6 +281,7 @@ fn others(pairs: &mut Vec<Pair>) {
         (shader(capabilities, "", "%bool = OpTypeBool", &body), none())
     };
     pairs.push(Pair { rule: "OpAssumeTrueKHR: Condition", broken: assumed("%3"), kept: assumed("%4") });
+    aliases(pairs);
     // Physical pointers: four words at address 0x10000.
     let pointed = |address: u64| {
         let types = format!(
@@ -333,6 +334,66 @@ fn others(pairs: &mut Vec<Pair>) {
     ] {
         pairs.push(Pair { rule: "unformatted accesses", broken, kept });
     }
+}
+
+/// A second variable of binding 1, through which words are read, or written.
+fn aliases(pairs: &mut Vec<Pair>) {
+    let rule = "without Aliased";
+    let twice = |aliased: &[&str], body: &str| {
+        let mut decorations = "OpDecorate %again DescriptorSet 0\nOpDecorate %again Binding 1".to_owned();
+        aliased.iter().for_each(|which| decorations += &format!("\nOpDecorate {which} Aliased"));
+        (shader("", &decorations, "%again = OpVariable %to_out StorageBuffer", body), dispatch([]))
+    };
+    const READ: &str = "%other_at = OpAccessChain %to_word %again %0 %own\n%result = OpLoad %uint %other_at";
+    const BOTH: [&str; 2] = ["%out", "%again"];
+    pairs.push(Pair { rule, broken: twice(&[], READ), kept: twice(&BOTH, READ) });
+    pairs.push(Pair { rule, broken: twice(&["%out"], READ), kept: twice(&BOTH, READ) });
+    // Other words are other memory.
+    let next = READ.replace("%own\n", "%next\n");
+    let next = |more: &str| twice(&[], &format!("%next = OpIAdd %uint %own {more}\n{next}"));
+    let many = |(text, dispatch): (String, Dispatch)| {
+        let bindings = [(Slot::new(0, 1), words(&[0; 9]))].into();
+        (text, Dispatch { bindings, ..dispatch })
+    };
+    pairs.push(Pair { rule, broken: many(next("%0")), kept: many(next("%4")) });
+    // Two reads do not meet.
+    let reads = |through: &str| {
+        twice(
+            &[],
+            &format!(
+                "%a_at = OpAccessChain %to_word {through} %0 %4\n%b_at = OpAccessChain %to_word %again %0 %4\n\
+                             %a = OpLoad %uint %a_at\n%b = OpLoad %uint %b_at\n%result = OpIAdd %uint %a %b"
+            ),
+        )
+    };
+    pairs.push(Pair { rule, broken: many(twice(&[], READ)), kept: many(reads("%out")) });
+    // An atomic operation, which is a write, and texels.
+    let atomic = |through: &str| {
+        twice(
+            &[],
+            &format!(
+                "%other_at = OpAccessChain %to_word {through} %0 %own\n\
+                             %result = OpAtomicIAdd %uint %other_at %1 %0 %1"
+            ),
+        )
+    };
+    pairs.push(Pair { rule, broken: atomic("%again"), kept: atomic("%out") });
+    let texels = |aliased: &str| {
+        let decorations = format!(
+            "OpDecorate %first DescriptorSet 0\nOpDecorate %first Binding 0\nOpDecorate %second DescriptorSet 0\n\
+             OpDecorate %second Binding 0{aliased}"
+        );
+        let types = "%image = OpTypeImage %uint 2D 0 0 0 2 R32ui\n%to_image = OpTypePointer UniformConstant %image\n\
+                     %first = OpVariable %to_image UniformConstant\n%second = OpVariable %to_image UniformConstant";
+        let body = "%row = OpUDiv %uint %own %2\n%column = OpUMod %uint %own %2\n\
+                    %at = OpCompositeConstruct %v2uint %column %row\n%ones = OpCompositeConstruct %v4uint %1 %1 %1 %1\n\
+                    %there = OpLoad %image %first\nOpImageWrite %there %at %ones\n%here = OpLoad %image %second\n\
+                    %texel = OpImageRead %v4uint %here %at\n%result = OpCompositeExtract %uint %texel 0";
+        let image = Resource::Image(picture(Dim::Dim2D, ImageFormat::R32ui));
+        (shader("", &decorations, types, body), dispatch([(Slot::new(0, 0), image)]))
+    };
+    let aliased = "\nOpDecorate %first Aliased\nOpDecorate %second Aliased";
+    pairs.push(Pair { rule, broken: texels(""), kept: texels(aliased) });
 }
 
 fn offsets(pairs: &mut Vec<Pair>) {

@@ -274,6 +274,8 @@ impl Decoder<'_> {
                 let uniform = class == StorageClass::Uniform && pointee.is_some_and(|ty| !self.is_old_storage(ty));
                 let tile = class == StorageClass::TileAttachmentQCOM;
                 let writable = !uniform && !self.is_non_writable(word, pointee);
+                let mut decorations = self.module.decorations(word);
+                let aliased = decorations.any(|d| d.decoration == Some(Decoration::Aliased));
                 let image = pointee.and_then(|ty| self.image_inside(ty));
                 let choice = self.choice(class, uniform, image);
                 let image = image.and_then(|ty| Some((ty.dim?, ty.format?)));
@@ -282,6 +284,7 @@ impl Decoder<'_> {
                     first,
                     count,
                     writable,
+                    aliased,
                     tile,
                     choice,
                     image,

@@ -221,8 +221,12 @@ impl Run<'_> {
         if let Ok(inside) = usize::try_from(offset)
             && inside as u64 + size <= length
         {
-            if !write && self.edges.is_near(object, inside..inside + size as usize) {
+            let bytes = inside..inside + size as usize;
+            if !write && self.edges.is_near(object, bytes.clone()) {
                 return Target::Open { object, cause: self.cause(CauseKind::Robustness) };
+            }
+            if let Some(cause) = self.accessed_as((object, number), bytes, write, lane) {
+                return Target::Nowhere { cause };
             }
             return Target::At { object, offset: inside };
         }
@@ -270,6 +274,11 @@ impl Run<'_> {
             self.edges.store(object, invocation, bytes);
         }
         if open { Target::Open { object, cause: self.cause(CauseKind::Robustness) } } else { Target::Void }
+    }
+
+    /// Whether nothing is watched of accesses inside buffers but races.
+    fn is_plain(&self) -> bool {
+        self.dispatch.robustness == Robustness::None && self.aliases.is_empty()
     }
 
     /// Whether a part of an access, which is inside a buffer, may be treated as beyond its end because another part is.
@@ -326,7 +335,7 @@ impl Run<'_> {
             let pointer = pointers.bits[l];
             // The common case: inside an object of plain bytes.
             if part.physical.is_none()
-                && self.dispatch.robustness == Robustness::None
+                && self.is_plain()
                 && let Some(place) = self.object_of(pointer)
             {
                 let object = &self.objects[place];
@@ -457,8 +466,7 @@ impl Run<'_> {
             let s = if reg == pointer { pointers.clone() } else { self.take(reg) };
             let size = leaf.kind.bytes() as usize;
             let stored = self.stored(reg, &s, lanes);
-            let robust = self.dispatch.robustness != Robustness::None;
-            let simple = !pointers.is_wide(lanes) && !stored.is_wide(lanes) && physical.is_none() && !robust;
+            let simple = !pointers.is_wide(lanes) && !stored.is_wide(lanes) && physical.is_none() && self.is_plain();
             for l in lanes.iter() {
                 let pointer = pointers.bits[l];
                 if simple

@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::lanes::Lanes;
-use crate::decode::{OBJECT, OUTSIDE};
+use crate::decode::{OBJECT, OUTSIDE, counted};
 use crate::dispatch::{Image, Robustness};
 use crate::inst::{ImageQuery, Reg};
 use crate::memory::Found;
@@ -76,13 +76,13 @@ impl<'a> Run<'a> {
     /// The texel at a lane's coordinates.
     fn place(
         &mut self,
-        image: Reg,
+        handle: Reg,
         (reg, n): (Reg, u32),
         (level, offset): Modified,
         store: bool,
         lane: usize,
     ) -> Result<Place, Missing> {
-        let (object, image) = self.image_of(image, lane)?;
+        let (object, image) = self.image_of(handle, lane)?;
         let mut at = [0i64; 4];
         for k in 0..n {
             let width = self.program.kinds[(reg + k) as usize].width();
@@ -111,6 +111,10 @@ impl<'a> Run<'a> {
                 let offset = index as usize * size;
                 if loose && !store && self.edges.is_near(object, offset..offset + size) {
                     return Err(self.cause(CauseKind::Robustness).into());
+                }
+                let number = counted(self.columns[handle as usize].bits[lane]).0;
+                if let Some(cause) = self.accessed_as((object, number), offset..offset + size, store, lane) {
+                    return Err(cause.into());
                 }
                 Ok(Place { object, offset, texel, view: image.view })
             }

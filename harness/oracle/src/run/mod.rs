@@ -1,6 +1,7 @@
 //! Running a program.
 
 mod access;
+mod aliases;
 mod atomics;
 mod copies;
 mod data;
@@ -34,6 +35,7 @@ use crate::outcome::{CauseKind, FaultKind, Outcome};
 use crate::program::Program;
 use crate::site::Reading;
 use crate::value::Value;
+use aliases::Aliases;
 use assay_spirv::sampling::Sampler;
 use atomics::Contention;
 use edges::Edges;
@@ -119,6 +121,7 @@ pub(crate) struct Run<'a> {
     pub(crate) races: Races,
     pub(crate) contention: Contention,
     pub(crate) edges: Edges,
+    pub(crate) aliases: Aliases,
     pub(crate) trails: Trails,
     pub(crate) tangles: Tangles,
     pub(crate) group: [u32; 3],

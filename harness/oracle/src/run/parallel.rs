@@ -91,6 +91,7 @@ impl<'a> Run<'a> {
         let meet = self.contention.is_shared()
             || self.dispatch.order != InvocationOrder::Any
             || !self.races.is_watching()
+            || !self.aliases.is_empty()
             || self.is_lost();
         if threads < 2 || count < 3 || work < self.limits.together_from || meet {
             return 1;

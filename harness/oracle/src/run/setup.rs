@@ -1,5 +1,6 @@
 //! Before the first workgroup, between workgroups, and after the last.
 
+use super::aliases::Aliases;
 use super::atomics::Contention;
 use super::edges::Edges;
 use super::forks::Forks;
@@ -148,6 +149,7 @@ impl<'a> Run<'a> {
             races: Races::default(),
             contention: Contention::default(),
             edges: Edges::default(),
+            aliases: Aliases::default(),
             trails: Trails::default(),
             tangles: Tangles::default(),
             group: [0; 3],
@@ -198,6 +200,7 @@ impl<'a> Run<'a> {
                         if let Some(twin) = twin.filter(|o| o.first < declared.first) {
                             let place = self.numbers[(twin.first + u64::from(at.element)) as usize];
                             self.numbers[number as usize] = place;
+                            self.aliases.name(place as usize, number, declared);
                             continue;
                         }
                         match resource {
@@ -217,10 +220,12 @@ impl<'a> Run<'a> {
                                 self.add(number, Object::new(buffer.data.clone()));
                             }
                         }
+                        self.aliases.name(self.numbers[number as usize] as usize, number, declared);
                     }
                 }
             }
         }
+        self.aliases.watch();
         // Buffers that no descriptor of the shader names may still be pointed at.
         let mut number = end;
         for (slot, resource) in &self.dispatch.bindings {

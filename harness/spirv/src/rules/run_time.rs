@@ -383,4 +383,8 @@ pub static RUN_TIME_RULES: &[RunTimeRule] = &[
         says: "the ballot of an inverse ballot is the same for all invocations that execute it together",
     },
     RunTimeRule { id: "SPV_KHR_expect_assume, OpAssumeTrueKHR: Condition", says: "what is assumed is true" },
+    RunTimeRule {
+        id: "SPIR-V specification, Aliasing: memory object declarations without Aliased",
+        says: "memory that is accessed through two variables, and written through one of them, is that of variables with Aliased",
+    },
 ];
