@@ -1,0 +1,13 @@
+// Loops of about 2^16 turns: an end to all loops that is not the shader's own cuts them short.
+
+@group(0) @binding(0) var<storage, read> a: array<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+
+@compute @workgroup_size(2)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    let turns = 65532u + i + (a[i] & 1u);
+    var done = 0u;
+    for (var n = 0u; n < turns; n++) { done += 1u; }
+    out[i] = done;
+}
