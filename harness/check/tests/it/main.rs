@@ -8,6 +8,7 @@ mod planted;
 mod random;
 mod reduced;
 mod replayed;
+mod robust;
 mod rounds;
 mod sampled;
 mod support;
