@@ -79,6 +79,13 @@
 //! What is wrong (division by zero, an index beyond the end, a race) for some alternatives of a value, and not for all of them, is no
 //! fault: what is read so is not determined, nor is anything that may have been written over.
 //!
+//! What robustness leaves open ([`Dispatch::robustness`]) is not determined: what an invocation stored beyond an end and loads again, the
+//! range of a buffer that is rounded up, parts of an access of which another part is beyond the end, and with `robustBufferAccess` loads
+//! less than 16 bytes from one beyond the end.
+//!
+//! Memory that is reached by two variables of one descriptor, and written by one of them, is undefined behaviour unless both are decorated
+//! `Aliased`. Whether an address leads to what a variable names is not watched.
+//!
 //! A value that nothing has written is a fault once it decides a branch or an address, or is left in memory.
 //!
 //! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::layout`]) and it is certain who takes part:
