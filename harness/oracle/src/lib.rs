@@ -144,8 +144,8 @@ mod value;
 mod watch;
 
 pub use dispatch::{
-    Buffer, Copies, Dispatch, Filtering, Image, Limits, Offsets, Resource, RobustAlignment, Robustness, Slot, SpecValues,
-    Tile,
+    Buffer, Copies, Dispatch, Filtering, Image, Limits, Offsets, Resource, RobustAlignment, Robustness, Slot,
+    SpecValues, Tile,
 };
 pub use error::{Place, ProgramError, RunError};
 pub use layout::{Layout, Seat};
