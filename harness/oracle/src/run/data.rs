@@ -40,10 +40,8 @@ impl Run<'_> {
     pub(super) fn union(&mut self, kind: Kind, a: (&Value, u64), b: (&Value, u64)) -> (Value, u64) {
         // What may have been written, or not, is not undefined for certain.
         let perhaps = self.is_unwritten(a.0) != self.is_unwritten(b.0);
-        let (value, bits) = Some(())
-            .filter(|()| !perhaps)
-            .and_then(|()| Value::union(kind, a, b))
-            .unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        let both = if perhaps { None } else { Value::union(kind, a, b) };
+        let (value, bits) = both.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
         (self.numbered(value), bits)
     }
 
