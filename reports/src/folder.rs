@@ -8,6 +8,7 @@
 //! | `junit.xml` | at the end | for CI systems |
 //! | `pictures/CASE.png` | as cases end, of the first 200 | of a failing case whose result is an image: expected, got, difference |
 //! | `standings.jsonl` | at the end, if the lab gave lists or a case is flaky | how each case stands to them, where it is not simply as it should be |
+//! | `waivers.txt` | at the end, if there is something to say | a line for each waiver that the run had no use for |
 //!
 //! A file under its final name is whole. The end of a run is also its end by Ctrl-C: the files then hold the cases
 //! that ended, and `run_finished` says `"interrupted":true`. A run that was killed leaves `results.jsonl.partial`, in
@@ -17,7 +18,7 @@
 
 use crate::{
     deqp::{Did, Word},
-    expect::{Expectations, Judged, Standing},
+    expect::{Expectations, Judged, Standing, WaiversUsed},
     journal::{self, Journal, Sifted},
     junit,
     ledger::Ledger,
@@ -39,6 +40,7 @@ pub(crate) const RESULTS_CSV: &str = "results.csv";
 pub(crate) const FAILURES_CSV: &str = "failures.csv";
 pub(crate) const JUNIT: &str = "junit.xml";
 pub(crate) const STANDINGS: &str = "standings.jsonl";
+pub(crate) const WAIVERS_LEFT: &str = "waivers.txt";
 /// The page, which is not written here but goes with the results that it is of.
 pub(crate) const PAGE: &str = "report.html";
 pub(crate) const PARTIAL: &str = ".partial";
@@ -109,6 +111,7 @@ pub struct Folder {
     standings: Option<Partial>,
     title: String,
     expectations: Rc<Expectations>,
+    waivers: WaiversUsed,
     /// Pictures that were written.
     pictures: usize,
 }
@@ -140,6 +143,7 @@ impl Folder {
             standings: None,
             title: String::new(),
             expectations: Rc::default(),
+            waivers: WaiversUsed::default(),
             pictures: 0,
         })
     }
@@ -187,9 +191,9 @@ impl Folder {
         let continued = self.continued.take();
         if let Some(journal) = &continued {
             self.results = Some(journal.place()?);
-            self.clear(&[RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE])?;
+            self.clear(&[RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE])?;
         } else {
-            self.clear(&[RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, PAGE, DEVICE])?;
+            self.clear(&[RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE, DEVICE])?;
             match fs::remove_dir_all(self.path.join(PICTURE_FOLDER)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -203,6 +207,7 @@ impl Folder {
         }
         self.ledger = Ledger::new(Rc::clone(self.expectations.planned()));
         self.standings = None;
+        self.waivers = WaiversUsed::default();
         if continued.is_some() {
             return Ok(());
         }
@@ -265,6 +270,10 @@ impl Folder {
                 Some(standings) => standings.finish()?,
                 None if self.expectations.are_any() => write_whole(&self.path, STANDINGS, |_| Ok(()))?,
                 None => {}
+            }
+            let left = self.waivers.useless(&self.expectations);
+            if !left.is_empty() {
+                write_whole(&self.path, WAIVERS_LEFT, |out| left.iter().try_for_each(|line| writeln!(out, "{line}")))?;
             }
         }
         Ok(())
@@ -377,6 +386,7 @@ impl Reporter for Folder {
             Event::RunStarted(_) => self.start(event),
             Event::CaseFinished(case) => {
                 let judged = self.expectations.judge(case);
+                self.waivers.add(&self.expectations, case);
                 let added = self.add(&case.name, judged, case.times.wall, case.reason.as_deref());
                 added.and_then(|()| self.picture(&case.name, case.picture.as_deref())).and_then(|()| self.line(event))
             }
@@ -568,6 +578,40 @@ mod tests {
             ]
         );
         assert!(read(JUNIT).contains("left out by the list of skips"));
+    }
+
+    #[test]
+    fn waivers_without_use_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let (list, out) = (dir.path().join("w.toml"), dir.path().join("out"));
+        let waiver = |case: &str| format!("[[waiver]]\ncases = [\"{case}\"]\nissue = \"I1\"\nexpires = 2027-01-01\n");
+        fs::write(&list, ["p.a", "p.b", "p.gone"].map(waiver).concat()).unwrap();
+        let today = jiff::civil::Date::new(2026, 11, 21).unwrap();
+        let run_with = |second: Status| {
+            let waivers = crate::Waivers::read(&list, &run(2).device, today).unwrap();
+            let expectations = Expectations::new(None, crate::deqp::Patterns::none(), waivers);
+            let mut folder = Folder::create(&out).unwrap().expecting(Rc::new(expectations));
+            for event in [
+                Event::RunStarted(Box::new(run(2))),
+                Event::CaseFinished(Box::new(case("p.a", Status::Fail))),
+                Event::CaseFinished(Box::new(case("p.b", second))),
+                Event::RunFinished { interrupted: false, wall: 1.0 },
+            ] {
+                folder.event(&event).unwrap();
+            }
+            drop(folder);
+            fs::read_to_string(out.join(WAIVERS_LEFT)).unwrap()
+        };
+        let told = run_with(Status::Pass);
+        assert!(
+            told.contains("waiver 2 (I1) is not needed any more") && told.contains("waiver 3 (I1) is about none"),
+            "{told}"
+        );
+        assert_eq!((told.lines().count(), run_with(Status::Fail).lines().count()), (2, 1));
+        let opened = [crate::load::Opened::open(out).unwrap()];
+        let mut page = Vec::new();
+        crate::html::Page::read(&opened, &|_| None).unwrap().write(&mut page).unwrap();
+        assert!(String::from_utf8(page).unwrap().contains("is about none of the cases that ran"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! and of each only what is asked for is kept.
 
 use crate::expect::is_cut_short;
-use crate::folder::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine};
+use crate::folder::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine, WAIVERS_LEFT};
 use crate::journal;
 use assay_runner::{Event, Profile, RunInfo, SCHEMA, Status};
 use rayon::prelude::*;
@@ -367,6 +367,20 @@ impl Opened {
             line.map(|line| (line.name.clone(), line)).map_err(wrong)
         };
         text.lines().enumerate().map(line).collect()
+    }
+
+    /// What is to be said of waivers that the run had no use for.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn waivers_left(&self) -> Result<Vec<String>, LoadError> {
+        let path = self.path.join(WAIVERS_LEFT);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other
+                .map(|text| text.lines().map(str::to_owned).collect())
+                .map_err(|source| LoadError::Read { path, source }),
+        }
     }
 
     /// The lines of `results.csv`; `None` if there is none.

@@ -59,6 +59,8 @@ struct Run {
     colour: Status,
     verdict: String,
     line: String,
+    /// Waivers that it had no use for.
+    waivers: Vec<String>,
     facts: BTreeMap<&'static str, String>,
     environment: BTreeMap<String, String>,
     properties: BTreeMap<String, String>,
@@ -124,7 +126,7 @@ impl Page {
         let (mut rows, mut runs) = (Rows::default(), Vec::new());
         for (index, run) in opened.iter().enumerate() {
             let sum = rows.read(run, index)?;
-            runs.push(Run::new(run, sum));
+            runs.push(Run::new(run, sum)?);
         }
         tell_apart(&mut runs, opened);
         let order = rows.order();
@@ -193,7 +195,8 @@ fn tell_apart(runs: &mut [Run], opened: &[Opened]) {
 }
 
 impl Run {
-    fn new(opened: &Opened, sum: Sum) -> Run {
+    fn new(opened: &Opened, sum: Sum) -> Result<Run, LoadError> {
+        let waivers = opened.waivers_left()?;
         let (info, ended) = (&opened.info, opened.ended());
         let device = info.device.clone();
         let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
@@ -253,6 +256,6 @@ impl Run {
         ]);
         let again = assay_runner::again(&info.command, &device, &info.budget, info.seed);
         let (environment, properties) = (device.environment, device.properties);
-        Run { device: device.name, driver, again, colour, verdict, line, facts, environment, properties }
+        Ok(Run { device: device.name, driver, again, colour, verdict, line, waivers, facts, environment, properties })
     }
 }

@@ -34,7 +34,8 @@ const label = i => cases.standing[i] ? statusOf(i) + ' · ' + data.standings[cas
 $('subtitle').textContent = data.runs.map(run => run.device).join(' · ') + ' — ' + group(total) + ' results';
 for (const run of data.runs) {
   $('verdicts').append(el('div', { class: 'verdict', style: '--c:' + colour(run.colour) },
-    el('strong', {}, run.verdict), el('br'), el('span', { class: 'dim' }, run.line)));
+    el('strong', {}, run.verdict), el('br'), el('span', { class: 'dim' }, run.line),
+    ...run.waivers.flatMap(waiver => [el('br'), el('span', {}, waiver)])));
 }
 {
   const suites = new Map();
