@@ -82,6 +82,9 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     // Not all leave the selection at its end.
     let gone = "if i == 15u { return; } var v = 1u; if s < 4u { v = 100u; } out[i] = subgroupAdd(v);";
     assert_eq!(open(gone, 0), CauseKind::SubgroupLayout);
+    // Cases of a selection that lead to one block are one path.
+    let cases = "var v = 0u; switch s { case 0u, 1u, 2u: { v = subgroupAdd(1u); } default: { } } out[i] = v;";
+    assert_eq!(one(cases), each(|i| if i % 8 < 3 { 3 } else { 0 }));
     let called = "out[i] = pick(s) + subgroupAdd(1u);";
     assert_eq!(one(called), each(|i| if i % 8 < 3 { 9 } else { 10 }));
 }

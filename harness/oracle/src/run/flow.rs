@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
                 End::Jump(edge) => self.go(edge, list, &mut waiting),
                 End::If { condition, then, other } => {
                     let parts = self.part(*condition, list, |bits| usize::from(bits == 0), 2)?;
-                    self.tangles.part(&parts.0, block.construct);
+                    self.tangles.part([then.block, other.block].into_iter().zip(&parts.0), block.construct);
                     let (yes, no) = parts.into_two();
                     self.go(then, yes, &mut waiting);
                     self.go(other, no, &mut waiting);
@@ -66,7 +66,7 @@ impl<'a> Run<'a> {
                     let choose =
                         |bits| cases.iter().find(|(case, _)| *case == bits).map_or(0, |(_, edge)| *edge as usize);
                     let parts = self.part(*selector, list, choose, edges.len())?;
-                    self.tangles.part(&parts.0, block.construct);
+                    self.tangles.part(edges.iter().map(|edge| edge.block).zip(&parts.0), block.construct);
                     for (edge, list) in edges.iter().zip(parts.0) {
                         self.go(edge, list, &mut waiting);
                     }

@@ -5,7 +5,7 @@
 //! and that all of it leaves there ("Uniform Control Flow"); and nowhere else for certain.
 
 use crate::inst::Function;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The tangle of the whole workgroup.
 const WHOLE: u32 = 0;
@@ -29,27 +29,29 @@ impl Tangles {
 
     /// Whether all of these lanes are in one tangle.
     pub(super) fn are_one(&self, lanes: impl IntoIterator<Item = usize>) -> bool {
-        let mut all = lanes.into_iter().map(|lane| self.of.get(lane));
+        let mut all = lanes.into_iter().map(|lane| self.of(lane));
         let first = all.next();
         all.all(|one| Some(one) == first)
     }
 
-    /// Lanes part at the end of a block in a construct.
-    pub(super) fn part(&mut self, ways: &[Vec<u32>], construct: Option<u32>) {
-        if self.of.is_empty() || ways.iter().filter(|way| !way.is_empty()).count() < 2 {
+    /// The lane's tangle; the same of all where nobody asks.
+    pub(super) fn of(&self, lane: usize) -> u32 {
+        self.of.get(lane).copied().unwrap_or(WHOLE)
+    }
+
+    /// Lanes part at the end of a block in a construct: some to each of these blocks. Several cases may lead to one.
+    pub(super) fn part<'l>(&mut self, ways: impl Iterator<Item = (u32, &'l Vec<u32>)> + Clone, construct: Option<u32>) {
+        if self.of.is_empty() {
             return;
         }
-        let mut taken: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (number, way) in ways.iter().enumerate() {
+        let mut taken: HashMap<u32, BTreeSet<u32>> = HashMap::new();
+        for (block, way) in ways.clone() {
             for lane in way {
-                let taken = taken.entry(self.of[*lane as usize]).or_default();
-                if taken.last() != Some(&number) {
-                    taken.push(number);
-                }
+                taken.entry(self.of[*lane as usize]).or_default().insert(block);
             }
         }
-        let mut new: HashMap<(u32, usize), u32> = HashMap::new();
-        for (number, way) in ways.iter().enumerate() {
+        let mut new: HashMap<(u32, u32), u32> = HashMap::new();
+        for (block, way) in ways {
             for &lane in way {
                 let tangle = self.of[lane as usize];
                 if taken.get(&tangle).is_none_or(|taken| taken.len() < 2) {
@@ -58,7 +60,7 @@ impl Tangles {
                 if tangle == WHOLE {
                     self.parted[lane as usize] = construct.map(|construct| (self.depth, construct));
                 }
-                self.of[lane as usize] = *new.entry((tangle, number)).or_insert_with(|| {
+                self.of[lane as usize] = *new.entry((tangle, block)).or_insert_with(|| {
                     self.last += 1;
                     self.last
                 });

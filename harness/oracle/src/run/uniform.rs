@@ -124,9 +124,11 @@ impl Run<'_> {
             return;
         }
         for reg in of {
-            let mut first: BTreeMap<usize, u64> = BTreeMap::new();
+            // Of several tangles each executes an instance of its own, for all that is certain.
+            let mut first: BTreeMap<(usize, u32), u64> = BTreeMap::new();
             for (lane, id) in self.known(reg, lanes) {
-                let same = *first.entry(self.subgroup_of(lane)).or_insert(id);
+                let tangle = if self.program.reconverges { 0 } else { self.tangles.of(lane) };
+                let same = *first.entry((self.subgroup_of(lane), tangle)).or_insert(id);
                 if same != id {
                     self.fault(FaultKind::Rule, lane, || {
                         format!("{}: {id} here, {same} in another invocation of the subgroup", named(rule))
