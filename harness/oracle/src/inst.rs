@@ -221,14 +221,24 @@ pub(crate) enum SubgroupOp {
     },
 }
 
+/// What a subgroup instruction makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Makes {
+    One,
+    Ballot,
+    /// The value of an invocation.
+    Copy,
+    /// Of the values of several, one like them.
+    Value,
+}
+
 impl SubgroupOp {
-    /// Scalars of its result, of a value of `n`.
-    pub(crate) fn results(self, n: u32) -> u32 {
+    fn makes(self) -> Makes {
         match self {
-            SubgroupOp::Elect | SubgroupOp::All | SubgroupOp::Any | SubgroupOp::AllEqual => 1,
-            SubgroupOp::InverseBallot | SubgroupOp::BallotBitExtract | SubgroupOp::BallotBitCount { .. } => 1,
-            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => 1,
-            SubgroupOp::Ballot => 4,
+            SubgroupOp::Elect | SubgroupOp::All | SubgroupOp::Any | SubgroupOp::AllEqual => Makes::One,
+            SubgroupOp::InverseBallot | SubgroupOp::BallotBitExtract | SubgroupOp::BallotBitCount { .. } => Makes::One,
+            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => Makes::One,
+            SubgroupOp::Ballot => Makes::Ballot,
             SubgroupOp::Broadcast
             | SubgroupOp::BroadcastFirst
             | SubgroupOp::Shuffle
@@ -237,9 +247,23 @@ impl SubgroupOp {
             | SubgroupOp::ShuffleDown
             | SubgroupOp::Rotate { .. }
             | SubgroupOp::QuadBroadcast
-            | SubgroupOp::QuadSwap { .. }
-            | SubgroupOp::Fold { .. } => n,
+            | SubgroupOp::QuadSwap { .. } => Makes::Copy,
+            SubgroupOp::Fold { .. } => Makes::Value,
         }
+    }
+
+    /// Scalars of its result, of a value of `n`.
+    pub(crate) fn results(self, n: u32) -> u32 {
+        match self.makes() {
+            Makes::One => 1,
+            Makes::Ballot => 4,
+            Makes::Copy | Makes::Value => n,
+        }
+    }
+
+    /// Whether it gives the value of an invocation.
+    pub(crate) fn is_copy(self) -> bool {
+        self.makes() == Makes::Copy
     }
 }
 

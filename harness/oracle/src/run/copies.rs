@@ -3,7 +3,7 @@
 use super::Run;
 use super::lanes::{Column, Lanes};
 use crate::dispatch::Copies;
-use crate::inst::{AtomicOp, Inst, Reg, SubgroupOp};
+use crate::inst::{AtomicOp, Inst, Reg};
 use crate::site::Reading;
 use crate::ty::{Fmt, Kind};
 use crate::value::{Floats, Value};
@@ -49,7 +49,7 @@ impl Run<'_> {
     /// The same of the result of a subgroup or an atomic instruction, if it is bit-preserving.
     pub(super) fn moved_by(&mut self, inst: &Inst, lanes: Lanes) {
         let (dst, n) = match *inst {
-            Inst::Subgroup { op, dst, n, .. } if is_copy(op) => (dst, n),
+            Inst::Subgroup { op, dst, n, .. } if op.is_copy() => (dst, n),
             Inst::Atomic { op: AtomicOp::Load | AtomicOp::Exchange, dst: Some(dst), .. } => (dst, 1),
             _ => return,
         };
@@ -59,22 +59,6 @@ impl Run<'_> {
             self.give(reg, column);
         }
     }
-}
-
-/// Whether a subgroup instruction gives the value of an invocation.
-fn is_copy(op: SubgroupOp) -> bool {
-    matches!(
-        op,
-        SubgroupOp::Broadcast
-            | SubgroupOp::BroadcastFirst
-            | SubgroupOp::Shuffle
-            | SubgroupOp::ShuffleXor
-            | SubgroupOp::ShuffleUp
-            | SubgroupOp::ShuffleDown
-            | SubgroupOp::Rotate { .. }
-            | SubgroupOp::QuadBroadcast
-            | SubgroupOp::QuadSwap { .. }
-    )
 }
 
 /// Adds what a lane's float may become by being copied.
