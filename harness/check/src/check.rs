@@ -224,15 +224,20 @@ impl<'a> Check<'a> {
         if !result.mismatches.is_empty() {
             dispatch.copies = Copies::Assume;
         }
-        let outcome = self.permitted(&dispatch)?;
-        let left = target.run(&self.job(&dispatch, placed.as_ref())).map_err(not_again)?;
+        let mut outcome = self.permitted(&dispatch)?;
+        let mut left = target.run(&self.job(&dispatch, placed.as_ref())).map_err(not_again)?.memory;
+        let found = compare(&outcome, &dispatch, &self.setup.descriptors, &left, (round, self.padding));
+        if let Some(Ok(replayed)) = self.in_order(round, target, &outcome, &found) {
+            // What the elements were judged by.
+            Replayed { dispatch, outcome, left, .. } = replayed;
+        }
         let contents = bundle::Contents {
             check: self,
             result,
             device: target.info(),
             dispatch: &dispatch,
             outcome: &outcome,
-            left: &left.memory,
+            left: &left,
             command: to.command,
             mutation: to.mutation,
         };
@@ -398,24 +403,20 @@ impl<'a> Check<'a> {
                             }
                         }
                     }
-                    if only.is_none() && found.failing == 0 && outcome.depends_on_order() {
-                        let open = |found: &Comparison| found.undetermined.values().sum::<u64>();
+                    if only.is_none() {
                         let before = Instant::now();
-                        let replayed = if open(&found) > 0 { self.replay(round, target).map(Some) } else { Ok(None) };
-                        result.times.check += before.elapsed().as_secs_f64();
-                        match replayed {
-                            Ok(Some(replayed))
-                                if replayed.found.failing > 0 || open(&replayed.found) < open(&found) =>
-                            {
-                                by_order += open(&found).saturating_sub(open(&replayed.found));
+                        match self.in_order(round, target, &outcome, &found) {
+                            Some(Ok(replayed)) => {
+                                by_order += found.open().saturating_sub(replayed.found.open());
                                 result.instructions += replayed.outcome.instructions;
                                 Replayed { dispatch, outcome, left, found } = replayed;
                             }
-                            Ok(_) => {}
-                            Err(why) => result.notes.push(format!(
+                            Some(Err(why)) => result.notes.push(format!(
                                 "round {round}: what depends on the order of atomics is not judged: {why}"
                             )),
+                            None => {}
                         }
+                        result.times.check += before.elapsed().as_secs_f64();
                     }
                     // What no order of atomics explains is wrong however copies are read.
                     if found.failing > 0 && outcome.disorder.is_empty() {

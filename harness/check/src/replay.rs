@@ -8,7 +8,7 @@ use crate::elements::path_text;
 use crate::setup::Descriptor;
 use crate::trace::{Recorded, Traced, instrument};
 use crate::verdict::{Comparison, compare, hex};
-use assay_oracle::{Disorder, Dispatch, InvocationOrder, Outcome, Place, Slot};
+use assay_oracle::{Disorder, Dispatch, Outcome, Place, Slot};
 use assay_precision::Scalar;
 use assay_runner::{Mismatch, Status};
 use assay_spirv::module::Index;
@@ -56,11 +56,28 @@ impl Check<'_> {
         Ok(Ran { given, left: target.run(&job).map_err(not_run)?.memory })
     }
 
+    /// Judges a round in which nothing is wrong, and not all is determined for the order of atomics; `None` where there is nothing to be
+    /// gained.
+    pub(crate) fn in_order(
+        &self,
+        round: u32,
+        target: &dyn Target,
+        outcome: &Outcome,
+        found: &Comparison,
+    ) -> Option<Result<Replayed, String>> {
+        if found.failing > 0 || found.open() == 0 || !outcome.depends_on_order() {
+            return None;
+        }
+        let replayed = self.replay(round, target);
+        let more = |replayed: &Replayed| replayed.found.failing > 0 || replayed.found.open() < found.open();
+        Some(replayed).filter(|replayed| replayed.as_ref().map_or(true, more))
+    }
+
     /// Judges a round in the order that there is in a variant.
     ///
     /// # Errors
     /// Why nothing can be said so: in words.
-    pub(crate) fn replay(&self, round: u32, target: &dyn Target) -> Result<Replayed, String> {
+    fn replay(&self, round: u32, target: &dyn Target) -> Result<Replayed, String> {
         let module = &self.subject.source.module;
         let traced = instrument(module, &self.setup, Recorded::Atomics).map_err(|error| error.to_string())?;
         let Ran { given: mut dispatch, left } = self.run_variant(&traced, round, target)?;
@@ -70,7 +87,7 @@ impl Check<'_> {
         if let Some(layout) = self.recorded_layout(&left, &dispatch) {
             (dispatch.layout, dispatch.subgroup_size) = layout?;
         }
-        dispatch.order = InvocationOrder::Observed(Arc::new(observed));
+        dispatch.observed = Some(Arc::new(observed));
         let outcome = self.permitted(&dispatch).map_err(|error| error.to_string())?;
         if let Some(first) = self.faults(&outcome).first() {
             return Err(format!("in the order that there was the shader's behaviour is undefined: {}", first.trim()));

@@ -30,6 +30,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Elements of which nothing can be said.
+    pub(crate) fn open(&self) -> u64 {
+        self.undetermined.values().sum()
+    }
+
     /// Takes in another round's.
     pub fn add(&mut self, other: Comparison) {
         self.checked += other.checked;

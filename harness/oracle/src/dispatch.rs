@@ -1,11 +1,12 @@
 //! What a program is run with.
 
 use crate::layout::Layout;
-use crate::observed::InvocationOrder;
+use crate::observed::Observed;
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Values of specialisation constants by `SpecId`: their bits, right-aligned; 0 or 1 for booleans.
 pub type SpecValues = BTreeMap<u32, u64>;
@@ -283,8 +284,8 @@ pub struct Dispatch {
     /// the others do is not seen: memory that none of these wrote, and what atomics leave there, is not known to the outcome
     /// ([`Memory::is_known`](crate::Memory::is_known)), and neither are races with them.
     pub only: Option<Vec<u64>>,
-    /// The order of atomic operations.
-    pub order: InvocationOrder,
+    /// What atomic instructions found, if it is one order of them that is asked about; `None`: any.
+    pub observed: Option<Arc<Observed>>,
 }
 
 impl Default for Dispatch {
@@ -305,7 +306,7 @@ impl Default for Dispatch {
             tile: None,
             kernel: None,
             only: None,
-            order: InvocationOrder::Any,
+            observed: None,
         }
     }
 }

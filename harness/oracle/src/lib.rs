@@ -73,7 +73,7 @@
 //! are data races, found by epochs that control barriers end. Where atomics or fences with acquire or release semantics might
 //! order them, the values are undetermined instead. What an atomic operation returns is exact only if no other invocation
 //! changes the location without order; what several leave behind is exact if their operations commute. Where the caller knows what atomics
-//! found on a device ([`Dispatch::order`]), they give that here, too, and leave what the order that there must have been leaves; if
+//! found on a device ([`Dispatch::observed`]), they give that here, too, and leave what the order that there must have been leaves; if
 //! there can have been none, that is said ([`Outcome::disorder`]).
 //!
 //! What is wrong (division by zero, an index beyond the end, a race) for some alternatives of a value, and not for all of them, is no
@@ -149,7 +149,7 @@ pub use dispatch::{
 };
 pub use error::{Place, ProgramError, RunError};
 pub use layout::{Layout, Seat};
-pub use observed::{InvocationOrder, Observed};
+pub use observed::Observed;
 pub use outcome::{Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Memory, Outcome, Standing};
 pub use program::Program;
 pub use run::left_by_atomic;

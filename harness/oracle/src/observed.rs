@@ -1,23 +1,11 @@
-//! In which order invocations change what they share.
+//! What atomic instructions found on a device: an order of invocations that there was.
 
 use assay_spirv::module::Index;
 use std::collections::HashMap;
-use std::sync::Arc;
 
-/// Which order of atomic operations without order is asked about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum InvocationOrder {
-    /// Any: what depends on it is not determined.
-    #[default]
-    Any,
-    /// One that explains what atomic instructions found on a device. Whether there can have been such an order is looked at, too:
-    /// [`Outcome::disorder`](crate::Outcome::disorder).
-    Observed(Arc<Observed>),
-    /// That in which they are interpreted: what one device might do.
-    AsInterpreted,
-}
-
-/// What atomic instructions on integers found on a device in one dispatch, as a variant of the shader recorded it.
+/// What atomic instructions on integers found on a device in one dispatch, as a variant of the shader recorded it. With it
+/// ([`Dispatch::observed`](crate::Dispatch::observed)) what depends on the order of invocations is what it is in an order that explains
+/// that, and whether there can have been one is looked at ([`Outcome::disorder`](crate::Outcome::disorder)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
     executions: HashMap<(Index, u64), Vec<u64>>,

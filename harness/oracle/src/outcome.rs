@@ -25,7 +25,7 @@ pub struct Outcome {
     pub instructions: u64,
     /// Branches that had to be followed both ways.
     pub forks: u64,
-    /// Places in memory which no order of atomics takes through what they found by [`InvocationOrder::Observed`](crate::InvocationOrder).
+    /// Places in memory which no order of atomics takes through what they found by [`Dispatch::observed`](crate::Dispatch::observed).
     pub disorder: Vec<Disorder>,
 }
 

@@ -3,8 +3,7 @@
 mod support;
 
 use assay_oracle::{
-    CauseKind, Dispatch, Expected, FaultKind, Image, InvocationOrder, Limits, Observed, Outcome, Program, Resource,
-    Slot, SpecValues,
+    CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Observed, Outcome, Program, Resource, Slot, SpecValues,
 };
 use assay_spirv::Module;
 use assay_spirv::module::Index;
@@ -28,15 +27,15 @@ fn atomics(body: &str) -> Module {
     ))
 }
 
-fn in_order(module: &Module, groups: u32, order: InvocationOrder) -> Outcome {
+fn in_order(module: &Module, groups: u32, observed: Option<Arc<Observed>>) -> Outcome {
     let program = Program::new(module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
     let bindings = [(Slot::new(0, 0), words(&[0; 4])), (Slot::new(0, 1), words(&[9; 8]))].into();
-    let dispatch = Dispatch { groups: [groups, 1, 1], bindings, order, ..Dispatch::default() };
+    let dispatch = Dispatch { groups: [groups, 1, 1], bindings, observed, ..Dispatch::default() };
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn any(body: &str, groups: u32) -> Outcome {
-    in_order(&atomics(body), groups, InvocationOrder::Any)
+    in_order(&atomics(body), groups, None)
 }
 
 /// An earlier change does not become invisible to other workgroups because its own has come past a barrier since.
@@ -124,7 +123,7 @@ fn assembled(body: &str) -> Outcome {
         OpReturn
         OpFunctionEnd"
     ));
-    in_order(&module, 2, InvocationOrder::Any)
+    in_order(&module, 2, None)
 }
 
 fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
@@ -198,7 +197,7 @@ fn barriers_order_the_memory_that_they_name() {
 }
 
 /// What each invocation's execution of the module's only atomic with a result found.
-fn observed(module: &Module, found: &[&[u64]]) -> InvocationOrder {
+fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<Observed>> {
     let atomic = |op: Option<Op>| op.is_some_and(|op| op.name().starts_with("OpAtomic"));
     let mut all = module.instructions().filter(|i| atomic(i.op) && i.result().is_some());
     let (one, more) = (all.next().expect("an atomic").index, all.next());
@@ -207,23 +206,20 @@ fn observed(module: &Module, found: &[&[u64]]) -> InvocationOrder {
     for (invocation, bits) in (0..).zip(found) {
         observed.insert(Index(one.0), invocation, bits.to_vec());
     }
-    InvocationOrder::Observed(Arc::new(observed))
+    Some(Arc::new(observed))
 }
 
 /// Places in an append buffer are determined in the order that there was.
 #[test]
 fn what_atomics_found_decides_what_depends_on_it() {
     let append = atomics("let at = atomicAdd(x, 1u); out[at] = g;");
-    let unknown = in_order(&append, 2, InvocationOrder::Any);
+    let unknown = in_order(&append, 2, None);
     assert!(unknown.depends_on_order());
     let outcome = in_order(&append, 2, observed(&append, &[&[2], &[0], &[3], &[1]]));
     assert_eq!(exact(&outcome, 1), [1, 3, 0, 2, 9, 9, 9, 9]);
     assert_eq!(word(&outcome, 0, 0), Expected::Exact(4));
     assert_eq!(outcome.disorder, []);
     assert!(!outcome.depends_on_order());
-    // As it is interpreted: one after the other.
-    let outcome = in_order(&append, 2, InvocationOrder::AsInterpreted);
-    assert_eq!(exact(&outcome, 1), [0, 1, 2, 3, 9, 9, 9, 9]);
 }
 
 /// Exchanges leave what the last one left, which the order tells.
@@ -269,6 +265,25 @@ fn what_no_order_explains_is_said() {
     let outcome = in_order(&own, 2, observed(&own, &[&[5], &[6], &[5], &[5]]));
     let [disorder] = &outcome.disorder[..] else { panic!("{:?}", outcome.disorder) };
     assert_eq!((disorder.slot, disorder.first, disorder.steps.len()), (None, 5, 2));
+}
+
+/// A store says nothing of what it found: where its place in the order is open, so is everything, and nobody is accused.
+#[test]
+fn a_store_without_order_leaves_none_to_be_followed() {
+    // What stands first is interpreted first.
+    let bodies = [
+        "if i == 0u { atomicStore(x, 100u); } else { out[g] = atomicAdd(x, 1u); }",
+        "if i == 1u { out[g] = atomicAdd(x, 1u); } else { atomicStore(x, 100u); }",
+    ];
+    for body in bodies {
+        let store = atomics(body);
+        for found in [0, 100] {
+            let outcome = in_order(&store, 1, observed(&store, &[&[], &[found]]));
+            assert_eq!(outcome.disorder, [], "{body} {found}");
+            assert_eq!(cause(&outcome, 1, 1), CauseKind::Order, "{body} {found}");
+            assert_eq!(cause(&outcome, 0, 0), CauseKind::Order, "{body} {found}");
+        }
+    }
 }
 
 /// Where it is not known what one of them found, none is believed.

@@ -10,7 +10,6 @@ use super::races::Atomic;
 use super::{Run, Stop};
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
 use crate::memory::Found;
-use crate::observed::InvocationOrder;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::steps::Step;
 use crate::ty::{Kind, mask};
@@ -173,7 +172,6 @@ impl Contention {
     pub(super) fn join(&mut self, other: Contention) {
         self.found.extend(other.found);
         self.found_early.extend(other.found_early);
-        self.found_unfollowed.extend(other.found_unfollowed);
     }
 
     /// Whether memory that workgroups share has been accessed.
@@ -317,9 +315,6 @@ impl Run<'_> {
 
     /// Notes an atomic access. Gives whether what it returns, and whether what it leaves, depends on the order.
     fn contend(&mut self, object: u32, offset: u32, op: AtomicOp, lane: usize) -> (bool, bool) {
-        if self.dispatch.order == InvocationOrder::AsInterpreted {
-            return (false, false);
-        }
         let epoch = self.races.epoch(object);
         let group = self.place;
         // Runs count epochs differently; within a workgroup they agree.
@@ -374,7 +369,8 @@ impl Run<'_> {
             self.fault(FaultKind::DivergentBarrier, lane, || {
                 format!("{some} of {all} invocations of the workgroup reach it together")
             });
-        } else if !self.tangles.are_one(lanes.iter()) {
+        } else if self.dispatch.kernel.is_none() && !self.tangles.are_one(lanes.iter()) {
+            // Control flow of kernels has no structure that would say where they come together.
             let lane = lanes.list[0] as usize;
             self.fault(FaultKind::DivergentBarrier, lane, || {
                 "invocations of the workgroup reach it on several ways from where they parted".into()

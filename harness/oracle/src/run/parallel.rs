@@ -9,7 +9,6 @@ use super::edges::Edges;
 use super::{Run, UNREAD};
 use crate::dispatch::{Dispatch, Limits};
 use crate::error::RunError;
-use crate::observed::InvocationOrder;
 use crate::program::Program;
 use crate::site::Reading;
 use rayon::prelude::*;
@@ -89,7 +88,7 @@ impl<'a> Run<'a> {
         let work = self.instructions.saturating_mul(count);
         // Workgroups that meet in atomics would have to run again, one after another.
         let meet = self.contention.is_shared()
-            || self.dispatch.order != InvocationOrder::Any
+            || self.dispatch.observed.is_some()
             || !self.races.is_watching()
             || !self.aliases.is_empty()
             || self.is_lost();

@@ -1,11 +1,10 @@
-//! Atomics in the order that a device had ([`InvocationOrder::Observed`]): what they found there is what they give, and what all those of
+//! Atomics in the order that a device had ([`Dispatch::observed`](crate::Dispatch::observed)): what they found there is what they give, and what all those of
 //! a place found and left must make a trail from what was there before. Where it is not known what one of them did, those of its place
 //! are not taken at their word either.
 
 use super::Run;
 use crate::error::Place;
 use crate::memory::Found;
-use crate::observed::InvocationOrder;
 use crate::outcome::{CauseKind, Disorder};
 use crate::steps::{Step, trail};
 use crate::value::Value;
@@ -41,7 +40,7 @@ struct Trail {
 impl Run<'_> {
     /// What the atomic instruction being executed found for a lane on the device, if that is known.
     pub(super) fn observed(&mut self, lane: usize) -> Option<u64> {
-        let InvocationOrder::Observed(observed) = &self.dispatch.order else { return None };
+        let observed = self.dispatch.observed.as_ref()?;
         let invocation =
             self.group_number(u64::from(self.place)) * self.lanes as u64 + self.forks.original(lane) as u64;
         let weak = self.forks.is_weak(lane) || self.in_doubt;
@@ -56,8 +55,12 @@ impl Run<'_> {
 
     /// Whether what atomics found in a place is taken at its word.
     pub(super) fn is_followed(&self, object: usize, offset: usize) -> bool {
-        let observed = matches!(self.dispatch.order, InvocationOrder::Observed(_));
-        observed && !self.contention.unfollowed.contains(&(object as u32, offset as u32))
+        self.dispatch.observed.is_some() && !self.contention.unfollowed.contains(&(object as u32, offset as u32))
+    }
+
+    /// Notes that it is not known what an atomic does to a place, and when.
+    pub(super) fn do_not_follow(&mut self, object: usize, offset: usize) {
+        self.contention.found_unfollowed.insert((object as u32, offset as u32));
     }
 
     /// Begins a trail where there is none, from what the place holds.
@@ -67,8 +70,7 @@ impl Run<'_> {
             return;
         }
         if !matches!(self.objects[object].read(offset, size), Found::Value(Value::Bits)) {
-            self.contention.found_unfollowed.insert(place);
-            return;
+            return self.do_not_follow(object, offset);
         }
         let first = self.objects[object].bits(offset, size);
         self.trails.open.insert(place, Trail { size, first, steps: Vec::new(), at: self.here });
@@ -80,9 +82,7 @@ impl Run<'_> {
         let Some(trail) = self.trails.open.get_mut(&place) else { return };
         match step.filter(|_| trail.size == size) {
             Some(step) => trail.steps.push(step),
-            None => {
-                self.contention.found_unfollowed.insert(place);
-            }
+            None => self.do_not_follow(object, offset),
         }
     }
 
