@@ -11,6 +11,7 @@ use assay_spirv::edit::{Editor, PlainKind, instruction};
 use assay_spirv::module::Index;
 use assay_spirv::reflect::usages;
 use assay_spirv::tables::{Decoration, Op, StorageClass};
+use std::collections::BTreeSet;
 
 /// Bytes from one scalar of a result to the next, of whatever width they are.
 const SCALAR: u32 = 8;
@@ -23,11 +24,16 @@ pub(super) struct Judged {
     widths: Vec<u32>,
     /// Of so many rows one is judged.
     each: u32,
+    /// Invocations of which others of their subgroup did not come by: who was together is not certain.
+    apart: BTreeSet<u64>,
 }
 
 impl Judged {
     /// For a scalar of the result in a row; `None` if that cannot be told.
     pub(super) fn permitted(&self, row: u64, scalar: usize) -> Option<Permitted<'_>> {
+        if self.apart.contains(&(row / u64::from(self.each))) {
+            return None;
+        }
         let place = row / u64::from(self.each) * self.widths.len() as u64 + scalar as u64;
         Permitted::of(&self.memory, place * u64::from(SCALAR), *self.widths.get(scalar)?)
     }
@@ -38,6 +44,7 @@ pub(super) fn judge(reading: &Reading<'_>, record: &Record) -> Option<Judged> {
     let &Reading { traced, module, setup, dispatch, recorded, .. } = reading;
     // An invocation for each row; of what those of a subgroup do together, for each of them.
     let (each, layout) = if record.between { (traced.rows.each, reading.layout()?) } else { (1, Layout::Unknown) };
+    let apart = if record.between { reading.apart(record, &layout) } else { BTreeSet::new() };
     let parsed = Module::parse(alone(module, setup, traced, record, each)?).ok()?;
     let program = Program::under(setup.rules, &parsed, &setup.entry, &crate::setup::spec_values(&setup.specs)).ok()?;
     let slot = free_slot(&setup.descriptors, 1);
@@ -56,7 +63,7 @@ pub(super) fn judge(reading: &Reading<'_>, record: &Record) -> Option<Judged> {
     if outcome.fault_count > 0 {
         return None;
     }
-    Some(Judged { memory: outcome.memory.remove(&slot)?, widths, each })
+    Some(Judged { memory: outcome.memory.remove(&slot)?, widths, each, apart })
 }
 
 /// A module that loads the operands of one instruction from the records, does it and stores its result: in the

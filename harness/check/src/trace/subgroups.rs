@@ -1,10 +1,11 @@
 //! Operations between the invocations of a subgroup. They are judged in the entry point of a shader, outside its selections and loops:
 //! whoever comes there does so once, and with all others that are not gone (SPIR-V specification, Uniform Control Flow: a merge block is
-//! uniform if its header is). Which invocations make a subgroup, each of them records; the oracle says nothing of one of which some did
-//! not come by.
+//! uniform if its header is). Which invocations make a subgroup, each of them records; nothing is said of one of which some did not come
+//! by.
 
 use super::Reading;
 use super::code::{Recorder, builtin};
+use super::records::Record;
 use super::rows::{Here, start};
 use assay_oracle::{Layout, Seat};
 use assay_spirv::Module;
@@ -12,6 +13,7 @@ use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{BlockIndex, ConstructKind, Index};
 use assay_spirv::reflect::Usage;
 use assay_spirv::tables::{BuiltIn, ExecutionModel, Op};
+use std::collections::BTreeSet;
 
 /// Where an invocation records its seat, if it does: the first word of its subgroup and its place there.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +69,19 @@ impl Seats {
 }
 
 impl Reading<'_> {
+    /// The invocations in whose subgroup some did not execute an instruction.
+    pub(super) fn apart(&self, record: &Record, layout: &Layout) -> BTreeSet<u64> {
+        let rows = &self.traced.rows;
+        let lanes = self.setup.local.iter().map(|side| *side as usize).product::<usize>().max(1);
+        let subgroup = |invocation: u64| {
+            let (group, lane) = (invocation as usize / lanes, invocation as usize % lanes);
+            (group, layout.seat(group, lanes, lane, self.dispatch.subgroup_size).map(|seat| seat.subgroup))
+        };
+        let gone = |invocation: &u64| self.word(rows.of(*invocation).start, record.executed) == 0;
+        let gone: BTreeSet<_> = (0..rows.invocations).filter(gone).map(subgroup).collect();
+        (0..rows.invocations).filter(|invocation| gone.contains(&subgroup(*invocation))).collect()
+    }
+
     /// Which invocations were together; `None` where that is not recorded, or cannot be.
     pub(super) fn layout(&self) -> Option<Layout> {
         let seats = self.traced.seats?;
