@@ -3,6 +3,7 @@
 use crate::CaseError;
 use crate::case::{Case, Source, shape_from_name, stem};
 use crate::shader::{takes_source, why_without};
+use assay_float::Format;
 use assay_precision::{Call, Modes, ModesError, Op, Scalar, Shape, nearest};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -302,13 +303,15 @@ impl Axes {
     }
 }
 
-/// Whether an environment makes sense for a call: `RelaxedPrecision` is for 32-bit types, the other modes are for floating-point
-/// ones, and the rounding and denormal modes name widths that only binary16, 32 and 64 have.
+/// Whether an environment makes sense for a call: `RelaxedPrecision` is for results of 32-bit types but for structures, which the
+/// decoration does not take; the other modes are for floating-point types of the IEEE 754 encoding, which are all that they affect.
 fn applies(modes: &Modes, call: &Call) -> bool {
     let mut scalars = call.operand_slots().chain(call.result_slots());
     let relaxed_only = Modes { relaxed: modes.relaxed, ..Modes::default() } == *modes;
     let fits_relaxed = !modes.relaxed || scalars.all(|scalar| scalar == Scalar::Bool || scalar.width() == 32);
-    let float = call.operand_slots().chain(call.result_slots()).any(|scalar| scalar.format().is_some());
+    let fits_relaxed = fits_relaxed && !(modes.relaxed && matches!(call.op, Op::ModfStruct | Op::FrexpStruct));
+    let ieee = |scalar: Scalar| scalar.format().is_some_and(Format::is_ieee_754);
+    let float = call.operand_slots().chain(call.result_slots()).any(ieee);
     fits_relaxed && (float || relaxed_only)
 }
 

@@ -127,8 +127,17 @@ impl Dyadic {
         let magnitude = self.mantissa as f64;
         // Two factors, as 2^exponent alone may lie outside the range of f64.
         let half = self.exponent / 2;
-        let scaled = magnitude * 2f64.powi(half) * 2f64.powi(self.exponent - half);
+        let scaled = magnitude * power_of_two(half) * power_of_two(self.exponent - half);
         if self.negative { -scaled } else { scaled }
+    }
+}
+
+/// `2^exponent`, rounded to zero or infinity far out.
+fn power_of_two(exponent: i32) -> f64 {
+    match exponent {
+        // The field alone: this stands in the innermost loops.
+        -1022..=1023 => f64::from_bits(((exponent + 1023) as u64) << 52),
+        _ => 2f64.powi(exponent),
     }
 }
 

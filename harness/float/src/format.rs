@@ -124,6 +124,12 @@ impl Format {
         -1 - self.infinity()
     }
 
+    /// Whether SPIR-V calls it the IEEE 754 encoding: a floating-point type without an encoding of its own. Execution modes on floats
+    /// speak of no other.
+    pub fn is_ieee_754(self) -> bool {
+        [F16, F32, F64].contains(&self)
+    }
+
     /// Whether the format has infinities.
     pub fn has_infinity(self) -> bool {
         self.specials == Specials::Ieee
@@ -135,6 +141,11 @@ impl Format {
             Specials::Ieee => self.infinity() as u64 | 1 << (self.fraction_bits - 1),
             Specials::NanOnly => self.magnitude_mask(),
         }
+    }
+
+    /// Whether the pattern is a NaN that IEEE 754 calls signalling: the first bit of the fraction is clear. Formats of one NaN have none.
+    pub const fn is_signalling(self, bits: u64) -> bool {
+        self.is_nan(bits) && matches!(self.specials, Specials::Ieee) && bits >> (self.fraction_bits - 1) & 1 == 0
     }
 
     /// Whether the pattern is a NaN.

@@ -1,7 +1,7 @@
 //! The environment of one evaluation: what the modes and the row's lists together allow.
 
 use crate::{Denormals, Modes, Rounding, Rules, table::Lists};
-use assay_float::{F16, F32, F64, Format, Specials};
+use assay_float::{F16, Format};
 
 /// Whether denormals of some place are flushed to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,29 +44,32 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment of an instruction with those lists, working in `format`.
-    pub(crate) fn new(modes: &Modes, lists: Lists, format: Format) -> Environment {
-        let assumed = !(modes.preserve_special && lists.special);
+    /// The environment of an instruction with those lists, working in `format`, of operands in the format `from`.
+    ///
+    /// Modes name widths of the IEEE 754 encoding ("Only affects instructions operating on a floating-point type using the IEEE 754
+    /// encoding whose component width is Target Width"): what has another keeps no denormals, and rounds as the implementation likes.
+    pub(crate) fn new(modes: &Modes, lists: Lists, format: Format, from: Format) -> Environment {
+        let (of_result, of_operands) = (format.is_ieee_754(), from.is_ieee_754());
+        let named = of_result || of_operands;
+        let assumed = !(modes.preserve_special && lists.special && named);
         let (nsz, not_inf, not_nan) = match modes.fast_math {
-            Some(flags) => (flags.nsz, flags.not_inf, flags.not_nan),
-            None => (assumed, assumed, assumed),
+            Some(flags) if named => (flags.nsz, flags.not_inf, flags.not_nan),
+            _ => (assumed, assumed, assumed),
         };
         let preserve = modes.denormals == Denormals::Preserve;
         let flush_results = match modes.denormals {
-            Denormals::FlushToZero if lists.flush => Flush::Must,
-            Denormals::Preserve if lists.preserve => Flush::Never,
+            Denormals::FlushToZero if lists.flush && of_result => Flush::Must,
+            Denormals::Preserve if lists.preserve && of_result => Flush::Never,
             Denormals::Undeclared | Denormals::FlushToZero | Denormals::Preserve => Flush::May,
         };
-        // The rounding modes name IEEE widths; other encodings round as the implementation likes.
-        let named = [F16, F32, F64].contains(&format) && format.specials == Specials::Ieee;
         Environment {
             rules: Rules::Vulkan,
             format,
             rule: format,
-            rounding: if named { modes.rounding } else { Rounding::Undeclared },
-            flush_operands: !(preserve && lists.preserve),
+            rounding: if of_result { modes.rounding } else { Rounding::Undeclared },
+            flush_operands: !(preserve && lists.preserve && of_operands),
             flush_results,
-            flush_inside: !preserve,
+            flush_inside: !(preserve && of_result),
             nsz,
             not_inf,
             not_nan,

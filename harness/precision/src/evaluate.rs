@@ -78,7 +78,13 @@ const COMPARED_AS_ZEROS: &str = "the instruction set defines the result by a com
      and then gives back an operand, which may be read as it is";
 const FLOAT8_FLUSHED: &str =
     "DenormFlushToZero demands zero, and denormals of float8 must be preserved in conversions to binary16";
-const LOG_ONE: &str = "the instruction set gives Log(1) as 0, the table an absolute error";
+const LOG_ONE: &str = "the instruction set gives Log(1) and Log2(1) as 0, the table an absolute error";
+const OF_INFINITY: &str =
+    "the instruction set names the result of an infinity, of which the table of Vulkan states no precision";
+const STEP_OF_NAN: &str = "a NaN is not less than the edge, but whether Step is defined of one is not said";
+const UNPACKED: &str = "the instruction preserves bits, but is in no list of those that keep NaNs, infinities and signed zeros, and may \
+     flush denormals";
+const RETURNED: &str = "an atomic returns the original value, and DenormFlushToZero demands zero of denormal results";
 const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instruction set gives zero";
 
 /// The slots of a call, in order.
@@ -124,11 +130,16 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
                 Accuracy::Measured | Accuracy::Modf | Accuracy::Frexp | Accuracy::Atomic(_) => Kernel::Measured,
             };
             let format = result.format().or(operands[0].format()).unwrap_or(F32);
-            let env = Environment::new(&call.modes, row.lists, format).under(call.rules);
+            let from = inputs[0].1.format().unwrap_or(format);
+            let env = Environment::new(&call.modes, row.lists, format, from).under(call.rules);
             let env = if is_of_float8(call.op, inputs[0].1, result) { env.keeping_denormals() } else { env };
             // Of a comparison it is the operands that are of 32 bits.
             let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
-            let relaxed = call.modes.relaxed && decorated.width() == 32 && decorated != Scalar::Bool;
+            let relaxed = call.modes.relaxed
+                && decorated.width() == 32
+                && decorated != Scalar::Bool
+                // "The RelaxedPrecision Decoration has no effect on this instruction."
+                && call.op != Op::QuantizeToF16;
             Slot { op: call.op, kernel, inputs, result, component, env, relaxed, packed_with: Vec::new() }
         })
         .collect();
@@ -311,7 +322,13 @@ impl<'a> Run<'a> {
             }
             return set;
         }
-        let mut set = exact.set(x, &site);
+        let mut set = match (slot.op, exact) {
+            // "modf(±Inf) = { ±0, ±Inf }" is said of this one only.
+            (Op::ModfStruct, Exact::Fraction) if slot.env.format.is_infinite(x[0]) => {
+                Set::point(if slot.env.format.is_negative(x[0]) { -1 } else { 0 })
+            }
+            _ => exact.set(x, &site),
+        };
         if self.compares_as_zeros(exact) {
             let chosen = exact.chosen(x, &site);
             if chosen != set {
@@ -319,11 +336,44 @@ impl<'a> Run<'a> {
                 set.union_with(&chosen);
             }
         }
-        if exact == Exact::QuantizeToF16 && self.lenient && set != nearest_halves(x[0], F32) {
-            self.doubt.set(Some(QUANTIZED));
-            set.union_with(&nearest_halves(x[0], F32));
+        if let Some((doubt, more)) = self.otherwise(exact, x).filter(|_| self.lenient) {
+            let before = set.clone();
+            set.union_with(&more);
+            if set != before {
+                self.doubt.set(Some(doubt));
+            }
         }
         set
+    }
+
+    /// What another reading of the text permits of a discrete result, and the doubt.
+    fn otherwise(&self, exact: Exact, x: &[u64]) -> Option<(&'static str, Set)> {
+        let nan = |k: usize| self.slot.inputs[k].1.format().is_some_and(|f| f.is_nan(x[k]));
+        match exact {
+            Exact::QuantizeToF16 => Some((QUANTIZED, nearest_halves(x[0], F32))),
+            Exact::Step if nan(0) || nan(1) => Some((STEP_OF_NAN, Set::anything())),
+            Exact::UnpackDouble => Some((UNPACKED, self.unpacked(x[0]))),
+            _ => None,
+        }
+    }
+
+    /// The part of a 64-bit float, where it is kept no better than arithmetic keeps it.
+    fn unpacked(&self, bits: u64) -> Set {
+        let Slot { env, component, .. } = self.slot;
+        if env.not_nan && F64.is_nan(bits) || env.not_inf && F64.is_infinite(bits) {
+            return Set::anything();
+        }
+        let mut found = Set::empty();
+        let mut add =
+            |bits: u64| found.insert(RankRange::point((bits >> (32 * component) & 0xffff_ffff).cast_signed()));
+        if F64.is_signalling(bits) {
+            add(bits | F64.nan());
+        }
+        if F64.is_zero(bits) && env.nsz || F64.is_denormal(bits) && env.flush_operands {
+            add(0);
+            add(F64.sign_mask());
+        }
+        found
     }
 
     /// Whether an operand may be chosen in this reading as if denormals were zeros, and come back as it is.
@@ -341,9 +391,9 @@ impl<'a> Run<'a> {
         if let Some(reason) = domain::undefined(self.slot, x) {
             return Err(Stop::Anything(reason));
         }
-        if let Some((doubt, zero)) = self.zero_by_name(x) {
+        if let Some((doubt, set)) = self.by_name(x) {
             if !self.lenient {
-                return Ok((zero, false));
+                return Ok((set, false));
             }
             self.doubt.set(Some(doubt));
         }
@@ -358,18 +408,18 @@ impl<'a> Run<'a> {
         if let Some(reason) = domain::undefined(slot, x) {
             return self.anything(reason);
         }
+        if let Some((doubt, set)) = self.by_name(x) {
+            if !self.lenient {
+                self.trace.note(|| format!("the instruction set names the result: {}", show::set(&set, env.format)));
+                self.note_exact(&set, env.format);
+                return self.discrete(self.finish(set, false));
+            }
+            self.doubt.set(Some(doubt));
+        }
         if let Some(set) = ieee::special(slot, x) {
             self.trace.note(|| "IEEE 754 gives an infinity, a NaN or a zero here".into());
             let assumed_away = env.not_nan && set.has_nan() || env.not_inf && has_infinity(&set, env.format);
             return self.discrete(if assumed_away { Set::anything() } else { self.finish(set, false) });
-        }
-        if let Some((doubt, zero)) = self.zero_by_name(x) {
-            if !self.lenient {
-                self.trace.note(|| "the instruction set names the result: zero".into());
-                self.note_exact(&Set::range(0, 0), env.format);
-                return self.discrete(self.finish(zero, false));
-            }
-            self.doubt.set(Some(doubt));
         }
         let Found { range, tiny, exact, margin } = self.ask(x);
         let span = match range {
@@ -431,16 +481,21 @@ impl<'a> Run<'a> {
         (set, margin)
     }
 
-    /// The zero that the instruction set names where the table's rule says otherwise, and the doubt.
-    fn zero_by_name(&self, x: &[u64]) -> Option<(&'static str, Set)> {
+    /// The result that the instruction set names where the table's rule says otherwise or nothing, and the doubt.
+    fn by_name(&self, x: &[u64]) -> Option<(&'static str, Set)> {
         let slot = self.slot;
         let format = slot.env.format;
         if slot.env.rules == Rules::Wgsl {
             return None;
         }
+        let (greatest, least) = (x[0] == format.infinity() as u64, format.is_infinite(x[0]));
+        let infinity = || Set::point(format.infinity());
         match slot.op {
-            Op::Log if x[0] == format.rank_of_one() as u64 => Some((LOG_ONE, Set::point(0))),
+            Op::Log | Op::Log2 if x[0] == format.rank_of_one() as u64 => Some((LOG_ONE, Set::point(0))),
             Op::Sqrt if format.is_zero(x[0]) => Some((SQRT_ZERO, Set::point(format.rank(x[0])))),
+            Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::Sqrt if greatest => Some((OF_INFINITY, infinity())),
+            Op::InverseSqrt if greatest => Some((OF_INFINITY, Set::point(0))),
+            Op::Exp | Op::Exp2 if least => Some((OF_INFINITY, Set::point(0))),
             _ => None,
         }
     }
@@ -537,6 +592,11 @@ impl<'a> Run<'a> {
         set
     }
 
+    /// Whether it is what an atomic found.
+    fn returns_original(&self) -> bool {
+        matches!(self.slot.kernel, Kernel::Exact(Exact::Copy))
+    }
+
     fn converts_float8(&self) -> bool {
         is_of_float8(self.slot.op, self.slot.inputs[0].1, self.slot.result)
     }
@@ -552,8 +612,8 @@ impl<'a> Run<'a> {
                 self.trace.note(|| "a denormal result may be flushed: zero joins, with either sign".into());
                 set.insert(RankRange::new(-1, 0));
             }
-            Flush::Must if self.lenient && self.converts_float8() => {
-                self.doubt.set(Some(FLOAT8_FLUSHED));
+            Flush::Must if self.lenient && (self.converts_float8() || self.returns_original()) => {
+                self.doubt.set(Some(if self.converts_float8() { FLOAT8_FLUSHED } else { RETURNED }));
                 set.insert(RankRange::new(-1, 0));
             }
             Flush::Must => {

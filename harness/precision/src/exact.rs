@@ -5,7 +5,7 @@ use crate::{
     real::neighbours,
     span::{convert_rank, rank_of_representable},
 };
-use assay_float::{Dyadic, F16, Format, RankRange, Set};
+use assay_float::{Dyadic, F16, F64, Format, RankRange, Set};
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ pub(crate) enum Exact {
     /// Of a subgroup: a NaN loses, of NaNs alone the result is undefined, and the zeros have no order.
     GroupMin,
     GroupMax,
-    /// Whether bits or numbers are compared is not said.
+    /// "An ordered-and-equal compare is used."
     AllEqual,
     CompareExchange,
     Step,
@@ -165,8 +165,16 @@ impl Exact {
         match self {
             Exact::Negate => keep(x[0] ^ f.sign_mask()),
             Exact::Abs => keep(x[0] & f.magnitude_mask()),
-            Exact::Sign if nan(0) => Set::anything(),
-            Exact::Sign if f.is_zero(x[0]) => Set::range(-1, 0),
+            // "Any of ±1.0 or ±0.0"
+            Exact::Sign if nan(0) => {
+                let mut any = Set::range(-1, 0);
+                for negative in [false, true] {
+                    any.insert(RankRange::point(with_sign(f.rank_of_one(), negative)));
+                }
+                any
+            }
+            // "+0.0 if x = +0.0, and ±0.0 if x = -0.0"
+            Exact::Sign if f.is_zero(x[0]) => Set::range(if f.is_negative(x[0]) { -1 } else { 0 }, 0),
             Exact::Sign => Set::point(with_sign(f.rank_of_one(), f.is_negative(x[0]))),
             Exact::Round | Exact::RoundEven | Exact::Trunc | Exact::Floor | Exact::Ceil => {
                 if f.is_finite(x[0]) {
@@ -175,7 +183,7 @@ impl Exact {
                     keep(x[0])
                 }
             }
-            // The instruction set says nothing about the fraction, the significand or the exponent of a NaN or an infinity.
+            // The instruction set says nothing about the significand or the exponent of a NaN or an infinity, nor about Modf's fraction.
             Exact::Fraction | Exact::Significand | Exact::Exponent if !f.is_finite(x[0]) => Set::anything(),
             Exact::Fraction => {
                 let value = f.value(x[0]).map(Dyadic::abs).unwrap_or(Dyadic::ZERO);
@@ -189,14 +197,11 @@ impl Exact {
                 either
             }
             Exact::GroupMin | Exact::GroupMax if nan(0) && nan(1) => Set::anything(),
-            Exact::AllEqual => {
-                let mut either = truth(x[0] == x[1]);
-                let numbers = !nan(0) && !nan(1) && !less(f, x[0], x[1]) && !less(f, x[1], x[0]);
-                either.union_with(&truth(numbers));
-                // Quieting, and a payload that is free, may make two NaNs the same.
-                if nan(0) && nan(1) {
-                    either = Set::range(0, 1);
-                }
+            Exact::AllEqual => Exact::Compare(Relation::Equal, false).float(x, f, site),
+            // "min(x, sNaN) = min(sNaN, x) = NaN or x": SPV_EXT_shader_atomic_float_min_max.
+            Exact::AtomicMin | Exact::AtomicMax if f.is_signalling(x[0]) || f.is_signalling(x[1]) => {
+                let mut either = keep(if nan(0) { x[1] } else { x[0] });
+                either.union_with(&Set::nans());
                 either
             }
             Exact::NMin | Exact::NMax | Exact::AtomicMin | Exact::AtomicMax | Exact::GroupMin | Exact::GroupMax
@@ -215,9 +220,9 @@ impl Exact {
             Exact::Max | Exact::NMax | Exact::AtomicMax | Exact::GroupMax => Set::point(f.rank(x[0]).max(f.rank(x[1]))),
             Exact::Clamp | Exact::NClamp => self.clamped(x, f, site, Exact::set),
             Exact::CompareExchange => keep(if x[0] == x[2] { x[1] } else { x[0] }),
-            // Step(edge, x)
-            Exact::Step if nan(0) || nan(1) => Set::anything(),
-            Exact::Step => Set::point(if less(f, x[1], x[0]) { 0 } else { f.rank_of_one() }),
+            // Step(edge, x): "0.0 if x < edge; otherwise result is 1.0".
+            Exact::Step if !nan(0) && !nan(1) && less(f, x[1], x[0]) => Set::point(0),
+            Exact::Step => Set::point(f.rank_of_one()),
             Exact::IsNan => truth(nan(0)),
             Exact::IsInf => truth(f.is_infinite(x[0])),
             Exact::Compare(_, unordered) if nan(0) || nan(1) => truth(unordered),
@@ -322,7 +327,14 @@ impl Exact {
                 }
             }
             Exact::Copy => x[0],
-            Exact::PackDouble => x[0] | x[1] << 32,
+            Exact::PackDouble => {
+                let bits = x[0] | x[1] << 32;
+                // "If an IEEE 754 Inf or NaN is created, .. the resulting floating-point value is unspecified."
+                if !F64.is_finite(bits) {
+                    return Set::anything();
+                }
+                bits
+            }
             _ => return Set::anything(),
         };
         match result {
@@ -393,8 +405,13 @@ pub(crate) fn nearest_halves(bits: u64, f: Format) -> Set {
     }
 }
 
-/// `OpQuantizeToF16`, the usual reading: either half neighbour, with zero for all that is denormal as a half.
+/// `OpQuantizeToF16`, the usual reading: either half neighbour, with zero for all that is denormal as a half, and infinity for all
+/// that is beyond the next power of two.
 fn quantize(bits: u64, f: Format) -> Set {
+    let beyond = f.value(bits).is_some_and(|value| value.abs().to_f64() >= 65_536.0);
+    if beyond {
+        return Set::point(with_sign(f.infinity(), f.is_negative(bits)));
+    }
     let mut halves = nearest_halves(bits, f);
     let edge = convert_rank(F16.min_normal(), F16, f);
     let denormal = RankRange::new(-edge, edge - 1);

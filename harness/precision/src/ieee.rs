@@ -43,7 +43,7 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
         Real::Fma => v(0) * v(1) + v(2),
         Real::Convert | Real::PackHalf => v(0),
         Real::Ldexp => v(0),
-        // The instruction set says nothing of these: nothing is required.
+        // What the instruction set does not name is not required.
         Real::FromInt
         | Real::Fract
         | Real::Exp
@@ -106,7 +106,9 @@ pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
             Real::Fma => sum(negative(0) != negative(1), negative(2)),
             Real::Mul | Real::Div | Real::Unpack => Some(negative(0) != negative(1)),
             Real::Convert | Real::PackHalf | Real::Ldexp => Some(negative(0)),
-            Real::FromInt | Real::Fract | Real::Width => Some(false),
+            // `x - floor(x)`
+            Real::Fract => sum(false, true),
+            Real::FromInt | Real::Width => Some(false),
             Real::Exp
             | Real::Exp2
             | Real::Log

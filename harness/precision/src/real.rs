@@ -422,31 +422,42 @@ fn rounded<R: Enclosure>(
     Ok(Point { span, exact, bound })
 }
 
-/// The correctly rounded values of one real number (of the bounds' format, if that is another): both zeros for zero.
+/// The correctly rounded values of one real number, both zeros for zero. Where bounds count in a narrower format than that of the values,
+/// at least its precision is required: all that is as near as what is rounded to that; beyond its range there is nothing of it.
 pub(crate) fn round<R: Enclosure>(
     exact: &R,
     env: &Environment,
     rounding: Rounding,
     precision: R::Precision,
 ) -> Result<Span, Undecided> {
-    let rule = env.rule;
     let zero = R::exact(Dyadic::ZERO, precision);
     if exact.is_point() && exact.compare(&zero)? == Ordering::Equal {
         return Ok(Span::ZERO);
     }
-    let (lo, hi) = match rounding {
-        Rounding::Undeclared => (exact.floor_rank(rule)?, exact.ceil_rank(rule)?),
-        Rounding::Rte => {
-            let nearest = exact.nearest_rank(rule)?;
-            (nearest, nearest)
-        }
-        Rounding::Rtz => {
-            let negative = exact.compare(&zero)? == Ordering::Less;
-            let inner = if negative { exact.ceil_rank(rule)? } else { exact.floor_rank(rule)? };
-            (inner, inner)
-        }
+    let to = |format: Format| -> Result<Span, Undecided> {
+        let (lo, hi) = match rounding {
+            Rounding::Undeclared => (exact.floor_rank(format)?, exact.ceil_rank(format)?),
+            Rounding::Rte => {
+                let nearest = exact.nearest_rank(format)?;
+                (nearest, nearest)
+            }
+            Rounding::Rtz => {
+                let negative = exact.compare(&zero)? == Ordering::Less;
+                let inner = if negative { exact.ceil_rank(format)? } else { exact.floor_rank(format)? };
+                (inner, inner)
+            }
+        };
+        Ok(Span { lo: convert_rank(lo, format, env.format), hi: convert_rank(hi, format, env.format) })
     };
-    Ok(Span { lo: convert_rank(lo, rule, env.format), hi: convert_rank(hi, rule, env.format) })
+    let own = to(env.format)?;
+    if env.rule == env.format {
+        return Ok(own);
+    }
+    let largest = R::exact(env.rule.value_of_rank(env.rule.max_finite()), precision);
+    match exact.abs().compare(&largest)? {
+        Ordering::Greater => Ok(own),
+        Ordering::Less | Ordering::Equal => Ok(own.hull(to(env.rule)?)),
+    }
 }
 
 /// The neighbours of a value in a format; the value itself, or both zeros, if it is representable.
@@ -465,7 +476,7 @@ pub(crate) fn rounded_sum(a: Dyadic, b: Dyadic, c: Dyadic, format: Format) -> Sp
 }
 
 fn plain(format: Format) -> Environment {
-    Environment::new(&Modes::default(), Lists::default(), format)
+    Environment::new(&Modes::default(), Lists::default(), format, format)
 }
 
 /// A product and a sum, rounded once.

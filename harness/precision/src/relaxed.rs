@@ -11,7 +11,7 @@ use crate::{
 use assay_float::{Enclosure, F16, F32, Question, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
 
-/// What is permitted for relaxed operands and a relaxed result: anything outside the magnitudes `0` and `[2^-14, 2^14)`, else the
+/// What is permitted for relaxed operands and a relaxed result: anything outside the magnitudes `0` and `[2^-14, 16376]`, else the
 /// half column's bounds around what operands of relaxed precision give.
 pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
     if matches!(slot.inputs[0].1, Scalar::Int { .. }) && matches!(slot.result, Scalar::Int { .. }) {
@@ -72,7 +72,7 @@ pub(crate) fn over(slot: &Slot, sets: &[Set]) -> (Set, Tightness) {
 
 /// What floats of 32 bits may be where `RelaxedPrecision` lets values be truncated that no operation computes: loads, variables,
 /// selections. Themselves, or what the format of half the width has next to them; anything outside the magnitudes `0` and
-/// `[2^-14, 2^14)`. SPIR-V, "Relaxed Precision".
+/// `[2^-14, 16376]`. SPIR-V, "Relaxed Precision".
 pub fn truncated(set: &Set) -> Set {
     let mut all = Set::empty();
     for range in set.ranges() {
@@ -89,10 +89,13 @@ pub fn truncated(set: &Set) -> Set {
     if set.has_nan() { Set::anything() } else { all }
 }
 
+/// The range is `(-2^14, 2^14)`, where "the largest required magnitude is half of the relative precision less than the value given":
+/// `2^14 (1 - 2^-11)`.
 fn is_in_range(rank: Option<i64>) -> bool {
     let magnitude = rank.map(|r| if r < 0 { -1 - r } else { r });
-    let exponent = |e: i64| (e + 127) << 23;
-    magnitude.is_some_and(|m| m == 0 || (exponent(-14)..exponent(14)).contains(&m))
+    let least = i64::from(f32::to_bits(1.0 / 16_384.0));
+    let greatest = i64::from(f32::to_bits(16_376.0));
+    magnitude.is_some_and(|m| m == 0 || (least..=greatest).contains(&m))
 }
 
 /// The values that an operand may be truncated to.
@@ -107,6 +110,10 @@ fn relaxed_operand(bits: u64) -> Span {
 fn exact_results(exact: Exact, slot: &Slot, spans: &[Span]) -> Set {
     let site =
         Site { operand: slot.inputs[0].1, result: slot.result, slot: slot.component, rounding: slot.env.rounding };
+    // These jump where the whole part, or the binade, changes.
+    if matches!(exact, Exact::Fraction | Exact::Significand | Exact::Exponent) && !spans[0].is_point() {
+        return Set::anything();
+    }
     if matches!(exact, Exact::Compare(..) | Exact::Step)
         && spans[0].lo.max(spans[1].lo) <= spans[0].hi.min(spans[1].hi)
         && !(spans[0].is_point() && spans[1].is_point())
@@ -134,6 +141,8 @@ impl Question for Cover<'_> {
     fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Undecided> {
         let env = self.slot.env.with_rule(F16);
         let x: SmallVec<[R; 8]> = self.spans.iter().map(|s| s.reals(F32, precision)).collect();
+        // Correctly rounded results count as an ulp either way, even of what is exact in halves: nowhere is it said that values of
+        // relaxed precision lie on the grid of binary16, only how far apart they are at most.
         match self.real.cover(&x, &env, precision) {
             Err(Stop::Undecided) => Err(Undecided),
             decided => Ok(decided),

@@ -417,7 +417,7 @@ impl Screen {
 /// The operand for which the instruction set names a result, if it is one.
 fn named(op: Op) -> Option<f64> {
     match op {
-        Op::Log => Some(1.0),
+        Op::Log | Op::Log2 => Some(1.0),
         Op::Sqrt => Some(0.0),
         _ => None,
     }

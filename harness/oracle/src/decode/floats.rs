@@ -66,14 +66,15 @@ fn flags(bits: u32) -> FastMath {
 impl Decoder<'_> {
     /// The environment of an instruction whose result has the word `result` and whose floats are of these types.
     pub(super) fn modes(&mut self, result: u32, types: &[TypeId]) -> Result<Modes> {
-        let mut widths = Vec::new();
-        for ty in types {
-            if let Kind::Float(fmt) = self.scalar_kind(*ty) {
-                widths.push(fmt.format().width);
-            }
-        }
-        // The first type is the result's: its width's modes hold; what is preserved must be so for all widths.
-        let mut modes = self.environment.modes[place(widths.first().copied().unwrap_or(32))];
+        let floats = types.iter().filter_map(|ty| match self.scalar_kind(*ty) {
+            Kind::Float(fmt) => Some(fmt.format()),
+            _ => None,
+        });
+        // The modes are about the IEEE 754 encoding; where there is no other, the first type is the result's: its width's modes hold. What
+        // is preserved must be so for all widths.
+        let widths: Vec<u32> = floats.filter(|format| format.is_ieee_754()).map(|format| format.width).collect();
+        let declared = |width: &u32| self.environment.modes[place(*width)];
+        let mut modes = widths.first().map(declared).unwrap_or_default();
         modes.preserve_special &= widths.iter().all(|w| self.environment.modes[place(*w)].preserve_special);
         for width in &widths {
             let other = self.environment.modes[place(*width)];

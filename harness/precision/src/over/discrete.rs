@@ -28,7 +28,6 @@ enum Shape {
     Corners(Between),
     /// Equality of numbers; whether it makes the result true.
     Equality(bool),
-    AllEqual,
     CompareExchange,
     /// Monotone unless the whole part (the binade, for `true`) changes; then anything from zero (a half) to one.
     Wrapping(bool),
@@ -110,12 +109,11 @@ fn shape(exact: Exact, result: Scalar) -> Shape {
         | Exact::GroupMax
         | Exact::QuantizeToF16 => Shape::Corners(Between::Ranks),
         Exact::Sign | Exact::Step | Exact::IsNan | Exact::IsInf => Shape::Corners(Between::Nothing),
-        Exact::Compare(Relation::Equal, _) => Shape::Equality(true),
+        Exact::Compare(Relation::Equal, _) | Exact::AllEqual => Shape::Equality(true),
         Exact::Compare(Relation::NotEqual, _) => Shape::Equality(false),
         Exact::Compare(Relation::Less | Relation::Greater | Relation::LessEqual | Relation::GreaterEqual, _) => {
             Shape::Corners(Between::Nothing)
         }
-        Exact::AllEqual => Shape::AllEqual,
         Exact::CompareExchange => Shape::CompareExchange,
         Exact::Fraction => Shape::Wrapping(false),
         Exact::Significand => Shape::Wrapping(true),
@@ -138,19 +136,12 @@ impl Walk<'_> {
         let slot = self.slot;
         let set = match shape(exact, slot.result) {
             Shape::Corners(between) => self.corners(exact, choice, between),
-            Shape::Equality(_) | Shape::AllEqual if choice.contains(&Part::Nan) => {
-                self.corners(exact, choice, Between::Nothing)
-            }
+            Shape::Equality(_) if choice.contains(&Part::Nan) => self.corners(exact, choice, Between::Nothing),
             Shape::Equality(meaning) => {
                 // Some members are equal if the ranges meet, and some differ if they are not one and the same value.
                 let [Part::Range(a), Part::Range(b)] = choice else { return self.unknown() };
                 let (a, b) = (with_both_zeros(*a), with_both_zeros(*b));
                 truths(a.lo <= b.hi && b.lo <= a.hi, !(a == b && a.is_point()), meaning)
-            }
-            Shape::AllEqual => {
-                let [Part::Range(a), Part::Range(b)] = choice else { return self.unknown() };
-                let (a, b) = (with_both_zeros(*a), with_both_zeros(*b));
-                truths(a.lo <= b.hi && b.lo <= a.hi, true, true)
             }
             Shape::CompareExchange => {
                 // The value kept, or the new one where the comparator may be equal.

@@ -14,7 +14,8 @@ mod discrete;
 mod parts;
 
 use crate::{
-    Lenient, Permitted, Reference, Scalar, evaluate::Kernel, evaluate::Run, evaluate::Slot, relaxed, trace::Trace,
+    Flush, Lenient, Permitted, Reference, Scalar, evaluate::Kernel, evaluate::Run, evaluate::Slot, relaxed,
+    trace::Trace,
 };
 use assay_float::{F64, RankRange, Set};
 use parts::{Part, members, parts};
@@ -134,9 +135,11 @@ impl Slot {
     /// Whether the lenient reading may differ from the usual one in more than what overflow makes of it.
     fn may_differ(&self) -> bool {
         use crate::{Op, exact::Exact};
-        let rows = matches!(self.op, Op::Log | Op::Sqrt | Op::Length | Op::Distance | Op::Asin | Op::Acos)
+        // Of those with a formula, every one; these the instruction set names results of.
+        let rows = matches!(self.op, Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::InverseSqrt)
             || matches!(self.kernel, Kernel::Formula(_))
-            || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf))
+            || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf | Exact::Step))
+            || (self.env.flush_results == Flush::Must && matches!(self.kernel, Kernel::Exact(Exact::Copy)))
             || matches!(self.kernel, Kernel::Exact(exact) if exact.chooses() && self.env.flush_operands);
         rows || self.env.format == F64 || !self.packed_with.is_empty()
     }

@@ -85,6 +85,9 @@ fn quantize(f: Format, (i, negative): (Index, bool)) -> Outcome {
     }
     let half = Env { f: F16, flush: false, rounding: Rounding::Undeclared, not_inf: false };
     let q = Rat::value(f, i);
+    if q.abs().cmp(&Rat::int(65_536)).is_ge() {
+        return exactly(infinity(f) * i.signum(), negative);
+    }
     let mut values = Values::default();
     for (lo, hi) in half.round(&q).ranges {
         for h in lo..=hi {
@@ -98,6 +101,6 @@ fn quantize(f: Format, (i, negative): (Index, bool)) -> Outcome {
             values.add(wide, wide);
         }
     }
-    let zeros = if i == 0 { Zeros::one(negative) } else { Zeros::BOTH };
-    Outcome::Float { values, tiny: false, zeros }
+    // "The result must be either +0 or -0", of a zero as of all that is too small.
+    Outcome::Float { values, tiny: false, zeros: Zeros::BOTH }
 }

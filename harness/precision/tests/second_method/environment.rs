@@ -78,7 +78,8 @@ pub(crate) fn usual(call: &Call, slot: usize, operands: &[u64]) -> Option<Set> {
             {
                 return Some(Set::anything());
             }
-            let flushed = f.is_denormal(bits) && !kept && f.width >= 16;
+            // Conversions from float8 to binary16 keep denormals; modes are about binary16, 32 and 64.
+            let flushed = f.is_denormal(bits) && !(kept && f != BF16) && f.width >= 16;
             if flushed || (f.is_zero(bits) && flags.nsz) {
                 own.extend([0, 1 << (f.width - 1)]);
             }
@@ -100,7 +101,9 @@ pub(crate) fn usual(call: &Call, slot: usize, operands: &[u64]) -> Option<Set> {
         let set = match (outcome, format) {
             (Outcome::Anything, _) => Set::anything(),
             (Outcome::Bits(set), _) => set,
-            (Outcome::Float { values, tiny, zeros }, Some(f)) => finish(call, f, flags, kept, values, tiny, zeros),
+            (Outcome::Float { values, tiny, zeros }, Some(f)) => {
+                finish(call, f, flags, kept && f != BF16, values, tiny, zeros)
+            }
             (Outcome::Float { .. }, None) => unreachable!(),
         };
         all.union_with(&set);
@@ -128,7 +131,7 @@ fn finish(
     // Any value but a NaN is no denormal result that could be flushed.
     let denormal = values.ranges != [(-inf, inf)] && (tiny || values.has_denormal(f));
     if denormal && !kept {
-        if call.modes.denormals == Denormals::FlushToZero && lists::flush_binds(call.op) {
+        if call.modes.denormals == Denormals::FlushToZero && lists::flush_binds(call.op) && f != BF16 {
             let last = (1 << f.fraction_bits) - 1;
             values.remove(1, last);
             values.remove(-last, -1);

@@ -139,6 +139,7 @@ fn samples_of_conversions() {
     for (to, from) in [(F16, F32), (F16, F64), (F32, F64), (F32, F16), (BF16, F32), (F32, BF16), (F64, F32)] {
         sampled(Op::FConvert, to, Shape::Scalar, Some(float(from)), 100, MODES);
     }
+    sampled(Op::QuantizeToF16, F32, Shape::Scalar, None, 100, MODES);
     for to in [F16, F32, F64] {
         sampled(Op::ConvertSToF, to, Shape::Scalar, Some(int(32, true)), 20, &MODES[..5]);
         sampled(Op::ConvertSToF, to, Shape::Scalar, Some(int(64, true)), 20, &MODES[..5]);

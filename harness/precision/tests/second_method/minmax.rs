@@ -42,9 +42,8 @@ pub(crate) fn choice(op: Op, env: Env, v: &[Value]) -> Option<Outcome> {
     };
     let choice = match op {
         Op::Step => {
-            let (Some(edge), Some(x)) = (operand(0), operand(1)) else { return Some(Outcome::Anything) };
-            let one = Rat::int(1).down(env.f);
-            let values = Values::point(if x.0 < edge.0 { 0 } else { one });
+            let less = matches!((operand(0), operand(1)), (Some(edge), Some(x)) if x.0 < edge.0);
+            let values = Values::point(if less { 0 } else { Rat::int(1).down(env.f) });
             return Some(Outcome::Float { values, tiny: false, zeros: Zeros::one(false) });
         }
         Op::FMin | Op::NMin => extreme(operand(0), operand(1), false, op == Op::NMin),

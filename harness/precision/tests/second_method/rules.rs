@@ -10,7 +10,7 @@ use crate::{
     values::{Values, Zeros},
 };
 use assay_float::Set;
-use assay_precision::{Call, Op, Scalar};
+use assay_precision::{Call, Op, Rounding, Scalar};
 use std::cmp::Ordering;
 
 /// What a rule permits, before the result is flushed.
@@ -115,8 +115,15 @@ pub(crate) fn rule(call: &Call, slot: usize, env: Option<Env>, flags: Flags, v: 
     }
     if v.contains(&Value::Nan) {
         // The instruction set gives no result of a NaN to the functions of real numbers.
+        if call.op == Op::FSign {
+            let one = Rat::int(1).down(env.f);
+            let mut any = Values::point(one);
+            any.add(-one, -one);
+            any.add(0, 0);
+            return float(any, Zeros::BOTH);
+        }
         let modf = matches!(call.op, Op::Modf | Op::ModfStruct);
-        let real = matches!(call.op, Op::FSign | Op::Fract | Op::Frexp | Op::FrexpStruct | Op::FRem | Op::FMod)
+        let real = matches!(call.op, Op::Fract | Op::Frexp | Op::FrexpStruct | Op::FRem | Op::FMod)
             || (modf && slot < call.operands[0].len())
             || (call.op >= Op::Radians && !modf)
             || crate::formulas::is_sum(call.op);
@@ -195,7 +202,10 @@ fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Opti
     match call.op {
         Op::FNegate => exactly(-i, !negative),
         Op::FAbs => exactly(i.abs(), false),
-        Op::FSign => float(Values::point(Rat::int(i.signum()).down(f)), Zeros::BOTH),
+        Op::FSign => {
+            let zeros = if negative { Zeros::BOTH } else { Zeros::one(false) };
+            float(Values::point(Rat::int(i.signum()).down(f)), zeros)
+        }
         Op::Round | Op::RoundEven | Op::Trunc | Op::Floor | Op::Ceil if infinite => exactly(i, negative),
         Op::Trunc => exactly(trunc(), negative),
         Op::Floor => exactly(floor(), negative),
@@ -218,10 +228,17 @@ fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Opti
         // Infinity less infinity.
         Op::Fract if infinite => Some(Outcome::Anything),
         // The instruction set names the result.
-        Op::Log if q.cmp(&Rat::int(1)).is_eq() => exactly(0, false),
+        Op::Log | Op::Log2 if q.cmp(&Rat::int(1)).is_eq() => exactly(0, false),
+        Op::Exp | Op::Exp2 if infinite && negative => exactly(0, false),
+        Op::Exp | Op::Exp2 if infinite => exactly(i, false),
+        Op::Log | Op::Log2 | Op::Sqrt if infinite && !negative => exactly(i, false),
+        Op::InverseSqrt if infinite && !negative => exactly(0, false),
+        Op::ModfStruct if infinite && slot < call.operands[0].len() => exactly(0, negative),
         Op::Fract => {
             let rest = q.minus(&Q { n: q.floor(), d: 1.into() });
-            rounded(env, &rest, Zeros::one(false))
+            // x less x is -0 where results are rounded down.
+            let zero = if env.rounding == Rounding::Undeclared { Zeros::BOTH } else { Zeros::one(false) };
+            rounded(env, &rest, zero)
         }
         Op::Modf | Op::ModfStruct => {
             if slot >= call.operands[0].len() {
