@@ -2,7 +2,7 @@
 
 use crate::direct::Direct;
 use crate::ty::{Fmt, Kind};
-use assay_precision::{Call, Op, Reference, Rules, Scalar, Shape};
+use assay_precision::{Call, Op, Reference, Rules, Scalar};
 
 /// Which reading of the text a run follows where there are two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,6 @@ pub(crate) struct Site {
     pub(crate) free: bool,
     /// How it is done without the table, if it can be.
     pub(crate) direct: Option<Direct>,
-    /// The root that a length is formed with.
-    pub(crate) root: Option<Reference>,
 }
 
 /// A sum of products of operands: the places of one or two factors, and whether it is subtracted.
@@ -122,14 +120,7 @@ impl Sites {
         // Of denormals WGSL permits more than these do.
         let wider = call.rules == Rules::Wgsl && matches!(call.op, Op::FMin | Op::FMax | Op::FClamp);
         let direct = direct.filter(|_| !wider);
-        let root = match call.op {
-            Op::Length | Op::Distance => Some(Op::Sqrt),
-            Op::Normalize => Some(Op::InverseSqrt),
-            _ => None,
-        };
-        let root = root.and_then(|op| Call::new(op, call.results[0].scalar, Shape::Scalar, None, call.modes).ok());
-        let root = root.map(|call| self.ruled(call).reference());
-        self.all.push(Site { root, reference, components, widths, operands, results, free, direct, call });
+        self.all.push(Site { reference, components, widths, operands, results, free, direct, call });
         Some(self.all.len() as u32 - 1)
     }
 

@@ -1,22 +1,21 @@
 //! Instructions of inherited precision over sets of several operands, where the table's search for extremes would take too
 //! long.
 //!
-//! What is a sum of products is enclosed as any other chain is (see [`crate::form`]). Lengths go on from there: if `F` encloses
-//! what the formula may give for any members, and `X` the exact results, then for every member the error `E` of the rule is at
-//! most the largest distance between `F` and `X`, and `[X - E, X + E]` contains what is permitted.
+//! What is a sum of products is enclosed as any other chain is (see [`crate::form`]); lengths have bounds of their own (see
+//! [`super::lengths`]). So it is done for operands that are known, too, once evaluating the formula for them has taken its time.
 
 use super::Run;
 use super::float::rearranged;
+use super::lengths::{Length, Lengths};
 use crate::direct::{self, Range};
 use crate::form::Form;
 use crate::inst::Reg;
 use crate::outcome::CauseKind;
-use crate::round::{Real, value};
-use crate::site::Site;
+use crate::site::{Reading, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{Floats, Value};
-use assay_float::Set;
-use assay_precision::{Flush, Op, Operand, Rules};
+use assay_precision::{Flush, Op, Rules};
+use smallvec::SmallVec;
 
 impl Run<'_> {
     /// The result of such an instruction; `None` where it is left to the table.
@@ -31,7 +30,7 @@ impl Run<'_> {
         let exact = |reg: &Reg| *self.columns[*reg as usize].value(lane) == Value::Bits;
         // WGSL normalises by a quotient, which the table evaluates.
         let other = site.call.rules == Rules::Wgsl && site.call.op == Op::Normalize;
-        if !is_long(site.call.op) || other || operands.iter().all(exact) {
+        if !is_long(site.call.op) || other || (operands.iter().all(exact) && self.may_evaluate()) {
             return None;
         }
         let env = site.reference.environment(slot);
@@ -42,24 +41,14 @@ impl Run<'_> {
         let n = site.widths[0] as usize;
         let leaf = |k: usize| Form { id: k as u32 + 1, ..self.leaf(operands[k], lane, fmt) };
         let range = match site.call.op {
-            Op::Length => {
-                let squares = (0..n).map(|k| leaf(k).mul(leaf(k)));
-                let sum = squares.reduce(|a, b| a.add(b, false));
-                sum.and_then(|sum| self.rooted(site, None, sum, fmt, errors))
-            }
-            Op::Distance => {
-                let squares = (0..n).map(|k| {
-                    let difference = Form { id: 1, ..leaf(k).add(leaf(n + k), true) };
-                    difference.mul(difference)
-                });
-                let sum = squares.reduce(|a, b| a.add(b, false));
-                sum.and_then(|sum| self.rooted(site, None, sum, fmt, errors))
-            }
-            Op::Normalize => {
-                let squares = (0..n).map(|k| leaf(k).mul(leaf(k)));
-                let sum = squares.reduce(|a, b| a.add(b, false));
-                let factor = leaf(slot);
-                sum.and_then(|sum| self.rooted(site, Some(factor), sum, fmt, errors))
+            Op::Length | Op::Distance | Op::Normalize => {
+                let lengths = Lengths::new(fmt, &env);
+                let ranges: SmallVec<[(f64, f64); 8]> = (0..operands.len()).map(leaf).map(|x| (x.lo, x.hi)).collect();
+                match site.call.op {
+                    Op::Normalize => lengths.direction(&ranges, slot),
+                    Op::Length => self.rooted(lengths.length(&ranges)),
+                    _ => self.rooted(lengths.distance(&ranges[..n], &ranges[n..])),
+                }
             }
             Op::Cross => {
                 let (i, j) = ((slot + 1) % 3, (slot + 2) % 3);
@@ -88,42 +77,22 @@ impl Run<'_> {
         Some(Value::of_floats(near_zeros(fmt, (lo, hi))))
     }
 
-    /// The range of `sqrt(sum)`, or of `factor / sqrt(sum)`.
-    fn rooted(&self, site: &Site, factor: Option<Form>, sum: Form, fmt: Fmt, errors: (f64, f64)) -> Option<Range> {
-        let format = fmt.format();
-        let (lo, hi) = rearranged(sum, fmt, errors)?;
-        // Near zero and infinity the root is another matter.
-        if lo <= 4 * format.min_normal() || hi >= format.max_finite() {
-            return None;
-        }
-        let root = site.root.as_ref()?;
-        let roots = root.permitted_over(0, &[Operand::Set(Set::range(lo, hi))]).permitted.usual;
-        let roots = roots.hull()?;
-        if roots.hi >= format.infinity() || roots.lo <= 0 {
-            return None;
-        }
-        let (low, high) = (value(fmt, roots.lo), value(fmt, roots.hi));
-        let (exact_low, exact_high) = (sum.lo.max(0.0).sqrt().next_down(), sum.hi.sqrt().next_up());
-        let (computed, exact) = match factor {
-            None => ((low, high), (exact_low, exact_high)),
-            Some(factor) => {
-                let product = factor.mul(Form::leaf(low, high));
-                let rounding = product.error(errors.0, errors.1);
-                let quotients =
-                    [factor.lo / exact_low, factor.lo / exact_high, factor.hi / exact_low, factor.hi / exact_high];
-                let exact = quotients.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), q| {
-                    (lo.min(q.next_down()), hi.max(q.next_up()))
-                });
-                ((product.lo - rounding, product.hi + rounding), exact)
-            }
-        };
-        let error = (computed.1 - exact.0).max(exact.1 - computed.0).next_up();
-        let (lo, hi) = ((exact.0 - error).next_down(), (exact.1 + error).next_up());
-        let (lo, hi) = (Real::exact(lo).neighbours(fmt).1, Real::exact(hi).neighbours(fmt).0);
-        let finite = lo > format.neg_infinity() && hi < format.infinity() && lo <= hi;
-        finite.then_some((lo, hi))
+    /// A length in the reading that this run follows: of the root of zero there are two.
+    fn rooted(&mut self, length: Option<Length>) -> Option<Range> {
+        let Length { range, may_be_of_zero } = length?;
+        self.readings_differ |= may_be_of_zero;
+        (!may_be_of_zero || self.reading == Reading::Usual).then_some(range)
+    }
+
+    /// Whether a formula may be evaluated for operands that are known.
+    fn may_evaluate(&mut self) -> bool {
+        self.evaluations += 1;
+        self.evaluations / EVALUATIONS_PER_SEARCH <= self.limits.searches / self.group_count().max(1)
     }
 }
+
+/// How many evaluations of a formula take as long as one unit of [`Limits::searches`](crate::Limits::searches).
+const EVALUATIONS_PER_SEARCH: u64 = 8;
 
 /// A range with the zeros that a flush may add.
 fn near_zeros(fmt: Fmt, (lo, hi): Range) -> Floats {

@@ -14,6 +14,7 @@ mod inherited;
 mod integer;
 mod kernel;
 pub(crate) mod lanes;
+mod lengths;
 mod log;
 mod parallel;
 mod races;
@@ -142,6 +143,8 @@ pub(crate) struct Run<'a> {
     pub(crate) searches: u64,
     /// What enclosing them instead has.
     pub(crate) enclosures: u64,
+    /// Formulas that were evaluated for known operands.
+    pub(crate) evaluations: u64,
     /// The last number given to a value.
     pub(crate) last_id: u32,
     /// The last number given to a decision.

@@ -162,6 +162,7 @@ impl<'a> Run<'a> {
             endless: false,
             searches: 0,
             enclosures: 0,
+            evaluations: 0,
             last_id: 0,
             last_choice: 0,
             in_doubt: false,
@@ -338,7 +339,7 @@ impl<'a> Run<'a> {
         self.group = [number % x, number / x % y, number / x / y].map(|n| n as u32);
         self.blocks = 0;
         self.undecided_blocks = 0;
-        (self.work, self.searches, self.enclosures) = (0, 0, 0);
+        (self.work, self.searches, self.enclosures, self.evaluations) = (0, 0, 0, 0);
         // Nothing of another workgroup is left: lanes that are joined are joined in all registers, in those too that they do not read.
         for reg in &self.scratch {
             self.columns[*reg as usize].clear(self.lanes);
