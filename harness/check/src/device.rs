@@ -209,7 +209,11 @@ impl VulkanTarget {
             specialization: &specialization,
             ..PipelineDesc::new(job.words, 0)
         };
-        let pipeline = device.pipeline(&description).map_err(|error| (error, PIPELINE))?;
+        let pipeline = device.pipeline(&description).map_err(|error| match self.objections(device) {
+            Ok(()) => (error, PIPELINE),
+            // What the layer objects to nobody needs to compile.
+            Err(objection) => (objection, "compiling the shader"),
+        })?;
         let running = |error| (error, "running the shader");
         for (i, data) in contents.iter().enumerate() {
             let Some(data) = data else { continue };

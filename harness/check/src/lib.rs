@@ -39,7 +39,7 @@ pub use mutate::{Mutating, Mutation, MutationKind, Planted};
 pub use options::{BindingName, Expectation, Kernel, Options, Source, assignment, groups, robustness};
 pub use picture::approximate;
 pub use pointed::{AddressWord, PointedForm, made_up, pointed_slot};
-pub use reduce::{Reduced, reduce};
+pub use reduce::{Effort, Reduced, reduce};
 pub use setup::{Descriptor, Setup, Spec};
 pub use states::{ImageForm, SamplerForm};
 pub use subject::{Subject, Wgsl, compile_wgsl, with_overrides};

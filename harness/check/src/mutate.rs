@@ -212,7 +212,9 @@ fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &Change<'_>) -> 
     let (op, result) = (i.op?, i.result()?);
     let module = editor.module();
     let ty = module.type_declared(i.result_type()?)?;
-    if matches!(op, Op::Phi | Op::FunctionParameter | Op::Undef | Op::Variable) || !in_function(module, i) {
+    if matches!(op, Op::Phi | Op::Function | Op::FunctionParameter | Op::Undef | Op::Variable)
+        || !in_function(module, i)
+    {
         return None;
     }
     let (new, mut code) = (editor.id(), Vec::new());

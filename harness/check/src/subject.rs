@@ -169,6 +169,9 @@ fn compile(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let module = parsed.map_err(|error| refused(error.emit_to_string_with_path(text, name)))?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|error| refused(error.emit_to_string_with_path(text, name)))?;
+    if module.entry_points.is_empty() {
+        return Err(refused("it has no entry point: a function with @compute and @workgroup_size".to_owned()));
+    }
     let (module, info) = with_overrides(&module, &info, wgsl.overrides).map_err(refused)?;
     let mut options = spv::Options {
         lang_version: (1, 3),

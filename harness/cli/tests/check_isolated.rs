@@ -106,6 +106,54 @@ fn a_worker_that_dies_is_a_crash_with_evidence() {
     }
 }
 
+/// Whose reduction takes a while.
+const WRONG: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var x = data[id.x];
+    for (var i = 0u; i < 40u; i++) {
+        if (x & 1u) == 0u { x = x ^ (x >> 3u); } else { x = (x << 5u) | (x >> 27u); }
+        x = x * 747796405u + 2891336453u;
+        x = (x ^ (x >> 16u)) * 2246822519u + i;
+    }
+    data[id.x] = x - 3u;
+}";
+
+#[test]
+fn a_failure_outlives_what_was_to_show_more_of_it() {
+    if !device() {
+        return;
+    }
+    for how in ["-ABRT", "-INT"] {
+        let dir = tempfile::tempdir().unwrap();
+        let shader = dir.path().join("long.wgsl");
+        fs::write(&shader, WRONG).unwrap();
+        let out = dir.path().join("out");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command
+            .args(["check", shader.to_str().unwrap(), "--mutate", "off-by-one@OpISub", "--reduce", "--out"])
+            .arg(&out);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        // What it has failed with is bundled before it is made smaller.
+        while !out.join("bundle/README.txt").exists() {
+            assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "it fails and is reduced");
+            sleep(Duration::from_millis(5));
+        }
+        let worker = children(child.id());
+        if how == "-INT" {
+            signal(how, child.id());
+        } else {
+            signal(how, *worker.first().expect("a worker"));
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{how}");
+        let result = result(dir.path());
+        assert_eq!(result.status, Status::Fail, "{how}: {result:?}");
+        assert!(!result.mismatches.is_empty() && !out.join("reduced").exists(), "{how}");
+        let said = result.notes.iter().any(|note| note.starts_with("Crash on a variant of the shader"));
+        assert_eq!((said, result.partial), (how == "-ABRT", how == "-INT"), "{how}: {:?}", result.notes);
+    }
+}
+
 #[test]
 fn a_device_that_does_not_end_is_a_timeout_with_evidence() {
     if !device() {

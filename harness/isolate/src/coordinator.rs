@@ -357,17 +357,13 @@ impl Run<'_> {
     }
 
     fn event(&mut self, at: usize, event: Event) -> Result<(), IsolateError> {
-        let worker = &mut self.crew.workers[at];
-        let inquiring = worker.job.as_ref().is_some_and(|job| job.inquiry.is_some());
         match &event {
-            Event::CaseStarted { name, .. } | Event::CaseProgress { name, .. } => match worker.begin(name) {
-                Some(_) if inquiring => Ok(()),
-                Some(_) => self.tell(&event),
-                None => self.lose(at, Trouble::Broken(format!("something of `{name}`, which it was not given"))),
-            },
+            Event::CaseStarted { name, .. } | Event::CaseProgress { name, .. } => self.begun(at, &event, name),
+            // What is known so far.
+            Event::CheckFinished(check) if check.partial => self.begun(at, &event, &check.name),
             Event::CaseFinished(_) | Event::CheckFinished(_) => {
                 let name = event.ended().map(|(name, ..)| name).unwrap_or_default();
-                match worker.finish(name) {
+                match self.crew.workers[at].finish(name) {
                     Some((case, before)) => self.result(at, case, before, event),
                     None => self.lose(at, Trouble::Broken(format!("a result of `{name}`, which it was not given"))),
                 }
@@ -375,6 +371,17 @@ impl Run<'_> {
             Event::RunStarted(_) | Event::RunFinished { .. } => {
                 self.lose(at, Trouble::Broken("an event of a run".to_owned()))
             }
+        }
+    }
+
+    /// A case is under way.
+    fn begun(&mut self, at: usize, event: &Event, name: &str) -> Result<(), IsolateError> {
+        let worker = &mut self.crew.workers[at];
+        let inquiring = worker.job.as_ref().is_some_and(|job| job.inquiry.is_some());
+        match worker.begin(name) {
+            Some(_) if inquiring => Ok(()),
+            Some(_) => self.tell(event),
+            None => self.lose(at, Trouble::Broken(format!("something of `{name}`, which it was not given"))),
         }
     }
 

@@ -97,11 +97,14 @@ impl Executor for VulkanExecutor {
         let constants: Vec<SpecConstant> = shader.specialization.iter().map(spec_constant).collect();
         let description = PipelineDesc { specialization: &constants, ..PipelineDesc::new(&words, 2) };
         let listening = Listening::new(self.validation.as_deref());
-        let pipeline =
-            device.pipeline(&description).map_err(|error| match Trouble::new(error, "building a pipeline") {
+        let pipeline = device.pipeline(&description).map_err(|error| match listening.check(&device) {
+            Ok(()) => match Trouble::new(error, "building a pipeline") {
                 Trouble::Internal(what) => Trouble::Pipeline(what),
                 other => other,
-            })?;
+            },
+            // What the layer objects to nobody needs to compile.
+            Err(objection) => objection,
+        })?;
         listening.check(&device)?;
         Ok(Box::new(VulkanKernel {
             device,

@@ -22,7 +22,10 @@ use assay_spirv::edit::{Editor, Plain, instruction};
 use assay_spirv::module::{Index, Instruction, Section};
 use assay_spirv::tables::{ExecutionMode, Kind, Op};
 use edits::{Instead, constant, effects, functions, operands, substituted, values, without, without_unused};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
 
 /// What a reduction came to.
 #[derive(Debug)]
@@ -37,6 +40,17 @@ pub struct Reduced {
     pub instructions: [usize; 2],
     /// Candidates that were run.
     pub tried: usize,
+    /// Why it ended before there was nothing more to leave out.
+    pub stopped: Option<String>,
+}
+
+/// What a reduction may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// So many candidates are run.
+    pub candidates: usize,
+    /// After this time none is begun.
+    pub time: Duration,
 }
 
 /// What must stay the same.
@@ -74,7 +88,10 @@ struct Reducer<'a> {
     name: String,
     best: Candidate,
     tried: usize,
-    limit: usize,
+    effort: Effort,
+    started: Instant,
+    /// How the last candidate ended the device.
+    lost: Option<String>,
 }
 
 struct Candidate {
@@ -83,7 +100,8 @@ struct Candidate {
     result: CheckResult,
 }
 
-/// Makes a failure smaller; at most `limit` candidates are run.
+/// Makes a failure smaller, as far as the effort goes. A candidate that does not end, or loses the device, is the last one: what the
+/// device does after it may be no result.
 ///
 /// # Errors
 /// There is no element that the specification does not permit, or the failing round does not fail again.
@@ -91,7 +109,7 @@ pub fn reduce(
     check: &Check<'_>,
     result: &CheckResult,
     target: &dyn Target,
-    limit: usize,
+    effort: Effort,
 ) -> Result<Reduced, CheckError> {
     let module = &check.subject.source.module;
     let signature = Signature::of(module, result)
@@ -100,12 +118,16 @@ pub fn reduce(
     let name = format!("{}-reduced.spv", check.subject.name);
     let gone = || CheckError::option("nothing to reduce: the failing round does not fail again in the same way");
     // A variant that records one instruction is compiled in a small part of the time, but need not fail as the whole one did.
-    let run = |only| run(&name, module.words(), &options, target, only);
+    let run = |only| match run(&name, module.words(), &options, target, only) {
+        Tried::Fails(candidate) => Some(*candidate),
+        Tried::Not | Tried::Ended(_) => None,
+    };
     let holds = |c: &Candidate| signature.holds(&c.subject.source.module, &c.result);
     let one = signature.blamed.and_then(|id| run(Some(id)).filter(holds));
     let (only, first) = if one.is_some() { (signature.blamed, one) } else { (None, run(None).filter(holds)) };
     let before = size(module);
-    let mut reducer = Reducer { target, only, best: first.ok_or_else(gone)?, signature, name, tried: 1, limit };
+    let (best, started) = (first.ok_or_else(gone)?, Instant::now());
+    let mut reducer = Reducer { target, only, best, signature, name, tried: 1, effort, started, lost: None };
     reducer.shrink_dispatch();
     loop {
         let size_before = size(reducer.module());
@@ -118,16 +140,17 @@ pub fn reduce(
         reducer.once();
         reducer.straighten();
         reducer.clean();
-        if size(reducer.module()) >= size_before || reducer.tried >= reducer.limit {
+        if size(reducer.module()) >= size_before || reducer.is_over().is_some() {
             break;
         }
     }
     reducer.shrink_workgroup();
     reducer.shrink_buffers();
     reducer.trace_all();
-    let Candidate { subject, options, result } = reducer.best;
+    let stopped = reducer.is_over();
+    let Reducer { best: Candidate { subject, options, result }, tried, .. } = reducer;
     let instructions = [before, size(&subject.source.module)];
-    Ok(Reduced { subject, options, result, instructions, tried: reducer.tried })
+    Ok(Reduced { subject, options, result, instructions, tried, stopped })
 }
 
 /// The failing round as options: one round with the very bytes.
@@ -170,16 +193,29 @@ fn limits(result: &CheckResult) -> Limits {
     Limits { blocks_per_group: limits.blocks_per_group.min(most), ..limits }
 }
 
-/// A candidate that fails, with its trace, or that of one instruction; `None` for one that may not be run or does not fail.
-fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: Option<u32>) -> Option<Candidate> {
+/// What came of a candidate.
+enum Tried {
+    /// It fails: with its trace, or that of one instruction.
+    Fails(Box<Candidate>),
+    /// It may not be run, or does not fail.
+    Not,
+    /// It did not end, or not well: in words.
+    Ended(String),
+}
+
+fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: Option<u32>) -> Tried {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let subject = Subject::read(name, &bytes).ok()?;
-    let options = fitting(&subject, options)?;
+    let Ok(subject) = Subject::read(name, &bytes) else { return Tried::Not };
+    let Some(options) = fitting(&subject, options) else { return Tried::Not };
     let result = {
-        let check = Check::new(&subject, &options).ok()?;
-        let mut result = check.run(target).ok()?;
-        if result.status != Status::Fail {
-            return None;
+        let Ok(check) = Check::new(&subject, &options) else { return Tried::Not };
+        let Ok(mut result) = check.run(target) else { return Tried::Not };
+        match result.status {
+            Status::Fail => {}
+            Status::Timeout | Status::DeviceLost => {
+                return Tried::Ended(format!("a candidate ended with {:?}", result.status));
+            }
+            _ => return Tried::Not,
         }
         match only {
             Some(id) => check.explain_only(&mut result, target, id),
@@ -187,7 +223,7 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: 
         }
         result
     };
-    Some(Candidate { subject, options, result })
+    Tried::Fails(Box::new(Candidate { subject, options, result }))
 }
 
 /// The options without inputs of bindings that are gone.
@@ -219,25 +255,40 @@ impl Reducer<'_> {
 
     /// Takes a candidate if it fails as before.
     fn take(&mut self, words: &[u32], options: &Options) -> bool {
-        if self.tried >= self.limit {
-            return false;
-        }
+        self.is_over().is_none() && self.take_one(words, options)
+    }
+
+    /// Why no further candidate is run, if so.
+    fn is_over(&self) -> Option<String> {
+        let many = || (self.tried >= self.effort.candidates).then(|| format!("{} candidates were tried", self.tried));
+        let long = self.started.elapsed() >= self.effort.time;
+        let long = || long.then(|| format!("{} s were spent", self.effort.time.as_secs()));
+        self.lost.clone().or_else(many).or_else(long)
+    }
+
+    fn take_one(&mut self, words: &[u32], options: &Options) -> bool {
         self.tried += 1;
-        let found = run(&self.name, words, options, self.target, self.only)
-            .filter(|c| self.signature.holds(&c.subject.source.module, &c.result));
-        let better = found.is_some();
-        if let Some(candidate) = found {
-            self.best = candidate;
+        match run(&self.name, words, options, self.target, self.only) {
+            Tried::Fails(found) if self.signature.holds(&found.subject.source.module, &found.result) => {
+                self.best = *found;
+                true
+            }
+            Tried::Fails(_) | Tried::Not => false,
+            Tried::Ended(why) => {
+                self.lost = Some(why);
+                false
+            }
         }
-        better
     }
 
     /// Traces all of what is left, as far as it fails then as before.
     fn trace_all(&mut self) {
         if self.only.take().is_some() {
             let (words, options) = (self.module().words().to_vec(), self.best.options.clone());
-            self.limit = self.limit.max(self.tried + 1);
-            self.take(&words, &options);
+            // However much has been tried; but not on a device that has been lost.
+            if self.lost.is_none() {
+                self.take_one(&words, &options);
+            }
         }
     }
 
@@ -343,7 +394,7 @@ impl Reducer<'_> {
     fn sweep(&mut self, choose: fn(&Module, &Instruction<'_>) -> Option<Instead>) {
         // From the end, for what comes late is used by little: what goes there leaves the number of those before as it is.
         let (mut open, mut chunk) = (usize::MAX, usize::MAX);
-        while self.tried < self.limit {
+        while self.is_over().is_none() {
             let module = self.module();
             let all: Vec<(u32, Instead)> = functions(module)
                 .filter(|i| self.signature.blamed.is_none_or(|id| i.result() != Some(id)))
@@ -370,7 +421,7 @@ impl Reducer<'_> {
     /// Goes through loops once.
     fn once(&mut self) {
         let mut tried = BTreeSet::new();
-        while self.tried < self.limit {
+        while self.is_over().is_none() {
             let module = self.module();
             let Some(header) = straighten::loops(module).into_iter().find(|header| tried.insert(*header)) else {
                 break;
@@ -394,7 +445,7 @@ impl Reducer<'_> {
             if let Some(words) = words {
                 self.take(&words, &options);
             }
-            if self.tried >= self.limit {
+            if self.is_over().is_some() {
                 break;
             }
         }

@@ -2,10 +2,11 @@
 
 use crate::support::{Synthetic, on_each_driver};
 use assay_check::{AddressWord, BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Subject, Target};
-use assay_check::{bundle, reduce};
+use assay_check::{Effort, bundle, reduce};
 use assay_runner::Status;
 use assay_spirv::need::Need;
 use std::path::Path;
+use std::time::Duration;
 
 const LIST: (&str, &str) = (
     include_str!("../../../../shaders/compute/address/linked_list.spvasm"),
@@ -142,7 +143,7 @@ fn a_failure_behind_an_address_is_traced_and_becomes_small() {
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, false);
     assert_eq!(result.blamed.iter().map(|b| b.name.as_str()).collect::<Vec<_>>(), ["OpVectorTimesScalar"]);
-    let reduced = reduce(&check, &result, &target, 120).unwrap();
+    let reduced = reduce(&check, &result, &target, Effort { candidates: 120, time: Duration::from_secs(300) }).unwrap();
     assert!(reduced.instructions[1] < reduced.instructions[0]);
     assert_eq!(reduced.result.status, Status::Fail);
     assert!(!reduced.options.buffers.is_empty());

@@ -291,3 +291,19 @@ fn a_trace_blames_no_load_of_what_may_be_undefined() {
         assert_eq!(blamed, expected, "{beginning} {stored} {:?}", result.notes);
     }
 }
+
+/// A function has a result, which is no value.
+#[test]
+fn the_first_instruction_that_computes_is_in_a_body() {
+    let subject = wgsl(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        fn next(a: u32) -> u32 { return a * 3u; }
+        @compute @workgroup_size(1) fn main() { data[0] = next(data[0]); }",
+    );
+    for kind in ["off-by-one", "off-by-one@last"] {
+        let mutation: Mutation = kind.parse().unwrap();
+        let planted = mutation.plant(&subject.source.module, "main").unwrap();
+        let op = subject.source.module.instruction(assay_spirv::module::Index(planted.instruction)).op;
+        assert!(op.is_some_and(|op| op != Op::Function), "{kind}: {op:?}");
+    }
+}

@@ -1,8 +1,16 @@
 //! Failures made small.
 
 use crate::support::{Synthetic, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options, Source, Subject, reduce};
-use assay_runner::Status;
+use assay_check::{
+    Check, Effort, Job, Left, Mutating, Mutation, Options, Placed, Source, Subject, Target, TargetError, reduce,
+};
+use assay_runner::{DeviceInfo, Status, Trouble};
+use assay_spirv::need::Have;
+use std::{cell::Cell, time::Duration};
+
+fn effort(candidates: usize) -> Effort {
+    Effort { candidates, time: Duration::from_secs(300) }
+}
 
 const SHADER: &str = "
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;
@@ -29,7 +37,7 @@ fn a_failure_becomes_small_and_stays_the_same() {
     let target = Mutating::new(Synthetic::new(|_| {}), planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, true);
-    let reduced = reduce(&check, &result, &target, 300).unwrap();
+    let reduced = reduce(&check, &result, &target, effort(300)).unwrap();
     let [before, after] = reduced.instructions;
     let text = reduced.subject.source.disassemble().unwrap();
     assert!(after * 4 < before, "{before} to {after}: {text}");
@@ -67,7 +75,7 @@ fn loops_calls_and_shared_memory_go() {
     let target = Mutating::new(Synthetic::new(|_| {}), planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, false);
-    let reduced = reduce(&check, &result, &target, 500).unwrap();
+    let reduced = reduce(&check, &result, &target, effort(500)).unwrap();
     let text = reduced.subject.source.disassemble().unwrap();
     for gone in ["OpLoopMerge", "OpControlBarrier", "Workgroup", "OpPhi", "OpIAdd"] {
         assert!(!text.contains(gone), "{gone}: {text}");
@@ -83,12 +91,59 @@ fn loops_calls_and_shared_memory_go() {
     assert!(bytes(&reduced.options) <= 8, "{:?}", reduced.options.inputs);
 }
 
+/// A device that hangs after so many runs.
+struct Hanging<T> {
+    target: T,
+    left: Cell<u32>,
+}
+
+impl<T: Target> Target for Hanging<T> {
+    fn info(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.target.have()
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        self.target.place(job)
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        match self.left.get().checked_sub(1) {
+            Some(left) => {
+                self.left.set(left);
+                self.target.run(job)
+            }
+            None => Err(TargetError::Failed(Trouble::Timeout("it does not end".into()))),
+        }
+    }
+}
+
+#[test]
+fn a_candidate_that_does_not_end_is_the_last() {
+    let subject = wgsl(SHADER);
+    let mutation: Mutation = "off-by-one@OpISub".parse().unwrap();
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let planted = mutation.plant(&subject.source.module, "main").unwrap();
+    let hanging = Hanging { target: Synthetic::new(|_| {}), left: Cell::new(30) };
+    let target = Mutating::new(hanging, planted);
+    let mut result = check.run(&target).unwrap();
+    check.explain(&mut result, &target, false);
+    let reduced = reduce(&check, &result, &target, effort(500)).unwrap();
+    assert_eq!(reduced.stopped.as_deref(), Some("a candidate ended with Timeout"));
+    assert_eq!(reduced.result.status, Status::Fail);
+    let none = reduce(&check, &result, &Hanging { target, left: Cell::new(0) }, effort(500));
+    assert!(none.unwrap_err().to_string().contains("nothing to reduce"));
+}
+
 #[test]
 fn what_does_not_fail_is_not_reduced() {
     let subject = wgsl(SHADER);
     let check = Check::new(&subject, &Options::default()).unwrap();
     let target = Synthetic::new(|_| {});
     let result = check.run(&target).unwrap();
-    let error = reduce(&check, &result, &target, 50).unwrap_err().to_string();
+    let error = reduce(&check, &result, &target, effort(50)).unwrap_err().to_string();
     assert!(error.contains("nothing to reduce"), "{error}");
 }

@@ -100,6 +100,25 @@ fn errors_in_what_depends_on_the_order_are_found() {
     }
 }
 
+/// What would be a race in the order that no device can have had is no fault of the shader's.
+#[test]
+fn an_impossible_order_is_no_race() {
+    let text = "
+@group(0) @binding(0) var<storage, read> values: array<u32>;
+@group(0) @binding(1) var<storage, read_write> count: atomic<u32>;
+@group(0) @binding(2) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    if (values[id.x] & 1u) == 0u { out[atomicAdd(&count, 1u)] = id.x; }
+}";
+    spoilt(&wgsl(text), "lost-atomic", |result| {
+        assert!(
+            result.mismatches.iter().all(|mismatch| mismatch.class == "ImpossibleOrder"),
+            "{:?}",
+            result.mismatches
+        );
+    });
+}
+
 /// All find what was there before, and none what another one left.
 #[test]
 fn atomics_that_no_order_explains_are_a_failure() {

@@ -69,15 +69,25 @@ pub(super) fn run(
     let coordinator = Coordinator::start(launch, settings).map_err(run::failure)?;
     let device = coordinator.device().clone();
     run::catch_interrupts()?;
-    let mut result = None;
+    let mut result: Option<CheckResult> = None;
     let mut tell = |event: &Event| {
         if let Event::CheckFinished(found) = event {
-            result = Some((**found).clone());
+            result = Some(match result.take() {
+                Some(known) if !found.partial && found.status != known.status => outlived(known, found),
+                _ => (**found).clone(),
+            });
         }
         Ok(())
     };
     coordinator.run(&One(plan.check), vec![0], &mut tell, &INTERRUPTED).map_err(run::failure)?;
     Ok((device, result))
+}
+
+/// What was found before something that was to show more of it ended the driver.
+fn outlived(known: CheckResult, end: &CheckResult) -> CheckResult {
+    let why = end.reason.as_deref().unwrap_or_default();
+    let note = format!("{:?} on a variant of the shader that was to show more of it: {why}", end.status);
+    CheckResult { partial: false, notes: [known.notes, vec![note]].concat(), ..known }
 }
 
 /// The one case of a check.
@@ -127,7 +137,10 @@ impl Bench {
                 Ok(Box::new(watched(self.on()?.target(Api::Vulkan, self.setup.device.as_deref())?)))
             };
             let vulkan: Option<Vulkan<'_>> = if self.setup.wgpu { Some(&vulkan) } else { None };
-            plan.judge(&target, vulkan, self.setup.folder.as_deref(), &self.setup.command)
+            let tell = |found: &CheckResult| {
+                teller.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..found.clone() })));
+            };
+            plan.judge(&target, vulkan, (self.setup.folder.as_deref(), &self.setup.command), &tell)
         })
     }
 }

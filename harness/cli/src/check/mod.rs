@@ -97,7 +97,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "trace")]
     no_trace: bool,
 
-    /// Make a failure smaller before it is bundled: a shader that still shows the same instruction and the same class
+    /// Make a failure smaller and bundle that, too: a shader that still shows the same instruction and the same class, as small as five
+    /// minutes make it
     #[arg(long)]
     reduce: bool,
 

@@ -5,9 +5,10 @@ use crate::{
     args::{Api, Isolate},
     exit::{self, Failure, WithCode},
     note,
+    run::write_page,
 };
 use assay_check::{
-    BundleTo, CaseFile, Check, CheckError, Mutating, Mutation, Options, Subject, Target, bundle, reduce,
+    BundleTo, CaseFile, Check, CheckError, Effort, Mutating, Mutation, Options, Subject, Target, bundle, reduce,
 };
 use assay_oracle::Place as At;
 use assay_precision::Rules;
@@ -17,11 +18,11 @@ use assay_spirv::module::Index;
 use jiff::Timestamp;
 use std::{
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-/// Candidates that a reduction runs.
-const CANDIDATES: usize = 500;
+/// What a reduction may take.
+const EFFORT: Effort = Effort { candidates: 500, time: Duration::from_secs(300) };
 
 /// Opens the Vulkan device that a device of wgpu's is.
 pub(super) type Vulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
@@ -118,50 +119,54 @@ impl Plan<'_> {
                 let target = on.target(api, selector)?;
                 let vulkan = || on.target(Api::Vulkan, selector);
                 let vulkan: Option<Vulkan<'_>> = if api == Api::Wgpu { Some(&vulkan) } else { None };
-                let result = self.judge(&*target, vulkan, folder, &command())?;
+                let result = self.judge(&*target, vulkan, (folder, &command()), &|_| ())?;
                 (target.info().clone(), Some(result))
             }
         };
-        if let (Some(folder), Some(result)) = (folder, &result)
-            && matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost)
-        {
-            let to = BundleTo { folder: &folder.join("bundle"), command: &command(), mutation: self.mutation.as_ref() };
-            self.check.evidence(&to, result, &device)?;
+        if let (Some(folder), Some(result)) = (folder, &result) {
+            let bundle = folder.join("bundle");
+            let ended = matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost);
+            // The driver ended before it was written, or there is nothing that could be compared.
+            if ended || (result.status == Status::Fail && !bundle.exists()) {
+                let to = BundleTo { folder: &bundle, command: &command(), mutation: self.mutation.as_ref() };
+                self.check.evidence(&to, result, &device)?;
+            }
         }
         let code = self.tell(&device, result.as_ref(), folder, started)?;
         Ok(Judged { device, result, code })
     }
 
-    /// Finds out what is to be said of a device; `vulkan` is given where it is one of wgpu's.
+    /// Finds out what is to be said of a device; `vulkan` is given where it is one of wgpu's. `tell` hears of a failure before variants
+    /// of the shader are run to show more of it, which may end the driver or take long.
     pub(super) fn judge(
         &self,
         target: &dyn Target,
         vulkan: Option<Vulkan<'_>>,
-        folder: Option<&Path>,
-        command: &[String],
+        out: (Option<&Path>, &[String]),
+        tell: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, Failure> {
-        let Some(mutation) = &self.mutation else { return self.found(target, vulkan, folder, command) };
+        let Some(mutation) = &self.mutation else { return self.found(target, vulkan, out, tell) };
         let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
         // Who is at fault for a planted error is known.
-        self.found(&Mutating::new(target, planted), None, folder, command)
+        self.found(&Mutating::new(target, planted), None, out, tell)
     }
 
     fn found(
         &self,
         target: &dyn Target,
         vulkan: Option<Vulkan<'_>>,
-        folder: Option<&Path>,
-        command: &[String],
+        (folder, command): (Option<&Path>, &[String]),
+        tell: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, Failure> {
         let mut result = self.check.run(target)?;
+        if result.status == Status::Fail {
+            tell(&result);
+        }
         if let (Some(vulkan), Status::Fail) = (vulkan, result.status) {
             result.notes.push(blame(self.check, &self.options, target.info(), vulkan));
         }
         if self.trace && result.status == Status::Fail {
             self.check.explain(&mut result, target, self.explain);
-        }
-        if self.reduce && result.status == Status::Fail {
-            self.reduced(&mut result, target, folder, command)?;
         }
         if let Some(folder) = folder
             && matches!(result.status, Status::Fail | Status::QualityWarning)
@@ -170,6 +175,10 @@ impl Plan<'_> {
             let to = BundleTo { folder: &folder.join("bundle"), command, mutation: self.mutation.as_ref() };
             self.check.bundle(&to, &result, target)?;
             result.notes.push(format!("bundle in {}: assay repro shows it again", to.folder.display()));
+        }
+        if self.reduce && result.status == Status::Fail {
+            tell(&result);
+            self.reduced(&mut result, target, folder, command)?;
         }
         Ok(result)
     }
@@ -208,8 +217,11 @@ impl Plan<'_> {
         if let Some(result) = result {
             tell(&Event::CheckFinished(Box::new(result.clone())))?;
         }
-        let interrupted = result.is_none();
+        let interrupted = result.is_none_or(|result| result.partial);
         tell(&Event::RunFinished { interrupted, wall: started.elapsed().as_secs_f64() })?;
+        if let Some(folder) = folder {
+            write_page(folder);
+        }
         Ok(tally.with(|tally| exit::of_outcome(tally.outcome(), interrupted)))
     }
 
@@ -221,7 +233,7 @@ impl Plan<'_> {
         folder: Option<&Path>,
         command: &[String],
     ) -> Result<(), Failure> {
-        let reduced = match reduce(self.check, result, target, CANDIDATES) {
+        let reduced = match reduce(self.check, result, target, EFFORT) {
             Ok(reduced) => reduced,
             // A failure that cannot be made smaller is still a failure, and is reported as one.
             Err(error) => {
@@ -235,6 +247,9 @@ impl Plan<'_> {
             "reduced from {before} to {after} instructions and {x} x {y} x {z} workgroups, {} candidates tried",
             reduced.tried
         );
+        if let Some(why) = &reduced.stopped {
+            note += &format!("; not as small as may be: {why}");
+        }
         if let Some(folder) = folder {
             let small = Check::new(&reduced.subject, &reduced.options)?;
             // Where the planted error is in the smaller module.

@@ -205,7 +205,7 @@ pub(crate) fn catch_interrupts() -> Result<(), Failure> {
 }
 
 /// Writes the page of a folder. The results are safe: a page that cannot be written is worth a note, not the run.
-fn write_page(folder: &Path) {
+pub(crate) fn write_page(folder: &Path) {
     if let Err(failure) = folders::write_page(&[folder.to_owned()], &folder.join(folders::PAGE)) {
         note(&format!("no page was written: {failure}"));
     }
