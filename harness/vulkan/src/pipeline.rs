@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::tables::{ExecutionMode, Op};
 
 use crate::device::DeviceShared;
 use crate::error::Error;
@@ -97,6 +98,8 @@ pub(crate) struct PipelineShared {
     pub(crate) raw: vk::Pipeline,
     pub(crate) layout: vk::PipelineLayout,
     pub(crate) key: LayoutKey,
+    /// Layers of the blocks that a tile is shaded in, if its module says so.
+    pub(crate) shading_depth: Option<u32>,
 }
 
 impl Drop for PipelineShared {
@@ -107,6 +110,23 @@ impl Drop for PipelineShared {
 }
 
 const MAGIC: u32 = 0x0723_0203;
+
+/// The last operand of `TileShadingRateQCOM`, if there is one.
+fn shading_depth(code: &[u32]) -> Option<u32> {
+    let mut rest = code.get(5..)?;
+    while let [first, ..] = rest {
+        let length = (first >> 16) as usize;
+        let (instruction, after) = rest.split_at_checked(length.max(1))?;
+        if let [_, _, mode, _, _, depth] = *instruction
+            && Op::from_opcode(*first as u16) == Some(Op::ExecutionMode)
+            && mode == ExecutionMode::TileShadingRateQCOM.word()
+        {
+            return Some(depth);
+        }
+        rest = after;
+    }
+    None
+}
 
 impl Pipeline {
     pub(crate) fn new(device: &Arc<DeviceShared>, description: &PipelineDesc<'_>) -> Result<Self, Error> {
@@ -165,7 +185,15 @@ impl Pipeline {
         };
         let made = device.check(result.map_err(|(_, error)| error), "vkCreateComputePipelines")?;
         let raw = made.first().copied().unwrap_or_default();
-        Ok(Self { shared: Arc::new(PipelineShared { device: device.clone(), raw, layout, key }) })
+        Ok(Self {
+            shared: Arc::new(PipelineShared {
+                device: device.clone(),
+                raw,
+                layout,
+                key,
+                shading_depth: shading_depth(description.code),
+            }),
+        })
     }
 }
 

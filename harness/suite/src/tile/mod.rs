@@ -20,7 +20,8 @@
 //!   (VUID-vkCmdPipelineBarrier2-None-07892, VUID-VkRenderPassCreateInfo2-pDependencies-03054), and those in dynamic rendering
 //!   framebuffer-space stages only (09556). Cases with several steps use render pass objects and all commands as the stage, which
 //!   the validation layer accepts; natively there is no other way.
-//! * `TileDimensionQCOM` has two components in the Vulkan text, three in the SPIR-V extension: three are declared.
+//! * `TileDimensionQCOM` has two components in the Vulkan text, three in the SPIR-V extension: three are declared, and no case looks at
+//!   the third. A dispatch of blocks that are deeper than the device's tiles is not supported.
 //! * Whether the built-in tells of the whole tile where the framebuffer or the render area cuts it is not said: shaders
 //!   guard their stores with the render area, and the numbers of tiles are taken from the grid.
 //!

@@ -146,7 +146,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
             for (var x = 0u; x < {x}u; x++) {{
                 let at = tile_offset + id.xy * vec2<u32>({x}u, {y}u) + vec2<u32>(x, y);
                 let layer = id.z * {z}u + z;
-                if inside(at) && layer < tile_size.z {{ texel(at, layer); }}
+                if inside(at) && layer < parameters.layers {{ texel(at, layer); }}
             }}
         }}
     }}

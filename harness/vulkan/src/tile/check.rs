@@ -3,7 +3,7 @@
 use assay_spirv::reflect::DescriptorKind;
 
 use super::draw::written;
-use super::{AttachmentRole, PassForm, Recording, TilePass, TileStep};
+use super::{AttachmentRole, PassForm, Recording, TileGrid, TilePass, TileStep};
 use crate::capabilities::PropertyValue;
 use crate::device::DeviceShared;
 use crate::error::Error;
@@ -11,6 +11,20 @@ use crate::layout::LayoutKey;
 use crate::resource::{ImageDim, TexelFormat, View};
 
 const EXTENSION: &str = "VK_QCOM_tile_shading";
+
+/// Whether the device's tiles are as deep as the blocks that they are shaded in: VUID-RuntimeSpirv-z-10704 and
+/// VUID-RuntimeSpirv-tileSize-10705.
+pub(super) fn depth(device: &DeviceShared, pass: &TilePass<'_>, grid: &TileGrid) -> Result<(), Error> {
+    let [.., tile] = grid.size;
+    let depths = pass.steps.iter().filter_map(|step| match step {
+        TileStep::DispatchTile { pipeline, .. } => pipeline.shared.shading_depth,
+        _ => None,
+    });
+    match depths.into_iter().find(|depth| tile < *depth || !tile.is_multiple_of(*depth)) {
+        Some(depth) => Err(device.lacks(format!("tiles of a depth that {depth} divides: theirs is {tile}"))),
+        None => Ok(()),
+    }
+}
 
 pub(super) fn check(device: &DeviceShared, pass: &TilePass<'_>) -> Result<(), Error> {
     let has = &device.capabilities;

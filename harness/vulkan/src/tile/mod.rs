@@ -245,6 +245,7 @@ impl Device {
         let mut objects = PassObjects::new(shared, pass, mistake)?;
         objects.upload(pass)?;
         let grid = objects.grid(pass)?;
+        check::depth(shared, pass, &grid)?;
         record::record(shared, &objects, pass, &grid, mistake)?;
         shared.submit(objects.base.commands, objects.base.fence)?;
         let nanoseconds = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
