@@ -1,5 +1,6 @@
 //! Control flow of one function: order, dominators and the constructs that the merge instructions declare.
 
+use super::dominators::{Tree, postorder};
 use super::{BlockIndex, Function, Merge, Module};
 
 /// What a construct is.
@@ -31,8 +32,11 @@ pub struct Construct {
 pub struct Flow {
     first: u32,
     order: Vec<BlockIndex>,
-    /// Immediate dominator by block of the function, over branches and merge declarations; itself for the entry.
-    dominators: Vec<Option<BlockIndex>>,
+    /// By block of the function: its place in the order.
+    places: Vec<u32>,
+    /// Branches and merge declarations, by block of the function.
+    edges: Vec<Vec<u32>>,
+    tree: Tree,
     constructs: Vec<Construct>,
     innermost: Vec<Option<usize>>,
 }
@@ -43,14 +47,19 @@ impl Flow {
         let count = function.blocks.len();
         let edges: Vec<Vec<u32>> = function.blocks.clone().map(|b| structural_edges(module, b, first)).collect();
         let postorder = postorder(&edges);
+        let mut places = vec![u32::MAX; count];
+        for (place, block) in (0..).zip(postorder.iter().rev()) {
+            places[*block as usize] = place;
+        }
         let mut flow = Flow {
             first,
             order: postorder.iter().rev().map(|b| BlockIndex(b + first)).collect(),
-            dominators: vec![None; count],
+            places,
+            tree: Tree::new(&edges, &postorder),
+            edges,
             constructs: Vec::new(),
             innermost: vec![None; count],
         };
-        flow.find_dominators(&edges, &postorder);
         flow.find_constructs(module);
         flow
     }
@@ -60,21 +69,34 @@ impl Flow {
         &self.order
     }
 
-    /// The immediate structural dominator of a block; `None` for the entry and for blocks that nothing reaches.
-    pub fn dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
-        self.dominators[self.local(block)].filter(|d| *d != block)
+    /// Whether some structural path leads to a block of the function.
+    pub fn reaches(&self, block: BlockIndex) -> bool {
+        self.tree.reaches(self.local(block))
     }
 
-    /// Whether every structural path to `block` goes through `by`.
+    /// The immediate structural dominator of a block; `None` for the entry and for blocks that nothing reaches.
+    pub fn dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
+        self.tree.above(self.local(block)).map(|above| BlockIndex(above + self.first))
+    }
+
+    /// Whether every structural path to `block`, which one leads to, goes through `by`.
     pub fn dominates(&self, by: BlockIndex, block: BlockIndex) -> bool {
-        let mut at = Some(block);
-        while let Some(current) = at {
-            if current == by {
-                return true;
-            }
-            at = self.dominator(current);
-        }
-        false
+        self.tree.dominates(self.local(by), self.local(block))
+    }
+
+    /// The blocks that a reachable block dominates, itself among them.
+    pub fn dominated(&self, by: BlockIndex) -> impl Iterator<Item = BlockIndex> {
+        self.tree.below(self.local(by)).iter().map(|block| BlockIndex(block + self.first))
+    }
+
+    /// Whether a branch between reachable blocks goes to an ancestor in a depth-first search: a back edge.
+    pub fn is_back_edge(&self, from: BlockIndex, to: BlockIndex) -> bool {
+        self.places[self.local(to)] <= self.places[self.local(from)]
+    }
+
+    /// Where a block's branches and its merge instruction lead to.
+    pub fn structural_targets(&self, block: BlockIndex) -> impl Iterator<Item = BlockIndex> {
+        self.edges[self.local(block)].iter().map(|to| BlockIndex(to + self.first))
     }
 
     /// The constructs, outer ones before those inside them.
@@ -91,14 +113,9 @@ impl Flow {
         (block.0 - self.first) as usize
     }
 
-    fn find_dominators(&mut self, edges: &[Vec<u32>], postorder: &[u32]) {
-        let above = immediate_dominators(edges, postorder);
-        self.dominators = above.iter().map(|d| d.map(|d| BlockIndex(d + self.first))).collect();
-    }
-
     fn find_constructs(&mut self, module: &Module) {
         // The construct that a continue target starts, by block.
-        let mut continues: Vec<Option<usize>> = vec![None; self.dominators.len()];
+        let mut continues: Vec<Option<usize>> = vec![None; self.innermost.len()];
         for block in self.order.clone() {
             let mut inside = self.around(module, block, &continues);
             match module.block(block).merge {
@@ -143,10 +160,7 @@ impl Flow {
 #[derive(Clone, Debug)]
 pub struct Dominance {
     first: u32,
-    /// Immediate dominator by block of the function; itself for the entry, `None` for what nothing reaches.
-    above: Vec<Option<u32>>,
-    /// By block of the function: its number in a walk over the tree of dominators, and the end of the numbers below it.
-    numbers: Vec<(u32, u32)>,
+    tree: Tree,
     /// A block with a branch to the function's first.
     to_first: Option<u32>,
 }
@@ -155,32 +169,9 @@ impl Dominance {
     pub(super) fn new(module: &Module, function: &Function) -> Dominance {
         let first = function.blocks.start;
         let edges: Vec<Vec<u32>> = function.blocks.clone().map(|b| branches(module, b, first)).collect();
-        let postorder = postorder(&edges);
-        let above = immediate_dominators(&edges, &postorder);
-        let parent = |block: u32| above[block as usize].filter(|parent| *parent != block);
-        // In postorder what is below a block comes before it, in reverse after it.
-        let mut sizes = vec![1u32; edges.len()];
-        for &block in &postorder {
-            if let Some(parent) = parent(block) {
-                sizes[parent as usize] += sizes[block as usize];
-            }
-        }
-        let mut next = vec![0u32; edges.len()];
-        let mut numbers = vec![(0, 0); edges.len()];
-        for &block in postorder.iter().rev() {
-            let start = match parent(block) {
-                Some(parent) => {
-                    let start = next[parent as usize];
-                    next[parent as usize] += sizes[block as usize];
-                    start
-                }
-                None => 0,
-            };
-            numbers[block as usize] = (start, start + sizes[block as usize]);
-            next[block as usize] = start + 1;
-        }
+        let tree = Tree::new(&edges, &postorder(&edges));
         let to_first = edges.iter().position(|targets| targets.contains(&0)).map(|block| block as u32);
-        Dominance { first, above, numbers, to_first }
+        Dominance { first, tree, to_first }
     }
 
     fn local(&self, block: BlockIndex) -> usize {
@@ -189,7 +180,7 @@ impl Dominance {
 
     /// Whether some way leads to a block of the function.
     pub fn reaches(&self, block: BlockIndex) -> bool {
-        self.above[self.local(block)].is_some()
+        self.tree.reaches(self.local(block))
     }
 
     /// A block with a branch to the function's first, which there may not be.
@@ -199,52 +190,13 @@ impl Dominance {
 
     /// The immediate dominator of a block; `None` for the entry and for blocks that nothing reaches.
     pub fn immediate(&self, block: BlockIndex) -> Option<BlockIndex> {
-        self.above[self.local(block)].map(|above| BlockIndex(above + self.first)).filter(|above| *above != block)
+        self.tree.above(self.local(block)).map(|above| BlockIndex(above + self.first))
     }
 
     /// Whether every way to `block`, which some way leads to, goes through `by`.
     pub fn dominates(&self, by: BlockIndex, block: BlockIndex) -> bool {
-        let (start, end) = self.numbers[self.local(by)];
-        let (at, _) = self.numbers[self.local(block)];
-        self.reaches(by) && (start..end).contains(&at)
+        self.tree.dominates(self.local(by), self.local(block))
     }
-}
-
-/// The immediate dominator of each block, itself for the first, by the iterative algorithm of Cooper, Harvey and Kennedy.
-fn immediate_dominators(edges: &[Vec<u32>], postorder: &[u32]) -> Vec<Option<u32>> {
-    let mut above: Vec<Option<u32>> = vec![None; edges.len()];
-    let Some(&entry) = postorder.last() else { return above };
-    let mut number = vec![0usize; edges.len()];
-    for (i, &block) in postorder.iter().enumerate() {
-        number[block as usize] = i;
-    }
-    let mut predecessors = vec![Vec::new(); edges.len()];
-    for &block in postorder {
-        for &to in &edges[block as usize] {
-            predecessors[to as usize].push(block);
-        }
-    }
-    above[entry as usize] = Some(entry);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &block in postorder.iter().rev().skip(1) {
-            let known = predecessors[block as usize].iter().copied().filter(|p| above[*p as usize].is_some());
-            let meet = |mut a: u32, mut b: u32| {
-                while a != b {
-                    let lower = if number[a as usize] < number[b as usize] { &mut a } else { &mut b };
-                    *lower = above[*lower as usize].unwrap_or(entry);
-                }
-                a
-            };
-            let new = known.reduce(meet);
-            if new != above[block as usize] {
-                above[block as usize] = new;
-                changed = true;
-            }
-        }
-    }
-    above
 }
 
 /// Branches, as block numbers of the function.
@@ -261,31 +213,4 @@ fn structural_edges(module: &Module, block: u32, first: u32) -> Vec<u32> {
         None => Vec::new(),
     };
     declared.into_iter().map(|b| b.0 - first).chain(branches(module, block, first)).collect()
-}
-
-fn postorder(edges: &[Vec<u32>]) -> Vec<u32> {
-    let mut order = Vec::with_capacity(edges.len());
-    if edges.is_empty() {
-        return order;
-    }
-    let mut seen = vec![false; edges.len()];
-    seen[0] = true;
-    // Block, and how many of its edges have been followed.
-    let mut stack = vec![(0u32, 0usize)];
-    while let Some((block, followed)) = stack.last_mut() {
-        match edges[*block as usize].get(*followed) {
-            Some(&next) => {
-                *followed += 1;
-                if !seen[next as usize] {
-                    seen[next as usize] = true;
-                    stack.push((next, 0));
-                }
-            }
-            None => {
-                order.push(*block);
-                stack.pop();
-            }
-        }
-    }
-    order
 }

@@ -3,6 +3,7 @@
 //! The words are kept as they are, so that a module writes back exactly; everything else is an index into them.
 
 mod decorations;
+mod dominators;
 mod error;
 mod flow;
 mod functions;

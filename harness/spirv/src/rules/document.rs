@@ -71,7 +71,7 @@ Written by `cargo run -p assay-spirv --example rules`; a test compares it. The t
     }
     writeln!(
         out,
-        "\nRules of the core specification beyond those above (structured control flow, instructions of extensions, ..) are spirv-val's."
+        "\nRules of the core specification beyond those above (instructions of extensions and kernels, ..) are spirv-val's."
     )
 }
 

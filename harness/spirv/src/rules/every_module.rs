@@ -5,7 +5,7 @@ use super::stated::Odd;
 use super::{On, Rule};
 use crate::grammar::Version;
 use crate::hash::FastSet;
-use crate::module::{Section, Type, TypeId};
+use crate::module::{Instruction, Section, Type, TypeId};
 use crate::tables::{Capability, Op, StorageClass};
 
 /// Storage class of a module-scope variable; `None` for other ids, and for classes that the tables do not know.
@@ -34,6 +34,73 @@ fn missing(facts: &Facts, entry: &Entry) -> Vec<u32> {
         .filter(|word| global_class(facts, *word).is_some_and(|class| lists_all(facts) || is_listed_early(class)))
         .collect()
 }
+
+/// Opcodes from here on are those of extensions, some of which add to what `OpSpecConstantOp` lists.
+const FIRST_OF_EXTENSIONS: u16 = 4096;
+
+const SPECIALIZED: &[Op] = &[
+    Op::SConvert,
+    Op::UConvert,
+    Op::FConvert,
+    Op::SNegate,
+    Op::Not,
+    Op::IAdd,
+    Op::ISub,
+    Op::IMul,
+    Op::UDiv,
+    Op::SDiv,
+    Op::UMod,
+    Op::SRem,
+    Op::SMod,
+    Op::ShiftRightLogical,
+    Op::ShiftRightArithmetic,
+    Op::ShiftLeftLogical,
+    Op::BitwiseOr,
+    Op::BitwiseXor,
+    Op::BitwiseAnd,
+    Op::VectorShuffle,
+    Op::CompositeExtract,
+    Op::CompositeInsert,
+    Op::LogicalOr,
+    Op::LogicalAnd,
+    Op::LogicalNot,
+    Op::LogicalEqual,
+    Op::LogicalNotEqual,
+    Op::Select,
+    Op::IEqual,
+    Op::INotEqual,
+    Op::ULessThan,
+    Op::SLessThan,
+    Op::UGreaterThan,
+    Op::SGreaterThan,
+    Op::ULessThanEqual,
+    Op::SLessThanEqual,
+    Op::UGreaterThanEqual,
+    Op::SGreaterThanEqual,
+];
+
+const SPECIALIZED_IN_KERNELS: &[Op] = &[
+    Op::ConvertFToS,
+    Op::ConvertSToF,
+    Op::ConvertFToU,
+    Op::ConvertUToF,
+    Op::ConvertPtrToU,
+    Op::ConvertUToPtr,
+    Op::GenericCastToPtr,
+    Op::PtrCastToGeneric,
+    Op::Bitcast,
+    Op::FNegate,
+    Op::FAdd,
+    Op::FSub,
+    Op::FMul,
+    Op::FDiv,
+    Op::FRem,
+    Op::FMod,
+    Op::AccessChain,
+    Op::InBoundsAccessChain,
+    Op::PtrAccessChain,
+    Op::InBoundsPtrAccessChain,
+];
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
@@ -142,6 +209,36 @@ pub(super) static RULES: &[Rule] = &[
         }),
     },
     Rule {
+        name: "variable-place",
+        id: "SPIR-V specification, 2.4 Logical Layout of a Module: all OpVariable instructions in a function have Storage Class Function, are in its first block, and are its first instructions; outside of functions Function cannot be used",
+        says: "variables in Function stand at the start of a function, and no others do",
+        on: On::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
+            let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
+            let local = class == StorageClass::Function;
+            let Some(function) = facts.module.function_at(instruction.index) else {
+                if local {
+                    found.at(instruction, "a variable in Function outside of functions");
+                }
+                return;
+            };
+            if !local {
+                return found.at(instruction, format!("a variable in {class} inside a function, expected Function"));
+            }
+            let Some(block) = facts.module.block_at(instruction.index) else { return };
+            if block.0 != function.blocks.start {
+                return found.at(instruction, "a variable that is not in the first block of its function");
+            }
+            let start = facts.module.block(block).instructions.start + 1;
+            // Debug information may stand between variables, and an unknown instruction may be such.
+            let before = facts.module.instructions_in(start..instruction.index.0).next_back();
+            if let Some(op) = before.and_then(|before| before.op)
+                && !matches!(op, Op::Variable | Op::UntypedVariableKHR | Op::Line | Op::NoLine | Op::Nop | Op::ExtInst)
+            {
+                found.at(instruction, format!("a variable behind {op}"));
+            }
+        }),
+    },
+    Rule {
         name: "read-only-store",
         id: "SPIR-V specification, Storage Class: Input, UniformConstant and PushConstant are read-only",
         says: "nothing is stored to Input, UniformConstant and PushConstant",
@@ -150,6 +247,21 @@ pub(super) static RULES: &[Rule] = &[
             let class = facts.pointer(instruction.operand(0)).map(|(class, _)| class);
             if let Some(class @ (Input | UniformConstant | PushConstant)) = class {
                 found.at(instruction, format!("a store to {class}, which is read-only"));
+            }
+        }),
+    },
+    Rule {
+        name: "specialized-opcode",
+        id: "SPIR-V specification, OpSpecConstantOp: Opcode must equal one of the following opcodes",
+        says: "what OpSpecConstantOp computes is an operation that it lists; those on floats and pointers take kernels",
+        on: On::Instructions(&[Op::SpecConstantOp], |facts, instruction, found| {
+            let op = instruction.operand(0).and_then(|opcode| Op::from_opcode(u16::try_from(opcode).ok()?));
+            let Some(op) = op.filter(|op| (*op as u16) < FIRST_OF_EXTENSIONS) else { return };
+            let kernel = facts.has(Capability::Kernel);
+            let quantize = op == Op::QuantizeToF16 && facts.has(Capability::Shader);
+            if !(SPECIALIZED.contains(&op) || quantize || kernel && SPECIALIZED_IN_KERNELS.contains(&op)) {
+                let other = if SPECIALIZED_IN_KERNELS.contains(&op) { "without capability Kernel" } else { "at all" };
+                found.at(instruction, format!("OpSpecConstantOp does not compute {op} {other}"));
             }
         }),
     },
@@ -181,15 +293,28 @@ pub(super) static RULES: &[Rule] = &[
         name: "unsigned-result",
         id: "SPIR-V specification, OpUDiv, OpUMod, OpUConvert, OpConvertFToU: Result Type's Signedness is 0",
         says: "unsigned division, remainder and conversions make unsigned integers",
-        on: On::Instructions(&[Op::UDiv, Op::UMod, Op::UConvert, Op::ConvertFToU], |facts, instruction, found| {
-            let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
-            if ty.is_some_and(|ty| is_signed(facts, ty)) {
-                let name = instruction.op.map_or("", |op| op.name());
-                found.at(instruction, format!("{name} that makes signed integers, expected a type with Signedness 0"));
-            }
-        }),
+        on: On::Instructions(
+            &[Op::UDiv, Op::UMod, Op::UConvert, Op::ConvertFToU, Op::SpecConstantOp],
+            |facts, instruction, found| {
+                let Some(op) = operation(instruction) else { return };
+                let unsigned = matches!(op, Op::UDiv | Op::UMod | Op::UConvert | Op::ConvertFToU);
+                let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
+                if unsigned && ty.is_some_and(|ty| is_signed(facts, ty)) {
+                    found
+                        .at(instruction, format!("{op} that makes signed integers, expected a type with Signedness 0"));
+                }
+            },
+        ),
     },
 ];
+
+/// The operation of an instruction: of an `OpSpecConstantOp` the one inside.
+fn operation(instruction: Instruction) -> Option<Op> {
+    match instruction.op? {
+        Op::SpecConstantOp => Op::from_opcode(u16::try_from(instruction.operand(0)?).ok()?),
+        op => Some(op),
+    }
+}
 
 /// Whether a type is a signed integer, or a vector of them.
 fn is_signed(facts: &Facts, ty: TypeId) -> bool {

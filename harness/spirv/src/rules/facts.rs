@@ -8,6 +8,7 @@ use super::Findings;
 use super::capabilities::Opcodes;
 use super::contents::{Contents, contents};
 use super::operands::Typing;
+use super::structure;
 use crate::decode::Plan;
 use crate::grammar::{Class, Kind};
 use crate::module::{BlockIndex, Dominance, ImageType, Index, Instruction, Module, Section, Type, TypeId};
@@ -103,6 +104,8 @@ pub struct Facts<'a> {
     dominances: Vec<OnceCell<Dominance>>,
     /// The branches of all functions, each once: where they lead to, and where from.
     branches: OnceCell<Vec<(BlockIndex, BlockIndex)>>,
+    /// What is wrong with the structure of control flow.
+    structure: OnceCell<Vec<structure::Broken>>,
     pub(super) opcodes: Opcodes,
 }
 
@@ -177,6 +180,7 @@ impl<'a> Facts<'a> {
             typing: OnceCell::new(),
             dominances: vec![OnceCell::new(); module.functions().len()],
             branches: OnceCell::new(),
+            structure: OnceCell::new(),
             opcodes: Opcodes::default(),
         }
     }
@@ -205,6 +209,11 @@ impl<'a> Facts<'a> {
         });
         let rest = &all[all.partition_point(|(to, _)| *to < block)..];
         &rest[..rest.partition_point(|(to, _)| *to == block)]
+    }
+
+    /// What is wrong with the structure of control flow.
+    pub(super) fn structure(&self) -> &[structure::Broken] {
+        self.structure.get_or_init(|| structure::broken(self))
     }
 
     /// Whether a variable or a pointer's type is in a storage class.

@@ -22,6 +22,7 @@ mod scopes;
 mod semantics;
 mod stated;
 mod storage;
+mod structure;
 mod types;
 mod variables;
 
@@ -173,6 +174,7 @@ pub static GROUPS: &[Group] = &[
     Group { section: "types of extended instructions", of_extension: false, rules: operands::EXTENDED },
     Group { section: "types of image instructions", of_extension: false, rules: operands::IMAGES },
     Group { section: "functions and control flow", of_extension: false, rules: operands::CALLS },
+    Group { section: "structured control flow", of_extension: false, rules: structure::RULES },
     Group { section: "definitions and uses", of_extension: false, rules: operands::DOMINANCE },
     Group { section: "SPV_KHR_8bit_storage", of_extension: true, rules: storage_8bit::RULES },
     Group { section: "SPV_QCOM_tile_shading", of_extension: true, rules: tile_shading::RULES },

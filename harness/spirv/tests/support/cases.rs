@@ -26,6 +26,7 @@ pub(crate) fn cases() -> Vec<Case> {
         include_str!("../rules/memory.spvasm"),
         include_str!("../rules/operands.spvasm"),
         include_str!("../rules/control_flow.spvasm"),
+        include_str!("../rules/structure.spvasm"),
         include_str!("../rules/extensions.spvasm"),
     ];
     files.iter().flat_map(|text| read(text)).collect()

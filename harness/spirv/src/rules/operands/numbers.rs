@@ -5,7 +5,7 @@ use super::{A, B, C, Class, D, Operands, R, Signature};
 use crate::grammar::Version;
 use crate::module::Type;
 use crate::rules::{On, Rule};
-use crate::tables::Op;
+use crate::tables::{Capability, Op};
 
 /// What `OpBitcast` asks beyond numbers and pointers.
 fn bitcast(operands: &Operands) -> Option<String> {
@@ -85,11 +85,21 @@ static ARITHMETIC: &[Signature] = &[
         ops: &[Op::Dot],
         asks: &[Is(R, Class::FLOAT), Is(A, Class::FLOAT_VECTOR), Same(B, A), Same(R, A.inner())],
     },
-    Signature { ops: &[Op::SDot, Op::UDot, Op::SUDot], asks: INTEGER_DOT },
+    Signature { ops: &[Op::SDot], asks: &[Is(R, Class::INT), Is(A, Class::INTS), Same(B, A), Holds(dot)] },
     Signature {
-        ops: &[Op::SDotAccSat, Op::UDotAccSat, Op::SUDotAccSat],
-        asks: &[Is(R, Class::INT), Is(A, Class::INTS), Is(B, Class::INTS), Count(B, A), Width(B, A), Same(C, R)],
+        ops: &[Op::UDot],
+        asks: &[Is(R, Class::UNSIGNED), Is(A, Class::INTS), Same(B, A), UNSIGNED_COMPONENTS, Holds(dot)],
     },
+    Signature { ops: &[Op::SUDot], asks: MIXED_DOT },
+    Signature {
+        ops: &[Op::SDotAccSat],
+        asks: &[Is(R, Class::INT), Is(A, Class::INTS), Same(B, A), Same(C, R), Holds(dot)],
+    },
+    Signature {
+        ops: &[Op::UDotAccSat],
+        asks: &[Is(R, Class::UNSIGNED), Is(A, Class::INTS), Same(B, A), Same(C, R), UNSIGNED_COMPONENTS, Holds(dot)],
+    },
+    Signature { ops: &[Op::SUDotAccSat], asks: MIXED_DOT_ADDED },
     Signature {
         ops: &[
             Op::DPdx,
@@ -111,8 +121,61 @@ static ARITHMETIC: &[Signature] = &[
 const INTEGERS: &[super::Ask] =
     &[Is(R, Class::INTS), Is(A, Class::INTS), Count(A, R), Width(A, R), Is(B, Class::INTS), Count(B, R), Width(B, R)];
 
-const INTEGER_DOT: &[super::Ask] =
-    &[Is(R, Class::INT), Is(A, Class::INTS), Is(B, Class::INTS), Count(B, A), Width(B, A)];
+const MIXED_DOT: &[super::Ask] = &[
+    Is(R, Class::INT),
+    Is(A, Class::INTS),
+    Is(B, Class::INTS),
+    Count(B, A),
+    Width(B, A),
+    UNSIGNED_COMPONENTS,
+    Holds(dot),
+];
+
+const MIXED_DOT_ADDED: &[super::Ask] = &[
+    Is(R, Class::INT),
+    Is(A, Class::INTS),
+    Is(B, Class::INTS),
+    Count(B, A),
+    Width(B, A),
+    Same(C, R),
+    UNSIGNED_COMPONENTS,
+    Holds(dot),
+];
+
+/// Where Vector 2 is a vector, its components are unsigned. A scalar's Signedness says nothing of what is packed in it.
+const UNSIGNED_COMPONENTS: super::Ask = Is(B, Class::INT_OR_UNSIGNED_VECTOR);
+
+/// The width of the result, and the forms of the operands: scalars are packed in a named format, and each form is enabled by a
+/// capability.
+fn dot(operands: &Operands) -> Option<String> {
+    let module = operands.facts.module;
+    let (result, vector) = (operands.result_type()?, operands.type_at(0)?);
+    let (made, of) = (operands.view(result), operands.view(vector));
+    if made.is_foreign() || of.is_foreign() {
+        return None;
+    }
+    let added = operands.name.contains("AccSat");
+    let format = operands.words.get(if added { 3 } else { 2 });
+    if !matches!(module.ty(vector), Type::Vector { .. }) {
+        return match format {
+            _ if of.width != 32 => {
+                Some(format!("Vector 1 is {}, expected 32 bits to unpack", operands.show_type(vector)))
+            }
+            None => Some("Vector 1 is a scalar, but no Packed Vector Format is named".to_owned()),
+            Some(_) if !operands.facts.has(Capability::DotProductInput4x8BitPacked) => {
+                Some("Vector 1 is a scalar, without capability DotProductInput4x8BitPacked".to_owned())
+            }
+            Some(_) => None,
+        };
+    }
+    if made.width < of.width {
+        let (result, vector) = (operands.show_type(result), operands.show_type(vector));
+        return Some(format!("Result Type is {result}, narrower than the components of Vector 1, which is {vector}"));
+    }
+    let bytes = (of.count, of.width) == (4, 8) && operands.facts.has(Capability::DotProductInput4x8Bit);
+    let enabled = bytes || operands.facts.has(Capability::DotProductInputAll);
+    (!enabled).then(|| format!("Vector 1 is {}, without capability DotProductInputAll", operands.show_type(vector)))
+}
 
 static MATRICES: &[Signature] = &[
     Signature { ops: &[Op::VectorTimesScalar], asks: &[Is(R, Class::FLOAT_VECTOR), Same(A, R), Same(B, R.inner())] },

@@ -52,6 +52,8 @@ impl Class {
         Class::new(SIGNED | UNSIGNED | vector(SIGNED | UNSIGNED), "an integer or a vector of them");
     pub(super) const UNSIGNED_INTS: Class =
         Class::new(UNSIGNED | vector(UNSIGNED), "an unsigned integer or a vector of them");
+    pub(super) const INT_OR_UNSIGNED_VECTOR: Class =
+        Class::new(SIGNED | UNSIGNED | vector(UNSIGNED), "an integer or a vector of unsigned ones");
     pub(super) const INT_VECTOR: Class = Class::new(vector(SIGNED | UNSIGNED), "a vector of integers");
     pub(super) const UNSIGNED_VECTOR: Class = Class::new(vector(UNSIGNED), "a vector of unsigned integers");
     pub(super) const FLOAT: Class = Class::new(FLOAT, "a float");
