@@ -113,7 +113,9 @@ impl<'a> Run<'a> {
                     None => 0,
                 };
                 if component > 3 {
-                    return Err(self.cause(CauseKind::Unspecified));
+                    let detail =
+                        || format!("a gather of component {component}: the behavior is undefined but for 0 to 3");
+                    return Err(self.fault(FaultKind::Rule, lane, detail));
                 }
                 self.gather(&scene, component as usize, mode, lane)
             }

@@ -1,9 +1,10 @@
 //! What single instructions need because of their operands' types.
 
 use super::derive::{Derive, feature};
+use crate::decode::Plan;
 use crate::grammar::Class;
 use crate::module::{Instruction, Section, Type, TypeId};
-use crate::tables::{MemoryModel, Op, Scope, StorageClass};
+use crate::tables::{ImageOperands, MemoryModel, Op, Scope, StorageClass};
 
 impl Derive<'_> {
     /// What an instruction of a function needs because of its operands' types.
@@ -12,6 +13,7 @@ impl Derive<'_> {
         let Some(op) = instruction.op else { return };
         self.memory_scope(instruction, op);
         self.widened(instruction, op);
+        self.offset(instruction, op);
         match op {
             Op::FmaKHR => {
                 let rules = [
@@ -66,6 +68,22 @@ impl Derive<'_> {
             _ if op.info().class == Class::Atomic => self.atomic(instruction, op),
             _ if is_subgroup_operation(op) => self.extended_types(instruction, op),
             _ => {}
+        }
+    }
+
+    /// Offsets that are no constants, which gathers alone took at first.
+    fn offset(&mut self, instruction: Instruction, op: Op) {
+        let gathers = [
+            Op::ImageGather,
+            Op::ImageDrefGather,
+            Op::ImageSparseGather,
+            Op::ImageSparseDrefGather,
+            Op::ImageGatherQCOM,
+        ];
+        let operands = Plan::of(op).image_operands(instruction.words).map(ImageOperands);
+        if !gathers.contains(&op) && operands.is_some_and(|operands| operands.contains(ImageOperands::OFFSET)) {
+            let rule = Some("VUID-RuntimeSpirv-Offset-10213");
+            self.push(instruction.at, format!("operand Offset of {op}"), rule, feature("maintenance8"));
         }
     }
 

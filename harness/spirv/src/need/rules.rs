@@ -218,6 +218,10 @@ pub static NEED_RULES: &[NeedRule] = &[
         says: "cooperative matrices of scope Workgroup need cooperativeMatrixWorkgroupScope",
     },
     NeedRule {
+        id: "VUID-RuntimeSpirv-Offset-10213",
+        says: "operand Offset of image instructions other than gathers needs maintenance8",
+    },
+    NeedRule {
         id: "VUID-RuntimeSpirv-TileShadingQCOM-10699",
         says: "tile shading in fragment stages needs tileShadingFragmentStage",
     },

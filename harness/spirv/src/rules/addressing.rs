@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::{On, Rule};
 use crate::grammar::Kind;
 use crate::module::{Instruction, Section, Type};
-use crate::tables::{AddressingModel, Capability, MemoryAccess, MemoryModel, Op, StorageClass};
+use crate::tables::{AddressingModel, Capability, Decoration, MemoryAccess, MemoryModel, Op, StorageClass};
 
 impl Facts<'_> {
     /// The memory model.
@@ -35,13 +35,23 @@ fn alignments(facts: &Facts, instruction: Instruction) -> Vec<(MemoryAccess, Opt
 
 /// The pointers of a memory instruction that are physical, with the operand number of each.
 fn physical_pointers(facts: &Facts, instruction: Instruction) -> usize {
-    let count = if instruction.op == Some(Op::CopyMemory) { 2 } else { 1 };
+    let count = if matches!(instruction.op, Some(Op::CopyMemory | Op::CopyMemorySized)) { 2 } else { 1 };
     let pointers = instruction.operands().iter().take(count);
     let is_physical = |word: &&u32| {
         facts.pointer(Some(**word)).is_some_and(|(class, _)| class == StorageClass::PhysicalStorageBuffer)
     };
     pointers.filter(is_physical).count()
 }
+
+/// Instructions with memory operands.
+const ACCESSES: &[Op] = &[
+    Op::Load,
+    Op::Store,
+    Op::CopyMemory,
+    Op::CopyMemorySized,
+    Op::CooperativeMatrixLoadKHR,
+    Op::CooperativeMatrixStoreKHR,
+];
 
 /// Capabilities of 8-bit storage.
 const NARROW_8: [Capability; 4] = [
@@ -121,13 +131,58 @@ pub(super) static RULES: &[Rule] = &[
         name: "physical-aligned",
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708",
         says: "an access through a physical pointer states its alignment",
-        on: On::Instructions(&[Op::Load, Op::Store, Op::CopyMemory], |facts, instruction, found| {
+        on: On::Instructions(ACCESSES, |facts, instruction, found| {
             if !facts.is_physical() || physical_pointers(facts, instruction) == 0 {
                 return;
             }
             let aligned = alignments(facts, instruction).iter().any(|(mask, _)| mask.contains(MemoryAccess::ALIGNED));
             if !aligned {
                 found.at(instruction, "an access through a physical pointer without Aligned");
+            }
+        }),
+    },
+    Rule {
+        name: "pointer-availability",
+        id: "SPIR-V specification, Memory Operands: MakePointerAvailable and MakePointerVisible require NonPrivatePointer, and are for instructions that write and that read",
+        says: "accesses make available what they write and visible what they read, through pointers that are not private",
+        on: On::Instructions(&[Op::Load, Op::Store], |facts, instruction, found| {
+            let wrong = if instruction.op == Some(Op::Load) {
+                MemoryAccess::MAKE_POINTER_AVAILABLE
+            } else {
+                MemoryAccess::MAKE_POINTER_VISIBLE
+            };
+            let makes = MemoryAccess(MemoryAccess::MAKE_POINTER_AVAILABLE.0 | MemoryAccess::MAKE_POINTER_VISIBLE.0);
+            for (mask, _) in alignments(facts, instruction) {
+                if mask.contains(wrong) {
+                    let op = instruction.op.map_or("", |op| op.name());
+                    found
+                        .at(instruction, format!("{op} that makes available what it reads, or visible what it writes"));
+                } else if mask.intersects(makes) && !mask.contains(MemoryAccess::NON_PRIVATE_POINTER) {
+                    found.at(instruction, "MakePointerAvailable or MakePointerVisible without NonPrivatePointer");
+                }
+            }
+        }),
+    },
+    Rule {
+        name: "coherent-model",
+        id: "SPIR-V specification, Decoration, Coherent: it is not allowed if the declared memory model is Vulkan",
+        says: "nothing is Coherent in the Vulkan memory model",
+        on: On::Decorations(&[Decoration::Coherent], |facts, _, decorated, found| {
+            if facts.memory_model() == Some(MemoryModel::Vulkan) {
+                found.at(decorated.instruction, "Coherent in the Vulkan memory model");
+            }
+        }),
+    },
+    Rule {
+        name: "alignment-power",
+        id: "SPIR-V specification, Memory Operands, Aligned: the value must be a power of two",
+        says: "a stated alignment is a power of two",
+        on: On::Instructions(ACCESSES, |facts, instruction, found| {
+            let stated = alignments(facts, instruction).into_iter();
+            let mut stated =
+                stated.filter(|(mask, _)| mask.contains(MemoryAccess::ALIGNED)).filter_map(|(_, value)| value);
+            if let Some(odd) = stated.find(|value| !value.is_power_of_two()) {
+                found.at(instruction, format!("Aligned {odd}, which is no power of two"));
             }
         }),
     },

@@ -1,11 +1,17 @@
 //! `SPV_QCOM_image_processing3`: `OpImageGatherQCOM`.
 
-use super::{On, Rule};
+use super::{Facts, On, Rule};
 use crate::grammar::Version;
 use crate::module::Type;
 use crate::tables::{Capability, Dim, GatherModes, ImageOperands, Op};
 
 const GATHER: &[Op] = &[Op::ImageGatherQCOM];
+
+/// The value of a constant that no specialization changes.
+fn fixed(facts: &Facts, word: u32) -> Option<i64> {
+    let made = facts.module.definition_of_word(word)?;
+    facts.module.constant_int(word).filter(|_| made.op != Some(Op::SpecConstant))
+}
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
@@ -80,15 +86,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-component",
         id: "VUID-StandaloneSpirv-OpImageGather-04664 (OpImageGatherQCOM)",
-        says: "the component is a 32-bit integer constant of 0 to 3",
+        says: "the component is a 32-bit integer constant",
         on: On::Instructions(GATHER, |facts, instruction, found| {
             let Some(word) = instruction.operand(2) else { return };
             let int =
                 facts.module.type_of(word).is_some_and(|ty| matches!(facts.module.ty(ty), Type::Int { width: 32, .. }));
-            let value = facts.module.constant_int(word);
-            let in_range = value.is_none_or(|v| (0..=3).contains(&v));
-            if !int || !facts.is_constant(word) || !in_range {
-                found.at(instruction, "a component that is no 32-bit integer constant of 0 to 3");
+            // One beyond 3 is undefined where it is executed.
+            if !int || !facts.is_constant(word) {
+                found.at(instruction, "a component that is no 32-bit integer constant");
             }
         }),
     },
@@ -100,7 +105,7 @@ pub(super) static RULES: &[Rule] = &[
             let Some(word) = instruction.operand(3) else { return };
             let int =
                 facts.module.type_of(word).is_some_and(|ty| matches!(facts.module.ty(ty), Type::Int { width: 32, .. }));
-            let in_range = facts.module.constant_int(word).is_none_or(|v| (0..=3).contains(&v));
+            let in_range = fixed(facts, word).is_none_or(|v| (0..=3).contains(&v));
             if !int || !facts.is_constant(word) || !in_range {
                 found.at(instruction, "a mode that is no 32-bit integer constant of 0 to 3");
             }
@@ -111,7 +116,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPV_QCOM_image_processing3, Image Gather Modes: Enabling Capabilities",
         says: "Gather4x1QCOM needs ImageGatherLinearQCOM, the other modes ImageGatherExtendedModesQCOM",
         on: On::Instructions(GATHER, |facts, instruction, found| {
-            let value = instruction.operand(3).and_then(|word| facts.module.constant_int(word));
+            let value = instruction.operand(3).and_then(|word| fixed(facts, word));
             let mode = value.and_then(|v| u32::try_from(v).ok()).and_then(GatherModes::from_word);
             // The grammar gives the modes no capabilities; the extension's table does.
             let capability = match mode {

@@ -327,34 +327,19 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "read-result",
         id: "VUID-StandaloneSpirv-Result-04780",
-        says: "OpImageRead makes four components",
-        on: On::Instructions(&[Op::ImageRead], |facts, instruction, found| {
+        says: "OpImageRead and OpImageSparseRead make four components",
+        on: On::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
             let Some(ty) = instruction.result_type().and_then(|word| facts.module.type_declared(word)) else { return };
-            if !matches!(facts.module.ty(ty), Type::Vector { count: 4, .. }) {
-                found.at(instruction, "OpImageRead of other than four components");
+            // A sparse result is a residency code and the texel.
+            let texel = match facts.module.ty(ty) {
+                Type::Struct { .. } => facts.module.members(ty).get(1).copied(),
+                _ => Some(ty),
+            };
+            if texel.is_some_and(|ty| !matches!(facts.module.ty(ty), Type::Vector { count: 4, .. })) {
+                let op = instruction.op.map_or("", |op| op.name());
+                found.at(instruction, format!("{op} of other than four components"));
             }
         }),
-    },
-    Rule {
-        name: "offset-gather",
-        id: "VUID-RuntimeSpirv-Offset-10213",
-        says: "operand Offset only with gathers (without maintenance8)",
-        on: On::Instructions(
-            &[
-                Op::ImageSampleImplicitLod,
-                Op::ImageSampleExplicitLod,
-                Op::ImageSampleDrefImplicitLod,
-                Op::ImageSampleDrefExplicitLod,
-                Op::ImageSampleProjImplicitLod,
-                Op::ImageSampleProjExplicitLod,
-                Op::ImageFetch,
-            ],
-            |facts, instruction, found| {
-                if facts.image_operands(instruction).is_some_and(|mask| mask.contains(ImageOperands::OFFSET)) {
-                    found.at(instruction, "operand Offset outside a gather, which takes the feature maintenance8");
-                }
-            },
-        ),
     },
     Rule {
         name: "write-components",

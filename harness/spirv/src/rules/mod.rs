@@ -11,12 +11,14 @@ mod document;
 mod entry_points;
 mod every_module;
 mod facts;
+mod image_operands;
 mod images;
 mod indexing;
 mod layout;
 mod not_checked;
 mod operands;
 mod ops;
+mod repetition;
 mod run_time;
 mod scopes;
 mod semantics;
@@ -155,6 +157,7 @@ pub static GROUPS: &[Group] = &[
     Group { section: "capabilities, extensions and versions", of_extension: false, rules: capabilities::RULES },
     Group { section: "the core specification", of_extension: false, rules: every_module::RULES },
     Group { section: "entry points and execution modes", of_extension: false, rules: entry_points::RULES },
+    Group { section: "what is said once, and of what there is", of_extension: false, rules: repetition::RULES },
     Group { section: "scopes", of_extension: false, rules: scopes::RULES },
     Group { section: "memory semantics and atomics", of_extension: false, rules: semantics::RULES },
     Group { section: "storage classes", of_extension: false, rules: storage::RULES },
@@ -163,6 +166,7 @@ pub static GROUPS: &[Group] = &[
     Group { section: "layout", of_extension: false, rules: layout::RULES },
     Group { section: "types", of_extension: false, rules: types::RULES },
     Group { section: "images", of_extension: false, rules: images::RULES },
+    Group { section: "image operands", of_extension: false, rules: image_operands::RULES },
     Group { section: "descriptor indexing", of_extension: false, rules: indexing::RULES },
     Group { section: "addressing", of_extension: false, rules: addressing::RULES },
     Group { section: "declarations of types", of_extension: false, rules: operands::DECLARATIONS },

@@ -14,6 +14,15 @@ fn width_of(facts: &Facts, word: Option<u32>) -> Option<u32> {
     facts.width(facts.module.type_of(word?)?)
 }
 
+/// Whether a type is an 8-bit integer, or a vector or array of them. Floats of 8 bits are another extension's.
+fn is_bytes(facts: &Facts, ty: TypeId) -> bool {
+    match *facts.module.ty(ty) {
+        Type::Int { width, .. } => width == 8,
+        Type::Vector { component: inner, .. } | Type::Array { element: inner, .. } => is_bytes(facts, inner),
+        _ => false,
+    }
+}
+
 /// Whether 8-bit types may stand wherever a type may: `Int8` lifts every limit of the extension.
 fn has_bytes(facts: &Facts) -> bool {
     facts.has(Capability::Int8) || facts.has(Capability::Kernel)
@@ -66,9 +75,10 @@ pub(super) static RULES: &[Rule] = &[
             let converts = matches!(op, Op::ConvertFToU | Op::ConvertFToS | Op::ConvertSToF | Op::ConvertUToF);
             let bytes = |word: u32| {
                 let ty = facts.module.type_of(word);
-                ty.is_some_and(|ty| facts.width(ty) == Some(8))
+                ty.is_some_and(|ty| is_bytes(facts, ty))
             };
-            let made = result_width(facts, instruction) == Some(8);
+            let result = instruction.result_type().and_then(|word| facts.module.type_declared(word));
+            let made = result.is_some_and(|ty| is_bytes(facts, ty));
             // A conversion with a 16 or 64-bit type is enabled by that type's own capability.
             let other = if made { width_of(facts, instruction.operand(0)) } else { result_width(facts, instruction) };
             let enabled = match other {

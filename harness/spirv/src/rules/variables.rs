@@ -320,12 +320,17 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "uniform-array-length",
         id: "VUID-StandaloneSpirv-OpArrayLength-11805",
-        says: "OpArrayLength is not asked of uniform buffers",
-        on: On::Instructions(&[Op::ArrayLength], |facts, instruction, found| {
-            let Some(word) = instruction.operand(0) else { return };
-            let Some((class, Some(ty))) = facts.pointer(Some(word)) else { return };
+        says: "OpArrayLength and OpUntypedArrayLengthKHR are not asked of uniform buffers",
+        on: On::Instructions(&[Op::ArrayLength, Op::UntypedArrayLengthKHR], |facts, instruction, found| {
+            let Some(op) = instruction.op else { return };
+            // An untyped pointer comes behind the structure.
+            let untyped = op == Op::UntypedArrayLengthKHR;
+            let Some((class, ty)) = facts.pointer(instruction.operand(usize::from(untyped))) else { return };
+            let named = instruction.operand(0).and_then(|word| facts.module.type_declared(word));
+            let ty = if untyped { named } else { ty };
+            let Some(ty) = ty else { return };
             if class == StorageClass::Uniform && facts.type_has(ty, Decoration::Block) {
-                found.at(instruction, "OpArrayLength of a uniform buffer");
+                found.at(instruction, format!("{op} of a uniform buffer"));
             }
         }),
     },

@@ -4,7 +4,7 @@ use super::Ask::{Bits, Components, Holds, Is, Same};
 use super::typing::{Class, Value};
 use super::{A, Ask, B, C, Operands, Place, R, Signature};
 use crate::grammar::Kind;
-use crate::module::{ImageType, Instruction, Type};
+use crate::module::{ImageType, Instruction, Type, TypeId};
 use crate::rules::{Facts, On, Rule};
 use crate::tables::{Dim, ImageOperands, Op, StorageClass};
 
@@ -119,6 +119,18 @@ fn texel_pointer(operands: &Operands) -> Option<String> {
     })
 }
 
+/// Vulkan ignores Depth: the image may differ in it from the image in Result Type, in nothing else.
+fn same_image(operands: &Operands) -> Option<String> {
+    let module = operands.facts.module;
+    let image = |ty: TypeId| match module.ty(ty) {
+        Type::SampledImage { image } => crate::reflect::image_type(module, *image),
+        _ => crate::reflect::image_type(module, ty),
+    };
+    let (made, given) = (image(operands.result_type()?)?, image(operands.type_at(0)?)?);
+    let differs = made != ImageType { depth: made.depth, ..given };
+    differs.then(|| "Image differs from the image in Result Type in more than Depth".to_owned())
+}
+
 /// Floats of 32 bits where to sample.
 const AT: Ask = Is(B, Class::FLOATS);
 /// Numbers of 32 bits where to fetch, read or write.
@@ -135,7 +147,7 @@ const RESULT: Ask = Holds(result_components);
 static IMAGES: &[Signature] = &[
     Signature {
         ops: &[Op::SampledImage],
-        asks: &[Is(R, Class::SAMPLED_IMAGE), IMAGE, Is(B, Class::SAMPLER), Same(A, R.inner())],
+        asks: &[Is(R, Class::SAMPLED_IMAGE), IMAGE, Is(B, Class::SAMPLER), Holds(same_image)],
     },
     Signature { ops: &[Op::Image], asks: &[Is(R, Class::IMAGE), SAMPLER, Same(R, A.inner())] },
     Signature { ops: &[Op::ImageSampleImplicitLod], asks: &[SAMPLER, NUMBERS, FOUR, RESULT, AT, WIDE, Holds(sampled)] },

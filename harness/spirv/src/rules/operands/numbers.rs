@@ -301,7 +301,7 @@ static RELATIONS: &[Signature] = &[
         ops: &[Op::Select],
         asks: &[Is(R, Class::OBJECT), Is(A, Class::BOOLS), Same(B, R), Same(C, R), Holds(condition)],
     },
-    Signature { ops: &[Op::ExpectKHR], asks: &[Is(R, Class::SCALARS), Same(A, R), Same(B, R)] },
+    Signature { ops: &[Op::ExpectKHR], asks: &[Is(R, Class::INTS_OR_BOOLS), Same(A, R), Same(B, R)] },
     Signature { ops: &[Op::AssumeTrueKHR], asks: &[Is(A, Class::BOOL)] },
 ];
 

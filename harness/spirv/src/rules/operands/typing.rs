@@ -50,6 +50,10 @@ impl Class {
     pub(super) const UNSIGNED: Class = Class::new(UNSIGNED, "an unsigned integer");
     pub(super) const INTS: Class =
         Class::new(SIGNED | UNSIGNED | vector(SIGNED | UNSIGNED), "an integer or a vector of them");
+    pub(super) const INTS_OR_BOOLS: Class = Class::new(
+        BOOL | SIGNED | UNSIGNED | vector(BOOL | SIGNED | UNSIGNED),
+        "an integer, a boolean or a vector of them",
+    );
     pub(super) const UNSIGNED_INTS: Class =
         Class::new(UNSIGNED | vector(UNSIGNED), "an unsigned integer or a vector of them");
     pub(super) const INT_OR_UNSIGNED_VECTOR: Class =
