@@ -351,7 +351,10 @@ impl Report {
             writeln!(out, "\na kernel, which is not for Vulkan: only the rules of the extensions are checked")?;
         }
         match self.violations.len() {
-            0 => writeln!(out, "\nlegal: no rule is broken")?,
+            0 => writeln!(
+                out,
+                "\nlegal: no rule is broken of those in harness/spirv/RULES.md, whose last section names what is not looked at"
+            )?,
             1 => writeln!(out, "\n1 violation")?,
             count => writeln!(out, "\n{count} violations")?,
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_ON_DEVICES};
+use super::not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_OF_CORE, NOT_CHECKED_ON_DEVICES};
 use super::{GROUPS, RUN_TIME_RULES};
 use crate::need::NEED_RULES;
 
@@ -71,8 +71,9 @@ Written by `cargo run -p assay-spirv --example rules`; a test compares it. The t
     }
     writeln!(
         out,
-        "\nRules of the core specification beyond those above (instructions of extensions and kernels, ..) are spirv-val's."
-    )
+        "\n## Not checked: the core specification and extensions\n\nWhat is legal by the rules above may break these.\n"
+    )?;
+    NOT_CHECKED_OF_CORE.iter().try_for_each(|what| writeln!(out, "* {}", capitalised(what)))
 }
 
 fn capitalised(text: &str) -> String {

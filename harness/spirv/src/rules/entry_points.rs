@@ -5,7 +5,7 @@ use super::{On, Rule};
 use crate::hash::FastSet;
 use crate::module::{Instruction, Type};
 use crate::reflect::{self, WorkgroupSize};
-use crate::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
+use crate::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FPFastMathMode, Op, StorageClass};
 
 /// Models that say how large their workgroups are.
 fn states_workgroup(model: ExecutionModel) -> bool {
@@ -354,6 +354,49 @@ pub(super) static RULES: &[Rule] = &[
             for mode in [ExecutionMode::SignedZeroInfNanPreserve, ExecutionMode::ContractionOff] {
                 if let Some(instruction) = mode_instruction(facts, entry, mode) {
                     found.at(instruction, format!("{mode} in an entry point with FPFastMathDefault"));
+                }
+            }
+        }),
+    },
+    Rule {
+        name: "fast-math-default-decorations",
+        id: "SPV_KHR_float_controls2: an entry point with FPFastMathDefault must not contain instructions decorated with NoContraction, nor a bitmask containing Fast",
+        says: "what an entry point with FPFastMathDefault reaches is not decorated with NoContraction or Fast",
+        on: On::Decorations(
+            &[Decoration::NoContraction, Decoration::FPFastMathMode],
+            |facts, target, decorated, found| {
+                let fast =
+                    decorated.operands.first().is_some_and(|mask| FPFastMathMode(*mask).contains(FPFastMathMode::FAST));
+                if decorated.decoration == Some(Decoration::FPFastMathMode) && !fast {
+                    return;
+                }
+                let Some(made) = facts.module.definition_of_word(target) else { return };
+                if facts.entries_at(made.index).any(|entry| entry.mode(ExecutionMode::FPFastMathDefault).is_some()) {
+                    let what = if fast { "Fast" } else { "NoContraction" };
+                    let name = facts.name(target);
+                    found.at(
+                        decorated.instruction,
+                        format!("{what} on {name}, in an entry point with FPFastMathDefault"),
+                    );
+                }
+            },
+        ),
+    },
+    Rule {
+        name: "fast-math-default-operands",
+        id: "SPV_KHR_float_controls2, FPFastMathDefault: Target Type must be a scalar, floating-point type; Fast-Math Mode a constant instruction that is no specialization constant",
+        says: "FPFastMathDefault is for a float type, with flags that no specialization changes",
+        on: On::EntryPoints(|facts, entry, found| {
+            for mode in entry.modes.iter().filter(|m| m.mode == Some(ExecutionMode::FPFastMathDefault)) {
+                let [ty, flags] = mode.operands[..] else { continue };
+                let Some(instruction) = facts.module.instruction_at(mode.at) else { continue };
+                let float = facts.module.type_declared(ty);
+                let made = facts.module.definition_of_word(flags).and_then(|made| made.op);
+                if !float.is_some_and(|ty| matches!(facts.module.ty(ty), Type::Float { .. })) {
+                    found.at(instruction, format!("FPFastMathDefault for {}, which is no float type", facts.name(ty)));
+                } else if made.is_some_and(|op| !matches!(op, Op::Constant | Op::ConstantNull)) {
+                    let name = facts.name(flags);
+                    found.at(instruction, format!("Fast-Math Mode {name} is none of OpConstant and OpConstantNull"));
                 }
             }
         }),

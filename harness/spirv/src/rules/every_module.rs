@@ -267,15 +267,21 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "scope-value",
-        id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: 32-bit integers, with Shader constants",
-        says: "scopes and memory semantics are constant 32-bit integers, scopes such as there are",
+        id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: 32-bit integers, with Shader (2.16.2) of an OpConstant",
+        says: "scopes and memory semantics are constant 32-bit integers that no specialization changes, scopes such as there are",
         on: On::Stated(&[], |facts, instruction, stated, found| match stated.odd {
             None => {}
             Some(Odd::Type) => found.at(instruction, "a scope or memory semantics that is no 32-bit integer"),
             Some(Odd::Variable) if facts.has(Capability::Shader) => {
                 found.at(instruction, "a scope or memory semantics that is no constant");
             }
-            Some(Odd::Variable) => {}
+            Some(Odd::Specialized) if facts.has(Capability::Shader) => {
+                found.at(
+                    instruction,
+                    "a scope or memory semantics that is a specialization constant, expected an OpConstant",
+                );
+            }
+            Some(Odd::Variable | Odd::Specialized) => {}
             Some(Odd::Value(value)) => found.at(instruction, format!("scope {value}, which is none")),
         }),
     },

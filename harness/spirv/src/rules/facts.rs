@@ -90,6 +90,8 @@ pub struct Facts<'a> {
     pub(super) has_arrays: bool,
     /// Whether there is an 8-bit integer type.
     pub(super) has_byte_type: bool,
+    /// Whether there is a 16-bit number's type.
+    pub(super) has_narrow_type: bool,
     pub(super) addressing_model: Option<AddressingModel>,
     /// Entry points that reach each function, by their places.
     reached_by: Vec<Vec<u32>>,
@@ -170,6 +172,9 @@ impl<'a> Facts<'a> {
             classes,
             has_arrays: variables.iter().any(|v| v.ty != v.element),
             has_byte_type: module.types().any(|(_, ty)| matches!(ty, Type::Int { width: 8, .. })),
+            has_narrow_type: module
+                .types()
+                .any(|(_, ty)| matches!(ty, Type::Int { width: 16, .. } | Type::Float { width: 16, .. })),
             addressing_model: model.and_then(|i| AddressingModel::from_word(i.operand(0)?)),
             variables,
             reached_by,

@@ -15,6 +15,7 @@ mod image_operands;
 mod images;
 mod indexing;
 mod layout;
+mod logical_pointers;
 mod not_checked;
 mod operands;
 mod ops;
@@ -24,6 +25,7 @@ mod scopes;
 mod semantics;
 mod stated;
 mod storage;
+mod storage_16bit;
 mod structure;
 mod types;
 mod variables;
@@ -39,7 +41,7 @@ pub use document::document;
 pub use facts::Facts;
 pub(crate) use images::format_row;
 pub use layout::LAYOUT_NOT_ALLOWED;
-pub use not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_ON_DEVICES};
+pub use not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_OF_CORE, NOT_CHECKED_ON_DEVICES};
 pub use run_time::{RUN_TIME_RULES, RunTimeRule};
 
 use crate::grammar::{Enumerant, Kind};
@@ -169,6 +171,8 @@ pub static GROUPS: &[Group] = &[
     Group { section: "image operands", of_extension: false, rules: image_operands::RULES },
     Group { section: "descriptor indexing", of_extension: false, rules: indexing::RULES },
     Group { section: "addressing", of_extension: false, rules: addressing::RULES },
+    Group { section: "logical pointers", of_extension: false, rules: logical_pointers::RULES },
+    Group { section: "16-bit storage", of_extension: false, rules: storage_16bit::RULES },
     Group { section: "declarations of types", of_extension: false, rules: operands::DECLARATIONS },
     Group { section: "types of numeric instructions", of_extension: false, rules: operands::NUMBERS },
     Group { section: "composites and constants", of_extension: false, rules: operands::COMPOSITES },

@@ -31,6 +31,8 @@ pub(super) enum Odd {
     Type,
     /// It is no constant.
     Variable,
+    /// It is a specialization constant.
+    Specialized,
     /// It is a constant without a meaning.
     Value(i64),
 }
@@ -80,6 +82,12 @@ impl Stated {
             if !matches!(ty, Some(Type::Int { width: 32, .. })) {
                 self.odd = self.odd.or(Some(Odd::Type));
                 return;
+            }
+            // The scope of a cooperative matrix is any constant.
+            let made = facts.module.definition_of_word(word).and_then(|made| made.op);
+            let matrix = op.info().class == Class::TypeDeclaration;
+            if !matrix && matches!(made, Some(Op::SpecConstant | Op::SpecConstantOp)) {
+                self.odd = self.odd.or(Some(Odd::Specialized));
             }
             let Some(value) = facts.module.constant_int(word) else {
                 // The value of an operation on specialization constants is left open.

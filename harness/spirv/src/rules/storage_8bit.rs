@@ -3,6 +3,7 @@
 use super::contents::Contents;
 use super::facts::Facts;
 use super::{On, Rule};
+use crate::grammar::Class;
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op, StorageClass};
 
@@ -59,6 +60,27 @@ fn moves_bytes(op: Op) -> bool {
 }
 
 pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "byte-constants",
+        id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer8BitAccess and its kin do not generally add 8-bit operations; OpLoad can load 8-bit scalars and vectors",
+        says: "without Int8 no 8-bit value is a constant or undefined, and no array of them is loaded or stored",
+        on: On::Every(|facts, instruction, found| {
+            let Some(op) = instruction.op else { return };
+            let makes = op == Op::Undef || op.info().class == Class::ConstantCreation;
+            if !facts.has_byte_type || has_bytes(facts) || !(makes || matches!(op, Op::Load | Op::Store)) {
+                return;
+            }
+            let ty = if op == Op::Store {
+                instruction.operand(1).and_then(|word| facts.module.type_of(word))
+            } else {
+                instruction.result_type().and_then(|word| facts.module.type_declared(word))
+            };
+            let Some(ty) = ty.filter(|ty| is_bytes(facts, *ty)) else { return };
+            if makes || matches!(facts.module.ty(ty), Type::Array { .. }) {
+                found.at(instruction, format!("{op} of 8-bit values without capability Int8"));
+            }
+        }),
+    },
     Rule {
         name: "byte-arithmetic",
         id: "SPV_KHR_8bit_storage: other uses of 8-bit types are not enabled",

@@ -209,8 +209,8 @@ pub(crate) fn why_accepted(judge: Judge, rule: &str) -> Option<&'static str> {
     GAPS.iter().find(|gap| gap.rule == rule && gap.judges.contains(&judge)).map(|gap| gap.why)
 }
 
-/// What a validator complains about that is no rule of ours: parts of its messages, by what the rule is about. `RULES.md` says that
-/// these rules of the core specification are left to `spirv-val`.
+/// What a validator complains about that is no rule of ours: parts of its messages, by what the rule is about. `RULES.md` names
+/// them in its last section.
 const FOREIGN: &[(&str, &[&str])] = &[
     (
         "types of what the rules do not look at: instructions of extensions and kernels, and what decorations and modes name",

@@ -1,0 +1,55 @@
+//! What 16-bit values may do without `Int16` and `Float16`: the capabilities of 16-bit storage move and convert them.
+
+use super::facts::Facts;
+use super::{On, Rule};
+use crate::grammar::Class;
+use crate::module::{Instruction, Type, TypeId};
+use crate::tables::{Capability, Op};
+
+/// Whether a type is a 16-bit number, or a vector, matrix or array of them, whose own capability is not declared. Floats of another
+/// encoding are other extensions'.
+fn is_moved(facts: &Facts, ty: TypeId) -> bool {
+    match *facts.module.ty(ty) {
+        Type::Int { width: 16, .. } => !facts.has(Capability::Int16),
+        Type::Float { width: 16, encoding: None } => {
+            !facts.has(Capability::Float16) && !facts.has(Capability::Float16Buffer)
+        }
+        Type::Vector { component: inner, .. }
+        | Type::Matrix { column: inner, .. }
+        | Type::Array { element: inner, .. } => is_moved(facts, inner),
+        _ => false,
+    }
+}
+
+/// Whether an instruction computes with what it is given, rather than to move it or to change its width.
+fn computes(op: Op) -> bool {
+    match op.info().class {
+        Class::Arithmetic | Class::Bit | Class::RelationalAndLogical | Class::Derivative | Class::Atomic => true,
+        Class::Conversion => !matches!(op, Op::FConvert | Op::SConvert | Op::UConvert),
+        Class::ConstantCreation => true,
+        _ => op == Op::Undef,
+    }
+}
+
+pub(super) static RULES: &[Rule] = &[Rule {
+    name: "narrow-arithmetic",
+    id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer16BitAccess and its kin do not generally add 16-bit operations",
+    says: "without Int16 or Float16 a 16-bit value is moved and width-converted only, and is no constant",
+    on: On::Every(|facts, instruction, found| {
+        let Some(op) = instruction.op else { return };
+        if !facts.has_narrow_type || !computes(op) {
+            return;
+        }
+        let made = instruction.result_type().and_then(|word| facts.module.type_declared(word));
+        let moved = |ty: Option<TypeId>| ty.is_some_and(|ty| is_moved(facts, ty));
+        if moved(made) || uses(facts, instruction, |ty| is_moved(facts, ty)) {
+            found.at(instruction, format!("{op} of 16-bit values without capability Int16 or Float16"));
+        }
+    }),
+}];
+
+fn uses(facts: &Facts, instruction: Instruction, test: impl Fn(TypeId) -> bool) -> bool {
+    let mut found = false;
+    facts.module.uses(instruction, |word| found |= facts.module.type_of(word).is_some_and(&test));
+    found
+}
