@@ -21,10 +21,12 @@ fn is_moved(facts: &Facts, ty: TypeId) -> bool {
     }
 }
 
-/// Whether an instruction computes with what it is given, rather than to move it or to change its width.
+/// Whether an instruction computes with what it is given, rather than to move it or to change its width. Atomics and integer dot
+/// products are enabled by capabilities of their own.
 fn computes(op: Op) -> bool {
     match op.info().class {
-        Class::Arithmetic | Class::Bit | Class::RelationalAndLogical | Class::Derivative | Class::Atomic => true,
+        Class::Arithmetic => !op.name().contains("Dot") || op == Op::Dot,
+        Class::Bit | Class::RelationalAndLogical | Class::Derivative => true,
         Class::Conversion => !matches!(op, Op::FConvert | Op::SConvert | Op::UConvert),
         Class::ConstantCreation => true,
         _ => op == Op::Undef,
