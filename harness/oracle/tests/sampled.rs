@@ -187,6 +187,17 @@ fn gathers_agree_with_loops_over_texels() {
 }
 
 #[test]
+fn a_component_beyond_the_fourth_is_the_shaders_fault() {
+    for mode in [GatherMode::Core, GatherMode::Diamond] {
+        for (component, fault) in [(3, None), (4, Some(FaultKind::Rule))] {
+            let text = gather_module(mode, component, None);
+            let outcome = run_gather(&text, positions([4, 4], 1), Sampler::NEAREST, &[[0.4, 0.4, 0.0]]);
+            assert_eq!(outcome.faults.first().map(|fault| fault.kind), fault, "{mode:?} {component}");
+        }
+    }
+}
+
+#[test]
 fn a_tie_permits_the_texels_on_either_side_and_no_other() {
     let sampler = Sampler { address: [AddressMode::Repeat; 3], ..Sampler::NEAREST };
     // Linear: texel centres are boundaries.
