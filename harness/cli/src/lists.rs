@@ -101,7 +101,8 @@ impl ListsArgs {
             }
         }
         self.keep_listed(&mut all)?;
-        let excluded = cases::filters(&self.exclude, &all)?;
+        let excluded = cases::filters(&self.exclude, &all)
+            .map_err(|failure| Failure { error: failure.error.context("--exclude"), ..failure })?;
         all.retain(|case| !excluded.iter().any(|filter| filter.matches(case.name())));
         let chosen = |case: &Unit| filters.is_empty() || filters.iter().any(|filter| filter.matches(case.name()));
         let mut skipped = Vec::new();

@@ -158,7 +158,7 @@ fn mistakes_in_lists_end_with_2_before_a_device_is_opened() {
             "cannot read /nowhere/list.txt: No such file or directory (os error 2)\n",
         ),
         (&["--partition", "hash:0/4"], 2, "counted from 1"),
-        (&["-e", "precision.nothing"], 3, "no case matches `precision.nothing`"),
+        (&["-e", "precision.nothing"], 3, "--exclude: no case matches `precision.nothing`"),
         (&["-e", "*"], 3, "the lists leave none"),
         (&["gather.core", "-e", "gather"], 3, "the lists leave none of the cases that match `gather.core`"),
         (&["precision.nothing", "--device", "all"], 3, "no case matches `precision.nothing`"),

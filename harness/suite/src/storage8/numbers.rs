@@ -75,7 +75,8 @@ fn float_bits(value: f64, width: u32) -> Vec<u8> {
 }
 
 /// What a conversion of a byte with a float of that width needs. Of 16 and 64 bits the float's own capability is enough
-/// ("interactions with optional types"), which older versions of spirv-val do not know.
+/// ("interactions with optional types"). SPIR-V 2.16.1 names conversions of width only, and spirv-val, that of the validation layer too,
+/// refuses these for it: where the layer looks on they are InternalErrors.
 fn enable(shader: &mut Shader, width: u32, int8: bool) {
     Storage::Ssbo.enable(shader);
     if width == 16 {
