@@ -2,7 +2,7 @@
 //! long.
 //!
 //! What is a sum of products is enclosed as any other chain is (see [`crate::form`]); lengths have bounds of their own (see
-//! [`super::lengths`]). So it is done for operands that are known, too, once evaluating the formula for them has taken its time.
+//! [`super::lengths`]), which serve for operands that are known, too, once evaluating the formula for them has taken its time.
 
 use super::Run;
 use super::float::rearranged;
@@ -30,18 +30,22 @@ impl Run<'_> {
         let exact = |reg: &Reg| *self.columns[*reg as usize].value(lane) == Value::Bits;
         // WGSL normalises by a quotient, which the table evaluates.
         let other = site.call.rules == Rules::Wgsl && site.call.op == Op::Normalize;
-        if !is_long(site.call.op) || other || (operands.iter().all(exact) && self.may_evaluate()) {
+        if !is_long(site.call.op) || other {
+            return None;
+        }
+        let known = operands.iter().all(exact);
+        if known && (!is_length(site.call.op) || self.may_evaluate()) {
             return None;
         }
         let env = site.reference.environment(slot);
         if site.call.modes.relaxed || env.flush_results == Flush::Must {
-            return Some((Value::Any(self.cause(CauseKind::Precision)), 0));
+            return (!known).then(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
         }
         let errors = direct::errors(fmt, &env);
         let n = site.widths[0] as usize;
         let leaf = |k: usize| Form { id: k as u32 + 1, ..self.leaf(operands[k], lane, fmt) };
         let range = match site.call.op {
-            Op::Length | Op::Distance | Op::Normalize => {
+            op if is_length(op) => {
                 let lengths = Lengths::new(fmt, &env);
                 let ranges: SmallVec<[(f64, f64); 8]> = (0..operands.len()).map(leaf).map(|x| (x.lo, x.hi)).collect();
                 match site.call.op {
@@ -73,7 +77,9 @@ impl Run<'_> {
                 rearranged(form, fmt, errors)
             }),
         };
-        let Some((lo, hi)) = range else { return Some((Value::Any(self.cause(CauseKind::Precision)), 0)) };
+        let Some((lo, hi)) = range else {
+            return (!known).then(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        };
         Some(Value::of_floats(near_zeros(fmt, (lo, hi))))
     }
 
@@ -96,6 +102,11 @@ impl Run<'_> {
 fn near_zeros(fmt: Fmt, (lo, hi): Range) -> Floats {
     let zeros = direct::meets_denormals(fmt, (lo, hi)) || (lo <= 0 && hi >= -1);
     Floats { zeros, ..Floats::range(fmt, lo, hi) }
+}
+
+/// Whether it has a bound of its own in [`super::lengths`].
+fn is_length(op: Op) -> bool {
+    matches!(op, Op::Length | Op::Distance | Op::Normalize)
 }
 
 /// Whether the instruction depends on so many operands that their combinations are too many.
