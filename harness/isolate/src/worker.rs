@@ -35,8 +35,8 @@ pub trait Bench {
     fn device(&self) -> &DeviceInfo;
 
     /// Runs these cases in any order and tells of each when it begins ([`Event::CaseStarted`]) and how it ended
-    /// ([`Event::CaseFinished`], [`Event::CheckFinished`]); calls into a driver are announced ([`Teller::enter`]). Ends early
-    /// once `stop` is set. Of a task that names chunks nothing else is run.
+    /// ([`Event::CaseFinished`], [`Event::CheckFinished`], which may come before as partial ones); calls into a driver are announced
+    /// ([`Teller::enter`]). Ends early once `stop` is set. Of a task that names chunks nothing else is run.
     ///
     /// # Errors
     /// A case is not known, or there is a defect: the reason is charged to the cases without a result.

@@ -369,7 +369,7 @@ pub enum Event {
     },
     /// A case ended.
     CaseFinished(Box<CaseResult>),
-    /// A check of a user's shader ended.
+    /// A check of a user's shader ended; a partial one from a worker is what is known so far.
     CheckFinished(Box<CheckResult>),
     /// Last.
     RunFinished {

@@ -94,8 +94,8 @@ impl Lengths {
         if (hi * (1.0 + factor)).powi(2) + lost >= self.largest() {
             return None;
         }
-        let moved = |x: f64| (x - (x * x - lost).max(0.0).sqrt()).max((x * x + lost).sqrt() - x);
-        let error = |x: f64| factor * x + (1.0 + factor) * moved(x) + x * SLACK;
+        let underflow = |x: f64| (x - (x * x - lost).max(0.0).sqrt()).max((x * x + lost).sqrt() - x);
+        let error = |x: f64| factor * x + (1.0 + factor) * underflow(x) + x * SLACK;
         let below = if lo > edge { lo - error(lo) } else { -(1.0 + 2.0 * factor) * edge };
         let turn = lo.max(edge).min(hi);
         let above = (hi + error(hi)).max(turn + error(turn));

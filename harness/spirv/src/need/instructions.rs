@@ -4,6 +4,7 @@ use super::derive::{Derive, feature};
 use crate::decode::Plan;
 use crate::grammar::Class;
 use crate::module::{Instruction, Section, Type, TypeId};
+use crate::rules::ops::GATHERS;
 use crate::tables::{ImageOperands, MemoryModel, Op, Scope, StorageClass};
 
 impl Derive<'_> {
@@ -73,15 +74,8 @@ impl Derive<'_> {
 
     /// Offsets that are no constants, which gathers alone took at first.
     fn offset(&mut self, instruction: Instruction, op: Op) {
-        let gathers = [
-            Op::ImageGather,
-            Op::ImageDrefGather,
-            Op::ImageSparseGather,
-            Op::ImageSparseDrefGather,
-            Op::ImageGatherQCOM,
-        ];
         let operands = Plan::of(op).image_operands(instruction.words).map(ImageOperands);
-        if !gathers.contains(&op) && operands.is_some_and(|operands| operands.contains(ImageOperands::OFFSET)) {
+        if !GATHERS.contains(&op) && operands.is_some_and(|operands| operands.contains(ImageOperands::OFFSET)) {
             let rule = Some("VUID-RuntimeSpirv-Offset-10213");
             self.push(instruction.at, format!("operand Offset of {op}"), rule, feature("maintenance8"));
         }

@@ -1,6 +1,7 @@
 //! Rules of the core specification that a module has to keep before it may reach a driver.
 
 use super::facts::{Entry, Facts};
+use super::ops::FIRST_OF_EXTENSIONS;
 use super::stated::Odd;
 use super::{On, Rule};
 use crate::grammar::Version;
@@ -35,9 +36,7 @@ fn missing(facts: &Facts, entry: &Entry) -> Vec<u32> {
         .collect()
 }
 
-/// Opcodes from here on are those of extensions, some of which add to what `OpSpecConstantOp` lists.
-const FIRST_OF_EXTENSIONS: u16 = 4096;
-
+/// What `OpSpecConstantOp` lists; extensions add to it.
 const SPECIALIZED: &[Op] = &[
     Op::SConvert,
     Op::UConvert,
@@ -256,7 +255,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "what OpSpecConstantOp computes is an operation that it lists; those on floats and pointers take kernels",
         on: On::Instructions(&[Op::SpecConstantOp], |facts, instruction, found| {
             let op = instruction.operand(0).and_then(|opcode| Op::from_opcode(u16::try_from(opcode).ok()?));
-            let Some(op) = op.filter(|op| (*op as u16) < FIRST_OF_EXTENSIONS) else { return };
+            let Some(op) = op.filter(|op| u32::from(*op as u16) < FIRST_OF_EXTENSIONS) else { return };
             let kernel = facts.has(Capability::Kernel);
             let quantize = op == Op::QuantizeToF16 && facts.has(Capability::Shader);
             if !(SPECIALIZED.contains(&op) || quantize || kernel && SPECIALIZED_IN_KERNELS.contains(&op)) {

@@ -1,43 +1,11 @@
 //! Image operands: which instructions take them, and which of them together.
 
 use super::facts::Facts;
+use super::ops::{EXPLICIT_LOD, GATHERS, IMPLICIT_LOD, TEXELS, WITH_IMAGE_OPERANDS};
 use super::{On, Rule};
 use crate::grammar::Kind;
 use crate::module::Instruction;
 use crate::tables::{Capability, ImageOperands, Op};
-
-const IMPLICIT: &[Op] = &[
-    Op::ImageSampleImplicitLod,
-    Op::ImageSampleDrefImplicitLod,
-    Op::ImageSampleProjImplicitLod,
-    Op::ImageSampleProjDrefImplicitLod,
-    Op::ImageSparseSampleImplicitLod,
-    Op::ImageSparseSampleDrefImplicitLod,
-    Op::ImageSparseSampleProjImplicitLod,
-    Op::ImageSparseSampleProjDrefImplicitLod,
-];
-
-const EXPLICIT: &[Op] = &[
-    Op::ImageSampleExplicitLod,
-    Op::ImageSampleDrefExplicitLod,
-    Op::ImageSampleProjExplicitLod,
-    Op::ImageSampleProjDrefExplicitLod,
-    Op::ImageSparseSampleExplicitLod,
-    Op::ImageSparseSampleDrefExplicitLod,
-    Op::ImageSparseSampleProjExplicitLod,
-    Op::ImageSparseSampleProjDrefExplicitLod,
-];
-
-const GATHERS: &[Op] =
-    &[Op::ImageGather, Op::ImageDrefGather, Op::ImageSparseGather, Op::ImageSparseDrefGather, Op::ImageGatherQCOM];
-
-/// Instructions on texels.
-const TEXELS: &[Op] = &[Op::ImageFetch, Op::ImageSparseFetch, Op::ImageRead, Op::ImageSparseRead, Op::ImageWrite];
-
-const ALL: &[Op] = &super::ops::joined::<{ IMPLICIT.len() + EXPLICIT.len() + GATHERS.len() + TEXELS.len() }>(
-    &super::ops::joined::<{ IMPLICIT.len() + EXPLICIT.len() }>(IMPLICIT, EXPLICIT),
-    &super::ops::joined::<{ GATHERS.len() + TEXELS.len() }>(GATHERS, TEXELS),
-);
 
 /// An operand that an instruction does not take.
 fn misplaced(facts: &Facts, op: Op, operands: ImageOperands) -> Option<&'static str> {
@@ -46,43 +14,48 @@ fn misplaced(facts: &Facts, op: Op, operands: ImageOperands) -> Option<&'static 
     let fetches = matches!(op, Op::ImageFetch | Op::ImageSparseFetch);
     let levels = TEXELS.contains(&op) && facts.has(Capability::ImageReadWriteLodAMD);
     match () {
-        () if has(ImageOperands::BIAS) && !IMPLICIT.contains(&op) && !biased => Some("Bias"),
-        () if has(ImageOperands::LOD) && !(EXPLICIT.contains(&op) || fetches || levels || biased) => Some("Lod"),
-        () if has(ImageOperands::GRAD) && !EXPLICIT.contains(&op) => Some("Grad"),
+        () if has(ImageOperands::BIAS) && !IMPLICIT_LOD.contains(&op) && !biased => Some("Bias"),
+        () if has(ImageOperands::LOD) && !(EXPLICIT_LOD.contains(&op) || fetches || levels || biased) => Some("Lod"),
+        () if has(ImageOperands::GRAD) && !EXPLICIT_LOD.contains(&op) => Some("Grad"),
         // OpImageGatherQCOM has a rule of its own.
         () if has(ImageOperands::CONST_OFFSETS) && !GATHERS.contains(&op) => Some("ConstOffsets"),
         () if has(ImageOperands::SAMPLE) && !TEXELS.contains(&op) => Some("Sample"),
-        () if has(ImageOperands::MIN_LOD) && !(IMPLICIT.contains(&op) || has(ImageOperands::GRAD)) => Some("MinLod"),
+        () if has(ImageOperands::MIN_LOD) && !(IMPLICIT_LOD.contains(&op) || has(ImageOperands::GRAD)) => {
+            Some("MinLod")
+        }
         () => None,
     }
 }
 
-/// The ids of the operands ConstOffset and ConstOffsets.
-fn constant_offsets(facts: &Facts, instruction: Instruction, operands: ImageOperands) -> Vec<u32> {
-    let mut at = None;
-    let _newer = facts.module.operands(instruction, |operand| {
-        if operand.kind == Kind::ImageOperands {
-            at = Some(operand.at + 1);
+/// Image operands with the ids that each takes, in the order of their bits.
+const TAKEN: [(ImageOperands, usize); 8] = [
+    (ImageOperands::BIAS, 1),
+    (ImageOperands::LOD, 1),
+    (ImageOperands::GRAD, 2),
+    (ImageOperands::CONST_OFFSET, 1),
+    (ImageOperands::OFFSET, 1),
+    (ImageOperands::CONST_OFFSETS, 1),
+    (ImageOperands::SAMPLE, 1),
+    (ImageOperands::MIN_LOD, 1),
+];
+
+/// The ids of an instruction's image operands, each with the operand that it belongs to. What stands behind an operand newer than the
+/// tables cannot be known: then there are none.
+pub(super) fn ids(facts: &Facts, instruction: Instruction) -> Vec<(ImageOperands, u32)> {
+    let Some(mask) = facts.image_operands(instruction) else { return Vec::new() };
+    let mut words = Vec::new();
+    let mut behind = false;
+    let read = facts.module.operands(instruction, |operand| {
+        if behind {
+            words.push(instruction.words[operand.at]);
         }
+        behind |= operand.kind == Kind::ImageOperands;
     });
-    let Some(mut at) = at else { return Vec::new() };
-    // Ids follow in the order of the bits.
-    let mut found = Vec::new();
-    for (operand, ids) in [
-        (ImageOperands::BIAS, 1),
-        (ImageOperands::LOD, 1),
-        (ImageOperands::GRAD, 2),
-        (ImageOperands::CONST_OFFSET, 1),
-        (ImageOperands::OFFSET, 1),
-        (ImageOperands::CONST_OFFSETS, 1),
-    ] {
-        if operands.contains(operand) {
-            let constant = operand == ImageOperands::CONST_OFFSET || operand == ImageOperands::CONST_OFFSETS;
-            found.extend(instruction.words.get(at).filter(|_| constant));
-            at += ids;
-        }
+    if read.is_err() {
+        return Vec::new();
     }
-    found
+    let given = TAKEN.into_iter().filter(|(operand, _)| mask.contains(*operand));
+    given.flat_map(|(operand, count)| std::iter::repeat_n(operand, count)).zip(words).collect()
 }
 
 pub(super) static RULES: &[Rule] = &[
@@ -90,7 +63,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "image-operand-instruction",
         id: "SPIR-V specification, Image Operands: only valid with implicit-lod or explicit-lod instructions, gathers, or instructions on texels",
         says: "image instructions take the image operands that are for them",
-        on: On::Instructions(ALL, |facts, instruction, found| {
+        on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let Some((op, operands)) = instruction.op.zip(facts.image_operands(instruction)) else { return };
             if let Some(operand) = misplaced(facts, op, operands) {
                 found.at(instruction, format!("{operand} on {op}, which takes none"));
@@ -101,7 +74,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "image-operand-pairs",
         id: "SPIR-V specification, Image Operands: at most one of ConstOffset, Offset and ConstOffsets; not both Lod and Grad",
         says: "an image instruction has one offset and one level of detail at most",
-        on: On::Instructions(ALL, |facts, instruction, found| {
+        on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let Some(operands) = facts.image_operands(instruction) else { return };
             let offsets = [ImageOperands::CONST_OFFSET, ImageOperands::OFFSET, ImageOperands::CONST_OFFSETS];
             let qcom = instruction.op == Some(Op::ImageGatherQCOM);
@@ -116,7 +89,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "explicit-level",
         id: "SPIR-V specification, OpImageSampleExplicitLod and its kin: at least one operand setting the level of detail must be present",
         says: "an instruction with an explicit level of detail has Lod or Grad",
-        on: On::Instructions(EXPLICIT, |facts, instruction, found| {
+        on: On::Instructions(EXPLICIT_LOD, |facts, instruction, found| {
             let level = ImageOperands(ImageOperands::LOD.0 | ImageOperands::GRAD.0);
             if facts.image_operands(instruction).is_none_or(|operands| !operands.intersects(level)) {
                 found.at(instruction, "neither Lod nor Grad on an instruction with an explicit level of detail");
@@ -141,14 +114,10 @@ pub(super) static RULES: &[Rule] = &[
         name: "constant-offset",
         id: "SPIR-V specification, Image Operands, ConstOffset and ConstOffsets: an <id> of a constant instruction",
         says: "ConstOffset and ConstOffsets are constants",
-        on: On::Instructions(ALL, |facts, instruction, found| {
-            let Some(operands) = facts.image_operands(instruction) else { return };
+        on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let constant = ImageOperands(ImageOperands::CONST_OFFSET.0 | ImageOperands::CONST_OFFSETS.0);
-            if !operands.intersects(constant) {
-                return;
-            }
-            let offsets = constant_offsets(facts, instruction, operands);
-            if let Some(word) = offsets.into_iter().find(|word| !facts.is_constant(*word)) {
+            let mut offsets = ids(facts, instruction).into_iter().filter(|(operand, _)| constant.contains(*operand));
+            if let Some((_, word)) = offsets.find(|(_, word)| !facts.is_constant(*word)) {
                 found.at(instruction, format!("{} is a constant offset, but no constant", facts.name(word)));
             }
         }),

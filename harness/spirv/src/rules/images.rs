@@ -1,5 +1,6 @@
 //! Images: their types, formats and the instructions that use them.
 
+use super::ops::WITH_IMAGE_OPERANDS;
 use super::{On, Rule};
 use crate::module::{ImageType, Type};
 use crate::tables::{Capability, Dim, ImageFormat, ImageOperands, Op};
@@ -78,27 +79,6 @@ fn is_atomic_format(format: Option<ImageFormat>) -> bool {
         Some(ImageFormat::R64i | ImageFormat::R64ui | ImageFormat::R32f | ImageFormat::R32i | ImageFormat::R32ui)
     )
 }
-
-/// Image instructions that take image operands after an image or sampled image.
-const WITH_OPERANDS: &[Op] = &[
-    Op::ImageSampleImplicitLod,
-    Op::ImageSampleExplicitLod,
-    Op::ImageSampleDrefImplicitLod,
-    Op::ImageSampleDrefExplicitLod,
-    Op::ImageSampleProjImplicitLod,
-    Op::ImageSampleProjExplicitLod,
-    Op::ImageFetch,
-    Op::ImageGather,
-    Op::ImageDrefGather,
-    Op::ImageGatherQCOM,
-    Op::ImageRead,
-    Op::ImageWrite,
-    Op::ImageSparseSampleImplicitLod,
-    Op::ImageSparseSampleExplicitLod,
-    Op::ImageSparseFetch,
-    Op::ImageSparseGather,
-    Op::ImageSparseRead,
-];
 
 const DREF: &[Op] = &[
     Op::ImageSampleDrefImplicitLod,
@@ -295,7 +275,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "offset-sampled",
         id: "VUID-StandaloneSpirv-Offset-04865",
         says: "offsets only with images whose Sampled is 1",
-        on: On::Instructions(WITH_OPERANDS, |facts, instruction, found| {
+        on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let offsets =
                 ImageOperands(ImageOperands::OFFSET.0 | ImageOperands::CONST_OFFSET.0 | ImageOperands::CONST_OFFSETS.0);
             let used = facts.image_operands(instruction).is_some_and(|mask| mask.intersects(offsets));

@@ -24,7 +24,7 @@ fn holds_pointer(facts: &Facts, ty: TypeId) -> bool {
     // What a type is made of is declared before it, which ends the search.
     match *facts.module.ty(ty) {
         Type::Array { element, .. } | Type::RuntimeArray { element } => holds_pointer(facts, element),
-        Type::Struct { .. } => facts.module.members(ty).iter().any(|member| logical(facts, *member).is_some()),
+        Type::Struct { .. } => facts.module.members(ty).iter().any(|member| holds_pointer(facts, *member)),
         _ => logical(facts, ty).is_some(),
     }
 }

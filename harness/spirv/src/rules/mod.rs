@@ -18,7 +18,7 @@ mod layout;
 mod logical_pointers;
 mod not_checked;
 mod operands;
-mod ops;
+pub(crate) mod ops;
 mod repetition;
 mod run_time;
 mod scopes;

@@ -2,6 +2,9 @@
 
 use crate::tables::Op;
 
+/// Opcodes and execution modes from here on are those of extensions, which may change what the core says of them.
+pub(super) const FIRST_OF_EXTENSIONS: u32 = 4096;
+
 /// Atomic instructions that combine what they find with an integer.
 pub(super) const ATOMIC_INTEGERS: &[Op] = &[
     Op::AtomicIAdd,
@@ -38,6 +41,45 @@ const BARRIERS: &[Op] =
 
 /// Instructions with memory semantics.
 pub(super) const ORDERED: &[Op] = &joined::<{ ATOMICS.len() + BARRIERS.len() }>(ATOMICS, BARRIERS);
+
+/// Samples whose level of detail is implicit.
+pub(super) const IMPLICIT_LOD: &[Op] = &[
+    Op::ImageSampleImplicitLod,
+    Op::ImageSampleDrefImplicitLod,
+    Op::ImageSampleProjImplicitLod,
+    Op::ImageSampleProjDrefImplicitLod,
+    Op::ImageSparseSampleImplicitLod,
+    Op::ImageSparseSampleDrefImplicitLod,
+    Op::ImageSparseSampleProjImplicitLod,
+    Op::ImageSparseSampleProjDrefImplicitLod,
+];
+
+/// Samples whose level of detail is an operand.
+pub(super) const EXPLICIT_LOD: &[Op] = &[
+    Op::ImageSampleExplicitLod,
+    Op::ImageSampleDrefExplicitLod,
+    Op::ImageSampleProjExplicitLod,
+    Op::ImageSampleProjDrefExplicitLod,
+    Op::ImageSparseSampleExplicitLod,
+    Op::ImageSparseSampleDrefExplicitLod,
+    Op::ImageSparseSampleProjExplicitLod,
+    Op::ImageSparseSampleProjDrefExplicitLod,
+];
+
+/// Gathers.
+pub(crate) const GATHERS: &[Op] =
+    &[Op::ImageGather, Op::ImageDrefGather, Op::ImageSparseGather, Op::ImageSparseDrefGather, Op::ImageGatherQCOM];
+
+/// Fetches, reads and writes of texels.
+pub(super) const TEXELS: &[Op] =
+    &[Op::ImageFetch, Op::ImageSparseFetch, Op::ImageRead, Op::ImageSparseRead, Op::ImageWrite];
+
+/// Instructions that take image operands, behind an image or a sampled image.
+pub(super) const WITH_IMAGE_OPERANDS: &[Op] =
+    &joined::<{ IMPLICIT_LOD.len() + EXPLICIT_LOD.len() + GATHERS.len() + TEXELS.len() }>(
+        &joined::<{ IMPLICIT_LOD.len() + EXPLICIT_LOD.len() }>(IMPLICIT_LOD, EXPLICIT_LOD),
+        &joined::<{ GATHERS.len() + TEXELS.len() }>(GATHERS, TEXELS),
+    );
 
 /// The instructions of two groups; `N` is how many they are together.
 pub(super) const fn joined<const N: usize>(some: &[Op], others: &[Op]) -> [Op; N] {

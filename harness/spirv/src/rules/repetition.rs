@@ -1,6 +1,7 @@
 //! What may be said once of a target, and members that there are.
 
 use super::facts::Facts;
+use super::ops::FIRST_OF_EXTENSIONS;
 use super::{On, Rule};
 use crate::hash::FastSet;
 use crate::module::Type;
@@ -26,19 +27,6 @@ const VALUED: &[Decoration] = &[
     Decoration::InputAttachmentIndex,
     Decoration::Alignment,
 ];
-
-/// Modes that an entry point may have for each width or type, which their first operand names.
-const FOR_EACH: &[ExecutionMode] = &[
-    ExecutionMode::DenormPreserve,
-    ExecutionMode::DenormFlushToZero,
-    ExecutionMode::SignedZeroInfNanPreserve,
-    ExecutionMode::RoundingModeRTE,
-    ExecutionMode::RoundingModeRTZ,
-    ExecutionMode::FPFastMathDefault,
-];
-
-/// Modes from here on are those of extensions, which may allow repetition.
-const FIRST_OF_EXTENSIONS: u32 = 4096;
 
 /// How many members the structure of that word has; `None` for what is no structure.
 fn members(facts: &Facts, word: u32) -> Option<usize> {
@@ -101,7 +89,8 @@ pub(super) static RULES: &[Rule] = &[
             let mut seen = FastSet::default();
             for mode in &entry.modes {
                 let Some(which) = mode.mode else { continue };
-                let each = FOR_EACH.contains(&which) || which.word() >= FIRST_OF_EXTENSIONS;
+                // Those of extensions may be stated for each width or type, which their first operand names.
+                let each = which.word() >= FIRST_OF_EXTENSIONS;
                 let first = mode.operands.first().copied().filter(|_| each);
                 // The two ways to say a size are one.
                 let key = if which == ExecutionMode::LocalSizeId { ExecutionMode::LocalSize } else { which };
@@ -120,7 +109,7 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Decorations(&[Decoration::SpecId], |facts, target, decorated, found| {
             let made = facts.module.definition_of_word(target).and_then(|made| made.op);
             let scalar = matches!(made, None | Some(Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse));
-            if let Some(op) = made.filter(|op| !scalar && (*op as u16) < 4096) {
+            if let Some(op) = made.filter(|op| !scalar && u32::from(*op as u16) < FIRST_OF_EXTENSIONS) {
                 found.at(decorated.instruction, format!("SpecId of {}, which is made by {op}", facts.name(target)));
             }
         }),

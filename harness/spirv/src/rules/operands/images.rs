@@ -3,8 +3,9 @@
 use super::Ask::{Bits, Components, Holds, Is, Same};
 use super::typing::{Class, Value};
 use super::{A, Ask, B, C, Operands, Place, R, Signature};
-use crate::grammar::Kind;
 use crate::module::{ImageType, Instruction, Type, TypeId};
+use crate::rules::image_operands::ids;
+use crate::rules::ops::{TEXELS, WITH_IMAGE_OPERANDS};
 use crate::rules::{Facts, On, Rule};
 use crate::tables::{Dim, ImageOperands, Op, StorageClass};
 
@@ -216,23 +217,10 @@ static IMAGES: &[Signature] = &[
     Signature { ops: &[Op::ImageSparseTexelsResident], asks: &[Is(R, Class::BOOL), Is(A, Class::INT)] },
 ];
 
-/// Image operands with the ids that each takes, in the order of their bits.
-const TAKEN: [(ImageOperands, usize); 8] = [
-    (ImageOperands::BIAS, 1),
-    (ImageOperands::LOD, 1),
-    (ImageOperands::GRAD, 2),
-    (ImageOperands::CONST_OFFSET, 1),
-    (ImageOperands::OFFSET, 1),
-    (ImageOperands::CONST_OFFSETS, 1),
-    (ImageOperands::SAMPLE, 1),
-    (ImageOperands::MIN_LOD, 1),
-];
-
 /// The kind that an image operand has to be of, and how many components it has to have.
 fn asked_of(operand: ImageOperands, op: Op, image: &ImageType) -> Option<(Class, Option<u32>)> {
     use ImageOperands as I;
-    let texels =
-        matches!(op, Op::ImageFetch | Op::ImageRead | Op::ImageWrite | Op::ImageSparseFetch | Op::ImageSparseRead);
+    let texels = TEXELS.contains(&op);
     match operand {
         I::LOD if texels => Some((Class::INT, None)),
         I::BIAS | I::LOD | I::MIN_LOD => Some((Class::FLOAT, None)),
@@ -245,62 +233,31 @@ fn asked_of(operand: ImageOperands, op: Op, image: &ImageType) -> Option<(Class,
 
 /// What is wrong with the types of an instruction's image operands.
 fn image_operands(facts: &Facts, instruction: Instruction) -> Option<String> {
-    let mask = facts.image_operands(instruction)?;
     let operands = Operands::of(facts, instruction)?;
     let image = operands.image(0)?;
-    let mut ids = Vec::new();
-    let mut behind = false;
-    let read = facts.module.operands(instruction, |operand| {
-        if behind {
-            ids.push(instruction.words[operand.at]);
-        }
-        behind |= operand.kind == Kind::ImageOperands;
-    });
-    // What stands behind an operand newer than the tables cannot be known.
-    read.ok()?;
-    let mut ids = ids.into_iter();
-    for (bit, count) in TAKEN.into_iter().filter(|(bit, _)| mask.contains(*bit)) {
-        for word in ids.by_ref().take(count) {
-            let Some((class, components)) = asked_of(bit, instruction.op?, &image) else { continue };
-            let ty = match operands.value(word) {
-                Value::Of(ty) => ty,
-                Value::No(op) => return Some(format!("an image operand is made by {op}, expected a value")),
-                Value::Unknown => continue,
-            };
-            let view = operands.view(ty);
-            let fits = view.is(class) && (view.is_foreign() || components.is_none_or(|count| view.count == count));
-            if !fits {
-                let size = components.map_or_else(String::new, |count| format!(" of {count} in all"));
-                return Some(format!("an image operand is {}, expected {}{size}", operands.show_type(ty), class.text));
-            }
+    for (bit, word) in ids(facts, instruction) {
+        let Some((class, components)) = asked_of(bit, instruction.op?, &image) else { continue };
+        let ty = match operands.value(word) {
+            Value::Of(ty) => ty,
+            Value::No(op) => return Some(format!("an image operand is made by {op}, expected a value")),
+            Value::Unknown => continue,
+        };
+        let view = operands.view(ty);
+        let fits = view.is(class) && (view.is_foreign() || components.is_none_or(|count| view.count == count));
+        if !fits {
+            let size = components.map_or_else(String::new, |count| format!(" of {count} in all"));
+            return Some(format!("an image operand is {}, expected {}{size}", operands.show_type(ty), class.text));
         }
     }
     None
 }
-
-/// Instructions with image operands that the text of the core describes.
-const WITH_OPERANDS: &[Op] = &[
-    Op::ImageSampleImplicitLod,
-    Op::ImageSampleExplicitLod,
-    Op::ImageSampleDrefImplicitLod,
-    Op::ImageSampleDrefExplicitLod,
-    Op::ImageSampleProjImplicitLod,
-    Op::ImageSampleProjExplicitLod,
-    Op::ImageSampleProjDrefImplicitLod,
-    Op::ImageSampleProjDrefExplicitLod,
-    Op::ImageFetch,
-    Op::ImageGather,
-    Op::ImageDrefGather,
-    Op::ImageRead,
-    Op::ImageWrite,
-];
 
 pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "image-operand-types",
         id: "SPIR-V specification, Image Operands: Bias, Lod, Grad, ConstOffset, Offset, Sample, MinLod",
         says: "image operands are numbers of their kind, gradients and offsets with a component for each dimension",
-        on: On::Instructions(WITH_OPERANDS, |facts, instruction, found| {
+        on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             if let Some(problem) = image_operands(facts, instruction) {
                 found.at(instruction, problem);
             }
