@@ -186,12 +186,19 @@ fn differing_ground(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)
         ("apiVersion", x.api_version.clone(), y.api_version.clone()),
         ("the environment", environment(x), environment(y)),
         ("the list of features", x.features.join(" "), y.features.join(" ")),
+        ("the validation layer", validation(a), validation(b)),
     ];
     // What a software driver computes depends on the processor.
     if x.kind == "cpu" {
         pairs.push(("the host's processor", x.host_cpu.clone(), y.host_cpu.clone()));
     }
     pairs.into_iter().find(|(_, a, b)| a != b).map(|(what, a, b)| (what.to_owned(), a, b))
+}
+
+/// Whether the validation layer watched: what it objects to is a result.
+fn validation(info: &RunInfo) -> String {
+    let asked = info.command.iter().any(|word| word == "--validation");
+    if asked { "watched" } else { "not loaded" }.to_owned()
 }
 
 /// The variables that results may depend on: on how many threads a software driver computes is none of them, and differs where a run
@@ -543,9 +550,10 @@ mod tests {
         let overlap = refused(&open(&[a, b, a]), true);
         assert!(overlap.contains("part1 overlap: both have a result of `p.f32.3` and of 2 more cases"), "{overlap}");
         type Change = fn(&mut RunInfo);
-        let changes: [(Change, &str); 5] = [
+        let changes: [(Change, &str); 6] = [
             (|info| info.version = "0.2.0".to_owned(), "the version of Assay differs (0.1.0, 0.2.0)"),
             (|info| info.seed = 1, "the seed differs (0, 1)"),
+            (|info| info.command.push("--validation".to_owned()), "the validation layer differs (not loaded, watched)"),
             (|info| info.device.driver_info = "Mesa 25".to_owned(), "driverInfo differs (Mesa 22.3.6, Mesa 25)"),
             (|info| info.part.as_mut().unwrap().selection = "1".to_owned(), "the cases that were divided differs"),
             (|info| info.device.host_cpu = "another".to_owned(), "the host's processor differs"),
