@@ -127,31 +127,16 @@ impl<'a> Evaluation<'a> {
     }
 
     fn nested_function(&self, name: Name, x: Index) -> Values {
-        thread_local! {
-            static KNOWN: RefCell<HashMap<(Env, Name, Index), Values>> = RefCell::new(HashMap::new());
-        }
-        let key = (self.env, name, x);
-        if let Some(known) = KNOWN.with_borrow(|k| k.get(&key).cloned()) {
-            return known;
-        }
         let (formula, fun) = match name {
             Name::Sinh => (sinh(), Fun::Sinh),
             Name::Cosh => (cosh(), Fun::Cosh),
             _ => (sqrt(), Fun::Sqrt),
         };
-        let v = if fun == Fun::Sqrt && x == 0 {
-            Values::point(0)
-        } else {
-            let (v, tiny) = inherited(self.env, &formula, &[x], |bits| real(fun, &[Rat::value(self.env.f, x)], bits));
-            self.env.flushed(v, tiny)
-        };
-        KNOWN.with_borrow_mut(|k| {
-            if k.len() > 1_000_000 {
-                k.clear();
-            }
-            k.insert(key, v.clone())
-        });
-        v
+        if fun == Fun::Sqrt && x == 0 {
+            return Values::point(0);
+        }
+        let (v, tiny) = inherited(self.env, &formula, &[x], |bits| real(fun, &[Rat::value(self.env.f, x)], bits));
+        self.env.flushed(v, tiny)
     }
 
     fn nested_sum(&self, name: Name, args: &[Index]) -> Values {
@@ -182,15 +167,30 @@ pub(crate) fn exact_dot(a: &[Rat], b: &[Rat]) -> Rat {
 }
 
 /// The set of an operation that inherits its precision from a formula, without flushing its own result; and
-/// whether the exact result is tiny.
+/// whether the exact result is tiny. Many modes make the same environment, for which it is computed once.
 pub(crate) fn inherited(
     env: Env,
     formula: &Ex,
     leaves: &[Index],
     exact: impl Fn(usize) -> Option<Ball>,
 ) -> (Values, bool) {
-    let values = Evaluation::new(env, leaves).all_forms(formula);
-    about(env, &values, exact)
+    type Known = HashMap<(Env, Vec<Index>), (Values, bool)>;
+    thread_local! {
+        static KNOWN: RefCell<HashMap<Ex, Known>> = RefCell::new(HashMap::new());
+    }
+    let key = (env, leaves.to_vec());
+    if let Some(known) = KNOWN.with_borrow(|k| k.get(formula)?.get(&key).cloned()) {
+        return known;
+    }
+    let found = about(env, &Evaluation::new(env, leaves).all_forms(formula), exact);
+    KNOWN.with_borrow_mut(|k| {
+        let known = k.entry(formula.clone()).or_default();
+        if known.len() > 1_000_000 {
+            known.clear();
+        }
+        known.insert(key, found.clone())
+    });
+    found
 }
 
 /// What is permitted where a formula may give an infinity.
