@@ -8,7 +8,7 @@ use crate::replay::{Ran, Replayed};
 use crate::sample::{self, Resolved};
 use crate::setup::{Descriptor, Setup, spec_values};
 use crate::trace::{Recorded, instrument};
-use crate::verdict::{Comparison, compare, complete, expect};
+use crate::verdict::{Comparison, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{
     Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
@@ -194,7 +194,7 @@ impl<'a> Check<'a> {
         }
         if result.blamed.is_empty() {
             let outcome = self.permitted(&given).map_err(|error| error.to_string())?;
-            let still = compare(&outcome, &given, &self.setup.descriptors, &left, (round, self.padding)).failing > 0;
+            let still = self.compared(&outcome, &given, &left, round).failing > 0;
             let unseen: Vec<&str> = traced.unseen().collect();
             result.notes.push(format!(
                 "the trace shows no instruction whose result its own operands do not permit, and the traced variant's \
@@ -226,7 +226,7 @@ impl<'a> Check<'a> {
         }
         let mut outcome = self.permitted(&dispatch)?;
         let mut left = target.run(&self.job(&dispatch, placed.as_ref())).map_err(not_again)?.memory;
-        let found = compare(&outcome, &dispatch, &self.setup.descriptors, &left, (round, self.padding));
+        let found = self.compared(&outcome, &dispatch, &left, round);
         if let Some(Ok(replayed)) = self.in_order(round, target, &outcome, &found) {
             // What the elements were judged by.
             Replayed { dispatch, outcome, left, .. } = replayed;
@@ -369,8 +369,7 @@ impl<'a> Check<'a> {
                             }
                         }
                     }
-                    let hold =
-                        |by: &Outcome| compare(by, &dispatch, &self.setup.descriptors, &left, (round, self.padding));
+                    let hold = |by: &Outcome| self.compared(by, &dispatch, &left, round);
                     let mut found = hold(&outcome);
                     if let Some(only) = &only
                         && found.failing + found.warning > 0
@@ -423,7 +422,7 @@ impl<'a> Check<'a> {
                         let before = Instant::now();
                         dispatch.copies = Copies::Assume;
                         outcome = self.permitted(&dispatch)?;
-                        found = compare(&outcome, &dispatch, &self.setup.descriptors, &left, (round, self.padding));
+                        found = self.compared(&outcome, &dispatch, &left, round);
                         result.instructions += outcome.instructions;
                         result.times.check += before.elapsed().as_secs_f64();
                     }

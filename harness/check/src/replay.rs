@@ -7,8 +7,8 @@ use crate::device::{Job, Target, TargetError};
 use crate::elements::path_text;
 use crate::setup::Descriptor;
 use crate::trace::{Recorded, Traced, instrument};
-use crate::verdict::{Comparison, compare, hex};
-use assay_oracle::{Disorder, Dispatch, Outcome, Place, Slot};
+use crate::verdict::{Comparison, class, compare, hex, ranges};
+use assay_oracle::{Disorder, Dispatch, Expected, Given, Outcome, Place, Slot, Standing};
 use assay_precision::Scalar;
 use assay_runner::{Mismatch, Status};
 use assay_spirv::module::Index;
@@ -98,37 +98,76 @@ impl Check<'_> {
         if let Some(first) = self.faults(&outcome).first() {
             return Err(format!("in the order that there was the shader's behaviour is undefined: {}", first.trim()));
         }
-        let found = compare(&outcome, &dispatch, &self.setup.descriptors, &left, (round, self.padding));
+        let found = self.compared(&outcome, &dispatch, &left, round);
         Ok(Replayed { dispatch, outcome, left, found })
+    }
+
+    /// Holds what a target left of a round, and what its atomics were given, against what is permitted.
+    pub(crate) fn compared(
+        &self,
+        outcome: &Outcome,
+        dispatch: &Dispatch,
+        left: &BTreeMap<Slot, Vec<u8>>,
+        round: u32,
+    ) -> Comparison {
+        let mut found = compare(outcome, dispatch, &self.setup.descriptors, left, (round, self.padding));
+        outcome.given.iter().for_each(|given| found.add(self.wrongly_given(given, round)));
+        found
     }
 
     /// What no order of atomics explains, as what a comparison came to.
     fn impossible_order(&self, disorder: &Disorder, round: u32) -> Comparison {
-        let of = self.setup.descriptors.iter().find(|descriptor| Some(descriptor.slot) == disorder.slot);
-        let steps = disorder.steps.iter().take(TOLD).map(|step| format!("{} to {}", step.found, step.left));
-        let scalar = Scalar::Int { width: disorder.width, signed: false };
-        let more = if disorder.steps.len() > TOLD { ", .." } else { "" };
-        let mismatch = Mismatch {
+        let Disorder { at, slot, offset, width, first, ref steps } = *disorder;
+        let told = steps.iter().take(TOLD).map(|step| format!("{} to {}", step.found, step.left));
+        let told = told.collect::<Vec<_>>().join(", from ");
+        let more = if steps.len() > TOLD { ", .." } else { "" };
+        let (count, place) = (steps.len(), self.subject.place(at));
+        let got = format!("{count} atomics that no order explains, at {place}: from {told}{more}");
+        let scalar = Scalar::Int { width, signed: false };
+        let before = hex(scalar, first);
+        let class = "ImpossibleOrder".into();
+        one(Mismatch { round, before, got, class, ..self.of_atomic(slot, offset, scalar) })
+    }
+
+    /// What an atomic was given and should not have been, as what a comparison came to.
+    fn wrongly_given(&self, given: &Given, round: u32) -> Comparison {
+        let Given { at, invocation, slot, offset, width, found, bits, ref expected, standing } = *given;
+        let scalar = match expected {
+            Expected::Float { format, .. } => Scalar::Float(*format),
+            _ => Scalar::Int { width, signed: false },
+        };
+        let of = self.of_atomic(slot, offset, scalar);
+        let element = format!("{} (what the atomic at {} was given for it)", of.element, self.subject.place(at));
+        let status = if standing == Standing::Lenient { Status::QualityWarning } else { Status::Fail };
+        let (before, got, permitted) = (hex(scalar, found), hex(scalar, bits), ranges(scalar, expected));
+        let (invocation, class) = (Some(invocation), class(expected, bits));
+        one(Mismatch { status, round, element, before, got, permitted, class, invocation, ..of })
+    }
+
+    /// A failure at the place that atomics access.
+    fn of_atomic(&self, slot: Option<Slot>, offset: u64, scalar: Scalar) -> Mismatch {
+        let of = self.setup.descriptors.iter().find(|descriptor| Some(descriptor.slot) == slot);
+        Mismatch {
             status: Status::Fail,
-            round,
+            round: 0,
             buffer: of.map_or_else(|| "workgroup memory".to_owned(), Descriptor::label),
-            element: of.and_then(|of| element_at(of, disorder.offset)).unwrap_or_default(),
-            offset: disorder.offset,
+            element: of.and_then(|of| element_at(of, offset)).unwrap_or_default(),
+            offset,
             scalar: scalar.to_string(),
             invocation: None,
-            before: hex(scalar, disorder.first),
-            got: format!(
-                "{} atomics that no order explains, at {}: from {}{more}",
-                disorder.steps.len(),
-                self.subject.place(disorder.at),
-                steps.collect::<Vec<_>>().join(", from ")
-            ),
+            before: String::new(),
+            got: String::new(),
             permitted: Vec::new(),
-            class: "ImpossibleOrder".into(),
+            class: String::new(),
             by: Mismatch::SPECIFICATION.into(),
-        };
-        Comparison { checked: 1, failing: 1, mismatches: vec![mismatch], ..Comparison::default() }
+        }
     }
+}
+
+/// A comparison of one thing, which is wrong.
+fn one(mismatch: Mismatch) -> Comparison {
+    let failing = u64::from(mismatch.status == Status::Fail);
+    Comparison { checked: 1, failing, warning: 1 - failing, mismatches: vec![mismatch], ..Comparison::default() }
 }
 
 /// The path to the element at an offset.

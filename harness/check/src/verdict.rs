@@ -192,7 +192,7 @@ impl Compared<'_> {
                     before: hex(piece.scalar, old),
                     got: hex(piece.scalar, bits),
                     permitted: ranges(piece.scalar, &permitted.expected),
-                    class: class(&permitted.expected, bits, old),
+                    class: if bits == old { "Unwritten".into() } else { class(&permitted.expected, bits) },
                     by: Mismatch::SPECIFICATION.into(),
                 });
             }
@@ -311,10 +311,7 @@ fn pieces(memory: &Memory, element: Element) -> Vec<Element> {
 }
 
 /// How a result that is not permitted is wrong.
-fn class(expected: &Expected, got: u64, before: u64) -> String {
-    if got == before {
-        return "Unwritten".into();
-    }
+pub(crate) fn class(expected: &Expected, got: u64) -> String {
     match expected {
         Expected::Float { format, set } => format!("{:?}", FailureClass::of(*format, set, got)),
         Expected::Exact(_) | Expected::OneOf(_) | Expected::Undetermined(_) => format!("{:?}", FailureClass::Wild),

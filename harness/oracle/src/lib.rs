@@ -149,8 +149,8 @@ pub use dispatch::{
 };
 pub use error::{Place, ProgramError, RunError};
 pub use layout::{Layout, Seat};
-pub use observed::Observed;
-pub use outcome::{Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Memory, Outcome, Standing};
+pub use observed::{Execution, Observed};
+pub use outcome::{Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Given, Memory, Outcome, Standing};
 pub use program::Program;
 pub use run::left_by_atomic;
 pub use texel::texel_scalars;

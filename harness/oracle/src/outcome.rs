@@ -27,6 +27,8 @@ pub struct Outcome {
     pub forks: u64,
     /// Places in memory which no order of atomics takes through what they found by [`Dispatch::observed`](crate::Dispatch::observed).
     pub disorder: Vec<Disorder>,
+    /// Values that atomics were given by [`Dispatch::observed`](crate::Dispatch::observed), and that are not permitted.
+    pub given: Vec<Given>,
 }
 
 impl Outcome {
@@ -51,6 +53,29 @@ pub struct Disorder {
     pub first: u64,
     /// What they found and left.
     pub steps: Vec<Step>,
+}
+
+/// A value that an atomic instruction was given, and should not have been.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The instruction.
+    pub at: Place,
+    /// The invocation, as [`Observed::insert`](crate::Observed::insert) counts them.
+    pub invocation: u64,
+    /// The buffer or image that it accessed; `None` of workgroup memory.
+    pub slot: Option<Slot>,
+    /// Bytes from the beginning of it.
+    pub offset: u64,
+    /// Its bits.
+    pub width: u32,
+    /// What it found there.
+    pub found: u64,
+    /// What it was given.
+    pub bits: u64,
+    /// What it may be given.
+    pub expected: Expected,
+    /// Whether a lenient reading permits it.
+    pub standing: Standing,
 }
 
 /// Memory after a dispatch: its bytes, and where these are not the only permitted ones, what is.

@@ -1,6 +1,7 @@
 //! What one scalar of one invocation may be.
 
 use crate::few::Few;
+use crate::outcome::Expected;
 use crate::ty::{Fmt, Kind};
 use assay_float::{Rank, RankRange, Set};
 use std::sync::Arc;
@@ -173,6 +174,16 @@ impl Value {
             Value::Few(few) => Ok(few.distinct()),
             Value::Float(floats) => floats.few().ok_or(None),
             Value::Any(cause) => Err(Some(*cause)),
+        }
+    }
+
+    /// What a scalar of that value may be, if that is more than the one pattern of its register; `Err` is the cause of anything.
+    pub(crate) fn expected(&self) -> Result<Option<Expected>, u32> {
+        match self {
+            Value::Bits => Ok(None),
+            Value::Few(few) => Ok(Some(Expected::OneOf(few.distinct()))),
+            Value::Float(floats) => Ok(Some(Expected::Float { format: floats.fmt.format(), set: floats.set() })),
+            Value::Any(cause) => Err(*cause),
         }
     }
 

@@ -3,7 +3,8 @@
 mod support;
 
 use assay_oracle::{
-    CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Observed, Outcome, Program, Resource, Slot, SpecValues,
+    CauseKind, Dispatch, Execution, Expected, FaultKind, Image, Limits, Observed, Outcome, Program, Resource, Slot,
+    SpecValues, Standing,
 };
 use assay_spirv::Module;
 use assay_spirv::module::Index;
@@ -204,7 +205,8 @@ fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<Observed>> {
     assert!(more.is_none(), "one atomic");
     let mut observed = Observed::default();
     for (invocation, bits) in (0..).zip(found) {
-        observed.insert(Index(one.0), invocation, bits.to_vec());
+        let executions = bits.iter().map(|found| Execution { found: *found, given: None }).collect();
+        observed.insert(Index(one.0), invocation, executions);
     }
     Some(Arc::new(observed))
 }
@@ -220,6 +222,32 @@ fn what_atomics_found_decides_what_depends_on_it() {
     assert_eq!(word(&outcome, 0, 0), Expected::Exact(4));
     assert_eq!(outcome.disorder, []);
     assert!(!outcome.depends_on_order());
+}
+
+/// One that has several values to leave has left the one that it was given; if it is none of them, that is said.
+#[test]
+fn what_an_atomic_was_given_is_one_of_the_values_that_it_may_be() {
+    // A third is rounded either way.
+    let module = atomics("out[g] = atomicExchange(x, bitcast<u32>(f32(i + 1u) / 3.0));");
+    let at = module.instructions().find(|i| i.op == Some(Op::AtomicExchange)).expect("an exchange").index;
+    let judge = |given: [u32; 2]| {
+        let mut observed = Observed::default();
+        for (invocation, (found, given)) in [(given[1], given[0]), (0, given[1])].into_iter().enumerate() {
+            let execution = Execution { found: found.into(), given: Some(given.into()) };
+            observed.insert(Index(at.0), invocation as u64, vec![execution]);
+        }
+        in_order(&module, 1, Some(Arc::new(observed)))
+    };
+    let (third, thirds) = ((1.0f32 / 3.0).to_bits(), (2.0f32 / 3.0).to_bits());
+    let outcome = judge([third, thirds]);
+    assert_eq!((&outcome.given[..], &outcome.disorder[..]), (&[][..], &[][..]));
+    assert_eq!(word(&outcome, 0, 0), Expected::Exact(third.into()));
+    assert_eq!(exact(&outcome, 1)[..2], [thirds, 0]);
+    let outcome = judge([third + 9, thirds]);
+    let [wrong] = &outcome.given[..] else { panic!("{:?}", outcome.given) };
+    assert_eq!((wrong.invocation, wrong.found, wrong.bits), (0, thirds.into(), u64::from(third) + 9));
+    assert_eq!((wrong.standing, wrong.expected.judge(None, third.into())), (Standing::Outside, Standing::Within));
+    assert_eq!(outcome.disorder, []);
 }
 
 /// Exchanges leave what the last one left, which the order tells.

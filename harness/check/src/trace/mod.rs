@@ -50,7 +50,7 @@ use crate::composites::parts;
 use crate::elements::read_bits;
 use crate::{Descriptor, Setup};
 use assay_float::{F16, F32, F64};
-use assay_oracle::{Buffer, Dispatch, Observed, Resource, Slot};
+use assay_oracle::{Buffer, Dispatch, Execution, Observed, Resource, Slot};
 use assay_precision::Scalar;
 use assay_runner::{Blame, Derived};
 use assay_spirv::Module;
@@ -94,7 +94,7 @@ pub enum Recorded {
     All,
     /// What is to be known of the instruction that makes this id.
     Result(u32),
-    /// What atomic instructions on integers find.
+    /// What atomic instructions on integers find and are given.
     Atomics,
 }
 
@@ -272,12 +272,12 @@ impl Reading<'_> {
         recorded.filter_map(|record| Some(self.derived(record, last(record)?))).collect()
     }
 
-    /// What was found by the atomic instructions that are recorded, of those executions of which none is lost.
+    /// What the atomic instructions that are recorded found and were given, of those executions of which none is lost.
     pub fn observed(&self) -> Observed {
         let mut observed = Observed::default();
         let rows = &self.traced.rows;
         for record in &self.traced.records {
-            let Some(part) = record.result.form.parts.first() else { continue };
+            let scalar = |row, value: &Value| Some(self.bits(row, value.word, value.form.parts.first()?));
             let at = Index(record.index);
             let may_be_lost = rows.may_be_lost(self.module, at);
             for invocation in 0..rows.invocations {
@@ -286,8 +286,11 @@ impl Reading<'_> {
                     continue;
                 }
                 executed.sort_by_key(|row| self.word(*row, record.executed));
-                let found = executed.into_iter().map(|row| self.bits(row, record.result.word, part)).collect();
-                observed.insert(at, invocation, found);
+                let execution = |row| {
+                    let given = record.operands.first().and_then(|given| scalar(row, given));
+                    Some(Execution { found: scalar(row, &record.result)?, given })
+                };
+                observed.insert(at, invocation, executed.into_iter().filter_map(execution).collect());
             }
         }
         observed

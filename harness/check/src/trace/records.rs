@@ -200,8 +200,8 @@ pub(super) fn find(
     (records, next)
 }
 
-/// The atomic instructions on integers that say what they found, which is recorded of them, from the first word on; and the first word after
-/// that.
+/// The atomic instructions on integers that say what they found, which is recorded of them and the value that they were given, from the first
+/// word on; and the first word after that.
 pub(super) fn atomics(module: &Module, usage: &Usage) -> (Vec<Record>, u32) {
     let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
     let (mut records, mut next) = (Vec::new(), 0);
@@ -211,14 +211,34 @@ pub(super) fn atomics(module: &Module, usage: &Usage) -> (Vec<Record>, u32) {
         let integer =
             |form: &Form| matches!(form.parts[..], [ref part] if matches!(part.plain.kind, PlainKind::Int { .. }));
         let Some((id, form)) = found.filter(|(_, form)| integer(form)) else { continue };
-        let (executed, word) = (next, next + 1);
-        next = word + form.words();
-        let result = Value { id, form, word };
-        let (operands, handles) = (Vec::new(), Vec::new());
+        let executed = next;
+        next += 1;
+        let mut value = |id: u32, form: Form| {
+            next += form.words();
+            Value { id, word: next - form.words(), form }
+        };
+        let result = value(id, form);
+        let given = given(module, &i).and_then(|id| Some((id, Form::of_value(module, id)?)));
+        let operands = given.into_iter().map(|(id, form)| value(id, form)).collect();
+        let handles = Vec::new();
         let (index, at, between, own) = (i.index.0, i.at, false, executed);
         records.push(Record { index, at, executed, operands, handles, result, between, own });
     }
     (records, next)
+}
+
+/// What makes the value that an atomic instruction is given, if it is no constant.
+fn given(module: &Module, atomic: &Instruction<'_>) -> Option<u32> {
+    let mut ids = Vec::new();
+    let walked = module.operands(*atomic, |operand| {
+        if operand.kind == Kind::IdRef {
+            ids.push(atomic.words[operand.at]);
+        }
+    });
+    walked.ok()?;
+    // Behind the pointer, and before the comparator.
+    let value = *ids.get(1)?;
+    module.definition_of_word(value).is_some_and(|made| module.function_at(made.index).is_some()).then_some(value)
 }
 
 /// What an instruction is given and makes.

@@ -52,6 +52,30 @@ const MARKS: &str = "
     out[id.x] = atomicExchange(&mark, id.x + 1u);
 }";
 
+/// A sum of floats, which there is no atomic instruction for.
+const SUM: &str = "
+@group(0) @binding(0) var<storage, read> values: array<u32>;
+@group(0) @binding(1) var<storage, read_write> sum: atomic<u32>;
+@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3u) {
+    let value = f32(id.x) * 0.7 + 0.1;
+    var old = atomicLoad(&sum);
+    loop {
+        let had = atomicCompareExchangeWeak(&sum, old, bitcast<u32>(bitcast<f32>(old) + value));
+        if had.exchanged { break; }
+        old = had.old_value;
+    }
+}";
+
+/// The largest of some roots, and the sum of them in fixed point.
+const ROOTS: &str = "
+@group(0) @binding(1) var<storage, read_write> most: atomic<u32>;
+@group(0) @binding(2) var<storage, read_write> sum: atomic<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    let root = sqrt(f32(id.x) + 0.7);
+    atomicMax(&most, bitcast<u32>(root));
+    atomicAdd(&sum, u32(root * 4096.0));
+}";
+
 fn options() -> Options {
     let zeros = ("0.1".parse().unwrap(), "zeros".parse().unwrap());
     Options { rounds: 1, groups: Some([4, 1, 1]), inputs: vec![zeros], ..Options::default() }
@@ -59,7 +83,7 @@ fn options() -> Options {
 
 #[test]
 fn all_elements_are_determined_in_the_order_that_there_was() {
-    for text in [APPEND, TICKETS, TABLE, MARKS] {
+    for text in [APPEND, TICKETS, TABLE, MARKS, SUM, ROOTS] {
         let subject = wgsl(text);
         let check = Check::new(&subject, &options()).unwrap();
         on_each_driver(|target| {
@@ -97,6 +121,20 @@ fn errors_in_what_depends_on_the_order_are_found() {
         [(APPEND, "off-by-one@OpIMul"), (TICKETS, "off-by-one@OpIMul"), (TABLE, "off-by-one@OpShiftLeftLogical")]
     {
         spoilt(&wgsl(text), mutation, |_| {});
+    }
+}
+
+/// What an atomic is given is held against what it may be.
+#[test]
+fn errors_in_what_atomics_are_given_are_found() {
+    for (text, mutation, buffer) in
+        [(SUM, "ulp:4@last", "set 0 binding 1 (sum)"), (ROOTS, "off-by-one@OpConvertFToU", "set 0 binding 2 (sum)")]
+    {
+        spoilt(&wgsl(text), mutation, |result| {
+            let mismatch = &result.mismatches[0];
+            assert_eq!(mismatch.buffer, buffer, "{mismatch:?}");
+            assert!(mismatch.element.contains("was given for it"), "{mismatch:?}");
+        });
     }
 }
 

@@ -10,6 +10,7 @@ use super::races::Atomic;
 use super::{Run, Stop};
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
 use crate::memory::Found;
+use crate::observed::Execution;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::steps::Step;
 use crate::ty::{Kind, mask};
@@ -241,7 +242,7 @@ impl Run<'_> {
         (object, offset): (usize, usize),
         args: [Reg; 2],
         lane: usize,
-        (atomic, observed): (Option<Atomic>, Option<u64>),
+        (atomic, observed): (Option<Atomic>, Option<Execution>),
     ) -> (Value, u64) {
         let size = kind.bytes() as usize;
         let changes = op != AtomicOp::Load;
@@ -261,7 +262,7 @@ impl Run<'_> {
             Found::Parts => Value::Any(self.cause(CauseKind::Precision)),
         };
         let old_bits = self.objects[object].bits(offset, size);
-        let operands: [(Value, u64); 2] = std::array::from_fn(|k| {
+        let mut operands: [(Value, u64); 2] = std::array::from_fn(|k| {
             let column = &self.columns[args[k] as usize];
             (column.value(lane).clone(), column.bits[lane])
         });
@@ -270,15 +271,23 @@ impl Run<'_> {
         if followed && contended {
             self.begin_trail(object, offset, size);
         }
+        let certain = raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane);
+        if let Some(Execution { found, given: Some(given) }) = observed.filter(|_| followed && certain)
+            && self.settle((object, offset, size), &operands[0], (found, given), lane)
+        {
+            operands[0] = (Value::Bits, given);
+        }
+        let observed = observed.map(|execution| execution.found);
         let found = if by_order { observed } else { Some(old_bits).filter(|_| old == Value::Bits) };
         let left = |found: u64| match &operands {
             _ if !changes => Some(found),
+            // It leaves what it finds, whatever it was given.
+            [_, (Value::Bits, comparator)] if op == AtomicOp::CompareExchange && found != *comparator => Some(found),
             [(Value::Bits, x), (second, y)] if *second == Value::Bits || op != AtomicOp::CompareExchange => {
                 combined(op, kind, found, *x, *y)
             }
             _ => None,
         };
-        let certain = raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane);
         let step = found.filter(|_| certain).and_then(|found| Some(Step { found, left: left(found)? }));
         if op == AtomicOp::Store {
             // It does not say what it found: what was before it ends there, if its place in the order is known.

@@ -134,6 +134,7 @@ pub(crate) struct Run<'a> {
     pub(crate) here: Place,
     pub(crate) blocks: u64,
     pub(crate) undecided_blocks: u64,
+    pub(crate) decided_by_order: u64,
     pub(crate) instructions: u64,
     /// What the workgroup has executed: see [`Limits::work_per_group`].
     pub(crate) work: u64,

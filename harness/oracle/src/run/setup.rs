@@ -16,7 +16,7 @@ use crate::error::{Place, RunError};
 use crate::inst::{Inst, Reg};
 use crate::layout::{Layout, Seat};
 use crate::memory::Object;
-use crate::outcome::{CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Memory, Outcome};
+use crate::outcome::{CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Given, Memory, Outcome, Standing};
 use crate::program::{Object as Declared, ObjectKind, Program};
 use crate::site::Reading;
 use crate::texel::Texel;
@@ -157,6 +157,7 @@ impl<'a> Run<'a> {
             here: Place { instruction: Index(0), line: None },
             blocks: 0,
             undecided_blocks: 0,
+            decided_by_order: 0,
             instructions: 0,
             work: 0,
             endless: false,
@@ -339,6 +340,7 @@ impl<'a> Run<'a> {
         self.group = [number % x, number / x % y, number / x / y].map(|n| n as u32);
         self.blocks = 0;
         self.undecided_blocks = 0;
+        self.decided_by_order = 0;
         (self.work, self.searches, self.enclosures, self.evaluations) = (0, 0, 0, 0);
         // Nothing of another workgroup is left: lanes that are joined are joined in all registers, in those too that they do not read.
         for reg in &self.scratch {
@@ -443,11 +445,18 @@ impl<'a> Run<'a> {
     /// What is left, with what the lenient reading leaves beside it.
     pub(super) fn finish(mut self, lenient: Option<Run>) -> Outcome {
         let disorder = self.end_all_trails();
+        let mut given = self.wrongly_given();
         self.report_unwritten();
         let log = std::mem::take(&mut self.log);
         let mut causes = log.causes;
         let lenient = lenient.map(|mut run| {
             run.end_all_trails();
+            let wrong = run.wrongly_given();
+            let also = |one: &Given| {
+                let same = |(_, other): &(u32, Given)| (other.at, other.invocation) == (one.at, one.invocation);
+                wrong.iter().any(|other| same(other) && other.1.bits == one.bits)
+            };
+            given.iter_mut().filter(|(_, one)| !also(one)).for_each(|(_, one)| one.standing = Standing::Lenient);
             let offset = causes.len() as u32;
             causes.extend(run.log.causes.iter().copied());
             run.memory(offset)
@@ -455,15 +464,17 @@ impl<'a> Run<'a> {
         let (instructions, forks) = (self.instructions, self.forks.total);
         let slots = self.slots();
         let slot_of = |object: u32| slots.iter().find(|(_, number)| self.numbers[*number as usize] == object);
-        let named = |(object, disorder)| Disorder { slot: slot_of(object).map(|(slot, _)| *slot), ..disorder };
-        let disorder = disorder.into_iter().map(named).collect();
+        let slot_of = |object: u32| slot_of(object).map(|(slot, _)| *slot);
+        let disorder = disorder.into_iter().map(|(object, one)| Disorder { slot: slot_of(object), ..one }).collect();
+        let given = given.into_iter().map(|(object, one)| Given { slot: slot_of(object), ..one }).collect();
         let mut memory = self.memory(0);
         for (slot, lenient) in lenient.into_iter().flatten() {
             if let Some(usual) = memory.get_mut(&slot) {
                 merge(usual, &lenient);
             }
         }
-        Outcome { memory, faults: log.faults, fault_count: log.fault_count, causes, instructions, forks, disorder }
+        let (faults, fault_count) = (log.faults, log.fault_count);
+        Outcome { memory, faults, fault_count, causes, instructions, forks, disorder, given }
     }
 
     /// What nothing has written and is in memory now is the shader's fault.
@@ -539,12 +550,10 @@ fn left(object: Object, cause_offset: u32) -> Memory {
         return Memory { bytes, cells, written: None };
     }
     let cells = cells.into_iter().filter_map(|(offset, size, value)| {
-        let expected = match value {
-            Value::Bits => return None,
-            Value::Few(few) => Expected::OneOf(few.distinct()),
-            Value::Float(floats) => Expected::Float { format: floats.fmt.format(), set: floats.set() },
-            Value::Any(UNREAD) => return None,
-            Value::Any(cause) => Expected::Undetermined(cause + cause_offset),
+        let expected = match value.expected() {
+            Ok(expected) => expected?,
+            Err(UNREAD) => return None,
+            Err(cause) => Expected::Undetermined(cause + cause_offset),
         };
         Some(Cell { offset: u64::from(offset), width: u32::from(size) * 8, expected, lenient: None })
     });

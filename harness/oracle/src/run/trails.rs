@@ -5,7 +5,8 @@
 use super::Run;
 use crate::error::Place;
 use crate::memory::Found;
-use crate::outcome::{CauseKind, Disorder};
+use crate::observed::Execution;
+use crate::outcome::{CauseKind, Disorder, Expected, Given, Standing};
 use crate::steps::{Step, trail};
 use crate::value::Value;
 use assay_spirv::module::Index;
@@ -26,6 +27,8 @@ pub(crate) struct Trails {
     open: BTreeMap<(u32, u32), Trail>,
     /// Those that no order explains: the object, and the rest.
     disorder: Vec<(u32, Disorder)>,
+    /// What was given that may not be: the object, and the rest.
+    given: Vec<(u32, Given)>,
 }
 
 /// What they did to one place since it was known what it held.
@@ -38,11 +41,10 @@ struct Trail {
 }
 
 impl Run<'_> {
-    /// What the atomic instruction being executed found for a lane on the device, if that is known.
-    pub(super) fn observed(&mut self, lane: usize) -> Option<u64> {
+    /// What the atomic instruction being executed found for a lane on the device and was given there, if that is known.
+    pub(super) fn observed(&mut self, lane: usize) -> Option<Execution> {
         let observed = self.dispatch.observed.as_ref()?;
-        let invocation =
-            self.group_number(u64::from(self.place)) * self.lanes as u64 + self.forks.original(lane) as u64;
+        let invocation = self.invocation_number(lane);
         let weak = self.forks.is_weak(lane) || self.in_doubt;
         let time = self.trails.executed.entry((self.here.instruction, invocation)).or_default();
         if weak || *time == PERHAPS {
@@ -51,6 +53,37 @@ impl Run<'_> {
         }
         *time += 1;
         observed.get(self.here.instruction, invocation, *time - 1)
+    }
+
+    /// The number of a lane's invocation in the dispatch, as [`Observed::insert`](crate::Observed::insert) counts them.
+    fn invocation_number(&self, lane: usize) -> u64 {
+        self.group_number(u64::from(self.place)) * self.lanes as u64 + self.forks.original(lane) as u64
+    }
+
+    /// Takes the device at its word as to what an atomic was given, and says whether that can be done: something must be known that it can
+    /// be held against. If it is nothing that it may be, that is noted, and the rest follows from it all the same.
+    pub(super) fn settle(
+        &mut self,
+        (object, offset, size): (usize, usize, usize),
+        value: &(Value, u64),
+        (found, bits): (u64, u64),
+        lane: usize,
+    ) -> bool {
+        let Ok(expected) = value.0.expected() else { return false };
+        let expected = expected.unwrap_or(Expected::Exact(value.1));
+        let standing = expected.judge(None, bits);
+        if standing == Standing::Outside {
+            let (at, invocation) = (self.here, self.invocation_number(lane));
+            let (offset, width) = (offset as u64, size as u32 * 8);
+            let given = Given { at, invocation, slot: None, offset, width, found, bits, expected, standing };
+            self.trails.given.push((object as u32, given));
+        }
+        !matches!(standing, Standing::Open(_))
+    }
+
+    /// The values that atomics were given on the device and may not be; with the object each.
+    pub(super) fn wrongly_given(&mut self) -> Vec<(u32, Given)> {
+        std::mem::take(&mut self.trails.given)
     }
 
     /// Whether what atomics found in a place is taken at its word.
