@@ -117,12 +117,13 @@ impl Check<'_> {
 
     /// What no order of atomics explains, as what a comparison came to.
     fn impossible_order(&self, disorder: &Disorder, round: u32) -> Comparison {
-        let Disorder { at, slot, offset, width, first, ref steps } = *disorder;
-        let told = steps.iter().take(TOLD).map(|step| format!("{} to {}", step.found, step.left));
-        let told = told.collect::<Vec<_>>().join(", from ");
-        let more = if steps.len() > TOLD { ", .." } else { "" };
-        let (count, place) = (steps.len(), self.subject.place(at));
-        let got = format!("{count} atomics that no order explains, at {place}: from {told}{more}");
+        let Disorder { at, slot, offset, width, first, ref steps, ref stores } = *disorder;
+        let told = steps.iter().map(|step| format!("from {} to {}", step.found, step.left));
+        let told = told.chain(stores.iter().map(|left| format!("to {left}")));
+        let (count, place) = (steps.len() + stores.len(), self.subject.place(at));
+        let more = if count > TOLD { ", .." } else { "" };
+        let told = told.take(TOLD).collect::<Vec<_>>().join(", ");
+        let got = format!("{count} atomics that no order explains, at {place}: {told}{more}");
         let scalar = Scalar::Int { width, signed: false };
         let before = hex(scalar, first);
         let class = "ImpossibleOrder".into();

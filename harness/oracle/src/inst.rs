@@ -149,6 +149,16 @@ impl Order {
         self.acquire || self.release
     }
 
+    /// Whether it orders memory among the invocations of a workgroup, or more.
+    pub(crate) fn orders_group(self) -> bool {
+        self.orders_device() || self.orders() && Scope::from_word(self.scope) == Some(Scope::Workgroup)
+    }
+
+    /// Whether it orders memory among the invocations of a subgroup only.
+    pub(crate) fn is_of_subgroups(self) -> bool {
+        self.orders() && Scope::from_word(self.scope) == Some(Scope::Subgroup)
+    }
+
     /// Whether it orders memory beyond a workgroup.
     pub(crate) fn orders_device(self) -> bool {
         let far = [Scope::Device, Scope::QueueFamily, Scope::CrossDevice];
@@ -548,13 +558,36 @@ pub(crate) struct Block {
     pub(crate) construct: Option<u32>,
 }
 
+/// A construct of structured control flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Construct {
+    /// The block at which it ends, unless nothing reaches that.
+    pub(crate) merge: Option<u32>,
+    /// The construct around it, by its number in the function.
+    pub(crate) parent: Option<u32>,
+}
+
 /// A function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Function {
     pub(crate) blocks: Vec<Block>,
-    /// Of each construct, the blocks at which it and those around it end.
-    pub(crate) merges: Vec<Vec<u32>>,
+    /// Its constructs, outer ones first.
+    pub(crate) constructs: Vec<Construct>,
     /// Where its result goes.
     pub(crate) result: Reg,
     pub(crate) result_scalars: u32,
+}
+
+impl Function {
+    /// Whether a block is inside a construct.
+    pub(crate) fn is_inside(&self, block: u32, construct: u32) -> bool {
+        let parent = |inner: &u32| self.constructs.get(*inner as usize).and_then(|inner| inner.parent);
+        let innermost = self.blocks.get(block as usize).and_then(|block| block.construct);
+        std::iter::successors(innermost, parent).any(|around| around == construct)
+    }
+
+    /// Whether a construct ends at a block.
+    pub(crate) fn ends_at(&self, construct: u32, block: u32) -> bool {
+        self.constructs.get(construct as usize).is_some_and(|construct| construct.merge == Some(block))
+    }
 }

@@ -53,6 +53,8 @@ pub struct Disorder {
     pub first: u64,
     /// What they found and left.
     pub steps: Vec<Step>,
+    /// What those left that only store.
+    pub stores: Vec<u64>,
 }
 
 /// A value that an atomic instruction was given, and should not have been.

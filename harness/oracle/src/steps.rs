@@ -60,3 +60,35 @@ pub fn trail(steps: &[Step], start: Option<u64>, end: Option<u64>) -> Result<Opt
     let connected = steps.iter().all(|step| reached.contains(&step.found));
     if even && starts && right && connected { Ok(ends) } else { Err(NoTrail) }
 }
+
+/// As [`trail`], with stores on the way, of which it is not known what they found: the values that they left.
+///
+/// # Errors
+/// There is no such way.
+pub fn trail_with_stores(steps: &[Step], stores: &[u64], start: u64) -> Result<Option<u64>, NoTrail> {
+    if stores.is_empty() {
+        return trail(steps, Some(start), None);
+    }
+    // How often more the way comes to a value than steps lead on from it: a store comes next, or the end.
+    let mut over: BTreeMap<u64, i64> = balance(steps).into_iter().map(|(value, more)| (value, -more)).collect();
+    for value in stores.iter().copied().chain([start]) {
+        *over.entry(value).or_default() += 1;
+    }
+    let first = reached(steps, Some(start));
+    let mut all = first.clone();
+    for value in stores.iter().copied() {
+        if !all.contains(&value) {
+            all.extend(reached(steps, Some(value)));
+        }
+    }
+    if over.values().any(|over| *over < 0) || !steps.iter().all(|step| all.contains(&step.found)) {
+        return Err(NoTrail);
+    }
+    let mut ends = over.into_iter().filter(|(_, over)| *over > 0).map(|(value, _)| value);
+    Ok(match (stores, ends.next(), ends.next()) {
+        (_, end, None) => end,
+        // What can only be come to by the store comes after it.
+        ([one], Some(a), Some(b)) if !first.contains(one) => Some(if first.contains(&a) { b } else { a }),
+        _ => None,
+    })
+}

@@ -70,6 +70,10 @@ fn what_an_invocation_does_in_several_steps_commutes_only_if_each_does() {
 /// SPIR-V on a buffer of words: `%first` points to its first one, `%wide` to the same place as 64 bits; `%zeroth` is whether the
 /// invocation is the first of its workgroup.
 fn assembled(body: &str) -> Outcome {
+    assembled_for(2, body)
+}
+
+fn assembled_for(groups: u32, body: &str) -> Outcome {
     let module = spirv(&format!(
         "OpCapability Shader
         OpCapability Int64
@@ -98,7 +102,10 @@ fn assembled(body: &str) -> Outcome {
         %none = OpConstant %uint 0
         %device = OpConstant %uint 1
         %workgroup = OpConstant %uint 2
+        %subgroup = OpConstant %uint 3
         %invocation = OpConstant %uint 4
+        %acquires = OpConstant %uint 66
+        %releases = OpConstant %uint 68
         %ordered = OpConstant %uint 72
         %one = OpConstant %uint 1
         %one64 = OpConstant %long 1
@@ -124,7 +131,7 @@ fn assembled(body: &str) -> Outcome {
         OpReturn
         OpFunctionEnd"
     ));
-    in_order(&module, 2, None)
+    in_order(&module, groups, None)
 }
 
 fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
@@ -158,13 +165,85 @@ fn atomics_do_not_hide_plain_accesses_from_other_workgroups() {
 /// memory.
 #[test]
 fn atomics_are_ordered_as_far_as_their_scopes_reach_and_on_the_same_bytes() {
-    for (scope, raced) in [("%device", false), ("%workgroup", true), ("%invocation", true)] {
+    for (scope, raced) in [("%device", false), ("%workgroup", true), ("%subgroup", true), ("%invocation", true)] {
         let outcome = assembled(&format!("%found = OpAtomicIAdd %uint %first {scope} %none %one"));
         assert_eq!(kinds(&outcome), if raced { vec![FaultKind::DataRace] } else { vec![] }, "{scope}");
     }
     let both = "%found = OpAtomicIAdd %uint %first %device %none %one
         %more = OpAtomicIAdd %long %wide %device %none %one64";
     assert_eq!(kinds(&assembled(both)), [FaultKind::DataRace]);
+}
+
+/// Those of others count, even where the invocation was the last one to make one.
+#[test]
+fn an_own_atomic_does_not_hide_those_of_others() {
+    let own = "%found = OpAtomicIAdd %uint %first %device %none %one";
+    assert_eq!(kinds(&assembled(own)), []);
+    for plain in ["%loaded = OpLoad %uint %first", "OpStore %first %one"] {
+        assert_eq!(kinds(&assembled(&format!("{own}\n{plain}"))), [FaultKind::DataRace], "{plain}");
+    }
+    let narrow = "%near = OpAtomicIAdd %uint %first %workgroup %none %one";
+    assert_eq!(kinds(&assembled(&format!("{narrow}\n{own}"))), [FaultKind::DataRace]);
+}
+
+/// "If A is a release barrier, B is an acquire barrier, and C is a control barrier (where A can equal C, and B can equal C)".
+#[test]
+fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
+    let (control, fence) = ("OpControlBarrier %workgroup %workgroup", "OpMemoryBarrier %workgroup");
+    let plain = "OpControlBarrier %workgroup %workgroup %none";
+    let both = format!("{control} %ordered");
+    let [release_barrier, acquire_barrier] = ["%releases", "%acquires"].map(|order| format!("{control} {order}"));
+    let [release, acquire] = ["%releases", "%acquires"].map(|order| format!("{fence} {order}"));
+    let lines = |lines: &[&str]| lines.join("\n");
+    for (ordered, between) in [
+        (true, both.clone()),
+        (true, lines(&[&release_barrier, &acquire_barrier])),
+        (true, lines(&[&release, plain, &acquire])),
+        (true, lines(&[&release_barrier, &acquire])),
+        (true, lines(&[&release, &acquire_barrier])),
+        (false, plain.to_owned()),
+        (false, release_barrier.clone()),
+        (false, acquire_barrier.clone()),
+        (false, lines(&[&acquire_barrier, &release_barrier])),
+    ] {
+        // Each stores a word, and loads the other's.
+        let body = format!(
+            "%other = OpISub %uint %one %i
+            %own_word = OpAccessChain %uints %narrow_words %none %i
+            %other_word = OpAccessChain %uints %narrow_words %none %other
+            OpStore %own_word %one
+            {between}
+            %loaded = OpLoad %uint %other_word"
+        );
+        let raced = if ordered { vec![] } else { vec![FaultKind::DataRace] };
+        assert_eq!(kinds(&assembled_for(1, &body)), raced, "{between}");
+    }
+}
+
+/// A barrier of a subgroup may order what is done on either side of it, but nothing that comes after it.
+#[test]
+fn an_earlier_barrier_of_a_subgroup_makes_no_read_certain() {
+    for (yes, no) in [("%read", "%write"), ("%write", "%read")] {
+        let body = format!(
+            "OpControlBarrier %subgroup %subgroup %ordered
+            OpControlBarrier %workgroup %workgroup %ordered
+            OpSelectionMerge %merge None
+            OpBranchConditional %zeroth {yes} {no}
+            %read = OpLabel
+            %loaded = OpLoad %uint %first
+            %second = OpAccessChain %uints %narrow_words %none %one
+            OpStore %second %loaded
+            OpBranch %merge
+            %write = OpLabel
+            OpStore %first %workgroup
+            OpBranch %merge
+            %merge = OpLabel"
+        );
+        assert_eq!(cause(&assembled_for(1, &body), 0, 1), CauseKind::PossibleRace, "{yes}");
+        // Without it, it is a race.
+        let body = body.replace("OpControlBarrier %subgroup %subgroup %ordered\n", "");
+        assert_eq!(kinds(&assembled_for(1, &body)), [FaultKind::DataRace]);
+    }
 }
 
 /// `UniformMemory` orders buffers, `ImageMemory` images.
@@ -295,9 +374,9 @@ fn what_no_order_explains_is_said() {
     assert_eq!((disorder.slot, disorder.first, disorder.steps.len()), (None, 5, 2));
 }
 
-/// A store says nothing of what it found: where its place in the order is open, so is everything, and nobody is accused.
+/// A store does not say what it found, but what others found tells where it was.
 #[test]
-fn a_store_without_order_leaves_none_to_be_followed() {
+fn a_store_has_its_place_in_the_order() {
     // What stands first is interpreted first.
     let bodies = [
         "if i == 0u { atomicStore(x, 100u); } else { out[g] = atomicAdd(x, 1u); }",
@@ -305,13 +384,47 @@ fn a_store_without_order_leaves_none_to_be_followed() {
     ];
     for body in bodies {
         let store = atomics(body);
-        for found in [0, 100] {
+        for (found, end) in [(0, 100), (100, 101)] {
             let outcome = in_order(&store, 1, observed(&store, &[&[], &[found]]));
             assert_eq!(outcome.disorder, [], "{body} {found}");
-            assert_eq!(cause(&outcome, 1, 1), CauseKind::Order, "{body} {found}");
-            assert_eq!(cause(&outcome, 0, 0), CauseKind::Order, "{body} {found}");
+            assert_eq!(word(&outcome, 1, 1), Expected::Exact(found), "{body}");
+            assert_eq!(word(&outcome, 0, 0), Expected::Exact(end), "{body} {found}");
         }
+        let outcome = in_order(&store, 1, observed(&store, &[&[], &[7]]));
+        let [disorder] = &outcome.disorder[..] else { panic!("{body}: {:?}", outcome.disorder) };
+        assert_eq!((disorder.steps.len(), &disorder.stores[..]), (1, &[100][..]));
     }
+    // Of several stores any that is no predecessor of another one may be the last.
+    let several = atomics("if i == 0u { atomicStore(x, g + 1u); } else { out[g] = atomicLoad(x); }");
+    let outcome = in_order(&several, 2, observed(&several, &[&[], &[3], &[], &[0]]));
+    assert_eq!(outcome.disorder, []);
+    assert_eq!([1, 3].map(|i| word(&outcome, 1, i)), [3, 0].map(Expected::Exact));
+    assert_eq!(cause(&outcome, 0, 0), CauseKind::Order);
+    let outcome = in_order(&several, 2, observed(&several, &[&[], &[2], &[], &[0]]));
+    assert_eq!(outcome.disorder.len(), 1);
+}
+
+/// What was done before a barrier was done before what comes after it.
+#[test]
+fn a_trail_does_not_reach_past_a_barrier() {
+    let body = "let had = atomicExchange(&mine, i + 1u); workgroupBarrier(); out[g] = atomicExchange(&mine, had + 7u);";
+    let own = atomics(&format!("if i == 0u {{ atomicStore(&mine, 0u); }} workgroupBarrier(); {body}"));
+    let exchanges: Vec<Index> =
+        own.instructions().filter(|i| i.op == Some(Op::AtomicExchange)).map(|i| i.index).collect();
+    let judge = |found: [[u64; 2]; 2]| {
+        let mut observed = Observed::default();
+        for (invocation, found) in found.into_iter().enumerate() {
+            for (at, found) in exchanges.iter().zip(found) {
+                observed.insert(Index(at.0), invocation as u64, vec![Execution { found, given: None }]);
+            }
+        }
+        in_order(&own, 1, Some(Arc::new(observed)))
+    };
+    // 0 to 1 to 2; then 2 to 7 + 1, and that to 7 + 0.
+    let outcome = judge([[0, 8], [1, 2]]);
+    assert_eq!((outcome.disorder.len(), exact(&outcome, 1)[..2].to_vec()), (0, vec![8, 2]));
+    // One way through all of it, but across the barrier: 0 to 1, that to 7, 7 to 2, 2 to 14.
+    assert!(!judge([[0, 1], [7, 2]]).disorder.is_empty());
 }
 
 /// Where it is not known what one of them found, none is believed.

@@ -2,18 +2,39 @@
 
 mod support;
 
-use assay_oracle::{CauseKind, Dispatch, Expected, Layout, Limits, Outcome, Program, Seat, Slot, SpecValues};
-use assay_spirv::tables::Op;
+use assay_oracle::{
+    CauseKind, Dispatch, Expected, FaultKind, Layout, Limits, Outcome, Program, Seat, Slot, SpecValues,
+};
+use assay_spirv::Module;
+use assay_spirv::edit::instruction;
+use assay_spirv::tables::{ExecutionMode, Op};
 use support::*;
 
 fn subgroup(body: &str, linear: bool) -> Outcome {
-    let text = format!(
+    dispatch(&compiled(body), linear)
+}
+
+fn compiled(body: &str) -> Module {
+    wgsl(&format!(
         "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
         fn pick(i: u32) -> u32 {{ if i < 3u {{ return 1u; }} return 2u; }}
         @compute @workgroup_size(16)
         fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_invocation_id) s: u32) {{ {body} }}"
-    );
-    let program = Program::new(&wgsl(&text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    ))
+}
+
+/// The same with maximal reconvergence.
+fn reconverging(body: &str) -> Outcome {
+    let module = compiled(body);
+    let mode = module.instructions().find(|i| i.op == Some(Op::ExecutionMode)).expect("an execution mode");
+    let (mut words, behind) = (module.words().to_vec(), mode.at + mode.words.len());
+    let more = instruction(Op::ExecutionMode, &[mode.words[1], ExecutionMode::MaximallyReconvergesKHR.word()]);
+    words.splice(behind..behind, more);
+    dispatch(&Module::parse(words).expect("a module"), true)
+}
+
+fn dispatch(module: &Module, linear: bool) -> Outcome {
+    let program = Program::new(module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
     let bindings = [(Slot::new(0, 0), words(&[0; 16]))].into();
     let dispatch = Dispatch {
         bindings,
@@ -87,6 +108,35 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     assert_eq!(one(cases), each(|i| if i % 8 < 3 { 3 } else { 0 }));
     let called = "out[i] = pick(s) + subgroupAdd(1u);";
     assert_eq!(one(called), each(|i| if i % 8 < 3 { 9 } else { 10 }));
+    // Who has left the first turn another way is not together with the others in the second one.
+    let another = "var v = 0u;
+        for (var k = 0u; k < 2u; k++) { if k == 0u && s < 2u { continue; } if k == 1u { v = subgroupAdd(1u); } }
+        out[i] = v + subgroupAdd(1u) * 100u;";
+    assert_eq!(open(another, 3), CauseKind::SubgroupLayout);
+    let turns = another.replace("v + subgroupAdd(1u) * 100u", "subgroupAdd(1u)");
+    assert_eq!(one(&turns), [8; 16]);
+}
+
+/// SPV_KHR_maximal_reconvergence: those that execute an instruction together are one tangle, but "invocations with different 'Selector'
+/// values executing the same 'case construct' may be partitioned into the same tangle".
+#[test]
+fn maximal_reconvergence_leaves_open_who_is_together_in_a_case() {
+    let inner = "var v = 0u; if i < 8u { if s < 4u { v = 100u; } v = v + subgroupAdd(1u); } out[i] = v;";
+    assert_eq!(exact(&reconverging(inner), 0), each(|i| [108, 8, 0][(i / 4).min(2) as usize]));
+    let several = "var v = 0u; switch s { case 0u, 1u, 2u: { v = subgroupAdd(1u); } default: { } } out[i] = v;";
+    let case = reconverging(several);
+    assert_eq!(cause(&case, 0, 0), CauseKind::SubgroupLayout);
+    assert_eq!(word(&case, 0, 3), Expected::Exact(0));
+    let one = several.replace("case 0u, 1u, 2u", "case 2u");
+    assert_eq!(exact(&reconverging(&one), 0), each(|i| u32::from(i % 8 == 2)));
+    // Behind it all are together.
+    let behind = "var v = 0u; switch s { case 0u, 1u: { v = 1u; } default: { } } out[i] = subgroupAdd(1u) + v;";
+    assert_eq!(exact(&reconverging(behind), 0), each(|i| if i % 8 < 2 { 9 } else { 8 }));
+    // In the continuing part of a loop, too, where a barrier may stand.
+    let continued = "var k = 0u; loop { if s < 3u { continue; } out[i] = 1u;
+        continuing { workgroupBarrier(); k += 1u; break if k == 2u; } }";
+    assert_eq!(reconverging(continued).faults, []);
+    assert_eq!(subgroup(continued, true).faults.first().map(|f| f.kind), Some(FaultKind::DivergentBarrier));
 }
 
 /// Dealt out in turns, from the last place on: places that are not the order of invocations.

@@ -1,8 +1,8 @@
 //! Functions, blocks and branches.
 
 use super::{Decoder, Result};
-use crate::inst::{Block, Edge, End, Inst};
-use assay_spirv::module::{BlockIndex, Function, Instruction, Type};
+use crate::inst::{Block, Construct, Edge, End, Inst};
+use assay_spirv::module::{self, BlockIndex, Function, Instruction, Type};
 use assay_spirv::tables::Op;
 use std::collections::HashMap;
 
@@ -36,14 +36,11 @@ impl Decoder<'_> {
             let construct = flow.innermost(b).map(|construct| construct as u32);
             self.functions[number].blocks.push(Block { code, end, at, construct });
         }
-        let mut merges: Vec<Vec<u32>> = Vec::new();
-        for construct in flow.constructs() {
-            // Outer ones come first.
-            let around = construct.parent.and_then(|parent| merges.get(parent)).cloned().unwrap_or_default();
-            let own = places.get(&module.block(construct.merge).label).copied();
-            merges.push(around.into_iter().chain(own).collect());
-        }
-        self.functions[number].merges = merges;
+        let construct = |construct: &module::Construct| Construct {
+            merge: places.get(&module.block(construct.merge).label).copied(),
+            parent: construct.parent.map(|parent| parent as u32),
+        };
+        self.functions[number].constructs = flow.constructs().iter().map(construct).collect();
         Ok(())
     }
 

@@ -12,7 +12,6 @@ use crate::inst::{AtomicOp, IntOp, Order, Reg};
 use crate::memory::Found;
 use crate::observed::Execution;
 use crate::outcome::{CauseKind, FaultKind};
-use crate::steps::Step;
 use crate::ty::{Kind, mask};
 use crate::value::Value;
 use assay_spirv::tables::{Op, Scope};
@@ -194,11 +193,11 @@ impl Run<'_> {
         lanes: Lanes,
     ) {
         let size = kind.bytes();
-        let near = [Scope::Workgroup, Scope::Subgroup];
         let scope = Scope::from_word(order.scope);
-        let narrow = scope.is_some_and(|scope| near.contains(&scope));
+        let close = scope == Some(Scope::Subgroup);
+        let narrow = close || scope == Some(Scope::Workgroup);
         // One that reaches nobody else is ordered by nothing.
-        let atomic = (scope != Some(Scope::Invocation)).then_some(Atomic { wide: size == 8, narrow });
+        let atomic = (scope != Some(Scope::Invocation)).then_some(Atomic { wide: size == 8, narrow, close });
         for l in lanes.iter() {
             let observed = self.observed(l);
             let column = &self.columns[pointer as usize];
@@ -288,12 +287,18 @@ impl Run<'_> {
             }
             _ => None,
         };
-        let step = found.filter(|_| certain).and_then(|found| Some(Step { found, left: left(found)? }));
-        if op == AtomicOp::Store {
-            // It does not say what it found: what was before it ends there, if its place in the order is known.
+        if op == AtomicOp::Store && !(followed && contended) {
+            // What was before it ends there, if its place in the order is known.
             self.end_trails(object, offset, size, certain && !contended);
         } else {
-            self.follow(object, offset, size, step);
+            let did = match (op, found) {
+                _ if !certain => None,
+                // It leaves the same whatever it found.
+                (AtomicOp::Store, _) => left(0).map(|left| (None, left)),
+                (_, Some(found)) => left(found).map(|left| (Some(found), left)),
+                (_, None) => None,
+            };
+            self.follow(object, offset, size, did);
         }
         if changes {
             let weak = self.forks.is_weak(lane);
@@ -365,7 +370,7 @@ impl Run<'_> {
 
     pub(super) fn barrier(&mut self, scope: u32, order: Order, lanes: Lanes) -> Result<(), Stop> {
         if Scope::from_word(scope) == Some(Scope::Subgroup) {
-            self.races.orders_subgroup = true;
+            self.races.fence_of_some(order);
             return Ok(());
         }
         if lanes.iter().any(|l| self.forks.is_weak(l)) {
@@ -386,12 +391,15 @@ impl Run<'_> {
             });
         }
         self.races.barrier(order);
+        self.end_trails_before_barrier();
         Ok(())
     }
 
-    pub(super) fn fence(&mut self, order: Order, _lanes: Lanes) {
-        if Scope::from_word(order.scope) == Some(Scope::Subgroup) {
-            self.races.orders_subgroup = true;
+    pub(super) fn fence(&mut self, order: Order, lanes: Lanes) {
+        if order.is_of_subgroups() {
+            self.races.fence_of_some(order);
+        } else if lanes.list.len() == self.lanes && !lanes.iter().any(|l| self.forks.is_weak(l)) {
+            self.races.fence(order);
         }
     }
 }

@@ -70,6 +70,10 @@ impl<'a> Run<'a> {
                     let choose =
                         |bits| cases.iter().find(|(case, _)| *case == bits).map_or(0, |(_, edge)| *edge as usize);
                     let parts = self.part(*selector, list, choose, edges.len())?;
+                    for lane in parts.0.iter().flatten().map(|lane| *lane as usize) {
+                        let bits = self.columns[*selector as usize].bits[lane];
+                        self.tangles.choose(lane, block.construct, bits);
+                    }
                     self.tangles.part(edges.iter().map(|edge| edge.block).zip(&parts.0), block.construct);
                     for (edge, list) in edges.iter().zip(parts.0) {
                         self.go(edge, list, &mut waiting);

@@ -17,16 +17,20 @@ use std::ops::Range;
 
 /// Flags of an invocation's number in a record: of atomics, whether their scope reaches no further than the workgroup.
 const NARROW: u32 = 1 << 31;
-/// Others of its workgroup have read since the last barrier.
+/// Others of its workgroup have made such accesses since the last barrier.
 const SEVERAL: u32 = 1 << 30;
-/// Invocations of other workgroups have read.
+/// Invocations of other workgroups have made such accesses.
 const ABROAD: u32 = 1 << 29;
 /// It is not certain that the invocation made the access.
 const PERHAPS: u32 = 1 << 28;
-/// An atomic of 64 bits.
+/// Atomics of 64 bits.
 const WIDE: u32 = 1 << 27;
-/// Numbers begin at 1, and end below this.
-const NUMBER: u32 = WIDE - 1;
+/// Atomics of fewer bits.
+const SHORT: u32 = 1 << 26;
+/// Of atomics, whether their scope reaches no further than the subgroup.
+const CLOSE: u32 = 1 << 25;
+/// Numbers begin at 1, and end here.
+const NUMBER: u32 = CLOSE - 1;
 /// So many invocations can be told apart.
 pub(super) const NUMBERED: u64 = NUMBER as u64 - 1;
 
@@ -41,9 +45,9 @@ struct Record {
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     writer: u32,
-    write_epoch: u32,
+    written: u32,
     reader: u32,
-    read_epoch: u32,
+    read: u32,
 }
 
 impl Record {
@@ -66,22 +70,51 @@ pub(crate) struct Races {
     lanes: u32,
     /// Number of the workgroup's first invocation.
     first: u32,
-    /// Epoch in which the workgroup is, of buffers, of images and of its own memory.
-    buffers: u32,
-    images: u32,
-    workgroup: u32,
+    /// Since when nothing is ordered before what comes: all accesses before are.
+    epochs: Epochs,
+    /// Before when all accesses are released, and with a barrier of the workgroup having come since.
+    pending: Epochs,
+    released: Epochs,
     /// Which objects are images.
     are_images: Vec<bool>,
-    /// The epoch in which the workgroup began.
+    /// The time at which the workgroup began.
     pub(super) begun: u32,
-    last_epoch: u32,
+    /// Counts barriers and fences.
+    now: u32,
     /// Whether atomics or fences may order workgroups, and invocations of one.
     orders_device: bool,
     orders_group: bool,
     /// The workgroup's subgroup that each invocation is in, or may be in.
     pub(super) subgroup_of: Vec<u32>,
+    /// Whether it is known which it is in.
+    pub(super) subgroups_known: bool,
     /// Whether barriers or fences of subgroups were executed.
-    pub(super) orders_subgroup: bool,
+    orders_subgroup: bool,
+}
+
+/// Times by the memory that they are about.
+#[derive(Clone, Copy, Debug, Default)]
+struct Epochs {
+    buffers: u32,
+    images: u32,
+    workgroup: u32,
+}
+
+impl Epochs {
+    /// The same time for the memory that semantics are about.
+    fn set(&mut self, order: Order, to: Epochs) {
+        let own = [&mut self.buffers, &mut self.images, &mut self.workgroup];
+        let about = [order.buffers, order.images, order.workgroup];
+        for ((own, to), _) in
+            own.into_iter().zip([to.buffers, to.images, to.workgroup]).zip(about).filter(|(_, on)| *on)
+        {
+            *own = to;
+        }
+    }
+
+    fn all(time: u32) -> Epochs {
+        Epochs { buffers: time, images: time, workgroup: time }
+    }
 }
 
 /// Two accesses that nothing orders.
@@ -89,10 +122,8 @@ pub(crate) struct Races {
 pub(crate) struct Conflict {
     /// The other invocation: its number in the dispatch.
     pub(crate) other: u32,
-    /// Whether something that is not followed may order them, and whether it may order them either way: barriers of a subgroup
-    /// keep the order of the program.
+    /// Whether something that is not followed may order them.
     perhaps_ordered: bool,
-    either_way: bool,
     /// Whether one of them is not certain to be made.
     doubtful: bool,
     /// Whether what was read before is written now.
@@ -113,18 +144,19 @@ pub(crate) struct Access {
 pub(crate) struct Atomic {
     /// Whether it is of 64 bits.
     pub(crate) wide: bool,
-    /// Whether its scope reaches no further than the workgroup.
+    /// Whether its scope reaches no further than the workgroup, and than the subgroup.
     pub(crate) narrow: bool,
+    pub(crate) close: bool,
 }
 
 impl Races {
-    /// The epoch of an object's memory in which the workgroup is.
+    /// Since when nothing is ordered of an object's memory.
     #[inline]
     pub(super) fn epoch(&self, object: u32) -> u32 {
         match object {
-            1 => self.workgroup,
-            _ if self.are_images.get(object as usize) == Some(&true) => self.images,
-            _ => self.buffers,
+            1 => self.epochs.workgroup,
+            _ if self.are_images.get(object as usize) == Some(&true) => self.epochs.images,
+            _ => self.epochs.buffers,
         }
     }
 
@@ -134,29 +166,20 @@ impl Races {
         number > self.first && number <= self.first + self.lanes
     }
 
-    /// Whether an access of `other` in `epoch` may be at the same time as one of `me`.
-    #[inline]
-    fn unordered(&self, object: u32, me: u32, other: u32, epoch: u32) -> bool {
-        let other = other & NUMBER;
-        if other == 0 || other == me {
-            return false;
-        }
-        match (object, self.is_here(other)) {
-            // Workgroup memory of another workgroup is other memory.
-            (1, false) => false,
-            (_, false) => true,
-            (_, true) => epoch >= self.epoch(object),
-        }
+    /// Whether two invocations of the workgroup are in one subgroup, or may be.
+    fn in_one_subgroup(&self, a: u32, b: u32) -> bool {
+        let subgroup = |number: u32| self.subgroup_of.get((number - self.first - 1) as usize);
+        subgroup(a) == subgroup(b)
     }
 
-    fn conflict(&self, me: u32, other: u32) -> Conflict {
-        let other = other & NUMBER;
+    /// What there is to say of an access with these flags and the last one of another invocation.
+    fn conflict(&self, me: u32, flags: u32, who: u32) -> Conflict {
+        let other = who & NUMBER;
         let same_group = self.is_here(other);
-        let subgroup = |number: u32| self.subgroup_of.get((number - self.first - 1) as usize);
-        let same_subgroup = same_group && subgroup(other) == subgroup(me);
-        let either_way = self.orders_device || (same_group && self.orders_group);
-        let perhaps_ordered = either_way || (same_subgroup && self.orders_subgroup);
-        Conflict { other: other - 1, perhaps_ordered, either_way, doubtful: false, was_read: false }
+        let by_subgroup = self.orders_subgroup || (!self.subgroups_known && (flags | who) & CLOSE != 0);
+        let same_subgroup = same_group && self.in_one_subgroup(me, other);
+        let perhaps_ordered = self.orders_device || (same_group && self.orders_group) || (same_subgroup && by_subgroup);
+        Conflict { other: other - 1, perhaps_ordered, doubtful: false, was_read: false }
     }
 
     /// The granules of an access, each with its object.
@@ -178,62 +201,82 @@ impl Races {
             return None;
         }
         let me = self.first + 1 + lane as u32;
-        let epoch = self.epoch(object);
+        let (epoch, now) = (self.epoch(object), self.now);
         let flag = |flag: u32, on: bool| if on { flag } else { 0 };
-        let flags =
-            atomic.map_or(0, |atomic| flag(WIDE, atomic.wide) | flag(NARROW, atomic.narrow)) | flag(PERHAPS, perhaps);
+        let of_atomic = |Atomic { wide, narrow, close }: Atomic| {
+            flag(WIDE, wide) | flag(SHORT, !wide) | flag(NARROW, narrow) | flag(CLOSE, close)
+        };
+        let flags = atomic.map_or(0, of_atomic) | flag(PERHAPS, perhaps);
         let mut found: Option<Conflict> = None;
         for (_, granule) in self.granules(object as usize, offset, size) {
             let granule = granule as usize;
             let record = self.shadows[object as usize][granule];
             for (last, theirs_atomic) in [(record.plain, false), (record.atomic, true)] {
-                // Atomics that reach the same bytes and each other are ordered by themselves.
-                let mutual = |who: u32| {
-                    let reach = (flags | who) & NARROW == 0 || self.is_here(who & NUMBER);
-                    atomic.is_some() && theirs_atomic && (flags ^ who) & WIDE == 0 && reach
-                };
+                let both_atomic = atomic.is_some() && theirs_atomic;
                 let mut meet = |who: u32, was_read: bool| {
-                    let first = found.unwrap_or_else(|| self.conflict(me, who));
+                    let first = found.unwrap_or_else(|| self.conflict(me, flags, who));
                     let doubtful = perhaps || who & PERHAPS != 0;
                     // One conflict that is certain is enough.
                     let doubtful = doubtful && (found.is_none() || first.doubtful);
                     found = Some(Conflict { doubtful, was_read: first.was_read || was_read, ..first });
                 };
-                if self.unordered(object, me, last.writer, last.write_epoch) && !mutual(last.writer) {
+                let wrote = self.others(object, me, (last.writer, last.written), epoch);
+                if wrote.any() && !(both_atomic && self.mutual(me, flags, last.writer, wrote)) {
                     // An atomic gave what it had found.
                     meet(last.writer, write && theirs_atomic);
                 }
-                let (several, abroad) = self.readers(object, me, &last, epoch);
-                if write && (abroad || several) && !mutual(last.reader) {
+                let read = self.others(object, me, (last.reader, last.read), epoch);
+                if write && read.any() && !(both_atomic && self.mutual(me, flags, last.reader, read)) {
                     meet(last.reader, true);
                 }
             }
             let own = if atomic.is_some() { record.atomic } else { record.plain };
-            let (several, abroad) = self.readers(object, me, &own, epoch);
+            let (who, when) = if write { (own.writer, own.written) } else { (own.reader, own.read) };
+            let others = self.others(object, me, (who, when), epoch);
+            // Who it is that conflicts is not told apart: perhaps, and of such scope or width, if any of them is.
+            let again = when >= epoch && who & NUMBER == me;
+            let theirs = match () {
+                () if others.any() => who & (PERHAPS | NARROW | CLOSE | WIDE | SHORT),
+                () if again => who & (NARROW | CLOSE | WIDE | SHORT),
+                () => who & NARROW,
+            };
+            // What it did before for certain it has done.
+            let certain = write && again && who & PERHAPS == 0;
+            let flags = if certain { flags & !PERHAPS } else { flags };
+            let who = me | flags | theirs | flag(SEVERAL, others.here) | flag(ABROAD, others.abroad);
             let record = &mut self.shadows[object as usize][granule];
             let own = if atomic.is_some() { &mut record.atomic } else { &mut record.plain };
             if write {
-                let before = own.write_epoch == epoch && own.writer & (NUMBER | PERHAPS) == me;
-                own.writer = me | if before { flags & !PERHAPS } else { flags };
-                own.write_epoch = epoch;
+                (own.writer, own.written) = (who, now);
             } else {
-                // Perhaps, or of narrow scope, if any of them is: who it is that conflicts is not told apart.
-                let theirs = if several || abroad { own.reader & (PERHAPS | NARROW) } else { 0 };
-                own.reader = me | flags | theirs | flag(SEVERAL, several) | flag(ABROAD, abroad);
-                own.read_epoch = epoch;
+                (own.reader, own.read) = (who, now);
             }
         }
         found
     }
 
-    /// Whether there are readers of this workgroup, and of others, which nothing orders before an access.
-    fn readers(&self, object: u32, me: u32, last: &Last, epoch: u32) -> (bool, bool) {
-        let reader = last.reader & NUMBER;
-        let here = self.is_here(reader);
-        // Readers of other workgroups, which nothing orders, and several of this one since its last barrier.
-        let abroad = object != 1 && reader != 0 && (!here || last.reader & ABROAD != 0);
-        let several = here && last.read_epoch >= epoch && (reader != me || last.reader & SEVERAL != 0);
-        (several, abroad)
+    /// Who else has made accesses, of which the last is given with its time, that nothing orders before one of `me`.
+    fn others(&self, object: u32, me: u32, (who, when): (u32, u32), epoch: u32) -> Others {
+        let last = who & NUMBER;
+        let is_here = self.is_here(last);
+        Others {
+            // Several of this workgroup since its last barrier.
+            here: is_here && when >= epoch && (last != me || who & SEVERAL != 0),
+            // Workgroup memory of another workgroup is other memory.
+            abroad: object != 1 && last != 0 && (!is_here || who & ABROAD != 0),
+        }
+    }
+
+    /// Whether atomics are ordered by themselves: they reach the same bytes, and each other.
+    fn mutual(&self, me: u32, flags: u32, who: u32, others: Others) -> bool {
+        let all = flags | who;
+        let reach = match () {
+            () if all & (NARROW | CLOSE) == 0 => true,
+            () if others.abroad => false,
+            () if all & CLOSE == 0 => true,
+            () => self.subgroups_known && self.in_one_subgroup(me, who & NUMBER),
+        };
+        reach && all & (WIDE | SHORT) != WIDE | SHORT
     }
 
     /// Takes in what other workgroups did that ran apart from these: gives the bytes that they wrote, by object. `None` if one
@@ -285,25 +328,50 @@ impl Races {
         self.shadows.iter().map(|shadow| size_of_val(&shadow[..]) as u64).sum()
     }
 
-    /// A barrier of the workgroup with these semantics was executed by all.
+    /// A barrier of the workgroup with these semantics was executed by all. "If A is a release barrier, B is an acquire barrier, and C is a
+    /// control barrier (where A can equal C, and B can equal C)", A synchronizes with B if it is before C, and C before B.
     pub(super) fn barrier(&mut self, order: Order) {
-        let both = order.acquire && order.release;
-        let reaches = matches!(
-            Scope::from_word(order.scope),
-            Some(Scope::Workgroup | Scope::QueueFamily | Scope::Device | Scope::CrossDevice)
-        );
-        if both && reaches {
-            self.last_epoch += 1;
-            if order.buffers {
-                self.buffers = self.last_epoch;
-            }
-            if order.images {
-                self.images = self.last_epoch;
-            }
-            if order.workgroup {
-                self.workgroup = self.last_epoch;
-            }
+        self.release(order);
+        self.released = self.pending;
+        self.acquire(order);
+        self.orders_subgroup |= order.is_of_subgroups();
+    }
+
+    /// A fence with these semantics was executed by all.
+    pub(super) fn fence(&mut self, order: Order) {
+        self.release(order);
+        self.acquire(order);
+    }
+
+    /// A barrier of subgroups, or a fence, with these semantics was executed by some.
+    pub(super) fn fence_of_some(&mut self, order: Order) {
+        self.orders_subgroup |= order.orders();
+    }
+
+    fn release(&mut self, order: Order) {
+        if order.release && order.orders_group() {
+            self.now += 1;
+            self.pending.set(order, Epochs::all(self.now));
         }
+    }
+
+    fn acquire(&mut self, order: Order) {
+        if order.acquire && order.orders_group() {
+            self.epochs.set(order, self.released);
+        }
+    }
+}
+
+/// Who has made accesses that nothing orders before another one: invocations of its workgroup, and of others.
+#[derive(Clone, Copy, Debug)]
+struct Others {
+    here: bool,
+    abroad: bool,
+}
+
+impl Others {
+    fn any(self) -> bool {
+        self.here || self.abroad
     }
 }
 
@@ -322,11 +390,10 @@ impl Run<'_> {
             self.make_shadows();
         }
         self.races.first = self.place * self.races.lanes;
-        self.races.last_epoch += 1;
-        self.races.begun = self.races.last_epoch;
-        self.races.buffers = self.races.last_epoch;
-        self.races.images = self.races.last_epoch;
-        self.races.workgroup = self.races.last_epoch;
+        self.races.now += 1;
+        self.races.begun = self.races.now;
+        let begun = Epochs::all(self.races.now);
+        (self.races.epochs, self.races.pending, self.races.released) = (begun, begun, begun);
         self.races.orders_subgroup = false;
     }
 
@@ -442,7 +509,7 @@ impl Run<'_> {
     /// What becomes of a conflict: the cause for the values involved.
     fn raced(&mut self, conflict: Conflict, lane: usize, (object, offset, size): (usize, usize, usize)) -> u32 {
         if conflict.perhaps_ordered {
-            if conflict.was_read && conflict.either_way {
+            if conflict.was_read {
                 self.contention.found_early.extend(self.races.granules(object, offset, size));
             }
             return self.cause(CauseKind::PossibleRace);

@@ -111,7 +111,8 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
 fn capacity(program: &Program, size: [u32; 3], limits: &Limits) -> usize {
     let lanes = size.iter().map(|n| *n as usize).product::<usize>();
     // Without floats and atomics there is hardly anything to be undecided about.
-    let spare = if program.sites.is_empty() { 8.min(limits.forks as usize) } else { limits.forks as usize };
+    let decided = program.sites.is_empty() && !program.code.iter().any(|inst| matches!(inst, Inst::Atomic { .. }));
+    let spare = if decided { 8.min(limits.forks as usize) } else { limits.forks as usize };
     lanes + spare
 }
 
@@ -354,7 +355,8 @@ impl<'a> Run<'a> {
         self.begin_races();
         self.begin_subgroups();
         if self.program.tangled {
-            self.tangles.begin(self.columns.first().map_or(0, |column| column.bits.len()));
+            let lanes = self.columns.first().map_or(0, |column| column.bits.len());
+            self.tangles.begin(lanes, self.program.reconverges);
         }
         let list: Vec<u32> = (0..self.lanes as u32).collect();
         let lanes = Lanes { list: &list, all: true };

@@ -45,6 +45,7 @@ impl Run<'_> {
             of.iter().for_each(|subgroup| *self.subgroups.entry(*subgroup).or_default() += 1);
         }
         self.races.subgroup_of = of;
+        self.races.subgroups_known = self.dispatch.layout != Layout::Unknown;
     }
 
     pub(super) fn subgroup(&mut self, op: SubgroupOp, dst: Reg, (value, n): (Reg, u32), second: Reg, lanes: Lanes) {
@@ -56,7 +57,7 @@ impl Run<'_> {
         let count = op.results(n);
         for (subgroup, members) in parts {
             let there = subgroup.and_then(|subgroup| self.subgroups.get(&subgroup));
-            let known = there.is_some() && (self.program.reconverges || self.tangles.are_one(members.iter().copied()));
+            let known = there.is_some() && self.tangles.are_one(members.iter().copied());
             for &l in &members {
                 let mut out = Vec::new();
                 for i in 0..count {

@@ -7,7 +7,7 @@ use crate::error::Place;
 use crate::memory::Found;
 use crate::observed::Execution;
 use crate::outcome::{CauseKind, Disorder, Expected, Given, Standing};
-use crate::steps::{Step, trail};
+use crate::steps::{Step, trail_with_stores};
 use crate::value::Value;
 use assay_spirv::module::Index;
 use std::collections::{BTreeMap, HashMap};
@@ -35,8 +35,12 @@ pub(crate) struct Trails {
 #[derive(Debug)]
 struct Trail {
     size: usize,
+    /// Since when nothing is ordered of the place.
+    epoch: u32,
     first: u64,
     steps: Vec<Step>,
+    /// What atomic stores left, which do not say what they found.
+    stores: Vec<u64>,
     at: Place,
 }
 
@@ -103,18 +107,28 @@ impl Run<'_> {
             return;
         }
         if !matches!(self.objects[object].read(offset, size), Found::Value(Value::Bits)) {
-            return self.do_not_follow(object, offset);
+            // What it holds is not known either behind what cannot have been: that has been said.
+            let of_place = |(of, disorder): &(u32, Disorder)| (*of, disorder.offset) == (place.0, offset as u64);
+            if !self.trails.disorder.iter().any(of_place) {
+                self.do_not_follow(object, offset);
+            }
+            return;
         }
         let first = self.objects[object].bits(offset, size);
-        self.trails.open.insert(place, Trail { size, first, steps: Vec::new(), at: self.here });
+        let epoch = self.races.epoch(place.0);
+        self.trails
+            .open
+            .insert(place, Trail { size, epoch, first, steps: Vec::new(), stores: Vec::new(), at: self.here });
     }
 
-    /// Takes in what an atomic did to a place that has a trail; `None` if that is not known.
-    pub(super) fn follow(&mut self, object: usize, offset: usize, size: usize, step: Option<Step>) {
+    /// Takes in what an atomic did to a place that has a trail: what it found, unless it only stores, and what it left; `None` if that is
+    /// not known.
+    pub(super) fn follow(&mut self, object: usize, offset: usize, size: usize, did: Option<(Option<u64>, u64)>) {
         let place = (object as u32, offset as u32);
         let Some(trail) = self.trails.open.get_mut(&place) else { return };
-        match step.filter(|_| trail.size == size) {
-            Some(step) => trail.steps.push(step),
+        match did.filter(|_| trail.size == size) {
+            Some((Some(found), left)) => trail.steps.push(Step { found, left }),
+            Some((None, left)) => trail.stores.push(left),
             None => self.do_not_follow(object, offset),
         }
     }
@@ -142,12 +156,12 @@ impl Run<'_> {
         if self.is_given_up() || self.contention.found_unfollowed.contains(&place) {
             return None;
         }
-        if let Ok(end) = trail(&ended.steps, Some(ended.first), None) {
+        if let Ok(end) = trail_with_stores(&ended.steps, &ended.stores, ended.first) {
             return end;
         }
-        let Trail { size, first, steps, at } = ended;
+        let Trail { size, first, steps, stores, at, .. } = ended;
         let (offset, width) = (place.1.into(), size as u32 * 8);
-        self.trails.disorder.push((place.0, Disorder { at, slot: None, offset, width, first, steps }));
+        self.trails.disorder.push((place.0, Disorder { at, slot: None, offset, width, first, steps, stores }));
         None
     }
 
@@ -159,9 +173,24 @@ impl Run<'_> {
         });
     }
 
+    /// Ends the trails of places of which a barrier has ordered everything that was done: of memory that no other workgroup accesses.
+    pub(super) fn end_trails_before_barrier(&mut self) {
+        let alone = self.group_count() == 1;
+        let ordered =
+            |(object, _): (u32, u32), trail: &Trail| (object == 1 || alone) && self.races.epoch(object) != trail.epoch;
+        let places = self.trails.open.iter().filter(|(place, trail)| ordered(**place, trail));
+        let places = places.map(|(place, trail)| (*place, trail.size)).collect();
+        self.end_with(places);
+    }
+
     /// Ends all trails, and has what they end with in memory; what cannot have been, if everything that atomics did is known.
     pub(super) fn end_all_trails(&mut self) -> Vec<(u32, Disorder)> {
-        let places: Vec<_> = self.trails.open.iter().map(|(place, trail)| (*place, trail.size)).collect();
+        self.end_with(self.trails.open.iter().map(|(place, trail)| (*place, trail.size)).collect());
+        if self.is_given_up() { Vec::new() } else { std::mem::take(&mut self.trails.disorder) }
+    }
+
+    /// Ends the trails of places, each with its size, and has what they end with in memory.
+    fn end_with(&mut self, places: Vec<((u32, u32), usize)>) {
         for ((object, offset), size) in places {
             let Some(end) = self.end_trail((object, offset)) else { continue };
             let memory = &mut self.objects[object as usize];
@@ -171,7 +200,6 @@ impl Run<'_> {
                 memory.write(offset as usize, size, end, Value::Bits, cause);
             }
         }
-        if self.is_given_up() { Vec::new() } else { std::mem::take(&mut self.trails.disorder) }
     }
 
     /// Whether not all that the shader does is known.
