@@ -137,6 +137,8 @@ pub(crate) struct Order {
     pub(crate) scope: u32,
     pub(crate) acquire: bool,
     pub(crate) release: bool,
+    /// Whether it is one of these, but makes nothing available or visible, where that has to be said.
+    pub(crate) partial: bool,
     /// Whether it orders buffers (`UniformMemory`), images and workgroup memory.
     pub(crate) buffers: bool,
     pub(crate) images: bool,
@@ -146,7 +148,7 @@ pub(crate) struct Order {
 impl Order {
     /// Whether it orders memory at all, among the invocations of its scope.
     pub(crate) fn orders(self) -> bool {
-        self.acquire || self.release
+        self.acquire || self.release || self.partial
     }
 
     /// Whether it orders memory among the invocations of a workgroup, or more.
@@ -431,12 +433,15 @@ pub(crate) enum Inst {
         pointer: Reg,
         leaves: Box<[Leaf]>,
         physical: Option<u32>,
+        /// Whether it is private in the sense of the Vulkan memory model.
+        private: bool,
     },
     Store {
         pointer: Reg,
         src: Reg,
         leaves: Box<[Leaf]>,
         physical: Option<u32>,
+        private: bool,
     },
     /// The length of the run-time array that begins `offset` bytes behind the pointer.
     Length {

@@ -112,8 +112,10 @@
 //!
 //! # Not implemented
 //!
-//! Of the Vulkan memory model: accesses are taken to be non-private, and what a barrier orders to be available and visible. A release barrier
-//! and an acquire barrier after it order nothing together.
+//! Of the Vulkan memory model: accesses to images are taken to be non-private; where accesses make something available or visible by
+//! themselves, what a barrier orders is taken to be; a value that a barrier orders, but makes neither, is undetermined. Of fences that not all
+//! invocations of a workgroup execute together it is only known that they may order something. Two parameters of a function that point at
+//! one object without `Aliased` are not seen.
 //!
 //! Gathers of cubes, multisampled and sparse images, untyped pointers, cooperative matrices and vectors, ray
 //! queries; `RelaxedPrecision` of atomics, accumulating dot products and extremes over subgroups; of kernels, constant memory, pointers in

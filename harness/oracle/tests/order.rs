@@ -74,11 +74,16 @@ fn assembled(body: &str) -> Outcome {
 }
 
 fn assembled_for(groups: u32, body: &str) -> Outcome {
+    with_model(groups, "Shader", "GLSL450", body)
+}
+
+fn with_model(groups: u32, capability: &str, model: &str, body: &str) -> Outcome {
     let module = spirv(&format!(
         "OpCapability Shader
         OpCapability Int64
         OpCapability Int64Atomics
-        OpMemoryModel Logical GLSL450
+        OpCapability {capability}
+        OpMemoryModel Logical {model}
         OpEntryPoint GLCompute %main \"main\" %index
         OpExecutionMode %main LocalSize 2 1 1
         OpDecorate %index BuiltIn LocalInvocationIndex
@@ -107,6 +112,7 @@ fn assembled_for(groups: u32, body: &str) -> Outcome {
         %acquires = OpConstant %uint 66
         %releases = OpConstant %uint 68
         %ordered = OpConstant %uint 72
+        %shares = OpConstant %uint 24648
         %one = OpConstant %uint 1
         %one64 = OpConstant %long 1
         %narrow_array = OpTypeRuntimeArray %uint
@@ -218,6 +224,34 @@ fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
         let raced = if ordered { vec![] } else { vec![FaultKind::DataRace] };
         assert_eq!(kinds(&assembled_for(1, &body)), raced, "{between}");
     }
+}
+
+/// Vulkan memory model: private accesses are ordered with those of other invocations by nothing in a dispatch, and what one writes is made
+/// available and visible.
+#[test]
+fn the_vulkan_memory_model_asks_for_more_than_a_barrier() {
+    let body = |write: &str, order: &str, read: &str| {
+        let text = format!(
+            "%other = OpISub %uint %one %i
+            %own_word = OpAccessChain %uints %narrow_words %none %i
+            %other_word = OpAccessChain %uints %narrow_words %none %other
+            OpStore %own_word %one {write}
+            OpControlBarrier %workgroup %workgroup {order}
+            %loaded = OpLoad %uint %other_word {read}
+            OpControlBarrier %workgroup %workgroup {order}
+            OpStore %own_word %loaded {write}"
+        );
+        with_model(1, "VulkanMemoryModel", "Vulkan", &text)
+    };
+    let (shared, full) = ("NonPrivatePointer", "%shares");
+    assert_eq!(exact(&body(shared, full, shared), 0)[..2], [1, 1]);
+    for (write, read) in [("", shared), (shared, ""), ("", "")] {
+        assert_eq!(kinds(&body(write, full, read)), [FaultKind::DataRace], "{write} {read}");
+    }
+    // Ordered, but not made available.
+    assert_eq!(cause(&body(shared, "%ordered", shared), 0, 0), CauseKind::PossibleRace);
+    let [write, read] = ["MakePointerAvailable", "MakePointerVisible"].map(|by| format!("{by}|{shared} %workgroup"));
+    assert_eq!(exact(&body(&write, "%ordered", &read), 0)[..2], [1, 1]);
 }
 
 /// A barrier of a subgroup may order what is done on either side of it, but nothing that comes after it.

@@ -3,8 +3,10 @@
 use super::{Decoder, OUTSIDE, Pointee, Result, Val};
 use crate::inst::{AtomicOp, Inst, IntOp, Order, Reg, Term};
 use crate::ty::{Kind, Layout, Mode};
-use assay_spirv::module::{Instruction, Type, TypeId};
-use assay_spirv::tables::{MEMORY_ACCESS, MemoryAccess, MemorySemantics, Op, Scope, StorageClass};
+use assay_spirv::Module;
+use assay_spirv::grammar::Kind as OperandKind;
+use assay_spirv::module::{Instruction, Section, Type, TypeId};
+use assay_spirv::tables::{MEMORY_ACCESS, MemoryAccess, MemoryModel, MemorySemantics, Op, Scope, StorageClass};
 
 impl Decoder<'_> {
     /// A variable of a function: registers of its own.
@@ -69,7 +71,8 @@ impl Decoder<'_> {
             self.emit(Inst::LocalLoad { dst, pointer: pointer.reg, n });
         } else {
             let leaves = pointee.layout.leaves().into();
-            self.emit(Inst::Load { dst, pointer: pointer.reg, leaves, physical: alignment(pointee, access) });
+            let private = self.sharing.is_private(access);
+            self.emit(Inst::Load { dst, pointer: pointer.reg, leaves, physical: alignment(pointee, access), private });
         }
         Ok(())
     }
@@ -90,7 +93,8 @@ impl Decoder<'_> {
             self.emit(Inst::LocalStore { pointer: pointer.reg, src, n });
         } else {
             let leaves = pointee.layout.leaves().into();
-            self.emit(Inst::Store { pointer: pointer.reg, src, leaves, physical: alignment(pointee, access) });
+            let private = self.sharing.is_private(access);
+            self.emit(Inst::Store { pointer: pointer.reg, src, leaves, physical: alignment(pointee, access), private });
         }
         Ok(())
     }
@@ -258,10 +262,14 @@ impl Decoder<'_> {
         if Scope::from_word(scope).is_none() {
             return self.invalid(format!("scope {scope}"));
         }
+        let (acquire, release) = (both || has(MemorySemantics::ACQUIRE), both || has(MemorySemantics::RELEASE));
+        let shares = |by: MemorySemantics| self.sharing != Sharing::Explicit || has(by);
+        let (visible, available) = (shares(MemorySemantics::MAKE_VISIBLE), shares(MemorySemantics::MAKE_AVAILABLE));
         Ok(Order {
             scope,
-            acquire: both || has(MemorySemantics::ACQUIRE),
-            release: both || has(MemorySemantics::RELEASE),
+            acquire: acquire && visible,
+            release: release && available,
+            partial: (acquire && !visible) || (release && !available),
             buffers: has(MemorySemantics::UNIFORM_MEMORY) || has(MemorySemantics::CROSS_WORKGROUP_MEMORY),
             images: has(MemorySemantics::IMAGE_MEMORY),
             workgroup: has(MemorySemantics::WORKGROUP_MEMORY),
@@ -291,6 +299,43 @@ impl Decoder<'_> {
         let physical = pointee.class == StorageClass::PhysicalStorageBuffer;
         self.emit(Inst::Atomic { op: does, kind, dst, pointer: pointer.reg, args, order, physical });
         Ok(())
+    }
+}
+
+/// What a module has to say so that other invocations see what one has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// Nothing: all accesses are non-private, and what a barrier orders is made available and visible.
+    Implied,
+    /// With the Vulkan memory model: that accesses are non-private, and that barriers make available and visible what they order.
+    Explicit,
+    /// The same, where accesses may make available and visible by themselves: what barriers order is taken to be.
+    ByAccess,
+}
+
+impl Sharing {
+    pub(super) fn of(module: &Module) -> Sharing {
+        let model = module.section(Section::MemoryModel).next().and_then(|i| i.operand(1));
+        if model != Some(MemoryModel::Vulkan.word()) {
+            return Sharing::Implied;
+        }
+        let shares = MemoryAccess(MemoryAccess::MAKE_POINTER_AVAILABLE.0 | MemoryAccess::MAKE_POINTER_VISIBLE.0);
+        let by_access = module.instructions().any(|i| {
+            let mut by_itself = false;
+            let read = module.operands(i, |operand| {
+                let mask = MemoryAccess(i.words[operand.at]);
+                by_itself |= operand.kind == OperandKind::MemoryAccess && mask.intersects(shares);
+            });
+            read.is_ok() && by_itself
+        });
+        if by_access { Sharing::ByAccess } else { Sharing::Explicit }
+    }
+
+    /// Whether an access with these memory operands is private: "for private memory operations to be Location-Ordered between distinct
+    /// agents requires using system-synchronizes-with rather than shader-based synchronization".
+    fn is_private(self, access: &[u32]) -> bool {
+        let shared = access.first().is_some_and(|mask| MemoryAccess(*mask).contains(MemoryAccess::NON_PRIVATE_POINTER));
+        self != Sharing::Implied && !shared
     }
 }
 

@@ -128,6 +128,7 @@ pub(super) struct Decoder<'a> {
     pub(super) unformatted: BTreeMap<Index, Numbers>,
     pub(super) sites: Sites,
     pub(super) environment: floats::Declared,
+    sharing: memory::Sharing,
     /// Whether the module decorates anything `RelaxedPrecision`.
     relaxes: bool,
     /// Whether the instruction that is translated is one on integers of relaxed precision.
@@ -192,6 +193,7 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         unformatted: BTreeMap::new(),
         sites: Sites::under(rules),
         environment: floats::Declared::new(module, usage.function),
+        sharing: memory::Sharing::of(module),
         relaxes: module.all_decorations().any(|(_, d)| d.decoration == Some(Decoration::RelaxedPrecision)),
         relaxing: false,
     };

@@ -202,8 +202,16 @@ impl Run<'_> {
             Inst::Chain { dst, base, constant, terms } => self.chain(*dst, *base, *constant, terms, lanes),
             Inst::LocalLoad { dst, pointer, n } => self.local_load(*dst, *pointer, *n, lanes),
             Inst::LocalStore { pointer, src, n } => self.local_store(*pointer, *src, *n, lanes),
-            Inst::Load { dst, pointer, leaves, physical } => self.load(*dst, *pointer, leaves, *physical, lanes),
-            Inst::Store { pointer, src, leaves, physical } => self.store(*pointer, *src, leaves, *physical, lanes),
+            Inst::Load { dst, pointer, leaves, physical, private } => {
+                self.races.is_private = *private;
+                self.load(*dst, *pointer, leaves, *physical, lanes);
+                self.races.is_private = false;
+            }
+            Inst::Store { pointer, src, leaves, physical, private } => {
+                self.races.is_private = *private;
+                self.store(*pointer, *src, leaves, *physical, lanes);
+                self.races.is_private = false;
+            }
             Inst::Length { dst, pointer, offset, stride } => self.length(*dst, *pointer, (*offset, *stride), lanes),
             Inst::Atomic { op, kind, dst, pointer, args, order, physical } => {
                 self.atomic((*op, *kind), *dst, *pointer, *args, *order, *physical, lanes);

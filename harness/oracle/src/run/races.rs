@@ -29,6 +29,8 @@ const WIDE: u32 = 1 << 27;
 const SHORT: u32 = 1 << 26;
 /// Of atomics, whether their scope reaches no further than the subgroup.
 const CLOSE: u32 = 1 << 25;
+/// Of a time: the access was private.
+const PRIVATE: u32 = 1 << 31;
 /// Numbers begin at 1, and end here.
 const NUMBER: u32 = CLOSE - 1;
 /// So many invocations can be told apart.
@@ -81,6 +83,8 @@ pub(crate) struct Races {
     pub(super) begun: u32,
     /// Counts barriers and fences.
     now: u32,
+    /// Whether the access that is made is private, so that nothing orders it and those of other invocations.
+    pub(super) is_private: bool,
     /// Whether atomics or fences may order workgroups, and invocations of one.
     orders_device: bool,
     orders_group: bool,
@@ -201,8 +205,8 @@ impl Races {
             return None;
         }
         let me = self.first + 1 + lane as u32;
-        let (epoch, now) = (self.epoch(object), self.now);
         let flag = |flag: u32, on: bool| if on { flag } else { 0 };
+        let (epoch, now) = (self.epoch(object), self.now | flag(PRIVATE, self.is_private));
         let of_atomic = |Atomic { wide, narrow, close }: Atomic| {
             flag(WIDE, wide) | flag(SHORT, !wide) | flag(NARROW, narrow) | flag(CLOSE, close)
         };
@@ -234,7 +238,7 @@ impl Races {
             let (who, when) = if write { (own.writer, own.written) } else { (own.reader, own.read) };
             let others = self.others(object, me, (who, when), epoch);
             // Who it is that conflicts is not told apart: perhaps, and of such scope or width, if any of them is.
-            let again = when >= epoch && who & NUMBER == me;
+            let again = when & !PRIVATE >= epoch && who & NUMBER == me;
             let theirs = match () {
                 () if others.any() => who & (PERHAPS | NARROW | CLOSE | WIDE | SHORT),
                 () if again => who & (NARROW | CLOSE | WIDE | SHORT),
@@ -259,9 +263,10 @@ impl Races {
     fn others(&self, object: u32, me: u32, (who, when): (u32, u32), epoch: u32) -> Others {
         let last = who & NUMBER;
         let is_here = self.is_here(last);
+        let since = self.is_private || when & PRIVATE != 0 || when >= epoch;
         Others {
             // Several of this workgroup since its last barrier.
-            here: is_here && when >= epoch && (last != me || who & SEVERAL != 0),
+            here: is_here && since && (last != me || who & SEVERAL != 0),
             // Workgroup memory of another workgroup is other memory.
             abroad: object != 1 && last != 0 && (!is_here || who & ABROAD != 0),
         }
@@ -407,7 +412,11 @@ impl Run<'_> {
         for inst in &program.code {
             match inst {
                 // A barrier of the workgroup is a fence, too: before and after an atomic it orders what another workgroup does.
-                Inst::Barrier { order, .. } if atomics => device |= order.orders_device(),
+                Inst::Barrier { order, .. } => {
+                    device |= atomics && order.orders_device();
+                    // What it orders may be made available and visible by something else.
+                    group |= order.partial;
+                }
                 Inst::Load { leaves, .. } | Inst::Store { leaves, .. } => {
                     let least = leaves.iter().map(|leaf| leaf.kind.bytes()).min().unwrap_or(4);
                     shift = shift.min(least.trailing_zeros());
