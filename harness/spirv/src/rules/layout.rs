@@ -1,11 +1,11 @@
 //! Explicit layouts of buffers: what every device asks for, whatever alignments its features relax.
 
 use super::contents::Contents;
-use super::facts::Facts;
+use super::facts::{Entry, Facts};
 use super::{Findings, On, Rule};
 use crate::module::{Type, TypeId};
 use crate::reflect::{Shape, explicit};
-use crate::tables::{Decoration, Op, StorageClass};
+use crate::tables::{Capability, Decoration, Op, StorageClass};
 
 /// Calls `check` for each member of each structure: its number, its offset, its type.
 fn members(facts: &Facts, found: &mut Findings, check: impl Fn(&crate::reflect::Member, TypeId) -> Option<String>) {
@@ -18,6 +18,19 @@ fn members(facts: &Facts, found: &mut Findings, check: impl Fn(&crate::reflect::
             }
         }
     }
+}
+
+/// The Workgroup variables in an entry point's interface, and whether each is a block.
+fn shared(facts: &Facts, entry: &Entry) -> Vec<(u32, bool)> {
+    let pointee = |word: u32| {
+        let definition = facts.module.definition_of_word(word).filter(|i| i.op == Some(Op::Variable))?;
+        let ty = definition.result_type().and_then(|ty| facts.module.type_declared(ty))?;
+        let (class, pointee) = facts.module.pointer(ty)?;
+        pointee.filter(|_| class == StorageClass::Workgroup)
+    };
+    let block = |ty: TypeId| facts.type_has(ty, Decoration::Block);
+    let words = entry.usage.interface.iter();
+    words.filter_map(|word| Some((*word, block(pointee(*word)?)))).collect()
 }
 
 /// Bytes that every layout aligns a type to.
@@ -98,6 +111,39 @@ pub(super) static RULES: &[Rule] = &[
                     "{variable} in {class} is of a type with {decoration} (on {holder}), which {class} does not allow"
                 ),
             );
+        }),
+    },
+    Rule {
+        name: "workgroup-blocks",
+        id: "SPV_KHR_workgroup_memory_explicit_layout: Either all or none of the Workgroup variables in the entry point interface must point to struct types decorated with Block",
+        says: "with WorkgroupMemoryExplicitLayoutKHR, all Workgroup variables of an entry point are blocks or none is",
+        on: On::EntryPoints(|facts, entry, found| {
+            if !facts.has(Capability::WorkgroupMemoryExplicitLayoutKHR) {
+                return;
+            }
+            let shared = shared(facts, entry);
+            let (block, other) = (shared.iter().find(|one| one.1), shared.iter().find(|one| !one.1));
+            if let Some((block, other)) = block.zip(other) {
+                let (block, other) = (facts.name(block.0), facts.name(other.0));
+                found.at(entry.instruction, format!("{block} in Workgroup is a Block, {other} is none"));
+            }
+        }),
+    },
+    Rule {
+        name: "workgroup-blocks-aliased",
+        id: "SPV_KHR_workgroup_memory_explicit_layout: If more than one Workgroup variable in the entry point interface point to a type decorated with Block, all of them must be decorated with Aliased",
+        says: "with WorkgroupMemoryExplicitLayoutKHR, several Workgroup blocks of an entry point are Aliased",
+        on: On::EntryPoints(|facts, entry, found| {
+            if !facts.has(Capability::WorkgroupMemoryExplicitLayoutKHR) {
+                return;
+            }
+            let mut blocks = shared(facts, entry);
+            blocks.retain(|(_, block)| *block);
+            let aliased = |word: u32| facts.has_decoration(word, Decoration::Aliased);
+            if let (true, Some((word, _))) = (blocks.len() > 1, blocks.iter().find(|(word, _)| !aliased(*word))) {
+                let name = facts.name(*word);
+                found.at(entry.instruction, format!("{name} shares its memory with other blocks, but is not Aliased"));
+            }
         }),
     },
     Rule {
