@@ -322,7 +322,7 @@ fn a_conversion_is_rounded_as_it_is_decorated() {
     let module = spirv(include_str!("../../../shaders/compute/conversion/half_rounded_as_decorated.spvasm"));
     // A little more than 1, a tie above it, -1 less three quarters of a step, and more than the largest half.
     let values = [1.0001, 1.000_488_3, -1.000_732_4, 65_519.0];
-    let given = floats(&values.iter().copied().chain([0.0; 60]).collect::<Vec<_>>());
+    let given = floats(&values.iter().copied().chain([1.0; 60]).collect::<Vec<_>>());
     let outcome = run(&module, [1; 3], vec![given, words(&[0; 32]), words(&[0; 32]), words(&[0; 64])]);
     let halves = |binding, count: usize| exact(&outcome, binding)[..count].to_vec();
     assert_eq!(halves(1, 2), [0x3c00_3c00, 0x7bff_bc01]);

@@ -25,6 +25,9 @@ impl Reading {
     /// How many spans are kept apart; of more the nearest are joined.
     const PARTS: usize = 6;
 
+    /// Up to how many members are taken one by one where each has a result of its own.
+    const MEMBERS: i64 = 4;
+
     /// The least span that holds all members.
     pub(crate) fn hull(&self) -> Span {
         Span { lo: self.parts[0].lo, hi: self.parts[self.parts.len() - 1].hi }
@@ -48,6 +51,16 @@ impl Reading {
             parts.remove(nearest);
         }
         Reading { parts }
+    }
+
+    /// The same with each member by itself, if they are few: results that are further apart than their operands leave room between them
+    /// that is no member.
+    fn members(&self) -> Reading {
+        let more = |count: i64, span: &Span| count.saturating_add(span.hi.saturating_sub(span.lo)).saturating_add(1);
+        if self.parts.iter().fold(0, more) > Reading::MEMBERS {
+            return self.clone();
+        }
+        Reading { parts: self.parts.iter().flat_map(|span| (span.lo..=span.hi).map(Span::point)).collect() }
     }
 
     fn map(&self, f: impl Fn(Span) -> Span) -> Reading {
@@ -168,7 +181,7 @@ impl Spans<'_> {
                 Ok(span)
             })
         };
-        let found = over_parts(&[a, b], range)?;
+        let found = over_parts(&[&a.members(), &b.members()], range)?;
         let zero = rounded_up.get().then_some(Span::ZERO);
         self.settled(Reading::union(found.parts.into_iter().chain(zero)))
     }
