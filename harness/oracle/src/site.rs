@@ -117,8 +117,8 @@ impl Sites {
         let widths = call.operands.iter().map(|t| t.len() as u32).collect();
         let reference = call.reference();
         let direct = Direct::new(&call, reference.environment(0), &operands, &results);
-        // Of denormals WGSL permits more than these do.
-        let wider = call.rules == Rules::Wgsl && matches!(call.op, Op::FMin | Op::FMax | Op::FClamp);
+        // Of denormals WGSL permits more than these do, in one reading or in both.
+        let wider = call.rules == Rules::Wgsl && matches!(call.op, Op::FMin | Op::FMax | Op::FClamp | Op::FConvert);
         let direct = direct.filter(|_| !wider);
         self.all.push(Site { reference, components, widths, operands, results, free, direct, call });
         Some(self.all.len() as u32 - 1)

@@ -4,7 +4,7 @@ use crate::{
     Environment, Modes, Op, Rules, Scalar, Type,
     classify::classify,
     domain,
-    evaluate::{self, Slot},
+    evaluate::{self, CONVERTED, Slot},
     table::{self, Accuracy},
     trace::Trace,
 };
@@ -315,7 +315,12 @@ impl Reference {
 
     /// The lenient reading, whether or not it permits more.
     fn lenient(&self, slot: usize, operands: &[u64]) -> Option<Lenient> {
-        let outcome = self.slots[slot].evaluate(operands, None, true, &Trace::off());
+        let part = &self.slots[slot];
+        if let Some(flushing) = part.flushing() {
+            let outcome = flushing.evaluate(operands, None, true, &Trace::off());
+            return Some(Lenient { set: outcome.set, doubt: outcome.doubt.unwrap_or(CONVERTED) });
+        }
+        let outcome = part.evaluate(operands, None, true, &Trace::off());
         Some(Lenient { set: outcome.set, doubt: outcome.doubt? })
     }
 

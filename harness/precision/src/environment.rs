@@ -90,6 +90,11 @@ impl Environment {
         Environment { flush_operands: false, flush_results, ..self }
     }
 
+    /// The same where denormals may be flushed, and the sign of a zero is free.
+    pub(crate) fn flushing(self) -> Environment {
+        Environment { flush_operands: true, flush_results: Flush::May, nsz: true, ..self }
+    }
+
     /// Whether a result that may overflow may be anything: Vulkan's text may be read so, WGSL's says so.
     pub(crate) fn overflow_is_anything(&self) -> bool {
         self.rules == Rules::Wgsl && self.not_inf

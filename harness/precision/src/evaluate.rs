@@ -84,6 +84,11 @@ const OF_INFINITY: &str =
 const STEP_OF_NAN: &str = "a NaN is not less than the edge, but whether Step is defined of one is not said";
 const UNPACKED: &str = "the instruction preserves bits, but is in no list of those that keep NaNs, infinities and signed zeros, and may \
      flush denormals";
+pub(crate) const CONVERTED: &str = "WGSL's conversions are not among the operations that may flush denormals, and are where others \
+     are that do; they name the sign of an integer's zero, which may be ignored elsewhere";
+const EXPONENT_OF_ZERO: &str = "WGSL says that the fraction of zero is zero, and nothing of its exponent";
+pub(crate) const FLOORED: &str =
+    "WGSL inherits fract from x - floor(x), each step of which may flush a denormal on its own";
 const RETURNED: &str = "an atomic returns the original value, and DenormFlushToZero demands zero of denormal results";
 const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instruction set gives zero";
 
@@ -132,7 +137,11 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             let format = result.format().or(operands[0].format()).unwrap_or(F32);
             let from = inputs[0].1.format().unwrap_or(format);
             let env = Environment::new(&call.modes, row.lists, format, from).under(call.rules);
-            let env = if is_of_float8(call.op, inputs[0].1, result) { env.keeping_denormals() } else { env };
+            let keeps = is_of_float8(call.op, inputs[0].1, result) || wgsl::converts(call.op, call.rules);
+            let env = if keeps { env.keeping_denormals() } else { env };
+            // "If X is zero and of integer scalar type, then XOut has a zero sign bit."
+            let positive = keeps && inputs[0].1.format().is_none();
+            let env = Environment { nsz: env.nsz && !positive, ..env };
             // Of a comparison it is the operands that are of 32 bits.
             let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
             let relaxed = call.modes.relaxed
@@ -151,6 +160,13 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
         }
     }
     slots
+}
+
+impl Slot {
+    /// The same as a lenient reading has it that takes conversions of WGSL for operations that may flush, and their zeros for any.
+    pub(crate) fn flushing(&self) -> Option<Slot> {
+        wgsl::converts(self.op, self.env.rules).then(|| Slot { env: self.env.flushing(), ..self.clone() })
+    }
 }
 
 /// Whether it converts float8 to binary16, which preserves denormals.
@@ -283,12 +299,16 @@ impl<'a> Run<'a> {
             Kernel::Measured => (Set::anything(), None),
             Kernel::Exact(exact) => {
                 let set = self.listed(*exact, x);
+                let words = match slot.env.rules {
+                    Rules::Vulkan => exact.words(),
+                    Rules::Wgsl => wgsl::of(slot.op).map_or(exact.words(), |row| row.words),
+                };
                 match slot.result.format() {
                     Some(format) => {
-                        self.trace.note(|| format!("{}: {}", exact.words(), show::set(&set, format)));
+                        self.trace.note(|| format!("{words}: {}", show::set(&set, format)));
                         self.note_exact(&set, format);
                     }
-                    None => self.trace.note(|| format!("{}: {}", exact.words(), show::integers(&set, slot.result))),
+                    None => self.trace.note(|| format!("{words}: {}", show::integers(&set, slot.result))),
                 }
                 self.discrete(self.finish(set, false))
             }
@@ -352,6 +372,9 @@ impl<'a> Run<'a> {
         match exact {
             Exact::QuantizeToF16 => Some((QUANTIZED, nearest_halves(x[0], F32))),
             Exact::Step if nan(0) || nan(1) => Some((STEP_OF_NAN, Set::anything())),
+            Exact::Exponent if self.slot.env.rules == Rules::Wgsl && self.slot.env.format.is_zero(x[0]) => {
+                Some((EXPONENT_OF_ZERO, Set::anything()))
+            }
             Exact::UnpackDouble => Some((UNPACKED, self.unpacked(x[0]))),
             _ => None,
         }
@@ -532,7 +555,16 @@ impl<'a> Run<'a> {
             self.trace.note(|| "an exponent below the smallest normal's may flush the result to zero".into());
             set.insert(RankRange::new(-1, 0));
         }
+        if self.may_floor_a_zero() && slot.env.format.is_denormal(x[0]) && slot.env.format.is_negative(x[0]) {
+            self.doubt.set(Some(FLOORED));
+            set.insert(RankRange::point(slot.env.format.rank(x[0])));
+        }
         set
+    }
+
+    /// Whether `fract` may flush what it takes the floor of and not what it subtracts that from.
+    pub(crate) fn may_floor_a_zero(&self) -> bool {
+        self.lenient && self.slot.env.rules == Rules::Wgsl && matches!(self.slot.kernel, Kernel::Real(Real::Fract))
     }
 
     /// The half that an unpacking slot reads.

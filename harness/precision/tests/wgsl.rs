@@ -1,7 +1,7 @@
 //! WGSL's rows against its text, typed in again from the specification, and what it defines otherwise than Vulkan.
 
 use assay_float::{F16, F32, RankRange, Set};
-use assay_precision::{Call, Modes, Op, Rules, Scalar, Spelling, Verdict};
+use assay_precision::{Call, Modes, Op, Operand, Rules, Scalar, Spelling, Verdict};
 
 const F: Scalar = Scalar::Float(F32);
 const H: Scalar = Scalar::Float(F16);
@@ -50,7 +50,7 @@ const TEXT: &[(&[Op], &str, &str, &str)] = &[
     (
         &[Op::FClamp],
         "clamp(x, y, z)",
-        "correctly rounded: min(max(x, low), high) or the median of the three; of subnormal operands any",
+        "correctly rounded: min(max(x, low), high) or the median of the three; of two subnormal operands of min or max either",
         "",
     ),
     (&[Op::Cos, Op::Sin], "", "absolute error <= 2^-11 inside [-pi, pi]", "absolute error <= 2^-7 inside [-pi, pi]"),
@@ -280,6 +280,12 @@ fn clamp_is_defined_for_limits_in_either_order() {
         assert!(tiny.contains_rank(rank), "{rank}");
     }
     assert!(!tiny.contains_rank(7) && !tiny.contains_rank(bits(1.0) as i64));
+    // -1 is raised to the lower of two subnormal limits, and the lesser of these may be either.
+    for (got, expected) in [(5, Verdict::Pass), (9, Verdict::Pass), (0, Verdict::Pass), (7, Verdict::Fail)] {
+        assert_eq!(verdict(&clamp, &[bits(-1.0), 5, 9], got), expected, "{got}");
+    }
+    assert_eq!(verdict(&clamp, &[bits(-1.0), 5, 9], bits(-1.0)), Verdict::Fail);
+    assert_eq!(verdict(&clamp, &[bits(2.0), 5, 9], 7), Verdict::Fail);
     let integers = wgsl(Op::SClamp, I, None);
     assert_eq!(only(&integers, &[7, 9, 3]), Set::point(3));
     assert_eq!(
@@ -356,6 +362,59 @@ fn nothing_is_required_where_wgsl_states_no_accuracy() {
     assert!(only(&quantize, &[bits(65505.0)]).is_anything());
     assert_eq!(verdict(&quantize, &[bits(2f32.powi(-24))], bits(2f32.powi(-24))), Verdict::Pass);
     assert_eq!(verdict(&quantize, &[bits(2f32.powi(-24))], 0), Verdict::Pass);
+}
+
+/// "Other operations are required to preserve subnormal numbers", and conversions are in another section than those that need not.
+#[test]
+fn conversions_keep_denormals() {
+    let (widened, narrowed) = (wgsl(Op::FConvert, F, Some(H)), wgsl(Op::FConvert, H, Some(F)));
+    let least = bits(2f32.powi(-24));
+    let verdicts = |call: &Call, x: u64| [least, 0, bits(1.0), 1].map(|got| verdict(call, &[x], got));
+    use Verdict::{Fail, Pass, QualityWarning as Warned};
+    assert_eq!(verdicts(&widened, 1), [Pass, Warned, Fail, Fail]);
+    assert_eq!(verdicts(&vulkan(&widened), 1)[..2], [Pass, Pass]);
+    let halves = |x: u64| [0, 1, 2].map(|got| verdict(&narrowed, &[x], got));
+    assert_eq!(halves(least), [Warned, Pass, Fail]);
+    // A denormal single lies between zero and the least half.
+    assert_eq!(halves(5), [Pass, Pass, Fail]);
+    // "If X is zero and of integer scalar type, then XOut has a zero sign bit."
+    let minus = 0x8000_0000;
+    for (op, from) in [(Op::ConvertSToF, I), (Op::ConvertUToF, U)] {
+        let call = wgsl(op, F, Some(from));
+        assert_eq!([0, minus, 1].map(|got| verdict(&call, &[0], got)), [Pass, Warned, Fail], "{op}");
+        assert_eq!(verdict(&vulkan(&call), &[0], minus), Pass);
+        assert_eq!(verdict(&call, &[7], bits(7.0)), Pass);
+    }
+    // The same of sets.
+    let set = Set::range(0, 3);
+    let over = widened.reference().permitted_over(0, &[Operand::Set(set)]).permitted;
+    assert!(!over.usual.is_anything() && over.usual.contains_rank(least as i64));
+    let all = Set::range(1, 1000);
+    let over = widened.reference().permitted_over(0, &[Operand::Set(all)]).permitted;
+    assert!(!over.usual.contains_rank(0) && over.lenient.is_some_and(|l| l.set.contains_rank(0)));
+}
+
+/// What the text leaves in doubt is not held against a driver.
+#[test]
+fn doubts_of_parts_are_warnings() {
+    use Verdict::{Fail, Pass, QualityWarning as Warned};
+    let frexp = wgsl(Op::FrexpStruct, F, None);
+    let verdicts = |x: u64, got: [u64; 2]| {
+        let judged = frexp.judge(&[x], &got);
+        [judged[0].verdict, judged[1].verdict]
+    };
+    assert_eq!([verdicts(0, [0, 0]), verdicts(0, [0, u64::from(-149i32 as u32)])], [[Pass, Pass], [Pass, Warned]]);
+    assert_eq!(verdicts(bits(3.0), [bits(0.75), 3]), [Pass, Fail]);
+    let over = frexp.reference().permitted_over(1, &[Operand::Set(Set::range(-1, 0))]).permitted;
+    assert!(over.lenient.is_some_and(|l| l.set.is_anything()));
+    // Each step of x - floor(x) may flush on its own.
+    let fract = wgsl(Op::Fract, F, None);
+    let tiny = u64::from((-f32::from_bits(5)).to_bits());
+    assert_eq!([bits(1.0), 0, tiny, tiny + 1].map(|got| verdict(&fract, &[tiny], got)), [Pass, Pass, Warned, Fail]);
+    assert_eq!(verdict(&vulkan(&fract), &[tiny], tiny), Fail);
+    let denormals = Operand::Set(Set::range(-200, -2));
+    let over = fract.reference().permitted_over(0, &[denormals]).permitted;
+    assert!(!over.usual.contains_rank(-6) && over.lenient.is_some_and(|l| l.set.contains_rank(-6)));
 }
 
 #[test]

@@ -14,8 +14,12 @@ mod discrete;
 mod parts;
 
 use crate::{
-    Flush, Lenient, Permitted, Reference, Scalar, evaluate::Kernel, evaluate::Run, evaluate::Slot, relaxed,
+    Flush, Lenient, Permitted, Reference, Rules, Scalar,
+    evaluate::{CONVERTED, FLOORED, Kernel, Run, Slot},
+    real::Real,
+    relaxed,
     trace::Trace,
+    wgsl,
 };
 use assay_float::{F64, RankRange, Set};
 use parts::{Part, members, parts};
@@ -100,7 +104,9 @@ impl Reference {
         if !(part.may_differ() || part.env.not_inf && may_be_infinite(part, &usual)) {
             return Over { permitted: Permitted { usual, lenient: None }, tightness };
         }
-        let (set, loosest, doubt) = word(part, operands, (effort, true));
+        let flushing = part.flushing();
+        let (set, loosest, doubt) = word(flushing.as_ref().unwrap_or(part), operands, (effort, true));
+        let doubt = doubt.or(flushing.map(|_| CONVERTED));
         let lenient = doubt.filter(|_| set != usual).map(|doubt| Lenient { set, doubt });
         Over { permitted: Permitted { usual, lenient }, tightness: tightness.max(loosest) }
     }
@@ -138,6 +144,9 @@ impl Slot {
         // Of those with a formula, every one; these the instruction set names results of.
         let rows = matches!(self.op, Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::InverseSqrt)
             || matches!(self.kernel, Kernel::Formula(_))
+            || wgsl::converts(self.op, self.env.rules)
+            || (self.env.rules == Rules::Wgsl
+                && matches!(self.kernel, Kernel::Real(Real::Fract) | Kernel::Exact(Exact::Exponent)))
             || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf | Exact::Step))
             || (self.env.flush_results == Flush::Must && matches!(self.kernel, Kernel::Exact(Exact::Copy)))
             || matches!(self.kernel, Kernel::Exact(exact) if exact.chooses() && self.env.flush_operands);
@@ -177,6 +186,15 @@ fn over(slot: &Slot, sets: &[Set], (effort, lenient): (Effort, bool)) -> (Set, T
     let walk =
         Walk { run: Run::new(slot, None, lenient, &trace), slot, effort, tightness: Cell::new(Tightness::Union) };
     let mut set = walk.all(sets);
+    let edge = slot.env.format.min_normal();
+    if walk.run.may_floor_a_zero() && !set.is_anything() {
+        let denormal =
+            |r: &RankRange| (r.lo <= -2 && r.hi >= -edge).then(|| RankRange::new(r.lo.max(-edge), r.hi.min(-2)));
+        sets[0].ranges().iter().filter_map(denormal).for_each(|range| {
+            set.insert(range);
+            walk.run.doubt.set(Some(FLOORED));
+        });
+    }
     if slot.relaxed && !set.is_anything() {
         let (more, tightness) = relaxed::over(slot, sets);
         set.union_with(&more);

@@ -44,21 +44,22 @@ fn points(f: Format, bits: &[u64]) -> Set {
     set
 }
 
-/// Either `min(max(x, low), high)` or the median of the three; "if x and either low or high are subnormal, the result may be
-/// any of the subnormal values".
+/// "Either min(max(e, low), high), or the median of the three values e, low, high"; of `min` and `max`, "if both e1 and e2 are subnormal,
+/// then the result may be either value".
 fn clamp(x: &[u64], f: Format) -> Set {
     if x.iter().any(|&bits| f.is_nan(bits)) {
         return Set::anything();
     }
-    let [value, low, high] = [x[0], x[1], x[2]].map(|bits| f.rank(bits));
-    let mut median = [value, low, high];
-    median.sort_unstable();
-    let mut set = Set::point(value.max(low).min(high));
-    set.insert(RankRange::point(median[1]));
-    if f.is_denormal(x[0]) && (f.is_denormal(x[1]) || f.is_denormal(x[2])) {
-        let denormals: Vec<u64> = x.iter().copied().filter(|&bits| f.is_denormal(bits)).collect();
-        set.union_with(&points(f, &denormals));
-    }
+    let extreme = |[a, b]: [u64; 2], least: bool| match f.is_denormal(a) && f.is_denormal(b) {
+        true => [a, b],
+        false => [if (f.rank(a) <= f.rank(b)) == least { a } else { b }; 2],
+    };
+    let raised = extreme([x[0], x[1]], false);
+    let clamped = raised.map(|bits| extreme([bits, x[2]], true)).concat();
+    let mut median = [x[0], x[1], x[2]];
+    median.sort_unstable_by_key(|&bits| f.rank(bits));
+    let mut set = points(f, &clamped);
+    set.insert(RankRange::point(f.rank(median[1])));
     set
 }
 

@@ -14,11 +14,17 @@ pub(crate) use table::of;
 pub use table::{NotInWgsl, Spelling};
 
 use crate::{
-    Op,
+    Op, Rules,
     formula::Formula,
     real::{Bound, Real},
 };
 use assay_float::{F16, Format};
+
+/// Whether it is a conversion to floats by WGSL's rules: "Any inputs or outputs of operations listed in [Floating Point Accuracy] may be
+/// flushed to zero (..) Other operations are required to preserve subnormal numbers", and "Floating Point Conversion" is another section.
+pub(crate) fn converts(op: Op, rules: Rules) -> bool {
+    rules == Rules::Wgsl && matches!(op, Op::ConvertSToF | Op::ConvertUToF | Op::FConvert)
+}
 
 /// A formula in the words of WGSL's table, with the absolute error that is permitted beside it.
 pub(crate) fn formula(op: Op, format: Format, formula: Formula) -> Formula {

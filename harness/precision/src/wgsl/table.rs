@@ -153,7 +153,7 @@ pub(crate) fn of(op: Op) -> Result<Row, &'static str> {
         Op::FClamp => row(
             Function("clamp"),
             E(Exact::Clamp),
-            "correctly rounded: min(max(x, low), high) or the median of the three; of subnormal operands any",
+            "correctly rounded: min(max(x, low), high) or the median of the three; of two subnormal operands of min or max either",
         ),
         Op::UClamp => integer("clamp", Exact::UClamp),
         Op::SClamp => integer("clamp", Exact::SClamp),
