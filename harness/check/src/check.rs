@@ -6,7 +6,7 @@ use crate::picture::picture;
 use crate::pointed::made_up;
 use crate::replay::{Ran, Replayed};
 use crate::sample::{self, Resolved};
-use crate::setup::{Descriptor, Setup, spec_values};
+use crate::setup::{Descriptor, Setup};
 use crate::trace::{Recorded, instrument};
 use crate::verdict::{Comparison, complete, expect};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
@@ -66,8 +66,7 @@ impl<'a> Check<'a> {
     pub fn new(subject: &'a Subject, options: &Options) -> Result<Check<'a>, CheckError> {
         subject.must_be_legal()?;
         let setup = Setup::new(subject, options)?;
-        let program = Program::under(setup.rules, &subject.source.module, &setup.entry, &spec_values(&setup.specs));
-        let program = program.map_err(|error| oracle(subject, error))?;
+        let program = setup.program(&subject.source.module).map_err(|error| oracle(subject, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
         let sample = options.sample;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());

@@ -7,7 +7,7 @@ use crate::pointed::{self, Word, is_name, is_pointed};
 use crate::texels::Texels;
 use crate::{AddressWord, BindingName, CheckError, PointedForm, Subject};
 use assay_case::{Mixture, Values};
-use assay_oracle::{Buffer, Dispatch, Resource, Robustness, Slot, SpecValues};
+use assay_oracle::{Buffer, Dispatch, Program, ProgramError, Resource, Robustness, Slot, SpecValues};
 use assay_precision::{Rules, Scalar};
 use assay_spirv::Module;
 use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape, usages};
@@ -81,6 +81,8 @@ impl Descriptor {
 pub struct Setup {
     /// Whose accuracy rules hold.
     pub rules: Rules,
+    /// Whether the shader is WGSL, and means what WGSL says: by WGSL's rules it does.
+    wgsl: bool,
     /// The entry point's name.
     pub entry: String,
     /// Invocations of a workgroup along x, y and z.
@@ -134,6 +136,7 @@ impl Setup {
         let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
         let mut setup = Setup {
             rules: options.rules,
+            wgsl: options.rules == Rules::Wgsl && subject.wgsl().is_some(),
             entry: entry.name.clone(),
             local,
             groups,
@@ -168,6 +171,18 @@ impl Setup {
         setup.take_inputs(options)?;
         setup.take_states(options)?;
         Ok(setup)
+    }
+
+    /// A module of the shader, ready to be interpreted.
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub(crate) fn program(&self, module: &Module) -> Result<Program, ProgramError> {
+        let specs = spec_values(&self.specs);
+        match self.wgsl {
+            true => Program::of_wgsl(module, &self.entry, &specs),
+            false => Program::under(self.rules, module, &self.entry, &specs),
+        }
     }
 
     fn add(
@@ -658,7 +673,7 @@ fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec
 }
 
 /// The values as the oracle takes them.
-pub(crate) fn spec_values(specs: &[Spec]) -> SpecValues {
+fn spec_values(specs: &[Spec]) -> SpecValues {
     specs.iter().map(|spec| (spec.id, spec.bits)).collect()
 }
 

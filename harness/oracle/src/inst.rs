@@ -404,6 +404,13 @@ pub(crate) enum Inst {
         dst: Reg,
         n: u32,
     },
+    /// Floats as operations of WGSL pass them on that need not keep all of them: see [`Program::of_wgsl`](crate::Program::of_wgsl).
+    Pass {
+        dst: Reg,
+        n: u32,
+        /// Whether zeros may come with either sign for certain.
+        signs: bool,
+    },
     /// These registers hold a constant.
     Set {
         dst: Reg,

@@ -287,6 +287,25 @@ pub enum CauseKind {
     Sample,
 }
 
+impl CauseKind {
+    /// Whether it is the text that leaves a value open, and not what this interpreter can or may follow.
+    pub fn is_of_the_text(self) -> bool {
+        match self {
+            CauseKind::Unspecified
+            | CauseKind::NoRequirement
+            | CauseKind::Uninitialized
+            | CauseKind::Robustness
+            | CauseKind::Fault => true,
+            CauseKind::Order
+            | CauseKind::SubgroupLayout
+            | CauseKind::Precision
+            | CauseKind::Budget
+            | CauseKind::PossibleRace
+            | CauseKind::Sample => false,
+        }
+    }
+}
+
 impl std::fmt::Display for CauseKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -37,6 +37,10 @@ pub struct Program {
     pub(crate) zeroed: Vec<(u64, u64)>,
     pub(crate) builtins: Vec<(BuiltIn, Reg, u32)>,
     pub(crate) sites: Vec<Site>,
+    /// Whether it is a translation of WGSL, and means what WGSL says: see [`Program::of_wgsl`].
+    pub(crate) wgsl: bool,
+    /// Pointer registers into values that the translation of WGSL keeps in memory to index them.
+    pub(crate) kept: BTreeSet<Reg>,
     /// The flags that hold for bit-preserving operations, by format.
     pub(crate) copied: Vec<(Fmt, FastMath)>,
     /// Whether subgroups may have varying sizes: the module is one of SPIR-V 1.6 or later.
@@ -185,13 +189,29 @@ impl Program {
         Program::under(Rules::Vulkan, module, entry, spec)
     }
 
-    /// The same, of a module that is a translation of WGSL and is judged by WGSL's accuracy rules wherever an instruction is the
-    /// counterpart of an expression of WGSL.
+    /// The same, judged by the accuracy rules of WGSL, if these are given, wherever an instruction is the counterpart of an expression of
+    /// WGSL. All else means what SPIR-V says.
     ///
     /// # Errors
     /// As [`Program::new`].
     pub fn under(rules: Rules, module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
-        crate::decode::program(rules, module, entry, spec)
+        crate::decode::program(rules, false, module, entry, spec)
+    }
+
+    /// The same of a module that is a translation of WGSL as it is written. Beside WGSL's accuracy rules, what WGSL says holds where SPIR-V
+    /// says nothing or less:
+    ///
+    /// * "The number of bits to shift is the value of e2, modulo the bit width of e1";
+    /// * `textureStore` of integers takes the nearest that the format has ("Channel Formats"), and "will not be executed" outside a texture,
+    ///   where `textureLoad` gives one of several values;
+    /// * an index outside a value gives an "indeterminate value", which may decide a branch;
+    /// * floats that `bitcast`, `transpose` and copies between invocations pass on may be flushed, and are assumed to be finite ("Differences
+    ///   from IEEE-754").
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub fn of_wgsl(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
+        crate::decode::program(Rules::Wgsl, true, module, entry, spec)
     }
 
     /// The entry point's name.

@@ -5,7 +5,7 @@ use super::records::Record;
 use super::{Reading, Traced, free_slot};
 use crate::Setup;
 use crate::verdict::Permitted;
-use assay_oracle::{Buffer, Dispatch, Layout, Limits, Memory, Program, Resource};
+use assay_oracle::{Buffer, Dispatch, Layout, Limits, Memory, Resource};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, PlainKind, instruction};
 use assay_spirv::module::Index;
@@ -46,7 +46,7 @@ pub(super) fn judge(reading: &Reading<'_>, record: &Record) -> Option<Judged> {
     let (each, layout) = if record.between { (traced.rows.each, reading.layout()?) } else { (1, Layout::Unknown) };
     let apart = if record.between { reading.apart(record, &layout) } else { BTreeSet::new() };
     let parsed = Module::parse(alone(module, setup, traced, record, each)?).ok()?;
-    let program = Program::under(setup.rules, &parsed, &setup.entry, &crate::setup::spec_values(&setup.specs)).ok()?;
+    let program = setup.program(&parsed).ok()?;
     let slot = free_slot(&setup.descriptors, 1);
     let widths: Vec<u32> = record.result.form.parts.iter().map(|part| part.scalar().width()).collect();
     let bytes = traced.rows.count() / u64::from(each) * widths.len() as u64 * u64::from(SCALAR);

@@ -135,6 +135,7 @@ impl Decoder<'_> {
                         copy(self, dst.reg + c * rows + r, src.reg + r * columns + c, 1);
                     }
                 }
+                self.pass(&dst, true);
             }
             Op::Select => {
                 let (cond, a, b) = (self.operand(i, 0)?, self.operand(i, 1)?, self.operand(i, 2)?);
@@ -152,6 +153,7 @@ impl Decoder<'_> {
                 if src.n * from != dst.n * to && op == Op::Bitcast {
                     return self.invalid("OpBitcast between different sizes");
                 }
+                let src = self.passed(src, &dst)?;
                 if from == to {
                     copy(self, dst.reg, src.reg, dst.n);
                 } else if op == Op::Bitcast {
@@ -161,6 +163,7 @@ impl Decoder<'_> {
                     let widths = (from, to);
                     self.int(IntOp::ZeroExtend, widths, dst.reg, dst.n, [src.reg, 0, 0, 0], 0);
                 }
+                self.pass(&dst, true);
             }
             _ => return self.unsupported(op.name()),
         }

@@ -69,6 +69,9 @@ impl Decoder<'_> {
             }
             *arg = operand.reg;
         }
+        if let (true, IntOp::Shl | IntOp::Shr | IntOp::Sar) = (self.wgsl, simple) {
+            args[1] = self.modulo_width((args[1], dst.n), self.kind(&a).width())?;
+        }
         let widths = (self.kind(&a).width(), self.kind(&dst).width());
         self.int(simple, widths, dst.reg, dst.n, args, 0);
         Ok(())

@@ -38,7 +38,13 @@ impl Decoder<'_> {
                 let initial = self.val(initial)?;
                 self.emit(Inst::Copy { dst: storage, src: initial.reg, n: initial.n, load: false });
             }
-            None => self.emit(Inst::Undef { dst: storage, n }),
+            None => {
+                // The translation gives each variable of WGSL an initial value, and none to what it keeps a value in to index it.
+                if self.wgsl {
+                    self.kept.insert(val.reg);
+                }
+                self.emit(Inst::Undef { dst: storage, n });
+            }
         }
         Ok(())
     }
@@ -165,6 +171,9 @@ impl Decoder<'_> {
             layout = part;
         }
         let fixed = pointee.fixed.filter(|_| terms.is_empty() && !outside).map(|reg| reg + constant as Reg);
+        if self.kept.contains(&base.reg) {
+            self.kept.insert(dst.reg);
+        }
         self.rebind(i, dst.clone(), Pointee { class: pointee.class, layout, fixed });
         if outside {
             self.emit_once(Inst::Set { dst: dst.reg, bits: Box::new([OUTSIDE]) });

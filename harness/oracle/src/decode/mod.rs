@@ -13,6 +13,7 @@ mod relaxed;
 mod subgroups;
 mod support;
 mod verify;
+mod wgsl;
 
 use crate::dispatch::SpecValues;
 use crate::error::{Place, ProgramError};
@@ -127,6 +128,10 @@ pub(super) struct Decoder<'a> {
     /// What accesses to images without a format take their texels for.
     pub(super) unformatted: BTreeMap<Index, Numbers>,
     pub(super) sites: Sites,
+    /// Whether the module is a translation of WGSL.
+    pub(super) wgsl: bool,
+    /// Pointer registers into values that the translation of WGSL keeps in memory to index them.
+    pub(super) kept: BTreeSet<Reg>,
     pub(super) environment: floats::Declared,
     sharing: memory::Sharing,
     /// Whether the module decorates anything `RelaxedPrecision`.
@@ -138,7 +143,7 @@ pub(super) struct Decoder<'a> {
 type Result<T = ()> = std::result::Result<T, ProgramError>;
 
 /// Reads an entry point of a module.
-pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecValues) -> Result<Program> {
+pub(crate) fn program(rules: Rules, wgsl: bool, module: &Module, entry: &str, spec: &SpecValues) -> Result<Program> {
     let usages = reflect::usages(module);
     let models = [Some(ExecutionModel::GLCompute), Some(ExecutionModel::Kernel)];
     let computes = || usages.iter().filter(|u| models.contains(&u.model));
@@ -192,6 +197,8 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         pushed: BTreeSet::new(),
         unformatted: BTreeMap::new(),
         sites: Sites::under(rules),
+        wgsl,
+        kept: BTreeSet::new(),
         environment: floats::Declared::new(module, usage.function),
         sharing: memory::Sharing::of(module),
         relaxes: module.all_decorations().any(|(_, d)| d.decoration == Some(Decoration::RelaxedPrecision)),
@@ -239,6 +246,8 @@ pub(crate) fn program(rules: Rules, module: &Module, entry: &str, spec: &SpecVal
         fresh: decoder.fresh,
         builtins: decoder.builtins,
         sites,
+        wgsl,
+        kept: decoder.kept,
         copied,
         varies,
         reconverges,

@@ -107,6 +107,9 @@ impl Decoder<'_> {
         };
         let (value, n) = value.map_or((0, 0), |val| (val.reg, val.n));
         self.emit(Inst::Subgroup { op, dst: dst.reg, value, n, second });
+        if op.is_copy() {
+            self.pass(&dst, true);
+        }
         Ok(())
     }
 }

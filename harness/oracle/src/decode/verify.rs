@@ -38,6 +38,7 @@ fn made(inst: &Inst, sites: &[Site]) -> Option<Span> {
         | Inst::Undef { .. }
         | Inst::Relax { .. }
         | Inst::Filtered { .. }
+        | Inst::Pass { .. }
         | Inst::Set { .. }
         | Inst::LocalLoad { .. }
         | Inst::LocalStore { .. }
@@ -93,7 +94,9 @@ fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
         }
         Inst::Extract { dst, src, n, index } => vec![one(dst), many(src, n), one(index)],
         Inst::Insert { dst, src, n, value, index } => vec![many(dst, n), many(src, n), one(value), one(index)],
-        Inst::Undef { dst, n } | Inst::Filtered { dst, n } | Inst::Relax { dst, n, .. } => vec![many(dst, n)],
+        Inst::Undef { dst, n } | Inst::Filtered { dst, n } | Inst::Relax { dst, n, .. } | Inst::Pass { dst, n, .. } => {
+            vec![many(dst, n)]
+        }
         Inst::Set { dst, bits } => vec![(*dst, bits.len() as u64)],
         Inst::Chain { dst, base, terms, .. } => {
             terms.iter().map(|term| one(&term.index)).chain([one(dst), one(base)]).collect()

@@ -122,6 +122,10 @@ impl Run<'_> {
             Ok(targets) => {
                 let end = self.columns.len() as u64;
                 let wrong = |target: &u64| target.saturating_add(u64::from(n)) > end;
+                if self.program.kept.contains(&pointer) && targets.iter().any(wrong) {
+                    // Of a value, not of a variable.
+                    return Err(self.cause(CauseKind::Unspecified));
+                }
                 if targets.iter().all(wrong) {
                     let which = outside(targets[0]).and_then(|which| self.beyond.get(which.checked_sub(1)?).copied());
                     let beyond = || match which {

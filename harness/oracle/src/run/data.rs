@@ -112,9 +112,13 @@ impl Run<'_> {
         self.give(dst, d);
     }
 
-    /// Whether nothing is required of what depends on this cause: it is not just unknown to us.
+    /// Whether nothing is required of what depends on this cause: it is not just unknown to us. WGSL's indeterminate values are some
+    /// value, whatever depends on them.
     pub(super) fn is_undefined(&self, cause: u32) -> bool {
-        matches!(self.log.kind(cause), CauseKind::Unspecified | CauseKind::Uninitialized | CauseKind::Fault)
+        match self.log.kind(cause) {
+            CauseKind::Unspecified => !self.program.wgsl,
+            kind => matches!(kind, CauseKind::Uninitialized | CauseKind::Fault),
+        }
     }
 
     pub(super) fn recast(&mut self, dst: Reg, src: Reg, n: u32, widths: (u8, u8), lanes: Lanes) {
@@ -189,6 +193,8 @@ impl Run<'_> {
 
     fn bad_index(&mut self, found: Result<Vec<u64>, Option<u32>>, n: u32, lane: usize) -> u32 {
         match found {
+            // "Otherwise an indeterminate value for T may be returned."
+            Ok(_) if self.program.wgsl => self.cause(CauseKind::Unspecified),
             Ok(patterns) if patterns.iter().all(|p| *p >= u64::from(n)) => {
                 self.fault(FaultKind::OutOfBounds, lane, || format!("component {} of a vector of {n}", patterns[0]))
             }

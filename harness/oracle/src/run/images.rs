@@ -5,12 +5,14 @@ use super::lanes::Lanes;
 use crate::decode::{OBJECT, OUTSIDE, counted};
 use crate::dispatch::{Image, Robustness};
 use crate::inst::{ImageQuery, Reg};
+use crate::integer::signed;
 use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
+use crate::round::value as value_of;
 use crate::site::Reading;
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
-use crate::value::Value;
+use crate::value::{Floats, Value};
 use crate::watch::named;
 use assay_spirv::sampling::{Channel, View};
 use assay_spirv::tables::Dim;
@@ -86,12 +88,12 @@ impl<'a> Run<'a> {
         let mut at = [0i64; 4];
         for k in 0..n {
             let width = self.program.kinds[(reg + k) as usize].width();
-            at[k as usize] = crate::integer::signed(width, self.decided(reg + k, lane)?);
+            at[k as usize] = signed(width, self.decided(reg + k, lane)?);
         }
         if let Some((offset, offsets)) = offset {
             // Not for the layer, which is the coordinate after those.
             for k in 0..n.min(offsets).min(image.axes()) {
-                let there = crate::integer::signed(32, self.decided(offset + k, lane)?);
+                let there = signed(32, self.decided(offset + k, lane)?);
                 at[k as usize] += self.offset_within(there, false, lane)?;
             }
         }
@@ -131,6 +133,10 @@ impl<'a> Run<'a> {
                     }
                     let stored = self.edges.has_stored_texel(object, invocation, at);
                     return Err(Missing::Beyond { object, cause: self.cause(CauseKind::Robustness), stored });
+                }
+                if self.program.wgsl {
+                    // Some texel, or zeros: anything that was there.
+                    return Err(Missing::Beyond { object, cause: self.cause(CauseKind::Robustness), stored: true });
                 }
                 let extent = image.extent_shown(0);
                 let detail = || format!("texel {:?}, level {level}, of an image of {extent:?}", &at[..n as usize]);
@@ -350,11 +356,13 @@ impl<'a> Run<'a> {
         if place.texel.is_integer() {
             let own = self.program.kinds[reg as usize].width();
             let patterns = value.patterns(bits).ok();
-            // The converted value of an integer that the format does not have is undefined.
-            if patterns.iter().flatten().any(|bits| !place.texel.has(width, own, *bits)) {
+            let wgsl = self.program.wgsl;
+            // The converted value of an integer that the format does not have is undefined; WGSL takes the nearest that it has.
+            if !wgsl && patterns.iter().flatten().any(|bits| !place.texel.has(width, own, *bits)) {
                 return (Value::Any(self.cause(CauseKind::Unspecified)), 0);
             }
-            let cut = patterns.map(|all| all.iter().map(|bits| bits & mask(width)).collect());
+            let taken = |bits: &u64| if wgsl { nearest(place.texel.coding, width, own, *bits) } else { *bits };
+            let cut = patterns.map(|all| all.iter().map(|bits| taken(bits) & mask(width)).collect());
             return cut
                 .and_then(Value::of_patterns)
                 .unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
@@ -372,7 +380,12 @@ impl<'a> Run<'a> {
             return (value, bits);
         }
         let floats = value.floats(bits, Fmt::F32).ok();
-        let nan = floats.as_ref().is_some_and(|floats| floats.nan);
+        // "16float: quantizeToF16(T)", which of what is outside the format's range is an indeterminate value.
+        let bounded = self.program.wgsl && place.texel.coding == Coding::Float;
+        let beyond = |(lo, hi)| value_of(Fmt::F32, lo) < -HALVES || value_of(Fmt::F32, hi) > HALVES;
+        let beyond = bounded && floats.as_ref().and_then(Floats::hull).is_some_and(beyond);
+        let nan = beyond || floats.as_ref().is_some_and(|floats| floats.nan);
+        let floats = floats.filter(|_| !beyond);
         let found = floats.and_then(|floats| place.texel.written(channel, &floats));
         match found.and_then(Value::of_patterns) {
             Some(found) => found,
@@ -427,6 +440,18 @@ impl<'a> Run<'a> {
             }
         }
     }
+}
+
+/// The largest finite number of binary16.
+const HALVES: f64 = 65_504.0;
+
+/// The integer of `width` bits that is nearest to one of `own` bits.
+fn nearest(coding: Coding, width: u32, own: u32, bits: u64) -> u64 {
+    if coding == Coding::Sint {
+        let [least, most] = [1 << (width - 1), mask(width - 1)].map(|end| signed(width, end));
+        return signed(own, bits).clamp(least, most).cast_unsigned();
+    }
+    bits.min(mask(width))
 }
 
 /// What a channel of whole bytes is in memory.

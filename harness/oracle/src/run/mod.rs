@@ -17,6 +17,7 @@ pub(crate) mod lanes;
 mod lengths;
 mod log;
 mod parallel;
+mod passed;
 mod races;
 mod relaxed;
 mod sampling;
@@ -177,6 +178,7 @@ impl Run<'_> {
             }
             Inst::Filtered { dst, n } => (*dst..dst + n).for_each(|reg| self.relax_filtered(reg, lanes)),
             Inst::Relax { kind, dst, n } => (*dst..dst + n).for_each(|reg| self.relax(*kind, reg, lanes)),
+            Inst::Pass { dst, n, signs } => (*dst..dst + n).for_each(|reg| self.pass(reg, *signs, lanes)),
             Inst::Copy { dst, src, n, load } => self.copy(*dst, *src, *n, *load, lanes),
             Inst::Select { dst, cond, step, a, b, n } => {
                 for i in 0..*n {

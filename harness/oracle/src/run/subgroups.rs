@@ -223,7 +223,8 @@ impl Run<'_> {
     }
 }
 
-fn is_ordinary(format: Format, bits: u64) -> bool {
+/// Whether bits are a normal number.
+pub(super) fn is_ordinary(format: Format, bits: u64) -> bool {
     format.is_finite(bits) && !format.is_denormal(bits) && !format.is_zero(bits)
 }
 
