@@ -42,7 +42,7 @@ pub use pointed::{AddressWord, PointedForm, made_up, pointed_slot};
 pub use reduce::{Effort, Reduced, reduce};
 pub use setup::{Descriptor, Setup, Spec};
 pub use states::{ImageForm, SamplerForm};
-pub use subject::{Subject, Wgsl, compile_wgsl, with_overrides};
+pub use subject::{Subject, Wgsl, capabilities_but, compile_wgsl, with_overrides};
 pub use texels::Texels;
 pub use trace::{Reading, Recorded, TraceError, Traced, Writer, instrument};
 pub use verdict::{Comparison, KEPT};

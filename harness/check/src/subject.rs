@@ -160,15 +160,14 @@ pub fn compile_wgsl(text: &str, name: &str) -> Result<Vec<u32>, CheckError> {
 
 fn compile(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let text = wgsl.text;
-    // naga's message without the heading that ours has already.
-    let refused = |message: String| {
-        let what = message.trim().trim_start_matches("error: ").to_owned();
-        CheckError::Shader { name: name.to_owned(), what }
-    };
+    let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
+    // naga's message without the heading that ours has already. There is WGSL that it does not take, too.
+    let by_naga =
+        |message: String| refused(format!("naga does not take it: {}", message.trim().trim_start_matches("error: ")));
     let parsed = naga::front::wgsl::parse_str(text);
-    let module = parsed.map_err(|error| refused(error.emit_to_string_with_path(text, name)))?;
+    let module = parsed.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
-    let info = validated.map_err(|error| refused(error.emit_to_string_with_path(text, name)))?;
+    let info = validated.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
     if module.entry_points.is_empty() {
         return Err(refused("it has no entry point: a function with @compute and @workgroup_size".to_owned()));
     }
@@ -180,6 +179,8 @@ fn compile(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
         force_loop_bounding: false,
         // For interfaces between stages, which compute has none of; the capability would be declared all the same.
         use_storage_input_output_16: false,
+        // It must run where there are no bytes in arithmetic, too.
+        capabilities: Some(capabilities_but(&[spv::Capability::Int8])),
         ..spv::Options::default()
     };
     options.flags |= spv::WriterFlags::DEBUG;
@@ -192,6 +193,15 @@ fn compile(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let legal = Module::parse(words.clone()).ok().and_then(|module| without_forbidden_layout(&module));
     Ok(legal.unwrap_or(words))
 }
+
+/// The capabilities that naga may use: all but some that it can do without.
+pub fn capabilities_but(without: &[spv::Capability]) -> naga::FastHashSet<spv::Capability> {
+    let all = (0..CAPABILITIES).filter_map(spv::Capability::from_u32);
+    all.filter(|capability| !without.contains(capability)).collect()
+}
+
+/// All capabilities are below this number.
+const CAPABILITIES: u32 = 1 << 14;
 
 /// How the names of files of WGSL end.
 const WGSL: &str = ".wgsl";

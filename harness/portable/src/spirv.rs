@@ -1,6 +1,6 @@
 //! What naga makes of a shader that goes through wgpu, and the SPIR-V that a driver gets to see of it.
 
-use assay_check::{Spec, Wgsl, with_overrides};
+use assay_check::{Spec, Wgsl, capabilities_but, with_overrides};
 use assay_runner::DeviceInfo;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
@@ -75,6 +75,14 @@ pub fn naga_spirv(given: Given<'_>, device: &DeviceInfo) -> Result<Vec<u32>, Str
     let (module, info) = with_overrides(&module, &info, &overrides)?;
     let has = |name: &str| device.features.iter().any(|feature| feature == name);
     let checked = |robust: bool| if robust { BoundsCheckPolicy::Unchecked } else { BoundsCheckPolicy::Restrict };
+    // What wgpu lets naga do without where the device has it not.
+    let mut without = Vec::new();
+    if !has("shaderInt8") {
+        without.push(spv::Capability::Int8);
+    }
+    if !has("shaderIntegerDotProduct") {
+        without.extend(DOT_PRODUCTS);
+    }
     let options = spv::Options {
         lang_version: version(&device.api_version),
         flags: spv::WriterFlags::empty(),
@@ -90,11 +98,20 @@ pub fn naga_spirv(given: Given<'_>, device: &DeviceInfo) -> Result<Vec<u32>, Str
             spv::ZeroInitializeWorkgroupMemoryMode::Polyfill
         },
         force_loop_bounding: true,
+        capabilities: Some(capabilities_but(&without)),
         ..spv::Options::default()
     };
     let written = catch_unwind(AssertUnwindSafe(|| spv::write_vec(&module, &info, &options, None)));
     written.map_err(|_| "naga panics on it".to_owned())?.map_err(|error| error.to_string())
 }
+
+/// What a device has with `shaderIntegerDotProduct`.
+const DOT_PRODUCTS: [spv::Capability; 4] = [
+    spv::Capability::DotProductInputAllKHR,
+    spv::Capability::DotProductInput4x8BitKHR,
+    spv::Capability::DotProductInput4x8BitPackedKHR,
+    spv::Capability::DotProductKHR,
+];
 
 /// The version of SPIR-V that wgpu asks for on a device of that version of Vulkan.
 fn version(api: &str) -> (u8, u8) {

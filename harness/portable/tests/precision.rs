@@ -325,6 +325,47 @@ fn what_takes_too_long_is_a_timeout() {
     }
 }
 
+/// Bytes in arithmetic are no need of `pack4xU8`: naga does without where wgpu tells it to.
+#[test]
+fn bytes_are_asked_of_devices_that_have_them_only() {
+    use assay_check::{Check, Options, Subject};
+    use assay_portable::{Given, naga_spirv};
+    use assay_runner::DeviceInfo;
+    use assay_spirv::Module;
+    use assay_spirv::tables::{Capability, Op};
+    const PACKS: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(1) fn main() { data[0] = pack4xU8(unpack4xU8(data[0]) + vec4(1u)); }";
+    let dot = PACKS.replace("vec4(1u)", "vec4(dot4U8Packed(data[0], 3u))");
+    let dot = Subject::read("dot.wgsl", dot.as_bytes()).expect("a shader");
+    let declares = |module: &Module, capability: Capability| {
+        let declared = module.instructions().filter(|i| i.op == Some(Op::Capability));
+        declared.into_iter().any(|i| i.operand(0) == Some(capability as u32))
+    };
+    let subject = Subject::read("packs.wgsl", PACKS.as_bytes()).expect("a shader");
+    assert!(!declares(&subject.source.module, Capability::Int8));
+    let devices = Instance::new(false).and_then(|instance| instance.devices()).unwrap_or_default();
+    for physical in &devices {
+        let device = PortableDevice::of(physical, &devices).expect("a device");
+        for features in [&[][..], &["shaderInt8"], &["shaderIntegerDotProduct", "shaderInt8"]] {
+            let features: Vec<String> = features.iter().map(|name| (*name).to_owned()).collect();
+            let info = DeviceInfo { features: features.clone(), ..device.info().clone() };
+            let words = naga_spirv(Given::Wgsl(dot.wgsl().expect("WGSL")), &info).expect("translated");
+            let module = Module::parse(words).expect("a module");
+            for (capability, feature) in
+                [(Capability::Int8, "shaderInt8"), (Capability::DotProduct, "shaderIntegerDotProduct")]
+            {
+                let has = features.iter().any(|name| name == feature);
+                assert_eq!(declares(&module, capability), has, "{feature} of {features:?}");
+            }
+        }
+        let have = physical.capabilities().have();
+        let target = PortableTarget::new(device, have, Duration::from_secs(20)).expect("opened");
+        let options = Options { rules: Rules::Wgsl, groups: Some([1; 3]), ..Options::default() };
+        let result = Check::new(&subject, &options).expect("ready").run(&target).expect("checked");
+        assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
+    }
+}
+
 /// A target that is given another text.
 struct Other<'a> {
     target: &'a PortableTarget,
