@@ -7,7 +7,7 @@
 use crate::check::Check;
 use crate::device::Target;
 use crate::elements::{Element, path_text, read_bits};
-use crate::verdict::{KEPT, Permitted, data_of, hex, ranges};
+use crate::verdict::{KEPT, Permitted, compare as compare_left, data_of, hex, ranges};
 use crate::{CheckError, Descriptor};
 use assay_oracle::{Copies, Dispatch, Expected, Outcome, Standing};
 use assay_precision::Scalar;
@@ -79,6 +79,49 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
     result.times.check = started.elapsed().as_secs_f64();
     result.times.wall = result.times.check;
     Ok(result)
+}
+
+/// How what a target leaves stands to a translation of the shader that it was given instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Translated {
+    /// It is not what the translation permits.
+    Wrong,
+    /// The translation permits it, or requires nothing of what it is.
+    Open,
+    /// The oracle cannot tell.
+    Unknown,
+}
+
+/// Has a target run every round of `this`, and holds what it leaves against what `other` permits, a translation that the target runs
+/// instead.
+///
+/// # Errors
+/// A round cannot be interpreted, or does not run: in words.
+pub fn translated(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Result<Translated, String> {
+    let mut stands = Translated::Open;
+    for round in 0..this.setup.rounds {
+        target.begin(round);
+        let mut dispatch = this.dispatch(round, target).map_err(|error| error.to_string())?;
+        let placed = this.place(&mut dispatch, &this.setup.descriptors, target).map_err(|error| error.to_string())?;
+        let left = target.run(&this.job(&dispatch, placed.as_ref())).map_err(|error| error.to_string())?;
+        dispatch.copies = Copies::Assume;
+        let mut theirs = dispatch.clone();
+        theirs.robustness = other.robustness;
+        theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));
+        let found = other.permitted(&theirs).map_err(|error| error.to_string())?;
+        if found.fault_count > 0 {
+            continue;
+        }
+        let held = compare_left(&found, &dispatch, &this.setup.descriptors, &left.memory, (round, false));
+        if held.failing > 0 {
+            return Ok(Translated::Wrong);
+        }
+        let limits = held.undetermined.keys().flatten().filter_map(|cause| found.causes.get(*cause as usize));
+        if limits.into_iter().any(|cause| !cause.kind.is_of_the_text()) {
+            stands = Translated::Unknown;
+        }
+    }
+    Ok(stands)
 }
 
 /// Compares a buffer or image; how many elements are not determined.

@@ -29,7 +29,7 @@ mod texels;
 mod trace;
 mod verdict;
 
-pub use against::{against, without_source};
+pub use against::{Translated, against, translated, without_source};
 pub use case_file::CaseFile;
 pub use check::{BundleTo, Check, TIME_LIMIT};
 pub use device::{DeviceWork, Job, Left, Placed, Target, TargetError, VulkanTarget};
