@@ -39,8 +39,12 @@ impl Made {
     /// Makes a texture with these texels; what WebGPU lacks for it, in words.
     pub(crate) fn new(open: &Open, descriptor: &Descriptor, image: &Image) -> Result<Made, String> {
         let storage = descriptor.kind == DescriptorKind::StorageImage;
-        let depth = is_depth(descriptor);
-        let (format, texel) = format_of(image.format, depth)?;
+        if is_depth(descriptor) {
+            // "Depth32Float" is a format that nothing is copied into; the others do not hold what the oracle gives it.
+            return Err("depth textures through wgpu: WebGPU copies no texels into one of Depth32Float, so that it cannot be filled here"
+                .to_owned());
+        }
+        let (format, texel) = format_of(image.format)?;
         let (dimension, shown) = match (image.dim, descriptor.texels.as_ref().is_some_and(|texels| texels.is_arrayed()))
         {
             (Dim::Dim1D, false) => (wgpu::TextureDimension::D1, wgpu::TextureViewDimension::D1),
@@ -71,7 +75,6 @@ impl Made {
             usage,
             view_formats: &[],
         });
-        let aspect = if depth { wgpu::TextureAspect::DepthOnly } else { wgpu::TextureAspect::All };
         let (mut levels, mut from, mut offset) = (Vec::new(), 0usize, 0u64);
         for level in 0..image.levels {
             let size = size(level);
@@ -85,7 +88,7 @@ impl Made {
                     texture: &texture,
                     mip_level: level,
                     origin: wgpu::Origin3d::ZERO,
-                    aspect,
+                    aspect: wgpu::TextureAspect::All,
                 },
                 data,
                 wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: Some(size.height) },
@@ -97,7 +100,6 @@ impl Made {
         }
         let view = texture.create_view(&wgpu::TextureViewDescriptor {
             dimension: Some(shown),
-            aspect,
             base_mip_level: image.view.base_level,
             // A storage texture shows one level.
             mip_level_count: Some(if storage { 1 } else { image.view.levels_of(image.levels) }),
@@ -160,12 +162,9 @@ fn is_depth(descriptor: &Descriptor) -> bool {
 }
 
 /// The format, and the bytes of a texel.
-fn format_of(format: ImageFormat, depth: bool) -> Result<(TextureFormat, u32), String> {
+fn format_of(format: ImageFormat) -> Result<(TextureFormat, u32), String> {
     use ImageFormat as I;
     use TextureFormat as T;
-    if depth {
-        return Ok((T::Depth32Float, 4));
-    }
     Ok(match format {
         I::Rgba32f => (T::Rgba32Float, 16),
         I::Rgba16f => (T::Rgba16Float, 8),
