@@ -7,7 +7,7 @@
 use crate::check::Check;
 use crate::device::Target;
 use crate::elements::{Element, path_text, read_bits};
-use crate::verdict::{KEPT, Permitted, compare as compare_left, data_of, hex, ranges};
+use crate::verdict::{Permitted, compare as compare_left, data_of, hex, keep, ranges};
 use crate::{CheckError, Descriptor};
 use assay_oracle::{Copies, Dispatch, Expected, Outcome, Standing};
 use assay_precision::Scalar;
@@ -161,22 +161,20 @@ fn compare(
                 let (status, class) =
                     if shared { (Status::QualityWarning, "Wider") } else { (Status::Fail, "Changed") };
                 *(if shared { &mut result.elements_warning } else { &mut result.elements_failing }) += 1;
-                if result.mismatches.len() < KEPT {
-                    result.mismatches.push(Mismatch {
-                        status,
-                        round,
-                        buffer: descriptor.label(),
-                        element: path_text(path),
-                        offset: at,
-                        scalar: scalar.to_string(),
-                        invocation: None,
-                        before: hex(scalar, element.read(before).unwrap_or(0)),
-                        got,
-                        permitted: ranges(scalar, &usual.expected),
-                        class: class.into(),
-                        by: Mismatch::SPECIFICATION.into(),
-                    });
-                }
+                keep(&mut result.mismatches, status, || Mismatch {
+                    status,
+                    round,
+                    buffer: descriptor.label(),
+                    element: path_text(path),
+                    offset: at,
+                    scalar: scalar.to_string(),
+                    invocation: None,
+                    before: hex(scalar, element.read(before).unwrap_or(0)),
+                    got,
+                    permitted: ranges(scalar, &usual.expected),
+                    class: class.into(),
+                    by: Mismatch::SPECIFICATION.into(),
+                });
             }
         }
     });

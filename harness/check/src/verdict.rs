@@ -25,7 +25,7 @@ pub struct Comparison {
     pub warning: u64,
     /// Elements of which nothing can be said, by index of [`Outcome::causes`]; `None` where nothing is required.
     pub undetermined: BTreeMap<Option<u32>, u64>,
-    /// The first that are wrong.
+    /// The first that are wrong: those outside every reading before those that a lenient one permits.
     pub mismatches: Vec<Mismatch>,
 }
 
@@ -41,8 +41,22 @@ impl Comparison {
         self.beyond += other.beyond;
         self.failing += other.failing;
         self.warning += other.warning;
-        let room = KEPT.saturating_sub(self.mismatches.len());
-        self.mismatches.extend(other.mismatches.into_iter().take(room));
+        for mismatch in other.mismatches {
+            keep(&mut self.mismatches, mismatch.status, || mismatch);
+        }
+    }
+}
+
+/// Adds a mismatch of a status to those that are kept, if there is room for it: what fails comes first, and drives out what only a
+/// lenient reading permits.
+pub(crate) fn keep(kept: &mut Vec<Mismatch>, status: Status, mismatch: impl FnOnce() -> Mismatch) {
+    let at = match status {
+        Status::Fail => kept.partition_point(|kept| kept.status == Status::Fail),
+        _ => kept.len(),
+    };
+    if at < KEPT {
+        kept.insert(at, mismatch());
+        kept.truncate(KEPT);
     }
 }
 
@@ -179,9 +193,9 @@ impl Compared<'_> {
                 }
             };
             result.checked += 1;
-            if result.mismatches.len() < KEPT {
+            keep(&mut result.mismatches, status, || {
                 let old = piece.read(self.before).unwrap_or(0);
-                result.mismatches.push(Mismatch {
+                Mismatch {
                     status,
                     round: self.round,
                     buffer: self.descriptor.label(),
@@ -194,8 +208,8 @@ impl Compared<'_> {
                     permitted: ranges(piece.scalar, &permitted.expected),
                     class: if bits == old { "Unwritten".into() } else { class(&permitted.expected, bits) },
                     by: Mismatch::SPECIFICATION.into(),
-                });
-            }
+                }
+            });
         }
     }
 }
@@ -248,22 +262,20 @@ pub(crate) fn expect(
         result.failing += 1;
         let before = data_of(dispatch, descriptor.slot).and_then(|data| element.read(data)).unwrap_or(0);
         let ends = [hex(element.scalar, lo), hex(element.scalar, hi)];
-        if result.mismatches.len() < KEPT {
-            result.mismatches.push(Mismatch {
-                status: Status::Fail,
-                round,
-                buffer: descriptor.label(),
-                element: expectation.element.clone(),
-                offset: element.offset,
-                scalar: element.scalar.to_string(),
-                invocation: None,
-                before: hex(element.scalar, before),
-                got: hex(element.scalar, bits),
-                permitted: vec![ends],
-                class: "Expectation".into(),
-                by: "case".into(),
-            });
-        }
+        keep(&mut result.mismatches, Status::Fail, || Mismatch {
+            status: Status::Fail,
+            round,
+            buffer: descriptor.label(),
+            element: expectation.element.clone(),
+            offset: element.offset,
+            scalar: element.scalar.to_string(),
+            invocation: None,
+            before: hex(element.scalar, before),
+            got: hex(element.scalar, bits),
+            permitted: vec![ends],
+            class: "Expectation".into(),
+            by: "case".into(),
+        });
     }
     Ok(())
 }
@@ -338,5 +350,44 @@ pub(crate) fn ranges(scalar: Scalar, expected: &Expected) -> Vec<[String; 2]> {
             ranges
         }
         Expected::Undetermined(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mismatch(status: Status, round: u32, offset: u64) -> Mismatch {
+        let text = String::new;
+        Mismatch {
+            status,
+            round,
+            buffer: text(),
+            element: text(),
+            offset,
+            scalar: text(),
+            invocation: None,
+            before: text(),
+            got: text(),
+            permitted: Vec::new(),
+            class: text(),
+            by: Mismatch::SPECIFICATION.into(),
+        }
+    }
+
+    #[test]
+    fn what_fails_is_kept_before_what_only_warns() {
+        let mut sum = Comparison::default();
+        for round in 0..2 {
+            let mut one = Comparison::default();
+            for offset in 0..2 * KEPT as u64 {
+                let status = if offset % 100 == 99 { Status::Fail } else { Status::QualityWarning };
+                keep(&mut one.mismatches, status, || mismatch(status, round, offset));
+            }
+            sum.add(one);
+        }
+        let kept: Vec<_> = sum.mismatches.iter().map(|m| (m.status, m.round, m.offset)).collect();
+        assert_eq!((kept.len(), kept[0], kept[1]), (KEPT, (Status::Fail, 0, 99), (Status::Fail, 1, 99)));
+        assert_eq!((kept[2], kept[KEPT - 1].2), ((Status::QualityWarning, 0, 0), KEPT as u64 - 3));
     }
 }

@@ -33,7 +33,7 @@ pub struct CheckResult {
     pub elements_failing: u64,
     /// Elements that only a lenient reading permits.
     pub elements_warning: u64,
-    /// The first of those, by round, buffer and place.
+    /// The first of those, what fails before what only warns; each by round, buffer and place.
     pub mismatches: Vec<Mismatch>,
     /// Why elements were not determined.
     pub undetermined: Vec<Undetermined>,
