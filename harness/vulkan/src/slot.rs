@@ -15,7 +15,7 @@ use crate::layout::LayoutKey;
 use crate::memory::Buffer;
 use crate::pipeline::{Pipeline, PipelineShared};
 use crate::record::{self, Recording};
-use crate::resource::{BindingLayout, Resource, ResourceSpec, TexelFormat};
+use crate::resource::{BindingLayout, Resource, ResourceSpec, SamplerSpec, TexelFormat};
 
 /// What a buffer is for: which way its contents travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -417,7 +417,9 @@ fn check(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
         let most = limits.max_storage_buffers;
         return Err(device.lacks(format!("{storage} storage buffers (maxPerStageDescriptorStorageBuffers is {most})")));
     }
-    let filtered = specs.iter().any(|s| s.resource.sampler().is_some_and(|s| s.linear || s.mipmap_linear));
+    // VUID-vkCmdDispatch-magFilter-04553 and -mipmapMode-04770 ask nothing of images for samplers that compare.
+    let filters = |sampler: &SamplerSpec| (sampler.linear || sampler.mipmap_linear) && sampler.compare.is_none();
+    let filtered = specs.iter().any(|s| s.resource.sampler().is_some_and(filters));
     for (index, spec) in specs.iter().enumerate() {
         if spec.resource.kind().is_some() && spec.set >= limits.max_sets {
             return Err(device.lacks(format!("set {} (maxBoundDescriptorSets is {})", spec.set, limits.max_sets)));
