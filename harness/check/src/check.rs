@@ -103,6 +103,7 @@ impl<'a> Check<'a> {
             storage: number("robustStorageBufferAccessSizeAlignment", most.storage),
             uniform: number("robustUniformBufferAccessSizeAlignment", most.uniform),
         };
+        dispatch.depth_swizzle_one = number("depthStencilSwizzleOneSupport", 0) != 0;
         dispatch.maintenance8 = have.features.contains("maintenance8");
         dispatch.kernel = self.kernel.clone();
         dispatch.robustness = self.robustness;

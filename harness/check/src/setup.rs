@@ -157,7 +157,7 @@ impl Setup {
             |b: &Binding| matches!(b.kind, Some(DescriptorKind::Sampler | DescriptorKind::CombinedImageSampler));
         let filtered = entry.bindings.iter().any(sampled);
         for binding in &entry.bindings {
-            setup.add(module, binding, options, (invocations, filtered))?;
+            setup.add(module, binding, options, (invocations, filtered, compared.contains(&binding.variable)))?;
         }
         let usage = usages(module).into_iter().find(|usage| usage.name == entry.name);
         let changed = usage.map(|usage| Changed::find(module, &usage));
@@ -190,7 +190,7 @@ impl Setup {
         module: &Module,
         binding: &Binding,
         options: &Options,
-        (invocations, filtered): (u64, bool),
+        (invocations, filtered, compared): (u64, bool, bool),
     ) -> Result<(), CheckError> {
         let Some(kind) = binding.kind else {
             let (set, at) = (binding.set, binding.binding);
@@ -217,7 +217,7 @@ impl Setup {
                     let ty = (image, module.ty(image.sampled_type));
                     let forms = options.images.iter().rev();
                     let form = forms.filter(|(to, _)| to.names(slot, name.as_deref())).map(|(_, form)| form).next();
-                    let texels = Texels::new(ty, kind, self.size(), elements, given, (form, filtered));
+                    let texels = Texels::new(ty, kind, self.size(), elements, given, (form, filtered, compared));
                     Some(texels.map_err(|what| CheckError::option(format!("{slot}: {what}")))?)
                 }
                 None => None,
@@ -589,7 +589,7 @@ pub(crate) fn scalar_from_text(scalar: Scalar, text: &str) -> Option<u64> {
     }
 }
 
-/// The variables of samplers, or images with one, that instructions with a depth comparison use.
+/// The variables of images and samplers that instructions with a depth comparison use.
 fn compared(module: &Module) -> BTreeSet<u32> {
     let compares = |op: Op| {
         matches!(
@@ -601,21 +601,25 @@ fn compared(module: &Module) -> BTreeSet<u32> {
                 | Op::ImageDrefGather
         )
     };
-    let origin = |mut word: u32| {
-        // As far as the value is loaded in the function that uses it, a few instructions away.
-        for _ in 0..16 {
-            let definition = module.definition_of_word(word)?;
-            word = match definition.op? {
-                Op::SampledImage => definition.operand(1)?,
-                Op::Load | Op::CopyObject | Op::AccessChain | Op::InBoundsAccessChain => definition.operand(0)?,
-                Op::Variable => return Some(word),
-                _ => return None,
-            };
-        }
-        None
-    };
     let uses = module.instructions().filter(|i| i.op.is_some_and(compares));
-    uses.filter_map(|i| origin(i.operand(0)?)).collect()
+    let mut words: Vec<u32> = uses.filter_map(|i| i.operand(0)).collect();
+    let mut seen = BTreeSet::new();
+    let mut variables = BTreeSet::new();
+    // As far as the values are loaded in the function that uses them.
+    while let Some(word) = words.pop() {
+        let Some(definition) = module.definition_of_word(word).filter(|_| seen.insert(word)) else { continue };
+        match definition.op {
+            Some(Op::SampledImage) => words.extend([0, 1].into_iter().filter_map(|k| definition.operand(k))),
+            Some(Op::Image | Op::Load | Op::CopyObject | Op::AccessChain | Op::InBoundsAccessChain) => {
+                words.extend(definition.operand(0));
+            }
+            Some(Op::Variable) => {
+                variables.insert(word);
+            }
+            _ => {}
+        }
+    }
+    variables
 }
 
 /// A few workgroups along every axis that the workgroup extends along.

@@ -27,8 +27,6 @@ pub struct Texels {
     shape: Image,
     dim: ImageDim,
     arrayed: bool,
-    /// Whether it is of depths, which are stored as floats from 0 to 1.
-    depth: bool,
     /// What a texel is in memory.
     scalars: Vec<Scalar>,
 }
@@ -37,7 +35,8 @@ impl Texels {
     /// The texels for an image of a type and the type of its samples: as many as there are invocations along its axes (layers along the axis after),
     /// of a texel buffer `elements`, or what `given` bytes hold. A format that the type leaves open is one of 32 bits a
     /// channel (64 where the type is), which every device can fetch, but for floats that a sampler meets one of 16, which
-    /// every device can filter. What `form` says comes before all that.
+    /// every device can filter. What `form` says comes before all that. An image that is `compared` is one of depths, as is one whose
+    /// type says so.
     ///
     /// # Errors
     /// What of the type is not implemented, or does not fit it in `form`, in words.
@@ -47,7 +46,7 @@ impl Texels {
         size: [u32; 3],
         elements: u64,
         given: Option<u64>,
-        (form, filtered): (Option<&ImageForm>, bool),
+        (form, filtered, compared): (Option<&ImageForm>, bool, bool),
     ) -> Result<Texels, String> {
         let refused = |what: &str| Err(format!("{what} cannot be checked yet"));
         if ty.multisampled {
@@ -55,8 +54,13 @@ impl Texels {
         }
         let none = ImageForm::default();
         let form = form.unwrap_or(&none);
-        let depth = ty.depth == 1;
+        let depth = ty.depth == 1 || compared;
         let asked = form.image_format().map_err(|error| error.to_string())?;
+        if let Some(asked) = asked.filter(|asked| compared && *asked != ImageFormat::R32f) {
+            return refused(&format!(
+                "a depth comparison in an image of {asked:?}, which VUID-vkCmdDispatch-None-06479 leaves to what a device has of it,"
+            ));
+        }
         let format = match ty.format {
             None => return refused("an image of an unknown format"),
             Some(ImageFormat::Unknown) if depth => ImageFormat::R32f,
@@ -121,8 +125,8 @@ impl Texels {
                 "the image has {levels} levels and {layers} layers, which a view of its {view} does not fit"
             ));
         }
-        let shape = Image { dim, extent, layers, levels, format, view, data: Vec::new() };
-        Ok(Texels { shape, dim: along, arrayed: ty.arrayed, depth, scalars })
+        let shape = Image { dim, extent, layers, levels, format, depth, view, data: Vec::new() };
+        Ok(Texels { shape, dim: along, arrayed: ty.arrayed, scalars })
     }
 
     /// Whether it is an array of images.
@@ -157,7 +161,7 @@ impl Texels {
     pub fn resource(&self, kind: DescriptorKind, sampler: Option<SamplerSpec>) -> Resource {
         let Image { extent, layers, levels, .. } = self.shape;
         let color = TexelFormat::Color(self.shape.format);
-        let format = if self.depth { TexelFormat::Depth32 } else { color };
+        let format = if self.shape.depth { TexelFormat::Depth32 } else { color };
         let spec =
             ImageSpec { dim: self.dim, arrayed: self.arrayed, extent, layers, levels, format, view: self.shape.view };
         match kind {
@@ -215,7 +219,9 @@ impl Texels {
             let number = index.wrapping_add(first);
             let spread = number.wrapping_add(1).wrapping_mul(SPREAD);
             match scalar {
-                Scalar::Float(_) if self.depth => u64::from(((spread >> 40) as f32 / (1u32 << 24) as f32).to_bits()),
+                Scalar::Float(_) if self.shape.depth => {
+                    u64::from(((spread >> 40) as f32 / (1u32 << 24) as f32).to_bits())
+                }
                 // From 1 up to 2, each unlike its neighbours, and either sign.
                 Scalar::Float(format) => {
                     let one = format.parse("1").map_or(0, |one| one.bits);
@@ -241,9 +247,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn texels(format: ImageFormat, dim: (Dim, ImageDim), extent: [u32; 3], layers: u32, levels: u32) -> Texels {
-        let shape = Image { dim: dim.0, extent, layers, levels, format, view: View::ALL, data: Vec::new() };
+        let (depth, view, data) = (false, View::ALL, Vec::new());
+        let shape = Image { dim: dim.0, extent, layers, levels, format, depth, view, data };
         let scalars = texel_scalars(format).expect("a format of memory");
-        Texels { shape, dim: dim.1, arrayed: layers > 1, depth: false, scalars }
+        Texels { shape, dim: dim.1, arrayed: layers > 1, scalars }
     }
 
     #[test]

@@ -13,7 +13,7 @@ const SIDE: u32 = 256;
 fn image(format: ImageFormat, bytes: usize) -> Image {
     let data = (0..SIDE as usize * SIDE as usize * bytes).map(|i| (i.wrapping_mul(0x9e37_79b1) >> 13) as u8 & 0x3b);
     let extent = [SIDE, SIDE, 1];
-    Image { dim: Dim::Dim2D, extent, layers: 1, levels: 1, format, view: View::ALL, data: data.collect() }
+    Image { dim: Dim::Dim2D, extent, layers: 1, levels: 1, format, depth: false, view: View::ALL, data: data.collect() }
 }
 
 /// Four texels by plain Rust, as a device that is right leaves them, at places around and inside the image.

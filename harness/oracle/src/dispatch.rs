@@ -59,6 +59,8 @@ pub struct Image {
     pub levels: u32,
     /// How a texel is stored; not `Unknown`.
     pub format: ImageFormat,
+    /// Whether it is of depths, which are stored as `R32f`: a depth format, and the depth aspect of it.
+    pub depth: bool,
     /// Which part of it the shader sees.
     pub view: View,
     /// Its texels before the dispatch: level by level, in each layer by layer, in each row by row, without padding.
@@ -272,6 +274,8 @@ pub struct Dispatch {
     pub filtering: Filtering,
     /// What the device says of offsets.
     pub offsets: Offsets,
+    /// `depthStencilSwizzleOneSupport`: a component of depths that `VK_COMPONENT_SWIZZLE_ONE` shows is 1, else undefined.
+    pub depth_swizzle_one: bool,
     /// How bit-preserving operations are read.
     pub copies: Copies,
     /// Whether `maintenance8` is enabled: `OpSRem` and `OpSMod` of negative operands are defined.
@@ -301,6 +305,7 @@ impl Default for Dispatch {
             robust_alignment: RobustAlignment::default(),
             filtering: Filtering::default(),
             offsets: Offsets::default(),
+            depth_swizzle_one: false,
             copies: Copies::Preserve,
             maintenance8: false,
             tile: None,

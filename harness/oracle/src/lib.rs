@@ -62,8 +62,14 @@
 //!
 //! A coordinate next to a boundary between texels may go to either side: [`sample::select`] has how near that is. Gathers and
 //! nearest samples are the union over all texels that may be selected; linear filtering is what the weights' fraction bits
-//! leave open, and in the lenient reading all that lies between the texels, for no precision is stated. The border has the
-//! channels of the format, then the view's swizzle; where the text leaves it undefined, so it is here.
+//! leave open, and in the lenient reading all that lies between the texels, for no precision is stated. The lenient reading asks of
+//! every result of the arithmetic around texels 1 part in 10^5 only, and nothing where a number beyond 2^32 comes in. The border has
+//! the channels of the format, then the view's swizzle; where the text leaves it undefined, so it is here.
+//!
+//! A depth comparison replaces the depth before the view's swizzle, which may show another component. Of a linear sampler its result
+//! is in the lenient reading anything from 0 to 1. Of cube map faces that a direction may as well mean, the usual reading takes z before
+//! y before x, the lenient one any. Beyond an edge, where the device is robust, reads and atomics give zero, and what the format lacks;
+//! stores and atomics change nothing.
 //!
 //! # Memory, order and undefined behaviour
 //!

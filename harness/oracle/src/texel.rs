@@ -3,6 +3,7 @@
 use crate::integer::signed;
 use crate::program::Numbers;
 use crate::round::Real;
+use crate::sample::ACCURACY;
 use crate::ty::{Fmt, mask};
 use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_precision::Scalar;
@@ -144,8 +145,8 @@ impl Texel {
         self.channels.iter().all(|(first, bits)| first % 8 == 0 && bits % 8 == 0)
     }
 
-    /// What a channel's bits are as a scalar of a shader: exact bits, or either neighbour. `lenient`: a relative error of 1e-5
-    /// beside that. Also whether that makes a difference.
+    /// What a channel's bits are as a scalar of a shader: exact bits, or either neighbour. `lenient`: a relative error of [`ACCURACY`]
+    /// beside that, and zero for the denormal numbers of formats of less than 32 bits. Also whether that makes a difference.
     pub(crate) fn read(&self, channel: usize, bits: u64, lenient: bool) -> (Value, u64, bool) {
         let (_, width) = self.channels[channel];
         let float = |x: f64, exact: bool| {
@@ -154,7 +155,7 @@ impl Texel {
                 return (Value::Bits, assay_float::F32.bits(lo), false);
             }
             let (lo, hi) = if lenient {
-                let error = x.abs() * 1e-5;
+                let error = x.abs() * ACCURACY;
                 (Real::exact(x - error).neighbours(Fmt::F32).1, Real::exact(x + error).neighbours(Fmt::F32).0)
             } else {
                 (lo, hi)
@@ -175,16 +176,31 @@ impl Texel {
                 float(x, signed == 0 || x.abs() == 1.0)
             }
             Coding::Float if width == 32 => (Value::Bits, bits, false),
-            Coding::Float => half(bits),
+            Coding::Float => half(bits, lenient),
             // As a half without sign, its fraction shorter.
-            Coding::Small(fraction) => half(bits << (10 - fraction + u32::from(channel == 2))),
+            Coding::Small(fraction) => half(bits << (10 - fraction + u32::from(channel == 2)), lenient),
             Coding::Uint => (Value::Bits, bits, false),
             Coding::Sint => (Value::Bits, signed.cast_unsigned(), false),
         }
     }
 
-    /// What a channel may hold after a float of that range is written: `None` if that is not followed.
-    pub(crate) fn written(&self, channel: usize, floats: &Floats) -> Option<Vec<u64>> {
+    /// The same within filtering, where the least number of a signed normalised channel may be what it is: "values less than -1.0 may
+    /// be used but the result must be clamped before the value is returned to shaders".
+    pub(crate) fn read_in_filter(&self, channel: usize, bits: u64, lenient: bool) -> (Value, u64, bool) {
+        let (_, width) = self.channels[channel];
+        let least = crate::integer::signed(width, bits) as f64 / mask(width - 1) as f64;
+        if self.coding != Coding::Snorm || least >= -1.0 {
+            return self.read(channel, bits, lenient);
+        }
+        let (lo, _) = Real::exact(least).neighbours(Fmt::F32);
+        let (_, hi) = Real::exact(-1.0).neighbours(Fmt::F32);
+        let (value, bits) = Value::of_floats(Floats::range(Fmt::F32, lo, hi));
+        (value, bits, false)
+    }
+
+    /// What a channel may hold after a float of that range is written: `None` if that is not followed. `lenient`: zero for the denormal
+    /// numbers of formats of less than 32 bits, too.
+    pub(crate) fn written(&self, channel: usize, floats: &Floats, lenient: bool) -> Option<Vec<u64>> {
         let (_, width) = self.channels[channel];
         let (lo, hi) = floats.hull().filter(|_| !floats.nan)?;
         let value = |rank| crate::round::value(floats.fmt, rank);
@@ -207,16 +223,16 @@ impl Texel {
                 let (lo, _) = Real::exact(value(lo)).neighbours(Fmt::F16);
                 let (_, hi) = Real::exact(value(hi)).neighbours(Fmt::F16);
                 let mut range = Floats::range(Fmt::F16, lo, hi);
-                // A denormal may be flushed, and the sign of a zero is free.
-                range.zeros = crate::direct::meets_denormals(Fmt::F16, (lo, hi)) || (lo <= 0 && hi >= -1);
+                // The sign of a zero is free.
+                let flushed = lenient && crate::direct::meets_denormals(Fmt::F16, (lo, hi));
+                range.zeros = flushed || (lo <= 0 && hi >= -1);
                 range.few()
             }
             Coding::Small(fraction) => {
                 let fraction = fraction - u32::from(channel == 2);
                 let (first, last) = (small(fraction, value(lo)).0, small(fraction, value(hi)).1);
                 let mut all: Vec<u64> = (first..=last).take(ALTERNATIVES + 1).collect();
-                // A denormal may be flushed.
-                if first < 1 << fraction && first > 0 {
+                if lenient && first < 1 << fraction && first > 0 {
                     all.push(0);
                 }
                 (all.len() <= ALTERNATIVES).then_some(all)
@@ -245,13 +261,18 @@ fn small(fraction: u32, x: f64) -> (u64, u64) {
     (below + steps.floor() as u64, below + steps.ceil() as u64)
 }
 
-/// A half as a single.
-fn half(bits: u64) -> (Value, u64, bool) {
+/// A half as a single; `lenient`: of a denormal one zero, too. Also whether that makes a difference.
+fn half(bits: u64, lenient: bool) -> (Value, u64, bool) {
     let format = assay_float::F16;
     if format.is_nan(bits) {
         return (Value::Bits, assay_float::F32.nan(), false);
     }
-    (Value::Bits, u64::from((format.to_f64(bits) as f32).to_bits()), false)
+    let single = u64::from((format.to_f64(bits) as f32).to_bits());
+    let denormal = format.is_denormal(bits);
+    let zeros = [0, single & assay_float::F32.sign_mask()];
+    let all = if denormal && lenient { [single, zeros[0], zeros[1]] } else { [single; 3] };
+    let (value, single) = Value::of_patterns(all.to_vec()).unwrap_or((Value::Bits, single));
+    (value, single, denormal)
 }
 
 #[cfg(test)]
@@ -278,7 +299,7 @@ mod tests {
         for bits in 0..=255u64 {
             let (value, exact, _) = rgba.read(1, bits, false);
             let floats = value.floats(exact, Fmt::F32).expect("a set");
-            let back = rgba.written(1, &floats).expect("few");
+            let back = rgba.written(1, &floats, false).expect("few");
             assert!(back.contains(&bits), "{bits}: {back:?}");
         }
         let small = Texel::of(ImageFormat::R11fG11fB10f).expect("known");
@@ -308,8 +329,39 @@ mod tests {
         }
         let rank = |x: f32| assay_float::F32.rank(u64::from(x.to_bits()));
         let range = |lo, hi| Floats::range(Fmt::F32, rank(lo), rank(hi));
-        assert_eq!(texel.written(0, &range(1.01, 1.01)), Some(vec![15 << 6, (15 << 6) + 1]));
-        assert_eq!(texel.written(2, &range(1.0, 1.0)), Some(vec![15 << 5]));
-        assert_eq!(texel.written(1, &range(-3.0, -2.0)), Some(vec![0]));
+        let written = |channel, range| texel.written(channel, &range, false);
+        assert_eq!(written(0, range(1.01, 1.01)), Some(vec![15 << 6, (15 << 6) + 1]));
+        assert_eq!(written(2, range(1.0, 1.0)), Some(vec![15 << 5]));
+        assert_eq!(written(1, range(-3.0, -2.0)), Some(vec![0]));
+    }
+
+    /// Of 16, 11 and 10 bits, read and written.
+    #[test]
+    fn denormal_numbers_are_zero_in_the_lenient_reading_only() {
+        for (format, step) in [(ImageFormat::Rgba16f, -24), (ImageFormat::R11fG11fB10f, -20)] {
+            let texel = Texel::of(format).expect("known");
+            let number = u64::from(2f32.powi(step).to_bits());
+            assert_eq!(texel.read(0, 1, false), (Value::Bits, number, true), "{format:?}");
+            assert_eq!(texel.read(0, 1, true).0.patterns(0), Ok(vec![0, number]), "{format:?}");
+            let floats = Floats::point(Fmt::F32, number);
+            assert_eq!(texel.written(0, &floats, false), Some(vec![1]), "{format:?}");
+            let lenient = texel.written(0, &floats, true).expect("few");
+            assert!(lenient.contains(&0) && lenient.contains(&1), "{format:?}: {lenient:?}");
+        }
+    }
+
+    #[test]
+    fn the_least_signed_number_may_be_less_than_minus_one_within_filtering() {
+        let texel = Texel::of(ImageFormat::Rgba8Snorm).expect("known");
+        let hull = |(value, bits, _): (Value, u64, bool)| {
+            let (lo, hi) = value.floats(bits, Fmt::F32).ok().and_then(|floats| floats.hull()).expect("a range");
+            [lo, hi].map(|rank| crate::round::value(Fmt::F32, rank))
+        };
+        assert_eq!(
+            (hull(texel.read(0, 0x80, false)), hull(texel.read_in_filter(0, 0x81, false))),
+            ([-1.0; 2], [-1.0; 2])
+        );
+        let [lo, hi] = hull(texel.read_in_filter(0, 0x80, false));
+        assert!((lo + 128.0 / 127.0).abs() < 1e-6 && hi == -1.0, "{lo} {hi}");
     }
 }

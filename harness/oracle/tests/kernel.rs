@@ -32,7 +32,16 @@ fn at(binding: u32, element: u32) -> DescriptorAt {
 fn image(element: u32) -> Image {
     let data = (0..12u32).flat_map(|i| (element * 1000 + i * 10).to_le_bytes()).collect();
     let extent = [4, 3, 1];
-    Image { dim: Dim::Dim2D, extent, layers: 1, levels: 1, format: ImageFormat::R32ui, view: View::ALL, data }
+    Image {
+        dim: Dim::Dim2D,
+        extent,
+        layers: 1,
+        levels: 1,
+        format: ImageFormat::R32ui,
+        depth: false,
+        view: View::ALL,
+        data,
+    }
 }
 
 fn handle(handle: u64, at: DescriptorAt) -> ImageHandle {

@@ -67,6 +67,7 @@ fn changed_words_never_panic() {
         layers: 1,
         levels: 1,
         format: ImageFormat::Rgba8,
+        depth: false,
         view: View::ALL,
         data: (0..16).map(|i| i * 16).collect(),
     };

@@ -299,6 +299,7 @@ fn barriers_order_the_memory_that_they_name() {
             layers: 1,
             levels: 1,
             format: ImageFormat::R32ui,
+            depth: false,
             view: View::default(),
             data: vec![0; 8],
         };

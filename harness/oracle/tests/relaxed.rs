@@ -253,6 +253,7 @@ fn a_texel_may_lose_precision() {
             layers: 1,
             levels: 1,
             format: ImageFormat::R32f,
+            depth: false,
             view: View::ALL,
             data: near.to_le_bytes().to_vec(),
         };

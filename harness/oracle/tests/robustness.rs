@@ -129,7 +129,7 @@ fn texels(dim: Dim, side: u32) -> Resource {
     let extent = [side, if dim == Dim::Buffer { 1 } else { side }, 1];
     let data = vec![5; (extent[0] * extent[1] * 4) as usize];
     let (format, view) = (ImageFormat::R32ui, View::ALL);
-    Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, view, data })
+    Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, depth: false, view, data })
 }
 
 #[test]
@@ -223,5 +223,95 @@ OpFunctionEnd
         let outcome = run(&load, Robustness::Access);
         assert_eq!((word(&outcome, 1, 0) == held, is_open(&outcome, 1, 0)), (!near, near), "{beyond}");
         assert_eq!(word(&run(&load, Robustness::Access2), 1, 0), held);
+    }
+}
+
+/// "Writes or atomic read-modify-write operations to a storage image outside of the checked dimensions will not modify any memory. Reads,
+/// atomic read-modify-write operations, or fetches (..) will return zero values", or what the invocation stored there.
+#[test]
+fn atomics_beyond_an_edge_change_nothing_and_find_zero() {
+    let text = "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1
+OpDecorate %image DescriptorSet 0
+OpDecorate %image Binding 0
+OpDecorate %out DescriptorSet 0
+OpDecorate %out Binding 1
+OpDecorate %words ArrayStride 4
+OpDecorate %Out Block
+OpMemberDecorate %Out 0 Offset 0
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%v2uint = OpTypeVector %uint 2
+%0 = OpConstant %uint 0
+%1 = OpConstant %uint 1
+%2 = OpConstant %uint 2
+%5 = OpConstant %uint 5
+%beyond = OpConstantComposite %v2uint %5 %0
+%below = OpConstantComposite %v2uint %0 %5
+%texels = OpTypeImage %uint 2D 0 0 0 2 R32ui
+%to_image = OpTypePointer UniformConstant %texels
+%to_texel = OpTypePointer Image %uint
+%image = OpVariable %to_image UniformConstant
+%words = OpTypeRuntimeArray %uint
+%Out = OpTypeStruct %words
+%to_out = OpTypePointer StorageBuffer %Out
+%to_word = OpTypePointer StorageBuffer %uint
+%out = OpVariable %to_out StorageBuffer
+%main = OpFunction %void None %function
+%start = OpLabel
+%first = OpImageTexelPointer %to_texel %image %beyond %0
+%found = OpAtomicIAdd %uint %first %1 %0 %1
+%again = OpImageTexelPointer %to_texel %image %beyond %0
+%after = OpAtomicIAdd %uint %again %1 %0 %1
+%other = OpImageTexelPointer %to_texel %image %below %0
+%elsewhere = OpAtomicExchange %uint %other %1 %0 %5
+%at0 = OpAccessChain %to_word %out %0 %0
+OpStore %at0 %found
+%at1 = OpAccessChain %to_word %out %0 %1
+OpStore %at1 %after
+%at2 = OpAccessChain %to_word %out %0 %2
+OpStore %at2 %elsewhere
+OpReturn
+OpFunctionEnd
+";
+    let buffer = ["2D", "OpTypeVector %uint 2", "%beyond %0\n", "%below %0\n", "OpCapability Shader"];
+    let instead =
+        ["Buffer", "OpTypeVector %uint 2", "%5 %0\n", "%2 %0\n", "OpCapability Shader\nOpCapability ImageBuffer"];
+    let buffer = buffer.into_iter().zip(instead).fold(text.to_owned(), |text, (a, b)| text.replace(a, b));
+    for robustness in [Robustness::Access, Robustness::Access2] {
+        let run = |text: &str, dim, side| {
+            dispatch(&spirv(text), 1, vec![texels(dim, side), words(&[9; 4])], (robustness, NONE))
+        };
+        let outcome = run(text, Dim::Dim2D, 2);
+        assert_eq!((word(&outcome, 1, 0), word(&outcome, 1, 2)), (Expected::Exact(0), Expected::Exact(0)));
+        assert!(is_open(&outcome, 1, 1), "it may find what it left");
+        assert_eq!(word(&outcome, 1, 3), Expected::Exact(9));
+        assert_eq!(exact(&outcome, 0), [0x0505_0505; 4]);
+        // Buffers of texels are buffers: under the looser promise any of it may change, and nothing else.
+        let outcome = run(&buffer, Dim::Buffer, 2);
+        assert!((0..3).all(|i| is_open(&outcome, 1, i)));
+        assert_eq!(word(&outcome, 1, 3), Expected::Exact(9));
+        assert_eq!(is_open(&outcome, 0, 0), robustness == Robustness::Access);
+    }
+}
+
+/// "Any values fetched are zero if the robustImageAccess2 feature is enabled, otherwise are undefined".
+#[test]
+fn a_level_that_is_not_there_is_zero_under_the_stricter_promise() {
+    let text = "@group(0) @binding(0) var image: texture_2d<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1) fn main() {
+            out[0] = textureLoad(image, vec2(0, 0), out[0]).x;
+            out[1] = textureLoad(image, vec2(7, 0), 0).x;
+        }";
+    for robustness in [Robustness::Access, Robustness::Access2] {
+        let outcome = dispatch(&wgsl(text), 1, vec![texels(Dim::Dim2D, 2), words(&[3, 9])], (robustness, NONE));
+        assert_eq!([0, 1].map(|i| word(&outcome, 1, i)), [Expected::Exact(0), Expected::Exact(0)]);
+        let lenient = outcome.memory[&Slot::new(0, 1)].cell_at(0).and_then(|cell| cell.lenient.as_deref());
+        let open = matches!(lenient, Some(Expected::Undetermined(_)));
+        assert_eq!(open, robustness == Robustness::Access);
     }
 }

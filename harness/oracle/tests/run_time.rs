@@ -77,7 +77,7 @@ OpFunctionEnd
 
 fn picture(dim: Dim, format: ImageFormat) -> Image {
     let extent = if dim == Dim::Buffer { [4, 1, 1] } else { [2, 2, 1] };
-    Image { dim, extent, layers: 1, levels: 1, format, view: View::ALL, data: vec![1; 16] }
+    Image { dim, extent, layers: 1, levels: 1, format, depth: false, view: View::ALL, data: vec![1; 16] }
 }
 
 fn dispatch(others: impl IntoIterator<Item = (Slot, Resource)>) -> Dispatch {
@@ -421,7 +421,7 @@ fn tiles(pairs: &mut Vec<Pair>) {
     let attachment = || {
         let data = vec![1; 8 * 8 * 4];
         let (dim, format) = (Dim::Dim2D, ImageFormat::R32ui);
-        Image { dim, extent: [8, 8, 1], layers: 1, levels: 1, format, view: View::ALL, data }
+        Image { dim, extent: [8, 8, 1], layers: 1, levels: 1, format, depth: false, view: View::ALL, data }
     };
     let run = |text: String, tile: Option<Tile>| {
         let push: Vec<u8> = [0u32, 0, 8, 8, 3].iter().flat_map(|word| word.to_le_bytes()).collect();

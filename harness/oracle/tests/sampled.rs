@@ -4,7 +4,8 @@ mod support;
 
 use assay_oracle::sample::{GatherReference, Verdict};
 use assay_oracle::{
-    Dispatch, Expected, FaultKind, Filtering, Image, Limits, Offsets, Outcome, Program, Resource, Slot, SpecValues,
+    CauseKind, Dispatch, Expected, FaultKind, Filtering, Image, Limits, Offsets, Outcome, Program, Resource, Slot,
+    SpecValues, Standing,
 };
 use assay_spirv::Module;
 use assay_spirv::lower::gather::{GatherStates, lower};
@@ -67,6 +68,7 @@ fn positions(extent: [u32; 2], layers: u32) -> Image {
         layers,
         levels: 1,
         format: ImageFormat::Rgba32ui,
+        depth: false,
         view: View::ALL,
         data: data.flat_map(u32::to_le_bytes).collect(),
     }
@@ -266,7 +268,7 @@ fn ramp() -> Image {
     let row = [[9, 0, 9, 9], [9, 51, 9, 9], [9, 102, 9, 9], [9, 153, 9, 9u8]].concat();
     let data = [row.repeat(4), [9, 255, 9, 9].repeat(4)].concat();
     let format = ImageFormat::Rgba8;
-    Image { dim: Dim::Dim2D, extent: [4, 4, 1], layers: 1, levels: 2, format, view: View::ALL, data }
+    Image { dim: Dim::Dim2D, extent: [4, 4, 1], layers: 1, levels: 2, format, depth: false, view: View::ALL, data }
 }
 
 #[test]
@@ -285,7 +287,7 @@ fn linear_filtering_lies_between_its_texels() {
     // A quarter of the way from the first to the second.
     assert!(permits(&outcome, 2, 1, 0.1) && !permits(&outcome, 2, 1, 0.105));
     // Equal texels leave hardly a choice.
-    assert!(permits(&outcome, 2, 2, 1.0) && !permits(&outcome, 2, 2, 0.999_99) && !lenient(2, 0.999_99));
+    assert!(permits(&outcome, 2, 2, 1.0) && !permits(&outcome, 2, 2, 0.999_99) && !lenient(2, 0.999_8));
     assert!(permits(&outcome, 2, 3, 0.0) && !permits(&outcome, 2, 3, 1e-6));
     let mips = Sampler { mipmap_linear: true, ..linear };
     let outcome = sample(ramp(), mips, &[[0.5, 0.5, 0.5], [0.5, 0.5, 0.25]]);
@@ -310,36 +312,256 @@ fn levels_are_the_nearest() {
     assert_eq!(outcome.faults.first().map(|fault| fault.kind), Some(FaultKind::Rule));
 }
 
+const COMPARE: &str = "@group(0) @binding(0) var image: texture_depth_2d;
+    @group(0) @binding(1) var comparing: sampler_comparison;
+    @group(0) @binding(2) var<storage, read_write> out: array<f32>;
+    @compute @workgroup_size(1)
+    fn main() {
+        out[0] = textureSampleCompareLevel(image, comparing, vec2(0.25, 0.25), 0.5);
+        out[1] = textureSampleCompareLevel(image, comparing, vec2(0.75, 0.25), 0.5);
+        let all = textureGatherCompare(image, comparing, vec2(0.5, 0.5), 0.5);
+        out[2] = all.x; out[3] = all.y; out[4] = all.z; out[5] = all.w;
+    }";
+
+/// Depths of two by two texels.
+fn depths() -> Image {
+    let data = [0.25f32, 0.5, 0.75, 1.0].iter().flat_map(|d| d.to_le_bytes()).collect();
+    let (dim, format, view) = (Dim::Dim2D, ImageFormat::R32f, View::ALL);
+    Image { dim, extent: [2, 2, 1], layers: 1, levels: 1, format, depth: true, view, data }
+}
+
+/// Runs a shader with an image, a sampler, and an output of six words.
+fn on_image(text: &str, image: Image, sampler: Sampler, depth_swizzle_one: bool) -> Outcome {
+    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let bindings = [
+        (Slot::new(0, 0), Resource::Image(image)),
+        (Slot::new(0, 1), Resource::Sampler(sampler)),
+        (Slot::new(0, 2), words(&[7; 6])),
+    ];
+    let dispatch = Dispatch { bindings: bindings.into(), depth_swizzle_one, ..Dispatch::default() };
+    let outcome = program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(outcome.faults, []);
+    outcome
+}
+
+fn comparing(compare: CompareOp) -> Sampler {
+    Sampler { compare: Some(compare), ..Sampler::NEAREST }
+}
+
+/// Whether a lenient reading permits a number that the usual one does not.
+fn only_lenient(outcome: &Outcome, binding: u32, i: usize, number: f32) -> bool {
+    let cell = outcome.memory[&Slot::new(0, binding)].cell_at(i as u64 * 4).expect("a set");
+    cell.expected.judge(cell.lenient.as_deref(), u64::from(number.to_bits())) == Standing::Lenient
+}
+
+/// Whether the usual reading asks for something, and the lenient one for nothing.
+fn is_lenient_anything(outcome: &Outcome, binding: u32, i: usize) -> bool {
+    let cell = outcome.memory[&Slot::new(0, binding)].cell_at(i as u64 * 4).expect("a set");
+    let open = |expected: &Expected| matches!(expected, Expected::Undetermined(_));
+    !open(&cell.expected) && cell.lenient.as_deref().is_some_and(open)
+}
+
 #[test]
 fn comparisons_are_of_texels() {
-    let text = "@group(0) @binding(0) var image: texture_depth_2d;
-        @group(0) @binding(1) var comparing: sampler_comparison;
-        @group(0) @binding(2) var<storage, read_write> out: array<f32>;
-        @compute @workgroup_size(1)
-        fn main() {
-            out[0] = textureSampleCompareLevel(image, comparing, vec2(0.25, 0.25), 0.5);
-            out[1] = textureSampleCompareLevel(image, comparing, vec2(0.75, 0.25), 0.5);
-            let all = textureGatherCompare(image, comparing, vec2(0.5, 0.5), 0.5);
-            out[2] = all.x; out[3] = all.y; out[4] = all.z; out[5] = all.w;
-        }";
-    let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
-    let data = [0.25f32, 0.5, 0.75, 1.0].iter().flat_map(|d| d.to_le_bytes()).collect();
-    let format = ImageFormat::R32f;
-    let image = Image { dim: Dim::Dim2D, extent: [2, 2, 1], layers: 1, levels: 1, format, view: View::ALL, data };
     let run = |compare| {
-        let bindings = [
-            (Slot::new(0, 0), Resource::Image(image.clone())),
-            (Slot::new(0, 1), Resource::Sampler(Sampler { compare: Some(compare), ..Sampler::NEAREST })),
-            (Slot::new(0, 2), words(&[7; 6])),
-        ];
-        let dispatch = Dispatch { bindings: bindings.into(), ..Dispatch::default() };
-        let outcome = program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
+        let outcome = on_image(COMPARE, depths(), comparing(compare), false);
         exact(&outcome, 2).into_iter().map(f32::from_bits).collect::<Vec<_>>()
     };
     // The reference is the left operand.
     assert_eq!(run(CompareOp::Less), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
     assert_eq!(run(CompareOp::GreaterOrEqual), [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
     assert_eq!(run(CompareOp::Equal), [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+}
+
+/// "Depth comparison" comes before "Component swizzle".
+#[test]
+fn what_is_compared_is_swizzled_afterwards() {
+    let view = |swizzle: &str| View { swizzle: View::swizzle_from(swizzle).expect("letters"), ..View::ALL };
+    let run = |swizzle: &str, linear, one| {
+        let sampler = Sampler { linear, ..comparing(CompareOp::GreaterOrEqual) };
+        on_image(COMPARE, Image { view: view(swizzle), ..depths() }, sampler, one)
+    };
+    for (swizzle, number) in [("0gba", 0f32), ("gbar", 0.0), ("brga", 0.0), ("argb", 1.0)] {
+        assert_eq!(exact(&run(swizzle, false, false), 2), [number.to_bits(); 6], "{swizzle}");
+        // Filtered, what is shown instead of the comparison is still not anything.
+        let linear = run(swizzle, true, false);
+        assert!((0..6).all(|i| permits(&linear, 2, i, number)), "{swizzle}");
+        let half = |i: u64| {
+            linear.memory[&Slot::new(0, 2)].cell_at(i * 4).is_some_and(|cell| {
+                cell.expected.judge(cell.lenient.as_deref(), 0.5f32.to_bits().into()) != Standing::Outside
+            })
+        };
+        assert!(!(0..6).any(half), "{swizzle}");
+    }
+    let compared = [1.0f32, 1.0, 0.0, 0.0, 1.0, 1.0].map(f32::to_bits);
+    assert_eq!(exact(&run("rrrr", false, false), 2), compared);
+    // One is undefined for depths, unless the device says otherwise; and the other components may be, too.
+    assert_eq!(cause(&run("1gba", false, false), 2, 0), CauseKind::Unspecified);
+    assert_eq!(exact(&run("1gba", false, true), 2), [1f32.to_bits(); 6]);
+    let other = run("r1ba", false, false);
+    assert!((0..6).all(|i| is_lenient_anything(&other, 2, i)) && permits(&other, 2, 0, 1.0));
+    let load = "@group(0) @binding(0) var image: texture_depth_2d;
+        @group(0) @binding(2) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(1) fn main() { out[0] = textureLoad(image, vec2(0, 0), 0); }";
+    let loaded = |one| on_image(load, Image { view: view("1gba"), ..depths() }, Sampler::NEAREST, one);
+    assert_eq!((cause(&loaded(false), 2, 0), exact(&loaded(true), 2)[0]), (CauseKind::Unspecified, 1f32.to_bits()));
+}
+
+/// "D may be computed in an implementation-dependent manner"; "the resulting value must be in the range [0,1]".
+#[test]
+fn linear_comparisons_are_between_0_and_1() {
+    let sampler = Sampler { linear: true, ..comparing(CompareOp::Always) };
+    let outcome = on_image(COMPARE, depths(), sampler, false);
+    for i in 0..6 {
+        assert!(permits(&outcome, 2, i, 1.0) && !permits(&outcome, 2, i, 0.5), "{i}");
+        assert!([0.0, 0.5].iter().all(|number| only_lenient(&outcome, 2, i, *number)), "{i}");
+        let beyond = [1.0f32.next_up(), -1e-6];
+        assert!(beyond.iter().all(|n| !permits(&outcome, 2, i, *n) && !only_lenient(&outcome, 2, i, *n)), "{i}");
+    }
+}
+
+/// "If the image being sampled has an unsigned normalized fixed-point format, then D_ref is clamped to [0,1]".
+#[test]
+fn references_are_clamped_where_depths_are() {
+    let text = COMPARE.replace("0.5);", "1.5);");
+    let run = |format, data| {
+        let image = Image { format, data, ..depths() };
+        exact(&on_image(&text, image, comparing(CompareOp::LessOrEqual), false), 2)
+    };
+    assert_eq!(run(ImageFormat::R8, vec![255; 4]), [1f32.to_bits(); 6]);
+    assert_eq!(run(ImageFormat::R32f, [1f32.to_le_bytes(); 4].concat()), [0; 6]);
+}
+
+/// "r_z wins over r_y and r_x": should, not must.
+#[test]
+fn of_the_faces_of_an_edge_the_usual_one_comes_first() {
+    let text = "@group(0) @binding(0) var image: texture_cube<f32>;
+        @group(0) @binding(1) var nearest: sampler;
+        @group(0) @binding(2) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(1) fn main() {
+            out[0] = textureSampleLevel(image, nearest, vec3(1.0, -1.0, 0.5), 0.0).x;
+            out[1] = textureSampleLevel(image, nearest, vec3(1.0, 0.9, -0.5), 0.0).x;
+        }";
+    let data = (1..7).flat_map(|face| (face as f32).to_le_bytes()).collect();
+    let image = Image { dim: Dim::Cube, extent: [1, 1, 1], layers: 6, data, ..depths() };
+    let outcome = on_image(text, Image { depth: false, ..image }, Sampler::NEAREST, false);
+    assert!(permits(&outcome, 2, 0, 4.0) && only_lenient(&outcome, 2, 0, 1.0) && !only_lenient(&outcome, 2, 0, 5.0));
+    assert_eq!(word(&outcome, 2, 1), Expected::Exact(1f32.to_bits().into()));
+    assert!(outcome.memory[&Slot::new(0, 2)].cell_at(4).is_none());
+}
+
+/// "The maximum representable magnitude for all floating-point values must be at least 2^32".
+#[test]
+fn nothing_is_asked_of_numbers_that_need_not_be_representable() {
+    // Level 0 is 0.2 at its first texel and 0.6 at its last, level 1 is 1.
+    let run = |sampler, at: &[[f32; 3]]| sample(ramp(), sampler, at);
+    let far = [[1e20, 0.5, 0.0], [-4e9, 0.5, 0.0], [0.4, 0.5, 1e10], [1e9, 0.5, 0.0], [1.1e9, 0.5, 0.0]];
+    let outcome = run(Sampler::NEAREST, &far);
+    for (i, number) in [(0, 0.6), (1, 0.0), (2, 1.0), (4, 0.6)] {
+        assert!(permits(&outcome, 2, i, number) && is_lenient_anything(&outcome, 2, i), "{i}");
+    }
+    assert!(permits(&outcome, 2, 3, 0.6) && !is_lenient_anything(&outcome, 2, 3));
+    let repeating = Sampler { address: [AddressMode::Repeat; 3], ..Sampler::NEAREST };
+    let outcome = run(repeating, &far);
+    assert_eq!([0, 1, 3].map(|i| cause(&outcome, 2, i)), [CauseKind::Precision; 3]);
+    let text = gather_module(GatherMode::Core, 0, None);
+    let outcome = run_gather(&text, positions([4, 4], 3), Sampler::NEAREST, &[[0.5, 0.5, 1e10]]);
+    assert!(
+        word(&outcome, 2, 0) == Expected::Exact(texel_at(2, 2, 1)[0].into()) && is_lenient_anything(&outcome, 2, 0)
+    );
+    // The fast reference says the same.
+    let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
+    let judge = |sampler: &Sampler, u: f32, x: u32| {
+        let reference = GatherReference::new(&positions([4, 4], 1), false, sampler, 0, filtering).expect("a reference");
+        reference.judge(GatherMode::Row, [u, 0.4, 0.0], [0; 2], [texel_at(0, 1, x)[0]; 4])
+    };
+    let clamped =
+        [judge(&Sampler::NEAREST, 1e20, 3), judge(&Sampler::NEAREST, 1e20, 0), judge(&Sampler::NEAREST, 1e9, 0)];
+    assert_eq!(clamped, [Verdict::Permitted, Verdict::Lenient, Verdict::Refused]);
+    assert_eq!(judge(&repeating, 1e20, 0), Verdict::Permitted);
+}
+
+/// "Values less than -1.0 may be used but the result must be clamped before the value is returned to shaders".
+#[test]
+fn the_least_signed_texel_counts_as_it_is_until_it_is_returned() {
+    let row = |left: u8, right: u8| [[0, left, 0, 0], [0, right, 0, 0]].concat();
+    let image = |data| Image { extent: [2, 1, 1], levels: 1, format: ImageFormat::Rgba8Snorm, data, ..ramp() };
+    let linear = Sampler { linear: true, ..Sampler::NEAREST };
+    let at = [[0.5, 0.5, 0.0], [0.1, 0.5, 0.0]];
+    let half = -64.0 / 127.0;
+    let outcome = sample(image(row(0x80, 0)), linear, &at);
+    assert!(permits(&outcome, 2, 0, half) && permits(&outcome, 2, 0, -0.5) && !permits(&outcome, 2, 0, -0.51));
+    assert!(permits(&outcome, 2, 1, -1.0) && !permits(&outcome, 2, 1, (-1f32).next_down()));
+    assert!(!only_lenient(&outcome, 2, 1, (-1f32).next_down()));
+    // The one above it is -1.
+    let outcome = sample(image(row(0x81, 0)), linear, &at);
+    assert!(permits(&outcome, 2, 0, -0.5) && !permits(&outcome, 2, 0, half));
+    // Without a filter it is clamped at once.
+    let outcome = sample(image(row(0x80, 0)), Sampler::NEAREST, &[[0.2, 0.5, 0.0]]);
+    assert_eq!(word(&outcome, 2, 0), Expected::Exact((-1f32).to_bits().into()));
+}
+
+/// "Individual results of floating-point operations are accurate to about 1 part in 10^5".
+#[test]
+fn the_lenient_reading_asks_five_digits_of_filtering() {
+    let linear = Sampler { linear: true, ..Sampler::NEAREST };
+    let data = [0.3f32.to_le_bytes(); 16].concat();
+    let image = Image { format: ImageFormat::R32f, levels: 1, data, ..ramp() };
+    let swizzle = View::swizzle_from("rrrr").expect("letters");
+    let outcome = sample(Image { view: View { swizzle, ..View::ALL }, ..image }, linear, &[[0.4, 0.4, 0.0]]);
+    assert!(permits(&outcome, 2, 0, 0.3) && !permits(&outcome, 2, 0, 0.300_001_5));
+    assert!(only_lenient(&outcome, 2, 0, 0.300_001_5) && !only_lenient(&outcome, 2, 0, 0.300_1));
+}
+
+/// The border is of another kind of numbers than the texels: "the value of the texel returned is poison", of the border or not.
+#[test]
+fn a_border_that_does_not_fit_may_spoil_texels_beside_it() {
+    let at = [[0.4, 0.5, 0.0]];
+    for (address, open) in [(AddressMode::ClampToBorder, true), (AddressMode::ClampToEdge, false)] {
+        let sampler = Sampler { address: [address; 3], border: BorderColor::IntOpaqueWhite, ..Sampler::NEAREST };
+        let outcome = sample(ramp(), sampler, &at);
+        assert!(permits(&outcome, 2, 0, 0.2) && is_lenient_anything(&outcome, 2, 0) == open, "{address}");
+    }
+}
+
+/// Which of several levels gradients mean is not computed here, which is not to say that nothing is required of it.
+#[test]
+fn gradients_on_several_levels_are_not_followed() {
+    let text = "@group(0) @binding(0) var image: texture_2d<f32>;
+        @group(0) @binding(1) var nearest: sampler;
+        @group(0) @binding(2) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(1) fn main() {
+            out[0] = textureSampleGrad(image, nearest, vec2(0.4, 0.5), vec2(0.1, 0.0), vec2(0.0, 0.1)).y;
+        }";
+    let outcome = on_image(text, ramp(), Sampler::NEAREST, false);
+    assert_eq!(cause(&outcome, 2, 0), CauseKind::Precision);
+}
+
+/// What an unnormalised sampler must not be used with: the rule that says so.
+#[test]
+fn unnormalised_coordinates_have_limits() {
+    let unnormalized = Sampler { unnormalized: true, ..Sampler::NEAREST };
+    let arrayed = GATHER.replace("COMPONENT", "0").replace("OFFSET_X", "1").replace("OFFSET_Y", "1");
+    let arrayed = arrayed.replace("%offset = ", "%lod = OpConstant %float 0\n%v2 = OpTypeVector %float 2\n%offset = ");
+    let flat = arrayed.replace("2D 0 1 0 1", "2D 0 0 0 1");
+    let flat = flat.replace("%found = ", "%flat = OpVectorShuffle %v2 %place %place 0 1\n%found = ");
+    let one = || positions([4, 4], 1);
+    let levels = || Image { levels: 2, data: vec![0; (16 + 4) * 16], ..one() };
+    for (text, call, image, rule) in [
+        (&arrayed, "OpImageSampleExplicitLod %v4uint %both %at Lod %lod", one(), "None-08609"),
+        (&flat, "OpImageSampleExplicitLod %v4uint %both %flat Lod %lod", levels(), "unnormalizedCoordinates-09635"),
+        (&flat, "OpImageSampleProjExplicitLod %v4uint %both %at Lod %lod", one(), "None-08610"),
+        (&flat, "OpImageSampleExplicitLod %v4uint %both %flat Lod|ConstOffset %lod %offset", one(), "None-08611"),
+        (&flat, "OpImageGather %v4uint %both %flat %component ConstOffset %offset", one(), "must not use offsets"),
+    ] {
+        let outcome = run_gather(&text.replace("GATHER", call), image, unnormalized, &[[0.5, 0.5, 1.0]]);
+        let [fault] = &outcome.faults[..] else { panic!("{call}: {:?}", outcome.faults) };
+        assert!(fault.kind == FaultKind::Rule && fault.detail.contains(rule), "{call}: {}", fault.detail);
+    }
+    // A whole coordinate is not rounded: it is the texel after it.
+    let call = "OpImageSampleExplicitLod %v4uint %both %flat Lod %lod";
+    let outcome = run_gather(&flat.replace("GATHER", call), one(), unnormalized, &[[2.0, 1.0, 0.0]]);
+    assert_eq!(word(&outcome, 2, 0), Expected::Exact(texel_at(0, 1, 2)[0].into()));
 }
 
 /// The fast reference and the interpreter say the same of right results, and of wrong ones that they are wrong.

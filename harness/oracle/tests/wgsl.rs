@@ -20,7 +20,16 @@ fn both(text: &str, bindings: Vec<Resource>) -> [Outcome; 2] {
 }
 
 fn image(format: ImageFormat, data: Vec<u8>) -> Resource {
-    Resource::Image(Image { dim: Dim::Dim2D, extent: [1; 3], layers: 1, levels: 1, format, view: View::ALL, data })
+    Resource::Image(Image {
+        dim: Dim::Dim2D,
+        extent: [1; 3],
+        layers: 1,
+        levels: 1,
+        format,
+        depth: false,
+        view: View::ALL,
+        data,
+    })
 }
 
 #[test]

@@ -83,6 +83,8 @@ impl Capabilities {
 /// The properties by name.
 pub(crate) fn named(properties: &Properties) -> BTreeMap<String, PropertyValue> {
     let mut map = BTreeMap::new();
+    let swizzle_one = PropertyValue::Bool(properties.depth_swizzle_one);
+    map.insert("depthStencilSwizzleOneSupport".to_owned(), swizzle_one);
     let mut number = |name: &str, value: u64| {
         map.insert(name.to_owned(), PropertyValue::Number(value));
     };

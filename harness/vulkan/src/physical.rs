@@ -56,10 +56,12 @@ impl PhysicalDevice {
         let has = |minor, extension: &str| {
             usable.at_least(1, 1) && (usable.at_least(1, minor) || extensions.contains(extension))
         };
+        let mut maintenance5 = vk::PhysicalDeviceMaintenance5PropertiesKHR::default();
         let mut robustness = vk::PhysicalDeviceRobustness2PropertiesEXT::default();
         let has_driver = has(2, "VK_KHR_driver_properties");
         let has_float = has(2, "VK_KHR_shader_float_controls");
         let has_sizes = has(3, "VK_EXT_subgroup_size_control");
+        let has_maintenance5 = has(4, "VK_KHR_maintenance5");
         let has_robustness = usable.at_least(1, 1)
             && ["VK_KHR_robustness2", "VK_EXT_robustness2"].iter().any(|name| extensions.contains(*name));
         if usable.at_least(1, 1) {
@@ -75,6 +77,9 @@ impl PhysicalDevice {
             }
             if has_sizes {
                 all = all.push_next(&mut sizes);
+            }
+            if has_maintenance5 {
+                all = all.push_next(&mut maintenance5);
             }
             if has_robustness {
                 all = all.push_next(&mut robustness);
@@ -107,6 +112,7 @@ impl PhysicalDevice {
                 required_size_stages: sizes.required_subgroup_size_stages.as_raw(),
                 quad_in_all_stages: subgroup.quad_operations_in_all_stages != vk::FALSE,
             }),
+            depth_swizzle_one: maintenance5.depth_stencil_swizzle_one_support != vk::FALSE,
             robust_alignment: has_robustness.then_some(RobustAlignment {
                 storage: robustness.robust_storage_buffer_access_size_alignment,
                 uniform: robustness.robust_uniform_buffer_access_size_alignment,

@@ -168,6 +168,8 @@ pub struct Properties {
     pub float_controls: Option<FloatControls>,
     /// Subgroups; `None` before Vulkan 1.1.
     pub subgroup: Option<Subgroup>,
+    /// `depthStencilSwizzleOneSupport`; false where the device has neither Vulkan 1.4 nor `VK_KHR_maintenance5`.
+    pub depth_swizzle_one: bool,
     /// Where accesses beyond the end of buffers begin; `None` where the device has neither `VK_KHR_robustness2` nor
     /// `VK_EXT_robustness2`.
     pub robust_alignment: Option<RobustAlignment>,

@@ -1,5 +1,6 @@
 //! Pointers, loads and stores.
 
+use super::images::beyond_edge;
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
 use crate::decode::{OBJECT, OUTSIDE, counted, outside};
@@ -23,8 +24,10 @@ pub(super) enum Target {
     At { object: usize, offset: usize },
     /// Beyond the end, where robustness leaves open what happens.
     Open { object: usize, cause: u32 },
-    /// Beyond the end: reads zero, writes nothing.
+    /// Beyond the end: reads zero, writes nothing; what an atomic returns is undefined.
     Void,
+    /// The same, but an atomic returns zero.
+    Zero,
     /// Undefined behaviour; the cause for what follows.
     Nowhere { cause: u32 },
 }
@@ -234,6 +237,10 @@ impl Run<'_> {
             }
             return Target::At { object, offset: inside };
         }
+        let image = self.images.get(object).copied().flatten();
+        if let Some(found) = image.and_then(|image| beyond_edge(image, offset)) {
+            return found;
+        }
         // Robustness is about buffers.
         let is_buffer = number >= 2;
         let bytes = offset..offset.saturating_add(size.cast_signed());
@@ -406,7 +413,7 @@ impl Run<'_> {
                     Found::Parts => (Value::Any(self.cause(CauseKind::Precision)), 0),
                 }
             }
-            Target::Void => (Value::Bits, 0),
+            Target::Void | Target::Zero => (Value::Bits, 0),
             Target::Open { object, cause } => {
                 let (value, bits) = self.something_of(object, (leaf.kind, part.scalars), cause);
                 (self.numbered(value), bits)
@@ -534,7 +541,7 @@ impl Run<'_> {
                 Target::Nowhere { cause } if perhaps => {
                     let _stop = self.lose_everything(cause);
                 }
-                Target::Void | Target::Nowhere { .. } => {}
+                Target::Void | Target::Zero | Target::Nowhere { .. } => {}
             }
         }
     }

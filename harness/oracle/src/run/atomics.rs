@@ -208,6 +208,7 @@ impl Run<'_> {
                     }
                     // It changes nothing, and what it returns is undefined.
                     Target::Void => (Value::Any(self.cause(CauseKind::Robustness)), 0),
+                    Target::Zero => (Value::Bits, 0),
                     Target::Open { object, cause } => {
                         if op != AtomicOp::Load {
                             self.objects[object].lost.get_or_insert(cause);

@@ -1,6 +1,7 @@
 //! Images read and written texel by texel.
 
 use super::Run;
+use super::access::Target;
 use super::lanes::Lanes;
 use crate::decode::{OBJECT, OUTSIDE, counted};
 use crate::dispatch::{Image, Robustness};
@@ -14,8 +15,12 @@ use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
 use crate::value::{Floats, Value};
 use crate::watch::named;
-use assay_spirv::sampling::{Channel, View};
+use assay_spirv::sampling::{Channel, Swizzle, View};
 use assay_spirv::tables::Dim;
+
+/// How far into an object a pointer to a texel beyond an image's edge leads, which is beyond every object's end; one further if the
+/// invocation has stored there before.
+const EDGE: i64 = (OBJECT / 4) as i64;
 
 /// The level of a texel where that is not the first, and what is added to its coordinates: register and how many.
 type Modified = (Option<Reg>, Option<(Reg, u32)>);
@@ -27,14 +32,16 @@ pub(super) struct Place {
     pub(super) offset: usize,
     pub(super) texel: Texel,
     pub(super) view: View,
+    /// Whether it is read for a filter.
+    pub(super) in_filter: bool,
 }
 
 /// Why there is no texel at some coordinates.
 #[derive(Clone, Copy, Debug)]
 enum Missing {
     /// They are beyond the edge of an object, where the device is robust: the cause for what that leaves open, and whether the
-    /// invocation has stored there.
-    Beyond { object: usize, cause: u32, stored: bool },
+    /// invocation has stored there before. Where in memory a texel buffer would have it.
+    Beyond { object: usize, cause: u32, stored: bool, offset: i64 },
     /// Nothing is known of it; the cause for what follows.
     Unknown { cause: u32 },
 }
@@ -118,25 +125,35 @@ impl<'a> Run<'a> {
                 if let Some(cause) = self.accessed_as((object, number), offset..offset + size, store, lane) {
                     return Err(cause.into());
                 }
-                Ok(Place { object, offset, texel, view: image.view })
+                Ok(Place { object, offset, texel, view: image.view, in_filter: false })
             }
             _ => {
                 if self.dispatch.robustness != Robustness::None {
-                    if let Some(texel) = texel.filter(|_| loose && !store) {
-                        let size = i64::from(texel.bytes);
-                        let start = at[0].saturating_mul(size);
-                        self.edges.load(object, &(start..start.saturating_add(size)), image.data.len());
+                    let size = texel.map_or(1, |texel| i64::from(texel.bytes));
+                    let offset = at[0].saturating_mul(size);
+                    if loose && !store {
+                        self.edges.load(object, &(offset..offset.saturating_add(size)), image.data.len());
                     }
                     let invocation = self.forks.original(lane) as u32;
+                    let stored = self.edges.has_stored_texel(object, invocation, at);
                     if store {
                         self.edges.store_texel(object, invocation, at);
                     }
-                    let stored = self.edges.has_stored_texel(object, invocation, at);
-                    return Err(Missing::Beyond { object, cause: self.cause(CauseKind::Robustness), stored });
+                    let cause = self.cause(CauseKind::Robustness);
+                    if !inside && !store && self.dispatch.robustness == Robustness::Access {
+                        // Of a level that is not there "any values fetched are zero if the robustImageAccess2 feature is enabled,
+                        // otherwise are undefined"; but fetches "outside of the checked dimensions will return zero" without it, too.
+                        self.readings_differ = true;
+                        if self.reading == Reading::Lenient {
+                            return Err(cause.into());
+                        }
+                    }
+                    return Err(Missing::Beyond { object, cause, stored, offset });
                 }
                 if self.program.wgsl {
                     // Some texel, or zeros: anything that was there.
-                    return Err(Missing::Beyond { object, cause: self.cause(CauseKind::Robustness), stored: true });
+                    let cause = self.cause(CauseKind::Robustness);
+                    return Err(Missing::Beyond { object, cause, stored: true, offset: 0 });
                 }
                 let extent = image.extent_shown(0);
                 let detail = || format!("texel {:?}, level {level}, of an image of {extent:?}", &at[..n as usize]);
@@ -218,7 +235,8 @@ impl<'a> Run<'a> {
     }
 
     /// A component of a texel beyond the edge, where the device is robust: zero, and where the format has no alpha, that of a format
-    /// that has none; the weaker promise allows 0 and 1 for any alpha, and of a texel buffer anything that is in it.
+    /// that has none; the weaker promise allows 0 and 1 for that, and of a texel buffer anything that is in it. A note speaks as if it
+    /// did so for any alpha, which the lenient reading takes at its word.
     fn beyond(&mut self, image: Reg, component: usize, cause: u32, lane: usize) -> (Value, u64) {
         let Ok((_, image)) = self.image_of(image, lane) else { return (Value::Any(cause), 0) };
         let Some(texel) = Texel::of(image.format) else { return (Value::Any(cause), 0) };
@@ -226,9 +244,14 @@ impl<'a> Run<'a> {
         if weak && image.dim == Dim::Buffer {
             return (Value::Any(cause), 0);
         }
+        if self.swizzle_is_undefined(image, component) {
+            return (Value::Any(self.cause(CauseKind::Unspecified)), 0);
+        }
+        let has_alpha = texel.channels.len() > 3;
+        self.readings_differ |= weak && has_alpha;
         match image.view.channel(component) {
             Channel::Constant(n) => (Value::Bits, texel.whole(n)),
-            Channel::Texel(3) if weak => {
+            Channel::Texel(3) if weak && (!has_alpha || self.reading == Reading::Lenient) => {
                 let kind =
                     if texel.is_integer() { Kind::Int { width: 64, signed: false } } else { Kind::Float(Fmt::F32) };
                 self.union(kind, (&Value::Bits, texel.whole(0)), (&Value::Bits, texel.whole(1)))
@@ -238,8 +261,22 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Whether what a view of depths shows of a texel is undefined, as a component of it is `VK_COMPONENT_SWIZZLE_ONE`: that one, or in
+    /// the lenient reading "the value of the texel", all of it.
+    pub(super) fn swizzle_is_undefined(&mut self, image: &Image, component: usize) -> bool {
+        if !image.depth || self.dispatch.depth_swizzle_one || !image.view.swizzle.contains(&Swizzle::One) {
+            return false;
+        }
+        self.readings_differ = true;
+        self.reading == Reading::Lenient || image.view.swizzle.get(component) == Some(&Swizzle::One)
+    }
+
     /// A component of what the view shows of a texel, as a scalar of the shader.
     pub(super) fn component(&mut self, place: &Place, component: usize, lane: usize) -> (Value, u64) {
+        let image = self.images.get(place.object).copied().flatten();
+        if image.is_some_and(|image| self.swizzle_is_undefined(image, component)) {
+            return (Value::Any(self.cause(CauseKind::Unspecified)), 0);
+        }
         match place.view.channel(component) {
             Channel::Texel(channel) => self.channel(place, channel, lane),
             Channel::Constant(n) => (Value::Bits, place.texel.whole(n)),
@@ -248,7 +285,7 @@ impl<'a> Run<'a> {
 
     /// A channel of a texel as a scalar of the shader.
     fn channel(&mut self, place: &Place, channel: usize, lane: usize) -> (Value, u64) {
-        let Place { object, offset, texel, .. } = *place;
+        let Place { object, offset, texel, in_filter, .. } = *place;
         let integer = texel.is_integer();
         let Some(&(first, width)) = texel.channels.get(channel) else {
             return (Value::Bits, texel.absent(channel));
@@ -280,7 +317,11 @@ impl<'a> Run<'a> {
         let kind = if integer { Kind::Int { width: 64, signed: false } } else { Kind::Float(Fmt::F32) };
         let mut union: Option<(Value, u64)> = None;
         for bits in patterns {
-            let (value, bits, doubt) = texel.read(channel, bits >> shift & mask(width), lenient);
+            let bits = bits >> shift & mask(width);
+            let (value, bits, doubt) = match in_filter {
+                true => texel.read_in_filter(channel, bits, lenient),
+                false => texel.read(channel, bits, lenient),
+            };
             self.readings_differ |= doubt;
             union = Some(match union {
                 None => (value, bits),
@@ -386,8 +427,9 @@ impl<'a> Run<'a> {
         let beyond = bounded && floats.as_ref().and_then(Floats::hull).is_some_and(beyond);
         let nan = beyond || floats.as_ref().is_some_and(|floats| floats.nan);
         let floats = floats.filter(|_| !beyond);
-        let found = floats.and_then(|floats| place.texel.written(channel, &floats));
-        match found.and_then(Value::of_patterns) {
+        let written = |lenient| place.texel.written(channel, floats.as_ref()?, lenient);
+        self.readings_differ |= written(false) != written(true);
+        match written(self.reading == Reading::Lenient).and_then(Value::of_patterns) {
             Some(found) => found,
             None if nan => (Value::Any(self.cause(CauseKind::NoRequirement)), 0),
             None => (Value::Any(self.cause(CauseKind::Precision)), 0),
@@ -402,7 +444,16 @@ impl<'a> Run<'a> {
                 Err(Missing::Unknown { cause }) if self.log.kind(cause) == CauseKind::Fault => {
                     (Value::Any(cause), OUTSIDE)
                 }
-                Err(Missing::Beyond { cause, .. } | Missing::Unknown { cause }) => (Value::Any(cause), 0),
+                Err(Missing::Beyond { object, stored, offset, .. }) => {
+                    let buffer = self.images.get(object).copied().flatten().is_some_and(|of| of.dim == Dim::Buffer);
+                    let offset = match (buffer, stored) {
+                        (true, _) => offset.clamp(-EDGE, EDGE),
+                        (false, false) => EDGE,
+                        (false, true) => EDGE + 1,
+                    };
+                    (Value::Bits, (handle / OBJECT * OBJECT).wrapping_add_signed(offset))
+                }
+                Err(Missing::Unknown { cause }) => (Value::Any(cause), 0),
             };
             self.columns[dst as usize].set(l, bits, value);
         }
@@ -452,6 +503,16 @@ fn nearest(coding: Coding, width: u32, own: u32, bits: u64) -> u64 {
         return signed(own, bits).clamp(least, most).cast_unsigned();
     }
     bits.min(mask(width))
+}
+
+/// What atomics do at a pointer to a texel beyond an image's edge: "will not modify any memory", and "will return zero values", or what
+/// the invocation has stored there.
+pub(super) fn beyond_edge(image: &Image, offset: i64) -> Option<Target> {
+    match offset {
+        _ if image.dim == Dim::Buffer => None,
+        EDGE => Some(Target::Zero),
+        _ => Some(Target::Void),
+    }
 }
 
 /// What a channel of whole bytes is in memory.

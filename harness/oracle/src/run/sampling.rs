@@ -2,7 +2,7 @@
 //!
 //! Which texels: [`crate::sample::select`]. A result is the union over all choices, component by component. Linear filtering
 //! has no stated precision beside that of its weights: usual is what sums and products of 32-bit floats give for weights of the
-//! device's fraction bits, lenient whatever lies between the texels.
+//! device's fraction bits, lenient whatever lies between the texels, with an accuracy of 1 part in 10^5.
 
 use super::Run;
 use super::images::{Place, Touch};
@@ -12,22 +12,21 @@ use crate::dispatch::Image;
 use crate::inst::{Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::outcome::{CauseKind, FaultKind};
 use crate::round::{self, Real};
-use crate::sample::QUOTIENT;
-use crate::sample::border_bits;
-use crate::sample::cube::{OnFace, face_of};
+use crate::sample::cube::{OnFace, faces_of};
 use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
+use crate::sample::{ACCURACY, QUOTIENT, border_bits};
 use crate::site::Reading;
-use crate::texel::Texel;
+use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind};
 use crate::value::{Floats, Value};
-use assay_spirv::sampling::{AddressMode, GatherMode, Origin, Sampler};
+use assay_spirv::sampling::{AddressMode, Channel, GatherMode, Origin, Sampler};
 use assay_spirv::tables::Dim;
 
 /// Choices along an axis, of levels or of layers that are followed.
 const CHOICES: usize = 4;
 
-/// What rounding a sum of products in 32-bit floats may add, for each axis: three operations, one of them twice.
-const ROUNDING: f64 = 4.0 / (1u32 << 24) as f64;
+/// The results of floating-point operations that a sum of two products is, for each axis: three operations, one of them twice.
+const OPERATIONS: f64 = 4.0;
 
 /// What the lookups of one lane have in common.
 struct Scene<'a> {
@@ -44,6 +43,8 @@ struct Scene<'a> {
     /// Added to the coordinates of each texel of a gather; of a sample, the first.
     offsets: [[i64; 3]; 4],
     reach: Reach,
+    /// Whether texels are filtered, within a level or between two.
+    filters: bool,
     /// The kind of a result's component.
     kind: Kind,
 }
@@ -52,6 +53,23 @@ impl Scene<'_> {
     /// What lies beyond the edges along an axis: of a face of a cube, whatever the sampler says, its own texels.
     fn address(&self, k: usize) -> AddressMode {
         if self.image.dim == Dim::Cube { AddressMode::ClampToEdge } else { self.sampler.address[k] }
+    }
+
+    /// Whether a result is that of a depth comparison. It replaces the depth before the view's swizzle: what shows another component,
+    /// or none, does not show it.
+    fn shows_comparison(&self) -> bool {
+        self.reference.is_some() && self.image.view.channel(0) == Channel::Texel(0)
+    }
+
+    /// Between what a result of filtering is clamped.
+    fn bounds(&self) -> (f64, f64) {
+        if self.reference.is_some() && self.sampler.linear {
+            (0.0, 1.0)
+        } else if self.texel.coding == Coding::Snorm {
+            (-1.0, f64::INFINITY)
+        } else {
+            (f64::NEG_INFINITY, f64::INFINITY)
+        }
     }
 }
 
@@ -105,7 +123,32 @@ impl<'a> Run<'a> {
     }
 
     fn looked_up(&mut self, look_up: &LookUp, lane: usize) -> Result<Vec<(Value, u64)>, u32> {
-        let scene = self.scene(look_up, lane)?;
+        let mut found: Vec<Option<(Value, u64)>> = Vec::new();
+        for scene in self.scenes(look_up, lane)? {
+            let one = self.looked_up_in(&scene, look_up, lane)?;
+            found.resize(one.len(), None);
+            self.gain(&mut found, &scene, |_, component| one[component].clone());
+        }
+        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    fn looked_up_in(&mut self, scene: &Scene<'a>, look_up: &LookUp, lane: usize) -> Result<Vec<(Value, u64)>, u32> {
+        let mut found = self.selected(scene, look_up, lane)?;
+        if scene.shows_comparison() && scene.sampler.linear {
+            // It "may be computed in an implementation-dependent manner which differs from the normal rules of linear filtering", but
+            // "must be in the range [0,1]".
+            self.readings_differ = true;
+            if scene.reach == Reach::Lenient {
+                let [zero, one] = [0f32, 1.0].map(|end| assay_float::F32.rank(end.to_bits().into()));
+                let any = Value::of_floats(Floats::range(Fmt::F32, zero, one));
+                let known = found.iter_mut().filter(|(value, _)| !matches!(value, Value::Any(_)));
+                known.for_each(|result| *result = any.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    fn selected(&mut self, scene: &Scene<'a>, look_up: &LookUp, lane: usize) -> Result<Vec<(Value, u64)>, u32> {
         match look_up.kind {
             LookUpKind::Gather { component, mode } => {
                 let component = match component {
@@ -117,19 +160,19 @@ impl<'a> Run<'a> {
                         || format!("a gather of component {component}: the behavior is undefined but for 0 to 3");
                     return Err(self.fault(FaultKind::Rule, lane, detail));
                 }
-                self.gather(&scene, component as usize, mode, lane)
+                self.gather(scene, component as usize, mode, lane)
             }
             LookUpKind::Sample(level) => {
-                let levels = self.levels(&scene, level, lane)?;
+                let levels = self.levels(scene, level, lane)?;
                 let n = if look_up.reference.is_some() { 1 } else { look_up.n as usize };
-                if scene.sampler.linear || scene.sampler.mipmap_linear {
-                    return self.filtered(&scene, &levels, n, lane);
+                if scene.filters {
+                    return self.filtered(scene, &levels, n, lane);
                 }
                 let mut found: Vec<Option<(Value, u64)>> = vec![None; n];
                 for level in levels {
-                    for spot in self.spots(&scene, level.level, Origin::Nearest)? {
-                        self.gain(&mut found, &scene, |run, component| {
-                            run.seen(&scene, beside(spot.0, scene.offsets[0]), component, lane)
+                    for spot in self.spots(scene, level.level, Origin::Nearest)? {
+                        self.gain(&mut found, scene, |run, component| {
+                            run.seen(scene, beside(spot.0, scene.offsets[0]), component, lane)
                         });
                     }
                 }
@@ -166,46 +209,90 @@ impl<'a> Run<'a> {
         };
         let ends = found.map(|(lo, hi)| (round::value(Fmt::F32, lo), round::value(Fmt::F32, hi)));
         match ends {
-            Some((lo, hi)) if lo.is_finite() && hi.is_finite() => Ok((lo, hi)),
+            Some((lo, hi)) if lo.is_finite() && hi.is_finite() => self.represented((lo, hi)),
             _ => Err(self.cause(CauseKind::NoRequirement)),
         }
     }
 
-    fn scene(&mut self, look_up: &LookUp, lane: usize) -> Result<Scene<'a>, u32> {
+    /// A range, of which the lenient reading requires nothing where a device need not represent it.
+    fn represented(&mut self, range: (f64, f64)) -> Result<(f64, f64), u32> {
+        if !select::is_representable(range) {
+            self.readings_differ = true;
+            if self.reading == Reading::Lenient {
+                return Err(self.cause(CauseKind::NoRequirement));
+            }
+        }
+        Ok(range)
+    }
+
+    /// What is looked up, for each face of a cube that may be meant; else one.
+    fn scenes(&mut self, look_up: &LookUp, lane: usize) -> Result<Vec<Scene<'a>>, u32> {
         let (object, image) = self.image_of(look_up.image, lane)?;
         let sampler = self.sampler_of(look_up.image, lane)?;
         let Some(texel) = Texel::of(image.format) else { return Err(self.cause(CauseKind::Precision)) };
         self.obey(look_up, image, sampler, &texel, lane)?;
-        let (first, n) = look_up.coordinates;
-        let axes = n.saturating_sub(u32::from(look_up.arrayed)).min(3);
-        let mut coordinates = (0..axes).map(|k| self.range(first + k, lane)).collect::<Result<Vec<_>, _>>()?;
-        let cubes = if image.dim == Dim::Cube { 6 } else { 1 };
-        let mut layers = match look_up.arrayed {
-            true => select::layers(self.range(first + axes, lane)?, image.layers_shown() / cubes),
-            false => (0, 0),
-        };
-        let mut reference = look_up.reference.map(|reg| self.range(reg, lane)).transpose()?;
-        if let Some(divisor) = look_up.divisor {
-            let by = self.range(divisor, lane)?;
-            for range in coordinates.iter_mut().chain(&mut reference) {
-                *range = quotient(*range, by).ok_or_else(|| self.cause(CauseKind::NoRequirement))?;
-            }
-        }
-        if image.dim == Dim::Cube {
-            let direction = coordinates.clone().try_into().ok().and_then(face_of);
-            let (Some(OnFace { face, at }), true) = (direction, layers.0 == layers.1) else {
-                return Err(self.cause(CauseKind::Precision));
-            };
-            coordinates = at.to_vec();
-            layers = (6 * layers.0 + face, 6 * layers.0 + face);
-        }
-        let offsets = self.offsets(look_up, image.axes(), lane)?;
         let reach = match self.reading {
             Reading::Usual => Reach::Usual,
             Reading::Lenient => Reach::Lenient,
         };
+        let bordered = image.dim != Dim::Cube && sampler.address.contains(&AddressMode::ClampToBorder);
+        if bordered && border_bits(image.format, &image.view, sampler.border, 0).is_none() {
+            // "In such cases the value of the texel returned is poison", of the border or not.
+            self.readings_differ = true;
+            if reach == Reach::Lenient {
+                return Err(self.cause(CauseKind::Unspecified));
+            }
+        }
+        let (first, n) = look_up.coordinates;
+        let axes = n.saturating_sub(u32::from(look_up.arrayed)).min(3);
+        let mut coordinates = (0..axes).map(|k| self.range(first + k, lane)).collect::<Result<Vec<_>, _>>()?;
+        let mut layers = (0, 0);
+        if look_up.arrayed {
+            let range = self.range(first + axes, lane)?;
+            let there = image.layers_shown() / if image.dim == Dim::Cube { 6 } else { 1 };
+            let choose = |reach| select::layers(range, there, reach);
+            self.readings_differ |= choose(Reach::Usual) != choose(Reach::Lenient);
+            layers = choose(reach);
+        }
+        let mut reference = look_up.reference.map(|reg| self.range(reg, lane)).transpose()?;
+        if let Some(divisor) = look_up.divisor {
+            let by = self.range(divisor, lane)?;
+            self.readings_differ = true;
+            for range in coordinates.iter_mut().chain(&mut reference) {
+                let by = quotient(*range, by, reach).ok_or_else(|| self.cause(CauseKind::NoRequirement))?;
+                *range = self.represented(by)?;
+            }
+        }
+        let limited = texel.coding == Coding::Unorm;
+        let reference =
+            reference.map(|(lo, hi)| if limited { (lo.clamp(0.0, 1.0), hi.clamp(0.0, 1.0)) } else { (lo, hi) });
+        let offsets = self.offsets(look_up, image.axes(), lane)?;
+        let filters = matches!(look_up.kind, LookUpKind::Sample(_)) && (sampler.linear || sampler.mipmap_linear);
         let kind = self.program.kinds[look_up.dst as usize];
-        Ok(Scene { object, image, texel, sampler, coordinates, layers, reference, offsets, reach, kind })
+        let scene = |coordinates, layers| Scene {
+            object,
+            image,
+            texel,
+            sampler,
+            coordinates,
+            layers,
+            reference,
+            offsets,
+            reach,
+            filters,
+            kind,
+        };
+        if image.dim != Dim::Cube {
+            return Ok(vec![scene(coordinates, layers)]);
+        }
+        let Ok(direction) = <[_; 3]>::try_from(coordinates) else { return Err(self.cause(CauseKind::Precision)) };
+        self.readings_differ = true;
+        let faces = faces_of(direction, reach);
+        if faces.is_empty() || layers.0 != layers.1 {
+            return Err(self.cause(CauseKind::Precision));
+        }
+        let on = |OnFace { face, at }: OnFace| scene(at.to_vec(), (6 * layers.0 + face, 6 * layers.0 + face));
+        Ok(faces.into_iter().map(on).collect())
     }
 
     /// What is added to the coordinates of each texel, the footprint of a gather included.
@@ -248,13 +335,20 @@ impl<'a> Run<'a> {
     ) -> Result<(), u32> {
         let offset = look_up.offsets != Offsets::None;
         let compares = look_up.reference.is_some();
+        let gathers = matches!(look_up.kind, LookUpKind::Gather { .. });
         let flat = matches!(image.dim, Dim::Dim1D | Dim::Dim2D) && !look_up.arrayed;
         let broken = if texel.is_integer() && (sampler.linear || sampler.mipmap_linear) {
             "VUID-vkCmdDispatch-magFilter-04553: an image of integers is filtered linearly"
-        } else if sampler.unnormalized && (!flat || image.levels_shown() > 1) {
-            "VUID-vkCmdDispatch-None-08609: unnormalised coordinates in an image with layers, levels or depth"
+        } else if sampler.unnormalized && !flat {
+            "VUID-vkCmdDispatch-None-08609: unnormalised coordinates in an image that is neither 1D nor 2D"
+        } else if sampler.unnormalized && image.levels_shown() > 1 {
+            "VUID-vkCmdDispatch-unnormalizedCoordinates-09635: unnormalised coordinates in an image with levels"
         } else if sampler.unnormalized && compares {
             "VUID-vkCmdDispatch-None-08610: unnormalised coordinates with a depth comparison"
+        } else if sampler.unnormalized && look_up.divisor.is_some() {
+            "VUID-vkCmdDispatch-None-08610: unnormalised coordinates with a projection"
+        } else if sampler.unnormalized && offset && gathers {
+            "\"The functions must not use offsets\" (unnormalizedCoordinates): unnormalised coordinates with an offset"
         } else if sampler.unnormalized && offset {
             "VUID-vkCmdDispatch-None-08611: unnormalised coordinates with an offset"
         } else if compares != sampler.compare.is_some() {
@@ -271,7 +365,7 @@ impl<'a> Run<'a> {
         let first = vec![LevelChoice { level: 0, weight: (0.0, 0.0) }];
         let lod = match level {
             Level::Gradient if there == 1 => return Ok(first),
-            Level::Gradient => return Err(self.cause(CauseKind::NoRequirement)),
+            Level::Gradient => return Err(self.cause(CauseKind::Precision)),
             Level::Lod(lod) => self.range(lod, lane)?,
         };
         if scene.sampler.unnormalized || there == 1 {
@@ -296,6 +390,7 @@ impl<'a> Run<'a> {
                 unnormalized: scene.sampler.unnormalized,
                 address: scene.address(k),
             };
+            self.represented(axis.scaled())?;
             let texels = |reach| axis.texels(origin, reach, filtering);
             self.readings_differ |= texels(Reach::Usual) != texels(Reach::Lenient);
             let Some(choices) = axis.choices(origin, scene.reach, filtering, CHOICES) else {
@@ -329,7 +424,8 @@ impl<'a> Run<'a> {
     fn seen(&mut self, scene: &Scene<'a>, spot: Spot, component: usize, lane: usize) -> (Value, u64) {
         let component = if scene.reference.is_some() { 0 } else { component };
         let (value, bits) = self.colour(scene, spot, component, lane);
-        let (Some(reference), Some(compare)) = (scene.reference, scene.sampler.compare) else { return (value, bits) };
+        let reference = scene.reference.filter(|_| scene.shows_comparison());
+        let (Some(reference), Some(compare)) = (reference, scene.sampler.compare) else { return (value, bits) };
         let texel = match hull(&value, bits) {
             Ok(texel) => texel,
             Err(None) => return (Value::Any(self.cause(CauseKind::Precision)), 0),
@@ -368,13 +464,14 @@ impl<'a> Run<'a> {
             return (Value::Any(cause), 0);
         }
         let offset = image.texel_shown(spot.level, spot.layer, at) as usize * texel.bytes as usize;
-        self.component(&Place { object, offset, texel, view: image.view }, component, lane)
+        let place = Place { object, offset, texel, view: image.view, in_filter: scene.filters };
+        self.component(&place, component, lane)
     }
 
     fn border(&mut self, scene: &Scene<'a>, component: usize) -> (Value, u64) {
         match border_bits(scene.image.format, &scene.image.view, scene.sampler.border, component) {
-            Some(bits) => (Value::Bits, bits),
-            None => (Value::Any(self.cause(CauseKind::Unspecified)), 0),
+            Some(bits) if !self.swizzle_is_undefined(scene.image, component) => (Value::Bits, bits),
+            _ => (Value::Any(self.cause(CauseKind::Unspecified)), 0),
         }
     }
 
@@ -407,10 +504,12 @@ impl<'a> Run<'a> {
                     for second in &beyond {
                         let far = self.square(scene, second, component, lane)?;
                         let weight = if scene.reach == Reach::Lenient { (0.0, 1.0) } else { choice.weight };
-                        more(widened(between(near, far, weight)));
+                        more(widened(between(near, far, weight), scene.reach));
                     }
                 }
                 let Some((lo, hi)) = range else { continue };
+                let (least, most) = scene.bounds();
+                let (lo, hi) = (lo.clamp(least, most), hi.clamp(least, most));
                 let (lo, hi) = (Real::exact(lo).neighbours(Fmt::F32).0, Real::exact(hi).neighbours(Fmt::F32).1);
                 let (value, bits) = Value::of_floats(Floats::range(Fmt::F32, lo, hi));
                 *all = Some(match all.take() {
@@ -456,7 +555,7 @@ impl<'a> Run<'a> {
             let weight = if scene.reach == Reach::Lenient { (0.0, 1.0) } else { choices[k].weight };
             corners = (0..half)
                 .map(|i| match (corners[i], corners[i + half]) {
-                    (Some(a), Some(b)) => Some(widened(between(a, b, weight))),
+                    (Some(a), Some(b)) => Some(widened(between(a, b, weight), scene.reach)),
                     (one, other) => one.or(other),
                 })
                 .collect();
@@ -466,13 +565,14 @@ impl<'a> Run<'a> {
 }
 
 /// The range of quotients, with what dividing may move them by; `None` where the divisor may be zero.
-fn quotient((lo, hi): (f64, f64), by: (f64, f64)) -> Option<(f64, f64)> {
+fn quotient((lo, hi): (f64, f64), by: (f64, f64), reach: Reach) -> Option<(f64, f64)> {
     if by.0 <= 0.0 && by.1 >= 0.0 {
         return None;
     }
     let all = [lo / by.0, lo / by.1, hi / by.0, hi / by.1];
     let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), q| (a.min(*q), b.max(*q)));
-    let slack = |q: f64| q.abs() * QUOTIENT;
+    let part = if reach == Reach::Lenient { ACCURACY } else { QUOTIENT };
+    let slack = |q: f64| q.abs() * part;
     Some((least - slack(least), most + slack(most)))
 }
 
@@ -490,8 +590,12 @@ fn between(a: (f64, f64), b: (f64, f64), (lo, hi): (f64, f64)) -> (f64, f64) {
 }
 
 /// A range with the rounding of one axis.
-fn widened((lo, hi): (f64, f64)) -> (f64, f64) {
-    let error = ROUNDING * lo.abs().max(hi.abs());
+fn widened((lo, hi): (f64, f64), reach: Reach) -> (f64, f64) {
+    let rounding = match reach {
+        Reach::Usual => 1.0 / f64::from(1u32 << 24),
+        Reach::Lenient => ACCURACY,
+    };
+    let error = OPERATIONS * rounding * lo.abs().max(hi.abs());
     (lo - error, hi + error)
 }
 

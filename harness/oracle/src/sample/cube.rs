@@ -1,6 +1,7 @@
 //! Which face of a cube a direction means, and where on it: "Cube Map Face Selection and Transformations".
 
-use super::QUOTIENT;
+use super::select::Reach;
+use super::{ACCURACY, QUOTIENT};
 
 /// Where on a face: the face, and the least and the greatest coordinate along s and t, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,11 +14,17 @@ pub(crate) struct OnFace {
 
 /// What may move a coordinate of a face: half of what may move a quotient, which is at most 1, and half of what rounding a sum of at
 /// most 2 may add, in any direction.
-const ROUNDING: f64 = (QUOTIENT + f32::EPSILON as f64) / 2.0;
+fn rounding(reach: Reach) -> f64 {
+    match reach {
+        Reach::Usual => (QUOTIENT + f32::EPSILON as f64) / 2.0,
+        Reach::Lenient => (ACCURACY + 2.0 * ACCURACY) / 2.0,
+    }
+}
 
-/// The place that a direction means, its coordinates being within ranges. Of coordinates of the same size z comes before y, and y before
-/// x. `None` where the ranges leave open which is the largest, or its sign, and for the direction of no length.
-pub(crate) fn face_of(direction: [(f64, f64); 3]) -> Option<OnFace> {
+/// The places that a direction may mean, its coordinates being within ranges. Of coordinates of the same size z "should" come before y,
+/// and y before x: "an implementation may choose other rules", so in the lenient reading it is any of them. None where the ranges leave
+/// open which is the largest, or its sign, and for the direction of no length.
+pub(crate) fn faces_of(direction: [(f64, f64); 3], reach: Reach) -> Vec<OnFace> {
     let size = |(lo, hi): (f64, f64)| match (lo <= 0.0, hi >= 0.0) {
         (true, true) => (0.0, hi.max(-lo)),
         (false, _) => (lo, hi),
@@ -31,12 +38,15 @@ pub(crate) fn face_of(direction: [(f64, f64); 3]) -> Option<OnFace> {
             if other > k { least > most } else { least >= most }
         })
     };
-    let major = (0..3).rev().find(|k| leads(*k))?;
-    let (least, most) = sizes[major];
+    let Some(first) = (0..3).rev().find(|k| leads(*k)).filter(|k| sizes[*k].0 > 0.0) else { return Vec::new() };
+    // What leads is as large as the largest of the others: another one that is the same is no range.
+    let tied = |k: &usize| *k == first || (reach == Reach::Lenient && sizes[*k] == sizes[first]);
+    (0..3).filter(tied).map(|major| on_face(direction, major, sizes[major], reach)).collect()
+}
+
+/// The place on the face of an axis, along which the direction is so large.
+fn on_face(direction: [(f64, f64); 3], major: usize, (least, most): (f64, f64), reach: Reach) -> OnFace {
     let negative = direction[major].1 < 0.0;
-    if least <= 0.0 {
-        return None;
-    }
     let back = |(lo, hi): (f64, f64)| (-hi, -lo);
     let [x, y, z] = direction;
     let (s, t) = match (major, negative) {
@@ -48,16 +58,22 @@ pub(crate) fn face_of(direction: [(f64, f64); 3]) -> Option<OnFace> {
         (_, true) => (back(x), back(y)),
     };
     let place = |(lo, hi): (f64, f64)| {
-        let low = (lo / if lo < 0.0 { least } else { most } + 1.0) / 2.0 - ROUNDING;
-        let high = (hi / if hi < 0.0 { most } else { least } + 1.0) / 2.0 + ROUNDING;
+        let low = (lo / if lo < 0.0 { least } else { most } + 1.0) / 2.0 - rounding(reach);
+        let high = (hi / if hi < 0.0 { most } else { least } + 1.0) / 2.0 + rounding(reach);
         (low, high)
     };
-    Some(OnFace { face: 2 * major as u32 + u32::from(negative), at: [place(s), place(t)] })
+    OnFace { face: 2 * major as u32 + u32::from(negative), at: [place(s), place(t)] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn face_of(direction: [(f64, f64); 3]) -> Option<OnFace> {
+        let found = faces_of(direction, Reach::Usual);
+        assert!(found.len() < 2, "{found:?}");
+        found.first().copied()
+    }
 
     fn at(direction: [f64; 3]) -> Option<(u32, [f64; 2])> {
         let found = face_of(direction.map(|x| (x, x)))?;
@@ -89,6 +105,17 @@ mod tests {
         assert_eq!(at([-1.0, -1.0, 0.5]).map(|(face, _)| face), Some(3));
         assert_eq!(at([1.0, 0.5, -1.0]).map(|(face, _)| face), Some(5));
         assert_eq!(at([0.0; 3]), None);
+    }
+
+    #[test]
+    fn in_the_lenient_reading_it_is_any_face_of_the_largest() {
+        let faces = |direction: [f64; 3]| {
+            let found = faces_of(direction.map(|x| (x, x)), Reach::Lenient);
+            found.into_iter().map(|found| found.face).collect::<Vec<_>>()
+        };
+        assert_eq!(faces([1.0, 1.0, -1.0]), [0, 2, 5]);
+        assert_eq!((faces([1.0, -1.0, 0.5]), faces([1.0, 0.5, 1.0])), (vec![0, 3], vec![0, 4]));
+        assert_eq!((faces([1.0, 0.999, 0.5]), faces([0.0; 3])), (vec![0], vec![]));
     }
 
     #[test]

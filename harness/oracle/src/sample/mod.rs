@@ -12,6 +12,10 @@ use assay_precision::Division;
 use assay_spirv::sampling::{BorderColor, Channel, View};
 use assay_spirv::tables::ImageFormat;
 
+/// "Individual results of floating-point operations are accurate to about 1 part in 10^5": all that Vulkan, "Floating-Point
+/// Computation", asks of "texture image specification and sampling", and what the lenient reading takes of every such result.
+pub(crate) const ACCURACY: f64 = 1e-5;
+
 /// What a division in 32-bit floats may move a quotient by, as a part of it. The text says nothing of the divisions of projections and
 /// of cube map faces, so they get what the table says of `OpFDiv`, where a unit in the last place is at most 2^-23 of the value; and a
 /// little for dividing in `f64` here.

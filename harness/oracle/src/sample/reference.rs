@@ -4,7 +4,7 @@
 //! set for each component, it holds all four against one and the same choice of the origin.
 
 use super::border_bits;
-use super::select::{Axis, Reach, layers};
+use super::select::{Axis, Reach, is_representable, layers};
 use crate::dispatch::{Filtering, Image};
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, mask};
@@ -68,7 +68,7 @@ impl GatherReference {
     /// Of a component (0 to 3) of a two-dimensional image. `arrayed`: the shader sees layers.
     ///
     /// # Errors
-    /// The image is not two-dimensional, or its texels have 64 bits a channel, or are fewer than its size says.
+    /// The image is not two-dimensional, or of depths, or its texels have 64 bits a channel, or are fewer than its size says.
     pub fn new(
         image: &Image,
         arrayed: bool,
@@ -80,6 +80,9 @@ impl GatherReference {
         let texel = Texel::of(image.format).ok_or_else(|| none("an unknown format"))?;
         if image.dim != Dim::Dim2D || !image.view.fits(image.levels, image.layers) {
             return Err(none("an image that is not two-dimensional, or a view that does not fit it"));
+        }
+        if image.depth {
+            return Err(none("an image of depths"));
         }
         if texel.channels.iter().any(|(_, width)| *width > 32) {
             return Err(none("channels of 64 bits"));
@@ -138,9 +141,17 @@ impl GatherReference {
         if !at.iter().all(|c| c.is_finite()) {
             return Verdict::Permitted;
         }
-        if self.holds(mode, at, offset, keys, Reach::Usual) {
+        let axes = [self.axis(0, at[0]), self.axis(1, at[1])];
+        if axes.iter().any(Axis::is_lost) {
+            return Verdict::Permitted;
+        }
+        let layer = f64::from(at[2]);
+        let ranges = [axes[0].scaled(), axes[1].scaled(), (layer, layer)];
+        if self.holds(mode, (&axes, layer), offset, keys, Reach::Usual) {
             Verdict::Permitted
-        } else if self.holds(mode, at, offset, keys, Reach::Lenient) {
+        } else if !ranges.into_iter().all(is_representable)
+            || self.holds(mode, (&axes, layer), offset, keys, Reach::Lenient)
+        {
             Verdict::Lenient
         } else {
             Verdict::Refused
@@ -148,20 +159,27 @@ impl GatherReference {
     }
 
     #[inline]
-    fn holds(&self, mode: GatherMode, [u, v, layer]: [f32; 3], offset: [i32; 2], got: [i32; 4], reach: Reach) -> bool {
-        let along = |k: usize, coordinate: f32| {
-            let coordinate = f64::from(coordinate);
-            let axis = Axis {
-                coordinate: (coordinate, coordinate),
-                size: self.size[k],
-                unnormalized: self.sampler.unnormalized,
-                address: self.sampler.address[k],
-            };
-            axis.texels(mode.origin(), reach, self.filtering)
-        };
-        let (us, vs) = (along(0, u), along(1, v));
-        let layer = f64::from(layer);
-        let ls = if self.arrayed { layers((layer, layer), self.layers) } else { (0, 0) };
+    fn axis(&self, k: usize, coordinate: f32) -> Axis {
+        let coordinate = f64::from(coordinate);
+        Axis {
+            coordinate: (coordinate, coordinate),
+            size: self.size[k],
+            unnormalized: self.sampler.unnormalized,
+            address: self.sampler.address[k],
+        }
+    }
+
+    #[inline]
+    fn holds(
+        &self,
+        mode: GatherMode,
+        (axes, layer): (&[Axis; 2], f64),
+        offset: [i32; 2],
+        got: [i32; 4],
+        reach: Reach,
+    ) -> bool {
+        let [us, vs] = axes.map(|axis| axis.texels(mode.origin(), reach, self.filtering));
+        let ls = if self.arrayed { layers((layer, layer), self.layers, reach) } else { (0, 0) };
         let offsets = mode.offsets();
         for l in ls.0..=ls.1 {
             for j in vs.0..=vs.1 {

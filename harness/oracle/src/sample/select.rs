@@ -5,13 +5,22 @@
 //! * *usual*: within [`SLACK`] of the larger of the coordinate and the axis' size, both in texels. That is two to four places of a
 //!   32-bit float: one for the product, one for the subtraction, and as many for a device that wraps before it scales.
 //! * *lenient*: a step of `2^-subTexelPrecisionBits` beside that, for devices that keep no more of a coordinate. The text
-//!   binds only weights to these bits; it does not say that texels are selected more finely.
+//!   binds only weights to these bits; it does not say that texels are selected more finely. And no more than [`ACCURACY`], which is
+//!   all that it asks of the arithmetic.
+//!
+//! Layers are rounded as the text says, either way, and levels of detail as coordinates are. Beyond [`GREATEST`] the lenient reading
+//! requires nothing.
 
+use super::ACCURACY;
 use crate::dispatch::Filtering;
 use assay_spirv::sampling::{AddressMode, Origin};
 
 /// The part of a coordinate (or of the axis) that rounding may move it by.
 pub const SLACK: f64 = 1.0 / (1u32 << 22) as f64;
+
+/// "The maximum representable magnitude for all floating-point values must be at least 2^32": Vulkan, "Floating-Point Computation".
+/// What comes to more may be an infinity, of which nothing need become.
+pub const GREATEST: f64 = (1u64 << 32) as f64;
 
 /// Beyond an edge by more than any offset may be, all texels of a clamped axis are the same.
 const MARGIN: i64 = 1 << 12;
@@ -48,17 +57,32 @@ pub struct Choice {
 }
 
 impl Axis {
+    /// The least and the greatest coordinate in texels.
+    #[inline]
+    pub fn scaled(&self) -> (f64, f64) {
+        let scale = if self.unnormalized { 1.0 } else { f64::from(self.size) };
+        (self.coordinate.0 * scale, self.coordinate.1 * scale)
+    }
+
+    /// Whether there is no telling which texels are meant: the coordinate is beyond what a device need represent, and the axis repeats.
+    #[inline]
+    pub fn is_lost(&self) -> bool {
+        let (lo, hi) = self.scaled();
+        matches!(self.address, AddressMode::Repeat | AddressMode::MirroredRepeat) && !is_representable((lo, hi))
+    }
+
     /// The least and the greatest coordinate in texels, with what rounding may move them by.
     #[inline]
-    fn in_texels(&self, reach: Reach, filtering: Filtering) -> (f64, f64) {
+    fn in_texels(&self, origin: Origin, reach: Reach, filtering: Filtering) -> (f64, f64) {
         let size = f64::from(self.size);
-        let scale = if self.unnormalized { 1.0 } else { size };
-        let (lo, hi) = (self.coordinate.0 * scale, self.coordinate.1 * scale);
-        let step = match reach {
-            Reach::Usual => 0.0,
-            Reach::Lenient => fraction(filtering.sub_texel_bits),
+        let (lo, hi) = self.scaled();
+        let rounding = |u: f64| SLACK * u.abs().max(size);
+        let slack = |u: f64| match reach {
+            // It is rounded down as it is.
+            Reach::Usual if self.unnormalized && origin == Origin::Nearest => 0.0,
+            Reach::Usual => rounding(u),
+            Reach::Lenient => rounding(u).max(ACCURACY * u.abs()) + fraction(filtering.sub_texel_bits),
         };
-        let slack = |u: f64| SLACK * u.abs().max(size) + step;
         (lo - slack(lo), hi + slack(hi))
     }
 
@@ -66,7 +90,7 @@ impl Axis {
     /// one stands for all.
     #[inline]
     pub fn texels(&self, origin: Origin, reach: Reach, filtering: Filtering) -> (i64, i64) {
-        let (lo, hi) = self.in_texels(reach, filtering);
+        let (lo, hi) = self.in_texels(origin, reach, filtering);
         let near = |u: f64| {
             let texel = floor(u - origin.shift());
             let size = i64::from(self.size);
@@ -81,11 +105,14 @@ impl Axis {
 
     /// All choices, with the weights of linear filtering; `None` if they are more than `most`.
     pub fn choices(&self, origin: Origin, reach: Reach, filtering: Filtering, most: usize) -> Option<Vec<Choice>> {
+        if self.is_lost() {
+            return None;
+        }
         let (first, last) = self.texels(origin, reach, filtering);
         if last.checked_sub(first)? >= most as i64 {
             return None;
         }
-        let (lo, hi) = self.in_texels(reach, filtering);
+        let (lo, hi) = self.in_texels(origin, reach, filtering);
         let steps = 1.0 / fraction(filtering.sub_texel_bits);
         let weight = |u: f64, texel: i64| (u - origin.shift() - texel as f64).clamp(0.0, 1.0);
         let choice = |texel: i64| Choice {
@@ -108,15 +135,24 @@ fn fraction(bits: u32) -> f64 {
     1.0 / (1u64 << bits.min(52)) as f64
 }
 
-/// The layers that a coordinate may mean, of `layers`: the nearest, of two as near either, and at the ends the last.
+/// Whether every device represents all numbers of a range.
 #[inline]
-pub fn layers((lo, hi): (f64, f64), layers: u32) -> (u32, u32) {
-    let slack = |a: f64| SLACK * a.abs().max(1.0);
-    let last = layers.saturating_sub(1);
-    // A layer is the nearest from half below to half above it, both ends included.
-    let least = (lo - slack(lo) - 0.5).ceil().clamp(0.0, f64::from(last)) as u32;
-    let most = (hi + slack(hi) + 0.5).floor().clamp(0.0, f64::from(last)) as u32;
-    (least, most.max(least))
+pub fn is_representable((lo, hi): (f64, f64)) -> bool {
+    lo >= -GREATEST && hi <= GREATEST
+}
+
+/// The layers that a coordinate may mean, of `layers`: the nearest, of two as near the even one ("preferred") or the later
+/// ("alternative"), and at the ends the last. "(u,v,w,a) to (i,j,k,l,n) Transformation and Array Layer Selection".
+#[inline]
+pub fn layers((lo, hi): (f64, f64), layers: u32, reach: Reach) -> (u32, u32) {
+    let slack = |a: f64| match reach {
+        Reach::Usual => 0.0,
+        Reach::Lenient => ACCURACY * a.abs().max(1.0),
+    };
+    let last = f64::from(layers.saturating_sub(1));
+    let least = (lo - slack(lo)).round_ties_even().clamp(0.0, last);
+    let most = (hi + slack(hi) + 0.5).floor().clamp(0.0, last);
+    (least as u32, most as u32)
 }
 
 /// A choice of levels: one, or two with the least and the greatest weight of the second.
@@ -137,13 +173,12 @@ pub fn levels(
     filtering: Filtering,
     most: usize,
 ) -> Option<Vec<LevelChoice>> {
-    let step = match reach {
-        Reach::Usual => 0.0,
-        Reach::Lenient => fraction(filtering.mipmap_bits),
-    };
     let last = levels.saturating_sub(1);
     let clamp = |d: f64| d.clamp(0.0, f64::from(last));
-    let slack = |d: f64| SLACK * d.abs().max(1.0) + step;
+    let slack = |d: f64| match reach {
+        Reach::Usual => SLACK * d.abs().max(1.0),
+        Reach::Lenient => ACCURACY * d.abs().max(1.0) + fraction(filtering.mipmap_bits),
+    };
     let (lo, hi) = (clamp(lo - slack(lo)), clamp(hi + slack(hi)));
     // Of two levels as near either may be taken.
     let (first, end) =
@@ -219,11 +254,44 @@ mod tests {
     }
 
     #[test]
+    fn beyond_what_is_representable_a_repeating_axis_is_lost() {
+        for (address, lost) in [(AddressMode::Repeat, true), (AddressMode::ClampToEdge, false)] {
+            // Where numbers saturate too.
+            for u in [1e10, 1e20, -1e30] {
+                let far = Axis { address, ..axis(u, 8) };
+                assert_eq!((far.is_lost(), far.choices(Origin::Nearest, Reach::Usual, FILTERING, 8).is_none()), {
+                    (lost, lost)
+                });
+            }
+        }
+        assert!(!axis(1e8, 8).is_lost());
+    }
+
+    #[test]
+    fn what_is_not_computed_is_not_rounded() {
+        let texels = |u: f64, origin, reach| Axis { unnormalized: true, ..axis(u, 8) }.texels(origin, reach, FILTERING);
+        assert_eq!(texels(3.0, Origin::Nearest, Reach::Usual), (3, 3));
+        assert_eq!(texels(3.0, Origin::Nearest, Reach::Lenient), (2, 3));
+        assert_eq!(texels(3.5, Origin::Linear, Reach::Usual), (2, 3));
+    }
+
+    /// One part in 10^5 of the coordinate, where that is more than a step of the fraction.
+    #[test]
+    fn the_lenient_reading_asks_for_five_digits() {
+        let nearest = |u: f64, reach| axis(u / 8.0, 8).texels(Origin::Nearest, reach, FILTERING);
+        assert_eq!((nearest(2000.015, Reach::Usual), nearest(2000.015, Reach::Lenient)), ((2000, 2000), (1999, 2000)));
+        assert_eq!(nearest(2000.03, Reach::Lenient), (2000, 2000));
+    }
+
+    #[test]
     fn layers_and_levels_between_two_are_either() {
-        let at = |a: f64, n| layers((a, a), n);
-        assert_eq!((at(1.4, 4), at(1.5, 4), at(2.5, 4), at(-7.0, 4), at(9.0, 4), at(0.4, 1)), {
-            ((1, 1), (1, 2), (2, 3), (0, 0), (3, 3), (0, 0))
+        let at = |a: f64, n| layers((a, a), n, Reach::Usual);
+        assert_eq!((at(1.4, 4), at(0.5, 4), at(2.5, 4), at(-7.0, 4), at(9.0, 4), at(0.4, 1)), {
+            ((1, 1), (0, 1), (2, 3), (0, 0), (3, 3), (0, 0))
         });
+        // Both ways of rounding give the later one, or the earlier.
+        assert_eq!((at(1.5, 4), at(-0.5, 4), at(1.499_999_9, 4)), ((2, 2), (0, 0), (1, 1)));
+        assert_eq!(layers((1.499_999, 1.499_999), 4, Reach::Lenient), (1, 2));
         let level = |d: f64, linear| levels((d, d), 3, linear, Reach::Usual, FILTERING, 4).unwrap();
         let numbers = |found: Vec<LevelChoice>| found.iter().map(|c| c.level).collect::<Vec<_>>();
         assert_eq!(numbers(level(0.5, false)), [0, 1]);

@@ -135,6 +135,7 @@ fn bindings(pass: &Pass, memory: &Permitted) -> BTreeMap<Slot, Resource> {
                 layers: pass.layers,
                 levels: 1,
                 format: attachment.memory_format(),
+                depth: false,
                 data: data.clone(),
                 view: View::ALL,
             };
