@@ -1,7 +1,9 @@
 //! Images: what is written texel by texel is held against the oracle, and named by its coordinates.
 
 use crate::support::{on_each_driver, spoilt, wgsl};
-use assay_check::{Check, Job, Left, Mutating, Mutation, Options, Subject, Target, TargetError, VulkanTarget};
+use assay_check::{
+    Check, ImageForm, Job, Left, Mutating, Mutation, Options, SamplerForm, Subject, Target, TargetError, VulkanTarget,
+};
 use assay_oracle::{Dispatch, Slot};
 use assay_runner::{DeviceInfo, Status};
 use assay_spirv::need::Have;
@@ -165,25 +167,65 @@ fn a_case_states_images_and_samplers() {
     }
 }
 
+const COMPARED: &str = "
+@group(0) @binding(0) var image: texture_depth_2d;
+@group(0) @binding(1) var comparing: sampler_comparison;
+@group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>>;
+@compute @workgroup_size(8, 2) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let at = (vec2<f32>(id.xy) + 0.4) / vec2(16.0, 4.0);
+    data[2u * (id.y * 16u + id.x)] = textureGatherCompare(image, comparing, at, 0.5);
+    data[2u * (id.y * 16u + id.x) + 1u].x = textureSampleCompareLevel(image, comparing, at, 0.25);
+}";
+
 /// Depths are compared where the shader compares them.
 #[test]
 fn depth_comparisons_are_within_on_the_drivers() {
-    let subject = wgsl(
-        "@group(0) @binding(0) var image: texture_depth_2d;
-        @group(0) @binding(1) var comparing: sampler_comparison;
-        @group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>>;
-        @compute @workgroup_size(8, 2) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-            let at = (vec2<f32>(id.xy) + 0.4) / vec2(16.0, 4.0);
-            data[2u * (id.y * 16u + id.x)] = textureGatherCompare(image, comparing, at, 0.5);
-            data[2u * (id.y * 16u + id.x) + 1u].x = textureSampleCompareLevel(image, comparing, at, 0.25);
-        }",
-    );
+    let subject = wgsl(COMPARED);
     let check = Check::new(&subject, &square()).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
         assert_eq!(result.elements_undetermined, 0);
     });
+}
+
+/// A linear sampler that compares asks nothing of the format (VUID-vkCmdDispatch-magFilter-04553), and gives anything from 0 to 1.
+#[test]
+fn linear_comparisons_are_checked_where_depths_cannot_be_filtered() {
+    let form = SamplerForm { filter: Some("linear".into()), compare: Some("less".into()), ..SamplerForm::default() };
+    let options = Options { samplers: vec![("comparing".parse().unwrap(), form)], ..square() };
+    let subject = wgsl(COMPARED);
+    let check = Check::new(&subject, &options).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert!(matches!(result.status, Status::Pass | Status::QualityWarning), "{:?}", result.reason);
+        assert_eq!(result.elements_undetermined, 0);
+    });
+}
+
+/// An image whose type leaves open whether it is of depths is one where depths are compared: VUID-vkCmdDispatch-None-06479.
+#[test]
+fn an_image_that_is_compared_is_one_of_depths() {
+    const TYPE_IMAGE: u32 = 25;
+    let mut words = wgsl(COMPARED).source.module.words().to_vec();
+    let mut at = 5;
+    while at < words.len() {
+        if words[at] & 0xffff == TYPE_IMAGE {
+            words[at + 4] = 2;
+        }
+        at += (words[at] >> 16) as usize;
+    }
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let subject = Subject::read("compared.spv", &bytes).unwrap();
+    let check = Check::new(&subject, &square()).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
+    });
+    let colour = ImageForm { format: Some("Rgba8".into()), ..ImageForm::default() };
+    let options = Options { images: vec![("image".parse().unwrap(), colour)], ..square() };
+    let error = Check::new(&subject, &options).unwrap_err().to_string();
+    assert!(error.contains("None-06479"), "{error}");
 }
 
 /// Each direction in the inside of a face, at no edge of a texel.
