@@ -38,7 +38,8 @@ fn places(form: &Form) -> Vec<u8> {
             words[k] = match (form.access.samples(), k < axes, unnormalized) {
                 (false, ..) => at as u32,
                 (true, true, false) => ((centre / f64::from(side) * divisor) as f32).to_bits(),
-                (true, true, true) => ((centre * divisor) as f32).to_bits(),
+                // VUID-vkCmdDispatch-None-08610: there are no projections of these.
+                (true, true, true) => (centre as f32).to_bits(),
                 (true, false, _) => (at as f32).to_bits(),
             };
         }

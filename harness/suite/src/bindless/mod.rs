@@ -112,11 +112,6 @@ fn projections(cases: &mut Vec<Case>, wide: bool) {
         let name = format!("project.format.{}", format!("{format:?}").to_lowercase());
         add(cases, &name, RULE, Form { format, ..Form::plain(wide, Access::Project) });
     }
-    for pick in [Pick::Table, Pick::Argument] {
-        let name = format!("project.unnormalized.{}", pick.name());
-        let form = Form { pick, samplers: Samplers::Unnormalized, ..Form::plain(wide, Access::Project) };
-        add(cases, &name, RULE, form);
-    }
 }
 
 /// Descriptors from arrays of no stated length, where a device has such.
