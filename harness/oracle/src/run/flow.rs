@@ -12,9 +12,10 @@ use crate::ty::Kind;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// How many branches that the order of invocations decides an invocation of a workgroup may come to on average: more are those of a
-/// loop that ends once an atomic has succeeded, which may never do so if all that it can find is looked at.
+/// How many branches that the order of invocations decides an invocation of a workgroup, or one of the least number, may come to on average:
+/// more are those of a loop that ends once an atomic has succeeded, which may never do so if all that it can find is looked at.
 const DECIDED_BY_ORDER: u64 = 16;
+const LEAST_INVOCATIONS: usize = 64;
 
 /// Where lanes that have returned wait.
 const LEFT: u32 = u32::MAX;
@@ -230,7 +231,7 @@ impl<'a> Run<'a> {
                 && self.log.kind(cause) == CauseKind::Order
             {
                 self.decided_by_order += 1;
-                if self.decided_by_order > DECIDED_BY_ORDER * self.lanes as u64 {
+                if self.decided_by_order > DECIDED_BY_ORDER * self.lanes.max(LEAST_INVOCATIONS) as u64 {
                     return Err(self.lose_everything(cause));
                 }
             }
