@@ -9,19 +9,6 @@ use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat};
 use support::*;
 
-fn image(format: ImageFormat, extent: [u32; 3], data: Vec<u8>) -> Resource {
-    Resource::Image(Image {
-        dim: Dim::Dim2D,
-        extent,
-        layers: 1,
-        levels: 1,
-        format,
-        depth: false,
-        view: View::ALL,
-        data,
-    })
-}
-
 fn dispatch(text: &str, bindings: Vec<Resource>, robustness: Robustness) -> Outcome {
     let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
     let bindings = bindings.into_iter().zip(0..).map(|(b, i)| (Slot::new(0, i), b)).collect();
@@ -43,8 +30,8 @@ const COPY: &str = "@group(0) @binding(0) var source: texture_2d<f32>;
 #[test]
 fn texels_are_fetched_converted_and_stored() {
     let texels: Vec<u8> = (0..16).map(|i| [0, 51, 255, 128][i % 4]).collect();
-    let source = image(ImageFormat::Rgba8, [2, 2, 1], texels.clone());
-    let target = image(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]);
+    let source = plane(ImageFormat::Rgba8, [2, 2, 1], texels.clone());
+    let target = plane(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]);
     let outcome = dispatch(COPY, vec![source, target, floats(&[0.0; 4])], Robustness::None);
     assert_eq!(outcome.faults, []);
     assert!(permits(&outcome, 2, 3, 0.2) && !permits(&outcome, 2, 3, 0.200_01));
@@ -64,12 +51,12 @@ fn texels_narrower_than_a_word_do_not_race() {
     let text = "@group(0) @binding(0) var to: texture_storage_2d<r8uint, write>;
         @compute @workgroup_size(4, 2)
         fn main(@builtin(local_invocation_id) id: vec3<u32>) { textureStore(to, id.xy, vec4(id.y * 16u + id.x)); }";
-    let outcome = dispatch(text, vec![image(ImageFormat::R8ui, [4, 2, 1], vec![0xff; 8])], Robustness::None);
+    let outcome = dispatch(text, vec![plane(ImageFormat::R8ui, [4, 2, 1], vec![0xff; 8])], Robustness::None);
     assert_eq!(outcome.faults, []);
     assert_eq!(outcome.memory[&Slot::new(0, 0)].bytes(), [0, 1, 2, 3, 16, 17, 18, 19]);
     // The same texel is another matter.
     let same = text.replace("id.xy, vec4", "vec2(0u, id.y), vec4");
-    let outcome = dispatch(&same, vec![image(ImageFormat::R8ui, [4, 2, 1], vec![0xff; 8])], Robustness::None);
+    let outcome = dispatch(&same, vec![plane(ImageFormat::R8ui, [4, 2, 1], vec![0xff; 8])], Robustness::None);
     assert_eq!(outcome.faults.first().map(|fault| fault.kind), Some(FaultKind::DataRace));
 }
 
@@ -77,7 +64,7 @@ fn texels_narrower_than_a_word_do_not_race() {
 fn beyond_the_edge() {
     let text = COPY.replace("id.xy), 0)", "id.xy) + vec2(5, 0), 0)");
     let bindings = || {
-        let texels = || image(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]);
+        let texels = || plane(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]);
         vec![texels(), texels(), floats(&[0.0; 4])]
     };
     let outcome = dispatch(&text, bindings(), Robustness::None);
@@ -94,8 +81,8 @@ fn beyond_the_edge() {
         assert_eq!(may_be_one, robustness == Robustness::Access);
         let lone = || {
             vec![
-                image(ImageFormat::R8, [2, 2, 1], vec![7; 4]),
-                image(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]),
+                plane(ImageFormat::R8, [2, 2, 1], vec![7; 4]),
+                plane(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]),
                 floats(&[0.0; 4]),
             ]
         };
@@ -126,7 +113,7 @@ fn atomics_on_texels_commute() {
     let text = "@group(0) @binding(0) var counts: texture_storage_2d<r32uint, atomic>;
         @compute @workgroup_size(8)
         fn main(@builtin(local_invocation_index) i: u32) { textureAtomicAdd(counts, vec2(i % 2u, 0u), i); }";
-    let counts = image(ImageFormat::R32ui, [2, 1, 1], [7u32, 100].iter().flat_map(|n| n.to_le_bytes()).collect());
+    let counts = plane(ImageFormat::R32ui, [2, 1, 1], [7u32, 100].iter().flat_map(|n| n.to_le_bytes()).collect());
     let outcome = dispatch(text, vec![counts], Robustness::None);
     assert_eq!(exact(&outcome, 0), [7 + 12, 100 + 16]);
 }
@@ -140,7 +127,7 @@ fn integers_beyond_the_format_are_not_checked() {
             @compute @workgroup_size(1)
             fn main() {{ textureStore(to, vec2(0, 0), {value}); }}"
         );
-        let outcome = dispatch(&text, vec![image(format, [1, 1, 1], vec![0x55; bytes])], Robustness::None);
+        let outcome = dispatch(&text, vec![plane(format, [1, 1, 1], vec![0x55; bytes])], Robustness::None);
         assert_eq!(outcome.faults, []);
         outcome
     };

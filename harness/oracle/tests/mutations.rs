@@ -2,10 +2,10 @@
 
 mod support;
 
-use assay_oracle::{Dispatch, Image, Limits, Program, Resource, Slot, SpecValues};
+use assay_oracle::{Dispatch, Limits, Program, Resource, Slot, SpecValues};
 use assay_spirv::Module;
-use assay_spirv::sampling::{Sampler, View};
-use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::sampling::Sampler;
+use assay_spirv::tables::ImageFormat;
 use support::*;
 
 const SHADERS: [&str; 4] = [
@@ -61,20 +61,11 @@ fn changed_words_never_panic() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % n
     };
-    let image = Image {
-        dim: Dim::Dim2D,
-        extent: [4, 1, 1],
-        layers: 1,
-        levels: 1,
-        format: ImageFormat::Rgba8,
-        depth: false,
-        view: View::ALL,
-        data: (0..16).map(|i| i * 16).collect(),
-    };
+    let image = plane(ImageFormat::Rgba8, [4, 1, 1], (0..16).map(|i| i * 16).collect());
     let sampler = Sampler { linear: true, ..Sampler::NEAREST };
     let bindings = [
         (Slot::new(0, 0), floats(&[1.25; 64])),
-        (Slot::new(0, 1), Resource::Image(image)),
+        (Slot::new(0, 1), image),
         (Slot::new(0, 2), Resource::Sampler(sampler)),
     ];
     let dispatch = Dispatch { bindings: bindings.into(), layout: assay_oracle::Layout::Linear, ..Dispatch::default() };

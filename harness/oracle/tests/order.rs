@@ -3,13 +3,11 @@
 mod support;
 
 use assay_oracle::{
-    CauseKind, Dispatch, Execution, Expected, FaultKind, Image, Limits, Observed, Outcome, Program, Resource, Slot,
-    SpecValues, Standing,
+    CauseKind, Dispatch, Execution, Expected, FaultKind, Limits, Observed, Outcome, Program, Slot, SpecValues, Standing,
 };
 use assay_spirv::Module;
 use assay_spirv::module::Index;
-use assay_spirv::sampling::View;
-use assay_spirv::tables::{Dim, ImageFormat, Op};
+use assay_spirv::tables::{ImageFormat, Op};
 use std::sync::Arc;
 use support::*;
 
@@ -293,17 +291,8 @@ fn barriers_order_the_memory_that_they_name() {
                 out[i] = textureLoad(image, vec2(1u - i, 0u)).x;
             }}"
         );
-        let image = Image {
-            dim: Dim::Dim2D,
-            extent: [2, 1, 1],
-            layers: 1,
-            levels: 1,
-            format: ImageFormat::R32ui,
-            depth: false,
-            view: View::default(),
-            data: vec![0; 8],
-        };
-        let outcome = run(&wgsl(&text), [1; 3], vec![words(&[0; 2]), Resource::Image(image)]);
+        let image = plane(ImageFormat::R32ui, [2, 1, 1], vec![0; 8]);
+        let outcome = run(&wgsl(&text), [1; 3], vec![words(&[0; 2]), image]);
         assert_eq!(kinds(&outcome), if raced { vec![FaultKind::DataRace] } else { vec![] }, "{barrier}");
         if !raced {
             assert_eq!(exact(&outcome, 0), [8, 7]);

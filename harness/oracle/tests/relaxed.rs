@@ -2,10 +2,9 @@
 
 mod support;
 
-use assay_oracle::{CauseKind, Expected, Image, Outcome, Resource};
+use assay_oracle::{CauseKind, Expected, Outcome};
 use assay_spirv::Module;
-use assay_spirv::sampling::View;
-use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::tables::ImageFormat;
 use support::*;
 
 /// A shader of one invocation. Of `%fa` it has the float `%x`, of `%ua` the words `%u` and `%v`; `body` makes the word `%r` of them,
@@ -247,17 +246,8 @@ fn a_texel_may_lose_precision() {
         OpFunctionEnd";
     let near = 1.0 + 2f32.powi(-20);
     let may = |decoration: &str| {
-        let image = Image {
-            dim: Dim::Dim2D,
-            extent: [1; 3],
-            layers: 1,
-            levels: 1,
-            format: ImageFormat::R32f,
-            depth: false,
-            view: View::ALL,
-            data: near.to_le_bytes().to_vec(),
-        };
-        let buffers = vec![Resource::Image(image), floats(&[9.0])];
+        let image = plane(ImageFormat::R32f, [1; 3], near.to_le_bytes().to_vec());
+        let buffers = vec![image, floats(&[9.0])];
         let outcome = run(&spirv(&text.replace("{}", decoration)), [1; 3], buffers);
         assert_eq!(outcome.faults, []);
         assert!(permits(&outcome, 1, 0, near) && !permits(&outcome, 1, 0, 1.01));

@@ -162,13 +162,12 @@ fn coordinates_that_robustness_leaves_open_may_be_inside() {
     assert!(is_open(&outcome, 1, 0) && is_open(&outcome, 0, 0));
 }
 
-/// Buffers of texels are buffers: under the looser promise a store beyond the end may change any of it, and a load nearby is open.
-#[test]
-fn texel_buffers_are_buffers() {
-    let text = |access: &str| {
-        spirv(&format!(
-            "OpCapability Shader
-OpCapability ImageBuffer
+/// A shader on an image of words `%texels` and words `%out`, into which `%to_texel` and `%to_word` point.
+fn on_texels(dim: &str, body: &str) -> Module {
+    let capability = if dim == "Buffer" { "OpCapability ImageBuffer" } else { "" };
+    spirv(&format!(
+        "OpCapability Shader
+{capability}
 OpMemoryModel Logical GLSL450
 OpEntryPoint GLCompute %main \"main\"
 OpExecutionMode %main LocalSize 1 1 1
@@ -182,14 +181,19 @@ OpMemberDecorate %Out 0 Offset 0
 %void = OpTypeVoid
 %function = OpTypeFunction %void
 %uint = OpTypeInt 32 0
+%v2uint = OpTypeVector %uint 2
 %v4uint = OpTypeVector %uint 4
 %0 = OpConstant %uint 0
 %1 = OpConstant %uint 1
+%2 = OpConstant %uint 2
 %5 = OpConstant %uint 5
 %7 = OpConstant %uint 7
 %seven = OpConstantComposite %v4uint %7 %7 %7 %7
-%image = OpTypeImage %uint Buffer 0 0 0 2 R32ui
+%beyond = OpConstantComposite %v2uint %5 %0
+%below = OpConstantComposite %v2uint %0 %5
+%image = OpTypeImage %uint {dim} 0 0 0 2 R32ui
 %to_image = OpTypePointer UniformConstant %image
+%to_texel = OpTypePointer Image %uint
 %texels = OpVariable %to_image UniformConstant
 %words = OpTypeRuntimeArray %uint
 %Out = OpTypeStruct %words
@@ -198,20 +202,30 @@ OpMemberDecorate %Out 0 Offset 0
 %out = OpVariable %to_out StorageBuffer
 %main = OpFunction %void None %function
 %start = OpLabel
-%loaded = OpLoad %image %texels
+{body}
+OpReturn
+OpFunctionEnd
+"
+    ))
+}
+
+/// Buffers of texels are buffers: under the looser promise a store beyond the end may change any of it, and a load nearby is open.
+#[test]
+fn texel_buffers_are_buffers() {
+    let shader = |access: &str| {
+        let body = format!(
+            "%loaded = OpLoad %image %texels
 %texel = OpImageRead %v4uint %loaded %1
 {access}
 %result = OpCompositeExtract %uint %texel 0
 %at = OpAccessChain %to_word %out %0 %0
-OpStore %at %result
-OpReturn
-OpFunctionEnd
-"
-        ))
+OpStore %at %result"
+        );
+        on_texels("Buffer", &body)
     };
     let run = |access: &str, robustness| {
         let bindings = vec![texels(Dim::Buffer, 4), words(&[9])];
-        dispatch(&text(access), 1, bindings, (robustness, RobustAlignment::default()))
+        dispatch(&shader(access), 1, bindings, (robustness, RobustAlignment::default()))
     };
     let held = Expected::Exact(0x0505_0505);
     let store = "OpImageWrite %loaded %7 %seven";
@@ -219,7 +233,7 @@ OpFunctionEnd
     assert_eq!(word(&run(store, Robustness::Access2), 0, 0), held);
     // 20 bytes after texel 1, and 12.
     for (beyond, near) in [("%7", false), ("%5", true)] {
-        let load = format!("%beyond = OpImageRead %v4uint %loaded {beyond}");
+        let load = format!("%other = OpImageRead %v4uint %loaded {beyond}");
         let outcome = run(&load, Robustness::Access);
         assert_eq!((word(&outcome, 1, 0) == held, is_open(&outcome, 1, 0)), (!near, near), "{beyond}");
         assert_eq!(word(&run(&load, Robustness::Access2), 1, 0), held);
@@ -230,62 +244,29 @@ OpFunctionEnd
 /// atomic read-modify-write operations, or fetches (..) will return zero values", or what the invocation stored there.
 #[test]
 fn atomics_beyond_an_edge_change_nothing_and_find_zero() {
-    let text = "OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main \"main\"
-OpExecutionMode %main LocalSize 1 1 1
-OpDecorate %image DescriptorSet 0
-OpDecorate %image Binding 0
-OpDecorate %out DescriptorSet 0
-OpDecorate %out Binding 1
-OpDecorate %words ArrayStride 4
-OpDecorate %Out Block
-OpMemberDecorate %Out 0 Offset 0
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%v2uint = OpTypeVector %uint 2
-%0 = OpConstant %uint 0
-%1 = OpConstant %uint 1
-%2 = OpConstant %uint 2
-%5 = OpConstant %uint 5
-%beyond = OpConstantComposite %v2uint %5 %0
-%below = OpConstantComposite %v2uint %0 %5
-%texels = OpTypeImage %uint 2D 0 0 0 2 R32ui
-%to_image = OpTypePointer UniformConstant %texels
-%to_texel = OpTypePointer Image %uint
-%image = OpVariable %to_image UniformConstant
-%words = OpTypeRuntimeArray %uint
-%Out = OpTypeStruct %words
-%to_out = OpTypePointer StorageBuffer %Out
-%to_word = OpTypePointer StorageBuffer %uint
-%out = OpVariable %to_out StorageBuffer
-%main = OpFunction %void None %function
-%start = OpLabel
-%first = OpImageTexelPointer %to_texel %image %beyond %0
+    let shader = |dim: &str, [beyond, below]: [&str; 2]| {
+        let body = format!(
+            "%first = OpImageTexelPointer %to_texel %texels {beyond} %0
 %found = OpAtomicIAdd %uint %first %1 %0 %1
-%again = OpImageTexelPointer %to_texel %image %beyond %0
+%again = OpImageTexelPointer %to_texel %texels {beyond} %0
 %after = OpAtomicIAdd %uint %again %1 %0 %1
-%other = OpImageTexelPointer %to_texel %image %below %0
+%other = OpImageTexelPointer %to_texel %texels {below} %0
 %elsewhere = OpAtomicExchange %uint %other %1 %0 %5
 %at0 = OpAccessChain %to_word %out %0 %0
 OpStore %at0 %found
 %at1 = OpAccessChain %to_word %out %0 %1
 OpStore %at1 %after
 %at2 = OpAccessChain %to_word %out %0 %2
-OpStore %at2 %elsewhere
-OpReturn
-OpFunctionEnd
-";
-    let buffer = ["2D", "OpTypeVector %uint 2", "%beyond %0\n", "%below %0\n", "OpCapability Shader"];
-    let instead =
-        ["Buffer", "OpTypeVector %uint 2", "%5 %0\n", "%2 %0\n", "OpCapability Shader\nOpCapability ImageBuffer"];
-    let buffer = buffer.into_iter().zip(instead).fold(text.to_owned(), |text, (a, b)| text.replace(a, b));
+OpStore %at2 %elsewhere"
+        );
+        on_texels(dim, &body)
+    };
+    let (plane, buffer) = (shader("2D", ["%beyond", "%below"]), shader("Buffer", ["%5", "%2"]));
     for robustness in [Robustness::Access, Robustness::Access2] {
-        let run = |text: &str, dim, side| {
-            dispatch(&spirv(text), 1, vec![texels(dim, side), words(&[9; 4])], (robustness, NONE))
+        let run = |module: &Module, dim, side| {
+            dispatch(module, 1, vec![texels(dim, side), words(&[9; 4])], (robustness, NONE))
         };
-        let outcome = run(text, Dim::Dim2D, 2);
+        let outcome = run(&plane, Dim::Dim2D, 2);
         assert_eq!((word(&outcome, 1, 0), word(&outcome, 1, 2)), (Expected::Exact(0), Expected::Exact(0)));
         assert!(is_open(&outcome, 1, 1), "it may find what it left");
         assert_eq!(word(&outcome, 1, 3), Expected::Exact(9));

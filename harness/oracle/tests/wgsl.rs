@@ -3,10 +3,9 @@
 mod support;
 
 use assay_oracle::{
-    CauseKind, Dispatch, Expected, FaultKind, Image, Layout, Limits, Outcome, Program, Resource, Slot, SpecValues,
+    CauseKind, Dispatch, Expected, FaultKind, Layout, Limits, Outcome, Program, Resource, Slot, SpecValues,
 };
-use assay_spirv::sampling::View;
-use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::tables::ImageFormat;
 use support::*;
 
 /// The dispatch of one workgroup, of the text as WGSL and of its translation for itself.
@@ -17,19 +16,6 @@ fn both(text: &str, bindings: Vec<Resource>) -> [Outcome; 2] {
     let bindings = bindings.into_iter().zip(0..).map(|(b, i)| (Slot::new(0, i), b)).collect();
     let dispatch = Dispatch { groups: [1; 3], bindings, ..Dispatch::default() };
     [of_wgsl, of_spirv].map(|program| program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}")))
-}
-
-fn image(format: ImageFormat, data: Vec<u8>) -> Resource {
-    Resource::Image(Image {
-        dim: Dim::Dim2D,
-        extent: [1; 3],
-        layers: 1,
-        levels: 1,
-        format,
-        depth: false,
-        view: View::ALL,
-        data,
-    })
 }
 
 #[test]
@@ -52,7 +38,8 @@ fn integers_that_a_format_has_not_are_clamped() {
             @group(0) @binding(1) var<storage> values: vec4<{letter}32>;
             @compute @workgroup_size(1) fn main() {{ textureStore(to, vec2(0, 0), values); }}"
         );
-        let [of_wgsl, of_spirv] = both(&text, vec![image(format, vec![0; expected.len()]), support::words(&words)]);
+        let [of_wgsl, of_spirv] =
+            both(&text, vec![plane(format, [1; 3], vec![0; expected.len()]), support::words(&words)]);
         let left = &of_wgsl.memory[&Slot::new(0, 0)];
         assert_eq!((left.bytes(), left.cells()), (&expected[..], &[][..]), "{name}");
         let undefined = of_spirv.memory[&Slot::new(0, 0)].cells().iter().any(|cell| {
@@ -187,7 +174,7 @@ fn texels_outside_a_texture_are_no_fault() {
             out[3] = textureDimensions(source, out[0]).x;
             out[4] = 4u;
         }";
-    let texels = || image(ImageFormat::Rgba8ui, vec![1, 2, 3, 4]);
+    let texels = || plane(ImageFormat::Rgba8ui, [1; 3], vec![1, 2, 3, 4]);
     let bindings = |at: u32| vec![texels(), texels(), words(&[at, 0, 0, 0, 0])];
     let [of_wgsl, of_spirv] = both(text, bindings(5));
     assert_eq!(of_wgsl.faults, []);

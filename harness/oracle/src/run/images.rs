@@ -423,7 +423,8 @@ impl<'a> Run<'a> {
         let floats = value.floats(bits, Fmt::F32).ok();
         // "16float: quantizeToF16(T)", which of what is outside the format's range is an indeterminate value.
         let bounded = self.program.wgsl && place.texel.coding == Coding::Float;
-        let beyond = |(lo, hi)| value_of(Fmt::F32, lo) < -HALVES || value_of(Fmt::F32, hi) > HALVES;
+        let greatest = value_of(Fmt::F16, assay_float::F16.max_finite());
+        let beyond = |(lo, hi)| value_of(Fmt::F32, lo) < -greatest || value_of(Fmt::F32, hi) > greatest;
         let beyond = bounded && floats.as_ref().and_then(Floats::hull).is_some_and(beyond);
         let nan = beyond || floats.as_ref().is_some_and(|floats| floats.nan);
         let floats = floats.filter(|_| !beyond);
@@ -492,9 +493,6 @@ impl<'a> Run<'a> {
         }
     }
 }
-
-/// The largest finite number of binary16.
-const HALVES: f64 = 65_504.0;
 
 /// The integer of `width` bits that is nearest to one of `own` bits.
 fn nearest(coding: Coding, width: u32, own: u32, bits: u64) -> u64 {

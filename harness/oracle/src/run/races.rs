@@ -1,7 +1,7 @@
 //! Races: accesses of different invocations to the same memory, one of them a write, with nothing that orders them.
 //!
-//! Within a workgroup, control barriers whose memory semantics cover the storage order what comes before them before what
-//! comes after: an epoch ends. Between workgroups nothing orders plain accesses; where the shader has atomics or fences
+//! Within a workgroup, control barriers whose memory semantics cover the storage, or fences around them, order what comes before them before
+//! what comes after: an epoch ends. Between workgroups nothing orders plain accesses; where the shader has atomics or fences
 //! with acquire or release semantics of a scope that reaches so far, they may, and a conflict is not called a race but what
 //! it leads to is undetermined: so is what was read before the other invocation wrote, once it is known that it does. Every
 //! location remembers its last writer and its last readers.
@@ -107,12 +107,14 @@ struct Epochs {
 impl Epochs {
     /// The same time for the memory that semantics are about.
     fn set(&mut self, order: Order, to: Epochs) {
-        let own = [&mut self.buffers, &mut self.images, &mut self.workgroup];
-        let about = [order.buffers, order.images, order.workgroup];
-        for ((own, to), _) in
-            own.into_iter().zip([to.buffers, to.images, to.workgroup]).zip(about).filter(|(_, on)| *on)
-        {
-            *own = to;
+        if order.buffers {
+            self.buffers = to.buffers;
+        }
+        if order.images {
+            self.images = to.images;
+        }
+        if order.workgroup {
+            self.workgroup = to.workgroup;
         }
     }
 

@@ -3,8 +3,10 @@
 #![expect(dead_code, reason = "every test file uses some of it")]
 
 use assay_oracle::{
-    Buffer, CauseKind, Dispatch, Expected, FaultKind, Limits, Outcome, Program, Resource, Slot, SpecValues,
+    Buffer, CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
 };
+use assay_spirv::sampling::View;
+use assay_spirv::tables::{Dim, ImageFormat};
 use assay_spirv::{Module, assemble};
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -37,6 +39,12 @@ pub(crate) fn spirv(text: &str) -> Module {
 /// A storage buffer of words.
 pub(crate) fn words(words: &[u32]) -> Resource {
     Resource::Buffer(Buffer { data: words.iter().flat_map(|w| w.to_le_bytes()).collect(), address: None })
+}
+
+/// A two-dimensional image of one level, all of it seen.
+pub(crate) fn plane(format: ImageFormat, extent: [u32; 3], data: Vec<u8>) -> Resource {
+    let (dim, layers, levels, depth, view) = (Dim::Dim2D, 1, 1, false, View::ALL);
+    Resource::Image(Image { dim, extent, layers, levels, format, depth, view, data })
 }
 
 /// A storage buffer of floats.

@@ -20,8 +20,11 @@ fn members(facts: &Facts, found: &mut Findings, check: impl Fn(&crate::reflect::
     }
 }
 
-/// The Workgroup variables in an entry point's interface, and whether each is a block.
+/// The Workgroup variables in an entry point's interface, and whether each is a block; none where they have no layout.
 fn shared(facts: &Facts, entry: &Entry) -> Vec<(u32, bool)> {
+    if !facts.has(Capability::WorkgroupMemoryExplicitLayoutKHR) {
+        return Vec::new();
+    }
     let pointee = |word: u32| {
         let definition = facts.module.definition_of_word(word).filter(|i| i.op == Some(Op::Variable))?;
         let ty = definition.result_type().and_then(|ty| facts.module.type_declared(ty))?;
@@ -118,9 +121,6 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPV_KHR_workgroup_memory_explicit_layout: Either all or none of the Workgroup variables in the entry point interface must point to struct types decorated with Block",
         says: "with WorkgroupMemoryExplicitLayoutKHR, all Workgroup variables of an entry point are blocks or none is",
         on: On::EntryPoints(|facts, entry, found| {
-            if !facts.has(Capability::WorkgroupMemoryExplicitLayoutKHR) {
-                return;
-            }
             let shared = shared(facts, entry);
             let (block, other) = (shared.iter().find(|one| one.1), shared.iter().find(|one| !one.1));
             if let Some((block, other)) = block.zip(other) {
@@ -134,9 +134,6 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPV_KHR_workgroup_memory_explicit_layout: If more than one Workgroup variable in the entry point interface point to a type decorated with Block, all of them must be decorated with Aliased",
         says: "with WorkgroupMemoryExplicitLayoutKHR, several Workgroup blocks of an entry point are Aliased",
         on: On::EntryPoints(|facts, entry, found| {
-            if !facts.has(Capability::WorkgroupMemoryExplicitLayoutKHR) {
-                return;
-            }
             let mut blocks = shared(facts, entry);
             blocks.retain(|(_, block)| *block);
             let aliased = |word: u32| facts.has_decoration(word, Decoration::Aliased);
