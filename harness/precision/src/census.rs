@@ -101,7 +101,7 @@ impl Census {
     /// An empty one for another part of the same case, which need not weigh what is no worse than the worst of this. So of results whose
     /// margins are as good as the same (see [`Checker`]), the order of parts may decide which is told as the worst.
     pub fn next(&self) -> Census {
-        Census { worst: self.worst.clone(), ..Census::default() }
+        Census { worst: self.worst.clone(), profile: self.profile.next(), ..Census::default() }
     }
 
     /// Adds what another part of the same case found.
@@ -192,6 +192,9 @@ fn tolerated(worst: f64) -> f64 {
     if worst < 0.125 { worst + (worst / 32.0).max(least) } else { worst + least }
 }
 
+/// Of margins up to this the profile may show exaggerated ones (see [`Profile`]).
+const NEGLIGIBLE: f64 = 1.0 / 16.0;
+
 impl Checker {
     /// A checker for one call.
     pub fn new(call: Call) -> Checker {
@@ -249,11 +252,17 @@ impl Checker {
         let group = results.get(start..start + LANES)?.first_chunk()?;
         let sample = Lanes { operands: columns.operands[0], start, count: LANES }.sample(scalar)?;
         let operand = columns.operands[0].get(start);
-        let swept = stretch.settle((start - first) / LANES, group, sample, tolerated(worst.margin))?;
+        let least = tolerated(worst.margin);
+        // What is no worse than the worst nearby adds nothing to the profile.
+        let nearby = census.profile.greatest(scalar, operand).max(NEGLIGIBLE);
+        let exaggerates = stretch.exaggerates();
+        let least = if exaggerates { least.min(nearby * (1.0 + 1.0 / 64.0)) } else { least };
+        let swept = stretch.settle((start - first) / LANES, group, sample, least)?;
         census.inputs += LANES as u64;
         census.add(Verdict::Pass, swept.settled.passed);
         census.add(Verdict::Unchecked, swept.settled.unchecked);
-        census.profile.add_sweep(scalar, operand, swept.sampled, swept.settled.worst);
+        let greatest = if exaggerates { swept.settled.worst.min(nearby) } else { swept.settled.worst };
+        census.profile.add_sweep(scalar, operand, swept.sampled, greatest);
         Some(swept.settled.worst)
     }
 
@@ -264,7 +273,7 @@ impl Checker {
         let mut verdicts = [Verdict::Unchecked; LANES];
         let (mut passed, mut unchecked, mut greatest) = (0, 0, -1f64);
         for slot in 0..columns.results.len() {
-            if let Some(swept) = self.sweep(columns, slot, start, worst.margin, census) {
+            if let Some(swept) = self.sweep(columns, slot, start, tolerated(worst.margin), census) {
                 passed += swept.passed;
                 unchecked += swept.unchecked;
                 greatest = swept.worst.max(greatest);

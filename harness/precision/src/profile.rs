@@ -4,7 +4,9 @@ use crate::{Column, Scalar};
 
 /// Error over bound by the value of the first operand, of every result that was checked.
 ///
-/// Margins are the checker's quick ones where it decides quickly: at least the certain ones and hardly more.
+/// Margins are the checker's quick ones where it decides quickly: at least the certain ones and hardly more. Along an ordered sweep of a
+/// function whose bound is inherited they may be up to twice the certain ones where those are below 1/16, and a bucket's greatest may be too
+/// small by a 64th.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     worst: [f32; Profile::BUCKETS],
@@ -42,6 +44,16 @@ impl Profile {
     /// Whether it says nothing: no result had a margin, or none had an error.
     pub fn is_empty(&self) -> bool {
         self.errors[1..].iter().all(|&count| count == 0)
+    }
+
+    /// Of another part of the same case: what is known of the worst, and nothing counted.
+    pub(crate) fn next(&self) -> Profile {
+        Profile { worst: self.worst, ..Profile::default() }
+    }
+
+    /// The greatest margin so far among operands near this one; negative where there is none.
+    pub(crate) fn greatest(&self, scalar: Scalar, operand: u64) -> f64 {
+        self.worst[bucket(scalar, operand)].into()
     }
 
     /// Adds that of another part of the same case.

@@ -44,7 +44,7 @@ impl Grid {
 
     /// The spacing of the format's values from `|v|` on, away from zero.
     #[inline(always)]
-    fn spacing(self, v: f64) -> f64 {
+    pub(crate) fn spacing(self, v: f64) -> f64 {
         let magnitude = if v.abs() > self.min_normal { v.abs() } else { self.min_normal };
         f64::from_bits(magnitude.to_bits() & EXPONENT) * self.epsilon
     }

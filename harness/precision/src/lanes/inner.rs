@@ -11,8 +11,9 @@
 
 use super::{
     Lanes, Point,
-    arithmetic::{Grid, Lane, SLACK, flag, greatest, power_of_two},
+    arithmetic::{Lane, SLACK, flag, greatest, power_of_two},
     unary::{Apply, Fill, Found, above_one},
+    way::{GROUP, VARIATION, Way},
 };
 use crate::{
     Op, Rounding, Rules,
@@ -55,10 +56,15 @@ const FINE: f64 = power_of_two(-50);
 /// Below this the exponential of an operand is next to one for the format, on the operand's side of it.
 const HARDLY: f64 = power_of_two(-30);
 
-/// One way through a formula. `EITHER`: correctly rounded operations may return either neighbour.
+/// By how much bounds are moved inward, relatively, so that they hold along a group and not only where they were taken.
+const INWARD: f64 = power_of_two(-9);
+
+/// Half a sum or a difference of two exponentials, and the ends of what its formula may give.
 #[derive(Clone, Copy)]
-struct Way<const EITHER: bool> {
-    grid: Grid,
+struct Halved {
+    found: Found,
+    low: f64,
+    high: f64,
 }
 
 /// `2^-48`: far above the absolute error of a logarithm of a quotient or sum near one, far below any bound of one.
@@ -71,61 +77,15 @@ const SQUARE_OVERFLOWS: f64 = 18_446_744_073_709_551_616.0;
 /// Below `-2^11.5` the root may be off by more than it exceeds the operand's magnitude.
 const ASINH_LOST: f64 = -4096.0;
 
-impl<const EITHER: bool> Way<EITHER> {
-    /// A value that rounding `v` may give, as great as is certain; a NaN next to the middle between two values of which only one may be.
-    #[inline(always)]
-    fn up(self, v: f64) -> f64 {
-        let slack = SLACK / 64.0 * v.abs();
-        if EITHER {
-            return self.grid.ceil(v - slack);
-        }
-        let nearest = self.grid.nearest(v - slack);
-        if nearest == self.grid.nearest(v + slack) { nearest } else { f64::NAN }
-    }
+/// From here on the sum is more than the root may be off by.
+const ASINH_KEPT: f64 = -1024.0;
 
-    /// No more than a value that rounding `v` may give: enough where all that follows from it is monotone.
-    #[inline(always)]
-    fn up_or_less(self, v: f64) -> f64 {
-        if EITHER { self.up(v) } else { self.grid.floor(v - SLACK / 64.0 * v.abs()) }
-    }
-
-    /// A value that rounding `v` may give, as small as is certain.
-    #[inline(always)]
-    fn down(self, v: f64) -> f64 {
-        -self.up(-v)
-    }
-
-    /// The greatest value that is certain to lie within `bound` of `v`.
-    #[inline(always)]
-    fn above(self, v: f64, bound: f64) -> f64 {
-        self.above_less(v, bound, SLACK)
-    }
-
-    /// The least value that is certain to lie within `bound` of `v`.
-    #[inline(always)]
-    fn below(self, v: f64, bound: f64) -> f64 {
-        -self.above(-v, bound)
-    }
-
-    /// The greatest value within `bound` of `v`, of which the sum may be off by so much, relatively.
-    #[inline(always)]
-    fn above_less(self, v: f64, bound: f64, slack: f64) -> f64 {
-        self.grid.floor(v + bound - slack * (v.abs() + bound))
-    }
-
+impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
     /// What `OpFDiv` may give, at most and at least, for these quotients of values of the format.
     #[inline(always)]
     fn quotients(self, low: f64, high: f64) -> (f64, f64) {
-        let least = -self.above_less(-low, DIV_ULPS * self.grid.ulp(low), FINE);
-        (least, self.above_less(high, DIV_ULPS * self.grid.ulp(high), FINE))
-    }
-
-    /// A little less than the distance of the farther end from a value that is off by at most `error`: so much less that the approximate
-    /// value may stand for the exact one in the range around it, too.
-    #[inline(always)]
-    fn reach(self, value: f64, error: f64, low: f64, high: f64) -> f64 {
-        let farthest = greatest(value - low, high - value);
-        farthest - 2.0 * error - SLACK * farthest.abs()
+        let least = -self.above_less(-low, DIV_ULPS * self.ulp_of_end(low), FINE);
+        (least, self.above_less(high, DIV_ULPS * self.ulp_of_end(high), FINE))
     }
 
     /// The ends of what `Exp` may give for `x`, whose exponential is `v`.
@@ -134,11 +94,11 @@ impl<const EITHER: bool> Way<EITHER> {
     /// side is certain without moving inward, and a whole ulp of the few would be lost by it.
     #[inline(always)]
     fn exponentials(self, x: f64, v: f64) -> (f64, f64) {
-        let bound = (EXP_ULPS + 2.0 * x.abs()) * self.grid.ulp(above_one(x, v));
+        let bound = (EXP_ULPS + 2.0 * x.abs()) * self.ulp(above_one(x, v));
         let hardly = x.abs() < HARDLY;
-        let v = if hardly { 1.0 } else { v };
+        let (v, way) = if hardly { (1.0, self.varying(0.0)) } else { (v, self) };
         let slack = |away: bool| if hardly & away { 0.0 } else { SLACK };
-        (-self.above_less(-v, bound, slack(x < 0.0)), self.above_less(v, bound, slack(x > 0.0)))
+        (-way.above_less(-v, bound, slack(x < 0.0)), way.above_less(v, bound, slack(x > 0.0)))
     }
 
     /// The ends of what `Sqrt` may give for a normal operand, by `1.0 / InverseSqrt(x)`, and the exact root.
@@ -146,13 +106,18 @@ impl<const EITHER: bool> Way<EITHER> {
     fn roots(self, x: f64) -> (f64, f64, f64) {
         let root = x.sqrt();
         let inverse = 1.0 / root;
-        // One is the root of all sums of one and next to nothing, and known exactly: nothing is to be moved inward.
-        let exact = x == 1.0;
+        // Of a power of four (as of all sums of one and next to nothing) it is known exactly: nothing is to be moved inward.
+        let exact = (root * root == x) & (root.to_bits() << 12 == 0);
         let fine = if exact { 0.0 } else { FINE };
-        let bound = INVERSE_SQRT_ULPS * self.grid.ulp(inverse);
+        let bound = INVERSE_SQRT_ULPS * self.ulp_of_end(inverse);
         let (least, most) = (-self.above_less(-inverse, bound, fine), self.above_less(inverse, bound, fine));
         let (low, high) = self.quotients(1.0 / most, 1.0 / least);
         let inward = self.reach(root, SLACK / 4.0 * root, low, high);
+        let inward = self.or_half_width(inward, || {
+            let inverses = 2.0 * self.half_width(inverse, inverse, 2.0 * bound);
+            let apart = 0.5 * inverses * x * (1.0 - VARIATION);
+            self.half_width(root - apart, root + apart, 2.0 * DIV_ULPS * self.ulp_of_end(root))
+        });
         let (reach, slack) = if exact { (greatest(root - low, high - root), 0.0) } else { (inward, SLACK) };
         // The farther end is one itself; the other is as far from the root.
         let (below, above) = (-self.above_less(-root, reach, slack), self.above_less(root, reach, slack));
@@ -161,14 +126,16 @@ impl<const EITHER: bool> Way<EITHER> {
 
     #[inline(always)]
     fn log_bound(self, x: f64, log: f64) -> f64 {
-        let (ulps, inside) = (LOG_ULPS * self.grid.ulp(log), (x - 1.25).abs() <= 0.75);
-        if inside { LOG_ERROR_INSIDE } else { ulps }
+        let (ulps, off) = (LOG_ULPS * self.ulp(log), (x - 1.25).abs() - 0.75);
+        let unclear = ALONG & (off.abs() < 4.0 * VARIATION);
+        let bound = if off <= 0.0 { LOG_ERROR_INSIDE } else { ulps };
+        if unclear { f64::NAN } else { bound }
     }
 
     #[inline(always)]
     fn sqrt(self, x: f64) -> Found {
         let known = if x > 0.0 { x } else { 1.0 };
-        let (_, _, reach) = self.roots(known);
+        let (_, _, reach) = self.varying(2.0 * GROUP).roots(known);
         let value = known.sqrt();
         // Of zero the instruction set names the result.
         let bound = if x == 0.0 { f64::NAN } else { reach };
@@ -187,7 +154,8 @@ impl<const EITHER: bool> Way<EITHER> {
         let reach = self.reach(value.abs(), SLACK / 4.0 * value.abs(), value.abs(), high);
         // The cosine may be zero, and a divisor that may be zero opens everything.
         let zero = magnitude < SIN_COS_ERROR * (1.0 - 1e-6);
-        let clear = magnitude > SIN_COS_ERROR * (1.0 + 1e-6);
+        // Along a group the cosine must not vary too much.
+        let clear = magnitude > if ALONG { 4.0 * VARIATION } else { SIN_COS_ERROR * (1.0 + 1e-6) };
         let bound = if clear { reach } else { f64::NAN };
         Found { value, error: SLACK / 4.0 * value.abs(), bound, any: flag(outside | zero) }
     }
@@ -209,21 +177,33 @@ impl<const EITHER: bool> Way<EITHER> {
 
     /// Sinh and Cosh of a magnitude: exact value, error and bound of each, and the exponential.
     #[inline(always)]
-    fn hyperbolic(self, a: f64) -> (Found, Found, f64) {
+    fn hyperbolic(self, a: f64) -> (Halved, Halved, f64) {
+        let way = self.varying(2.0 * GROUP * a);
         let up = kernels::exp_moderate(a);
         let down = 1.0 / up;
-        let (up_low, up_high) = self.exponentials(a, up);
-        let (down_low, down_high) = self.exponentials(-a, down);
+        let (up_low, up_high) = way.exponentials(a, up);
+        let (down_low, down_high) = way.exponentials(-a, down);
         let error = SLACK / 16.0 * up;
-        let found = |value: f64, low: f64, high: f64| Found {
-            value,
-            error,
-            bound: self.reach(value, error, -0.5 * self.up_or_less(-low), 0.5 * self.up_or_less(high)),
-            any: 0.0,
+        let twice = 2.0 * EXP_ULPS + 4.0 * a * (1.0 - VARIATION);
+        let half_width = way.half_width(up, up, twice * way.ulp(above_one(a, up)))
+            + way.half_width(down, down, twice * way.ulp(down));
+        // A sum that is rounded to nearest may be less than its ends.
+        let half_width = if EITHER { half_width } else { f64::NAN };
+        let halved = |value: f64, low: f64, high: f64| {
+            let (low, high) = (-0.5 * self.up_or_less(-low), 0.5 * self.up_or_less(high));
+            let bound = self.or_half_width(self.reach(value, error, low, high), || 0.5 * half_width - 2.0 * error);
+            Halved { found: Found { value, error, bound, any: 0.0 }, low, high }
         };
-        let sinh = found(0.5 * (up - down), up_low - down_high, up_high - down_low);
-        let cosh = found(0.5 * (up + down), up_low + down_low, up_high + down_high);
+        let sinh = halved(0.5 * (up - down), up_low - down_high, up_high - down_low);
+        let cosh = halved(0.5 * (up + down), up_low + down_low, up_high + down_high);
         (sinh, cosh, up)
+    }
+
+    /// The ends of what Sinh or Cosh may give: one is the formula's own, the other is as far from the exact value.
+    #[inline(always)]
+    fn ends(self, Halved { found, low, high }: Halved) -> (f64, f64) {
+        let (below, above) = (self.below(found.value, found.bound), self.above(found.value, found.bound));
+        (if low < below { low } else { below }, greatest(high, above))
     }
 
     /// Where the exponential certainly fits, all being well; else nothing is required, or it is not clear.
@@ -238,26 +218,30 @@ impl<const EITHER: bool> Way<EITHER> {
     #[inline(always)]
     fn sinh(self, x: f64) -> Found {
         let (sinh, _, exponential) = self.hyperbolic(bounded(x.abs()));
-        self.unless_overflown(x, exponential, sinh)
+        self.unless_overflown(x, exponential, sinh.found)
     }
 
     #[inline(always)]
     fn cosh(self, x: f64) -> Found {
         let (_, cosh, exponential) = self.hyperbolic(bounded(x.abs()));
-        self.unless_overflown(1.0, exponential, cosh)
+        self.unless_overflown(1.0, exponential, cosh.found)
     }
 
     #[inline(always)]
     fn tanh(self, x: f64) -> Found {
         let (sinh, cosh, _) = self.hyperbolic(bounded(x.abs()));
-        let (s_low, s_high) = (self.below(sinh.value, sinh.bound), self.above(sinh.value, sinh.bound));
-        let (c_low, c_high) = (self.below(cosh.value, cosh.bound), self.above(cosh.value, cosh.bound));
+        let ((s_low, s_high), (c_low, c_high)) = (self.ends(sinh), self.ends(cosh));
         let (low, high) = self.quotients(s_low / c_high, s_high / c_low);
+        let (sinh, cosh) = (sinh.found, cosh.found);
         let value = sinh.value / cosh.value;
         let error = SLACK / 8.0;
         let fits = cosh.value < LARGEST_DIVISOR * (1.0 - 1.0 / 16_384.0);
         let any = flag(cosh.value > LARGEST_DIVISOR * (1.0 + 1.0 / 1_048_576.0));
-        let bound = if fits { self.reach(value, error, low, high) } else { f64::NAN };
+        let reach = self.or_half_width(self.reach(value, error, low, high), || {
+            let (low, high) = (s_low / c_high, s_high / c_low);
+            self.half_width(low, high, 2.0 * DIV_ULPS * self.ulp_of_end(low)) - 2.0 * error
+        });
+        let bound = if fits { reach } else { f64::NAN };
         Found { value: if x < 0.0 { -value } else { value }, error, bound, any }
     }
 
@@ -272,23 +256,35 @@ impl<const EITHER: bool> Way<EITHER> {
         // The exact sum, of a negative operand its reciprocal.
         let sum = a + (a * a + one).sqrt();
         let exact = kernels::ln(sum);
-        let outward = |v: f64| sign * self.up(sign * v);
-        let (least_root, greatest_root, _) = self.roots(outward(outward(a * a) + one));
-        let end = outward(if negative { least_root } else { greatest_root } + x);
+        let outward = |way: Self, v: f64| sign * way.up(sign * v);
+        // `1.0 + x * x` and its root vary hardly if the operand is small, and `x * x - 1.0` more than the operand if that is near one.
+        let small = if a < 1.0 { a } else { 1.0 };
+        let of_square = if one > 0.0 { self.varying(8.0 * GROUP * small * small) } else { self };
+        let of_sum = if (one > 0.0) & (x > -1.0) { self.varying(8.0 * GROUP * small) } else { self };
+        let (least_root, greatest_root, _) = of_square.roots(outward(of_square, outward(self, a * a) + one));
+        let end = outward(of_sum, if negative { least_root } else { greatest_root } + x);
         // Of a negative operand little is left of the sum; where it may be zero, nothing is required.
         let (lost, known) = (end <= 0.0, end > 0.0);
         let end = if known { end } else { 1.0 };
         let (over, under) = if negative { (end * sum, 1.0) } else { (end, sum) };
-        let log = sign * exact + log_of_quotient(over, under);
-        let far = sign * self.above(sign * log, self.log_bound(end, log));
-        let (value, error) = (sign * exact, SLACK / 4.0 * exact + LOG_ERROR);
-        let bound = if clear & known { self.reach(value, error, far, far) } else { f64::NAN };
+        let most = exact + sign * log_of_quotient(over, under);
+        let most_bound = self.log_bound(end, most);
+        // The other end, by the other root of the same sum: it may be the farther one.
+        let end = -outward(of_sum, -(if negative { greatest_root } else { least_root } + x));
+        let (over, under) = if negative { (end * sum, 1.0) } else { (end, sum) };
+        let least = exact + sign * log_of_quotient(over, under);
+        let least_bound = self.log_bound(end, least);
+        let error = SLACK / 4.0 * exact + LOG_ERROR;
+        let reach = self.reach(exact, error, self.below(least, least_bound), self.above(most, most_bound));
+        let reach = self.or_half_width(reach, || self.half_width(least, most, least_bound + most_bound) - 2.0 * error);
+        let bound = if clear & known { reach } else { f64::NAN };
+        let value = sign * exact;
         Found { value, error, bound, any: flag(any | overflows | (clear & lost)) }
     }
 
     #[inline(always)]
     fn asinh(self, x: f64) -> Found {
-        self.inverse_hyperbolic(x, 1.0, x > ASINH_LOST, x <= ASINH_LOST)
+        self.inverse_hyperbolic(x, 1.0, x > if ALONG { ASINH_KEPT } else { ASINH_LOST }, x <= ASINH_LOST)
     }
 
     #[inline(always)]
@@ -299,20 +295,28 @@ impl<const EITHER: bool> Way<EITHER> {
     #[inline(always)]
     fn atanh(self, x: f64) -> Found {
         let outside = x.abs() > 1.0;
-        let clear = x.abs() < 1.0;
+        // Along a group the difference from one must not vary too much.
+        let clear = x.abs() < if ALONG { 1.0 - 4.0 * VARIATION } else { 1.0 };
         let x = if clear { x } else { 0.0 };
-        let exact = 0.5 * kernels::ln((1.0 + x) / (1.0 - x));
-        let sign = if x < 0.0 { -1.0 } else { 1.0 };
-        // Away from zero: the greater ends for positive operands, the smaller ones for negative.
-        let (numerator, divisor) = (sign * self.up(sign * (1.0 + x)), sign * self.down(sign * (1.0 - x)));
-        let quotient = numerator / divisor;
-        let (low, high) = self.quotients(quotient, quotient);
-        let quotient = if x < 0.0 { low } else { high };
-        let log = 2.0 * exact + log_of_quotient(quotient * (1.0 - x), 1.0 + x);
-        let far = 0.5 * self.above(sign * log, self.log_bound(quotient, log));
-        let value = sign * exact;
-        let error = SLACK / 4.0 * value.abs() + LOG_ERROR;
-        let bound = if clear & (quotient > 0.0) { self.reach(value, error, value, far) } else { f64::NAN };
+        let (one_more, one_less) = (1.0 + x, 1.0 - x);
+        let exact = 0.5 * kernels::ln(one_more / one_less);
+        // Both are at least 2^-6 here along a group, and vary by so much of one.
+        let way = self.varying(256.0 * GROUP * x.abs());
+        let (divisor_low, divisor_high) = (way.down(one_less), way.up(one_less));
+        let (low, high) = way.quotients(way.down(one_more) / divisor_high, way.up(one_more) / divisor_low);
+        // The same distributed, which may lead further.
+        let (first_low, first_high) = way.quotients(1.0 / divisor_high, 1.0 / divisor_low);
+        let (second_low, second_high) = way.quotients(x / divisor_high, x / divisor_low);
+        let (sum_low, sum_high) = (way.down(first_low + second_low), way.up(first_high + second_high));
+        let (low, high) = (if sum_low < low { sum_low } else { low }, greatest(high, sum_high));
+        let log_of = |quotient: f64| 2.0 * exact + log_of_quotient(quotient * one_less, one_more);
+        let (least, most) = (log_of(low), log_of(high));
+        let error = SLACK / 4.0 * exact.abs() + LOG_ERROR;
+        let (least_bound, most_bound) = (self.log_bound(low, least), self.log_bound(high, most));
+        let reach = self.reach(exact, error, 0.5 * self.below(least, least_bound), 0.5 * self.above(most, most_bound));
+        let reach =
+            self.or_half_width(reach, || 0.5 * self.half_width(least, most, least_bound + most_bound) - 2.0 * error);
+        let bound = if clear & (low > 0.0) { reach } else { f64::NAN };
         Found { value: exact, error, bound, any: flag(outside) }
     }
 
@@ -351,13 +355,14 @@ pub(crate) fn requires_nothing(op: Op, mut x: impl Iterator<Item = f64>, lanes: 
     if !has_such_rules(lanes) {
         return false;
     }
+    // Of a NaN nothing is required either.
     match op {
-        Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => x.all(|x| x < 0.0),
-        Op::Sin | Op::Cos | Op::Tan => x.all(|x| x.abs() > std::f64::consts::PI),
-        Op::Asin | Op::Acos | Op::Atanh => x.all(|x| x.abs() > 1.0),
+        Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => x.all(|x| !(x >= 0.0)),
+        Op::Sin | Op::Cos | Op::Tan => x.all(|x| !(x.abs() <= std::f64::consts::PI)),
+        Op::Asin | Op::Acos | Op::Atanh => x.all(|x| !(x.abs() <= 1.0)),
         // The exponential overflows, and of Tanh the divisor is beyond what a precision is stated for.
-        Op::Sinh | Op::Cosh | Op::Tanh => x.all(|x| x.abs() > 90.0),
-        Op::Asinh => x.all(|x| x <= ASINH_LOST || x >= SQUARE_OVERFLOWS),
+        Op::Sinh | Op::Cosh | Op::Tanh => x.all(|x| !(x.abs() <= 90.0)),
+        Op::Asinh => x.all(|x| !(x > ASINH_LOST && x < SQUARE_OVERFLOWS)),
         Op::Acosh => x.all(|x| !(1.0..SQUARE_OVERFLOWS).contains(&x)),
         _ => false,
     }
@@ -403,9 +408,52 @@ pub(crate) fn takes_denormals(op: Op) -> bool {
 /// that [`serves`] does not name.
 pub(crate) fn with<A: Apply>(op: Op, lanes: &Lanes<'_>, apply: A) -> Option<A::Output> {
     if lanes.env.rounding == Rounding::Undeclared {
-        by_way(op, Way::<true> { grid: lanes.grid }, apply)
+        by_way(op, Way::<true, false> { grid: lanes.grid, variation: 0.0 }, apply)
     } else {
-        by_way(op, Way::<false> { grid: lanes.grid }, apply)
+        by_way(op, Way::<false, false> { grid: lanes.grid, variation: 0.0 }, apply)
+    }
+}
+
+/// The same with bounds that hold all along a group: no less is permitted for any of up to [`LANES`] consecutive operands, in the one binade
+/// that these begin, if the bounds for their two ends are nearly the same. `None` if the bound follows the result's ulp, or is none for it.
+///
+/// What moves a bound from one operand to the next are the roundings inside the formula. Here each of them takes as much as it may anywhere in
+/// the group, or as much as it does everywhere in it where the value rounded hardly varies; ulps are those of the value nearest to zero. What is
+/// left is smooth, and varies relatively about as much as the operands do, 2^-16: by the [`VARIATION`] that is provided for at most, since the
+/// few operands for which it may be more (next to a pole, or where little is left of a sum) are left out; bounds are moved [`INWARD`] by more.
+pub(crate) fn along<A: Apply>(op: Op, lanes: &Lanes<'_>, apply: A) -> Option<A::Output> {
+    if !has_jagged_bound(op) || !serves(op, lanes) {
+        return None;
+    }
+    let variation = VARIATION;
+    let inward = Inward(apply);
+    if lanes.env.rounding == Rounding::Undeclared {
+        by_way(op, Way::<true, true> { grid: lanes.grid, variation }, inward)
+    } else {
+        by_way(op, Way::<false, true> { grid: lanes.grid, variation }, inward)
+    }
+}
+
+/// Whether what is permitted changes from one operand to the next as the roundings inside the formula fall.
+pub(crate) fn has_jagged_bound(op: Op) -> bool {
+    matches!(op, Op::Sqrt | Op::Tan | Op::Sinh | Op::Cosh | Op::Tanh | Op::Asinh | Op::Acosh | Op::Atanh)
+}
+
+/// With bounds moved [`INWARD`].
+struct Inward<A>(A);
+
+impl<A: Apply> Apply for Inward<A> {
+    type Output = A::Output;
+
+    #[inline(always)]
+    fn apply(self, function: impl Fn(f64) -> Found) -> A::Output {
+        self.0.apply(
+            #[inline(always)]
+            move |x| {
+                let found = function(x);
+                Found { bound: found.bound * (1.0 - INWARD), ..found }
+            },
+        )
     }
 }
 
@@ -414,7 +462,11 @@ pub(crate) fn point(op: Op, x: &Lane, lanes: &Lanes<'_>) -> Option<Point> {
     with(op, lanes, Fill(x))
 }
 
-fn by_way<const EITHER: bool, A: Apply>(op: Op, way: Way<EITHER>, apply: A) -> Option<A::Output> {
+fn by_way<const EITHER: bool, const ALONG: bool, A: Apply>(
+    op: Op,
+    way: Way<EITHER, ALONG>,
+    apply: A,
+) -> Option<A::Output> {
     let around = |constant: f64| (way.grid.floor(constant), constant, way.grid.ceil(constant));
     Some(match op {
         Op::Sqrt => apply.apply(

@@ -13,6 +13,7 @@ pub(crate) mod arithmetic;
 pub(crate) mod inner;
 mod truth;
 pub(crate) mod unary;
+mod way;
 
 use crate::{
     Rounding,

@@ -11,6 +11,7 @@ use assay_float::kernels;
 use std::f64::consts::PI;
 
 /// What one operand comes to.
+#[derive(Clone, Copy)]
 pub(crate) struct Found {
     /// The exact result, approximately.
     pub(crate) value: f64,
