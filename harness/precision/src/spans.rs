@@ -23,10 +23,10 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// How many spans are kept apart; of more the nearest are joined.
-    const PARTS: usize = 6;
+    const PARTS: usize = 16;
 
     /// Up to how many members are taken one by one where each has a result of its own.
-    const MEMBERS: i64 = 4;
+    const MEMBERS: i64 = 12;
 
     /// The least span that holds all members.
     pub(crate) fn hull(&self) -> Span {
