@@ -176,7 +176,8 @@ impl Census {
 ///
 /// Most results are decided quickly, in groups; what the quick way cannot decide for certain goes to
 /// [`Reference::judge`]. The verdicts are the same, and the margin of [`Census::worst`] is that result's own; none that passes
-/// has one greater by more than 2^-18 or, below an eighth, than a 32nd of it.
+/// has one greater by more than 2^-18 or, below an eighth, than a 32nd of it; where the bound is inherited and operands are consecutive, a
+/// 256th of it joins.
 #[derive(Clone, Debug)]
 pub struct Checker {
     call: Call,
@@ -191,6 +192,9 @@ fn tolerated(worst: f64) -> f64 {
     let least = 1.0 / (1 << 18) as f64;
     if worst < 0.125 { worst + (worst / 32.0).max(least) } else { worst + least }
 }
+
+/// By how much the quick margins of a group with one bound may be too large where that bound is as near as can be.
+const EXAGGERATED: f64 = 1.0 + 1.0 / 256.0;
 
 /// Of margins up to this the profile may show exaggerated ones (see [`Profile`]).
 const NEGLIGIBLE: f64 = 1.0 / 16.0;
@@ -252,11 +256,13 @@ impl Checker {
         let group = results.get(start..start + LANES)?.first_chunk()?;
         let sample = Lanes { operands: columns.operands[0], start, count: LANES }.sample(scalar)?;
         let operand = columns.operands[0].get(start);
-        let least = tolerated(worst.margin);
         // What is no worse than the worst nearby adds nothing to the profile.
         let nearby = census.profile.greatest(scalar, operand).max(NEGLIGIBLE);
         let exaggerates = stretch.exaggerates();
-        let least = if exaggerates { least.min(nearby * (1.0 + 1.0 / 64.0)) } else { least };
+        let least = match exaggerates {
+            true => (tolerated(worst.margin) * EXAGGERATED).min(nearby * (1.0 + 1.0 / 64.0)),
+            false => tolerated(worst.margin),
+        };
         let swept = stretch.settle((start - first) / LANES, group, sample, least)?;
         census.inputs += LANES as u64;
         census.add(Verdict::Pass, swept.settled.passed);
