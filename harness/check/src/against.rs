@@ -2,14 +2,16 @@
 //!
 //! No device takes part. The oracle computes what each of the two modules permits for the same dispatch; every set of the
 //! other must lie inside the set of this one. A compiler that changes a result so that none is left that both permit has
-//! failed; one that widens what a driver may do gets a warning; one that narrows it is not accused.
+//! failed; one that widens what a driver may do gets a warning, as it does for undefined behaviour that it adds; one that narrows it is
+//! not accused.
 
 use crate::check::Check;
 use crate::device::Target;
 use crate::elements::{Element, path_text, read_bits};
 use crate::verdict::{Permitted, compare as compare_left, data_of, hex, keep, ranges};
 use crate::{CheckError, Descriptor};
-use assay_oracle::{Copies, Dispatch, Expected, Outcome, Standing};
+use assay_float::RankRange;
+use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Outcome, Slot};
 use assay_precision::Scalar;
 use assay_runner::{CheckResult, Mismatch, Status, Undetermined};
 use assay_spirv::Module;
@@ -21,12 +23,14 @@ use std::time::Instant;
 /// Holds what `other` permits against what `this` permits, in every round. The target only says how wide subgroups are.
 ///
 /// # Errors
-/// A round cannot be interpreted, or the behaviour of one of the two is undefined in all rounds.
+/// A round cannot be interpreted.
 pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Result<CheckResult, CheckError> {
     let started = Instant::now();
     let mut result = this.blank();
     result.name = format!("{} against {}", other.subject.name, this.subject.name);
     let mut open = 0;
+    // Undefined behaviour of the other, where this one's is defined.
+    let mut added = None;
     for round in 0..this.setup.rounds {
         let mut dispatch = this.dispatch(round, target)?;
         this.place_anywhere(&mut dispatch);
@@ -36,18 +40,24 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         let found = other.permitted(&theirs)?;
         result.instructions += permitted.instructions + found.instructions;
         for (check, outcome) in [(this, &permitted), (other, &found)] {
-            if outcome.fault_count > 0 {
-                let name = &check.subject.name;
-                result.notes.push(format!("round {round} is left out: the behaviour of {name} is undefined in it"));
+            if let Some(first) = check.faults(outcome).first() {
+                let (name, first) = (&check.subject.name, first.trim());
+                result
+                    .notes
+                    .push(format!("round {round} is left out: the behaviour of {name} is undefined in it: {first}"));
             }
         }
         if permitted.fault_count + found.fault_count > 0 {
+            // What does not end within the limits may end.
+            let is_defined = found.faults.iter().all(|fault| fault.kind == FaultKind::Endless);
+            added = added.or((permitted.fault_count == 0 && !is_defined).then_some(round));
             continue;
         }
         result.rounds_checked += 1;
         let hold = |permitted: &Outcome, result: &mut CheckResult| -> u64 {
             let written = this.setup.descriptors.iter().filter(|d| d.is_read_back());
-            written.map(|descriptor| compare(descriptor, &dispatch, permitted, &found, round, result)).sum()
+            let between = |descriptor| Between { descriptor, dispatch: &dispatch, permitted, found: &found, round };
+            written.map(|descriptor| between(descriptor).compare(changes(other, descriptor.slot), result)).sum()
         };
         let mut held = result.clone();
         let mut unknown = hold(&permitted, &mut held);
@@ -65,16 +75,22 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         result.undetermined.push(Undetermined { cause: "not determined".into(), place, elements: open });
         result.elements_undetermined = open;
     }
-    let name = &this.subject.name;
+    let (name, theirs) = (&this.subject.name, &other.subject.name);
     let of = result.elements_checked;
-    (result.status, result.reason) = match (result.elements_failing, result.elements_warning) {
-        (0, 0) if of == 0 => (Status::Undetermined, Some("nothing could be compared".into())),
-        (0, 0) => (Status::Pass, None),
-        (0, n) => {
-            let what = format!("{n} of {of} elements may also become what {name} does not permit");
+    (result.status, result.reason) = match (result.elements_failing, result.elements_warning, added) {
+        (0, 0, Some(round)) => {
+            let what = format!("in round {round} the behaviour of {theirs} is undefined, that of {name} is not");
             (Status::QualityWarning, Some(what))
         }
-        (n, _) => (Status::Fail, Some(format!("{n} of {of} elements are never what {name} permits"))),
+        (0, 0, None) if of == 0 => (Status::Undetermined, Some("nothing could be compared".into())),
+        (0, 0, None) => (Status::Pass, None),
+        (0, n, _) => {
+            let what = format!(
+                "{n} of {of} elements may also become what {name} does not permit, or by a lenient reading only"
+            );
+            (Status::QualityWarning, Some(what))
+        }
+        (n, ..) => (Status::Fail, Some(format!("{n} of {of} elements are never what {name} permits"))),
     };
     result.times.check = started.elapsed().as_secs_f64();
     result.times.wall = result.times.check;
@@ -124,61 +140,69 @@ pub fn translated(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> R
     Ok(stands)
 }
 
-/// Compares a buffer or image; how many elements are not determined.
-fn compare(
-    descriptor: &Descriptor,
-    dispatch: &Dispatch,
-    permitted: &Outcome,
-    found: &Outcome,
+/// Whether a shader may store to what is bound there.
+fn changes(check: &Check<'_>, slot: Slot) -> bool {
+    check.setup.descriptors.iter().any(|d| d.slot == slot && d.changed)
+}
+
+/// A buffer or image of two shaders.
+struct Between<'a> {
+    descriptor: &'a Descriptor,
+    dispatch: &'a Dispatch,
+    permitted: &'a Outcome,
+    found: &'a Outcome,
     round: u32,
-    result: &mut CheckResult,
-) -> u64 {
-    let (Some(memory), Some(contents)) = (permitted.memory.get(&descriptor.slot), descriptor.contents()) else {
-        return 0;
-    };
-    let Some(before) = data_of(dispatch, descriptor.slot) else { return 0 };
-    let mut open = 0;
-    contents.walk(descriptor.bytes, &mut |element: Element, path| {
-        let (at, scalar) = (element.offset, element.scalar);
-        let Some(usual) = Permitted::of(memory, at, scalar.width()) else { return open += 1 };
-        // What the other does not bind stays as it was.
-        let theirs = match found.memory.get(&descriptor.slot) {
-            Some(memory) => Permitted::of(memory, at, scalar.width()).map(|p| p.expected),
-            None => read_bits(before, at, scalar.width()).map(Expected::Exact),
+}
+
+impl Between<'_> {
+    /// Compares what it may become, which the other may store to or not; how many elements are not determined.
+    fn compare(&self, changed: bool, result: &mut CheckResult) -> u64 {
+        let &Between { descriptor, dispatch, permitted, found, round } = self;
+        let (Some(memory), Some(contents)) = (permitted.memory.get(&descriptor.slot), descriptor.contents()) else {
+            return 0;
         };
-        let Some(theirs) = theirs else { return open += 1 };
-        match outside(&usual, &theirs, scalar) {
-            Inside::Yes => result.elements_checked += 1,
-            Inside::Open => open += 1,
-            Inside::No { got, shared } => {
-                result.elements_checked += 1;
-                let ours = match &usual.expected {
-                    Expected::Exact(bits) => theirs.permits(*bits) == Some(true),
-                    Expected::OneOf(patterns) => patterns.iter().any(|bits| theirs.permits(*bits) == Some(true)),
-                    Expected::Float { .. } | Expected::Undetermined(_) => false,
-                };
-                let shared = shared || ours;
-                let (status, class) =
-                    if shared { (Status::QualityWarning, "Wider") } else { (Status::Fail, "Changed") };
-                *(if shared { &mut result.elements_warning } else { &mut result.elements_failing }) += 1;
-                keep(&mut result.mismatches, status, || Mismatch {
-                    status,
-                    round,
-                    buffer: descriptor.label(),
-                    element: path_text(path),
-                    offset: at,
-                    scalar: scalar.to_string(),
-                    invocation: None,
-                    before: hex(scalar, element.read(before).unwrap_or(0)),
-                    got,
-                    permitted: ranges(scalar, &usual.expected),
-                    class: class.into(),
-                    by: Mismatch::SPECIFICATION.into(),
-                });
-            }
-        }
-    });
-    open
+        let Some(before) = data_of(dispatch, descriptor.slot) else { return 0 };
+        let mut open = 0;
+        contents.walk(descriptor.bytes, &mut |element: Element, path| {
+            let (at, scalar) = (element.offset, element.scalar);
+            let Some(usual) = Permitted::of(memory, at, scalar.width()) else { return open += 1 };
+            // What the other does not bind stays as it was.
+            let theirs = match found.memory.get(&descriptor.slot) {
+                Some(memory) => Permitted::of(memory, at, scalar.width()).map(|p| p.expected),
+                None => read_bits(before, at, scalar.width()).map(Expected::Exact),
+            };
+            let Some(theirs) = theirs else { return open += 1 };
+            let (status, got) = match held(&usual, &theirs, found, scalar) {
+                Held::Within if descriptor.changed || changed => return result.elements_checked += 1,
+                // That it is as it was is no result.
+                Held::Within => return,
+                Held::Open => return open += 1,
+                Held::Wider(got) => (Status::QualityWarning, got),
+                Held::Changed(got) => (Status::Fail, got),
+            };
+            result.elements_checked += 1;
+            let (class, count) = match status {
+                Status::Fail => ("Changed", &mut result.elements_failing),
+                _ => ("Wider", &mut result.elements_warning),
+            };
+            *count += 1;
+            keep(&mut result.mismatches, status, || Mismatch {
+                status,
+                round,
+                buffer: descriptor.label(),
+                element: path_text(path),
+                offset: at,
+                scalar: scalar.to_string(),
+                invocation: None,
+                before: hex(scalar, element.read(before).unwrap_or(0)),
+                got,
+                permitted: ranges(scalar, &usual.expected),
+                class: class.into(),
+                by: Mismatch::SPECIFICATION.into(),
+            });
+        });
+        open
+    }
 }
 
 /// A module without what it says of its source, which older tools need not understand.
@@ -194,65 +218,86 @@ pub fn without_source(module: &Module) -> Vec<u32> {
     words
 }
 
-enum Inside {
-    Yes,
-    /// Only the other permits this value, in hexadecimal; and whether there are values that both permit.
-    No {
-        got: String,
-        shared: bool,
-    },
+/// How what the other permits of an element stands to what this one does.
+enum Held {
+    /// It is permitted.
+    Within,
+    /// Some of it is, and some is not, or by a lenient reading only: as that in hexadecimal.
+    Wider(String),
+    /// Nothing of it is.
+    Changed(String),
+    /// The oracle cannot tell, or nothing is required.
     Open,
 }
 
-/// Whether everything that one permits, the other does.
-fn outside(usual: &Permitted<'_>, theirs: &Expected, scalar: Scalar) -> Inside {
-    let judge = |bits: u64| match usual.judge(bits) {
-        Standing::Within | Standing::Lenient => Inside::Yes,
-        Standing::Outside => Inside::No { got: hex(scalar, bits), shared: false },
-        Standing::Open(_) => Inside::Open,
+fn held(ours: &Permitted<'_>, theirs: &Expected, found: &Outcome, scalar: Scalar) -> Held {
+    let is_anything = |expected: &Expected| match expected {
+        Expected::Float { set, .. } => set.is_anything(),
+        Expected::Undetermined(_) => true,
+        Expected::Exact(_) | Expected::OneOf(_) => false,
     };
-    match theirs {
-        Expected::Exact(bits) => judge(*bits),
-        Expected::OneOf(patterns) => all(patterns.iter().map(|bits| judge(*bits))),
-        Expected::Undetermined(_) => Inside::Open,
-        Expected::Float { set, .. } if set.is_anything() => Inside::Open,
-        Expected::Float { format, set } => {
-            let Expected::Float { set: wide, .. } = &usual.expected else {
-                // Exact here, a set there: the ends tell.
-                let ends = set.ranges().iter().flat_map(|r| [r.lo, r.hi]).map(|rank| judge(format.bits(rank)));
-                return all(ends);
-            };
-            if wide.is_anything() {
-                return Inside::Open;
-            }
-            let shared = set.has_nan() && wide.has_nan() || set.ranges().iter().any(|r| wide.meets(*r));
-            let covers = |lo, hi| wide.ranges().iter().any(|r| r.lo <= lo && hi <= r.hi);
-            match set.ranges().iter().find(|r| !covers(r.lo, r.hi)) {
-                Some(r) => {
-                    // The first value that is not covered.
-                    let before = wide.ranges().iter().find(|w| w.lo <= r.lo && r.lo <= w.hi);
-                    let first = before.map_or(r.lo, |w| w.hi + 1);
-                    Inside::No { got: hex(scalar, format.bits(first)), shared }
-                }
-                None if set.has_nan() && !wide.has_nan() => Inside::No { got: "nan".into(), shared },
-                None => Inside::Yes,
-            }
+    if is_anything(&ours.expected) {
+        return Held::Open;
+    }
+    if let (Expected::Float { format: a, .. }, Expected::Float { format: b, .. }) = (&ours.expected, theirs)
+        && a != b
+    {
+        return Held::Open;
+    }
+    if is_anything(theirs) {
+        // What this one determines, the text leaves open of the other.
+        let cause = match theirs {
+            Expected::Undetermined(cause) => found.causes.get(*cause as usize),
+            _ => None,
+        };
+        let unknown = cause.is_some_and(|cause| !cause.kind.is_of_the_text());
+        return if unknown { Held::Open } else { Held::Wider("anything".to_owned()) };
+    }
+    let Some(got) = beyond(theirs, &ours.expected, scalar) else { return Held::Within };
+    match ours.lenient {
+        Some(lenient) if is_anything(lenient) => Held::Open,
+        lenient if meets(&ours.expected, theirs) || lenient.is_some_and(|lenient| meets(lenient, theirs)) => {
+            Held::Wider(got)
         }
+        _ => Held::Changed(got),
     }
 }
 
-/// What several values come to: the first that is outside, and whether another is inside.
-fn all(values: impl Iterator<Item = Inside>) -> Inside {
-    let (mut worst, mut inside) = (Inside::Yes, false);
-    for value in values {
-        match (&worst, value) {
-            (_, Inside::Yes) => inside = true,
-            (Inside::Yes | Inside::Open, other) => worst = other,
-            (Inside::No { .. }, _) => {}
-        }
+/// The patterns of a set that is a list of them.
+fn patterns(expected: &Expected) -> Option<&[u64]> {
+    match expected {
+        Expected::Exact(bits) => Some(std::slice::from_ref(bits)),
+        Expected::OneOf(patterns) => Some(patterns),
+        Expected::Float { .. } | Expected::Undetermined(_) => None,
     }
-    match worst {
-        Inside::No { got, shared } => Inside::No { got, shared: shared || inside },
-        other => other,
+}
+
+/// The first that one permits and the other does not, in hexadecimal; or `nan`.
+fn beyond(theirs: &Expected, ours: &Expected, scalar: Scalar) -> Option<String> {
+    let Expected::Float { format, set } = theirs else {
+        let out = |bits: &&u64| ours.permits(**bits) == Some(false);
+        return patterns(theirs)?.iter().find(out).map(|bits| hex(scalar, *bits));
+    };
+    let (mut rest, mut nan) = (set.clone(), set.has_nan());
+    if let Expected::Float { set, .. } = ours {
+        set.ranges().iter().for_each(|range| rest.remove(*range));
+        nan &= !set.has_nan();
+    }
+    let numbers = patterns(ours).unwrap_or_default().iter().filter(|bits| !format.is_nan(**bits));
+    numbers.for_each(|bits| rest.remove(RankRange::point(format.rank(*bits))));
+    let first = rest.ranges().first().map(|range| hex(scalar, format.bits(range.lo)));
+    first.or(nan.then(|| "nan".to_owned()))
+}
+
+/// Whether there is what both permit.
+fn meets(a: &Expected, b: &Expected) -> bool {
+    let permits = |of: &Expected, bits: &[u64]| bits.iter().any(|bits| of.permits(*bits) == Some(true));
+    match (a, b, patterns(a), patterns(b)) {
+        (.., Some(bits), _) => permits(b, bits),
+        (.., Some(bits)) => permits(a, bits),
+        (Expected::Float { set: a, .. }, Expected::Float { set: b, .. }, ..) => {
+            a.has_nan() && b.has_nan() || a.ranges().iter().any(|range| b.meets(*range))
+        }
+        _ => false,
     }
 }

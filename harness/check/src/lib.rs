@@ -27,6 +27,7 @@ mod states;
 mod subject;
 mod texels;
 mod trace;
+mod translation;
 mod verdict;
 
 pub use against::{Translated, against, translated, without_source};
@@ -45,4 +46,5 @@ pub use states::{ImageForm, SamplerForm};
 pub use subject::{Subject, Wgsl, capabilities_but, compile_wgsl, with_overrides};
 pub use texels::Texels;
 pub use trace::{Reading, Recorded, TraceError, Traced, Writer, instrument};
+pub use translation::{load_translation, options_of_translation};
 pub use verdict::{Comparison, KEPT};

@@ -631,9 +631,13 @@ fn default_groups(local: [u32; 3]) -> [u32; 3] {
     }
 }
 
+/// Whether it is an entry point that can be dispatched.
+pub(crate) fn is_compute(entry: &EntryPoint) -> bool {
+    entry.model == Some(ExecutionModel::GLCompute)
+}
+
 fn choose<'a>(reflection: &'a Reflection, wanted: Option<&str>) -> Result<&'a EntryPoint, CheckError> {
-    let compute: Vec<&EntryPoint> =
-        reflection.entry_points.iter().filter(|e| e.model == Some(ExecutionModel::GLCompute)).collect();
+    let compute: Vec<&EntryPoint> = reflection.entry_points.iter().filter(|entry| is_compute(entry)).collect();
     let names = || compute.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
     match (wanted, &compute[..]) {
         (_, []) => Err(CheckError::option("the module has no entry point for compute (GLCompute)")),

@@ -204,7 +204,7 @@ pub fn capabilities_but(without: &[spv::Capability]) -> naga::FastHashSet<spv::C
 const CAPABILITIES: u32 = 1 << 14;
 
 /// How the names of files of WGSL end.
-const WGSL: &str = ".wgsl";
+pub(crate) const WGSL: &str = ".wgsl";
 
 /// A number as one writes it for an `override`; whether its type has it is for naga to say.
 fn override_value(text: &str) -> Option<f64> {
@@ -220,6 +220,17 @@ fn override_value(text: &str) -> Option<f64> {
     }
 }
 
+/// What the `override`s of WGSL go by; none of what is no WGSL.
+pub(crate) fn overrides(text: &str) -> Vec<Vec<String>> {
+    naga::front::wgsl::parse_str(text).map_or_else(|_| Vec::new(), |module| names_of_overrides(&module).collect())
+}
+
+/// The number of its `@id`, if it has one, and its identifier, of each `override`: values are given by the first.
+fn names_of_overrides(module: &naga::Module) -> impl Iterator<Item = Vec<String>> {
+    let names = |known: &naga::Override| [known.id.map(|id| id.to_string()), known.name.clone()];
+    module.overrides.iter().map(move |(_, known)| names(known).into_iter().flatten().collect())
+}
+
 /// A module in which `override`s are constants: as no SPIR-V that naga writes has them.
 ///
 /// # Errors
@@ -229,11 +240,7 @@ pub fn with_overrides<'a>(
     info: &'a ModuleInfo,
     overrides: &[(String, f64)],
 ) -> Result<(Cow<'a, naga::Module>, Cow<'a, ModuleInfo>), String> {
-    let known: Vec<String> = module
-        .overrides
-        .iter()
-        .map(|(_, known)| known.id.map_or_else(|| known.name.clone().unwrap_or_default(), |id| id.to_string()))
-        .collect();
+    let known: Vec<String> = names_of_overrides(module).filter_map(|names| names.into_iter().next()).collect();
     if let Some((key, _)) = overrides.iter().find(|(key, _)| !known.contains(key)) {
         let there = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Err(format!("no override `{key}`; the shader has {there}"));

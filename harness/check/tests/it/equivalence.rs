@@ -1,8 +1,8 @@
 //! Two translations of a shader.
 
 use crate::support::{Synthetic, wgsl};
-use assay_check::{Check, Options, against};
-use assay_runner::Status;
+use assay_check::{Check, ImageForm, Options, Subject, against, load_translation, options_of_translation};
+use assay_runner::{CheckResult, Status};
 
 fn shader(body: &str) -> String {
     format!(
@@ -12,13 +12,17 @@ fn shader(body: &str) -> String {
     )
 }
 
+/// What the second comes to against the first, which is given this.
+fn held(this: &Subject, other: &Subject, options: &Options) -> CheckResult {
+    let check = Check::new(this, options).unwrap();
+    let other = Check::new(other, &options_of_translation(&check, other, options)).unwrap();
+    against(&check, &other, &Synthetic::new(|_| {})).unwrap()
+}
+
 /// What the second is against the first.
 fn compared(first: &str, second: &str) -> Status {
-    let (first, second) = (shader(first), shader(second));
-    let (first, second) = (wgsl(&first), wgsl(&second));
     let options = Options { rounds: 1, ..Options::default() };
-    let (this, other) = (Check::new(&first, &options).unwrap(), Check::new(&second, &options).unwrap());
-    against(&this, &other, &Synthetic::new(|_| {})).unwrap().status
+    held(&wgsl(&shader(first)), &wgsl(&shader(second)), &options).status
 }
 
 #[test]
@@ -52,4 +56,232 @@ fn what_only_copies_by_the_letter_make_is_not_accused() {
     assert_eq!(compared(signed, "data[id.x] = bitcast<f32>(whole[id.x] & 1u);"), Status::Fail);
     let magnitude = "let x = data[id.x]; data[id.x] = select(x, -x, x < 0.0);";
     assert_eq!(compared(magnitude, "data[id.x] = abs(data[id.x]);"), Status::Pass);
+}
+
+/// Of a number as of a set of them.
+#[test]
+fn what_only_a_lenient_reading_permits_is_not_accused() {
+    let shader = |body: &str| {
+        wgsl(&format!(
+            "@group(0) @binding(0) var texels: texture_2d<f32>;
+             @group(0) @binding(1) var<storage, read_write> data: array<f32>;
+             @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ data[id.x] = {body}; }}"
+        ))
+    };
+    let texel = shader("textureLoad(texels, vec2(0, 0), 0).x");
+    let form = ImageForm { size: Some(vec![1, 1]), format: Some("Rgba8".into()), ..ImageForm::default() };
+    let options = Options {
+        images: vec![("texels".parse().unwrap(), form)],
+        inputs: vec![("texels".parse().unwrap(), "=60".parse().unwrap())],
+        ..Options::default()
+    };
+    assert_eq!(held(&texel, &texel, &options).status, Status::Pass);
+    // 60/255 is 0x3e70f0f1 to the nearest.
+    for (body, status) in [
+        ("bitcast<f32>(0x3e70f0f1u)", Status::Pass),
+        ("bitcast<f32>(0x3e70f0f5u + (id.x & 0u))", Status::QualityWarning),
+        ("bitcast<f32>(0x3e70f0f8u + (id.x & 0u)) * exp2(0.0 * f32(id.x))", Status::QualityWarning),
+        ("bitcast<f32>(0x3e80f0f8u + (id.x & 0u)) * exp2(0.0 * f32(id.x))", Status::Fail),
+    ] {
+        let result = held(&texel, &shader(body), &options);
+        assert_eq!(result.status, status, "{body}: {:?}", result.mismatches.first());
+    }
+}
+
+/// What one requires and the other does not is wider; what is only read is no result.
+#[test]
+fn what_nothing_is_required_of_is_not_within() {
+    let one = "let x = data[id.x]; data[id.x] = 5.0;";
+    let open = "let x = data[id.x]; data[id.x] = (x * 0.0) / (x * 0.0);";
+    let (one, open) = (wgsl(&shader(one)), wgsl(&shader(open)));
+    let options = Options { rounds: 1, ..Options::default() };
+    let wider = held(&one, &open, &options);
+    assert_eq!((wider.status, wider.elements_checked), (Status::QualityWarning, 128));
+    assert_eq!(wider.mismatches[0].got, "anything");
+
+    let read = shader("data[id.x] = f32(whole[id.x]) * 0.0 / (f32(whole[id.x]) * 0.0);").replacen(
+        "read_write> whole",
+        "read> whole",
+        1,
+    );
+    let five = shader("data[id.x] = 5.0 + 0.0 * f32(whole[id.x]);").replacen("read_write> whole", "read> whole", 1);
+    let nothing = held(&wgsl(&read), &wgsl(&five), &options);
+    assert_eq!((nothing.status, nothing.elements_checked), (Status::Undetermined, 0), "{:?}", nothing.reason);
+}
+
+/// A shader that stores one float, by the rules that keep NaNs.
+fn stores(value: &str) -> Subject {
+    let text = format!(
+        "OpCapability Shader
+        OpCapability SignedZeroInfNanPreserve
+        OpExtension \"SPV_KHR_float_controls\"
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %data
+        OpExecutionMode %main LocalSize 1 1 1
+        OpExecutionMode %main SignedZeroInfNanPreserve 32
+        OpDecorate %floats ArrayStride 4
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %data DescriptorSet 0
+        OpDecorate %data Binding 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %float = OpTypeFloat 32
+        %index = OpConstant %uint 0
+        %zero = OpConstant %float 0
+        %one = OpConstant %float 1
+        %floats = OpTypeRuntimeArray %float
+        %block = OpTypeStruct %floats
+        %blocks = OpTypePointer StorageBuffer %block
+        %element = OpTypePointer StorageBuffer %float
+        %data = OpVariable %blocks StorageBuffer
+        %main = OpFunction %void None %fn
+        %start = OpLabel
+        %to = OpAccessChain %element %data %index %index
+        %nan = OpFDiv %float %zero %zero
+        OpStore %to {value}
+        OpReturn
+        OpFunctionEnd"
+    );
+    Subject::read("stores.spvasm", text.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_nan_is_no_number() {
+    let (one, nan) = (stores("%one"), stores("%nan"));
+    let options = Options { groups: Some([1; 3]), ..Options::default() };
+    for (this, other, status) in
+        [(&one, &nan, Status::Fail), (&nan, &one, Status::Fail), (&one, &one, Status::Pass), (&nan, &nan, Status::Pass)]
+    {
+        let result = held(this, other, &options);
+        assert_eq!(result.status, status, "{result:?}");
+    }
+}
+
+/// A translation that lost a guard: the round in which that shows is told of.
+#[test]
+fn undefined_behaviour_that_a_translation_adds_is_said() {
+    let guarded = "var i = whole[id.x]; if (i >= 64u) { i = 0u; } data[id.x] = f32(whole[i]);";
+    let bare = "var i = whole[id.x]; data[id.x] = f32(whole[i]);";
+    let readable = |text: &str| wgsl(&shader(text).replacen("read_write> whole", "read> whole", 1));
+    let (guarded, bare) = (readable(guarded), readable(bare));
+    let mut options = Options { groups: Some([2, 1, 1]), ..Options::default() };
+    let result = held(&guarded, &bare, &options);
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(result.reason.unwrap().contains("is undefined"));
+    assert!(result.notes.iter().any(|note| note.contains("test.wgsl is undefined in it: ")), "{:?}", result.notes);
+    options.inputs.push(("whole".parse().unwrap(), "zeros".parse().unwrap()));
+    assert_eq!(held(&guarded, &bare, &options).status, Status::Pass);
+}
+
+/// Constants have the values that they are given in both, by whichever name the other has for them.
+#[test]
+fn constants_are_given_to_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |name: &str, text: &str, this: &Check<'_>, options: &Options| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        load_translation(&path, this, options).unwrap()
+    };
+    let text = |declared: &str| {
+        format!(
+            "{declared}
+             @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+             @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ data[id.x] *= scale; }}"
+        )
+    };
+    let numbered = text("@id(7) override scale: f32 = 3; override other: u32 = 1;");
+    let overrides = vec![("7".to_owned(), 5.0), ("other".to_owned(), 2.0)];
+    let this = Subject::read_with("this.wgsl", numbered.as_bytes(), overrides).unwrap();
+    let options = Options::default();
+    let check = Check::new(&this, &options).unwrap();
+    let held = |other: &Subject| {
+        let theirs = Check::new(other, &options_of_translation(&check, other, &options)).unwrap();
+        against(&check, &theirs, &Synthetic::new(|_| {})).unwrap().status
+    };
+    for (declared, status) in [
+        ("@id(7) override scale: f32 = 3; override other: u32 = 1;", Status::Pass),
+        ("@id(7) override scale: f32;", Status::Pass),
+        ("override scale: f32 = 3;", Status::Pass),
+        ("const scale = 5.0;", Status::Pass),
+        ("const scale = 3.0;", Status::Fail),
+    ] {
+        assert_eq!(held(&read("other.wgsl", &text(declared), &check, &options)), status, "{declared}");
+    }
+}
+
+/// A translation need have neither the names nor the constants and images of what it was made from.
+#[test]
+fn what_a_translation_lacks_is_left_out() {
+    let source = |entry: &str, names: &str, factor: &str| {
+        let text = format!(
+            "OpCapability Shader
+            OpMemoryModel Logical GLSL450
+            OpEntryPoint GLCompute %main \"{entry}\" %data
+            OpExecutionMode %main LocalSize 1 1 1
+            {names}
+            OpDecorate %words ArrayStride 4
+            OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpDecorate %data DescriptorSet 0
+            OpDecorate %data Binding 0
+            %void = OpTypeVoid
+            %fn = OpTypeFunction %void
+            %uint = OpTypeInt 32 0
+            %zero = OpConstant %uint 0
+            {factor}
+            %words = OpTypeRuntimeArray %uint
+            %block = OpTypeStruct %words
+            %blocks = OpTypePointer StorageBuffer %block
+            %element = OpTypePointer StorageBuffer %uint
+            %data = OpVariable %blocks StorageBuffer
+            %main = OpFunction %void None %fn
+            %start = OpLabel
+            %to = OpAccessChain %element %data %zero %zero
+            %old = OpLoad %uint %to
+            %new = OpIMul %uint %old %factor
+            OpStore %to %new
+            OpReturn
+            OpFunctionEnd"
+        );
+        Subject::read("scaled.spvasm", text.as_bytes()).unwrap()
+    };
+    let given = "OpName %factor \"scale\"\nOpName %data \"data\"\nOpDecorate %factor SpecId 4";
+    let this = source("main", given, "%factor = OpSpecConstant %uint 3");
+    let options = Options {
+        entry: Some("main".into()),
+        groups: Some([1; 3]),
+        specs: vec![("scale".into(), "9".into())],
+        inputs: vec![("data".parse().unwrap(), "=2".parse().unwrap())],
+        ..Options::default()
+    };
+    let stripped = source("other", "OpDecorate %factor SpecId 4", "%factor = OpSpecConstant %uint 3");
+    assert_eq!(held(&this, &stripped, &options).status, Status::Pass);
+    let folded = |factor: u32| source("other", "", &format!("%factor = OpConstant %uint {factor}"));
+    assert_eq!(held(&this, &folded(9), &options).status, Status::Pass);
+    assert_eq!(held(&this, &folded(3), &options).status, Status::Fail);
+
+    let shader = |body: &str| {
+        wgsl(&format!(
+            "@group(0) @binding(0) var texels: texture_2d<f32>;
+             @group(0) @binding(1) var nearest: sampler;
+             @group(0) @binding(2) var<storage, read_write> data: array<f32>;
+             @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                 let zeros = textureSampleLevel(texels, nearest, vec2(0.5), 0.0).x * 0.0;
+                 data[id.x] = {body};
+             }}"
+        ))
+    };
+    let options = Options {
+        images: vec![("texels".parse().unwrap(), ImageForm { size: Some(vec![1, 1]), ..ImageForm::default() })],
+        samplers: vec![("nearest".parse().unwrap(), Default::default())],
+        ..Options::default()
+    };
+    let this = shader("select(2.0, 2.0, zeros > 1.0)");
+    let other = wgsl(
+        "@group(0) @binding(2) var<storage, read_write> data: array<f32>;
+         @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = 2.0; }",
+    );
+    assert_eq!(held(&this, &other, &options).status, Status::Pass);
 }

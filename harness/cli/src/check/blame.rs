@@ -6,7 +6,8 @@
 use super::plan::Vulkan;
 use crate::exit::Failure;
 use assay_check::{
-    Check, DeviceWork, Job, Left, Options, Subject, Target, TargetError, Translated, against, translated,
+    Check, DeviceWork, Job, Left, Options, Subject, Target, TargetError, Translated, against, options_of_translation,
+    translated,
 };
 use assay_oracle::{Dispatch, Robustness};
 use assay_portable::{Given, naga_spirv};
@@ -74,7 +75,7 @@ fn judged(
 /// Whether naga's words give what the shader does not permit, by the rules of WGSL and as far as it is determined.
 fn changed(check: &Check<'_>, options: &Options, words: &[u32], target: &dyn Target) -> Result<bool, String> {
     let options = Options { rules: Rules::Wgsl, ..options.clone() };
-    with_words(words, &options, |theirs| {
+    with_words(check, words, &options, |theirs| {
         let result = against(check, theirs, target).map_err(|error| error.to_string())?;
         Ok(result.status == Status::Fail)
     })
@@ -83,26 +84,19 @@ fn changed(check: &Check<'_>, options: &Options, words: &[u32], target: &dyn Tar
 /// How what the driver makes of naga's words stands to these, by the rules of Vulkan: no driver promises more.
 fn left_open(check: &Check<'_>, options: &Options, driver: &Instead<'_>) -> Result<Translated, String> {
     let options = Options { rules: Rules::Vulkan, robustness: driver.robustness(), ..options.clone() };
-    with_words(driver.words, &options, |theirs| translated(check, theirs, driver))
+    with_words(check, driver.words, &options, |theirs| translated(check, theirs, driver))
 }
 
 /// Does something with naga's words as a shader.
 fn with_words<R>(
+    check: &Check<'_>,
     words: &[u32],
     options: &Options,
     work: impl FnOnce(&Check<'_>) -> Result<R, String>,
 ) -> Result<R, String> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let subject = Subject::read("naga.spv", &bytes).map_err(|error| error.to_string())?;
-    // Names of bindings need not have survived, and constants have their values.
-    let theirs = Options {
-        inputs: Vec::new(),
-        push: None,
-        elements: Vec::new(),
-        specs: Vec::new(),
-        expectations: Vec::new(),
-        ..options.clone()
-    };
+    let theirs = options_of_translation(check, &subject, options);
     work(&Check::new(&subject, &theirs).map_err(|error| error.to_string())?)
 }
 

@@ -13,7 +13,7 @@ use crate::{
 };
 use assay_check::{
     AddressWord, BindingName, CaseFile, Check, CheckError, Mutation, Options, Source, Subject, Target, VulkanTarget,
-    against, assignment, bundle, without_source,
+    against, assignment, bundle, load_translation, options_of_translation, without_source,
 };
 use assay_oracle::Robustness;
 use assay_portable::PortableTarget;
@@ -391,11 +391,9 @@ fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckA
     let module = &check.subject.source.module;
     let other = match other.to_str() {
         Some("spirv-opt") => Subject::read("spirv-opt -O", &spirv_opt(&without_source(module))?)?,
-        _ => Subject::load(other)?,
+        _ => load_translation(other, check, options)?,
     };
-    // Names of bindings and entry points need not have survived.
-    let theirs = Options { inputs: Vec::new(), push: None, elements: Vec::new(), ..options.clone() };
-    let theirs = Check::new(&other, &Options { expectations: Vec::new(), ..theirs })?;
+    let theirs = Check::new(&other, &options_of_translation(check, &other, options))?;
     let places = args.on.places()?;
     let place = places.first().ok_or_else(|| usage("no device to take the subgroup's size from"))?;
     let result = against(check, &theirs, &*args.on.target(Api::Vulkan, place.selector.as_deref())?)?;
