@@ -10,6 +10,7 @@ use super::rows::{Here, start, tick};
 use super::stores::{Step, place, root, slot_of};
 use super::value::{Form, Part, Value};
 use crate::Descriptor;
+use crate::composites::length_of;
 use crate::elements::read_bits;
 use crate::verdict::{data_of, hex};
 use assay_oracle::left_by_atomic;
@@ -258,6 +259,26 @@ fn accesses_of(
     }
 }
 
+/// Whether indices lead to a part of a variable, as far as its type says.
+fn leads_inside(module: &Module, variable: u32, path: &[u64]) -> bool {
+    let mut part = module.type_of(variable).and_then(|ty| module.pointer(ty)?.1);
+    path.iter().all(|&index| {
+        let Some(whole) = part else { return true };
+        let (next, count) = match *module.ty(whole) {
+            Type::Struct { .. } => {
+                let members = module.members(whole);
+                (members.get(index as usize).copied(), members.len() as u64)
+            }
+            Type::Array { element, length } => (Some(element), length_of(module, length).map_or(u64::MAX, u64::from)),
+            Type::Matrix { column, count } => (Some(column), count.into()),
+            Type::Vector { component, count } => (Some(component), count.into()),
+            _ => (None, u64::MAX),
+        };
+        part = next;
+        index < count
+    })
+}
+
 /// Whether two paths of a variable may lead to the same place.
 fn may_overlap(a: &[Step], b: &[Step]) -> bool {
     let differ = |(a, b): (&Step, &Step)| matches!((a, b), (Step::Constant(a), Step::Constant(b)) if a != b);
@@ -389,7 +410,7 @@ impl Reading<'_> {
     /// What happened to each place of which all that happened is known.
     fn histories(&self) -> BTreeMap<Place, History> {
         let mut histories: BTreeMap<Place, History> = BTreeMap::new();
-        let (mut clears, mut lost) = (Vec::new(), Vec::new());
+        let (mut clears, mut lost, mut strayed) = (Vec::new(), Vec::new(), BTreeSet::new());
         for access in &self.traced.shared.accesses {
             let of_group = slot_of(self.module, access.variable).is_none();
             let reads = matches!(access.kind, Kind::Load(_) | Kind::Atomic { op: Op::AtomicLoad, .. });
@@ -411,6 +432,11 @@ impl Reading<'_> {
                         instruction: access.index,
                         what,
                     };
+                    if of_group && !leads_inside(self.module, access.variable, &path) {
+                        // What it changed may be anything of the workgroup, and what it found is nothing that is known.
+                        strayed.extend((!reads).then_some(group));
+                        continue;
+                    }
                     let Some(parts) = access.kind.parts() else {
                         clears.push((group, access.variable, path, event(What::Store(0))));
                         continue;
@@ -430,7 +456,11 @@ impl Reading<'_> {
             self.ends(*variable, path, history.width).is_none().then_some(*variable)
         };
         let beyond: BTreeSet<u32> = histories.iter().filter_map(beyond).collect();
-        histories.retain(|(group, variable, _), _| !beyond.contains(variable) && !lost.contains(&(*group, *variable)));
+        let of_group = |variable: u32| slot_of(self.module, variable).is_none();
+        histories.retain(|(group, variable, _), _| {
+            let known = !(of_group(*variable) && strayed.contains(group));
+            known && !beyond.contains(variable) && !lost.contains(&(*group, *variable))
+        });
         for ((group, variable, path), history) in &mut histories {
             let here = |(g, v, start, _): &&(u64, u32, Vec<u64>, Event)| {
                 g == group && v == variable && path.starts_with(start)

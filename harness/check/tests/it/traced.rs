@@ -307,6 +307,34 @@ fn a_trace_follows_structures_through_workgroup_memory() {
     named(&wgsl(SHARED), &Options { rounds: 1, ..Options::default() }, &errors);
 }
 
+/// An index that leads out of one array of workgroup memory, and into the next.
+const BEYOND: &str = "
+@group(0) @binding(0) var<storage, read> given: array<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+var<workgroup> before: array<u32, 64>;
+var<workgroup> words: array<u32, 64>;
+var<workgroup> behind: array<u32, 64>;
+@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+    before[i] = 1000u + i;
+    behind[i] = 2000u + i;
+    workgroupBarrier();
+    words[given[i] & 63u] = i;
+    workgroupBarrier();
+    out[i] = words[given[63u - i] & 63u] + before[63u - i] + behind[63u - i];
+}";
+
+/// Whatever lies there is changed, or found: by no mistake of what loads it.
+#[test]
+fn a_trace_blames_no_load_of_what_was_overwritten_from_beyond_an_array() {
+    let inputs = vec![("given".parse().unwrap(), "index".parse().unwrap())];
+    let options = Options { rounds: 1, groups: Some([1; 3]), inputs, ..Options::default() };
+    let errors = [
+        ("off-by-one", Op::BitwiseAnd, 0, "words[given[i] & 63u] = i"),
+        ("off-by-one", Op::BitwiseAnd, 1, "words[given[63u - i] & 63u]"),
+    ];
+    named(&wgsl(BEYOND), &options, &errors);
+}
+
 /// What the invocations of a subgroup do together, behind branches and a loop, and what those do that go one way of a branch.
 const SUBGROUPS: &str = "
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;
