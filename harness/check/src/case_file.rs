@@ -1,11 +1,12 @@
 //! Case files: a shader with all that it is run with, and what is expected of it.
 
 use crate::options::{Expectation, Options, Source, groups, robustness};
-use crate::{AddressWord, BindingName, CheckError, ImageForm, SamplerForm};
+use crate::{AddressWord, CheckError, ImageForm, SamplerForm};
 use assay_spirv::sampling::View;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toml::Spanned;
 
 /// A case of a shader.
 #[derive(Clone, Debug)]
@@ -16,7 +17,14 @@ pub struct CaseFile {
     pub why: Option<String>,
     /// What it is run with.
     pub options: Options,
+    /// What messages call it.
+    file: String,
+    /// The lines of what its tables have, by table and key.
+    lines: BTreeMap<(&'static str, String), usize>,
 }
+
+/// A table, and where its keys stand.
+type Table<T> = BTreeMap<Spanned<String>, T>;
 
 /// The form of the file.
 #[derive(Debug, Deserialize)]
@@ -25,34 +33,34 @@ struct Form {
     shader: String,
     why: Option<String>,
     entry: Option<String>,
-    workgroups: Option<Vec<u32>>,
-    rounds: Option<u32>,
+    workgroups: Option<Spanned<Vec<u32>>>,
+    rounds: Option<Spanned<u32>>,
     seed: Option<u64>,
-    sample: Option<u64>,
-    push: Option<String>,
-    robustness: Option<String>,
-    subgroups: Option<String>,
+    sample: Option<Spanned<u64>>,
+    push: Option<Value>,
+    robustness: Option<Spanned<String>>,
+    subgroups: Option<Spanned<String>>,
     #[serde(default)]
-    spec: BTreeMap<String, Value>,
+    spec: Table<Value>,
     #[serde(default)]
-    input: BTreeMap<String, Value>,
+    input: Table<Value>,
     #[serde(default)]
-    elements: BTreeMap<String, u64>,
+    elements: Table<u64>,
     #[serde(default)]
-    image: BTreeMap<String, ImageForm>,
+    image: Table<ImageForm>,
     #[serde(default)]
-    sampler: BTreeMap<String, SamplerForm>,
+    sampler: Table<SamplerForm>,
     #[serde(default)]
-    buffer: BTreeMap<String, String>,
+    buffer: Table<String>,
     #[serde(default)]
-    address: BTreeMap<String, String>,
+    address: Table<String>,
     #[serde(default)]
-    expect: Vec<Expectation>,
+    expect: Vec<Spanned<Expectation>>,
 }
 
 /// A number may be written as one.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text, a number, true or false")]
 enum Value {
     String(String),
     Whole(i64),
@@ -94,67 +102,103 @@ impl CaseFile {
     /// As [`CaseFile::load`].
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<CaseFile, CheckError> {
         let wrong = |line: usize, what: String| CheckError::CaseFile { file: file.to_owned(), line, what };
-        let form: Form = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            wrong(text[..at.min(text.len())].matches('\n').count() + 1, error.message().to_owned())
-        })?;
-        // What the values mean is known by the shader only; where they stand is found again by their key.
-        let line_of = |key: &str| {
-            let quoted = format!("\"{key}\"");
-            let found = text.lines().position(|line| line.contains(&quoted) || line.trim_start().starts_with(key));
-            found.map_or(1, |line| line + 1)
+        let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+        let form: Form = toml::from_str(text)
+            .map_err(|error| wrong(line(error.span().map_or(0, |span| span.start)), error.message().to_owned()))?;
+        let mut lines = BTreeMap::new();
+        // What the values mean is known by the shader only.
+        let mut noted = |table: &'static str, key: &Spanned<String>| {
+            lines.insert((table, key.get_ref().trim().to_owned()), line(key.span().start));
+            line(key.span().start)
         };
-        let source = |text: &str| match text.parse::<Source>() {
-            Ok(Source::File(path)) => Ok(Source::File(folder.join(path))),
-            other => other,
+        let at = |line: usize| move |error: CheckError| wrong(line, error.to_string());
+        // A number is one, a text what the command line takes.
+        let source = |value: &Value| match value {
+            Value::String(text) => match text.parse::<Source>() {
+                Ok(Source::File(path)) => Ok(Source::File(folder.join(path))),
+                other => other,
+            },
+            number => Ok(Source::Number(number.text())),
         };
-        let mut options = Options { entry: form.entry, expectations: form.expect, ..Options::default() };
+        let mut options = Options { entry: form.entry, ..Options::default() };
         if let Some(given) = form.workgroups {
-            let given = given.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-            options.groups = Some(groups(&given).map_err(|error| wrong(line_of("workgroups"), error.to_string()))?);
+            let all = given.get_ref().iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+            options.groups = Some(groups(&all).map_err(at(line(given.span().start)))?);
         }
-        options.rounds = form.rounds.unwrap_or(options.rounds);
+        let none = |what: &str, span: std::ops::Range<usize>| wrong(line(span.start), format!("{what}: at least 1"));
+        if let Some(rounds) = form.rounds {
+            options.rounds = *rounds.get_ref();
+            (options.rounds > 0).then_some(()).ok_or_else(|| none("rounds", rounds.span()))?;
+        }
         options.seed = form.seed.unwrap_or(options.seed);
-        options.sample = form.sample;
-        options.push = form.push.as_deref().map(source).transpose()?;
-        if let Some(given) = form.robustness {
-            options.robustness = robustness(&given).map_err(|error| wrong(line_of("robustness"), error.to_string()))?;
+        if let Some(sample) = form.sample {
+            options.sample = Some(*sample.get_ref()).filter(|sample| *sample > 0);
+            options.sample.ok_or_else(|| none("sample", sample.span()))?;
         }
-        options.subgroups = form.subgroups.as_deref().map(str::parse).transpose()?;
-        options.specs = form.spec.iter().map(|(key, value)| (key.clone(), value.text())).collect();
+        options.push = form.push.as_ref().map(source).transpose()?;
+        if let Some(given) = form.robustness {
+            options.robustness = robustness(given.get_ref()).map_err(at(line(given.span().start)))?;
+        }
+        if let Some(given) = form.subgroups {
+            let line = noted("subgroups", &given);
+            options.subgroups = Some(given.get_ref().parse().map_err(at(line))?);
+        }
+        for (key, value) in &form.spec {
+            noted("spec", key);
+            options.specs.push((key.get_ref().clone(), value.text()));
+        }
         for (key, value) in &form.input {
-            let to: BindingName = key.parse()?;
-            options.inputs.push((to, source(&value.text())?));
+            let to = key.get_ref().parse().map_err(at(noted("input", key)))?;
+            options.inputs.push((to, source(value)?));
         }
         for (key, elements) in &form.elements {
-            let to = if key == "*" { None } else { Some(key.parse()?) };
+            let line = noted("elements", key);
+            let to = if key.get_ref() == "*" { None } else { Some(key.get_ref().parse().map_err(at(line))?) };
+            (*elements > 0).then_some(()).ok_or_else(|| none("elements", key.span()))?;
             options.elements.push((to, *elements));
         }
         for (key, image) in form.image {
-            let at = line_of(&key);
-            image.image_format().and_then(|_| image.view(View::ALL)).map_err(|error| wrong(at, error.to_string()))?;
-            options.images.push((key.parse()?, image));
+            let line = noted("image", &key);
+            image.image_format().and_then(|_| image.view(View::ALL)).map_err(at(line))?;
+            options.images.push((key.get_ref().parse().map_err(at(line))?, image));
         }
         for (key, sampler) in form.sampler {
-            sampler.sampler().map_err(|error| wrong(line_of(&key), error.to_string()))?;
-            options.samplers.push((key.parse()?, sampler));
+            let line = noted("sampler", &key);
+            sampler.sampler().map_err(at(line))?;
+            options.samplers.push((key.get_ref().parse().map_err(at(line))?, sampler));
         }
         for (key, form) in form.buffer {
-            let form = form.parse().map_err(|error: CheckError| wrong(line_of(&key), error.to_string()))?;
-            options.buffers.push((key, form));
+            let form = form.parse().map_err(at(noted("buffer", &key)))?;
+            options.buffers.push((key.into_inner(), form));
         }
         for (key, value) in form.address {
-            let word = AddressWord::parse(&key, &value).map_err(|error| wrong(line_of(&key), error.to_string()))?;
+            let word = AddressWord::parse(key.get_ref(), &value).map_err(at(noted("address", &key)))?;
             options.addresses.push(word);
         }
-        Ok(CaseFile { shader: folder.join(form.shader), why: form.why, options })
+        for (number, expectation) in form.expect.into_iter().enumerate() {
+            lines.insert(("expect", number.to_string()), line(expectation.span().start));
+            options.expectations.push(expectation.into_inner());
+        }
+        let shader = folder.join(form.shader);
+        Ok(CaseFile { shader, why: form.why, options, file: file.to_owned(), lines })
+    }
+
+    /// An error that its options led to, with the line of what does not fit, as far as that is known.
+    pub fn placed(&self, error: CheckError) -> CheckError {
+        match error {
+            CheckError::Entry { table, key, what } => match self.lines.get(&(table, key)) {
+                Some(&line) => CheckError::CaseFile { file: self.file.clone(), line, what },
+                None => CheckError::Option(what),
+            },
+            other => other,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Source;
+    use crate::{Check, Subject};
 
     const TEXT: &str = r#"
 why = "the sum of what is there"
@@ -217,5 +261,61 @@ value = "2016"
         assert!(error("shader = \"a\"\nrobustness = \"full\"").starts_with("a.toml:2: "));
         let sampler = error("shader = \"a\"\n[sampler]\nname = { filter = \"cubic\" }");
         assert!(sampler.starts_with("a.toml:3: ") && sampler.contains("nearest, linear"), "{sampler}");
+        // A key may be the beginning of another line.
+        assert!(error("shader = \"a\"\n\n[sampler.s]\nfilter = \"cubic\"").starts_with("a.toml:3: "));
+        assert!(error("why = \"t\"\nshader = \"a\"\n[image.t]\nformat = \"Rgb\"").starts_with("a.toml:3: "));
+        let list = error("shader = \"a\"\n[input]\na = [1, 2]");
+        assert!(list.starts_with("a.toml:3: ") && list.contains("a number"), "{list}");
+        for none in ["rounds = 0", "sample = 0", "[elements]\na = 0", "[[expect]]\nbindings = \"a\""] {
+            let error = error(&format!("shader = \"a\"\n{none}"));
+            assert!(error.starts_with(&format!("a.toml:{}: ", 1 + none.lines().count())), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_the_shader_is_reported_with_its_line() {
+        let text = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+            @group(0) @binding(1) var<storage, read_write> one: u32;
+            @group(0) @binding(2) var to: texture_storage_2d<rgba8unorm, write>;
+            @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                data[id.x] = 1.0;
+                if (id.x == 0u) { one = 2u; }
+                textureStore(to, id.xy, vec4(1.0));
+            }";
+        let subject = Subject::read("a.wgsl", text.as_bytes()).unwrap();
+        let error = |case: &str| {
+            let case = CaseFile::parse("a.toml", &format!("shader = \"a\"\n\n{case}"), Path::new("")).unwrap();
+            case.placed(Check::new(&subject, &case.options).unwrap_err()).to_string()
+        };
+        let expect = |binding: &str, element: &str, value: &str| {
+            format!("[[expect]]\nbinding = \"{binding}\"\nelement = \"{element}\"\nvalue = \"{value}\"")
+        };
+        for (case, line, part) in [
+            ("[input]\ndata = 1.5\nzz = 2".to_owned(), 5, "no binding `zz`"),
+            ("[elements]\nzz = 2".to_owned(), 4, "no run-time array `zz`"),
+            ("[elements]\none = 2".to_owned(), 4, "uses set 0 binding 0 (data)"),
+            ("[image.zz]\nsize = [1]".to_owned(), 3, "no image `zz`"),
+            ("[sampler.to]\nfilter = \"linear\"".to_owned(), 3, "no samplers"),
+            ("[spec]\nn = 2".to_owned(), 4, "`n`"),
+            ("[address]\n\"data@0\" = \"nodes\"".to_owned(), 4, "no buffer `nodes`"),
+            (expect("data", "[2]", "3.1..2.9"), 3, "no f32 is in `3.1..2.9`"),
+            (expect("data", "[2]", "0..nan"), 3, "no f32 is in `0..nan`"),
+            (expect("data", "[2]", "two"), 3, "`two` is no number"),
+            (expect("data", "[99]", "1"), 3, "its first is `[0]`"),
+            (expect("to", "(0, 0)", "1"), 3, "its first is `(0, 0).r`"),
+            (expect("two", "", "1"), 3, "no such binding"),
+        ] {
+            let error = error(&case);
+            assert!(error.starts_with(&format!("a.toml:{line}: ")) && error.contains(part), "{case}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_number_may_be_written_as_one() {
+        let case = "shader = \"a\"\n[input]\na = 1.5\nb = 2\nc = \"2\"";
+        let options = CaseFile::parse("a.toml", case, Path::new("")).unwrap().options;
+        let number = |text: &str| Source::Number(text.to_owned());
+        let sources: Vec<Source> = options.inputs.into_iter().map(|(_, source)| source).collect();
+        assert_eq!(sources, [number("1.5"), number("2"), Source::File("2".into())]);
     }
 }

@@ -1,6 +1,7 @@
 //! The check itself: rounds in the oracle and on the device.
 
 use crate::device::{Job, Left, Placed, Target, TargetError};
+use crate::expectation::Expected;
 use crate::layout::{impossible, recorded, recorded_size, unrecorded};
 use crate::picture::picture;
 use crate::pointed::made_up;
@@ -8,7 +9,7 @@ use crate::replay::{Ran, Replayed};
 use crate::sample::{self, Resolved};
 use crate::setup::{Descriptor, Setup};
 use crate::trace::{Recorded, instrument};
-use crate::verdict::{Comparison, complete, expect};
+use crate::verdict::{Comparison, complete};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
 use assay_oracle::{
     Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
@@ -36,6 +37,7 @@ pub struct Check<'a> {
     pub(crate) padding: bool,
     row: Option<usize>,
     pub(crate) expectations: Vec<Expectation>,
+    expected: Vec<Expected>,
     pub(crate) kernel: Option<KernelCall>,
     pub(crate) layout: Option<Slot>,
     pub(crate) robustness: Robustness,
@@ -68,11 +70,26 @@ impl<'a> Check<'a> {
         let setup = Setup::new(subject, options)?;
         let program = setup.program(&subject.source.module).map_err(|error| oracle(subject, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
+        let expected =
+            expectations.iter().enumerate().map(|given| Expected::new(given, &setup)).collect::<Result<_, _>>()?;
         let sample = options.sample;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
         let layout = options.subgroups.as_ref().map(|to| setup.records(to)).transpose()?;
         let &Options { row, robustness, .. } = options;
-        Ok(Check { subject, setup, program, limits, sample, padding, row, expectations, kernel, layout, robustness })
+        Ok(Check {
+            subject,
+            setup,
+            program,
+            limits,
+            sample,
+            padding,
+            row,
+            expectations,
+            expected,
+            kernel,
+            layout,
+            robustness,
+        })
     }
 
     /// What a round is given on a device with those abilities, but for addresses ([`Check::place`]).
@@ -431,9 +448,7 @@ impl<'a> Check<'a> {
                         let picture = picture(&outcome, &self.setup.descriptors, &left, self.row);
                         result.picture = picture.map(Box::new);
                     }
-                    for expectation in &self.expectations {
-                        expect(expectation, &dispatch, &self.setup.descriptors, &left, round, &mut found)?;
-                    }
+                    self.expected.iter().for_each(|expected| expected.hold(&dispatch, &left, round, &mut found));
                     for (cause, elements) in &found.undetermined {
                         let cause = cause.and_then(|cause| outcome.causes.get(cause as usize));
                         *causes.entry(self.cause(cause)).or_default() += elements;

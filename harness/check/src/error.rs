@@ -32,6 +32,16 @@ pub enum CheckError {
     /// An option does not fit the shader.
     #[error("{0}")]
     Option(String),
+    /// An option does not fit the shader, which a table of a case file may have.
+    #[error("{what}")]
+    Entry {
+        /// The table: `input`, `expect`, ..
+        table: &'static str,
+        /// The key in it; of an array of tables the number, from 0.
+        key: String,
+        /// What is wrong.
+        what: String,
+    },
     /// The oracle cannot interpret the module or run the dispatch.
     #[error("{name}: {what}")]
     Oracle {
@@ -72,5 +82,10 @@ impl CheckError {
     /// An option that does not fit.
     pub(crate) fn option(what: impl Into<String>) -> CheckError {
         CheckError::Option(what.into())
+    }
+
+    /// One that a table of a case file may have.
+    pub(crate) fn entry(table: &'static str, key: impl Into<String>, what: impl Into<String>) -> CheckError {
+        CheckError::Entry { table, key: key.into(), what: what.into() }
     }
 }

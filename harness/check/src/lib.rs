@@ -14,6 +14,7 @@ mod composites;
 mod device;
 mod elements;
 mod error;
+mod expectation;
 mod layout;
 mod mutate;
 mod options;

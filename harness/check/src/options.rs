@@ -238,12 +238,13 @@ pub fn groups(text: &str) -> Result<[u32; 3], CheckError> {
 
 /// What is expected of an element, beside what the specification permits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// The binding.
     pub binding: String,
-    /// The path of the element: `.sums[3]`.
+    /// The path of the element: `.sums[3]`, of a texel's component `(1, 0).r`.
     pub element: String,
-    /// A number or bits, or a range `LO..HI` of them, in the order of the element's type.
+    /// A number or bits, or a range `LO..HI` of them, in the order of the element's type. `nan` is any NaN.
     pub value: String,
 }
 

@@ -208,7 +208,9 @@ pub(crate) fn words(
     let mut words = Vec::new();
     for address in given {
         let (place, value) = address.text();
-        let wrong = |what: String| CheckError::option(format!("the address `{place}={value}`: {what}"));
+        let wrong = |what: String| {
+            CheckError::entry("address", place.as_str(), format!("the address `{place}={value}`: {what}"))
+        };
         let to = descriptors.iter().find(|d| is_pointed(d.slot) && d.name.as_ref() == Some(&address.buffer));
         let to = to.map(|d| d.slot);
         let to = (address.buffer == NULL).then_some(None).or_else(|| to.map(Some)).ok_or_else(|| {

@@ -215,10 +215,12 @@ impl Setup {
             let texels = match &binding.image {
                 Some(image) => {
                     let ty = (image, module.ty(image.sampled_type));
-                    let forms = options.images.iter().rev();
-                    let form = forms.filter(|(to, _)| to.names(slot, name.as_deref())).map(|(_, form)| form).next();
+                    let mut forms = options.images.iter().rev();
+                    let stated = forms.find(|(to, _)| to.names(slot, name.as_deref()));
+                    let (key, form) = stated.map(|(to, form)| (to.to_string(), form)).unzip();
+                    let key = key.unwrap_or_else(|| slot.to_string());
                     let texels = Texels::new(ty, kind, self.size(), elements, given, (form, filtered, compared));
-                    Some(texels.map_err(|what| CheckError::option(format!("{slot}: {what}")))?)
+                    Some(texels.map_err(|what| CheckError::entry("image", key, format!("{slot}: {what}")))?)
                 }
                 None => None,
             };
@@ -280,9 +282,10 @@ impl Setup {
                 || [pointed::NULL, pointed::PUSH].contains(&name.as_str())
                 || self.descriptors.iter().any(|d| d.name.as_ref() == Some(name))
             {
-                return Err(CheckError::option(format!(
+                let what = format!(
                     "buffer `{name}`: its name must be letters, digits and `_`, and that of no other buffer and no variable"
-                )));
+                );
+                return Err(CheckError::entry("buffer", name, what));
             }
             let descriptor = form.descriptor(index, name);
             if descriptor.bytes > MAX_BYTES {
@@ -324,7 +327,12 @@ impl Setup {
     }
 
     /// The descriptors that a name means, which must be of those kinds.
-    fn meant(&self, to: &BindingName, what: &str, fits: impl Fn(&Descriptor) -> bool) -> Result<Vec<Slot>, CheckError> {
+    fn meant(
+        &self,
+        to: &BindingName,
+        (table, what): (&'static str, &str),
+        fits: impl Fn(&Descriptor) -> bool,
+    ) -> Result<Vec<Slot>, CheckError> {
         let named = self.descriptors.iter().filter(|d| to.names(d.slot, d.name.as_deref()));
         let meant: Vec<Slot> = named.filter(|d| fits(d)).map(|d| d.slot).collect();
         if !meant.is_empty() {
@@ -332,27 +340,31 @@ impl Setup {
         }
         let there: Vec<String> = self.descriptors.iter().filter(|d| fits(d)).map(Descriptor::label).collect();
         let there = if there.is_empty() { format!("no {what}s") } else { there.join(", ") };
-        Err(CheckError::option(format!("no {what} `{to}`; the entry point uses {there}")))
+        Err(CheckError::entry(table, to.to_string(), format!("no {what} `{to}`; the entry point uses {there}")))
     }
 
     /// The storage buffer that a name means.
     pub(crate) fn records(&self, to: &BindingName) -> Result<Slot, CheckError> {
-        let found = self.meant(to, "storage buffer", |d| d.kind == DescriptorKind::StorageBuffer)?;
+        let found = self.meant(to, ("subgroups", "storage buffer"), |d| d.kind == DescriptorKind::StorageBuffer)?;
         match found[..] {
             [slot] => Ok(slot),
-            _ => Err(CheckError::option(format!("`{to}` means several storage buffers: add [N] for one of them"))),
+            _ => {
+                let what = format!("`{to}` means several storage buffers: add [N] for one of them");
+                Err(CheckError::entry("subgroups", to.to_string(), what))
+            }
         }
     }
 
     fn take_states(&mut self, options: &Options) -> Result<(), CheckError> {
         use DescriptorKind as K;
         for (to, form) in &options.samplers {
-            let meant = self.meant(to, "sampler", |d| matches!(d.kind, K::Sampler | K::CombinedImageSampler))?;
+            let meant =
+                self.meant(to, ("sampler", "sampler"), |d| matches!(d.kind, K::Sampler | K::CombinedImageSampler))?;
             let sampler = form.sampler()?;
             self.samplers.extend(meant.into_iter().map(|slot| (slot, sampler)));
         }
         for (to, _) in &options.images {
-            self.meant(to, "image", |d| d.texels.is_some())?;
+            self.meant(to, ("image", "image"), |d| d.texels.is_some())?;
         }
         Ok(())
     }
@@ -375,8 +387,16 @@ impl Setup {
 
     fn take_inputs(&mut self, options: &Options) -> Result<(), CheckError> {
         for (to, source) in &options.inputs {
-            let meant = self.meant(to, "binding", |_| true)?;
+            let meant = self.meant(to, ("input", "binding"), |_| true)?;
             self.inputs.extend(meant.into_iter().map(|slot| (slot, source.clone())));
+        }
+        // Of what else has a size of its own there is nothing to be said.
+        let is_sized = |d: &Descriptor| {
+            let array = d.block.as_ref().is_some_and(|block| runtime_stride(block).is_some());
+            array || matches!(d.kind, DescriptorKind::UniformTexelBuffer | DescriptorKind::StorageTexelBuffer)
+        };
+        for to in options.elements.iter().filter_map(|(to, _)| to.as_ref()) {
+            self.meant(to, ("elements", "run-time array"), is_sized)?;
         }
         Ok(())
     }
@@ -663,7 +683,8 @@ fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec
         let Some(constant) = constant else {
             let there: Vec<String> = reflection.spec_constants.iter().map(|c| c.spec_id.to_string()).collect();
             let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-            return Err(CheckError::option(format!("no specialisation constant `{key}`; the module has {there}")));
+            let what = format!("no specialisation constant `{key}`; the module has {there}");
+            return Err(CheckError::entry("spec", key, what));
         };
         let mut scalar = Scalar::Int { width: 32, signed: false };
         walk(&constant.shape, constant.shape.size(), &mut |element, _| scalar = element.scalar);
@@ -671,7 +692,8 @@ fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec
             scalar = Scalar::Bool;
         }
         let Some(bits) = scalar_from_text(scalar, text) else {
-            return Err(CheckError::option(format!("specialisation constant {key}: `{text}` is no {scalar}")));
+            let what = format!("specialisation constant {key}: `{text}` is no {scalar}");
+            return Err(CheckError::entry("spec", key, what));
         };
         let width = if scalar == Scalar::Bool { 32 } else { scalar.width() };
         specs.retain(|s| s.id != constant.spec_id);

@@ -57,7 +57,8 @@ impl Subject {
         if name.ends_with(WGSL) {
             for (key, text) in specs.drain(..) {
                 let value = override_value(&text).ok_or_else(|| {
-                    CheckError::option(format!("override {key}: `{text}` is no finite number, true or false"))
+                    let what = format!("override {key}: `{text}` is no finite number, true or false");
+                    CheckError::entry("spec", key.as_str(), what)
                 })?;
                 overrides.retain(|(known, _)| *known != key);
                 overrides.push((key, value));

@@ -1,9 +1,7 @@
 //! Holding what a device left against what the oracle permits, element by element.
 
-use crate::CheckError;
 use crate::elements::{Element, path_text, read_bits};
-use crate::options::{BindingName, Expectation};
-use crate::setup::{Descriptor, scalar_from_text};
+use crate::setup::Descriptor;
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
 use assay_precision::{FailureClass, Scalar};
 use assay_runner::{Mismatch, Status};
@@ -212,72 +210,6 @@ impl Compared<'_> {
             });
         }
     }
-}
-
-/// Holds an element against an expectation of the case.
-///
-/// # Errors
-/// There is no such element, or the value is none of its type.
-pub(crate) fn expect(
-    expectation: &Expectation,
-    dispatch: &Dispatch,
-    descriptors: &[Descriptor],
-    got: &BTreeMap<Slot, Vec<u8>>,
-    round: u32,
-    result: &mut Comparison,
-) -> Result<(), CheckError> {
-    let name: BindingName = expectation.binding.parse()?;
-    let what = format!("expectation of {} {}", expectation.binding, expectation.element);
-    let wrong = |why: &str| CheckError::option(format!("{what}: {why}"));
-    let descriptor = descriptors.iter().find(|d| name.names(d.slot, d.name.as_deref()));
-    let descriptor = descriptor.ok_or_else(|| wrong("the shader has no such binding"))?;
-    let (Some(contents), Some(memory)) = (descriptor.contents(), got.get(&descriptor.slot)) else {
-        return Err(wrong("it is nothing that the shader may write"));
-    };
-    let mut found = None;
-    contents.walk(memory.len() as u64, &mut |element, path| {
-        if found.is_none() && path_text(path) == expectation.element {
-            found = Some(element);
-        }
-    });
-    let element = found.ok_or_else(|| wrong("it has no such element; one is written like `.data[3]`"))?;
-    let bits = element.read(memory).unwrap_or(0);
-    let value = |text: &str| {
-        scalar_from_text(element.scalar, text.trim())
-            .ok_or_else(|| wrong(&format!("`{text}` is no number of type {}", element.scalar)))
-    };
-    let (lo, hi) = match expectation.value.split_once("..") {
-        Some((lo, hi)) => (value(lo)?, value(hi)?),
-        None => (value(&expectation.value)?, value(&expectation.value)?),
-    };
-    let place = |bits: u64| assay_case::position(bits, element.scalar);
-    let within = match (place(lo), place(hi), place(bits)) {
-        (Some(lo), Some(hi), Some(at)) => (lo..=hi).contains(&at),
-        // NaNs have no place: only the very bits, or any NaN for a NaN.
-        (None, None, at) => at.is_none(),
-        _ => false,
-    };
-    result.checked += 1;
-    if !within {
-        result.failing += 1;
-        let before = data_of(dispatch, descriptor.slot).and_then(|data| element.read(data)).unwrap_or(0);
-        let ends = [hex(element.scalar, lo), hex(element.scalar, hi)];
-        keep(&mut result.mismatches, Status::Fail, || Mismatch {
-            status: Status::Fail,
-            round,
-            buffer: descriptor.label(),
-            element: expectation.element.clone(),
-            offset: element.offset,
-            scalar: element.scalar.to_string(),
-            invocation: None,
-            before: hex(element.scalar, before),
-            got: hex(element.scalar, bits),
-            permitted: vec![ends],
-            class: "Expectation".into(),
-            by: "case".into(),
-        });
-    }
-    Ok(())
 }
 
 /// The bytes of a binding before the dispatch.

@@ -17,7 +17,7 @@ use assay_runner::{CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, St
 use assay_spirv::module::Index;
 use jiff::Timestamp;
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -63,17 +63,18 @@ pub(super) fn prepared<R>(
 ) -> Result<R, Failure> {
     match asked {
         Asked::Check(args) => {
-            let (shader, mut options, why): (PathBuf, _, _) = match is_toml(&args.file) {
-                true => {
-                    let case = CaseFile::load(&args.file)?;
-                    (case.shader, case.options, case.why)
-                }
-                false => (args.file.clone(), Options::default(), None),
+            let case = if is_toml(&args.file) { Some(CaseFile::load(&args.file)?) } else { None };
+            let placed = |error| match &case {
+                Some(case) => case.placed(error),
+                None => error,
             };
+            let shader = case.as_ref().map_or(&args.file, |case| &case.shader);
+            let mut options = case.as_ref().map(|case| case.options.clone()).unwrap_or_default();
             args.given.apply(&mut options)?;
             options.rules = if api == Api::Wgpu { Rules::Wgsl } else { Rules::Vulkan };
-            let subject = Subject::load_with(&shader, &mut options.specs)?;
-            let check = Check::new(&subject, &options)?;
+            let subject = Subject::load_with(shader, &mut options.specs).map_err(placed)?;
+            let check = Check::new(&subject, &options).map_err(placed)?;
+            let why = case.as_ref().and_then(|case| case.why.clone());
             work(Plan {
                 check: &check,
                 options,
