@@ -326,6 +326,8 @@ impl<'a> Check<'a> {
         let mut trouble = None;
         // Elements that depend on the order of invocations, and were judged in one.
         let mut by_order = 0;
+        // Rounds of which all workgroups were run after all.
+        let mut whole_rounds = 0;
         let only = self.chosen();
         self.must_be_taken(target)?;
         self.must_fit(target)?;
@@ -400,6 +402,7 @@ impl<'a> Check<'a> {
                                     "round {round}: the sample had elements that are not permitted, so all workgroups were run"
                                 ));
                                 result.instructions += whole.instructions;
+                                whole_rounds += 1;
                                 outcome = *whole;
                                 if outcome.fault_count > 0 {
                                     faults = self.undefined(round, "is not judged", &outcome, &mut result, faults);
@@ -481,6 +484,7 @@ impl<'a> Check<'a> {
                  order that there was in it"
             ));
         }
+        let only = only.filter(|_| whole_rounds < result.rounds_checked);
         result.sampled = only.map(|only| self.sampled(&only, sum.beyond));
         result.elements_checked = sum.checked;
         result.elements_failing = sum.failing;

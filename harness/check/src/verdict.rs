@@ -130,7 +130,7 @@ pub(crate) fn compare(
         let Some(contents) = descriptor.contents() else { continue };
         let before = data_of(dispatch, descriptor.slot).unwrap_or_default();
         let buffer = Compared { descriptor, memory, before, got, round };
-        let checked = result.checked;
+        let (checked, beyond) = (result.checked, result.beyond);
         let wrong = result.failing + result.warning;
         let mut between = vec![padding && descriptor.block.is_some(); got.len()];
         contents.walk(got.len() as u64, &mut |element, path| {
@@ -145,6 +145,7 @@ pub(crate) fn compare(
         if !descriptor.changed {
             // That it is as it was is no result.
             result.checked = checked + result.failing + result.warning - wrong;
+            result.beyond = beyond;
         }
     }
     result

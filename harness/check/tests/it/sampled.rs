@@ -40,6 +40,18 @@ fn a_sample_is_checked_and_says_so() {
     on_each_driver(|target| assert_eq!(with(&result.run(target).unwrap()), (Status::Pass, None, 64 * 32, 0)));
 }
 
+/// What is only read is not checked with a sample of all either.
+#[test]
+fn only_what_may_be_written_is_beyond_a_sample() {
+    let text = SHADER.replace("data[id.x] * 3u", "given[id.x]").replace(
+        "@compute",
+        "@group(0) @binding(1) var<storage, read> given: array<u32>;
+         @compute",
+    );
+    let sampled = Some(Sampled { workgroups: 4, of: 64, elements_beyond: 60 * 32 });
+    assert_eq!(with(&spoilt(&text, &flat(), |_| {})), (Status::Pass, sampled, 4 * 32, 0));
+}
+
 #[test]
 fn what_a_sample_does_not_permit_is_found_out_by_all() {
     let spoil = |element: usize| {
@@ -49,6 +61,7 @@ fn what_a_sample_does_not_permit_is_found_out_by_all() {
     let result = spoil(63 * 32 + 5);
     assert_eq!((result.status, result.elements_failing, result.elements_checked), (Status::Fail, 1, 64 * 32));
     assert!(result.notes.iter().any(|note| note.contains("all workgroups were run")), "{:?}", result.notes);
+    assert_eq!(result.sampled, None);
     assert_eq!(spoil(32 + 5).status, Status::Pass);
 }
 
