@@ -165,7 +165,9 @@ fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result
         rounds: 1,
         buffers: check.setup.buffers.clone(),
         addresses: check.setup.addresses.clone(),
-        limits: limits(result),
+        robustness: check.robustness,
+        subgroups: check.layout.map(BindingName::from),
+        limits: limits(check, result),
         ..Options::default()
     };
     for (slot, resource) in &dispatch.bindings {
@@ -187,9 +189,9 @@ fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result
 }
 
 /// What a candidate may cost: a few times what the whole did, for what is left out may be what ended a loop.
-fn limits(result: &CheckResult) -> Limits {
+fn limits(check: &Check<'_>, result: &CheckResult) -> Limits {
     let most = result.instructions / u64::from(result.rounds_checked.max(1)) * 2 + 1024;
-    let limits = Limits::default();
+    let limits = check.limits;
     Limits { blocks_per_group: limits.blocks_per_group.min(most), ..limits }
 }
 

@@ -1,9 +1,10 @@
 //! Failures made small.
 
-use crate::support::{Synthetic, wgsl};
+use crate::support::{Synthetic, on_each_driver, wgsl};
 use assay_check::{
     Check, Effort, Job, Left, Mutating, Mutation, Options, Placed, Source, Subject, Target, TargetError, reduce,
 };
+use assay_oracle::Robustness;
 use assay_runner::{DeviceInfo, Status, Trouble};
 use assay_spirv::need::Have;
 use std::{cell::Cell, time::Duration};
@@ -50,6 +51,45 @@ fn a_failure_becomes_small_and_stays_the_same() {
     let again = Check::new(&again, &reduced.options).unwrap();
     assert_eq!(again.run(&target).unwrap().status, Status::Fail);
     assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass);
+}
+
+/// A device that is opened to be robust stays that, and one whose subgroups the shader records is held against what it recorded.
+#[test]
+fn what_a_device_is_asked_for_stays() {
+    let apart = "@group(0) @binding(0) var<storage> given: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> to: array<u32>;
+        @compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = given[id.x * 2u] * 3u + 1u; }";
+    let seats = "@group(0) @binding(0) var<storage, read_write> seats: array<array<u32, 3>>;
+        @group(0) @binding(1) var<storage, read_write> to: array<u32>;
+        @compute @workgroup_size(32) fn main(
+            @builtin(global_invocation_id) at: vec3u, @builtin(subgroup_id) id: u32,
+            @builtin(subgroup_invocation_id) place: u32, @builtin(subgroup_size) size: u32,
+        ) {
+            seats[at.x] = array(id, place, size);
+            to[at.x] = subgroupMin(to[at.x]);
+        }";
+    let robust = Options { robustness: Robustness::Access2, ..Options::default() };
+    let recorded = Options { subgroups: Some("seats".parse().unwrap()), ..Options::default() };
+    for (text, options, mutation) in
+        [(apart, robust, "off-by-one@OpIAdd"), (seats, recorded, "off-by-one@OpGroupNonUniformUMin")]
+    {
+        let subject = wgsl(text);
+        let check = Check::new(&subject, &options).unwrap();
+        let planted = mutation.parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap();
+        on_each_driver(|target| {
+            let target = Mutating::new(target, planted.clone());
+            let mut result = check.run(&target).unwrap();
+            if result.status == Status::NotSupported {
+                return;
+            }
+            assert_eq!(result.status, Status::Fail, "{result:?}");
+            check.explain(&mut result, &target, false);
+            let reduced = reduce(&check, &result, &target, effort(20)).unwrap();
+            assert_eq!(reduced.result.status, Status::Fail);
+            assert_eq!(reduced.options.robustness, options.robustness);
+            assert_eq!(reduced.options.subgroups.is_some(), options.subgroups.is_some());
+        });
+    }
 }
 
 /// Of a function that is called in a loop, with operands from workgroup memory, behind a barrier, little is left.
