@@ -114,7 +114,7 @@ impl Mutation {
             }
         };
         let usage = usages(module).into_iter().find(|usage| usage.name == entry);
-        let mut found = None;
+        let (mut found, mut narrow) = (None, None);
         let functions: Vec<u32> = usage.map(|u| u.functions).into_iter().flatten().map(|f| f as u32).collect();
         for function in functions {
             let Some(function) = module.functions().get(function as usize) else { continue };
@@ -126,6 +126,8 @@ impl Mutation {
                         return Ok(planted);
                     }
                     found = Some(planted);
+                } else {
+                    narrow = narrow.or_else(|| self.undeclared(module, &i));
                 }
             }
         }
@@ -133,7 +135,17 @@ impl Mutation {
             return Ok(planted);
         }
         let at = self.at.as_ref().map_or_else(String::new, |at| format!(" at `{at}`"));
-        Err(CheckError::option(format!("there is no instruction{at} that {self} can be done to")))
+        let why = narrow.map_or_else(String::new, |width| {
+            format!(": that takes an integer type of {width} bits, which the module does not declare")
+        });
+        Err(CheckError::option(format!("there is no instruction{at} that {self} can be done to{why}")))
+    }
+
+    /// The width of the integers that it would take to plant it, where the module declares none.
+    fn undeclared(&self, module: &Module, i: &Instruction<'_>) -> Option<u32> {
+        let plain = Plain::of_value(module, i.result()?)?;
+        let suits = matches!((self.kind, plain.kind), (MutationKind::Ulp(_), PlainKind::Float));
+        (suits && !declares_ints(module, plain.width)).then_some(plain.width)
     }
 }
 
@@ -257,6 +269,11 @@ fn in_function(module: &Module, i: &Instruction<'_>) -> bool {
     module.function_at(i.index).is_some()
 }
 
+/// Whether integers of so many bits are there, or may be declared.
+fn declares_ints(module: &Module, width: u32) -> bool {
+    width == 32 || module.types().any(|(_, ty)| matches!(ty, Type::Int { width: w, .. } if *w == width))
+}
+
 /// `result = (bits of the instruction's result) + number`, component by component.
 fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: PlainKind, number: i64) -> Option<()> {
     divert(editor, i, &|editor, code, plain, (value, result)| {
@@ -265,9 +282,7 @@ fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: PlainKind, 
             (kind, wanted),
             (PlainKind::Float, PlainKind::Float) | (PlainKind::Int { .. }, PlainKind::Int { .. })
         );
-        let of_width = |ty: &Type| matches!(ty, Type::Int { width: w, .. } if *w == width);
-        let declared = width == 32 || editor.module().types().any(|(_, ty)| of_width(ty));
-        if !fits || !declared {
+        if !fits || !declares_ints(editor.module(), width) {
             return None;
         }
         let uint = editor.uint(width);

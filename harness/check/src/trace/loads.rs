@@ -49,7 +49,7 @@ enum Source {
 
 /// The wanted loads and calls of an entry point's functions, recorded from word `next` on; and the first word after them.
 pub(super) fn find(
-    module: &Module,
+    (module, setup): (&Module, &Setup),
     usage: &Usage,
     own: &Own,
     mut next: u32,
@@ -62,7 +62,7 @@ pub(super) fn find(
     let written = written(module, instructions());
     let mut loads = Vec::new();
     for i in instructions().filter(|i| gives(i.op) && i.result().is_some_and(&wanted)) {
-        loads.extend(load(module, &i, own, &written, &mut next));
+        loads.extend(load((module, setup), &i, own, &written, &mut next));
     }
     (loads, next)
 }
@@ -80,7 +80,13 @@ fn written<'m>(module: &'m Module, instructions: impl Iterator<Item = Instructio
     others.filter_map(|id| slot_of(module, root(module, id)?.0)).collect()
 }
 
-fn load(module: &Module, i: &Instruction<'_>, own: &Own, written: &BTreeSet<Slot>, next: &mut u32) -> Option<Load> {
+fn load(
+    (module, setup): (&Module, &Setup),
+    i: &Instruction<'_>,
+    own: &Own,
+    written: &BTreeSet<Slot>,
+    next: &mut u32,
+) -> Option<Load> {
     let (id, reached) = (i.result()?, i.operand(0)?);
     let form = Form::of_value(module, id)?;
     let mut end = *next;
@@ -101,7 +107,11 @@ fn load(module: &Module, i: &Instruction<'_>, own: &Own, written: &BTreeSet<Slot
                 let (class, pointee) = module.pointer(module.type_of(variable)?)?;
                 let buffer = [StorageClass::Uniform, StorageClass::StorageBuffer].contains(&class);
                 matches!(module.ty(pointee.filter(|_| buffer)?), Type::Struct { .. }).then_some(())?;
-                Source::Buffer(slot, Step::all(module, &ids, || room(1))?)
+                let steps = Step::all(module, &ids, || room(1))?;
+                // What does not lie together is not looked at.
+                let block = setup.descriptors.iter().find(|d| d.slot == slot)?.block.as_ref()?;
+                place(block, steps.iter().map(|step| step.index(|_| 0)))?;
+                Source::Buffer(slot, steps)
             }
         }
     };
@@ -200,7 +210,7 @@ impl Load {
         let (start, part) = place(descriptor.block.as_ref()?, indices)?;
         let data = data_of(reading.dispatch, slot)?.get(usize::try_from(start).ok()?..)?;
         let mut held = Vec::new();
-        walk(part, part.size(), &mut |element, _| held.push(element.read(data)));
+        walk(&part, part.size(), &mut |element, _| held.push(element.read(data)));
         Some(held)
     }
 }

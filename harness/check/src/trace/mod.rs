@@ -124,7 +124,7 @@ pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<
     let op = only.and_then(|id| module.definition_of_word(id)?.op);
     let loads = all || loads::gives(op);
     let (own, next) = if loads { Own::find(module, &usage, &undefined, next) } else { (Own::default(), next) };
-    let (loads, next) = loads::find(module, &usage, &own, next, wanted);
+    let (loads, next) = loads::find((module, setup), &usage, &own, next, wanted);
     let shared = all || op.is_some_and(|op| op == Op::Load || op.name().starts_with("OpAtomic"));
     let (shared, next) =
         if shared { Shared::find(module, &usage, &undefined, next) } else { (Shared::default(), next) };

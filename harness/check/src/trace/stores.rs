@@ -11,6 +11,7 @@ use assay_spirv::edit::{Editor, Plain};
 use assay_spirv::module::Instruction;
 use assay_spirv::reflect::{Shape, Usage};
 use assay_spirv::tables::{Decoration, Kind, Op};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A store into a buffer, of which the address is recorded.
@@ -160,9 +161,9 @@ impl Reading<'_> {
     }
 }
 
-/// Where a part of a value is: its offset, and what it is.
-pub(super) fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Option<(u64, &Shape)> {
-    let Some(index) = indices.next() else { return Some((0, shape)) };
+/// Where a part of a value is: its offset, and what it is; `None` beyond a matrix, and of what does not lie together.
+pub(super) fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Option<(u64, Cow<'_, Shape>)> {
+    let Some(index) = indices.next() else { return Some((0, Cow::Borrowed(shape))) };
     let (start, part) = match shape {
         Shape::Struct { members, .. } => {
             let member = members.get(usize::try_from(index).ok()?)?;
@@ -172,13 +173,24 @@ pub(super) fn place(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Op
             (stride.map_or(element.size(), u64::from).checked_mul(index)?, &**element)
         }
         Shape::Vector { component, .. } => (component.size() * index, &**component),
-        // Columns of row-major matrices do not lie together.
-        Shape::Matrix { .. }
-        | Shape::Bool
-        | Shape::Int { .. }
-        | Shape::Float { .. }
-        | Shape::Pointer { .. }
-        | Shape::Opaque => return None,
+        Shape::Matrix { component, columns, rows, stride, row_major } => {
+            let row = indices.next();
+            if index >= u64::from(*columns) || row.is_some_and(|row| row >= u64::from(*rows)) {
+                return None;
+            }
+            let length = if *row_major { *columns } else { *rows };
+            let stride = stride.map_or(component.size() * u64::from(length), u64::from);
+            return match (row, *row_major) {
+                (Some(row), true) => Some((row * stride + index * component.size(), Cow::Borrowed(&**component))),
+                (Some(row), false) => Some((index * stride + row * component.size(), Cow::Borrowed(&**component))),
+                (None, false) => {
+                    let column = Shape::Vector { component: component.clone(), count: *rows };
+                    Some((index * stride, Cow::Owned(column)))
+                }
+                (None, true) => None,
+            };
+        }
+        Shape::Bool | Shape::Int { .. } | Shape::Float { .. } | Shape::Pointer { .. } | Shape::Opaque => return None,
     };
     let (inner, part) = place(part, indices)?;
     Some((start + inner, part))

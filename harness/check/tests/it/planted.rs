@@ -148,6 +148,19 @@ fn a_trace_names_lost_atomics_and_missing_barriers() {
     }
 }
 
+/// What else it would take is said.
+#[test]
+fn halves_without_integers_of_their_width_say_so() {
+    let text = "enable f16;
+        @group(0) @binding(0) var<storage, read_write> data: array<f16>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = data[id.x] / 3.0h; }";
+    let subject = wgsl(text);
+    let error = "ulp:4@OpFDiv".parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap_err();
+    assert!(error.to_string().contains("an integer type of 16 bits"), "{error}");
+    let error = "off-by-one@OpFDiv".parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap_err();
+    assert!(error.to_string().ends_with("can be done to"), "{error}");
+}
+
 #[test]
 fn an_instruction_that_is_not_there_is_refused() {
     let subject = wgsl(INTEGERS);
@@ -165,6 +178,7 @@ struct Pair { a: vec2<f32>, b: array<i32, 3>, c: mat2x3<f32> }
 struct Settings { scale: i32, bias: array<vec4<u32>, 2> }
 @group(0) @binding(1) var<uniform> settings: Settings;
 @group(0) @binding(2) var<storage, read_write> out: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> turns: array<mat2x3<f32>>;
 var<private> kept: array<i32, 5> = array<i32, 5>(3, 1, 4, 1, 5);
 fn turn(x: i32) -> i32 {
     var own = x * 2;
@@ -185,16 +199,19 @@ fn turn(x: i32) -> i32 {
         pair.b[i % 3u] = pair.b[(i + 1u) % 3u] + table[id.x % arrayLength(&table)][i % 4u];
         sum += turn(i32(i & 3u)) + pair.b[2] + i32(settings.bias[i & 1u].y & 255u);
     }
-    pair.a = pair.a * 2.0 + pair.c[1].yz;
+    pair.a = pair.a * 2.0 + pair.c[1].yz + turns[id.x][local & 1u].xy + vec2<f32>(turns[local][0][2]);
     out[id.x] = vec4<f32>(pair.a, pair.c[1].z, f32(sum % 1000));
 }";
 
 #[test]
 fn a_trace_names_every_load_of_which_it_is_known_what_it_must_give() {
     let subject = wgsl(LOADS);
-    let inputs =
-        vec![("0.0".parse().unwrap(), "0..50".parse().unwrap()), ("0.1".parse().unwrap(), "1..9".parse().unwrap())];
-    let options = Options { rounds: 1, groups: Some([2, 1, 1]), inputs, ..Options::default() };
+    let inputs = [("0.0", "0..50"), ("0.1", "1..9"), ("0.3", "index")]
+        .map(|(to, what)| (to.parse().unwrap(), what.parse().unwrap()));
+    // An index that is too large stays inside.
+    let elements = vec![(Some("turns".parse().unwrap()), 64)];
+    let options =
+        Options { rounds: 1, groups: Some([2, 1, 1]), inputs: inputs.to_vec(), elements, ..Options::default() };
     let check = Check::new(&subject, &options).unwrap();
     let device = Synthetic::new(|_| {});
     let module = &subject.source.module;
