@@ -16,7 +16,9 @@ use crate::elements::path_text;
 use crate::options::{BindingName, Options, Source, robustness};
 use crate::states::states;
 use crate::verdict::{Permitted, bytes_of, hex, ranges};
-use crate::{AddressWord, Check, CheckError, Expectation, ImageForm, Mutation, SamplerForm, Subject};
+use crate::{
+    AddressWord, Check, CheckError, Descriptor, Expectation, ImageForm, Mutation, SamplerForm, Setup, Subject,
+};
 use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
 use assay_precision::Rules;
 use assay_runner::{CheckResult, DeviceInfo};
@@ -254,6 +256,9 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     }
     let manifest: Manifest =
         serde_json::from_value(schema).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
+    if manifest.workgroups.contains(&0) {
+        return Err(wrong(&path, format!("`workgroups` {:?}: each is at least 1", manifest.workgroups)));
+    }
     let (path, text) = load(DEVICE)?;
     let device: DeviceInfo =
         serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
@@ -304,6 +309,17 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     }
     options.subgroups = manifest.subgroups.as_deref().map(str::parse).transpose()?;
     options.push = manifest.push.as_deref().map(words).transpose()?;
+    // What is left out would be made up.
+    subject.must_be_legal()?;
+    let setup = Setup::new(&subject, &options)?;
+    let lacks = |d: &&Descriptor| {
+        d.contents().is_some() && !options.inputs.iter().any(|(to, _)| to.names(d.slot, d.name.as_deref()))
+    };
+    let lacking = setup.descriptors.iter().find(lacks).map(Descriptor::label);
+    let push = (setup.push.is_some() && options.push.is_none()).then(|| "the push constants".to_owned());
+    if let Some(what) = lacking.or(push) {
+        return Err(wrong(&folder.join(MANIFEST), format!("does not say what {what} hold")));
+    }
     let (path, text) = load(RESULT)?;
     let result = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
     Ok(Bundle { manifest, subject, options, result, device })

@@ -90,6 +90,18 @@ impl Texels {
             Some(given) => std::array::from_fn(|k| given.get(k).copied().unwrap_or(1)),
             None => size.map(|n| n.max(1)),
         };
+        // Bundles state all three.
+        let axes = match ty.dim {
+            Some(Dim::Dim2D) => 2,
+            Some(Dim::Dim3D) => 3,
+            _ => 1,
+        };
+        let beyond = if ty.dim == Some(Dim::Cube) { 2 } else { axes };
+        if let Some(given) = &form.size
+            && (given.len() < axes || given.iter().skip(beyond).any(|side| *side != 1))
+        {
+            return Err(format!("its size is one number for each of its axes, not {given:?}"));
+        }
         let cube = x.max(y);
         let (dim, along, extent, layers) = match ty.dim {
             Some(Dim::Buffer) => {
@@ -119,6 +131,13 @@ impl Texels {
         };
         let shown = if ty.arrayed || dim == Dim::Cube { View::REMAINING } else { 1 };
         let layers = form.layers.unwrap_or(layers);
+        // VUID-VkImageCreateInfo-mipLevels-00958
+        let most = extent.iter().max().map_or(1, |side| side.max(&1).ilog2() + 1);
+        if !(1..=most).contains(&levels) || layers == 0 {
+            return Err(format!(
+                "an image of {extent:?} texels has 1 to {most} levels and some layers, not {levels} and {layers}"
+            ));
+        }
         let view = form.view(View { layers: shown, ..View::ALL }).map_err(|error| error.to_string())?;
         if !view.fits(levels, layers) {
             return Err(format!(

@@ -55,6 +55,8 @@ fn a_bundle_that_cannot_be_read_says_why() {
         ("bundle.json", "\"entry\"", "\"entrance\"", "malformed"),
         ("bundle.json", "\"input-0.0.0.hex\"", "\"../input-0.0.0.hex\"", "no file of the bundle"),
         ("bundle.json", "\"input-0.0.0.hex\"", "\"input-9.hex\"", "cannot be read"),
+        ("bundle.json", "\"workgroups\": [\n    4", "\"workgroups\": [\n    0", "each is at least 1"),
+        ("bundle.json", "\"0.0[0]\": \"input-0.0.0.hex\",", "", "does not say what set 0 binding 0 (data) hold"),
         ("input-0.0.0.hex", "0", "x", "line 1"),
         ("shader.spvasm", "OpCapability Shader", "OpCapability Shadr", "Shadr"),
     ] {

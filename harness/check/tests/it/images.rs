@@ -56,6 +56,22 @@ fn a_wrong_texel_is_found_with_its_coordinates() {
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn an_image_that_cannot_be_is_refused() {
+    let subject = wgsl(SAMPLED);
+    let square = |size: &[u32]| ImageForm { size: Some(size.to_vec()), ..ImageForm::default() };
+    for (form, part) in [
+        (ImageForm { levels: Some(9), ..square(&[4, 4]) }, "1 to 3 levels"),
+        (ImageForm { levels: Some(0), ..square(&[4, 4]) }, "1 to 3 levels"),
+        (square(&[4]), "one number for each of its axes"),
+        (square(&[4, 4, 4]), "one number for each of its axes"),
+    ] {
+        let images = vec![("numbers".parse().unwrap(), form)];
+        let error = Check::new(&subject, &Options { images, ..self::square() }).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
 /// A device that reads one row further down writes other texels: the pattern tells them apart.
 #[test]
 fn a_texel_read_at_another_place_is_found() {
