@@ -64,6 +64,8 @@ fn mistakes_get_one_message_and_code_2() {
         ("a.wgsl", SHADER.into(), &["--elements", "1"], "out of bounds"),
         ("a.toml", "shader = 'nowhere.wgsl'".into(), &[], "nowhere.wgsl"),
         ("a.toml", "shader = 1".into(), &[], "a.toml:1:"),
+        ("a.wgsl", SHADER.into(), &["--elements", "nosuch=10"], "no run-time array `nosuch`"),
+        ("a.wgsl", SHADER.into(), &["--against", "b.wgsl", "--out", "out"], "--out"),
     ] {
         if expected == "out of bounds" && no_device() {
             continue;
@@ -213,10 +215,18 @@ fn a_planted_error_is_traced_bundled_and_shown_again() {
     for part in ["traced to OpIMul at ", "a.wgsl:3:16", "256 of 256 recorded executions", "got       0x"] {
         assert!(output.stdout.contains(part), "{part}: {output:?}");
     }
-    assert!(out.join("results.jsonl").exists() && out.join("device.json").exists());
+    assert!(out.join("device.json").exists());
+    for report in ["results.jsonl", "junit.xml", "report.html"] {
+        let text = std::fs::read_to_string(out.join(report)).unwrap();
+        assert!(text.contains("with off-by-one@OpIMul planted"), "{report}");
+    }
     let bundle = out.join("bundle");
     let output = assay(&["repro", bundle.to_str().unwrap()]);
     assert_eq!(output.code, 1, "{output:?}");
+    assert!(
+        output.stderr.contains("planted off-by-one@OpIMul") && output.stdout.contains("no fault of the device's"),
+        "{output:?}"
+    );
     assert!(output.stdout.contains("it happens here, bit by bit"), "{output:?}");
     // Without the error that is planted, it is not there.
     let manifest = bundle.join("bundle.json");
@@ -229,6 +239,36 @@ fn a_planted_error_is_traced_bundled_and_shown_again() {
     assert!(output.stdout.contains("it does not happen here"), "{output:?}");
     assert_eq!(assay(&["repro", "/nonexistent"]).code, 2);
     assert_eq!(check("a.wgsl", SHADER, &["--mutate", "ulp@OpFMul"]).code, 2);
+}
+
+/// Of the round that the bundle has, failures are compared: what else of it was kept depends on the other rounds.
+#[test]
+fn failures_among_warnings_are_shown_again() {
+    if no_device() {
+        return;
+    }
+    let shader = "@group(0) @binding(0) var texels: texture_2d<f32>;
+        @group(0) @binding(1) var nearest: sampler;
+        @group(0) @binding(2) var<storage, read_write> data: array<vec4f>;
+        @group(0) @binding(3) var image: texture_storage_2d<rgba8unorm, write>;
+        @compute @workgroup_size(4, 4) fn main(@builtin(global_invocation_id) id: vec3u) {
+            let i = id.y * 4u + id.x;
+            data[i * 2u] = textureLoad(texels, id.xy % textureDimensions(texels), 0);
+            data[i * 2u + 1u] = textureSampleLevel(texels, nearest, (vec2f(id.xy) + 0.5) / 4.0, 0.0);
+            textureStore(image, id.xy, vec4f(f32(i) / 15.0, 0.0, 1.0, 0.25));
+        }";
+    let case =
+        "shader = 'a.wgsl'\nworkgroups = [1]\n[elements]\ndata = 32\n[image.texels]\nsize = [4, 4]\nformat = 'Rgba8'\n";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.wgsl"), shader).unwrap();
+    let (file, out) = (folder.path().join("a.toml"), folder.path().join("out"));
+    std::fs::write(&file, case).unwrap();
+    let on = ["--device", "llvmpipe"];
+    let planted = ["--mutate", "ulp:9999999@OpFDiv", "--no-trace", "--out", out.to_str().unwrap()];
+    let output = assay(&[&["check", file.to_str().unwrap()], &on[..], &planted].concat());
+    assert_eq!(output.code, 1, "{output:?}");
+    let output = assay(&[&["repro", out.join("bundle").to_str().unwrap()], &on[..]].concat());
+    assert!(output.code == 1 && output.stdout.contains("it happens here, bit by bit"), "{output:?}");
 }
 
 /// A barrier makes no result to be known by: of several, the bundle of the smaller shader names the right one.

@@ -17,7 +17,7 @@ use assay_check::{
 };
 use assay_oracle::Robustness;
 use assay_portable::PortableTarget;
-use assay_runner::Status;
+use assay_runner::{CheckResult, Status};
 use assay_spirv::Style;
 use assay_vulkan::Instance;
 use clap::Args;
@@ -103,7 +103,7 @@ pub(crate) struct CheckArgs {
     reduce: bool,
 
     /// Check another translation of the shader instead of a device: a file, or `spirv-opt` (run with -O)
-    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "reduce", "sample"])]
+    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "out", "reduce", "sample"])]
     against: Option<PathBuf>,
 
     /// Plant an error in what the device is given, to see the tool find it
@@ -337,6 +337,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
     let bundle = bundle::read(&args.folder)?;
     let through = if bundle.device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };
     let api = args.on.api.unwrap_or(through);
+    plan::prepared(Asked::Repro(args), through, |plan| plan.announce_mutation())?;
     let mut results = Vec::new();
     for place in &args.on.places()? {
         for &api in api.each() {
@@ -348,11 +349,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
     for judged in &results {
         let Judged { device, result: Some(result), .. } = judged else { continue };
         let device = &device.name;
-        // The bundle has one round: that of its first element.
-        let round = was.mismatches.first().map(|m| m.round);
-        let then = was.mismatches.iter().filter(|m| Some(m.round) == round).map(|m| (m.offset, &m.buffer, &m.got));
-        let now = result.mismatches.iter().map(|m| (m.offset, &m.buffer, &m.got));
-        let what = match (result.status == was.status, then.eq(now)) {
+        let what = match (result.status == was.status, worst(was).eq(worst(result))) {
             (true, true) => "it happens here, bit by bit",
             (true, false) => "it happens here, with other values",
             (false, _) => "it does not happen here",
@@ -361,6 +358,14 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
     }
     print(text.as_bytes())?;
     Ok(code(&results))
+}
+
+/// Where the elements of the first round with any are that are as wrong as the first is, and what they are: a bundle has that round
+/// only, and failures of others may have driven its warnings out of what is kept.
+fn worst(result: &CheckResult) -> impl Iterator<Item = (u64, &str, &str)> {
+    let first = result.mismatches.first().map(|m| (m.round, m.status));
+    let all = result.mismatches.iter().filter(move |m| Some((m.round, m.status)) == first);
+    all.map(|m| (m.offset, m.buffer.as_str(), m.got.as_str()))
 }
 
 #[derive(Debug, Args)]

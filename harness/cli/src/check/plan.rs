@@ -101,19 +101,24 @@ pub(super) fn command() -> Vec<String> {
 }
 
 impl Plan<'_> {
-    /// Says where an error is planted, if one is.
-    pub(super) fn announce_mutation(&self) -> Result<(), Failure> {
-        let Some(mutation) = &self.mutation else { return Ok(()) };
+    /// Which error is planted, and where, if one is.
+    fn planted(&self) -> Result<Option<String>, Failure> {
+        let Some(mutation) = &self.mutation else { return Ok(None) };
         let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
         let place = self.check.subject.place(At { instruction: Index(planted.instruction), line: None });
-        note(&format!("planted {mutation} in what the device is given, at {place}"));
+        Ok(Some(format!("planted {mutation} in what the device is given, at {place}")))
+    }
+
+    /// Says where an error is planted, if one is.
+    pub(super) fn announce_mutation(&self) -> Result<(), Failure> {
+        self.planted()?.iter().for_each(|planted| note(planted));
         Ok(())
     }
 
     /// Checks on one device, and tells what was found.
     pub(super) fn on(&self, on: &OnArgs, api: Api, place: &Place, folder: Option<&Path>) -> Result<Judged, Failure> {
         let started = Instant::now();
-        let (device, result) = match on.isolate {
+        let (device, mut result) = match on.isolate {
             Isolate::Yes => isolated::run(self, on, (api, place.selector.as_deref()), folder)?,
             Isolate::No => {
                 let selector = place.selector.as_deref();
@@ -124,6 +129,11 @@ impl Plan<'_> {
                 (target.info().clone(), Some(result))
             }
         };
+        if let (Some(mutation), Some(planted), Some(result)) = (&self.mutation, self.planted()?, &mut result) {
+            result.notes.push(format!("{planted}: no fault of the device's"));
+            // Some reports have this only.
+            result.reason = result.reason.take().map(|reason| format!("{reason}, with {mutation} planted"));
+        }
         if let (Some(folder), Some(result)) = (folder, &result) {
             let bundle = folder.join("bundle");
             let ended = matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost);
