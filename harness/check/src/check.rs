@@ -484,7 +484,7 @@ impl<'a> Check<'a> {
                  order that there was in it"
             ));
         }
-        let only = only.filter(|_| whole_rounds < result.rounds_checked);
+        let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);
         result.sampled = only.map(|only| self.sampled(&only, sum.beyond));
         result.elements_checked = sum.checked;
         result.elements_failing = sum.failing;

@@ -38,9 +38,8 @@ pub(super) struct Load {
 /// Where what it must give is known from.
 #[derive(Clone, Debug)]
 enum Source {
-    /// The copy of the variable or of what was returned, as it was then: the first word. It is right until something was stored out of
-    /// bounds, which another word says.
-    Own(u32, Option<u32>),
+    /// The copy of the variable or of what was returned, as it was then: the first word.
+    Own(u32),
     /// A buffer's contents before the dispatch.
     Buffer(Slot, Vec<Step>),
     /// The invocation's place in the dispatch.
@@ -97,7 +96,7 @@ fn load(
     let executed = room(1);
     let given = Value { id, word: room(form.words()), form };
     let from = if own.part(module, reached).is_some() {
-        Source::Own(room(given.form.words()), own.strayed)
+        Source::Own(room(given.form.words()))
     } else {
         let (variable, ids) = root(module, reached)?;
         match built_in(module, variable).filter(|_| ids.is_empty()) {
@@ -162,12 +161,13 @@ impl Load {
         let words = as_words(editor, &mut code, self.given.id, &self.given.form);
         let mut all: Vec<(u32, u32)> = (self.given.word..).zip(words).collect();
         match &self.from {
-            Source::Own(first, _) => {
+            Source::Own(first) => {
                 let Some(part) = own.part(editor.module(), self.reached) else { return };
                 let (words, inside) = part.load(editor, &mut code, recorder, here.base);
                 all.extend((*first..).zip(words));
                 // Beyond a variable nothing is known of what is loaded: as if it were not.
                 if let Some(inside) = inside {
+                    part.stray(editor, &mut code, recorder, (here, self.index), inside);
                     let zero = editor.constant(recorder.uint, 32, 0);
                     executed = editor.id();
                     code.extend(instruction(Op::Select, &[recorder.uint, executed, inside, here.time, zero]));
@@ -189,10 +189,8 @@ impl Load {
     fn expected(&self, reading: &Reading<'_>, row: u64) -> Vec<Option<u64>> {
         let &Reading { traced, setup, .. } = reading;
         match &self.from {
-            Source::Own(word, strayed) => {
-                let first = traced.rows.of(traced.rows.invocation(row)).start;
-                let since = strayed.map_or(0, |strayed| reading.word(first, strayed));
-                if since != 0 && reading.word(row, self.executed) >= since {
+            Source::Own(word) => {
+                if reading.is_astray(row, self.executed, self.index) {
                     return Vec::new();
                 }
                 let copy = Value { word: *word, ..self.given.clone() };

@@ -83,6 +83,8 @@ pub struct Traced {
     stores: Vec<Store>,
     shared: Shared,
     seats: Option<Seats>,
+    /// As of [`Own`].
+    strayed: Option<u32>,
     /// Names of instructions that compute something and are not recorded.
     unseen: BTreeSet<String>,
 }
@@ -191,7 +193,8 @@ pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<
         changed: true,
         bytes,
     };
-    Ok(Traced { words: editor.finish(), descriptor, rows, records, loads, stores, shared, seats, unseen })
+    let (words, strayed) = (editor.finish(), own.strayed);
+    Ok(Traced { words, descriptor, rows, records, loads, stores, shared, seats, strayed, unseen })
 }
 
 impl Traced {
@@ -256,6 +259,16 @@ impl Reading<'_> {
     /// Those of some rows in which the word says that something was executed.
     fn executed(&self, rows: Range<u64>, executed: u32) -> impl Iterator<Item = u64> {
         rows.filter(move |row| self.word(*row, executed) != 0)
+    }
+
+    /// Whether the invocation had been beyond one of its own variables before it executed an instruction in a row: what it had from there may
+    /// be another value each time that it is looked at. Of some instructions only an earlier time is known than that of their execution.
+    fn is_astray(&self, row: u64, executed: u32, instruction: u32) -> bool {
+        let rows = &self.traced.rows;
+        let first = rows.of(rows.invocation(row)).start;
+        let strayed = |strayed: u32| [self.word(first, strayed), self.word(first, strayed + 1)];
+        let [since, at] = self.traced.strayed.map_or([0; 2], strayed);
+        since != 0 && [self.word(row, executed), instruction.into()] > [since, at]
     }
 
     /// How a value came about in one invocation: the instructions that it depends on, as far as they are recorded, each

@@ -24,7 +24,8 @@ pub(super) struct Own {
     copies: BTreeMap<u32, u32>,
     /// Words for what an index out of bounds would reach.
     beyond: u32,
-    /// Word that says when something was first stored out of bounds, where an index may be: what that changed, nobody knows.
+    /// The word that says when an invocation first was out of bounds, where an index may be, and behind it that which says at which
+    /// instruction, by its place in the module: what it changed or found there, nobody knows.
     pub(super) strayed: Option<u32>,
 }
 
@@ -94,9 +95,10 @@ impl Own {
             next += MOST_WORDS;
         }
         let indexed = |pointer: u32| own.part(module, pointer).is_some_and(|part| !part.indices.is_empty());
-        if instructions().filter(|i| i.op == Some(Op::Store)).filter_map(|i| i.operand(0)).any(indexed) {
+        let accesses = instructions().filter(|i| matches!(i.op, Some(Op::Load | Op::Store)));
+        if accesses.filter_map(|i| i.operand(0)).any(indexed) {
             own.strayed = Some(next);
-            next += 1;
+            next += 2;
         }
         (own, next)
     }
@@ -136,7 +138,8 @@ impl Own {
     pub(super) fn keep(&self, editor: &mut Editor<'_>, recorder: &Recorder, kept: &Kept, here: Here) {
         let Some(part) = self.part(editor.module(), kept.to) else { return };
         let mut code = Vec::new();
-        part.store(editor, &mut code, recorder, here, kept.value);
+        let at = editor.module().instruction_at(kept.at).map_or(0, |i| i.index.0);
+        part.store(editor, &mut code, recorder, (here, at), kept.value);
         editor.after(kept.at, &code);
     }
 }
@@ -180,23 +183,46 @@ impl Part {
         (place, Some(inside))
     }
 
-    /// Code that stores a value there.
-    fn store(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, recorder: &Recorder, here: Here, value: u32) {
-        let uint = recorder.uint;
-        let (place, inside) = self.base(editor, code, uint, here.base);
-        if let (Some(inside), Some(strayed)) = (inside, self.strayed) {
-            let before = recorder.load(editor, code, here.base, strayed);
-            let (bool, zero) = (editor.bool(), editor.constant(uint, 32, 0));
-            let [first, since, now] = std::array::from_fn(|_| editor.id());
-            code.extend(instruction(Op::IEqual, &[bool, first, before, zero]));
-            code.extend(instruction(Op::Select, &[uint, since, first, here.time, before]));
-            code.extend(instruction(Op::Select, &[uint, now, inside, before, since]));
-            recorder.word(editor, code, here.base, strayed, now);
+    /// Code that stores a value there, for an instruction by its place in the module.
+    fn store(
+        &self,
+        editor: &mut Editor<'_>,
+        code: &mut Vec<u32>,
+        recorder: &Recorder,
+        (here, at): (Here, u32),
+        value: u32,
+    ) {
+        let (place, inside) = self.base(editor, code, recorder.uint, here.base);
+        if let Some(inside) = inside {
+            self.stray(editor, code, recorder, (here, at), inside);
         }
         let Some(form) = Form::of(editor.module(), self.ty) else { return };
         let words = as_words(editor, code, value, &form);
         for (offset, word) in (self.word..).zip(words) {
             recorder.word(editor, code, place, offset, word);
+        }
+    }
+
+    /// Code that records where an invocation first was out of bounds.
+    pub(super) fn stray(
+        &self,
+        editor: &mut Editor<'_>,
+        code: &mut Vec<u32>,
+        recorder: &Recorder,
+        (here, at): (Here, u32),
+        inside: u32,
+    ) {
+        let Some(strayed) = self.strayed else { return };
+        let (uint, bool) = (recorder.uint, editor.bool());
+        let (zero, at) = (editor.constant(uint, 32, 0), editor.constant(uint, 32, at.into()));
+        let before = recorder.load(editor, code, here.base, strayed);
+        let [was, known] = [editor.id(), editor.id()];
+        code.extend(instruction(Op::INotEqual, &[bool, was, before, zero]));
+        code.extend(instruction(Op::LogicalOr, &[bool, known, was, inside]));
+        for (word, now) in [(strayed, here.time), (strayed + 1, at)] {
+            let (before, then) = (recorder.load(editor, code, here.base, word), editor.id());
+            code.extend(instruction(Op::Select, &[uint, then, known, before, now]));
+            recorder.word(editor, code, here.base, word, then);
         }
     }
 

@@ -94,7 +94,7 @@ impl Reading<'_> {
         }
         let judged = alone::judge(self, record)?;
         let (mut wrong, mut example) = (0, None);
-        for &row in &executed {
+        for &row in executed.iter().filter(|row| !self.is_astray(**row, record.executed, record.index)) {
             let outside = self.scalars(row, &record.result).enumerate().find_map(|(component, (scalar, got))| {
                 let permitted = judged.permitted(row, component)?;
                 (permitted.judge(got) == Standing::Outside).then_some((component, scalar, got, permitted))

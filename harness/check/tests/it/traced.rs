@@ -307,6 +307,26 @@ fn a_trace_follows_structures_through_workgroup_memory() {
     named(&wgsl(SHARED), &Options { rounds: 1, ..Options::default() }, &errors);
 }
 
+/// What is beyond an array of a function is loaded, and summed.
+#[test]
+fn a_trace_blames_no_sum_of_what_was_loaded_from_beyond_an_array() {
+    let text = "
+struct All { turn: mat3x3<f32>, squares: array<mat2x2<f32>, 3> }
+@group(0) @binding(0) var<storage, read> given: array<All>;
+@group(0) @binding(1) var<storage, read_write> out: array<All>;
+@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let all = given[id.x];
+    var sums: All;
+    sums.turn = transpose(all.turn) * 2.0;
+    for (var i = 0; i < 3; i++) {
+        sums.squares[i] = all.squares[2 - i] + all.squares[i];
+        sums.squares[i][1] *= all.turn[0].yz;
+    }
+    out[id.x] = sums;
+}";
+    named(&wgsl(text), &Options { rounds: 1, ..Options::default() }, &[("off-by-one", Op::ISub, 0, "2 - i")]);
+}
+
 /// An index that leads out of one array of workgroup memory, and into the next.
 const BEYOND: &str = "
 @group(0) @binding(0) var<storage, read> given: array<u32>;
