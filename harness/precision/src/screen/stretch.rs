@@ -186,7 +186,9 @@ impl Stretch<'_> {
         let x = [0, 1, 2].map(|knot| f64::from(f32::from_bits(at(knot))));
         // One binade and its end: all operands are as far apart, and of one sign.
         let one_binade = at(0) >> 23 == at(2).wrapping_sub(1) >> 23;
-        let normal = x[0].abs() >= self.screen.grid.min_normal || inner::takes_denormals(self.screen.op);
+        // Next to a bound that is far greater, denormals are as good as others.
+        let small = self.exaggerates() && inner::takes_denormals(self.screen.op);
+        let normal = x[0].abs() >= self.screen.grid.min_normal || small;
         let has_named = named(self.screen.op).is_some_and(|named| x[0].min(x[2]) <= named && named <= x[0].max(x[2]));
         if !(one_binade && normal && x[2].is_finite()) || has_named {
             return None;
