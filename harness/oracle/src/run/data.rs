@@ -84,7 +84,7 @@ impl Run<'_> {
     pub(super) fn select(&mut self, dst: Reg, cond: Reg, a: Reg, b: Reg, lanes: Lanes) {
         let kind = self.program.kinds[dst as usize];
         let mut d = self.take(dst);
-        let plain = [cond, a, b].iter().all(|reg| self.columns[*reg as usize].wide.is_none());
+        let plain = [cond, a, b].iter().all(|reg| self.columns[*reg as usize].is_plain());
         if plain {
             let [cond, a, b] = [cond, a, b].map(|reg| &self.columns[reg as usize].bits);
             d.make_plain(lanes);

@@ -224,24 +224,25 @@ impl Run<'_> {
 
     /// Adds to a sum of products or a quotient what rearranging it with its operands may make of it.
     fn as_chain(&mut self, site: &Site, slot: usize, operands: &[Reg], lane: usize, made: (Value, u64)) -> Made {
-        let (value, bits) = made;
-        let Kind::Float(fmt) = site.results[slot] else { return (value, bits, Form::NONE) };
-        let Ok(floats) = value.floats(bits, fmt) else { return (value, bits, Form::NONE) };
-        let leaf = floats
-            .hull()
-            .map_or(Form::NONE, |(lo, hi)| Form::leaf(crate::round::value(fmt, lo), crate::round::value(fmt, hi)));
+        let (result, bits) = made;
+        let Kind::Float(fmt) = site.results[slot] else { return (result, bits, Form::NONE) };
+        let Ok(floats) = result.floats(bits, fmt) else { return (result, bits, Form::NONE) };
+        // A NaN has no value that a chain could be enclosed by.
+        let (lo, hi) =
+            floats.hull().map_or((f64::NEG_INFINITY, f64::INFINITY), |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
+        let leaf = Form::leaf(lo, hi);
         let env = site.reference.environment(slot);
         let (form, deep) = match site.chain(slot) {
-            _ if !site.free => return (value, bits, leaf),
+            _ if !site.free => return (result, bits, leaf),
             Some(chain) => self.summed(&chain, operands, lane, fmt),
             None if site.call.op == Op::FDiv => {
                 let quotient = self.quotient(operands, lane, fmt, direct::roundings_of_division(fmt, &env));
                 quotient.unwrap_or((leaf, false))
             }
-            None => return (value, bits, leaf),
+            None => return (result, bits, leaf),
         };
         if !deep {
-            return (value, bits, form);
+            return (result, bits, form);
         }
         let all = rearranged(form, fmt, direct::errors(fmt, &env));
         match all {

@@ -9,7 +9,7 @@ pub(crate) struct Column {
     pub(crate) bits: Box<[u64]>,
     /// What each lane may be beside its bits; `None` while every lane is exactly its bits.
     pub(crate) wide: Option<Box<[Value]>>,
-    /// How each lane's float came about; only beside `wide`.
+    /// How each lane's float came about.
     pub(crate) forms: Option<Box<[Form]>>,
 }
 
@@ -41,7 +41,7 @@ impl Column {
 
     /// Whether it is as in the beginning.
     pub(crate) fn is_clear(&self) -> bool {
-        self.wide.is_none() && self.forms.is_none() && self.bits.iter().all(|bits| *bits == 0)
+        self.is_plain() && self.bits.iter().all(|bits| *bits == 0)
     }
 
     /// What a lane may be.
@@ -54,6 +54,12 @@ impl Column {
     #[inline]
     pub(crate) fn form(&self, lane: usize) -> Option<&Form> {
         self.forms.as_ref().map(|forms| &forms[lane]).filter(|form| form.id != 0)
+    }
+
+    /// Whether all lanes are their bits, which nothing computed.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.wide.is_none() && self.forms.is_none()
     }
 
     /// Whether any of the lanes is more than its bits.
@@ -104,7 +110,7 @@ impl Column {
         } else {
             lanes.iter().for_each(|l| self.bits[l] = from.bits[l]);
         }
-        if from.wide.is_none() && from.forms.is_none() {
+        if from.is_plain() {
             return self.make_plain(lanes);
         }
         for l in lanes.iter() {
