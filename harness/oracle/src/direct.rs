@@ -215,6 +215,11 @@ impl Direct {
         Some((Real::exact(low).neighbours(self.to).1, Real::exact(high).neighbours(self.to).0))
     }
 
+    /// The permitted values of a result between two numbers.
+    pub(crate) fn between(&self, lo: f64, hi: f64) -> Range {
+        self.rounded(Real::exact(lo), Real::exact(hi))
+    }
+
     /// The permitted values of a result between two real numbers.
     #[inline]
     fn rounded(&self, lo: Real, hi: Real) -> Range {

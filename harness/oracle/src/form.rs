@@ -151,15 +151,61 @@ impl Form {
     }
 
     /// Whether a sum with another one may be computed otherwise than by rounding both and then their sum, fusing aside: one of them is a
-    /// sum, or a product that has a factor in common with the other.
-    pub(crate) fn is_rearranged_with(&self, other: &Form) -> bool {
-        let computed = !self.is_leaf() || !other.is_leaf();
+    /// sum, or (what `distributes`) a product that has a factor in common with the other.
+    pub(crate) fn is_rearranged_with(&self, other: &Form, distributes: bool) -> bool {
+        let computed = distributes && (!self.is_leaf() || !other.is_leaf());
         let product = || self.summands[0].factors_with(&other.summands[0]);
         self.terms > 1 || other.terms > 1 || (computed && (self.factors.share(other.factors) || product()))
     }
 
+    /// Whether both may have a factor in common.
+    pub(crate) fn shares_with(&self, other: &Form) -> bool {
+        self.among.share(other.among)
+    }
+
     pub(crate) fn neg(self) -> Form {
         Form { id: 0, lo: -self.hi, hi: -self.lo, summands: self.summands.map(Summand::neg), ..self }
+    }
+
+    /// The magnitude.
+    pub(crate) fn abs(self) -> Form {
+        if self.lo >= 0.0 {
+            return self;
+        }
+        if self.hi <= 0.0 {
+            return self.neg();
+        }
+        let signed = |summand| Summand { positive: true, negative: true, ..summand };
+        Form { id: 0, lo: 0.0, hi: self.hi.max(-self.lo), summands: self.summands.map(signed), ..self }
+    }
+
+    /// One of the two: what holds for either. Of the summands only those of the longer one are kept.
+    pub(crate) fn either(self, other: Form) -> Form {
+        if self.id != 0 && self.id == other.id {
+            return self;
+        }
+        let longer = if self.terms < other.terms { other } else { self };
+        Form {
+            id: 0,
+            terms: longer.terms,
+            degree: self.degree.max(other.degree),
+            lo: self.lo.min(other.lo),
+            hi: self.hi.max(other.hi),
+            sum: self.sum.max(other.sum),
+            peak: self.peak.max(other.peak),
+            factors: self.factors.with(other.factors),
+            among: self.among.with(other.among),
+            pit: self.pit.max(other.pit),
+            divided: (self.divided.0.max(other.divided.0), self.divided.1.max(other.divided.1)),
+            summands: longer.summands,
+            again: self.again.max(other.again),
+            partners: self.partners.max(other.partners),
+        }
+    }
+
+    /// The product, if it is not too long to be multiplied out.
+    pub(crate) fn times(self, other: Form) -> Option<Form> {
+        (!self.too_long_with(&other)).then(|| self.mul(other))
     }
 
     /// The form with the summands, as many of them as are kept, and how many of them go together.
@@ -328,14 +374,19 @@ mod tests {
         let product = x.mul(a);
         // Loaded once more, and negated.
         let again = Form::leaf(-3.0, -3.0);
-        assert!(product.is_rearranged_with(&again.mul(y)) && product.is_rearranged_with(&again.neg().mul(y)));
-        assert!(product.is_rearranged_with(&again) && a.is_rearranged_with(&product), "x * a + x is x * (a + 1)");
-        assert!(!product.is_rearranged_with(&y.mul(y)) && !product.is_rearranged_with(&y));
-        assert!(!x.is_rearranged_with(&again), "one operation has nothing to be rearranged with");
-        assert!(x.add(y, false).is_rearranged_with(&a));
+        assert!(
+            product.is_rearranged_with(&again.mul(y), true) && product.is_rearranged_with(&again.neg().mul(y), true)
+        );
+        assert!(
+            product.is_rearranged_with(&again, true) && a.is_rearranged_with(&product, true),
+            "x * a + x is x * (a + 1)"
+        );
+        assert!(!product.is_rearranged_with(&y.mul(y), true) && !product.is_rearranged_with(&y, true));
+        assert!(!x.is_rearranged_with(&again, true), "one operation has nothing to be rearranged with");
+        assert!(x.add(y, false).is_rearranged_with(&a, true));
         // Of a long product not all are known.
         let long = (4..9).map(|i| Form::leaf(f64::from(i), f64::from(i))).fold(product, Form::mul);
-        assert!(long.is_rearranged_with(&y));
+        assert!(long.is_rearranged_with(&y, true));
     }
 
     #[test]

@@ -36,12 +36,17 @@
 //! every step. For longer chains every value also carries the enclosure `x` of what the chain is in real arithmetic and the
 //! sum of its summands' magnitudes, from which follows the error `E` that any arrangement may have; permitted is what the
 //! operations give one after another, and `[x - E, x + E]`. Where a sum may be a product of sums (`x^2 - y^2`), `E` is that of the product,
-//! multiplied out. Its limits, all of them on the side of sets that are too small:
+//! multiplied out. A chain goes through what computes nothing of its own: selections, copies, magnitudes, minima and maxima, scaling by a
+//! power of two, and memory, as long as an invocation loads what it stored itself and nobody has written since. Of several values that one
+//! may be, it came about as any of them. An operation is rearranged with those that produce its operands as its own flags allow: what is
+//! only contracted has operands between what they are rounded to and what they are; what is only reordered is neither fused nor multiplied
+//! out. Producers need no flags, but `NoContraction` ends a chain. A quotient is not determined if its divisor may be zero and may be gone
+//! once it is rearranged. Its limits, all of them on the side of sets that are too small:
 //!
 //! * a product of sums is multiplied out if that gives at most 8 summands; longer ones are taken as they are computed;
-//! * roots, selections and the inherited instructions of GLSL.std.450 but `Fma` end a chain, and so does a divisor that may be zero;
-//!   a sum that is divided by is taken as it is computed;
-//! * what goes through memory other than variables of the invocation ends a chain;
+//! * roots, conversions and the inherited instructions of GLSL.std.450 but `Fma`, `FMix`, `Cross` and `Reflect` end a chain; a sum that is
+//!   divided by is taken as it is computed;
+//! * so does what goes through images and atomics, or is stored or loaded only perhaps;
 //! * that a sum may be a product of sums is noticed by differences of squares, and sums and differences of cubes, among its first 8 summands.
 //!
 //! *Two readings.* Where the text can be read in two ways the dispatch is run twice, once in each, and what differs is in

@@ -1,5 +1,6 @@
 //! Memory: bytes, and what else may stand there.
 
+use crate::form::Form;
 use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ pub(crate) struct Object {
     cells: HashMap<u32, (u8, Value)>,
     /// One bit for every four bytes that a cell touches; empty while there are no cells.
     touched: Vec<u64>,
+    /// How floats came about that an invocation of this workgroup wrote, by their offset: bytes, invocation, form.
+    forms: HashMap<u32, (u8, u32, Form)>,
     /// One bit for every byte that nothing has written; empty if there is none.
     unwritten: Vec<u64>,
     /// Why nothing at all is known of it.
@@ -43,7 +46,7 @@ impl Object {
     /// Whether it is bytes and nothing else.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.touched.is_empty() && self.unwritten.is_empty() && self.lost.is_none()
+        self.touched.is_empty() && self.unwritten.is_empty() && self.forms.is_empty() && self.lost.is_none()
     }
 
     /// The bits of a scalar of `size` bytes, which lie inside.
@@ -79,6 +82,22 @@ impl Object {
         at.map(|at| at as u32).collect()
     }
 
+    /// How a float came about that this invocation was the last to write.
+    pub(crate) fn form(&self, offset: usize, size: usize, invocation: u32) -> Option<&Form> {
+        let (bytes, writer, form) = self.forms.get(&(offset as u32))?;
+        (usize::from(*bytes) == size && *writer == invocation).then_some(form)
+    }
+
+    /// Keeps how the float that an invocation has just written came about.
+    pub(crate) fn keep_form(&mut self, offset: usize, size: usize, invocation: u32, form: Form) {
+        self.forms.insert(offset as u32, (size as u8, invocation, form));
+    }
+
+    /// A workgroup has ended: nobody is left who could rearrange what its invocations wrote.
+    pub(crate) fn forget_forms(&mut self) {
+        self.forms.clear();
+    }
+
     /// What a scalar of `size` bytes may be beside its bits.
     pub(crate) fn read(&self, offset: usize, size: usize) -> Found {
         if let Some(cause) = self.lost {
@@ -105,6 +124,14 @@ impl Object {
     /// Writes a scalar of `size` bytes. `parts` is the cause for what remains of values that it cuts.
     pub(crate) fn write(&mut self, offset: usize, size: usize, bits: u64, value: Value, parts: u32) {
         self.put(offset, size, bits);
+        if !self.forms.is_empty() {
+            for at in offset.saturating_sub(7)..offset + size {
+                let end = |(bytes, ..): &(u8, u32, Form)| at + usize::from(*bytes);
+                if self.forms.get(&(at as u32)).is_some_and(|form| end(form) > offset) {
+                    self.forms.remove(&(at as u32));
+                }
+            }
+        }
         let value = match value {
             Value::Few(few) if !few.is_loose() => Value::Few(Arc::new(few.loosened())),
             value => value,
@@ -211,6 +238,25 @@ mod tests {
         assert_eq!(object.read(4, 4), Found::Parts);
         object.write(4, 4, 7, Value::Bits, 9);
         assert_eq!((object.bits(4, 4), object.read(4, 4)), (7, Found::Value(Value::Bits)));
+    }
+
+    #[test]
+    fn how_a_float_came_about_is_for_its_writer_until_it_is_written_over() {
+        let mut object = Object::new(vec![0; 16]);
+        let product = Form::leaf(2.0, 2.0).mul(Form::leaf(3.0, 3.0));
+        let write = |object: &mut Object, at: usize| object.write(at, 4, 0, Value::Bits, 0);
+        write(&mut object, 4);
+        object.keep_form(4, 4, 7, product);
+        assert!(!object.is_plain());
+        assert_eq!(object.form(4, 4, 7), Some(&product));
+        assert_eq!((object.form(4, 4, 8), object.form(4, 2, 7), object.form(0, 4, 7)), (None, None, None));
+        write(&mut object, 8);
+        assert_eq!(object.form(4, 4, 7), Some(&product));
+        write(&mut object, 6);
+        assert_eq!(object.form(4, 4, 7), None);
+        object.keep_form(4, 4, 7, product);
+        object.forget_forms();
+        assert!(object.is_plain());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::direct::Direct;
 use crate::ty::{Fmt, Kind};
-use assay_precision::{Call, Op, Reference, Rules, Scalar};
+use assay_precision::{Call, FastMath, Modes, Op, Reference, Rules, Scalar};
 
 /// Which reading of the text a run follows where there are two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,39 @@ pub(crate) struct Site {
     pub(crate) operands: Vec<Kind>,
     /// What the results are, of the call.
     pub(crate) results: Vec<Kind>,
-    /// Whether it may be contracted and rearranged with others.
-    pub(crate) free: bool,
+    pub(crate) freedom: Freedom,
+    /// Whether an operation that uses the result may be rearranged with it: it is not decorated `NoContraction`.
+    pub(crate) followed: bool,
     /// How it is done without the table, if it can be.
     pub(crate) direct: Option<Direct>,
+}
+
+/// What an operation may be together with those that produce its operands; these "do not need to be decorated to allow this
+/// transformation" (SPV_KHR_float_controls2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Freedom {
+    /// Roundings may be left out.
+    pub(crate) contracts: bool,
+    /// Sums and products may be reordered.
+    pub(crate) reorders: bool,
+    /// Whatever real numbers have in common with it: products of sums may be multiplied out, and factors taken out.
+    pub(crate) transforms: bool,
+}
+
+impl Freedom {
+    fn of(modes: &Modes) -> Freedom {
+        let allows = |flag: fn(FastMath) -> bool| !modes.no_contraction && modes.fast_math.is_none_or(flag);
+        Freedom {
+            contracts: allows(|flags| flags.allow_contract || flags.allow_transform),
+            reorders: allows(|flags| flags.allow_reassoc || flags.allow_transform),
+            transforms: allows(|flags| flags.allow_transform),
+        }
+    }
+
+    /// Whether it is more than itself.
+    pub(crate) fn any(self) -> bool {
+        self.contracts || self.reorders
+    }
 }
 
 /// A sum of products of operands: the places of one or two factors, and whether it is subtracted.
@@ -46,6 +75,13 @@ impl Site {
         matches!(self.call.op, Op::ConvertFToU | Op::ConvertFToS)
     }
 
+    /// How it is done if all that it may be beside itself is a sum or a product whose operands are not rounded. Quotients and instructions
+    /// that are sums of products themselves round more than once.
+    pub(crate) fn contracted(&self) -> Option<Direct> {
+        let single = matches!(self.call.op, Op::FAdd | Op::FSub | Op::FMul | Op::FNegate);
+        self.direct.filter(|_| single && !self.freedom.reorders)
+    }
+
     /// The sum of products that a result is, if it is one.
     pub(crate) fn chain(&self, slot: usize) -> Option<Chain> {
         let wide = |i: usize| self.widths[i] as usize;
@@ -54,6 +90,10 @@ impl Site {
             Op::FSub => vec![(0, None, false), (1, None, true)],
             Op::FNegate => vec![(0, None, true)],
             Op::FMul => vec![(0, Some(1), false)],
+            Op::Cross => {
+                let (i, j) = ((slot + 1) % 3, (slot + 2) % 3);
+                vec![(i, Some(3 + j), false), (j, Some(3 + i), true)]
+            }
             Op::FmaKHR | Op::Fma => vec![(0, Some(1), false), (2, None, false)],
             Op::Dot => (0..wide(0)).map(|i| (i, Some(wide(0) + i), false)).collect(),
             Op::OuterProduct => vec![(slot % wide(0), Some(wide(0) + slot / wide(0)), false)],
@@ -111,37 +151,18 @@ impl Sites {
         }
         let operands = call.operand_slots().map(kind).collect::<Option<Vec<_>>>()?;
         let results = call.result_slots().map(kind).collect::<Option<Vec<_>>>()?;
-        let modes = call.modes;
-        let allowed = modes.fast_math.is_none_or(|f| f.allow_contract || f.allow_reassoc || f.allow_transform);
-        let free = !modes.no_contraction && allowed && (is_ring(call.op) || call.op == Op::FDiv);
+        let (freedom, followed) = (Freedom::of(&call.modes), !call.modes.no_contraction);
         let widths = call.operands.iter().map(|t| t.len() as u32).collect();
         let reference = call.reference();
         let direct = Direct::new(&call, reference.environment(0), &operands, &results);
         // Of denormals WGSL permits more than these do, in one reading or in both.
         let wider = call.rules == Rules::Wgsl && matches!(call.op, Op::FMin | Op::FMax | Op::FClamp | Op::FConvert);
         let direct = direct.filter(|_| !wider);
-        self.all.push(Site { reference, components, widths, operands, results, free, direct, call });
+        self.all.push(Site { reference, components, widths, operands, results, freedom, followed, direct, call });
         Some(self.all.len() as u32 - 1)
     }
 
     pub(crate) fn finish(self) -> Vec<Site> {
         self.all
     }
-}
-
-/// Sums and products.
-fn is_ring(op: Op) -> bool {
-    matches!(
-        op,
-        Op::FAdd
-            | Op::FSub
-            | Op::FMul
-            | Op::FNegate
-            | Op::FmaKHR
-            | Op::Fma
-            | Op::OuterProduct
-            | Op::Dot
-            | Op::MatrixTimesVector
-            | Op::VectorTimesMatrix
-    )
 }

@@ -57,9 +57,12 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
         %two = OpConstant %uint 2
         %subgroup = OpConstant %uint 3
         %i0 = OpConstant %int 0
-        %i1 = OpConstant %int 1
         %f0 = OpConstant %float 0
         %f1 = OpConstant %float 1
+        %three = OpConstant %float 3
+        %near = OpConstant %float 0.33333334
+        %small = OpConstant %float -1000
+        %large = OpConstant %float 1000
         %f2 = OpConstant %float 2
         %tenth = OpConstant %float 0.1
         %true = OpConstantTrue %bool
@@ -123,4 +126,214 @@ fn a_nan_is_no_zero_in_a_chain() {
     let outcome = of(&["SignedZeroInfNanPreserve"], "", body, [0.0, 2.0, 0.0]);
     assert!(!permits(&outcome, 1, 0, 3.0));
     assert_eq!(cause(&outcome, 1, 0), CauseKind::NoRequirement);
+}
+
+/// What takes a float `%m` to a float `%n` that is the same, without computing anything that is rounded.
+const SAME: [(&str, &str); 7] = [
+    ("Workgroup", "OpStore %shared %m\n%n = OpLoad %float %shared"),
+    ("StorageBuffer", "OpStore %pk %m\n%n = OpLoad %float %pk"),
+    ("FMax", "%n = OpExtInst %float %glsl FMax %m %m"),
+    ("FMin", "%n = OpExtInst %float %glsl FMin %m %large"),
+    ("FClamp", "%n = OpExtInst %float %glsl FClamp %m %small %large"),
+    ("Ldexp", "%n = OpExtInst %float %glsl Ldexp %m %i0"),
+    ("OpSelect", "%n = OpSelect %float %true %m %c"),
+];
+
+/// `x * 0.1 + x * 2` may be `x * (0.1 + 2)`, whatever the first product goes through on its way.
+#[test]
+fn a_chain_goes_through_what_computes_nothing() {
+    let x = -50f32;
+    let taken_out = x * 2.1f32.next_down();
+    let cases = SAME.map(|(name, step)| (name, "%m = OpFMul %float %a %tenth", step));
+    let more = [
+        ("FAbs", "%p = OpFMul %float %a %tenth", "%m = OpExtInst %float %glsl FAbs %p\n%n = OpFNegate %float %m"),
+        ("FMix", "%m = OpFMul %float %a %tenth", "%n = OpExtInst %float %glsl FMix %m %c %f0"),
+        ("FMix of x", "", "%n = OpExtInst %float %glsl FMix %f0 %a %tenth"),
+    ];
+    for (name, first, step) in cases.into_iter().chain(more) {
+        let body = format!("{first}\n{step}\n%q = OpFMul %float %a %f2\n%f = OpFAdd %float %n %q");
+        let outcome = of(&[], "", &body, [x, 1.0, 7.0]);
+        assert!(permits(&outcome, 1, 0, x * 2.1) && permits(&outcome, 1, 0, taken_out), "{name}");
+        assert!(!permits(&outcome, 1, 0, -104.9995) && !permits(&outcome, 1, 0, -105.0005), "{name}");
+    }
+}
+
+/// Where the rounding is fixed, a product that is added to something may still be fused with the sum.
+#[test]
+fn a_product_is_fused_through_what_computes_nothing() {
+    let [x, y, z] = [0.1f32, 1.1, -0.11];
+    let (written, fused) = (x * y + z, x.mul_add(y, z));
+    assert_ne!(written, fused);
+    let more = [
+        ("FAbs", "%n = OpExtInst %float %glsl FAbs %m"),
+        ("OpGroupNonUniformBroadcastFirst", "%n = OpGroupNonUniformBroadcastFirst %float %subgroup %m"),
+    ];
+    for (name, step) in SAME.into_iter().chain(more) {
+        let body = format!("%m = OpFMul %float %a %b\n{step}\n%f = OpFAdd %float %n %c");
+        let outcome = of(&["RoundingModeRTE"], "", &body, [x, y, z]);
+        assert!(permits(&outcome, 1, 0, written) && permits(&outcome, 1, 0, fused), "{name}");
+        assert!(!permits(&outcome, 1, 0, written + 1e-6), "{name}");
+        // Not so where the sum is to be computed as it is written, or the product.
+        for fixed in ["%f", "%m"] {
+            let decorations = format!("OpDecorate {fixed} NoContraction");
+            let outcome = of(&["RoundingModeRTE"], &decorations, &body, [x, y, z]);
+            assert!(permits(&outcome, 1, 0, written) && !permits(&outcome, 1, 0, fused), "{name}");
+        }
+    }
+}
+
+/// Of several values that it may be, a value came about as any of them.
+#[test]
+fn a_value_that_is_one_of_several_came_about_as_one_of_them() {
+    let [x, y, z] = [0.1f32, 1.1, -0.11];
+    let fused = x.mul_add(y, z);
+    let branch = |stored: &str| {
+        format!(
+            "OpSelectionMerge %join None
+            OpBranchConditional %d %then %join
+            %then = OpLabel
+            {stored}
+            OpBranch %join
+            %join = OpLabel"
+        )
+    };
+    let cases = [
+        ("OpSelect", "%n = OpSelect %float %d %m %q".to_owned()),
+        ("OpPhi", format!("{}\n%n = OpPhi %float %m %then %q %entry", branch(""))),
+        ("FMax", "%n = OpExtInst %float %glsl FMax %m %q".to_owned()),
+        (
+            "OpVectorExtractDynamic",
+            "%v = OpCompositeConstruct %v3float %m %q %q
+            %k = OpSelect %uint %d %zero %one
+            %n = OpVectorExtractDynamic %float %v %k"
+                .to_owned(),
+        ),
+    ];
+    // One third is not known to the last place, so neither is which of the products it is.
+    for (name, step) in cases {
+        let body = format!(
+            "%m = OpFMul %float %a %b
+            %q = OpFMul %float %b %a
+            %third = OpFDiv %float %f1 %three
+            %d = OpFOrdLessThan %bool %third %near
+            {step}
+            %f = OpFAdd %float %n %c"
+        );
+        let outcome = of(&["RoundingModeRTE"], "", &body, [x, y, z]);
+        assert!(permits(&outcome, 1, 0, x * y + z) && permits(&outcome, 1, 0, fused), "{name}");
+        assert!(!permits(&outcome, 1, 0, x * y + z + 1e-6), "{name}");
+    }
+}
+
+/// What another invocation wrote is none that this one could rearrange.
+#[test]
+fn what_another_invocation_wrote_is_taken_as_it_is() {
+    let text = |from: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read> a: array<f32>;
+            @group(0) @binding(1) var<storage, read_write> out: array<f32>;
+            var<workgroup> s: array<f32, 2>;
+            @compute @workgroup_size(2) fn main(@builtin(local_invocation_index) i: u32) {{
+                s[i] = a[i] * 0.1;
+                workgroupBarrier();
+                out[i] = s[{from}] + a[i] * 2.0;
+            }}"
+        )
+    };
+    let x = -50f32;
+    let taken_out = x * 2.1f32.next_down();
+    let given = || vec![floats(&[x, x]), floats(&[0.0; 2])];
+    assert!(permits(&run(&wgsl(&text("i")), [1; 3], given()), 1, 0, taken_out));
+    assert!(!permits(&run(&wgsl(&text("1u - i")), [1; 3], given()), 1, 0, taken_out));
+}
+
+/// SPV_KHR_float_controls2: "Only the operation consuming a value must be decorated to permit the contraction or reassociation."
+#[test]
+fn flags_of_the_consumer_suffice() {
+    let none = "0x0";
+    let sum = "%m = OpFAdd %float %a %b\n%f = OpFSub %float %m %a";
+    let flagged = "OpDecorate %f FPFastMathMode AllowReassoc";
+    for (decorations, one) in [(flagged, true), ("OpDecorate %m FPFastMathMode AllowReassoc", false), ("", false)] {
+        let outcome = of(&[none], decorations, sum, [1e8, 1.0, 0.0]);
+        assert!(permits(&outcome, 1, 0, 0.0) && permits(&outcome, 1, 0, 8.0), "{decorations}");
+        assert_eq!(permits(&outcome, 1, 0, 1.0), one, "{decorations}");
+    }
+    let [x, y, z] = [0.1f32, 1.1, -0.11];
+    let product = "%m = OpFMul %float %a %b\n%f = OpFAdd %float %m %c";
+    let fused = x.mul_add(y, z);
+    for (decorations, permitted) in [
+        ("OpDecorate %f FPFastMathMode AllowContract", true),
+        ("OpDecorate %m FPFastMathMode AllowContract", false),
+        ("OpDecorate %f FPFastMathMode AllowReassoc", false),
+    ] {
+        let outcome = of(&[none, "RoundingModeRTE"], decorations, product, [x, y, z]);
+        assert!(permits(&outcome, 1, 0, x * y + z), "{decorations}");
+        assert_eq!(permits(&outcome, 1, 0, fused), permitted, "{decorations}");
+    }
+}
+
+/// "Rounding steps may be eliminated" is no reordering, and "real-number associativity rules" neither fuse nor distribute.
+#[test]
+fn flags_allow_what_they_are_named_for() {
+    let [contract, reassoc, both, transform] =
+        ["AllowContract", "AllowReassoc", "AllowContract|AllowReassoc", "AllowContract|AllowReassoc|AllowTransform"]
+            .map(|flags| {
+                move |names: &[&str]| {
+                    names.iter().map(|name| format!("OpDecorate {name} FPFastMathMode {flags}\n")).collect::<String>()
+                }
+            });
+    let [a, b, c] = [1.1f32, 1.3, 1.7];
+    let permitted = |decorations: &str, body: &str, given: [f32; 3], value: f32| {
+        permits(&of(&["0x0", "RoundingModeRTE"], decorations, body, given), 1, 0, value)
+    };
+    // A product of three, in the other order.
+    let body = "%m = OpFMul %float %a %b\n%f = OpFMul %float %m %c";
+    let c = (0..100u16).map(|k| c + f32::from(k) * 0.0137).find(|c| a * (b * c) != a * b * c).expect("another product");
+    let other = a * (b * c);
+    let exact = (f64::from(a) * f64::from(b) * f64::from(c)) as f32;
+    let names = ["%m", "%f"];
+    assert!(permitted(&reassoc(&names), body, [a, b, c], other) && permitted(&both(&names), body, [a, b, c], other));
+    assert!(permitted(&contract(&names), body, [a, b, c], exact));
+    // What is left out of a sum is no more than its rounding.
+    let body = "%m = OpFAdd %float %a %b\n%f = OpFSub %float %m %a";
+    for value in [0.0, 1.0] {
+        assert!(permitted(&contract(&names), body, [1e8, 1.0, 0.0], value));
+    }
+    assert!(!permitted(&contract(&names), body, [1e8, 1.0, 0.0], 30.0));
+    assert!(!permitted(&contract(&names), body, [1e8, 1.0, 0.0], -3.0));
+    // A factor in common is taken out by a transformation only.
+    let body = "%m = OpFMul %float %a %b\n%n = OpFMul %float %a %c\n%f = OpFAdd %float %m %n";
+    let names = ["%m", "%n", "%f"];
+    let mut seen = 0;
+    for k in 1..200u16 {
+        let [a, b, c] = [1.1 + f32::from(k) * 0.0137, 1.3, -1.29f32];
+        let (written, taken_out) = (a * b + a * c, a * (b + c));
+        let near = [a.mul_add(b, a * c), a.mul_add(c, a * b)];
+        if written == taken_out {
+            continue;
+        }
+        seen += 1;
+        assert!(permitted(&transform(&names), body, [a, b, c], taken_out), "{a}");
+        assert!(!permitted(&reassoc(&names), body, [a, b, c], taken_out), "{a}");
+        assert!(permitted(&contract(&names), body, [a, b, c], near[0]), "{a}");
+    }
+    assert!(seen > 0, "{seen}");
+}
+
+/// Vulkan, "Evaluation of Expressions": `(a * b) / a` may be `b`, "even though they may overflow to infinity or NaN".
+#[test]
+fn a_divisor_that_may_be_gone_may_be_zero() {
+    let product = "%m = OpFMul %float %a %b\n%f = OpFDiv %float %m %a";
+    let sum = "%m = OpFAdd %float %b %a\n%f = OpFDiv %float %m %a";
+    for body in [product, sum] {
+        let outcome = of(&["SignedZeroInfNanPreserve"], "", body, [0.0, 2.0, 0.0]);
+        assert_eq!(cause(&outcome, 1, 0), CauseKind::NoRequirement);
+    }
+    // Nothing is gone of a quotient as it is written, or by what is not in the dividend.
+    for (decorations, body) in
+        [("OpDecorate %f NoContraction", product), ("", "%m = OpFMul %float %b %c\n%f = OpFDiv %float %m %a")]
+    {
+        let outcome = of(&["SignedZeroInfNanPreserve"], decorations, body, [0.0, 2.0, 3.0]);
+        assert!(word(&outcome, 1, 0).permits(0x4000_0000) == Some(false), "{body}");
+    }
 }

@@ -1,11 +1,13 @@
 //! Pointers, loads and stores.
 
+use super::forms::of_any;
 use super::images::beyond_edge;
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
 use crate::decode::{OBJECT, OUTSIDE, counted, outside};
 use crate::dispatch::Robustness;
 use crate::few::Together;
+use crate::form::Form;
 use crate::inst::{Reg, Term};
 use crate::integer::signed;
 use crate::memory::Found;
@@ -175,7 +177,9 @@ impl Run<'_> {
             let values: Vec<_> = targets.iter().map(|target| self.scalar(target + i, lane)).collect();
             let kind = self.program.kinds[(dst + i) as usize];
             let (value, bits) = self.picked(kind, &selector, &values);
-            self.columns[(dst + i) as usize].set(lane, bits, value);
+            let form = of_any(kind, targets.iter().map(|target| (&self.columns[(target + i) as usize], lane)));
+            let form = form.map(|form| self.numbered_form(form));
+            self.columns[(dst + i) as usize].set_made(lane, (value, bits), form);
         }
     }
 
@@ -361,7 +365,14 @@ impl Run<'_> {
             }
             let target = self.targets(&[pointer], &part, l, false)[0];
             let (value, bits) = self.load_at(target, part, l);
-            d.set(l, bits, value);
+            // What the invocation wrote itself came about as it did when it was written.
+            let form = match target {
+                Target::At { object, offset } if !matches!(value, Value::Any(_)) => {
+                    self.objects[object].form(offset, size, self.forks.original(l) as u32).copied()
+                }
+                _ => None,
+            };
+            d.set_made(l, (value, bits), form);
         }
     }
 
@@ -480,7 +491,9 @@ impl Run<'_> {
             let simple = !pointers.is_wide(lanes) && !stored.is_wide(lanes) && physical.is_none() && self.is_plain();
             for l in lanes.iter() {
                 let pointer = pointers.bits[l];
+                let form = stored.form(l).filter(|form| !form.is_leaf());
                 if simple
+                    && form.is_none()
                     && !self.forks.is_weak(l)
                     && let Some(object) = self.object_of(pointer)
                 {
@@ -499,7 +512,7 @@ impl Run<'_> {
                     }
                     one => one.clone(),
                 };
-                self.store_any(&pointers, (&value, stored.bits[l]), &part, l);
+                self.store_any(&pointers, (&value, stored.bits[l]), form, &part, l);
             }
             if reg != pointer {
                 self.give(reg, s);
@@ -514,7 +527,14 @@ impl Run<'_> {
         others.into_iter().any(|reg| !self.is_unwritten(self.columns[reg as usize].value(lane)))
     }
 
-    fn store_any(&mut self, pointers: &Column, (value, bits): (&Value, u64), part: &Part<'_>, lane: usize) {
+    fn store_any(
+        &mut self,
+        pointers: &Column,
+        (value, bits): (&Value, u64),
+        form: Option<&Form>,
+        part: &Part<'_>,
+        lane: usize,
+    ) {
         let all = match pointers.value(lane).patterns(pointers.bits[lane]) {
             Ok(all) => all,
             Err(unknown) => {
@@ -535,6 +555,10 @@ impl Run<'_> {
                     let several = targets.len() > 1;
                     let perhaps = perhaps || self.is_cut(object, offset, part);
                     self.in_doubt(several, |run| run.put(object, offset, part.leaf.kind, (value, bits), perhaps, lane));
+                    if let Some(form) = form.filter(|_| !perhaps) {
+                        let (size, invocation) = (part.leaf.kind.bytes() as usize, self.forks.original(lane) as u32);
+                        self.objects[object].keep_form(offset, size, invocation, *form);
+                    }
                 }
                 Target::Open { object, cause } => drop(self.objects[object].lost.get_or_insert(cause)),
                 // It may go anywhere.

@@ -70,11 +70,7 @@ fn loosen(column: &mut Column, (fmt, flags): (Fmt, FastMath), lane: usize) {
     // Of what nothing is known no more can be.
     let Ok(floats) = column.value(lane).floats(bits, fmt) else { return };
     let form = column.form(lane).copied();
-    let (value, bits) = Value::of_floats(copied(floats, flags));
-    column.set(lane, bits, value);
-    if let Some(form) = form {
-        column.set_form(lane, form);
-    }
+    column.set_made(lane, Value::of_floats(copied(floats, flags)), form);
 }
 
 /// A set of floats after a copy. It has any NaN for one of its NaNs already.

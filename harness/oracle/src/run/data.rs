@@ -1,5 +1,6 @@
 //! Copies, selections, and bits read as other scalars.
 
+use super::forms::of_any;
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
 use crate::few::{Few, Together};
@@ -106,7 +107,9 @@ impl Run<'_> {
                 Err(Some(cause)) if self.is_undefined(cause) => (Value::Any(cause), 0),
                 Err(_) => self.union(kind, (&x.0, x.1), (&y.0, y.1)),
             };
-            d.set(l, bits, value);
+            let form = of_any(kind, [a, b].iter().map(|reg| (&self.columns[*reg as usize], l)));
+            let form = form.map(|form| self.numbered_form(form));
+            d.set_made(l, (value, bits), form);
         }
         self.moved(dst, &mut d, lanes);
         self.give(dst, d);
@@ -178,8 +181,10 @@ impl Run<'_> {
                         continue;
                     }
                     let values: Vec<_> = patterns.iter().map(|p| self.scalar(src + *p as u32, l)).collect();
-                    let (value, bits) = self.picked(kind, &selector, &values);
-                    d.set(l, bits, value);
+                    let made = self.picked(kind, &selector, &values);
+                    let sources = patterns.iter().map(|p| (&self.columns[(src + *p as u32) as usize], l));
+                    let form = of_any(kind, sources).map(|form| self.numbered_form(form));
+                    d.set_made(l, made, form);
                 }
                 (_, patterns) => {
                     let cause = self.bad_index(patterns, n, l);
@@ -249,8 +254,10 @@ impl Run<'_> {
         if perhaps {
             let (new, old) = ((source.value(lane).clone(), source.bits[lane]), (d.value(lane).clone(), d.bits[lane]));
             let kind = self.program.kinds[to as usize];
-            let (value, bits) = self.union(kind, (&old.0, old.1), (&new.0, new.1));
-            d.set(lane, bits, value);
+            let form = of_any(kind, [&d, source].into_iter().map(|column| (column, lane)));
+            let made = self.union(kind, (&old.0, old.1), (&new.0, new.1));
+            let form = form.map(|form| self.numbered_form(form));
+            d.set_made(lane, made, form);
         } else {
             d.copy_lane(lane, source, lane);
         }

@@ -1,14 +1,15 @@
 //! Floating-point instructions on lanes: directly where operands are ordinary, else by the precision table.
 
 use super::Run;
+use super::forms::Arranged;
 use super::lanes::{Column, Lanes};
-use crate::direct::{self, Action, Direct, Range};
+use crate::direct::{Direct, Range};
 use crate::few::Few;
 use crate::form::Form;
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::round::{Real, value};
-use crate::site::{Chain, Reading, Site};
+use crate::site::{Reading, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_float::{Rank, Set};
@@ -16,7 +17,7 @@ use assay_precision::{Effort, Lenient, Op, Operand, Permitted, Rules};
 use smallvec::SmallVec;
 
 /// A result: value, bits, and how it came about.
-type Made = (Value, u64, Form);
+pub(super) type Made = (Value, u64, Form);
 
 impl Run<'_> {
     pub(super) fn float(&mut self, site: u32, dst: Reg, args: &[Reg], lanes: Lanes) {
@@ -106,60 +107,23 @@ impl Run<'_> {
             }
         }
         let (lo, hi) = floats.hull()?;
-        let mut form = Form::leaf(value(direct.to, lo), value(direct.to, hi));
-        if site.free {
-            let x: SmallVec<[Form; 2]> = operands.iter().map(|reg| self.form(*reg, lane, direct.from)).collect();
-            let (made, widens) = match (direct.action, &x[..]) {
-                // Two products may be fused with their sum, which either neighbour at every step covers.
-                (Action::Add, [a, b]) => (a.add(*b, false), a.is_rearranged_with(b)),
-                (Action::Sub, [a, b]) => (a.add(*b, true), a.is_rearranged_with(&b.neg())),
-                (Action::Mul, [a, b]) => {
-                    let long = a.too_long_with(b);
-                    let whole = |k: usize| self.leaf(operands[k], lane, direct.from);
-                    let (a, b) = if long { (whole(0), whole(1)) } else { (*a, *b) };
-                    (a.mul(b), !a.is_leaf() || !b.is_leaf())
+        let leaf = Form::leaf(value(direct.to, lo), value(direct.to, hi));
+        let Some(Arranged { form, widens }) = self.arranged(site, direct, operands, lane) else {
+            let (value, bits) = Value::of_floats(floats);
+            return Some((value, bits, leaf));
+        };
+        if widens {
+            match arrangements(site, form, direct.to, direct.errors()) {
+                // An overflow is an indeterminate value in WGSL.
+                Some(all) if site.call.rules == Rules::Wgsl && direct.finish(all).is_some_and(|r| r.overflows) => {
+                    return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
                 }
-                (Action::Div, _) => {
-                    let quotient = self.quotient(operands, lane, direct.from, direct.roundings_of_division());
-                    quotient.unwrap_or((form, false))
-                }
-                (Action::Neg, [a]) => (a.neg(), false),
-                _ => (form, false),
-            };
-            form = made;
-            let widens = widens || (direct.fusing_matters() && x.iter().any(|form| !form.is_leaf()));
-            if widens {
-                match rearranged(form, direct.to, direct.errors()) {
-                    // An overflow is an indeterminate value in WGSL.
-                    Some(all) if site.call.rules == Rules::Wgsl && direct.finish(all).is_some_and(|r| r.overflows) => {
-                        return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
-                    }
-                    Some(all) => floats = self.widened(floats, all, direct),
-                    None => return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE)),
-                }
+                Some(all) => floats = self.widened(floats, all, direct),
+                None => return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE)),
             }
         }
         let (value, bits) = Value::of_floats(floats);
         Some((value, bits, form))
-    }
-
-    /// The form of an operand.
-    fn form(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
-        let column = &self.columns[reg as usize];
-        if let Some(form) = column.form(lane) {
-            return *form;
-        }
-        self.leaf(reg, lane, fmt)
-    }
-
-    /// An operand taken as it is computed.
-    pub(super) fn leaf(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
-        let column = &self.columns[reg as usize];
-        let ends = range(column, lane, fmt)
-            .map_or((f64::NEG_INFINITY, f64::INFINITY), |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
-        let constant = ends.0 == ends.1 && self.is_constant(reg);
-        let leaf = if constant { Form::constant(ends.0) } else { Form::leaf(ends.0, ends.1) };
-        Form { id: column.form(lane).map_or(0, |form| form.id), ..leaf }
     }
 
     /// What is computed, and what rearranging may make of it.
@@ -222,81 +186,6 @@ impl Run<'_> {
         (self.enclosures <= share).then_some(Effort::Enclose)
     }
 
-    /// Adds to a sum of products or a quotient what rearranging it with its operands may make of it.
-    fn as_chain(&mut self, site: &Site, slot: usize, operands: &[Reg], lane: usize, made: (Value, u64)) -> Made {
-        let (result, bits) = made;
-        let Kind::Float(fmt) = site.results[slot] else { return (result, bits, Form::NONE) };
-        let Ok(floats) = result.floats(bits, fmt) else { return (result, bits, Form::NONE) };
-        // A NaN has no value that a chain could be enclosed by.
-        let (lo, hi) =
-            floats.hull().map_or((f64::NEG_INFINITY, f64::INFINITY), |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
-        let leaf = Form::leaf(lo, hi);
-        let env = site.reference.environment(slot);
-        let (form, deep) = match site.chain(slot) {
-            _ if !site.free => return (result, bits, leaf),
-            Some(chain) => self.summed(&chain, operands, lane, fmt),
-            None if site.call.op == Op::FDiv => {
-                let quotient = self.quotient(operands, lane, fmt, direct::roundings_of_division(fmt, &env));
-                quotient.unwrap_or((leaf, false))
-            }
-            None => return (result, bits, leaf),
-        };
-        if !deep {
-            return (result, bits, form);
-        }
-        let all = rearranged(form, fmt, direct::errors(fmt, &env));
-        match all {
-            Some((lo, hi)) => {
-                let more = Floats { zeros: true, ..Floats::range(fmt, lo, hi) };
-                let near_zero = direct::meets_small(fmt, (lo, hi));
-                let more = if near_zero { more } else { Floats { zeros: false, ..more } };
-                let (value, bits) = Value::of_floats(floats.union(&more));
-                (value, bits, form)
-            }
-            None => (Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE),
-        }
-    }
-
-    /// The form of a quotient, and whether an operand is computed itself; `None` where the divisor may be zero.
-    fn quotient(&self, operands: &[Reg], lane: usize, fmt: Fmt, roundings: u32) -> Option<(Form, bool)> {
-        let [dividend, divisor] = *operands else { return None };
-        let (mut a, mut b, whole) =
-            (self.form(dividend, lane, fmt), self.form(divisor, lane, fmt), self.leaf(divisor, lane, fmt));
-        if a.too_long_with(&b) {
-            (a, b) = (self.leaf(dividend, lane, fmt), whole);
-        }
-        Some((a.over(&b, &whole, roundings)?, !a.is_leaf() || !b.is_leaf()))
-    }
-
-    /// The form of a sum of products, and whether there is something to be rearranged in it: a factor that is computed itself, or
-    /// one that two products have in common.
-    fn summed(&self, chain: &Chain, operands: &[Reg], lane: usize, fmt: Fmt) -> (Form, bool) {
-        let mut deep = false;
-        let mut sum: Option<Form> = None;
-        let mut products: SmallVec<[Form; 4]> = SmallVec::new();
-        for (a, b, negative) in chain {
-            let mut product = self.form(operands[*a], lane, fmt);
-            deep |= !product.is_leaf();
-            if let Some(b) = b {
-                let mut other = self.form(operands[*b], lane, fmt);
-                deep |= !other.is_leaf();
-                if product.too_long_with(&other) {
-                    product = self.leaf(operands[*a], lane, fmt);
-                    other = self.leaf(operands[*b], lane, fmt);
-                }
-                product = product.mul(other);
-            }
-            let summand = if *negative { product.neg() } else { product };
-            deep |= products.iter().any(|before| before.is_rearranged_with(&summand));
-            products.push(summand);
-            sum = Some(match sum {
-                None => summand,
-                Some(sum) => sum.add(product, *negative),
-            });
-        }
-        (sum.unwrap_or(Form::NONE), deep)
-    }
-
     /// The set of the reading that this run follows.
     fn reading(&mut self, permitted: Permitted) -> Set {
         match (self.reading, permitted.lenient) {
@@ -355,7 +244,7 @@ impl Run<'_> {
 
 /// The least range of ranks around an operand; `None` with NaNs.
 #[inline]
-fn range(column: &Column, lane: usize, fmt: Fmt) -> Option<Range> {
+pub(super) fn range(column: &Column, lane: usize, fmt: Fmt) -> Option<Range> {
     match column.value(lane) {
         Value::Bits => {
             let (format, bits) = (fmt.format(), column.bits[lane]);
@@ -425,6 +314,14 @@ fn set_of(kind: Kind, patterns: &[u64]) -> Set {
         }
     }
     set
+}
+
+/// What an operation may give, whatever way its chain is computed; `None` if some may overflow.
+pub(super) fn arrangements(site: &Site, form: Form, fmt: Fmt, errors: (f64, f64)) -> Option<Range> {
+    match site.contracted() {
+        Some(direct) => (form.lo.is_finite() && form.hi.is_finite()).then(|| direct.between(form.lo, form.hi)),
+        None => rearranged(form, fmt, errors),
+    }
 }
 
 /// The values within a chain's error of its exact value; `None` if some arrangement may overflow on the way.

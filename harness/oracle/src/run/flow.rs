@@ -3,6 +3,7 @@
 //! Blocks are ordered such that everything inside a construct comes before its merge block, so lanes that part come
 //! together where the structure says that they do.
 
+use super::forms::of_any;
 use super::lanes::Lanes;
 use super::{Run, Stop};
 use crate::few::{Choice, Few};
@@ -281,21 +282,20 @@ impl<'a> Run<'a> {
         self.tangles.join(stays, goes);
         let parted = parted.map(|(one, other)| if stays == a { (one, other) } else { (other, one) });
         for reg in 0..self.columns.len() {
-            let column = &mut self.columns[reg];
+            let column = &self.columns[reg];
             let same = column.bits[stays] == column.bits[goes] && column.value(stays) == column.value(goes);
-            if same {
-                // Of the same set, but perhaps not the same value.
-                if column.form(stays).map(|form| form.id) != column.form(goes).map(|form| form.id) {
-                    let (bits, value) = (column.bits[stays], column.value(stays).clone());
-                    column.set(stays, bits, value);
-                }
+            if same && column.form(stays).map(|form| form.id) == column.form(goes).map(|form| form.id) {
                 continue;
             }
             let mut column = self.take(reg as Reg);
             let x = (column.value(stays).clone(), column.bits[stays]);
             let y = (column.value(goes).clone(), column.bits[goes]);
             let kind = self.program.kinds[reg];
-            let (value, bits) = match parted {
+            let form = of_any(kind, [stays, goes].into_iter().map(|lane| (&column, lane)));
+            let form = form.map(|form| self.numbered_form(form));
+            let made = match parted {
+                // Of the same set, but perhaps not the same value.
+                _ if same => x,
                 Some((one, other)) if !matches!(kind, Kind::Float(_)) => {
                     // For each alternative, what it is in the lane that it is left in.
                     let both = Choice { left: one.left | other.left, ..one };
@@ -310,7 +310,7 @@ impl<'a> Run<'a> {
                 }
                 _ => self.union(kind, (&x.0, x.1), (&y.0, y.1)),
             };
-            column.set(stays, bits, value);
+            column.set_made(stays, made, form);
             self.give(reg as Reg, column);
         }
         stays

@@ -6,6 +6,7 @@
 
 use super::Run;
 use super::float::rearranged;
+use super::forms::formula;
 use super::lengths::{Length, Lengths};
 use crate::direct::{self, Range};
 use crate::form::Form;
@@ -54,18 +55,9 @@ impl Run<'_> {
                     _ => self.rooted(lengths.distance(&ranges[..n], &ranges[n..])),
                 }
             }
-            Op::Cross => {
-                let (i, j) = ((slot + 1) % 3, (slot + 2) % 3);
-                let form = leaf(i).mul(leaf(3 + j)).add(leaf(j).mul(leaf(3 + i)), true);
-                rearranged(form, fmt, errors)
-            }
             Op::Reflect => {
-                let dot = (0..n).map(|k| leaf(k).mul(leaf(n + k))).reduce(|a, b| a.add(b, false));
-                let two = Form::leaf(2.0, 2.0);
-                dot.and_then(|dot| {
-                    let form = leaf(slot).add(two.mul(dot).mul(leaf(n + slot)), true);
-                    rearranged(form, fmt, errors)
-                })
+                let leaves: SmallVec<[Form; 8]> = (0..operands.len()).map(leaf).collect();
+                formula(site.call.op, slot, &leaves).and_then(|form| rearranged(form, fmt, errors))
             }
             // A sum of products: its factors as they are computed.
             _ => site.chain(slot).and_then(|chain| {

@@ -101,6 +101,14 @@ impl Column {
         self.forms.get_or_insert_with(|| vec![Form::NONE; n].into())[lane] = form;
     }
 
+    /// Sets what a lane may be, and how its float came about.
+    pub(crate) fn set_made(&mut self, lane: usize, (value, bits): (Value, u64), form: Option<Form>) {
+        self.set(lane, bits, value);
+        if let Some(form) = form {
+            self.set_form(lane, form);
+        }
+    }
+
     /// Copies lanes of another register.
     #[inline]
     pub(crate) fn copy(&mut self, from: &Column, lanes: Lanes) {

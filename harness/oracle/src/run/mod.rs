@@ -9,6 +9,7 @@ mod edges;
 mod float;
 mod flow;
 mod forks;
+mod forms;
 mod images;
 mod inherited;
 mod integer;
@@ -31,6 +32,7 @@ use crate::decode::counted;
 use crate::dispatch::{Copies, Dispatch, Image, Limits, Slot};
 use crate::error::{Place, RunError};
 use crate::few::Few;
+use crate::form::Form;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind, Outcome};
@@ -267,6 +269,12 @@ impl Run<'_> {
             }
             value => value,
         }
+    }
+
+    /// How a value came about that is another one than any before.
+    pub(crate) fn numbered_form(&mut self, form: Form) -> Form {
+        self.last_id = self.last_id.wrapping_add(1).max(1);
+        Form { id: self.last_id, ..form }
     }
 
     /// Does something for each of several alternatives, where not all of which need be what happens.

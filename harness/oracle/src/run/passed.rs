@@ -5,7 +5,6 @@
 use super::Run;
 use super::lanes::Lanes;
 use super::subgroups::is_ordinary;
-use crate::form::Form;
 use crate::inst::Reg;
 use crate::outcome::CauseKind;
 use crate::site::Reading;
@@ -43,14 +42,9 @@ impl Run<'_> {
             let zero = set.meets(zeros);
             self.readings_differ |= zero && !denormal && !signs;
             if denormal || zero && (signs || self.reading == Reading::Lenient) {
-                let form = d.form(l).copied();
-                let (value, bits) = Value::of_floats(floats.union(&Floats::range(fmt, -1, 0)));
-                d.set(l, bits, value);
                 // It came about as before, and is another value.
-                if let Some(form) = form {
-                    self.last_id = self.last_id.wrapping_add(1).max(1);
-                    d.set_form(l, Form { id: self.last_id, ..form });
-                }
+                let form = d.form(l).copied().map(|form| self.numbered_form(form));
+                d.set_made(l, Value::of_floats(floats.union(&Floats::range(fmt, -1, 0))), form);
             }
         }
         self.give(reg, d);

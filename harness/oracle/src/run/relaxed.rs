@@ -3,7 +3,6 @@
 use super::Run;
 use super::lanes::{Column, Lanes};
 use crate::few::{Few, Together};
-use crate::form::Form;
 use crate::inst::{IntOp, Reg};
 use crate::outcome::CauseKind;
 use crate::ty::{Fmt, Kind, mask};
@@ -50,13 +49,8 @@ impl Run<'_> {
             return d.set(lane, 0, Value::Any(self.cause(CauseKind::NoRequirement)));
         }
         // It came about as before, and is another value.
-        let form = d.form(lane).copied();
-        let (value, bits) = Value::of_floats(Floats::from_set(Fmt::F32, &set));
-        d.set(lane, bits, value);
-        if let Some(form) = form {
-            self.last_id = self.last_id.wrapping_add(1).max(1);
-            d.set_form(lane, Form { id: self.last_id, ..form });
-        }
+        let form = d.form(lane).copied().map(|form| self.numbered_form(form));
+        d.set_made(lane, Value::of_floats(Floats::from_set(Fmt::F32, &set)), form);
     }
 
     fn relax_integer(&mut self, d: &mut Column, signed: bool, lane: usize) {

@@ -348,6 +348,7 @@ impl<'a> Run<'a> {
             self.columns[*reg as usize].clear(self.lanes);
         }
         self.forks.reset(self.lanes);
+        self.objects.iter_mut().for_each(Object::forget_forms);
         let mut memory = Object::unwritten(self.program.workgroup_bytes as usize);
         self.program.zeroed.iter().for_each(|(offset, size)| memory.mark_written(*offset, *size));
         self.objects[1] = memory;

@@ -7,6 +7,7 @@
 use super::Run;
 use super::lanes::Lanes;
 use crate::dispatch::Dispatch;
+use crate::form::Form;
 use crate::inst::{Fold, IntOp, Reach, Reg, SubgroupOp};
 use crate::layout::{Layout, Seat};
 use crate::outcome::CauseKind;
@@ -23,6 +24,9 @@ enum Given {
     Of(usize),
     Nothing(CauseKind),
 }
+
+/// A value, its bits, and how it came about, if it is a float that something computed.
+type Scalar = (Value, u64, Option<Form>);
 
 impl Run<'_> {
     /// Where a lane is in the subgroups of its workgroup, if that is known.
@@ -53,7 +57,7 @@ impl Run<'_> {
         let list: Vec<usize> = lanes.iter().collect();
         let mut parts: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
         list.iter().for_each(|l| parts.entry(self.seat(*l).map(|seat| seat.subgroup)).or_default().push(*l));
-        let mut results: Vec<(usize, Vec<(Value, u64)>)> = Vec::new();
+        let mut results: Vec<(usize, Vec<Scalar>)> = Vec::new();
         let count = op.results(n);
         for (subgroup, members) in parts {
             let there = subgroup.and_then(|subgroup| self.subgroups.get(&subgroup));
@@ -66,23 +70,26 @@ impl Run<'_> {
                     } else if known {
                         self.together(op, (value, n, i), second, &members, l)
                     } else {
-                        self.any_layout(op, value + i, &list)
+                        self.any_layout(op, value + i, &list, l)
                     };
                     out.push(match given {
-                        Given::Bits(bits) => (Value::Bits, bits[if op == SubgroupOp::Ballot { i as usize } else { 0 }]),
-                        Given::Of(from) => {
-                            let column = &self.columns[(value + i) as usize];
-                            (column.value(from).clone(), column.bits[from])
+                        Given::Bits(bits) => {
+                            (Value::Bits, bits[if op == SubgroupOp::Ballot { i as usize } else { 0 }], None)
                         }
-                        Given::Nothing(kind) => (Value::Any(self.cause(kind)), 0),
+                        Given::Of(from) => {
+                            let form = self.columns[(value + i) as usize].form(from).copied();
+                            let (value, bits) = self.scalar(value + i, from);
+                            (value, bits, form.map(|form| self.numbered_form(form)))
+                        }
+                        Given::Nothing(kind) => (Value::Any(self.cause(kind)), 0, None),
                     });
                 }
                 results.push((l, out));
             }
         }
         for (l, out) in results {
-            for (i, (value, bits)) in out.into_iter().enumerate() {
-                self.columns[dst as usize + i].set(l, bits, value);
+            for (i, (value, bits, form)) in out.into_iter().enumerate() {
+                self.columns[dst as usize + i].set_made(l, (value, bits), form);
             }
         }
     }
@@ -94,10 +101,10 @@ impl Run<'_> {
     }
 
     /// What the instruction gives a lane whatever the layout: the value that all have.
-    fn any_layout(&self, op: SubgroupOp, reg: Reg, all: &[usize]) -> Given {
+    fn any_layout(&self, op: SubgroupOp, reg: Reg, all: &[usize], lane: usize) -> Given {
         let uniform = || {
             let first = self.exact(reg, all[0])?;
-            all.iter().all(|l| self.exact(reg, *l) == Some(first)).then_some(first)
+            Some(all.iter().all(|l| self.exact(reg, *l) == Some(first)))
         };
         let keeps = matches!(
             op,
@@ -109,10 +116,8 @@ impl Run<'_> {
                     reach: Reach::All | Reach::Cluster(_) | Reach::Before { own: true },
                 }
         );
-        match uniform().filter(|_| keeps) {
-            Some(bits) => Given::Bits([bits; 4]),
-            None => Given::Nothing(CauseKind::SubgroupLayout),
-        }
+        let kept = keeps && uniform() == Some(true);
+        if kept { Given::Of(lane) } else { Given::Nothing(CauseKind::SubgroupLayout) }
     }
 
     /// What the instruction gives a lane of a subgroup whose members are known. `i`: which scalar of the value.

@@ -1,0 +1,309 @@
+//! How results came about: what may be rearranged of the operations that made them.
+
+use super::Run;
+use super::float::{Made, arrangements, range};
+use super::lanes::Column;
+use crate::direct::{self, Action, Direct, Range};
+use crate::form::Form;
+use crate::inst::Reg;
+use crate::integer::signed;
+use crate::outcome::CauseKind;
+use crate::round::value;
+use crate::site::{Chain, Site};
+use crate::ty::{Fmt, Kind};
+use crate::value::{Floats, Value};
+use assay_precision::Op;
+use smallvec::SmallVec;
+
+/// How a result came about.
+pub(super) struct Arranged {
+    pub(super) form: Form,
+    /// Whether there is another way to compute it than operation by operation.
+    pub(super) widens: bool,
+}
+
+/// What an operand is to its operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Summand,
+    Factor,
+}
+
+impl Run<'_> {
+    /// The form of an operand.
+    fn form(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
+        let column = &self.columns[reg as usize];
+        column.form(lane).copied().unwrap_or_else(|| self.leaf(reg, lane, fmt))
+    }
+
+    /// An operand taken as it is computed.
+    pub(super) fn leaf(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
+        let column = &self.columns[reg as usize];
+        let leaf = of_value(column, lane, fmt);
+        let constant = leaf.lo == leaf.hi && self.is_constant(reg);
+        let leaf = if constant { Form::constant(leaf.lo) } else { leaf };
+        Form { id: column.form(lane).map_or(0, |form| form.id), ..leaf }
+    }
+
+    /// Whether an operand is a sum or a product itself.
+    fn is_computed(&self, reg: Reg, lane: usize) -> bool {
+        self.columns[reg as usize].form(lane).is_some_and(|form| !form.is_leaf())
+    }
+
+    /// The form of an operand as far as the operation may take it apart. Where it is only contracted with it, the operand may be anything
+    /// between what it is rounded to and what it is exactly.
+    fn operand(&self, site: &Site, part: Part, reg: Reg, lane: usize, fmt: Fmt) -> Form {
+        let (form, freedom) = (self.form(reg, lane, fmt), site.freedom);
+        let reordered = match part {
+            Part::Factor => form.terms == 1,
+            Part::Summand => form.terms > 1 || freedom.contracts,
+        };
+        if form.is_leaf() || freedom.transforms || (freedom.reorders && reordered) {
+            return form;
+        }
+        let leaf = self.leaf(reg, lane, fmt);
+        if freedom.contracts {
+            return Form { id: leaf.id, ..Form::leaf(leaf.lo.min(form.lo), leaf.hi.max(form.hi)) };
+        }
+        leaf
+    }
+
+    /// How the result of an instruction that is done directly came about; `None` where nothing is known of it but its value.
+    #[inline]
+    pub(super) fn arranged(&self, site: &Site, direct: Direct, operands: &[Reg], lane: usize) -> Option<Arranged> {
+        if !site.followed {
+            return None;
+        }
+        let (fmt, freedom) = (direct.from, site.freedom);
+        let summand = |reg: Reg| self.operand(site, Part::Summand, reg, lane, fmt);
+        let (form, widens) = match (direct.action, operands) {
+            // Two products may be fused with their sum, which either neighbour at every step covers.
+            (Action::Add, [a, b]) => {
+                let (a, b) = (summand(*a), summand(*b));
+                (a.add(b, false), a.is_rearranged_with(&b, freedom.transforms))
+            }
+            (Action::Sub, [a, b]) => {
+                let (a, b) = (summand(*a), summand(*b));
+                (a.add(b, true), a.is_rearranged_with(&b.neg(), freedom.transforms))
+            }
+            (Action::Mul, [a, b]) => {
+                let (x, y) =
+                    (self.operand(site, Part::Factor, *a, lane, fmt), self.operand(site, Part::Factor, *b, lane, fmt));
+                let long = || self.leaf(*a, lane, fmt).mul(self.leaf(*b, lane, fmt));
+                (x.times(y).unwrap_or_else(long), !x.is_leaf() || !y.is_leaf())
+            }
+            (Action::Div, [a, b]) => self.quotient(site, (*a, *b), lane, fmt, direct.roundings_of_division())?,
+            (Action::Neg, [a]) => (summand(*a).neg(), false),
+            _ => {
+                let form = self.chosen(site, operands, lane, fmt)?;
+                return Some(Arranged { form, widens: false });
+            }
+        };
+        let fuses = direct.fusing_matters() && freedom.contracts;
+        let widens = widens || (fuses && operands.iter().any(|reg| self.is_computed(*reg, lane)));
+        Some(Arranged { form, widens })
+    }
+
+    /// How the magnitude, the least or the greatest of operands came about, at least one of which is computed: as that one which it is, if
+    /// that is certain, else as any of them.
+    fn chosen(&self, site: &Site, operands: &[Reg], lane: usize, fmt: Fmt) -> Option<Form> {
+        if !site.freedom.any() || !operands.iter().any(|reg| self.is_computed(*reg, lane)) {
+            return None;
+        }
+        let of = |reg: Reg| Some((self.form(reg, lane, fmt), range(&self.columns[reg as usize], lane, fmt)?));
+        let (form, _) = match (site.call.op, operands) {
+            (Op::FAbs, [x]) => return Some(self.form(*x, lane, fmt).abs()),
+            (Op::FMin | Op::NMin, [x, y]) => extreme(of(*x)?, of(*y)?, false),
+            (Op::FMax | Op::NMax, [x, y]) => extreme(of(*x)?, of(*y)?, true),
+            (Op::FClamp | Op::NClamp, [x, lo, hi]) => extreme(extreme(of(*x)?, of(*lo)?, true), of(*hi)?, false),
+            _ => return None,
+        };
+        Some(form)
+    }
+
+    /// Adds to what the table gives what rearranging it with its operands may make of it.
+    pub(super) fn as_chain(
+        &mut self,
+        site: &Site,
+        slot: usize,
+        operands: &[Reg],
+        lane: usize,
+        made: (Value, u64),
+    ) -> Made {
+        let (result, bits) = made;
+        let Kind::Float(fmt) = site.results[slot] else { return (result, bits, Form::NONE) };
+        let Ok(floats) = result.floats(bits, fmt) else { return (result, bits, Form::NONE) };
+        // A NaN has no value that a chain could be enclosed by.
+        let unbounded = (f64::NEG_INFINITY, f64::INFINITY);
+        let (lo, hi) = floats.hull().map_or(unbounded, |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
+        let leaf = Form::leaf(lo, hi);
+        if !site.followed {
+            return (result, bits, leaf);
+        }
+        let env = site.reference.environment(slot);
+        let found = match site.chain(slot) {
+            Some(chain) => Some(self.summed(site, &chain, operands, lane, fmt)),
+            None if site.call.op == Op::FDiv => {
+                let by = (operands[0], operands[1]);
+                if self.may_lose_divisor(site, by, lane, fmt) {
+                    return (Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE);
+                }
+                self.quotient(site, by, lane, fmt, direct::roundings_of_division(fmt, &env))
+            }
+            None => self.other(site, slot, operands, lane, fmt),
+        };
+        let Some((form, true)) = found else { return (result, bits, found.map_or(leaf, |(form, _)| form)) };
+        match arrangements(site, form, fmt, direct::errors(fmt, &env)) {
+            Some((lo, hi)) => {
+                let more = Floats { zeros: true, ..Floats::range(fmt, lo, hi) };
+                let near_zero = direct::meets_small(fmt, (lo, hi));
+                let more = if near_zero { more } else { Floats { zeros: false, ..more } };
+                let (value, bits) = Value::of_floats(floats.union(&more));
+                (value, bits, form)
+            }
+            None => (Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE),
+        }
+    }
+
+    /// How an instruction that is neither a sum of products nor a quotient came about, and whether an operand is computed itself.
+    fn other(&self, site: &Site, slot: usize, operands: &[Reg], lane: usize, fmt: Fmt) -> Option<(Form, bool)> {
+        if let Some(form) = self.chosen(site, operands, lane, fmt) {
+            return Some((form, false));
+        }
+        let (op, free) = (site.call.op, site.freedom.transforms);
+        let form = |reg: &Reg| if free { self.form(*reg, lane, fmt) } else { self.leaf(*reg, lane, fmt) };
+        let deep = free && operands.iter().any(|reg| self.is_computed(*reg, lane));
+        if op == Op::Ldexp {
+            let exponent = &self.columns[operands[1] as usize];
+            let by = i32::try_from(signed(32, exponent.bits[lane])).ok()?;
+            let known = *exponent.value(lane) == Value::Bits && by.abs() <= 1000;
+            let x = known.then(|| form(&operands[0]))?;
+            // Nothing is rounded but what underflows.
+            let small =
+                range(&self.columns[operands[0] as usize], lane, fmt).is_none_or(|x| direct::meets_small(fmt, x));
+            return Some((Form { degree: x.degree, ..x.times(Form::constant(2f64.powi(by)))? }, deep && small));
+        }
+        if !matches!(op, Op::FMix | Op::Reflect) {
+            return None;
+        }
+        let apart: SmallVec<[Form; 8]> = operands.iter().map(form).collect();
+        let whole = || operands.iter().map(|reg| self.leaf(*reg, lane, fmt)).collect::<SmallVec<[Form; 8]>>();
+        let form = formula(op, slot, &apart).or_else(|| formula(op, slot, &whole()))?;
+        Some((form, deep))
+    }
+
+    /// The form of a quotient, and whether an operand is computed itself; `None` where the divisor may be zero.
+    fn quotient(
+        &self,
+        site: &Site,
+        (dividend, divisor): (Reg, Reg),
+        lane: usize,
+        fmt: Fmt,
+        roundings: u32,
+    ) -> Option<(Form, bool)> {
+        let part = |reg: Reg| self.operand(site, Part::Factor, reg, lane, fmt);
+        let (mut a, mut b, whole) = (part(dividend), part(divisor), self.leaf(divisor, lane, fmt));
+        if a.too_long_with(&b) {
+            (a, b) = (self.leaf(dividend, lane, fmt), whole);
+        }
+        Some((a.over(&b, &whole, roundings)?, !a.is_leaf() || !b.is_leaf()))
+    }
+
+    /// Whether the divisor may be zero, and may be gone once the quotient is rearranged: `(a * b) / a` is `b`, and `(x + y) / y` is
+    /// `x / y + 1`.
+    fn may_lose_divisor(&self, site: &Site, (dividend, divisor): (Reg, Reg), lane: usize, fmt: Fmt) -> bool {
+        let (a, b, whole) =
+            (self.form(dividend, lane, fmt), self.form(divisor, lane, fmt), self.leaf(divisor, lane, fmt));
+        let zero = b.lo.min(whole.lo) <= 0.0 && b.hi.max(whole.hi) >= 0.0;
+        site.freedom.any() && zero && (!a.is_leaf() || !b.is_leaf()) && a.shares_with(&b)
+    }
+
+    /// The form of a sum of products, and whether there is something to be rearranged in it: a factor that is computed itself, or
+    /// one that two products have in common.
+    fn summed(&self, site: &Site, chain: &Chain, operands: &[Reg], lane: usize, fmt: Fmt) -> (Form, bool) {
+        let freedom = site.freedom;
+        let mut deep = freedom.contracts && operands.iter().any(|reg| self.is_computed(*reg, lane));
+        let mut sum: Option<Form> = None;
+        let mut products: SmallVec<[Form; 4]> = SmallVec::new();
+        for (a, b, negative) in chain {
+            let part = if b.is_some() { Part::Factor } else { Part::Summand };
+            let mut product = self.operand(site, part, operands[*a], lane, fmt);
+            deep |= !product.is_leaf();
+            if let Some(b) = b {
+                let other = self.operand(site, part, operands[*b], lane, fmt);
+                deep |= !other.is_leaf();
+                let long = || self.leaf(operands[*a], lane, fmt).mul(self.leaf(operands[*b], lane, fmt));
+                product = product.times(other).unwrap_or_else(long);
+            }
+            let summand = if *negative { product.neg() } else { product };
+            deep |= products.iter().any(|before| before.is_rearranged_with(&summand, freedom.transforms));
+            products.push(summand);
+            sum = Some(match sum {
+                None => summand,
+                Some(sum) => sum.add(product, *negative),
+            });
+        }
+        (sum.unwrap_or(Form::NONE), deep && freedom.any())
+    }
+}
+
+/// A lane of a register taken as it is computed.
+fn of_value(column: &Column, lane: usize, fmt: Fmt) -> Form {
+    let unbounded = (f64::NEG_INFINITY, f64::INFINITY);
+    let (lo, hi) = range(column, lane, fmt).map_or(unbounded, |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
+    Form::leaf(lo, hi)
+}
+
+/// How a value that may be any of several lanes of registers came about, if any of them is computed.
+pub(super) fn of_any<'a>(kind: Kind, lanes: impl Iterator<Item = (&'a Column, usize)> + Clone) -> Option<Form> {
+    let Kind::Float(fmt) = kind else { return None };
+    let mut forms = lanes.clone().filter_map(|(column, lane)| column.form(lane));
+    if !forms.any(|form| !form.is_leaf()) {
+        return None;
+    }
+    let form =
+        |(column, lane): (&Column, usize)| column.form(lane).copied().unwrap_or_else(|| of_value(column, lane, fmt));
+    lanes.map(form).reduce(Form::either)
+}
+
+/// The less or the greater of two values with the ranges that they lie between.
+fn extreme((x, a): (Form, Range), (y, b): (Form, Range), greatest: bool) -> (Form, Range) {
+    let range = if greatest { (a.0.max(b.0), a.1.max(b.1)) } else { (a.0.min(b.0), a.1.min(b.1)) };
+    let above = |one: Range, other: Range| one.0 >= other.1;
+    let form = match () {
+        () if above(a, b) => {
+            if greatest {
+                x
+            } else {
+                y
+            }
+        }
+        () if above(b, a) => {
+            if greatest {
+                y
+            } else {
+                x
+            }
+        }
+        () => x.either(y),
+    };
+    (form, range)
+}
+
+/// What an instruction that inherits its accuracy from a sum of products is; `None` of others, and where it is too long to be multiplied
+/// out.
+pub(super) fn formula(op: Op, slot: usize, x: &[Form]) -> Option<Form> {
+    match (op, x) {
+        (Op::FMix, [x, y, a]) => {
+            let rest = Form::constant(1.0).add(*a, true);
+            Some(x.times(rest)?.add(y.times(*a)?, false))
+        }
+        (Op::Reflect, _) => {
+            let n = x.len() / 2;
+            let products = (0..n).map(|k| x[k].times(x[n + k]));
+            let dot = products.reduce(|sum, product| Some(sum?.add(product?, false)))??;
+            Some(x[slot].add(Form::constant(2.0).times(dot)?.times(x[n + slot])?, true))
+        }
+        _ => None,
+    }
+}
