@@ -95,7 +95,7 @@ impl ModeLists {
 
     /// `default`, or SPIR-V names joined by `+`, none contradicting another.
     fn one(&self, at: &Place<'_>, name: &Text) -> Result<Modes, CaseError> {
-        Modes::from_names(name.get_ref().split('+').map(str::trim)).map_err(|error| match &error {
+        let modes = Modes::from_names(name.get_ref().split('+').map(str::trim)).map_err(|error| match &error {
             ModesError::Unknown { name: part, .. } => {
                 let valid = Modes::NAMES.into_iter().chain(["default"]).chain(self.0.keys().map(String::as_str));
                 at.unknown(name, "mode", part, valid)
@@ -103,7 +103,13 @@ impl ModeLists {
             ModesError::Exclusive { .. } => {
                 at.error(&name.span(), format!("`{}` combines modes: {error}", name.get_ref()))
             }
-        })
+        })?;
+        // Cases declare flags so, once for the module.
+        if modes.preserve_special && modes.fast_math.is_some() {
+            let what = "flags are declared by FPFastMathDefault, which excludes SignedZeroInfNanPreserve";
+            return Err(at.error(&name.span(), format!("`{}` combines modes: {what}", name.get_ref())));
+        }
+        Ok(modes)
     }
 }
 
@@ -475,6 +481,10 @@ mod tests {
                 "mine.toml:5: `DenormPreserve+DenormFlushToZero` combines",
             ),
             (block("modes = ['None+NoContraction']"), "mine.toml:5: `None+NoContraction` combines"),
+            (
+                block("modes = ['None+SignedZeroInfNanPreserve']"),
+                "mine.toml:5: `None+SignedZeroInfNanPreserve` combines modes: flags are declared by FPFastMathDefault",
+            ),
             (block("sources = ['image']"), "mine.toml:5: unknown source `image`; did you mean"),
             (block("sources = []"), "mine.toml:3: the block comes to no case"),
             (

@@ -117,6 +117,17 @@ impl Direct {
         // Each use of a denormal may be flushed on its own.
         let same = same && !(self.env.flush_operands && meets_denormals(self.from, a));
         let (less, equal, greater) = if same { (false, true, false) } else { (al < bh, al <= bh && bl <= ah, ah > bl) };
+        self.of_order(less, equal, greater)
+    }
+
+    /// The boolean results that a comparison with zero may have of a difference in this range.
+    pub(crate) fn compare_difference(&self, (lo, hi): Range) -> Option<(bool, bool)> {
+        let small = self.env.flush_operands && meets_denormals(self.from, (lo, hi));
+        self.of_order(lo < -1, small || (lo <= 0 && hi >= -1), hi > 0)
+    }
+
+    /// The boolean results of operands that may be in this order: false, true.
+    fn of_order(&self, less: bool, equal: bool, greater: bool) -> Option<(bool, bool)> {
         Some(match self.action {
             Action::Less => (equal || greater, less),
             Action::LessEqual => (greater, less || equal),

@@ -337,3 +337,44 @@ fn a_divisor_that_may_be_gone_may_be_zero() {
         assert!(word(&outcome, 1, 0).permits(0x4000_0000) == Some(false), "{body}");
     }
 }
+
+/// `x + a < b` may be `x < b - a`, and under a rounding mode a comparison or a rounding may take a product before it is rounded.
+#[test]
+fn what_compares_and_rounds_is_rearranged_with_its_operands() {
+    let compared = |modes: &[&str], decorations: &str, op: &str, first: &str, given: [f32; 3]| {
+        let body = format!("{first}\n%d = {op} %bool %m %c\n%r = OpSelect %uint %d %one %zero");
+        let outcome = outcome(modes, decorations, &body, given);
+        [0, 1].map(|value| word(&outcome, 1, 0).permits(value) == Some(true))
+    };
+    let (sum, product) = ("%m = OpFAdd %float %a %b", "%m = OpFMul %float %a %b");
+    let given = [1e8, -1e8, 0.3];
+    assert_eq!(compared(&[], "", "OpFOrdLessThan", sum, given), [true, true]);
+    for fixed in ["%d", "%m"] {
+        let decorations = format!("OpDecorate {fixed} NoContraction");
+        assert_eq!(compared(&[], &decorations, "OpFOrdLessThan", sum, given), [false, true], "{fixed}");
+    }
+    assert_eq!(compared(&[], "", "OpFOrdLessThan", sum, [1e8, -1e8, 300.0]), [false, true]);
+    // What is not rounded is no number of the format.
+    let [x, y] = [0.1f32, 1.1];
+    assert_eq!(compared(&["RoundingModeRTE"], "", "OpFOrdEqual", product, [x, y, x * y]), [true, true]);
+    let flags = "OpDecorate %d FPFastMathMode AllowContract";
+    assert_eq!(compared(&["0x0", "RoundingModeRTE"], flags, "OpFOrdEqual", product, [x, y, x * y]), [true, true]);
+    assert_eq!(compared(&["0x0", "RoundingModeRTE"], "", "OpFOrdEqual", product, [x, y, x * y]), [false, true]);
+    assert_eq!(compared(&["0x0", "RoundingModeRTE"], flags, "OpFOrdEqual", product, [1.5, 2.0, 3.0]), [false, true]);
+    // A little less than 3 is rounded to it.
+    let below = (1..1000u16).map(|k| (1.0 + f32::from(k) / 1024.0, 3.0 / (1.0 + f32::from(k) / 1024.0)));
+    let less = |(x, y): &(f32, f32)| x * y == 3.0 && f64::from(*x) * f64::from(*y) < 3.0;
+    let (x, y) = below.into_iter().find(less).expect("such factors");
+    let floor = format!("{product}\n%f = OpExtInst %float %glsl Floor %m");
+    let floored = |decorations: &str, given| of(&["RoundingModeRTE"], decorations, &floor, given);
+    assert!(permits(&floored("", [x, y, 0.0]), 1, 0, 2.0) && permits(&floored("", [x, y, 0.0]), 1, 0, 3.0));
+    assert!(!permits(&floored("OpDecorate %m NoContraction", [x, y, 0.0]), 1, 0, 2.0));
+    assert!(!permits(&floored("", [1.5, 2.0, 0.0]), 1, 0, 2.0), "3, exactly");
+    // A sum that is rounded to a half directly.
+    let half = "%m = OpFAdd %float %a %b
+        %h = OpFConvert %half %m
+        %f = OpFConvert %float %h";
+    let outcome = of(&["RoundingModeRTE"], "", half, [1.225_097_7, 2f32.powi(-30), 0.0]);
+    let [once, twice] = [0x3ce7u16, 0x3ce6].map(|bits| f32::from_bits(u32::from(bits - 0x3c00) << 13 | 0x3f80_0000));
+    assert!(permits(&outcome, 1, 0, once) && permits(&outcome, 1, 0, twice));
+}

@@ -74,7 +74,7 @@ pub struct Modes {
     /// `SignedZeroInfNanPreserve`.
     pub preserve_special: bool,
     /// The flags of float_controls2 if the module declares any (decoration or `FPFastMathDefault`), which then replace
-    /// all assumptions; excludes `preserve_special` and `no_contraction`.
+    /// all assumptions and `preserve_special`; excludes `no_contraction`.
     pub fast_math: Option<FastMath>,
     /// The `NoContraction` decoration.
     pub no_contraction: bool,
@@ -115,7 +115,8 @@ impl Modes {
     ///
     /// # Errors
     /// A name is unknown, or two exclude each other: `DenormPreserve` and `DenormFlushToZero`, `RoundingModeRTE` and
-    /// `RoundingModeRTZ`, flags of `FPFastMathMode` with `SignedZeroInfNanPreserve` or `NoContraction`, `None` with another flag.
+    /// `RoundingModeRTZ`, flags of `FPFastMathMode` with `NoContraction`, `None` with another flag. Flags of a decoration replace
+    /// `SignedZeroInfNanPreserve`, which a module may declare beside them; only `FPFastMathDefault` excludes it (SPV_KHR_float_controls2).
     pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Modes, ModesError> {
         const FLAGS: std::ops::Range<usize> = 7..Modes::NAMES.len();
         let mut modes = Modes::default();
@@ -135,7 +136,6 @@ impl Modes {
         let pairs = [
             (named("DenormPreserve"), named("DenormFlushToZero")),
             (named("RoundingModeRTE"), named("RoundingModeRTZ")),
-            (named("SignedZeroInfNanPreserve"), any),
             (named("NoContraction"), any),
             (named("None"), flag),
         ];
@@ -222,10 +222,10 @@ mod tests {
         let both = Modes::from_names(["denormpreserve", "RoundingModeRTE"]).expect("compatible");
         assert_eq!(both.names(), ["DenormPreserve", "RoundingModeRTE"]);
         assert!(Modes::from_names(["AllowTransform", "AllowContract", "NSZ"]).is_ok());
+        assert!(Modes::from_names(["SignedZeroInfNanPreserve", "NSZ"]).is_ok(), "an instruction that is decorated");
         for (first, second) in [
             ("DenormPreserve", "DenormFlushToZero"),
             ("RoundingModeRTE", "RoundingModeRTZ"),
-            ("SignedZeroInfNanPreserve", "NSZ"),
             ("NoContraction", "None"),
             ("None", "NotNaN"),
         ] {

@@ -69,7 +69,11 @@ impl Run<'_> {
     fn directly(&mut self, site: &Site, direct: Direct, operands: &[Reg], lane: usize) -> Option<Made> {
         let mut parts: SmallVec<[Parts; 3]> = SmallVec::new();
         for reg in operands {
-            parts.push(parts_of(&self.columns[*reg as usize], lane, direct.from)?);
+            let column = &self.columns[*reg as usize];
+            parts.push(match self.unrounded(site, *reg, lane, direct.from) {
+                Some(range) => [range].into_iter().collect(),
+                None => parts_of(column, lane, direct.from)?,
+            });
         }
         let same = match operands {
             [a, b] if a == b => true,
@@ -84,6 +88,9 @@ impl Run<'_> {
             let mut either = (false, false);
             for choice in &choices {
                 let (no, yes) = direct.compare(choice[0], choice[1], same)?;
+                either = (either.0 || no, either.1 || yes);
+            }
+            if let Some((no, yes)) = self.compared(site, direct, operands, lane) {
                 either = (either.0 || no, either.1 || yes);
             }
             return Some(match either {
@@ -145,6 +152,12 @@ impl Run<'_> {
         for (reg, kind) in operands.iter().zip(&site.operands) {
             let column = &self.columns[*reg as usize];
             let bits = column.bits[lane];
+            if let Kind::Float(fmt) = *kind
+                && let Some((lo, hi)) = self.unrounded(site, *reg, lane, fmt)
+            {
+                given.push(Operand::Set(Set::range(lo, hi)));
+                continue;
+            }
             given.push(match column.value(lane) {
                 Value::Bits => Operand::Bits(bits),
                 Value::Any(cause) => return (Value::Any(*cause), 0, Form::NONE),

@@ -1,17 +1,18 @@
 //! How results came about: what may be rearranged of the operations that made them.
 
 use super::Run;
-use super::float::{Made, arrangements, range};
+use super::float::{Made, arrangements, range, rearranged};
 use super::lanes::Column;
 use crate::direct::{self, Action, Direct, Range};
 use crate::form::Form;
 use crate::inst::Reg;
 use crate::integer::signed;
 use crate::outcome::CauseKind;
-use crate::round::value;
+use crate::round::{Real, value};
 use crate::site::{Chain, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{Floats, Value};
+use assay_float::Rank;
 use assay_precision::Op;
 use smallvec::SmallVec;
 
@@ -63,7 +64,8 @@ impl Run<'_> {
         }
         let leaf = self.leaf(reg, lane, fmt);
         if freedom.contracts {
-            return Form { id: leaf.id, ..Form::leaf(leaf.lo.min(form.lo), leaf.hi.max(form.hi)) };
+            let (lo, hi) = (unless_near(form.lo, leaf.lo), unless_near(form.hi, leaf.hi));
+            return Form { id: leaf.id, ..Form::leaf(leaf.lo.min(lo), leaf.hi.max(hi)) };
         }
         leaf
     }
@@ -102,6 +104,41 @@ impl Run<'_> {
         let fuses = direct.fusing_matters() && freedom.contracts;
         let widens = widens || (fuses && operands.iter().any(|reg| self.is_computed(*reg, lane)));
         Some(Arranged { form, widens })
+    }
+
+    /// What a comparison may give that is rearranged with its operands (`x + a < b` is `x < b - a`): false, true. `None` where there is
+    /// nothing to be rearranged. SPV_KHR_float_controls2 has its flags for "all core instructions which use any floating-point type for
+    /// either operands or result".
+    pub(super) fn compared(&self, site: &Site, direct: Direct, operands: &[Reg], lane: usize) -> Option<(bool, bool)> {
+        let [a, b] = *operands else { return None };
+        let freedom = site.freedom;
+        if !freedom.any() || !(self.is_computed(a, lane) || self.is_computed(b, lane)) {
+            return None;
+        }
+        let [x, y] = [a, b].map(|reg| self.operand(site, Part::Summand, reg, lane, direct.from));
+        let fuses = direct.fusing_matters() && freedom.contracts;
+        if !fuses && !x.is_rearranged_with(&y.neg(), freedom.transforms) {
+            return None;
+        }
+        let errors = if freedom.reorders { direct.errors() } else { (0.0, 0.0) };
+        match rearranged(x.add(y, true), direct.from, errors) {
+            Some(difference) => direct.compare_difference(difference),
+            None => Some((true, true)),
+        }
+    }
+
+    /// Where a computed operand of a conversion or a rounding function need not be rounded itself: all that it may be rounded to. SPIR-V,
+    /// `AllowContract`: "Rounding steps may be eliminated".
+    pub(super) fn unrounded(&self, site: &Site, reg: Reg, lane: usize, fmt: Fmt) -> Option<Range> {
+        if !site.freedom.contracts || !rounds(site.call.op) {
+            return None;
+        }
+        let column = &self.columns[reg as usize];
+        let form = column.form(lane).filter(|form| !form.is_leaf())?;
+        let computed = range(column, lane, fmt)?;
+        let exactly = (around(fmt, form.lo).0, around(fmt, form.hi).1);
+        let all = (computed.0.min(exactly.0), computed.1.max(exactly.1));
+        (all != computed).then_some(all)
     }
 
     /// How the magnitude, the least or the greatest of operands came about, at least one of which is computed: as that one which it is, if
@@ -245,6 +282,24 @@ impl Run<'_> {
         }
         (sum.unwrap_or(Form::NONE), deep && freedom.any())
     }
+}
+
+/// Whether it rounds its operand, to another format or to an integer.
+fn rounds(op: Op) -> bool {
+    use Op::{Ceil, ConvertFToS, ConvertFToU, FConvert, Floor, Fract, Round, RoundEven, Trunc};
+    matches!(op, Ceil | ConvertFToS | ConvertFToU | FConvert | Floor | Fract | Round | RoundEven | Trunc)
+}
+
+/// A number that a form is bounded by; the other one where it is that but for the bound's own rounding.
+fn unless_near(bound: f64, other: f64) -> f64 {
+    if (bound - other).abs() <= other.abs() * 2f64.powi(-48) { other } else { bound }
+}
+
+/// The neighbours of a number that a form is bounded by.
+fn around(fmt: Fmt, bound: f64) -> Range {
+    let (below, above) = Real::exact(bound).neighbours(fmt);
+    let is_one = |rank: &Rank| unless_near(bound, value(fmt, *rank)) != bound;
+    [below, above].into_iter().find(is_one).map_or((below, above), |rank| (rank, rank))
 }
 
 /// A lane of a register taken as it is computed.
