@@ -299,6 +299,11 @@ impl Direct {
         Some(Ranged { range: (lo, hi), zeros, overflows: infinite && self.env.not_inf })
     }
 
+    /// Whether no denormal is left.
+    pub(crate) fn flushes(&self) -> bool {
+        self.env.flush_results == Flush::Must
+    }
+
     /// Relative error of one operation, and what it may lose to underflow or a flush: see [`crate::form::Form::error`].
     pub(crate) fn errors(&self) -> (f64, f64) {
         errors(self.to, &self.env)

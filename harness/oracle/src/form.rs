@@ -43,6 +43,8 @@ pub(crate) struct Form {
     pub(crate) among: Factors,
     /// At least what one over the factors below 1 is, multiplied; of a sum, of itself.
     pub(crate) pit: f64,
+    /// What it is made of is no less in magnitude than this, but for zeros.
+    pub(crate) least: f64,
     /// The same, above 1 and below, of what is divided by.
     pub(crate) divided: (f64, f64),
     /// The summands, the first of them.
@@ -115,6 +117,7 @@ impl Form {
         factors: Factors::NONE,
         among: Factors::NONE,
         pit: 1.0,
+        least: f64::INFINITY,
         divided: (1.0, 1.0),
         summands: [Summand::ONE; TERMS as usize],
         again: 0,
@@ -130,7 +133,8 @@ impl Form {
         summands[0] = own;
         let (peak, pit) = (sum.max(1.0), least(lo, hi).recip().max(1.0));
         let factors = Factors::of(lo, hi);
-        Form { lo, hi, sum, peak, pit, factors, among: factors, summands, ..Form::NONE }
+        let least = if sum == 0.0 { f64::INFINITY } else { least(lo, hi) };
+        Form { lo, hi, sum, peak, pit, least, factors, among: factors, summands, ..Form::NONE }
     }
 
     /// A value that the program has as a constant.
@@ -196,6 +200,7 @@ impl Form {
             factors: self.factors.with(other.factors),
             among: self.among.with(other.among),
             pit: self.pit.max(other.pit),
+            least: self.least.min(other.least),
             divided: (self.divided.0.max(other.divided.0), self.divided.1.max(other.divided.1)),
             summands: longer.summands,
             again: self.again.max(other.again),
@@ -240,6 +245,7 @@ impl Form {
             factors: Factors::NONE,
             among: self.among.with(other.among),
             pit: least(lo, hi).recip().max(1.0),
+            least: self.least.min(other.least),
             divided: (self.divided.0.max(other.divided.0), self.divided.1.max(other.divided.1)),
             again: self.again.max(other.again),
             partners: self.partners.max(other.partners),
@@ -275,6 +281,7 @@ impl Form {
             factors: self.factors.with(other.factors),
             among,
             pit: up(self.pit * other.pit),
+            least: self.least.min(other.least),
             divided: (up(self.divided.0 * other.divided.0), up(self.divided.1 * other.divided.1)),
             again: self.again.saturating_add(other.again).saturating_add(again),
             partners: self.partners.max(other.partners),
@@ -306,7 +313,7 @@ impl Form {
         // What a divisor that is computed has in common with others is not followed.
         let factors = if divisor.is_leaf() { inverse.factors } else { Factors::MANY };
         let degree = (roundings + 1).saturating_mul(if divisor.terms == 1 { divisor.degree } else { 1 });
-        Some(self.mul(Form { degree, factors, among: factors, ..inverse }))
+        Some(self.mul(Form { degree, factors, among: factors, least: divisor.least, ..inverse }))
     }
 
     /// Whether a product with another one would be too long to be multiplied out.
@@ -314,6 +321,11 @@ impl Form {
         let terms = u64::from(self.terms) * u64::from(other.terms);
         let distributes = self.terms > 1 || other.terms > 1;
         (distributes && terms > u64::from(TERMS)) || self.degree + other.degree > DEGREE
+    }
+
+    /// Whether a part of it may be less than this in magnitude, if it is a product.
+    pub(crate) fn may_be_below(&self, magnitude: f64) -> bool {
+        self.terms == 1 && self.pit.recip() < magnitude
     }
 
     /// The error of any arrangement: `unit` is the relative error of one operation, `lost` what an operation may lose to

@@ -378,3 +378,38 @@ fn what_compares_and_rounds_is_rearranged_with_its_operands() {
     let [once, twice] = [0x3ce7u16, 0x3ce6].map(|bits| f32::from_bits(u32::from(bits - 0x3c00) << 13 | 0x3f80_0000));
     assert!(permits(&outcome, 1, 0, once) && permits(&outcome, 1, 0, twice));
 }
+
+/// "The denormalized result must be flushed to zero", in whatever order a product is computed.
+#[test]
+fn a_product_is_rounded_or_flushed() {
+    let body = "%m = OpFMul %float %a %a
+        %n = OpFMul %float %m %b
+        %f = OpFMul %float %n %c";
+    let tiny = |exponent: i32| 2f32.powi(exponent);
+    let given = [tiny(-60), 1.5, tiny(-10)];
+    let product = 1.5 * tiny(-130);
+    let flushed = of(&["DenormFlushToZero"], "", body, given);
+    assert!(permits(&flushed, 1, 0, 0.0) && !permits(&flushed, 1, 0, product) && !permits(&flushed, 1, 0, tiny(-126)));
+    let either = of(&[], "", body, given);
+    assert!(permits(&either, 1, 0, 0.0) && permits(&either, 1, 0, product));
+    assert!(!permits(&either, 1, 0, 1.25 * tiny(-130)) && !permits(&either, 1, 0, tiny(-126)));
+    // Parts of it may be flushed where the whole is not.
+    let outcome = of(&[], "", body, [tiny(-70), 1.5, tiny(30)]);
+    assert!(permits(&outcome, 1, 0, 0.0) && permits(&outcome, 1, 0, 1.5 * tiny(-110)));
+    assert!(!permits(&outcome, 1, 0, tiny(-110)));
+    // An operand that is denormal may be what is left: `a + b - a`.
+    let sum = "%m = OpFAdd %float %a %b\n%f = OpFSub %float %m %a";
+    assert!(permits(&of(&["DenormFlushToZero"], "", sum, [1.0, tiny(-130), 0.0]), 1, 0, tiny(-130)));
+}
+
+#[test]
+fn two_negations_flush_nothing() {
+    let once = "%f = OpFNegate %float %a";
+    let twice = "%m = OpFNegate %float %a\n%f = OpFNegate %float %m";
+    let x = 1.5 * 2f32.powi(-130);
+    let of = |decorations: &str, body: &str| of(&["DenormFlushToZero"], decorations, body, [x, 0.0, 0.0]);
+    assert!(permits(&of("", once), 1, 0, 0.0) && !permits(&of("", once), 1, 0, -x));
+    assert!(permits(&of("", twice), 1, 0, 0.0) && permits(&of("", twice), 1, 0, x));
+    assert!(!permits(&of("", twice), 1, 0, -x) && !permits(&of("", twice), 1, 0, 2.0 * x));
+    assert!(!permits(&of("OpDecorate %f NoContraction", twice), 1, 0, x));
+}

@@ -3,7 +3,7 @@
 use super::Run;
 use super::forms::Arranged;
 use super::lanes::{Column, Lanes};
-use crate::direct::{Direct, Range};
+use crate::direct::{self, Direct, Range};
 use crate::few::Few;
 use crate::form::Form;
 use crate::inst::Reg;
@@ -125,7 +125,7 @@ impl Run<'_> {
                 Some(all) if site.call.rules == Rules::Wgsl && direct.finish(all).is_some_and(|r| r.overflows) => {
                     return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
                 }
-                Some(all) => floats = self.widened(floats, all, direct),
+                Some(all) => floats = self.widened(floats, (all, form), direct),
                 None => return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE)),
             }
         }
@@ -134,14 +134,15 @@ impl Run<'_> {
     }
 
     /// What is computed, and what rearranging may make of it.
-    fn widened(&mut self, floats: Floats, all: Range, direct: Direct) -> Floats {
+    fn widened(&mut self, floats: Floats, (all, form): (Range, Form), direct: Direct) -> Floats {
+        let fmt = floats.fmt;
         match direct.finish(all) {
             Some(more) => {
                 self.readings_differ |= more.overflows;
-                let more = Floats { zeros: more.zeros, ..Floats::range(floats.fmt, more.range.0, more.range.1) };
-                floats.union(&more)
+                let zeros = more.zeros || form.may_be_below(least_normal(fmt));
+                floats.union(&Floats { zeros, ..Floats::range(fmt, more.range.0, more.range.1) })
             }
-            None => floats.union(&Floats { zeros: true, ..Floats::range(floats.fmt, all.0, all.1) }),
+            None => floats.union(&with_zeros(fmt, form, all, direct.flushes())),
         }
     }
 
@@ -337,10 +338,30 @@ pub(super) fn arrangements(site: &Site, form: Form, fmt: Fmt, errors: (f64, f64)
     }
 }
 
+/// Twice the smallest normal number: what is less, but for some roundings, may be flushed.
+pub(super) fn least_normal(fmt: Fmt) -> f64 {
+    2f64.powi(fmt.format().min_normal_exponent() + 1)
+}
+
+/// What rearranging leaves between these, where zeros and denormals are near. If they are flushed, "the denormalized result must be flushed
+/// to zero", none is left but where all operations may have been, of an operand that is one.
+pub(super) fn with_zeros(fmt: Fmt, form: Form, (lo, hi): Range, flushes: bool) -> Floats {
+    let edge = fmt.format().min_normal();
+    let zeros = Floats::range(fmt, -1, 0);
+    if !flushes || form.least < least_normal(fmt) / 2.0 || !direct::meets_denormals(fmt, (lo, hi)) {
+        return Floats { zeros: true, ..Floats::range(fmt, lo, hi) };
+    }
+    let below = (lo < -edge).then(|| Floats::range(fmt, lo, hi.min(-1 - edge)));
+    let above = (hi >= edge).then(|| Floats::range(fmt, lo.max(edge), hi));
+    [below, above].into_iter().flatten().fold(zeros, |all, part| all.union(&part))
+}
+
 /// The values within a chain's error of its exact value; `None` if some arrangement may overflow on the way.
 pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Option<Range> {
-    let error = form.error(unit, lost);
     let format = fmt.format();
+    // A product one of whose parts is flushed is zero, which its callers add.
+    let lost = if form.terms == 1 { 2f64.powi(format.quantum()) } else { lost };
+    let error = form.error(unit, lost);
     let max = value(fmt, format.max_finite());
     // A bound that is a NaN, of nothing times something without a bound, is none: it must not get lost in a maximum.
     let fits = |bound: f64| bound < max;

@@ -1,7 +1,7 @@
 //! How results came about: what may be rearranged of the operations that made them.
 
 use super::Run;
-use super::float::{Made, arrangements, range, rearranged};
+use super::float::{Made, arrangements, least_normal, range, rearranged, with_zeros};
 use super::lanes::Column;
 use crate::direct::{self, Action, Direct, Range};
 use crate::form::Form;
@@ -13,7 +13,7 @@ use crate::site::{Chain, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{Floats, Value};
 use assay_float::Rank;
-use assay_precision::Op;
+use assay_precision::{Flush, Op};
 use smallvec::SmallVec;
 
 /// How a result came about.
@@ -179,7 +179,13 @@ impl Run<'_> {
         }
         let env = site.reference.environment(slot);
         let found = match site.chain(slot) {
-            Some(chain) => Some(self.summed(site, &chain, operands, lane, fmt)),
+            Some(chain) => {
+                let (form, deep) = self.summed(site, &chain, operands, lane, fmt);
+                // Two negations are none, which flushes nothing: one of them is an operation like a product.
+                let lost = env.flush_results == Flush::Must && form.is_leaf() && form.least < least_normal(fmt);
+                let negated = lost && site.call.op == Op::FNegate;
+                Some((if negated { form.mul(Form::constant(1.0)) } else { form }, deep))
+            }
             None if site.call.op == Op::FDiv => {
                 let by = (operands[0], operands[1]);
                 if self.may_lose_divisor(site, by, lane, fmt) {
@@ -192,9 +198,12 @@ impl Run<'_> {
         let Some((form, true)) = found else { return (result, bits, found.map_or(leaf, |(form, _)| form)) };
         match arrangements(site, form, fmt, direct::errors(fmt, &env)) {
             Some((lo, hi)) => {
-                let more = Floats { zeros: true, ..Floats::range(fmt, lo, hi) };
-                let near_zero = direct::meets_small(fmt, (lo, hi));
-                let more = if near_zero { more } else { Floats { zeros: false, ..more } };
+                let near_zero = direct::meets_small(fmt, (lo, hi)) || form.may_be_below(least_normal(fmt));
+                let more = if near_zero {
+                    with_zeros(fmt, form, (lo, hi), env.flush_results == Flush::Must)
+                } else {
+                    Floats::range(fmt, lo, hi)
+                };
                 let (value, bits) = Value::of_floats(floats.union(&more));
                 (value, bits, form)
             }
