@@ -25,8 +25,8 @@
 //! Sums, products, comparisons, minima and conversions of ordinary 16- and 32-bit operands are done in `f64` with directed
 //! rounding; everything else goes to the precision table (`assay_precision`), sets over sets included. Ranges that an operation
 //! returns are kept as ranges: what an implementation returns lies in them, not all of them need be attainable. Several ranges stay
-//! apart: an operation is done on each choice of one range of every operand, and beyond what the table does so on their hulls. What
-//! rearranging a chain may give is always one range.
+//! apart: an operation is done on each choice of one range of every operand, and beyond what the table does so on their hulls. Where nothing
+//! may be rearranged and the members are few, each is a range of its own. What rearranging a chain may give is one range, but for zeros.
 //!
 //! *One value used twice* is known by number: `x - x` is zero, `x * x` no product of two independent values. This is about
 //! the results of instructions, copied or kept in variables; the same expression computed twice is two values.
@@ -40,11 +40,13 @@
 //! power of two, and memory, as long as an invocation loads what it stored itself and nobody has written since. Of several values that one
 //! may be, it came about as any of them. An operation is rearranged with those that produce its operands as its own flags allow: what is
 //! only contracted has operands between what they are rounded to and what they are; what is only reordered is neither fused nor multiplied
-//! out. Producers need no flags, but `NoContraction` ends a chain. A quotient is not determined if its divisor may be zero and may be gone
+//! out. Producers need no flags, but `NoContraction` ends a chain. A comparison is rearranged like the difference of its operands;
+//! conversions and rounding functions may take a product before it is rounded. A product is rounded as often as it has operations, or
+//! zero where a part of it may be flushed. A quotient is not determined if its divisor may be zero and may be gone
 //! once it is rearranged. Its limits, all of them on the side of sets that are too small:
 //!
 //! * a product of sums is multiplied out if that gives at most 8 summands; longer ones are taken as they are computed;
-//! * roots, conversions and the inherited instructions of GLSL.std.450 but `Fma`, `FMix`, `Cross` and `Reflect` end a chain; a sum that is
+//! * roots, rounding functions, conversions and the inherited instructions of GLSL.std.450 but `Fma`, `FMix`, `Cross` and `Reflect` end a chain; a sum that is
 //!   divided by is taken as it is computed;
 //! * so does what goes through images and atomics, or is stored or loaded only perhaps;
 //! * that a sum may be a product of sums is noticed by differences of squares, and sums and differences of cubes, among its first 8 summands.

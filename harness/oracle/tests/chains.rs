@@ -413,3 +413,24 @@ fn two_negations_flush_nothing() {
     assert!(!permits(&of("", twice), 1, 0, -x) && !permits(&of("", twice), 1, 0, 2.0 * x));
     assert!(!permits(&of("OpDecorate %f NoContraction", twice), 1, 0, x));
 }
+
+/// What is computed as written has the results that its operands' few values have, not all between them.
+#[test]
+fn few_values_stay_few_where_nothing_is_rearranged() {
+    let body = "%s = OpFAdd %float %a %b
+        %d = OpFSub %float %s %a
+        %f = OpFSub %float %b %d";
+    let fixed = "OpDecorate %s NoContraction
+        OpDecorate %d NoContraction
+        OpDecorate %f NoContraction";
+    for (modes, decorations) in [(&[][..], fixed), (&["0x0"][..], "")] {
+        let outcome = of(modes, decorations, body, [1e8, 1.0, 0.0]);
+        for (value, permitted) in [(1.0, true), (-7.0, true), (0.0, false), (-3.0, false), (0.5, false)] {
+            assert_eq!(permits(&outcome, 1, 0, value), permitted, "{value} {modes:?}");
+        }
+    }
+    let half = "%h = OpFConvert %half %a\n%f = OpFConvert %float %h";
+    let outcome = of(&["0x0"], "", half, [1.000_1, 0.0, 0.0]);
+    assert!(permits(&outcome, 1, 0, 1.0) && permits(&outcome, 1, 0, 1.0 + 2f32.powi(-10)));
+    assert!(!permits(&outcome, 1, 0, 1.000_1) && !permits(&outcome, 1, 0, 1.000_5));
+}

@@ -75,6 +75,9 @@ impl Run<'_> {
                 None => parts_of(column, lane, direct.from)?,
             });
         }
+        if !site.freedom.any() {
+            parts = one_by_one(parts);
+        }
         let same = match operands {
             [a, b] if a == b => true,
             [a, b] => {
@@ -293,6 +296,17 @@ fn parts_of(column: &Column, lane: usize, fmt: Fmt) -> Option<Parts> {
         Value::Few(few) => Some(points(few, fmt)?.into_iter().map(|rank| (rank, rank)).collect()),
         _ => range(column, lane, fmt).map(|range| [range].into_iter().collect()),
     }
+}
+
+/// Every member a part of its own, if there are not too many choices of them: after an operation that is computed as written its results
+/// need not be neighbours. What is rearranged may lie between them, too.
+fn one_by_one(parts: SmallVec<[Parts; 3]>) -> SmallVec<[Parts; 3]> {
+    let members = |operand: &Parts| operand.iter().map(|(lo, hi)| hi - lo + 1).fold(0i64, i64::saturating_add);
+    if parts.iter().map(members).fold(1i64, i64::saturating_mul) > CHOICES as i64 {
+        return parts;
+    }
+    let single = |operand: Parts| operand.iter().flat_map(|(lo, hi)| *lo..=*hi).map(|rank| (rank, rank)).collect();
+    parts.into_iter().map(single).collect()
 }
 
 /// Every choice of parts, one of each operand; the same of both if they are one value. `None` if they are too many.
