@@ -2,7 +2,7 @@
 
 mod support;
 
-use assay_oracle::{CauseKind, Outcome, Program, SpecValues};
+use assay_oracle::{CauseKind, Expected, Outcome, Program, SpecValues};
 use support::*;
 
 /// Runs one invocation that has the floats `%a`, `%b` and `%c`; `body` makes the word `%r` of them, which is written. `modes` are execution
@@ -354,6 +354,9 @@ fn what_compares_and_rounds_is_rearranged_with_its_operands() {
         assert_eq!(compared(&[], &decorations, "OpFOrdLessThan", sum, given), [false, true], "{fixed}");
     }
     assert_eq!(compared(&[], "", "OpFOrdLessThan", sum, [1e8, -1e8, 300.0]), [false, true]);
+    let itself = "%m = OpFAdd %float %a %b\n%n = OpFAdd %float %m %a\n%d = OpFUnordNotEqual %bool %n %n
+        %r = OpSelect %uint %d %one %zero";
+    assert_eq!(word(&outcome(&[], "", itself, given), 1, 0), Expected::Exact(0));
     // What is not rounded is no number of the format.
     let [x, y] = [0.1f32, 1.1];
     assert_eq!(compared(&["RoundingModeRTE"], "", "OpFOrdEqual", product, [x, y, x * y]), [true, true]);

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod bundles;
+mod chains;
 mod equivalence;
 mod images;
 mod planted;

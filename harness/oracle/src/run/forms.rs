@@ -89,10 +89,11 @@ impl Run<'_> {
                 (a.add(b, true), a.is_rearranged_with(&b.neg(), freedom.transforms))
             }
             (Action::Mul, [a, b]) => {
-                let (x, y) =
-                    (self.operand(site, Part::Factor, *a, lane, fmt), self.operand(site, Part::Factor, *b, lane, fmt));
-                let long = || self.leaf(*a, lane, fmt).mul(self.leaf(*b, lane, fmt));
-                (x.times(y).unwrap_or_else(long), !x.is_leaf() || !y.is_leaf())
+                let [mut x, mut y] = [a, b].map(|reg| self.operand(site, Part::Factor, *reg, lane, fmt));
+                if x.too_long_with(&y) {
+                    [x, y] = [a, b].map(|reg| self.leaf(*reg, lane, fmt));
+                }
+                (x.mul(y), !x.is_leaf() || !y.is_leaf())
             }
             (Action::Div, [a, b]) => self.quotient(site, (*a, *b), lane, fmt, direct.roundings_of_division())?,
             (Action::Neg, [a]) => (summand(*a).neg(), false),
@@ -116,6 +117,9 @@ impl Run<'_> {
             return None;
         }
         let [x, y] = [a, b].map(|reg| self.operand(site, Part::Summand, reg, lane, direct.from));
+        if x.id != 0 && x.id == y.id {
+            return None;
+        }
         let fuses = direct.fusing_matters() && freedom.contracts;
         if !fuses && !x.is_rearranged_with(&y.neg(), freedom.transforms) {
             return None;
