@@ -355,8 +355,12 @@ pub(crate) fn requires_nothing(op: Op, mut x: impl Iterator<Item = f64>, lanes: 
     if !has_such_rules(lanes) {
         return false;
     }
+    // Of a denormal that may be flushed, these require as much as of a zero, of which they are not defined or divide by it.
+    let flushed = |x: f64| (x != 0.0) & (x < lanes.grid.min_normal);
     // Of a NaN nothing is required either.
     match op {
+        Op::Log | Op::Log2 | Op::InverseSqrt if lanes.env.flush_operands => x.all(|x| !(x >= 0.0) || flushed(x)),
+        Op::Sqrt if lanes.env.flush_inside => x.all(|x| !(x >= 0.0) || flushed(x)),
         Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => x.all(|x| !(x >= 0.0)),
         Op::Sin | Op::Cos | Op::Tan => x.all(|x| !(x.abs() <= std::f64::consts::PI)),
         Op::Asin | Op::Acos | Op::Atanh => x.all(|x| !(x.abs() <= 1.0)),
