@@ -355,17 +355,19 @@ pub(crate) fn requires_nothing(op: Op, mut x: impl Iterator<Item = f64>, lanes: 
     if !has_such_rules(lanes) {
         return false;
     }
+    // Of a NaN nothing is required either.
+    let below = |x: f64| (x < 0.0) | x.is_nan();
+    let beyond = |x: f64, limit: f64| (x.abs() > limit) | x.is_nan();
     // Of a denormal that may be flushed, these require as much as of a zero, of which they are not defined or divide by it.
     let flushed = |x: f64| (x != 0.0) & (x < lanes.grid.min_normal);
-    // Of a NaN nothing is required either.
     match op {
-        Op::Log | Op::Log2 | Op::InverseSqrt if lanes.env.flush_operands => x.all(|x| !(x >= 0.0) || flushed(x)),
-        Op::Sqrt if lanes.env.flush_inside => x.all(|x| !(x >= 0.0) || flushed(x)),
-        Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => x.all(|x| !(x >= 0.0)),
-        Op::Sin | Op::Cos | Op::Tan => x.all(|x| !(x.abs() <= std::f64::consts::PI)),
-        Op::Asin | Op::Acos | Op::Atanh => x.all(|x| !(x.abs() <= 1.0)),
+        Op::Log | Op::Log2 | Op::InverseSqrt if lanes.env.flush_operands => x.all(|x| below(x) | flushed(x)),
+        Op::Sqrt if lanes.env.flush_inside => x.all(|x| below(x) | flushed(x)),
+        Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => x.all(below),
+        Op::Sin | Op::Cos | Op::Tan => x.all(|x| beyond(x, std::f64::consts::PI)),
+        Op::Asin | Op::Acos | Op::Atanh => x.all(|x| beyond(x, 1.0)),
         // The exponential overflows, and of Tanh the divisor is beyond what a precision is stated for.
-        Op::Sinh | Op::Cosh | Op::Tanh => x.all(|x| !(x.abs() <= 90.0)),
+        Op::Sinh | Op::Cosh | Op::Tanh => x.all(|x| beyond(x, 90.0)),
         Op::Asinh => x.all(|x| !(x > ASINH_LOST && x < SQUARE_OVERFLOWS)),
         Op::Acosh => x.all(|x| !(1.0..SQUARE_OVERFLOWS).contains(&x)),
         _ => false,

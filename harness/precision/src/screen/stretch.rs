@@ -522,7 +522,8 @@ mod tests {
                         let lanes: Lane = std::array::from_fn(|i| f64::from(f32::from_bits(operands[i])));
                         let point = screen.of_one_single(Fill(&lanes)).expect("a function");
                         groups += 1;
-                        for i in (0..LANES).filter(|&i| !(parabola.bound <= point.bound[i]) || point.any[i] != 0.0) {
+                        let holds = |i: usize| parabola.bound <= point.bound[i] && point.any[i] == 0.0;
+                        for i in (0..LANES).filter(|&i| !holds(i)) {
                             let margin = margin_of_next(&reference, lanes[i], &point, i);
                             let permitted = margin.is_some_and(|(off, certain)| certain <= off / parabola.bound);
                             assert!(permitted, "{op} {mode} of {:e}: {margin:?}, {:e}", lanes[i], parabola.bound);
