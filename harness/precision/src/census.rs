@@ -269,7 +269,8 @@ impl Checker {
         census.add(Verdict::Unchecked, swept.settled.unchecked);
         let greatest = if exaggerates { swept.settled.worst.min(nearby) } else { swept.settled.worst };
         census.profile.add_sweep(scalar, operand, swept.sampled, greatest);
-        Some(swept.settled.worst)
+        // As tolerated as it was here, it must not be looked at again for the worst.
+        Some(if exaggerates { swept.settled.worst / EXAGGERATED } else { swept.settled.worst })
     }
 
     /// Checks a group of invocations; says the greatest quick margin among those that passed.
