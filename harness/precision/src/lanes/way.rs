@@ -3,7 +3,7 @@
 use super::arithmetic::{Grid, LANES, SLACK, greatest, power_of_two};
 
 /// One way through a formula. `EITHER`: correctly rounded operations may return either neighbour. `ALONG`: what holds for every operand of
-/// a group of consecutive ones, see [`along`].
+/// a group of consecutive ones, see [`super::inner::along`].
 #[derive(Clone, Copy)]
 pub(super) struct Way<const EITHER: bool, const ALONG: bool> {
     pub(super) grid: Grid,

@@ -169,6 +169,38 @@ mod tests {
         assert!(settled[0] > 10_000 && settled[0] > 8 * settled[1], "{settled:?}");
     }
 
+    /// Groups of which nothing is said to be required, by where their operands lie: the certain way says so of each.
+    #[test]
+    fn what_requires_nothing_is_not_checked() {
+        let mut groups = 0;
+        for (op, mode) in Op::ALL.iter().flat_map(|&op| ["", "DenormFlushToZero", "DenormPreserve"].map(|m| (op, m))) {
+            let modes = if mode.is_empty() { Modes::default() } else { Modes::default().with(mode).expect("a mode") };
+            let Ok(call) = Call::new(op, Scalar::Float(F32), Shape::Scalar, None, modes) else { continue };
+            let reference = call.reference();
+            let Some(screen) = reference.slots.first().and_then(Screen::new).filter(Screen::is_of_one_single) else {
+                continue;
+            };
+            // Denormals, beyond the ends of domains, infinities and NaNs.
+            for start in
+                [1, 0x12_3456, 0x7f_ff80, 0x3f80_0001, 0x4049_0fdb, 0x42c8_0000, 0x5f80_0000, 0x7f80_0001, 0x7fff_ff80]
+            {
+                for start in [start, start | 1 << 31] {
+                    let operands: [u32; LANES] = std::array::from_fn(|i| start + i as u32);
+                    let values = operands.iter().map(|&bits| f64::from(f32::from_bits(bits)));
+                    if !inner::requires_nothing(op, values, &screen.lanes()) {
+                        continue;
+                    }
+                    groups += 1;
+                    for x in [operands[0], operands[77], operands[127]] {
+                        let verdict = reference.judge(0, &[x.into()], 0x3f80_0000).verdict;
+                        assert_eq!(verdict, crate::Verdict::Unchecked, "{op} {mode} of {x:#010x}");
+                    }
+                }
+            }
+        }
+        assert!(groups > 100, "{groups}");
+    }
+
     /// What the host's functions give, the same in another value's place, and a few ulp off.
     fn devices(op: Op, operands: &[u32; LANES]) -> [[u32; LANES]; 3] {
         let function: fn(f32) -> f32 = match op {
