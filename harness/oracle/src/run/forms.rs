@@ -337,23 +337,12 @@ pub(super) fn of_any<'a>(kind: Kind, lanes: impl Iterator<Item = (&'a Column, us
 /// The less or the greater of two values with the ranges that they lie between.
 fn extreme((x, a): (Form, Range), (y, b): (Form, Range), greatest: bool) -> (Form, Range) {
     let range = if greatest { (a.0.max(b.0), a.1.max(b.1)) } else { (a.0.min(b.0), a.1.min(b.1)) };
-    let above = |one: Range, other: Range| one.0 >= other.1;
-    let form = match () {
-        () if above(a, b) => {
-            if greatest {
-                x
-            } else {
-                y
-            }
-        }
-        () if above(b, a) => {
-            if greatest {
-                y
-            } else {
-                x
-            }
-        }
-        () => x.either(y),
+    let form = match (a.0 >= b.1, b.0 >= a.1) {
+        (true, _) if greatest => x,
+        (true, _) => y,
+        (_, true) if greatest => y,
+        (_, true) => x,
+        _ => x.either(y),
     };
     (form, range)
 }
