@@ -20,6 +20,7 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
             format!("%flags = OpConstant %uint {}", flags[0]),
         ),
     };
+    let bound = decorated(&["%in", "%out", "%kept"]);
     let text = format!(
         "OpCapability Shader
         OpCapability Float16
@@ -30,18 +31,7 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
         OpEntryPoint GLCompute %main \"main\" %in %out %kept %shared
         OpExecutionMode %main LocalSize 1 1 1
         {declared}{default}
-        OpDecorate %floats ArrayStride 4
-        OpDecorate %words ArrayStride 4
-        OpDecorate %fblock Block
-        OpMemberDecorate %fblock 0 Offset 0
-        OpDecorate %ublock Block
-        OpMemberDecorate %ublock 0 Offset 0
-        OpDecorate %in DescriptorSet 0
-        OpDecorate %in Binding 0
-        OpDecorate %out DescriptorSet 0
-        OpDecorate %out Binding 1
-        OpDecorate %kept DescriptorSet 0
-        OpDecorate %kept Binding 2
+        {bound}
         {decorations}
         %void = OpTypeVoid
         %fn = OpTypeFunction %void
@@ -66,14 +56,7 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
         %f2 = OpConstant %float 2
         %tenth = OpConstant %float 0.1
         %true = OpConstantTrue %bool
-        %floats = OpTypeRuntimeArray %float
-        %words = OpTypeRuntimeArray %uint
-        %fblock = OpTypeStruct %floats
-        %ublock = OpTypeStruct %words
-        %fblocks = OpTypePointer StorageBuffer %fblock
-        %ublocks = OpTypePointer StorageBuffer %ublock
-        %pfloat = OpTypePointer StorageBuffer %float
-        %puint = OpTypePointer StorageBuffer %uint
+        {BLOCKS}
         %wfloat = OpTypePointer Workgroup %float
         %in = OpVariable %fblocks StorageBuffer
         %out = OpVariable %ublocks StorageBuffer

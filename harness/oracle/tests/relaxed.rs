@@ -10,23 +10,13 @@ use support::*;
 /// A shader of one invocation. Of `%fa` it has the float `%x`, of `%ua` the words `%u` and `%v`; `body` makes the word `%r` of them,
 /// which is written. What is declared besides, and functions beside `%main`.
 fn shader(decorations: &str, declared: &str, functions: &str, body: &str) -> Module {
+    let bound = decorated(&["%fa", "%ua", "%out"]);
     spirv(&format!(
         "OpCapability Shader
         OpMemoryModel Logical GLSL450
         OpEntryPoint GLCompute %main \"main\"
         OpExecutionMode %main LocalSize 1 1 1
-        OpDecorate %floats ArrayStride 4
-        OpDecorate %words ArrayStride 4
-        OpDecorate %fblock Block
-        OpMemberDecorate %fblock 0 Offset 0
-        OpDecorate %ublock Block
-        OpMemberDecorate %ublock 0 Offset 0
-        OpDecorate %fa DescriptorSet 0
-        OpDecorate %fa Binding 0
-        OpDecorate %ua DescriptorSet 0
-        OpDecorate %ua Binding 1
-        OpDecorate %out DescriptorSet 0
-        OpDecorate %out Binding 2
+        {bound}
         {decorations}
         %void = OpTypeVoid
         %fn = OpTypeFunction %void
@@ -38,14 +28,7 @@ fn shader(decorations: &str, declared: &str, functions: &str, body: &str) -> Mod
         %zero = OpConstant %uint 0
         %one = OpConstant %uint 1
         %true = OpConstantTrue %bool
-        %floats = OpTypeRuntimeArray %float
-        %words = OpTypeRuntimeArray %uint
-        %fblock = OpTypeStruct %floats
-        %ublock = OpTypeStruct %words
-        %fblocks = OpTypePointer StorageBuffer %fblock
-        %ublocks = OpTypePointer StorageBuffer %ublock
-        %pfloat = OpTypePointer StorageBuffer %float
-        %puint = OpTypePointer StorageBuffer %uint
+        {BLOCKS}
         %local = OpTypePointer Function %float
         %fa = OpVariable %fblocks StorageBuffer
         %ua = OpVariable %ublocks StorageBuffer

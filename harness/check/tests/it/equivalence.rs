@@ -1,6 +1,6 @@
 //! Two translations of a shader.
 
-use crate::support::{Synthetic, wgsl};
+use crate::support::{Synthetic, on_words_as, wgsl};
 use assay_check::{Check, ImageForm, Options, Subject, against, load_translation, options_of_translation};
 use assay_runner::{CheckResult, Status};
 
@@ -215,37 +215,15 @@ fn constants_are_given_to_both() {
 #[test]
 fn what_a_translation_lacks_is_left_out() {
     let source = |entry: &str, names: &str, factor: &str| {
-        let text = format!(
-            "OpCapability Shader
-            OpMemoryModel Logical GLSL450
-            OpEntryPoint GLCompute %main \"{entry}\" %data
-            OpExecutionMode %main LocalSize 1 1 1
-            {names}
-            OpDecorate %words ArrayStride 4
-            OpDecorate %block Block
-            OpMemberDecorate %block 0 Offset 0
-            OpDecorate %data DescriptorSet 0
-            OpDecorate %data Binding 0
-            %void = OpTypeVoid
-            %fn = OpTypeFunction %void
-            %uint = OpTypeInt 32 0
-            %zero = OpConstant %uint 0
-            {factor}
-            %words = OpTypeRuntimeArray %uint
-            %block = OpTypeStruct %words
-            %blocks = OpTypePointer StorageBuffer %block
-            %element = OpTypePointer StorageBuffer %uint
-            %data = OpVariable %blocks StorageBuffer
-            %main = OpFunction %void None %fn
+        let main = "%main = OpFunction %void None %fn
             %start = OpLabel
-            %to = OpAccessChain %element %data %zero %zero
+            %to = OpAccessChain %elements %data %zero %zero
             %old = OpLoad %uint %to
             %new = OpIMul %uint %old %factor
             OpStore %to %new
             OpReturn
-            OpFunctionEnd"
-        );
-        Subject::read("scaled.spvasm", text.as_bytes()).unwrap()
+            OpFunctionEnd";
+        on_words_as(entry, 1, [names, factor], main)
     };
     let given = "OpName %factor \"scale\"\nOpName %data \"data\"\nOpDecorate %factor SpecId 4";
     let this = source("main", given, "%factor = OpSpecConstant %uint 3");

@@ -82,11 +82,17 @@ pub(crate) fn wgsl(text: &str) -> Subject {
 /// A shader in SPIR-V of so many invocations, with a buffer of words `%data` and the local index `%id`: what is declared besides, and the
 /// functions, `%main` among them.
 pub(crate) fn on_words(invocations: u32, declared: &str, functions: &str) -> Subject {
+    on_words_as("main", invocations, ["", declared], functions)
+}
+
+/// The same by that name, with what comes before the decorations besides, and before the functions.
+pub(crate) fn on_words_as(name: &str, invocations: u32, [names, declared]: [&str; 2], functions: &str) -> Subject {
     let text = format!(
         "OpCapability Shader
         OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %id %data
+        OpEntryPoint GLCompute %main \"{name}\" %id %data
         OpExecutionMode %main LocalSize {invocations} 1 1
+        {names}
         OpDecorate %id BuiltIn LocalInvocationIndex
         OpDecorate %words ArrayStride 4
         OpDecorate %block Block

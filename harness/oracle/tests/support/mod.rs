@@ -36,6 +36,27 @@ pub(crate) fn spirv(text: &str) -> Module {
     Module::parse(assemble(text).expect("assembly")).expect("a module")
 }
 
+/// What decorates storage blocks of floats, `%fblock`, and of words, `%ublock`, and variables of them, bound from 0 on.
+pub(crate) fn decorated(variables: &[&str]) -> String {
+    let blocks = [("%floats", "%fblock"), ("%words", "%ublock")].map(|(array, block)| {
+        format!("OpDecorate {array} ArrayStride 4\nOpDecorate {block} Block\nOpMemberDecorate {block} 0 Offset 0\n")
+    });
+    let bound = |(binding, variable): (usize, &&str)| {
+        format!("OpDecorate {variable} DescriptorSet 0\nOpDecorate {variable} Binding {binding}\n")
+    };
+    blocks.into_iter().chain(variables.iter().enumerate().map(bound)).collect()
+}
+
+/// The types of such blocks and of pointers to them, and to what is in them.
+pub(crate) const BLOCKS: &str = "%floats = OpTypeRuntimeArray %float
+        %words = OpTypeRuntimeArray %uint
+        %fblock = OpTypeStruct %floats
+        %ublock = OpTypeStruct %words
+        %fblocks = OpTypePointer StorageBuffer %fblock
+        %ublocks = OpTypePointer StorageBuffer %ublock
+        %pfloat = OpTypePointer StorageBuffer %float
+        %puint = OpTypePointer StorageBuffer %uint";
+
 /// A storage buffer of words.
 pub(crate) fn words(words: &[u32]) -> Resource {
     Resource::Buffer(Buffer { data: words.iter().flat_map(|w| w.to_le_bytes()).collect(), address: None })
