@@ -333,10 +333,14 @@ pub(crate) fn errors(fmt: Fmt, env: &Environment) -> (f64, f64) {
     (unit, lost)
 }
 
+/// The relative error of a division.
+pub(crate) fn error_of_division(fmt: Fmt, env: &Environment) -> f64 {
+    Division::of(env.half_column()).ulps * 2f64.powi(-(fmt.format().fraction_bits as i32))
+}
+
 /// How many operations have together the relative error of one division.
 pub(crate) fn roundings_of_division(fmt: Fmt, env: &Environment) -> u32 {
-    let ulp = 2f64.powi(-(fmt.format().fraction_bits as i32));
-    (Division::of(env.half_column()).ulps * ulp / errors(fmt, env).0).ceil() as u32
+    (error_of_division(fmt, env) / errors(fmt, env).0).ceil() as u32
 }
 
 fn toward_zero((below, above): Range) -> Rank {

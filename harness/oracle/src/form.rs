@@ -154,6 +154,11 @@ impl Form {
         self.terms == 1 && self.degree == 1
     }
 
+    /// Whether it is a quotient, or a product with one.
+    pub(crate) fn is_quotient(&self) -> bool {
+        self.terms == 1 && self.divided != Form::NONE.divided
+    }
+
     /// Whether a sum with another one may be computed otherwise than by rounding both and then their sum, fusing aside: one of them is a
     /// sum, or (what `distributes`) a product that has a factor in common with the other.
     pub(crate) fn is_rearranged_with(&self, other: &Form, distributes: bool) -> bool {
@@ -206,6 +211,12 @@ impl Form {
             again: self.again.max(other.again),
             partners: self.partners.max(other.partners),
         }
+    }
+
+    /// This one of two, the other of which is computed as far as the choice: `max(x, y) + z` may be `max(x + z, y + z)`, which is off by
+    /// no more than either of these is.
+    pub(crate) fn rather_than(self, other: Form) -> Form {
+        if other.is_leaf() { self } else { Form { lo: self.lo, hi: self.hi, ..self.either(other) } }
     }
 
     /// The product, if it is not too long to be multiplied out.
@@ -282,7 +293,7 @@ impl Form {
             among,
             pit: up(self.pit * other.pit),
             least: self.least.min(other.least),
-            divided: (up(self.divided.0 * other.divided.0), up(self.divided.1 * other.divided.1)),
+            divided: (scaled(self.divided.0, other.divided.0), scaled(self.divided.1, other.divided.1)),
             again: self.again.saturating_add(other.again).saturating_add(again),
             partners: self.partners.max(other.partners),
             ..Form::NONE
@@ -323,6 +334,11 @@ impl Form {
         (distributes && terms > u64::from(TERMS)) || self.degree + other.degree > DEGREE
     }
 
+    /// Whether a quotient by another one would have too many factors. A sum that is divided by is taken as it is computed.
+    pub(crate) fn too_long_over(&self, divisor: &Form) -> bool {
+        self.degree + if divisor.terms == 1 { divisor.degree } else { 1 } > DEGREE
+    }
+
     /// Whether a part of it may be less than this in magnitude, if it is a product.
     pub(crate) fn may_be_below(&self, magnitude: f64) -> bool {
         self.terms == 1 && self.pit.recip() < magnitude
@@ -357,6 +373,11 @@ fn least(lo: f64, hi: f64) -> f64 {
 /// A little more than a result of `f64` arithmetic.
 fn up(x: f64) -> f64 {
     x.next_up()
+}
+
+/// A product of what is at least 1, or a little more; of 1 the other one.
+fn scaled(x: f64, y: f64) -> f64 {
+    if x == 1.0 || y == 1.0 { x * y } else { up(x * y) }
 }
 
 /// A little less.

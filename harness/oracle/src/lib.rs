@@ -43,12 +43,14 @@
 //! out. Producers need no flags, but `NoContraction` ends a chain. A comparison is rearranged like the difference of its operands;
 //! conversions and rounding functions may take a product before it is rounded. A product is rounded as often as it has operations, or
 //! zero where a part of it may be flushed. A quotient is not determined if its divisor may be zero and may be gone
-//! once it is rearranged. Its limits, all of them on the side of sets that are too small:
+//! once it is rearranged; in a sum it may be a product with one over its divisor, fused. Its limits, all of them on the side of sets that are too small:
 //!
-//! * a product of sums is multiplied out if that gives at most 8 summands; longer ones are taken as they are computed;
+//! * a product of sums is multiplied out if that gives at most 8 summands, of 64 factors (a divisor counts for each of its
+//!   roundings); longer ones are taken as they are computed;
 //! * roots, rounding functions, conversions and the inherited instructions of GLSL.std.450 but `Fma`, `FMix`, `Cross` and `Reflect` end a chain; a sum that is
 //!   divided by is taken as it is computed;
 //! * so does what goes through images and atomics, or is stored or loaded only perhaps;
+//! * what `Ldexp` scales is not taken out of a sum, and is exact unless it underflows itself;
 //! * that a sum may be a product of sums is noticed by differences of squares, and sums and differences of cubes, among its first 8 summands.
 //!
 //! *Two readings.* Where the text can be read in two ways the dispatch is run twice, once in each, and what differs is in

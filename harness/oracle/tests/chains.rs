@@ -420,3 +420,37 @@ fn few_values_stay_few_where_nothing_is_rearranged() {
     assert!(permits(&outcome, 1, 0, 1.0) && permits(&outcome, 1, 0, 1.0 + 2f32.powi(-10)));
     assert!(!permits(&outcome, 1, 0, 1.000_1) && !permits(&outcome, 1, 0, 1.000_5));
 }
+
+#[test]
+fn a_quotient_may_be_fused_with_a_sum() {
+    let sum = of(&[], "", "%q = OpFDiv %float %a %b\n%f = OpFAdd %float %q %c", [3.0, 3.0, 0.5]);
+    // 3 * 0.33333328 + 0.5, rounded once.
+    assert!(permits(&sum, 1, 0, 1.499_999_8) && !permits(&sum, 1, 0, 1.499_999_3), "{:?}", word(&sum, 1, 0));
+    let plain =
+        of(&[], "OpDecorate %f NoContraction", "%q = OpFDiv %float %a %b\n%f = OpFAdd %float %q %c", [3.0, 3.0, 0.5]);
+    assert!(!permits(&plain, 1, 0, 1.499_999_8), "{:?}", word(&plain, 1, 0));
+}
+
+/// `max(a, b - b) + m` may be `max(a + m, b - (b - m))`.
+#[test]
+fn what_is_not_the_greatest_is_computed_too() {
+    let body = "%d = OpFSub %float %b %b\n%m = OpExtInst %float %glsl FMax %a %d\n%f = OpFAdd %float %m %m";
+    let sum = of(&[], "", body, [0.001, 16_777_216.0, 0.0]);
+    assert!(
+        permits(&sum, 1, 0, 1.0) && permits(&sum, 1, 0, 0.002) && !permits(&sum, 1, 0, 100.0),
+        "{:?}",
+        word(&sum, 1, 0)
+    );
+    // A constant bound is no computation.
+    let body = "%m = OpExtInst %float %glsl FMax %a %large\n%f = OpFAdd %float %m %b";
+    assert_eq!(word(&of(&[], "", body, [1.0, 2.0, 0.0]), 1, 0), Expected::Exact(u64::from(1002f32.to_bits())));
+}
+
+/// Summands of a long sum may be divided one by one: `(s1 + s2 + ..) / s + c` is `s1 / s + (s2 / s + (.. + c))`.
+#[test]
+fn a_long_sum_is_divided_by_a_long_sum() {
+    let body = "%s1 = OpFAdd %float %a %b\n%s2 = OpFAdd %float %s1 %tenth\n%s = OpFAdd %float %s2 %s2
+        %q = OpFDiv %float %s %s\n%f = OpFAdd %float %q %c";
+    let sum = of(&[], "", body, [0.7, -3.3, 1234.5]);
+    assert!(permits(&sum, 1, 0, 1235.4998) && !permits(&sum, 1, 0, 1235.4), "{:?}", word(&sum, 1, 0));
+}

@@ -4,19 +4,8 @@
 mod support;
 
 use assay_oracle::{Expected, Program, SpecValues};
+use support::sampling::{Random, either, quotient};
 use support::*;
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-    fn below(&mut self, n: usize) -> usize {
-        self.next() as usize % n
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -94,36 +83,6 @@ fn text(steps: &[Step], lanes: usize) -> String {
         lines.collect::<String>(),
         steps.len() - 1
     )
-}
-
-/// Either neighbour of a number; a denormal one may be flushed.
-fn either(x: f64, random: &mut Random) -> f32 {
-    let near = x as f32;
-    let wide = f64::from(near);
-    let up = random.below(2) == 0;
-    if x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE) && random.below(2) == 0 {
-        return 0.0;
-    }
-    match wide.partial_cmp(&x) {
-        Some(std::cmp::Ordering::Less) if up => near.next_up(),
-        Some(std::cmp::Ordering::Greater) if !up => near.next_down(),
-        _ => near,
-    }
-}
-
-/// A quotient within two and a half units, and either neighbour of that.
-fn quotient(a: f64, b: f64, random: &mut Random) -> f32 {
-    let exact = a / b;
-    let near = exact as f32;
-    // At a power of two the unit below.
-    let unit = f64::from(near.abs()) - f64::from(near.abs().next_down());
-    let off = [-1.5, -0.5, 0.0, 0.5, 1.5][random.below(5)];
-    // Where there are hardly digits, or no bound is stated, plainly.
-    if near.is_normal() && (1e-37..1e37).contains(&b.abs()) && unit > 1e-44 {
-        either(exact + off * unit, random)
-    } else {
-        either(f64::from(near), random)
-    }
 }
 
 /// A sum (`sign` 1) or difference (-1) of two products, or of one and its factor, as a product of what they have in common; `None` where

@@ -131,16 +131,26 @@ impl Run<'_> {
         }
     }
 
-    /// Where a computed operand of a conversion or a rounding function need not be rounded itself: all that it may be rounded to. SPIR-V,
-    /// `AllowContract`: "Rounding steps may be eliminated".
+    /// Where a computed operand of a conversion or a rounding function, or a quotient in a sum, need not be rounded itself: all that it may
+    /// be rounded to. SPIR-V, `AllowContract`: "Rounding steps may be eliminated".
     pub(super) fn unrounded(&self, site: &Site, reg: Reg, lane: usize, fmt: Fmt) -> Option<Range> {
-        if !site.freedom.contracts || !rounds(site.call.op) {
+        let op = site.call.op;
+        if !site.freedom.contracts || !(rounds(op) || adds(op)) {
             return None;
         }
         let column = &self.columns[reg as usize];
         let form = column.form(lane).filter(|form| !form.is_leaf())?;
+        // `x / y + z` is `x * (1 / y) + z`, fused. Of a product either neighbour of the sum is as good.
+        let off = match adds(op) {
+            false => 0.0,
+            true if site.freedom.transforms && form.is_quotient() => {
+                direct::error_of_division(fmt, &site.reference.environment(0))
+            }
+            true => return None,
+        };
         let computed = range(column, lane, fmt)?;
-        let exactly = (around(fmt, form.lo).0, around(fmt, form.hi).1);
+        let (lo, hi) = (form.lo - off * form.lo.abs(), form.hi + off * form.hi.abs());
+        let exactly = (around(fmt, lo).0, around(fmt, hi).1);
         let all = (computed.0.min(exactly.0), computed.1.max(exactly.1));
         (all != computed).then_some(all)
     }
@@ -228,10 +238,11 @@ impl Run<'_> {
             let by = i32::try_from(signed(32, exponent.bits[lane])).ok()?;
             let known = *exponent.value(lane) == Value::Bits && by.abs() <= 1000;
             let x = known.then(|| form(&operands[0]))?;
-            // Nothing is rounded but what underflows.
+            // Nothing is rounded but what underflows; of a quotient either part may be scaled.
             let small =
                 range(&self.columns[operands[0] as usize], lane, fmt).is_none_or(|x| direct::meets_small(fmt, x));
-            return Some((Form { degree: x.degree, ..x.times(Form::constant(2f64.powi(by)))? }, deep && small));
+            let scaled = Form { degree: x.degree, ..x.times(Form::constant(2f64.powi(by)))? };
+            return Some((scaled, deep && (small || x.is_quotient())));
         }
         if !matches!(op, Op::FMix | Op::Reflect) {
             return None;
@@ -253,7 +264,7 @@ impl Run<'_> {
     ) -> Option<(Form, bool)> {
         let part = |reg: Reg| self.operand(site, Part::Factor, reg, lane, fmt);
         let (mut a, mut b, whole) = (part(dividend), part(divisor), self.leaf(divisor, lane, fmt));
-        if a.too_long_with(&b) {
+        if a.too_long_over(&b) {
             (a, b) = (self.leaf(dividend, lane, fmt), whole);
         }
         Some((a.over(&b, &whole, roundings)?, !a.is_leaf() || !b.is_leaf()))
@@ -303,6 +314,11 @@ fn rounds(op: Op) -> bool {
     matches!(op, Ceil | ConvertFToS | ConvertFToU | FConvert | Floor | Fract | Round | RoundEven | Trunc)
 }
 
+/// Whether it is a sum that a product may be fused with.
+fn adds(op: Op) -> bool {
+    matches!(op, Op::FAdd | Op::FSub)
+}
+
 /// A number that a form is bounded by; the other one where it is that but for the bound's own rounding.
 fn unless_near(bound: f64, other: f64) -> f64 {
     if (bound - other).abs() <= other.abs() * 2f64.powi(-48) { other } else { bound }
@@ -338,10 +354,10 @@ pub(super) fn of_any<'a>(kind: Kind, lanes: impl Iterator<Item = (&'a Column, us
 fn extreme((x, a): (Form, Range), (y, b): (Form, Range), greatest: bool) -> (Form, Range) {
     let range = if greatest { (a.0.max(b.0), a.1.max(b.1)) } else { (a.0.min(b.0), a.1.min(b.1)) };
     let form = match (a.0 >= b.1, b.0 >= a.1) {
-        (true, _) if greatest => x,
-        (true, _) => y,
-        (_, true) if greatest => y,
-        (_, true) => x,
+        (true, _) if greatest => x.rather_than(y),
+        (true, _) => y.rather_than(x),
+        (_, true) if greatest => y.rather_than(x),
+        (_, true) => x.rather_than(y),
         _ => x.either(y),
     };
     (form, range)

@@ -2,6 +2,8 @@
 
 #![expect(dead_code, reason = "every test file uses some of it")]
 
+pub(crate) mod sampling;
+
 use assay_oracle::{
     Buffer, CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
 };

@@ -1,0 +1,572 @@
+//! What a chain of operations may be rearranged to, held against a second method: one that rewrites an expression by the laws of precise
+//! arithmetic, one law after another at random places, and evaluates what it has come to with either neighbour at every step.
+//! (Vulkan, "Evaluation of Expressions": "any of the mathematical properties governing the expressions in precise arithmetic".)
+
+mod support;
+
+use assay_oracle::{Expected, Program, SpecValues};
+use assay_spirv::{Module, Style, disassemble};
+use std::rc::Rc;
+use support::sampling::{Random, either, quotient};
+use support::*;
+
+const INPUTS: usize = 4;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Expr {
+    Input(usize),
+    Constant(f32),
+    Neg(Rc<Expr>),
+    Abs(Rc<Expr>),
+    Add(Rc<Expr>, Rc<Expr>),
+    Mul(Rc<Expr>, Rc<Expr>),
+    Div(Rc<Expr>, Rc<Expr>),
+    Max(Rc<Expr>, Rc<Expr>),
+    Sqrt(Rc<Expr>),
+    /// Scaled by a power of two.
+    Ldexp(Rc<Expr>, i32),
+    /// Stored and loaded again.
+    Kept(Rc<Expr>),
+}
+
+use Expr::*;
+
+/// What an implementation may round to: as declared, else at random.
+struct Arithmetic {
+    random: Random,
+    rounding: Option<Rounding>,
+    /// Whether denormals are flushed; not declared: now and then.
+    flushes: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rounding {
+    Nearest,
+    TowardZero,
+}
+
+impl Arithmetic {
+    fn new(seed: u64, modes: &[&str]) -> Arithmetic {
+        let declared = |mode: &str| modes.contains(&mode);
+        let rounding = declared("RoundingModeRTE").then_some(Rounding::Nearest);
+        let preserves = declared("DenormPreserve").then_some(false);
+        Arithmetic {
+            random: Random(seed),
+            rounding: rounding.or(declared("RoundingModeRTZ").then_some(Rounding::TowardZero)),
+            flushes: preserves.or(declared("DenormFlushToZero").then_some(true)),
+        }
+    }
+
+    /// The sum of two numbers.
+    fn sum(&mut self, x: f64, y: f64) -> f32 {
+        let sum = x + y;
+        // What the sum in 64 bits leaves, exactly.
+        let part = sum - x;
+        let left = (x - (sum - part)) + (y - part);
+        self.rounded(sum, left)
+    }
+
+    /// A number that is `x` and a little `left`, rounded.
+    fn rounded(&mut self, x: f64, left: f64) -> f32 {
+        let near = x as f32;
+        if near.is_infinite() {
+            return near;
+        }
+        let off = x - f64::from(near);
+        let toward = if off == 0.0 { left } else { off };
+        let (below, above) = match toward.partial_cmp(&0.0) {
+            Some(std::cmp::Ordering::Greater) => (near, near.next_up()),
+            Some(std::cmp::Ordering::Less) => (near.next_down(), near),
+            _ => (near, near),
+        };
+        let result = match self.rounding {
+            Some(Rounding::TowardZero) => {
+                if x > 0.0 {
+                    below
+                } else {
+                    above
+                }
+            }
+            Some(Rounding::Nearest) => {
+                let tie = x - f64::from(below) == f64::from(above) - x;
+                match left.partial_cmp(&0.0) {
+                    Some(std::cmp::Ordering::Greater) if tie => above,
+                    Some(std::cmp::Ordering::Less) if tie => below,
+                    _ => near,
+                }
+            }
+            None => {
+                if self.random.below(2) == 0 {
+                    below
+                } else {
+                    above
+                }
+            }
+        };
+        self.flushed(x, result)
+    }
+
+    /// The result, or zero where the number that it is rounded from is denormal.
+    fn flushed(&mut self, exact: f64, result: f32) -> f32 {
+        let small = exact != 0.0 && exact.abs() < f64::from(f32::MIN_POSITIVE);
+        if small && self.flushes.unwrap_or_else(|| self.random.below(2) == 0) { 0.0 } else { result }
+    }
+
+    /// A quotient as its own precision has it.
+    fn quotient(&mut self, x: f64, y: f64) -> f32 {
+        let exact = x / y;
+        let small = exact.abs() < f64::from(f32::MIN_POSITIVE);
+        let result = if small { exact as f32 } else { quotient(x, y, &mut self.random) };
+        self.flushed(exact, result)
+    }
+
+    fn product(&mut self, x: f64, y: f64) -> f32 {
+        // Exact in 64 bits, but where both parts are tiny.
+        self.rounded(x * y, 0.0)
+    }
+}
+
+/// What expressions have come to.
+type Known = Vec<(Rc<Expr>, f32)>;
+
+fn neg(x: &Rc<Expr>) -> Rc<Expr> {
+    Rc::new(Neg(x.clone()))
+}
+fn abs(x: &Rc<Expr>) -> Rc<Expr> {
+    Rc::new(Abs(x.clone()))
+}
+fn add(x: &Rc<Expr>, y: &Rc<Expr>) -> Rc<Expr> {
+    Rc::new(Add(x.clone(), y.clone()))
+}
+fn mul(x: &Rc<Expr>, y: &Rc<Expr>) -> Rc<Expr> {
+    Rc::new(Mul(x.clone(), y.clone()))
+}
+fn div(x: &Rc<Expr>, y: &Rc<Expr>) -> Rc<Expr> {
+    Rc::new(Div(x.clone(), y.clone()))
+}
+fn max(x: &Rc<Expr>, y: &Rc<Expr>) -> Rc<Expr> {
+    Rc::new(Max(x.clone(), y.clone()))
+}
+fn constant(x: f32) -> Rc<Expr> {
+    Rc::new(Constant(x))
+}
+
+impl Expr {
+    fn parts(&self) -> Vec<&Rc<Expr>> {
+        match self {
+            Input(_) | Constant(_) => vec![],
+            Neg(x) | Abs(x) | Sqrt(x) | Ldexp(x, _) | Kept(x) => vec![x],
+            Add(x, y) | Mul(x, y) | Div(x, y) | Max(x, y) => vec![x, y],
+        }
+    }
+
+    fn size(&self) -> usize {
+        1 + self.parts().iter().map(|part| part.size()).sum::<usize>()
+    }
+
+    /// Summands when it is multiplied out, as many as the oracle counts.
+    fn terms(&self) -> usize {
+        match self {
+            Input(_) | Constant(_) | Sqrt(_) => 1,
+            Neg(x) | Abs(x) | Ldexp(x, _) | Kept(x) => x.terms(),
+            Div(x, _) => x.terms(),
+            Add(x, y) => x.terms() + y.terms(),
+            Mul(x, y) => x.terms() * y.terms(),
+            Max(x, y) => x.terms().max(y.terms()),
+        }
+    }
+
+    /// Factors of a summand, as many as the oracle counts: a division for each of its roundings.
+    fn degree(&self) -> usize {
+        match self {
+            Input(_) | Constant(_) | Sqrt(_) => 1,
+            Neg(x) | Abs(x) | Ldexp(x, _) | Kept(x) => x.degree(),
+            Div(x, y) => x.degree() + 6 * if y.terms() == 1 { y.degree() } else { 1 },
+            Add(x, y) | Max(x, y) => x.degree().max(y.degree()),
+            Mul(x, y) => x.degree() + y.degree(),
+        }
+    }
+
+    /// What one law of precise arithmetic makes of it.
+    fn laws(&self) -> Vec<Rc<Expr>> {
+        let mut found = Vec::new();
+        match self {
+            Add(x, y) => {
+                found.push(add(y, x));
+                if let Add(a, b) = &**x {
+                    found.push(add(a, &add(b, y)));
+                }
+                if let Neg(a) = &**x
+                    && let Neg(b) = &**y
+                {
+                    found.push(neg(&add(a, b)));
+                }
+                // What is in common is taken out.
+                let factors = |e: &Rc<Expr>| match &**e {
+                    Mul(a, b) => vec![(a.clone(), b.clone()), (b.clone(), a.clone())],
+                    Neg(a) => match &**a {
+                        Mul(a, b) => vec![(a.clone(), neg(b)), (b.clone(), neg(a))],
+                        _ => vec![(a.clone(), constant(-1.0))],
+                    },
+                    _ => vec![(e.clone(), constant(1.0))],
+                };
+                for (a, b) in factors(x) {
+                    for (c, d) in factors(y) {
+                        if a == c {
+                            found.push(mul(&a, &add(&b, &d)));
+                        }
+                    }
+                }
+                if let (Mul(a, b), Neg(y)) = (&**x, &**y)
+                    && let Mul(c, d) = &**y
+                    && a == b
+                    && c == d
+                {
+                    found.push(mul(&add(a, c), &add(a, &neg(c))));
+                }
+                if let (Div(a, b), Div(c, d)) = (&**x, &**y)
+                    && b == d
+                {
+                    found.push(div(&add(a, c), b));
+                }
+                // What cancels goes.
+                if neg(x) == *y || neg(y) == *x {
+                    found.push(constant(0.0));
+                }
+                if **y == Constant(0.0) {
+                    found.push(x.clone());
+                }
+                // A quotient by itself has its own bound.
+                if let Div(a, b) = &**x {
+                    found.push(add(&mul(a, &div(&constant(1.0), b)), y));
+                }
+                if let Max(a, b) = &**x {
+                    found.push(max(&add(a, y), &add(b, y)));
+                }
+            }
+            Mul(x, y) => {
+                found.push(mul(y, x));
+                match &**x {
+                    Mul(a, b) => found.push(mul(a, &mul(b, y))),
+                    Add(a, b) => found.push(add(&mul(a, y), &mul(b, y))),
+                    Div(a, b) => {
+                        found.push(div(&mul(a, y), b));
+                        found.push(mul(a, &div(y, b)));
+                    }
+                    Neg(a) => found.push(neg(&mul(a, y))),
+                    _ => {}
+                }
+                if let (Abs(a), Abs(b)) = (&**x, &**y) {
+                    found.push(abs(&mul(a, b)));
+                }
+                if **y == Constant(1.0) {
+                    found.push(x.clone());
+                }
+            }
+            Div(x, y) => {
+                match &**x {
+                    Mul(a, b) => found.extend([mul(a, &div(b, y)), mul(&div(a, y), b)]),
+                    Add(a, b) => found.push(add(&div(a, y), &div(b, y))),
+                    Div(a, b) => found.push(div(a, &mul(b, y))),
+                    Neg(a) => found.push(neg(&div(a, y))),
+                    _ => {}
+                }
+                match &**y {
+                    Mul(a, b) => found.push(div(&div(x, a), b)),
+                    Neg(a) => found.push(neg(&div(x, a))),
+                    _ => {}
+                }
+            }
+            Neg(x) => match &**x {
+                Neg(a) => found.push(a.clone()),
+                Add(a, b) => found.push(add(&neg(a), &neg(b))),
+                Mul(a, b) => found.push(mul(&neg(a), b)),
+                Div(a, b) => found.extend([div(&neg(a), b), div(a, &neg(b))]),
+                _ => {}
+            },
+            Abs(x) => match &**x {
+                Neg(a) => found.push(abs(a)),
+                Mul(a, b) => found.push(mul(&abs(a), &abs(b))),
+                Div(a, b) => found.push(div(&abs(a), &abs(b))),
+                _ => {}
+            },
+            Max(x, y) => {
+                found.push(max(y, x));
+                if let (Add(a, b), Add(c, d)) = (&**x, &**y)
+                    && b == d
+                {
+                    found.push(add(&max(a, c), b));
+                }
+            }
+            Ldexp(x, n) => {
+                // By itself it is no product, from which a factor could be taken out.
+                if let Add(a, b) = &**x {
+                    found.push(add(&Rc::new(Ldexp(a.clone(), *n)), &Rc::new(Ldexp(b.clone(), *n))));
+                }
+            }
+            Kept(x) => found.push(x.clone()),
+            Input(_) | Constant(_) | Sqrt(_) => {}
+        }
+        found
+    }
+
+    /// With one law applied somewhere, if there is one.
+    fn rewritten(self: &Rc<Self>, random: &mut Random) -> Rc<Expr> {
+        let parts = self.parts();
+        if !parts.is_empty() && random.below(3) != 0 {
+            let (k, mut j) = (random.below(parts.len()), 0..);
+            return self.map(|part| if j.next() == Some(k) { part.rewritten(random) } else { part.clone() });
+        }
+        let found = self.laws();
+        if found.is_empty() { self.clone() } else { found[random.below(found.len())].clone() }
+    }
+
+    /// With what one function makes of each part.
+    fn map(&self, mut f: impl FnMut(&Rc<Expr>) -> Rc<Expr>) -> Rc<Expr> {
+        Rc::new(match self {
+            Input(_) | Constant(_) => self.clone(),
+            Neg(x) => Neg(f(x)),
+            Abs(x) => Abs(f(x)),
+            Sqrt(x) => Sqrt(f(x)),
+            Ldexp(x, n) => Ldexp(f(x), *n),
+            Kept(x) => Kept(f(x)),
+            Add(x, y) => Add(f(x), f(y)),
+            Mul(x, y) => Mul(f(x), f(y)),
+            Div(x, y) => Div(f(x), f(y)),
+            Max(x, y) => Max(f(x), f(y)),
+        })
+    }
+
+    /// With up to `n` laws applied.
+    fn rearranged(self: &Rc<Self>, n: usize, random: &mut Random) -> Rc<Expr> {
+        (0..random.below(n)).fold(self.clone(), |expr, _| {
+            let next = expr.rewritten(random);
+            if next.size() <= 60 { next } else { expr }
+        })
+    }
+
+    /// With a value in place of each root, and of each sum that is divided by: there is one, wherever it is used.
+    fn settled(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> Rc<Expr> {
+        let parts = self.map(|part| part.settled(inputs, known, with));
+        match &*parts {
+            Sqrt(_) => parts.value(inputs, known, with),
+            Div(x, y) if y.terms() > 1 => div(x, &y.value(inputs, known, with)),
+            _ => parts,
+        }
+    }
+
+    /// What one arrangement comes to.
+    fn value(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> Rc<Expr> {
+        let value = match known.iter().find(|(expr, _)| expr == self) {
+            Some((_, value)) => *value,
+            None => self.rearranged(8, &mut with.random).evaluate(inputs, known, with),
+        };
+        known.push((self.clone(), value));
+        constant(value)
+    }
+
+    /// One evaluation; `known` has what expressions have come to, each of which is computed once.
+    fn evaluate(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> f32 {
+        if let Some((_, value)) = known.iter().find(|(expr, _)| expr == self) {
+            return *value;
+        }
+        let mut of = |x: &Rc<Expr>, with: &mut Arithmetic| f64::from(x.evaluate(inputs, known, with));
+        let value = match &**self {
+            Input(k) => inputs[*k],
+            Constant(x) => *x,
+            Neg(x) => -of(x, with) as f32,
+            Abs(x) => of(x, with).abs() as f32,
+            Kept(x) => of(x, with) as f32,
+            Max(x, y) => of(x, with).max(of(y, with)) as f32,
+            Sqrt(x) => {
+                let root = of(x, with).sqrt();
+                either(root, &mut with.random)
+            }
+            Ldexp(x, n) => {
+                let scaled = of(x, with) * 2f64.powi(*n);
+                with.rounded(scaled, 0.0)
+            }
+            Mul(x, y) => {
+                let (x, y) = (of(x, with), of(y, with));
+                with.product(x, y)
+            }
+            Div(x, y) => {
+                let (x, y) = (of(x, with), of(y, with));
+                with.quotient(x, y)
+            }
+            Add(x, y) => match &**x {
+                Mul(a, b) if with.random.below(2) == 0 => {
+                    let (a, b, c) = (of(a, with), of(b, with), of(y, with));
+                    with.sum(a * b, c)
+                }
+                _ => {
+                    let (x, y) = (of(x, with), of(y, with));
+                    with.sum(x, y)
+                }
+            },
+        };
+        known.push((self.clone(), value));
+        value
+    }
+
+    /// As WGSL; subexpressions that are the same are one value.
+    fn text(self: &Rc<Self>, known: &mut Vec<Rc<Expr>>, lines: &mut String) -> usize {
+        if let Some(k) = known.iter().position(|expr| expr == self) {
+            return k;
+        }
+        let parts: Vec<usize> = self.parts().iter().map(|part| part.text(known, lines)).collect();
+        let k = known.len();
+        let [a, b] = [0, 1].map(|i| parts.get(i).copied().unwrap_or_default());
+        let expression = match &**self {
+            Input(i) => format!("a[i * {INPUTS}u + {i}u]"),
+            Constant(x) => format!("{x:?}"),
+            Neg(_) => format!("-v{a}"),
+            Abs(_) => format!("abs(v{a})"),
+            Add(_, y) => match &**y {
+                // What is added negated is subtracted.
+                Neg(y) => format!("v{a} - v{}", known.iter().position(|expr| expr == y).unwrap_or_default()),
+                _ => format!("v{a} + v{b}"),
+            },
+            Mul(..) => format!("v{a} * v{b}"),
+            Div(..) => format!("v{a} / v{b}"),
+            Max(..) => format!("max(v{a}, v{b})"),
+            Sqrt(_) => format!("sqrt(v{a})"),
+            Ldexp(_, n) => format!("ldexp(v{a}, {n})"),
+            Kept(_) => format!("kept[i * 16u + {}u]", k % 16),
+        };
+        if let Kept(_) = &**self {
+            lines.push_str(&format!("kept[i * 16u + {}u] = v{a};\n", k % 16));
+        }
+        lines.push_str(&format!("let v{k} = {expression};\n"));
+        known.push(self.clone());
+        k
+    }
+}
+
+/// A random expression; what it is made of stands in it again.
+fn expression(random: &mut Random, quotients: bool) -> Rc<Expr> {
+    let mut made: Vec<Rc<Expr>> = (0..INPUTS).map(|k| Rc::new(Input(k))).collect();
+    made.push(constant([0.1, 2.0, 3.0, -0.5][random.below(4)]));
+    for _ in 0..3 + random.below(6) {
+        let n = made.len();
+        let pick = |random: &mut Random| if random.below(2) == 0 { n - 1 } else { random.below(n) };
+        let (x, y) = (made[pick(random)].clone(), made[pick(random)].clone());
+        let next = match random.below(if quotients { 18 } else { 16 }) {
+            0..5 => add(&x, &y),
+            5..7 => add(&x, &neg(&y)),
+            7..11 => mul(&x, &y),
+            11 => neg(&x),
+            12 => abs(&x),
+            13 => max(&x, &y),
+            14 => Rc::new(Ldexp(x, random.below(5) as i32 - 2)),
+            15 => Rc::new(Kept(x)),
+            16 => div(&x, &y),
+            _ => Rc::new(Sqrt(abs(&x))),
+        };
+        // Products of longer sums, and of more factors, are taken as they are computed.
+        if next.terms() <= 8 && next.degree() <= 64 && next.size() <= 40 {
+            made.push(next);
+        }
+    }
+    made.pop().expect("an expression")
+}
+
+/// A module with execution modes of 32-bit floats.
+fn with_modes(module: &Module, modes: &[&str]) -> Module {
+    let text = disassemble(module.words(), Style::Plain).expect("text");
+    let mut lines = String::new();
+    for line in text.lines() {
+        lines.push_str(&format!("{line}\n"));
+        if line.trim() == "OpCapability Shader" {
+            lines.extend(modes.iter().map(|mode| format!("OpCapability {mode}\n")));
+        }
+        if let Some((main, _)) = line.split_once("LocalSize") {
+            lines.extend(modes.iter().map(|mode| format!("{main} {mode} 32\n")));
+        }
+    }
+    spirv(&lines)
+}
+
+/// How many results of rewritten expressions were compared, and of how many lanes nothing was determined.
+fn compare(expressions: usize, rewrites: usize, seed: u64, quotients: bool, modes: &[&str]) -> (usize, usize, usize) {
+    const LANES: usize = 4;
+    let with = &mut Arithmetic::new(seed, modes);
+    let (mut inside, mut undetermined, mut lanes) = (0, 0, 0);
+    for _ in 0..expressions {
+        let expr = expression(&mut with.random, quotients);
+        let values = [0.5f32, 1.0, -1.0, 3.0, 1e-3, -7.25, 0.1, 1.000_000_1, 1234.5, -0.3, 16_777_216.0, -1e-20, 3e18];
+        let inputs: Vec<f32> = (0..LANES * INPUTS).map(|_| values[with.random.below(values.len())]).collect();
+        let mut lines = String::new();
+        let last = expr.text(&mut Vec::new(), &mut lines);
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read> a: array<f32>;
+            @group(0) @binding(1) var<storage, read_write> out: array<f32>;
+            @group(0) @binding(2) var<storage, read_write> kept: array<f32>;
+            @compute @workgroup_size({LANES})
+            fn main(@builtin(local_invocation_index) i: u32) {{ {lines} out[i] = v{last}; }}"
+        );
+        let module = with_modes(&wgsl(&text), modes);
+        let program = Program::new(&module, "main", &SpecValues::new()).expect("a program");
+        let buffers = vec![floats(&inputs), floats(&[0.0; LANES]), floats(&[0.0; 16 * LANES])];
+        let outcome = run_program(&program, [1; 3], buffers);
+        assert_eq!(outcome.faults, []);
+        for lane in 0..LANES {
+            lanes += 1;
+            let expected = word(&outcome, 1, lane);
+            if matches!(expected, Expected::Undetermined(_)) {
+                undetermined += 1;
+                continue;
+            }
+            let inputs = &inputs[lane * INPUTS..][..INPUTS];
+            for _ in 0..rewrites {
+                let mut known = Vec::new();
+                let other = expr.settled(inputs, &mut known, with).rearranged(16, &mut with.random);
+                let value = other.evaluate(inputs, &mut known, with);
+                // What overflows on its way may come to anything.
+                if known.iter().any(|(_, value)| !value.is_finite()) {
+                    continue;
+                }
+                let permitted = expected.permits(u64::from(value.to_bits()));
+                assert_eq!(
+                    permitted,
+                    Some(true),
+                    "{value:e} of {inputs:?} as {other:?} by {text}, {modes:?}: {expected:?}"
+                );
+                inside += 1;
+            }
+        }
+    }
+    (inside, undetermined, lanes)
+}
+
+const MODES: [&[&str]; 6] = [
+    &[],
+    &["RoundingModeRTE"],
+    &["RoundingModeRTZ"],
+    &["DenormFlushToZero"],
+    &["DenormPreserve"],
+    &["RoundingModeRTE", "DenormPreserve"],
+];
+
+/// How many expressions; with `ASSAY_FULL` as many as take minutes.
+fn many() -> usize {
+    if std::env::var_os("ASSAY_FULL").is_some() { 5000 } else { 100 }
+}
+
+#[test]
+fn every_rewritten_sum_of_products_lies_in_the_set() {
+    for (seed, modes) in (1..).zip(MODES) {
+        let (inside, undetermined, lanes) = compare(many(), 100, seed, false, modes);
+        assert!(inside > 30_000, "{inside} results, {modes:?}");
+        assert!(undetermined * 20 < lanes, "{undetermined} of {lanes} undetermined");
+    }
+}
+
+#[test]
+fn every_rewritten_quotient_lies_in_the_set() {
+    for (seed, modes) in (11..).zip(MODES) {
+        let (inside, undetermined, lanes) = compare(many(), 100, seed, true, modes);
+        assert!(inside > 30_000, "{inside} results, {modes:?}");
+        assert!(undetermined * 4 < lanes, "{undetermined} of {lanes} undetermined");
+    }
+}

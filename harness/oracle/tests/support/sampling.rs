@@ -1,0 +1,47 @@
+//! What an implementation may round a result to, at random.
+
+/// Random numbers.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.next() as usize % n
+    }
+}
+
+/// Either neighbour of a number; a denormal one may be flushed.
+pub(crate) fn either(x: f64, random: &mut Random) -> f32 {
+    let near = x as f32;
+    let wide = f64::from(near);
+    let up = random.below(2) == 0;
+    if x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE) && random.below(2) == 0 {
+        return 0.0;
+    }
+    match wide.partial_cmp(&x) {
+        Some(std::cmp::Ordering::Less) if up => near.next_up(),
+        Some(std::cmp::Ordering::Greater) if !up => near.next_down(),
+        _ => near,
+    }
+}
+
+/// A quotient within two and a half units, and either neighbour of that; by a power of two none rounds but underflow.
+pub(crate) fn quotient(a: f64, b: f64, random: &mut Random) -> f32 {
+    let exact = a / b;
+    if b.to_bits() << 12 == 0 {
+        return either(exact, random);
+    }
+    let near = exact as f32;
+    // At a power of two the unit below.
+    let unit = f64::from(near.abs()) - f64::from(near.abs().next_down());
+    let off = [-1.5, -0.5, 0.0, 0.5, 1.5][random.below(5)];
+    // Where there are hardly digits, or no bound is stated, plainly.
+    if near.is_normal() && (1e-37..1e37).contains(&b.abs()) && unit > 1e-44 {
+        either(exact + off * unit, random)
+    } else {
+        either(f64::from(near), random)
+    }
+}
