@@ -454,3 +454,14 @@ fn a_long_sum_is_divided_by_a_long_sum() {
     let sum = of(&[], "", body, [0.7, -3.3, 1234.5]);
     assert!(permits(&sum, 1, 0, 1235.4998) && !permits(&sum, 1, 0, 1235.4), "{:?}", word(&sum, 1, 0));
 }
+
+/// `mix(x, y, x)` is `x * (1 - x) + y * x`, and so `x * ((1 - x) + y)`.
+#[test]
+fn a_factor_in_common_of_a_mix_may_be_taken_out() {
+    let [x, y] = [0.001f32, -1.0];
+    let body = "%f = OpExtInst %float %glsl FMix %a %b %a";
+    let taken_out = x * ((1.0 - x) + y);
+    assert!(permits(&of(&["RoundingModeRTE"], "", body, [x, y, 0.0]), 1, 0, taken_out), "{taken_out:e}");
+    let written = of(&["RoundingModeRTE"], "OpDecorate %f NoContraction", body, [x, y, 0.0]);
+    assert!(!permits(&written, 1, 0, taken_out), "{:?}", word(&written, 1, 0));
+}

@@ -4,7 +4,7 @@
 
 mod support;
 
-use assay_oracle::{Expected, Program, SpecValues};
+use assay_oracle::{Expected, Program, Slot, SpecValues};
 use assay_spirv::{Module, Style, disassemble};
 use std::rc::Rc;
 use support::sampling::{Random, either, quotient};
@@ -22,6 +22,12 @@ enum Expr {
     Mul(Rc<Expr>, Rc<Expr>),
     Div(Rc<Expr>, Rc<Expr>),
     Max(Rc<Expr>, Rc<Expr>),
+    /// `x * y + z`.
+    Fma(Rc<Expr>, Rc<Expr>, Rc<Expr>),
+    /// `x * (1 - a) + y * a`.
+    Mix(Rc<Expr>, Rc<Expr>, Rc<Expr>),
+    /// Of two vectors of two.
+    Dot(Box<[Rc<Expr>; 4]>),
     Sqrt(Rc<Expr>),
     /// Scaled by a power of two.
     Ldexp(Rc<Expr>, i32),
@@ -157,6 +163,8 @@ impl Expr {
             Input(_) | Constant(_) => vec![],
             Neg(x) | Abs(x) | Sqrt(x) | Ldexp(x, _) | Kept(x) => vec![x],
             Add(x, y) | Mul(x, y) | Div(x, y) | Max(x, y) => vec![x, y],
+            Fma(x, y, z) | Mix(x, y, z) => vec![x, y, z],
+            Dot(all) => all.iter().collect(),
         }
     }
 
@@ -173,6 +181,7 @@ impl Expr {
             Add(x, y) => x.terms() + y.terms(),
             Mul(x, y) => x.terms() * y.terms(),
             Max(x, y) => x.terms().max(y.terms()),
+            Fma(..) | Mix(..) | Dot(_) => self.written_out().terms(),
         }
     }
 
@@ -184,6 +193,20 @@ impl Expr {
             Div(x, y) => x.degree() + 6 * if y.terms() == 1 { y.degree() } else { 1 },
             Add(x, y) | Max(x, y) => x.degree().max(y.degree()),
             Mul(x, y) => x.degree() + y.degree(),
+            Fma(..) | Mix(..) | Dot(_) => self.written_out().degree(),
+        }
+    }
+
+    /// The sum of products that it is.
+    fn written_out(&self) -> Rc<Expr> {
+        match self {
+            Fma(x, y, z) => add(&mul(x, y), z),
+            Mix(x, y, a) => add(&mul(x, &add(&constant(1.0), &neg(a))), &mul(y, a)),
+            Dot(all) => {
+                let [a, b, c, d] = &**all;
+                add(&mul(a, c), &mul(b, d))
+            }
+            _ => Rc::new(self.clone()),
         }
     }
 
@@ -305,6 +328,7 @@ impl Expr {
                 }
             }
             Kept(x) => found.push(x.clone()),
+            Fma(..) | Mix(..) | Dot(_) => found.push(self.written_out()),
             Input(_) | Constant(_) | Sqrt(_) => {}
         }
         found
@@ -334,6 +358,9 @@ impl Expr {
             Mul(x, y) => Mul(f(x), f(y)),
             Div(x, y) => Div(f(x), f(y)),
             Max(x, y) => Max(f(x), f(y)),
+            Fma(x, y, z) => Fma(f(x), f(y), f(z)),
+            Mix(x, y, a) => Mix(f(x), f(y), f(a)),
+            Dot(all) => Dot(Box::new(all.each_ref().map(f))),
         })
     }
 
@@ -377,6 +404,7 @@ impl Expr {
             Neg(x) => -of(x, with) as f32,
             Abs(x) => of(x, with).abs() as f32,
             Kept(x) => of(x, with) as f32,
+            Fma(..) | Mix(..) | Dot(_) => of(&self.written_out(), with) as f32,
             Max(x, y) => of(x, with).max(of(y, with)) as f32,
             Sqrt(x) => {
                 let root = of(x, with).sqrt();
@@ -416,7 +444,7 @@ impl Expr {
         }
         let parts: Vec<usize> = self.parts().iter().map(|part| part.text(known, lines)).collect();
         let k = known.len();
-        let [a, b] = [0, 1].map(|i| parts.get(i).copied().unwrap_or_default());
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| parts.get(i).copied().unwrap_or_default());
         let expression = match &**self {
             Input(i) => format!("a[i * {INPUTS}u + {i}u]"),
             Constant(x) => format!("{x:?}"),
@@ -430,6 +458,9 @@ impl Expr {
             Mul(..) => format!("v{a} * v{b}"),
             Div(..) => format!("v{a} / v{b}"),
             Max(..) => format!("max(v{a}, v{b})"),
+            Fma(..) => format!("fma(v{a}, v{b}, v{c})"),
+            Mix(..) => format!("mix(v{a}, v{b}, v{c})"),
+            Dot(_) => format!("dot(vec2(v{a}, v{b}), vec2(v{c}, v{d}))"),
             Sqrt(_) => format!("sqrt(v{a})"),
             Ldexp(_, n) => format!("ldexp(v{a}, {n})"),
             Kept(_) => format!("kept[i * 16u + {}u]", k % 16),
@@ -450,8 +481,8 @@ fn expression(random: &mut Random, quotients: bool) -> Rc<Expr> {
     for _ in 0..3 + random.below(6) {
         let n = made.len();
         let pick = |random: &mut Random| if random.below(2) == 0 { n - 1 } else { random.below(n) };
-        let (x, y) = (made[pick(random)].clone(), made[pick(random)].clone());
-        let next = match random.below(if quotients { 18 } else { 16 }) {
+        let [x, y, z, w] = [(); 4].map(|()| made[pick(random)].clone());
+        let next = match random.below(if quotients { 21 } else { 19 }) {
             0..5 => add(&x, &y),
             5..7 => add(&x, &neg(&y)),
             7..11 => mul(&x, &y),
@@ -460,7 +491,10 @@ fn expression(random: &mut Random, quotients: bool) -> Rc<Expr> {
             13 => max(&x, &y),
             14 => Rc::new(Ldexp(x, random.below(5) as i32 - 2)),
             15 => Rc::new(Kept(x)),
-            16 => div(&x, &y),
+            16 => Rc::new(Fma(x, y, z)),
+            17 => Rc::new(Mix(x, y, z)),
+            18 => Rc::new(Dot(Box::new([x, y, z, w]))),
+            19 => div(&x, &y),
             _ => Rc::new(Sqrt(abs(&x))),
         };
         // Products of longer sums, and of more factors, are taken as they are computed.
@@ -513,6 +547,8 @@ fn compare(expressions: usize, rewrites: usize, seed: u64, quotients: bool, mode
         for lane in 0..LANES {
             lanes += 1;
             let expected = word(&outcome, 1, lane);
+            let cell = outcome.memory[&Slot::new(0, 1)].cell_at(lane as u64 * 4);
+            let lenient = cell.and_then(|cell| cell.lenient.as_deref());
             if matches!(expected, Expected::Undetermined(_)) {
                 undetermined += 1;
                 continue;
@@ -526,12 +562,9 @@ fn compare(expressions: usize, rewrites: usize, seed: u64, quotients: bool, mode
                 if known.iter().any(|(_, value)| !value.is_finite()) {
                     continue;
                 }
-                let permitted = expected.permits(u64::from(value.to_bits()));
-                assert_eq!(
-                    permitted,
-                    Some(true),
-                    "{value:e} of {inputs:?} as {other:?} by {text}, {modes:?}: {expected:?}"
-                );
+                let permits = |set: &Expected| set.permits(u64::from(value.to_bits())) == Some(true);
+                let permitted = permits(&expected) || lenient.is_some_and(permits);
+                assert!(permitted, "{value:e} of {inputs:?} as {other:?} by {text}, {modes:?}: {expected:?}");
                 inside += 1;
             }
         }
@@ -558,7 +591,7 @@ fn every_rewritten_sum_of_products_lies_in_the_set() {
     for (seed, modes) in (1..).zip(MODES) {
         let (inside, undetermined, lanes) = compare(many(), 100, seed, false, modes);
         assert!(inside > 30_000, "{inside} results, {modes:?}");
-        assert!(undetermined * 20 < lanes, "{undetermined} of {lanes} undetermined");
+        assert!(undetermined * 4 < lanes, "{undetermined} of {lanes} undetermined");
     }
 }
 

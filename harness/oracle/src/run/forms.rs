@@ -236,7 +236,7 @@ impl Run<'_> {
         if op == Op::Ldexp {
             let exponent = &self.columns[operands[1] as usize];
             let by = i32::try_from(signed(32, exponent.bits[lane])).ok()?;
-            let known = *exponent.value(lane) == Value::Bits && by.abs() <= 1000;
+            let known = *exponent.value(lane) == Value::Bits && by.unsigned_abs() <= 1000;
             let x = known.then(|| form(&operands[0]))?;
             // Nothing is rounded but what underflows; of a quotient either part may be scaled.
             let small =
@@ -248,6 +248,9 @@ impl Run<'_> {
             return None;
         }
         let apart: SmallVec<[Form; 8]> = operands.iter().map(form).collect();
+        // `x * (1 - a) + y * a` has something to be taken out if `x` is `y` or `a`.
+        let common = op == Op::FMix && free && apart[1..].iter().any(|other| apart[0].shares_with(other));
+        let deep = deep || common;
         let whole = || operands.iter().map(|reg| self.leaf(*reg, lane, fmt)).collect::<SmallVec<[Form; 8]>>();
         let form = formula(op, slot, &apart).or_else(|| formula(op, slot, &whole()))?;
         Some((form, deep))
