@@ -2,6 +2,7 @@
 
 mod support;
 
+use assay_oracle::{Outcome, Standing};
 use support::*;
 
 fn unary(expression: &str, inputs: &[f32]) -> assay_oracle::Outcome {
@@ -328,4 +329,182 @@ fn a_conversion_is_rounded_as_it_is_decorated() {
     assert_eq!(halves(1, 2), [0x3c00_3c00, 0x7bff_bc01]);
     assert_eq!(halves(2, 2), [0x3c00_3c00, 0x7bff_bc00]);
     assert_eq!(halves(3, 4), [0xbc00_3c00, 0xbc00_3c00, 0x3c00_bc00, 0xfbff_7bff]);
+}
+
+/// Runs, on the words `%a` and `%b`, what makes the word `%r` of them, of an entry point with these capabilities and execution modes.
+fn of_words(capabilities: &[&str], modes: &[&str], body: &str, [a, b]: [u32; 2]) -> Outcome {
+    let capabilities: String = capabilities.iter().map(|name| format!("OpCapability {name}\n")).collect();
+    let modes: String = modes.iter().map(|mode| format!("OpExecutionMode %main {mode}\n")).collect();
+    let bound = decorated(&["%data"]);
+    let module = spirv(&format!(
+        "OpCapability Shader
+        OpCapability Float16
+        OpCapability Float64
+        OpCapability Int8
+        OpCapability Int16
+        OpCapability Int64
+        {capabilities}
+        OpExtension \"SPV_KHR_float_controls\"
+        OpExtension \"SPV_KHR_storage_buffer_storage_class\"
+        %glsl = OpExtInstImport \"GLSL.std.450\"
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 1 1 1
+        {modes}
+        {bound}
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %char = OpTypeInt 8 0
+        %short = OpTypeInt 16 0
+        %long = OpTypeInt 64 0
+        %half = OpTypeFloat 16
+        %float = OpTypeFloat 32
+        %double = OpTypeFloat 64
+        %v2uint = OpTypeVector %uint 2
+        %v2float = OpTypeVector %float 2
+        %zero = OpConstant %uint 0
+        %one = OpConstant %uint 1
+        %two = OpConstant %uint 2
+        {BLOCKS}
+        %data = OpVariable %ublocks StorageBuffer
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %pa = OpAccessChain %puint %data %zero %zero
+        %a = OpLoad %uint %pa
+        %pb = OpAccessChain %puint %data %zero %one
+        %b = OpLoad %uint %pb
+        {body}
+        %pr = OpAccessChain %puint %data %zero %two
+        OpStore %pr %r
+        OpReturn
+        OpFunctionEnd"
+    ));
+    let outcome = run(&module, [1; 3], vec![words(&[a, b, 0xaaaa_aaaa])]);
+    assert_eq!(outcome.faults, []);
+    outcome
+}
+
+/// How bits stand to what `%r` may be.
+fn standing(outcome: &Outcome, bits: u32) -> Standing {
+    match outcome.memory[&assay_oracle::Slot::new(0, 0)].cell_at(8) {
+        Some(cell) => cell.expected.judge(cell.lenient.as_deref(), bits.into()),
+        None => word(outcome, 0, 2).judge(None, bits.into()),
+    }
+}
+
+/// "If an IEEE 754 Inf or NaN is created, .. the resulting floating-point value is unspecified", and denormals may be flushed.
+#[test]
+fn a_double_is_packed_and_unpacked_as_the_table_says() {
+    let body = "%v = OpCompositeConstruct %v2uint %a %b
+        %d = OpExtInst %double %glsl PackDouble2x32 %v
+        %w = OpBitcast %v2uint %d
+        %r = OpCompositeExtract %uint %w 0";
+    let packed = |words, modes: &[&str], got| standing(&of_words(&["DenormPreserve"], modes, body, words), got);
+    assert!(matches!(packed([0, 0x7ff0_0000], &[], 7), Standing::Open(_)));
+    assert!(matches!(packed([1, 0x7ff0_0000], &[], 7), Standing::Open(_)));
+    assert_eq!(packed([7, 0x3ff0_0000], &[], 7), Standing::Within);
+    assert_eq!(packed([7, 0x3ff0_0000], &[], 6), Standing::Outside);
+    assert_eq!((packed([5, 0], &[], 5), packed([5, 0], &[], 0)), (Standing::Within, Standing::Within));
+    let kept = &["DenormPreserve 64"];
+    assert_eq!((packed([5, 0], kept, 5), packed([5, 0], kept, 0)), (Standing::Within, Standing::Outside));
+    let body = "%v = OpCompositeConstruct %v2uint %a %b
+        %d = OpBitcast %double %v
+        %w = OpExtInst %v2uint %glsl UnpackDouble2x32 %d
+        %r = OpCompositeExtract %uint %w 0";
+    let unpacked = |words, got| standing(&of_words(&[], &[], body, words), got);
+    assert_eq!((unpacked([5, 0], 5), unpacked([5, 0], 0)), (Standing::Within, Standing::Lenient));
+    assert_eq!((unpacked([5, 0], 4), unpacked([5, 0x4000_0000], 0)), (Standing::Outside, Standing::Outside));
+}
+
+/// "Denormalized values obtained via unpacking an integer into a vector of values with smaller bit width": they are of 16 bits, though
+/// the types of the instruction are of 32.
+#[test]
+fn halves_that_are_unpacked_follow_the_modes_of_16_bits() {
+    let body = "%v = OpExtInst %v2float %glsl UnpackHalf2x16 %a
+        %f = OpCompositeExtract %float %v 0
+        %r = OpBitcast %uint %f";
+    let back = "%x = OpBitcast %float %a
+        %y = OpBitcast %float %b
+        %v = OpCompositeConstruct %v2float %x %y
+        %r = OpExtInst %uint %glsl PackHalf2x16 %v";
+    let (half, single) = (0x83ff, (-1023.0 * 2f32.powi(-24)).to_bits());
+    let controls = ["DenormFlushToZero", "DenormPreserve"];
+    let both = |modes: &[&str]| {
+        let unpacked = of_words(&controls, modes, body, [half, 0]);
+        let packed = of_words(&controls, modes, back, [single, 0]);
+        [[standing(&unpacked, single), standing(&unpacked, 0)], [standing(&packed, half), standing(&packed, 0)]]
+    };
+    let (yes, doubt, no) = (Standing::Within, Standing::Lenient, Standing::Outside);
+    assert_eq!(both(&[]), [[yes, yes], [yes, yes]]);
+    // Only the sentence on unpacking demands zeros: no list of DenormFlushToZero names PackHalf2x16.
+    assert_eq!(both(&["DenormFlushToZero 32"]), [[yes, yes], [yes, yes]]);
+    assert_eq!(both(&["DenormPreserve 32"]), [[yes, yes], [yes, yes]]);
+    assert_eq!(both(&["DenormFlushToZero 16"]), [[doubt, yes], [yes, yes]]);
+    assert_eq!(both(&["DenormPreserve 16"]), [[yes, doubt], [yes, doubt]]);
+    assert_eq!(both(&["DenormFlushToZero 16", "DenormFlushToZero 32"]), [[no, yes], [yes, yes]]);
+    assert_eq!(both(&["DenormPreserve 16", "DenormPreserve 32"]), [[yes, no], [yes, no]]);
+    assert_eq!(both(&["DenormPreserve 16", "DenormFlushToZero 32"]), [[yes, doubt], [yes, doubt]]);
+}
+
+/// "Only affects instructions operating on a floating-point type .. whose component width is Target Width": of a conversion the result
+/// follows the mode of its width, and the operand of its own.
+#[test]
+fn denormals_of_a_conversion_follow_the_modes_of_their_widths() {
+    let narrowed = "%x = OpBitcast %float %a
+        %h = OpFConvert %half %x
+        %s = OpBitcast %short %h
+        %r = OpUConvert %uint %s";
+    let widened = "%s = OpUConvert %short %a
+        %h = OpBitcast %half %s
+        %x = OpFConvert %float %h
+        %r = OpBitcast %uint %x";
+    let single = 2f32.powi(-20).to_bits();
+    let controls = ["DenormFlushToZero", "DenormPreserve"];
+    let both = |modes: &[&str]| {
+        let narrowed = of_words(&controls, modes, narrowed, [single, 0]);
+        let widened = of_words(&controls, modes, widened, [0x10, 0]);
+        [[standing(&narrowed, 0x10), standing(&narrowed, 0)], [standing(&widened, single), standing(&widened, 0)]]
+    };
+    let (yes, no) = (Standing::Within, Standing::Outside);
+    assert_eq!(both(&["DenormPreserve 16"]), [[yes, no], [yes, no]]);
+    assert_eq!(both(&["DenormPreserve 32"]), [[yes, yes], [yes, yes]]);
+    assert_eq!(both(&["DenormFlushToZero 16"]), [[no, yes], [yes, yes]]);
+    assert_eq!(both(&["DenormFlushToZero 16", "DenormPreserve 32"]), [[no, yes], [yes, yes]]);
+    assert_eq!(both(&["DenormPreserve 16", "DenormFlushToZero 32"]), [[yes, no], [yes, no]]);
+}
+
+/// "exp operand must be a scalar or vector with integer component type"; it "is interpreted as a signed integer".
+#[test]
+fn an_exponent_of_ldexp_has_any_width_and_is_signed() {
+    let scaled = |exponent: &str, words, expected: Result<f32, ()>| {
+        let body = format!(
+            "%x = OpBitcast %float %a
+            {exponent}
+            %f = OpExtInst %float %glsl Ldexp %x %e
+            %r = OpBitcast %uint %f"
+        );
+        let outcome = of_words(&[], &[], &body, words);
+        match expected {
+            Ok(value) => assert_eq!(standing(&outcome, value.to_bits()), Standing::Within, "{exponent} {words:x?}"),
+            Err(()) => assert!(matches!(standing(&outcome, 0), Standing::Open(_)), "{exponent} {words:x?}"),
+        }
+        // A third of what would be right, which is wrong wherever anything is required.
+        let wrong = expected.map_or(0, |value| (value / 3.0).to_bits());
+        assert_eq!(standing(&outcome, wrong) == Standing::Outside, expected.is_ok_and(|v| v != 0.0), "{exponent}");
+    };
+    let x = 1.5f32.to_bits();
+    for (ty, mask) in [("char", 0xff), ("short", 0xffff)] {
+        let exponent = format!("%e = OpUConvert %{ty} %b");
+        scaled(&exponent, [x, 3], Ok(12.0));
+        scaled(&exponent, [x, mask - 2], Ok(0.1875));
+    }
+    scaled("%e = OpCopyObject %uint %b", [x, 3u32.wrapping_neg()], Ok(0.1875));
+    scaled("%e = OpUConvert %long %b", [x, 3], Ok(12.0));
+    scaled("%e = OpSConvert %long %b", [x, 3u32.wrapping_neg()], Ok(0.1875));
+    // The low words, 1 and -1, would be ordinary exponents.
+    let high = "%v = OpCompositeConstruct %v2uint %one %b
+        %e = OpBitcast %long %v";
+    scaled(high, [x, 1], Err(()));
+    scaled(high, [x, u32::MAX], Ok(0.0));
 }

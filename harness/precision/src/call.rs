@@ -4,7 +4,7 @@ use crate::{
     Environment, Modes, Op, Rules, Scalar, Type,
     classify::classify,
     domain,
-    evaluate::{self, CONVERTED, Slot},
+    evaluate::{self, Slot},
     table::{self, Accuracy},
     trace::Trace,
 };
@@ -316,9 +316,9 @@ impl Reference {
     /// The lenient reading, whether or not it permits more.
     fn lenient(&self, slot: usize, operands: &[u64]) -> Option<Lenient> {
         let part = &self.slots[slot];
-        if let Some(flushing) = part.flushing() {
-            let outcome = flushing.evaluate(operands, None, true, &Trace::off());
-            return Some(Lenient { set: outcome.set, doubt: outcome.doubt.unwrap_or(CONVERTED) });
+        if let Some((other, doubt)) = part.leniently() {
+            let outcome = other.evaluate(operands, None, true, &Trace::off());
+            return Some(Lenient { set: outcome.set, doubt: outcome.doubt.unwrap_or(doubt) });
         }
         let outcome = part.evaluate(operands, None, true, &Trace::off());
         Some(Lenient { set: outcome.set, doubt: outcome.doubt? })

@@ -56,20 +56,15 @@ impl Environment {
             Some(flags) if named => (flags.nsz, flags.not_inf, flags.not_nan),
             _ => (assumed, assumed, assumed),
         };
-        let preserve = modes.denormals == Denormals::Preserve;
-        let flush_results = match modes.denormals {
-            Denormals::FlushToZero if lists.flush && of_result => Flush::Must,
-            Denormals::Preserve if lists.preserve && of_result => Flush::Never,
-            Denormals::Undeclared | Denormals::FlushToZero | Denormals::Preserve => Flush::May,
-        };
+        let operands_kept = modes.operand_denormals.unwrap_or(modes.denormals) == Denormals::Preserve;
         Environment {
             rules: Rules::Vulkan,
             format,
             rule: format,
             rounding: if of_result { modes.rounding } else { Rounding::Undeclared },
-            flush_operands: !(preserve && lists.preserve && of_operands),
-            flush_results,
-            flush_inside: !(preserve && of_result),
+            flush_operands: !(operands_kept && lists.preserve && of_operands),
+            flush_results: if of_result { lists.flush_of_results(modes.denormals) } else { Flush::May },
+            flush_inside: !(modes.denormals == Denormals::Preserve && of_result),
             nsz,
             not_inf,
             not_nan,

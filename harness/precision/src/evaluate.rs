@@ -47,6 +47,8 @@ pub(crate) struct Slot {
     pub(crate) component: usize,
     /// The environment, in the format that the evaluation works in.
     pub(crate) env: Environment,
+    /// The environment of a lenient reading, if it has one of its own, and the doubt.
+    lenient_env: Option<(Environment, &'static str)>,
     pub(crate) relaxed: bool,
     /// The other parts of the word that this one is packed into: the instruction has one result, so that if nothing is
     /// required of one part, nothing is required of any.
@@ -84,11 +86,13 @@ const OF_INFINITY: &str =
 const STEP_OF_NAN: &str = "a NaN is not less than the edge, but whether Step is defined of one is not said";
 const UNPACKED: &str = "the instruction preserves bits, but is in no list of those that keep NaNs, infinities and signed zeros, and may \
      flush denormals";
-pub(crate) const CONVERTED: &str = "WGSL's conversions are not among the operations that may flush denormals, and are where others \
+const CONVERTED: &str = "WGSL's conversions are not among the operations that may flush denormals, and are where others \
      are that do; they name the sign of an integer's zero, which may be ignored elsewhere";
 const EXPONENT_OF_ZERO: &str = "WGSL says that the fraction of zero is zero, and nothing of its exponent";
 pub(crate) const FLOORED: &str =
     "WGSL inherits fract from x - floor(x), each step of which may flush a denormal on its own";
+const HALVES: &str =
+    "halves are values of 16 bits, but the types of the instruction are of 32: modes of either width may be meant";
 const RETURNED: &str = "an atomic returns the original value, and DenormFlushToZero demands zero of denormal results";
 const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instruction set gives zero";
 
@@ -142,6 +146,12 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             // "If X is zero and of integer scalar type, then XOut has a zero sign bit."
             let positive = keeps && inputs[0].1.format().is_none();
             let env = Environment { nsz: env.nsz && !positive, ..env };
+            // Conversions of WGSL may be taken for operations that flush, and their zeros for any.
+            let converted = wgsl::converts(call.op, call.rules).then(|| (env.flushing(), CONVERTED));
+            let by_single = call.modes.operand_denormals.map(|declared| row.lists.flush_of_results(declared));
+            let halved = matches!(call.op, Op::PackHalf2x16 | Op::UnpackHalf2x16)
+                && by_single.is_some_and(|flush| flush != env.flush_results);
+            let lenient_env = converted.or(halved.then(|| (Environment { flush_results: Flush::May, ..env }, HALVES)));
             // Of a comparison it is the operands that are of 32 bits.
             let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
             let relaxed = call.modes.relaxed
@@ -149,7 +159,7 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
                 && decorated != Scalar::Bool
                 // "The RelaxedPrecision Decoration has no effect on this instruction."
                 && call.op != Op::QuantizeToF16;
-            Slot { op: call.op, kernel, inputs, result, component, env, relaxed, packed_with: Vec::new() }
+            Slot { op: call.op, kernel, inputs, result, component, env, lenient_env, relaxed, packed_with: Vec::new() }
         })
         .collect();
     if matches!(row.signature, Signature::Pack) {
@@ -163,9 +173,14 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
 }
 
 impl Slot {
-    /// The same as a lenient reading has it that takes conversions of WGSL for operations that may flush, and their zeros for any.
-    pub(crate) fn flushing(&self) -> Option<Slot> {
-        wgsl::converts(self.op, self.env.rules).then(|| Slot { env: self.env.flushing(), ..self.clone() })
+    /// The same in the environment that the lenient reading has of its own, if it has one, and the doubt.
+    pub(crate) fn leniently(&self) -> Option<(Slot, &'static str)> {
+        self.lenient_env.map(|(env, doubt)| (Slot { env, ..self.clone() }, doubt))
+    }
+
+    /// Whether the lenient reading has an environment of its own.
+    pub(crate) fn has_lenient_environment(&self) -> bool {
+        self.lenient_env.is_some()
     }
 }
 

@@ -64,11 +64,15 @@ pub struct FastMath {
 /// The floating-point environment of one instruction, as its module declares it.
 ///
 /// Modes are those of the width of the instruction's operands and result; where these differ in width, both widths
-/// declare the same modes.
+/// declare the same modes, but for denormals if [`Modes::operand_denormals`] says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Modes {
-    /// `DenormPreserve`, `DenormFlushToZero`, or neither.
+    /// `DenormPreserve`, `DenormFlushToZero`, or neither: what the result's width declares. Where halves are packed or unpacked, which
+    /// are values of 16 bits though no type of the instruction is, theirs.
     pub denormals: Denormals,
+    /// What the operands' width declares (where halves are packed or unpacked, the singles'), if it is not the same. Names of modes name
+    /// no width, so that [`Modes::names`] leaves it out.
+    pub operand_denormals: Option<Denormals>,
     /// `RoundingModeRTE`, `RoundingModeRTZ`, or neither.
     pub rounding: Rounding,
     /// `SignedZeroInfNanPreserve`.

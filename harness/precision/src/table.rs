@@ -5,7 +5,7 @@
 //! the formulas in [`formulas`](crate::formulas), the discrete results in [`Exact`](crate::exact::Exact).
 
 use crate::{
-    Call, Op, Rules,
+    Call, Denormals, Flush, Op, Rules,
     exact::{Exact, Relation},
     formula::Formula,
     formulas,
@@ -78,6 +78,15 @@ impl Lists {
     const FLUSH_SPECIAL: Lists = Lists { flush: true, preserve: false, special: true };
     const PRESERVE_SPECIAL: Lists = Lists { flush: false, preserve: true, special: true };
     const ALL: Lists = Lists { flush: true, preserve: true, special: true };
+
+    /// What happens to denormal results of a width that declares this.
+    pub(crate) fn flush_of_results(self, declared: Denormals) -> Flush {
+        match declared {
+            Denormals::FlushToZero if self.flush => Flush::Must,
+            Denormals::Preserve if self.preserve => Flush::Never,
+            Denormals::Undeclared | Denormals::FlushToZero | Denormals::Preserve => Flush::May,
+        }
+    }
 }
 
 const fn row(signature: Signature, accuracy: Accuracy, lists: Lists) -> Row {

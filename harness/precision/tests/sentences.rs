@@ -1,7 +1,7 @@
 //! Single sentences of the specifications, each with the results on either side of it.
 
-use assay_float::{BF16, F8_E5M2, F32, F64, Format};
-use assay_precision::{Call, Modes, Op, Scalar, Shape, Verdict};
+use assay_float::{BF16, F8_E5M2, F16, F32, F64, Format};
+use assay_precision::{Call, Denormals, Modes, Op, Scalar, Shape, Verdict};
 
 use Verdict::{Fail, Pass, QualityWarning, Unchecked};
 
@@ -44,6 +44,36 @@ fn modes_are_about_the_ieee_754_encoding() {
     for mode in ["SignedZeroInfNanPreserve", "None"] {
         assert_eq!(of((BF16, F8_E5M2), mode, 0x7c, 0), Unchecked, "{mode}");
         assert_eq!(of((F32, F8_E5M2), mode, 0x7c, 0), Fail, "{mode}");
+    }
+}
+
+/// The mode of a width is about values of that width: of a packed half, though no type of the instruction has it, about the half; but
+/// another reading has it about the types.
+#[test]
+fn denormals_follow_the_mode_of_their_own_width() {
+    use Denormals::{FlushToZero, Preserve, Undeclared};
+    let of = |op, to, from: Option<Format>, [denormals, operands]: [Denormals; 2], x, got| {
+        let modes = Modes { denormals, operand_denormals: Some(operands), ..Modes::default() };
+        let call = Call::new(op, Scalar::Float(to), Shape::Scalar, from.map(Scalar::Float), modes).expect("a call");
+        let all = vec![got; call.result_slots().count()];
+        call.judge(&vec![x; call.operand_slots().count()], &all)[0].verdict
+    };
+    let wide = u64::from((1023.0 * 2f32.powi(-24)).to_bits());
+    for (modes, unpacked, packed, narrowed) in [
+        ([Undeclared, Preserve], [Pass, Pass], [Pass, Pass], [Pass, Pass]),
+        ([Preserve, Undeclared], [Pass, QualityWarning], [Pass, QualityWarning], [Pass, Fail]),
+        ([FlushToZero, Preserve], [QualityWarning, Pass], [Pass, Pass], [Fail, Pass]),
+        ([FlushToZero, FlushToZero], [Fail, Pass], [Pass, Pass], [Fail, Pass]),
+        ([Preserve, Preserve], [Pass, Fail], [Pass, Fail], [Pass, Fail]),
+    ] {
+        let unpack = [wide, 0].map(|got| of(Op::UnpackHalf2x16, F32, None, modes, 0x03ff_03ff, got));
+        let pack = [0x3ff, 0].map(|got| of(Op::PackHalf2x16, F32, None, modes, wide, got));
+        let narrow = [0x3ff, 0].map(|got| of(Op::FConvert, F16, Some(F32), modes, wide, got));
+        assert_eq!((unpack, pack, narrow), (unpacked, packed, narrowed), "{modes:?}");
+    }
+    // An operand of 16 bits, and a result of 32.
+    for (operands, flushed) in [(Undeclared, Pass), (FlushToZero, Pass), (Preserve, Fail)] {
+        assert_eq!(of(Op::FConvert, F32, Some(F16), [Undeclared, operands], 0x3ff, 0), flushed, "{operands:?}");
     }
 }
 

@@ -71,17 +71,13 @@ impl Decoder<'_> {
             _ => None,
         });
         // The modes are about the IEEE 754 encoding; where there is no other, the first type is the result's: its width's modes hold. What
-        // is preserved must be so for all widths.
+        // is preserved must be so for all widths. Denormal results follow the mode of theirs, and operands of theirs.
         let widths: Vec<u32> = floats.filter(|format| format.is_ieee_754()).map(|format| format.width).collect();
         let declared = |width: &u32| self.environment.modes[place(*width)];
         let mut modes = widths.first().map(declared).unwrap_or_default();
         modes.preserve_special &= widths.iter().all(|w| self.environment.modes[place(*w)].preserve_special);
-        for width in &widths {
-            let other = self.environment.modes[place(*width)];
-            if other.denormals != modes.denormals {
-                modes.denormals = Denormals::Undeclared;
-            }
-        }
+        let of_operands = widths.last().map(declared).unwrap_or_default().denormals;
+        modes.operand_denormals = Some(of_operands).filter(|declared| *declared != modes.denormals);
         let mut stated = None;
         for d in self.module.decorations(result).filter(|d| d.member.is_none()) {
             match d.decoration {
@@ -117,6 +113,12 @@ impl Decoder<'_> {
         }
         modes.no_contraction |= self.environment.contraction_off;
         Ok(modes)
+    }
+
+    /// The environment of an instruction that packs or unpacks halves, from that of its types, which are of 32 bits.
+    pub(super) fn of_halves(&self, modes: Modes) -> Modes {
+        let denormals = self.environment.modes[place(16)].denormals;
+        Modes { denormals, operand_denormals: Some(modes.denormals).filter(|single| *single != denormals), ..modes }
     }
 
     /// The flags that hold for bit-preserving operations on each format, by the letter: what the module states for it, else all that the

@@ -43,10 +43,13 @@ impl Decoder<'_> {
             _ => return self.unsupported(name),
         };
         let types: Vec<_> = std::iter::once(dst.ty).chain(args.iter().map(|a| a.ty)).collect();
-        let modes = self.modes(i.result().unwrap_or_default(), &types)?;
-        let regs: Vec<Reg> = args.iter().map(|a| a.reg).collect();
+        let modes = match (self.modes(i.result().unwrap_or_default(), &types)?, op) {
+            (modes, Glsl::PackHalf2x16 | Glsl::UnpackHalf2x16) => self.of_halves(modes),
+            (modes, _) => modes,
+        };
+        let mut regs: Vec<Reg> = args.iter().map(|a| a.reg).collect();
         let (scalar, shape) = (self.scalar(&first), self.shape(&first));
-        let single = assay_precision::Scalar::Float(assay_float::F32);
+        let [single, double] = [assay_float::F32, assay_float::F64].map(assay_precision::Scalar::Float);
         match op {
             Glsl::InterpolateAtCentroid | Glsl::InterpolateAtSample | Glsl::InterpolateAtOffset | Glsl::IMix => {
                 self.unsupported(name)
@@ -91,20 +94,40 @@ impl Decoder<'_> {
                 self.emit(Inst::Recast { dst: dst.reg, src: parts, n, from: width, to: 32 });
                 Ok(())
             }
-            Glsl::PackDouble2x32 => self.repack(&first, &dst, 32, 64),
-            Glsl::UnpackDouble2x32 => self.repack(&first, &dst, 64, 32),
+            Glsl::PackDouble2x32 | Glsl::UnpackDouble2x32 => {
+                self.whole(row, modes, double, Shape::Scalar, dst.reg, regs)
+            }
             Glsl::UnpackSnorm2x16
             | Glsl::UnpackUnorm2x16
             | Glsl::UnpackHalf2x16
             | Glsl::UnpackSnorm4x8
             | Glsl::UnpackUnorm4x8 => self.whole(row, modes, single, Shape::Scalar, dst.reg, regs),
+            Glsl::Ldexp => {
+                let Some(exponent) = args.get(1) else { return self.invalid("no exponent") };
+                regs[1] = self.exponent(exponent)?;
+                self.map(row, modes, scalar, (dst.reg, dst.n), regs, 0)
+            }
             _ => self.map(row, modes, scalar, (dst.reg, dst.n), regs, 0),
         }
     }
 
-    fn repack(&mut self, src: &Val, dst: &Val, from: u8, to: u8) -> Result {
-        self.emit(Inst::Recast { dst: dst.reg, src: src.reg, n: src.n, from, to });
-        Ok(())
+    /// The exponent of Ldexp, of whatever width, in 32 bits: it "is interpreted as a signed integer", and beyond 16 bits all are alike.
+    fn exponent(&mut self, exponent: &Val) -> Result<Reg> {
+        let (from, n) = (self.kind(exponent), exponent.n);
+        let mut reg = exponent.reg;
+        if from.width() == 64 {
+            let ends = self.registers([from, from])?;
+            self.set(ends, &[i16::MIN, i16::MAX].map(|end| i64::from(end).cast_unsigned()));
+            let clamped = self.registers(std::iter::repeat_n(from, n as usize))?;
+            self.int(IntOp::SClamp, (64, 64), clamped, n, [reg, ends, ends + 1, 0], 0b110);
+            reg = clamped;
+        }
+        if from.width() != 32 {
+            let single = self.registers(std::iter::repeat_n(Kind::Int { width: 32, signed: true }, n as usize))?;
+            self.int(IntOp::SignExtend, (from.width(), 32), single, n, [reg, 0, 0, 0], 0);
+            reg = single;
+        }
+        Ok(reg)
     }
 }
 

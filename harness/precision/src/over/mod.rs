@@ -15,11 +15,10 @@ mod parts;
 
 use crate::{
     Flush, Lenient, Permitted, Reference, Rules, Scalar,
-    evaluate::{CONVERTED, FLOORED, Kernel, Run, Slot},
+    evaluate::{FLOORED, Kernel, Run, Slot},
     real::Real,
     relaxed,
     trace::Trace,
-    wgsl,
 };
 use assay_float::{F64, RankRange, Set};
 use parts::{Part, members, parts};
@@ -104,9 +103,9 @@ impl Reference {
         if !(part.may_differ() || part.env.not_inf && may_be_infinite(part, &usual)) {
             return Over { permitted: Permitted { usual, lenient: None }, tightness };
         }
-        let flushing = part.flushing();
-        let (set, loosest, doubt) = word(flushing.as_ref().unwrap_or(part), operands, (effort, true));
-        let doubt = doubt.or(flushing.map(|_| CONVERTED));
+        let other = part.leniently();
+        let (set, loosest, doubt) = word(other.as_ref().map_or(part, |(slot, _)| slot), operands, (effort, true));
+        let doubt = doubt.or(other.map(|(_, doubt)| doubt));
         let lenient = doubt.filter(|_| set != usual).map(|doubt| Lenient { set, doubt });
         Over { permitted: Permitted { usual, lenient }, tightness: tightness.max(loosest) }
     }
@@ -144,7 +143,7 @@ impl Slot {
         // Of those with a formula, every one; these the instruction set names results of.
         let rows = matches!(self.op, Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::InverseSqrt)
             || matches!(self.kernel, Kernel::Formula(_))
-            || wgsl::converts(self.op, self.env.rules)
+            || self.has_lenient_environment()
             || (self.env.rules == Rules::Wgsl
                 && matches!(self.kernel, Kernel::Real(Real::Fract) | Kernel::Exact(Exact::Exponent)))
             || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf | Exact::Step))
