@@ -37,6 +37,8 @@ pub struct Environment {
     pub not_inf: bool,
     /// NaN operands and results are assumed not to occur.
     pub not_nan: bool,
+    /// The flags are stated, not assumed: "if this assumption does not hold then the operation returns an undefined value".
+    pub flags_stated: bool,
     /// The lenient reading of `Sqrt(0)`: its formula divides by zero, so that nothing is required.
     pub zero_unspecified: bool,
     /// Whether the ranges of a formula's operations may be covers rather than searched to the last value.
@@ -50,11 +52,11 @@ impl Environment {
     /// encoding whose component width is Target Width"): what has another keeps no denormals, and rounds as the implementation likes.
     pub(crate) fn new(modes: &Modes, lists: Lists, format: Format, from: Format) -> Environment {
         let (of_result, of_operands) = (format.is_ieee_754(), from.is_ieee_754());
-        let named = of_result || of_operands;
-        let assumed = !(modes.preserve_special && lists.special && named);
+        let assumed = !(modes.preserve_special && lists.special && (of_result || of_operands));
         let (nsz, not_inf, not_nan) = match modes.fast_math {
-            Some(flags) if named => (flags.nsz, flags.not_inf, flags.not_nan),
-            _ => (assumed, assumed, assumed),
+            // "If the SPIR-V specifies it explicitly .. then that is used", of whatever encoding.
+            Some(flags) => (flags.nsz, flags.not_inf, flags.not_nan),
+            None => (assumed, assumed, assumed),
         };
         let operands_kept = modes.operand_denormals.unwrap_or(modes.denormals) == Denormals::Preserve;
         Environment {
@@ -68,6 +70,7 @@ impl Environment {
             nsz,
             not_inf,
             not_nan,
+            flags_stated: modes.fast_math.is_some(),
             zero_unspecified: false,
             coarse: false,
         }
@@ -93,6 +96,13 @@ impl Environment {
     /// Whether a result that may overflow may be anything: Vulkan's text may be read so, WGSL's says so.
     pub(crate) fn overflow_is_anything(&self) -> bool {
         self.rules == Rules::Wgsl && self.not_inf
+    }
+
+    /// What the bounds are counted in beyond the range of `rule`: as many bits, with the exponents of `format`. What is wanted of a wider
+    /// format is the precision of a narrower one, not its range.
+    pub(crate) fn rule_beyond(&self) -> Format {
+        let Format { exponent_bits, .. } = self.format;
+        Format { exponent_bits, width: 1 + exponent_bits + self.rule.fraction_bits, ..self.rule }
     }
 
     /// The same with bounds counted in another format.

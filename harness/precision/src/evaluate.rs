@@ -152,8 +152,9 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             let halved = matches!(call.op, Op::PackHalf2x16 | Op::UnpackHalf2x16)
                 && by_single.is_some_and(|flush| flush != env.flush_results);
             let lenient_env = converted.or(halved.then(|| (Environment { flush_results: Flush::May, ..env }, HALVES)));
-            // Of a comparison it is the operands that are of 32 bits.
-            let decorated = if result == Scalar::Bool { inputs[0].1 } else { result };
+            // Of a comparison, and of what is packed, it is the operands that are of 32 bits.
+            let by_operands = result == Scalar::Bool || matches!(row.signature, Signature::Pack);
+            let decorated = if by_operands { inputs[0].1 } else { result };
             let relaxed = call.modes.relaxed
                 && decorated.width() == 32
                 && decorated != Scalar::Bool
@@ -296,7 +297,7 @@ impl<'a> Run<'a> {
         if !nan && !infinite || self.is_bitwise() {
             return false;
         }
-        if matches!(kernel, Kernel::Exact(Exact::IsNan | Exact::IsInf)) {
+        if matches!(kernel, Kernel::Exact(Exact::IsNan | Exact::IsInf)) && !env.flags_stated {
             if !self.lenient {
                 return false;
             }
@@ -342,11 +343,14 @@ impl<'a> Run<'a> {
         }
     }
 
+    fn site(&self) -> Site {
+        let Slot { inputs, result, component, env, .. } = self.slot;
+        Site { operand: inputs[0].1, result: *result, slot: *component, rounding: env.rounding }
+    }
+
     /// A discrete result, before the environment is applied to it.
     pub(crate) fn listed(&self, exact: Exact, x: &[u64]) -> Set {
-        let slot = self.slot;
-        let site =
-            Site { operand: slot.inputs[0].1, result: slot.result, slot: slot.component, rounding: slot.env.rounding };
+        let (slot, site) = (self.slot, self.site());
         if let Some(mut set) = (slot.env.rules == Rules::Wgsl).then(|| wgsl::listed(exact, x, &site)).flatten() {
             if self.lenient && matches!(exact, Exact::PackSnorm | Exact::PackUnorm) {
                 let either = exact.set(x, &site);
@@ -391,6 +395,9 @@ impl<'a> Run<'a> {
                 Some((EXPONENT_OF_ZERO, Set::anything()))
             }
             Exact::UnpackDouble => Some((UNPACKED, self.unpacked(x[0]))),
+            Exact::PackSnorm | Exact::PackUnorm => {
+                Some((ROUNDED_INSIDE, exact.set(x, &Site { rounding: Rounding::Undeclared, ..self.site() })))
+            }
             _ => None,
         }
     }

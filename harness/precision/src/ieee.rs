@@ -106,7 +106,8 @@ pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
             Real::Fma => sum(negative(0) != negative(1), negative(2)),
             Real::Mul | Real::Div | Real::Unpack => Some(negative(0) != negative(1)),
             Real::Convert | Real::PackHalf | Real::Ldexp => Some(negative(0)),
-            // `x - floor(x)`
+            // "fract(±0) = +0"; of others `x - floor(x)`.
+            Real::Fract if slot.env.format.is_zero(x[0]) => Some(false),
             Real::Fract => sum(false, true),
             Real::FromInt | Real::Width => Some(false),
             Real::Exp

@@ -4,8 +4,9 @@ use crate::{
     Rounding, Scalar,
     exact::{Exact, Site},
     real::rounded_product,
+    span::Span,
 };
-use assay_float::{Dyadic, Format, RankRange, Set};
+use assay_float::{Dyadic, Format, Rank, RankRange, Set};
 
 /// `round(clamp(c, -1, 1) * k)` (`clamp(c, 0, 1)` if not signed) as bits of `width`, `k` being the largest value: the product
 /// correctly rounded, then halves either way. A NaN gives anything.
@@ -13,30 +14,38 @@ pub(crate) fn normalized(bits: u64, format: Format, width: u32, signed: bool, ro
     if format.is_nan(bits) {
         return Set::anything();
     }
-    let k = Dyadic::int((1i64 << (width - u32::from(signed))) - 1);
-    let mask = u64::MAX >> (64 - width);
-    let (zero, one) = (0u64, (format.bias() as u64) << format.fraction_bits);
-    let low = if signed { one | format.sign_mask() } else { zero };
-    let clamped = match format.rank(bits) {
-        rank if rank <= format.rank(low) => low,
-        rank if rank >= format.rank(one) => one,
-        _ => bits,
-    };
-    let Some(value) = format.value(clamped) else { return Set::anything() };
-    let products = rounded_product(value, k, format, rounding);
+    let value = format.value_of_rank(clamped(format.rank(bits), format, signed));
+    rounded(rounded_product(value, largest(width, signed), format, rounding), format, width)
+}
+
+/// `clamp(c, -1, 1)`, or `clamp(c, 0, 1)` if not signed.
+pub(crate) fn clamped(c: Rank, format: Format, signed: bool) -> Rank {
+    let one = format.rank_of_one();
+    c.clamp(if signed { -1 - one } else { 0 }, one)
+}
+
+/// `k`, the largest value of so many bits.
+pub(crate) fn largest(width: u32, signed: bool) -> Dyadic {
+    Dyadic::int((1i64 << (width - u32::from(signed))) - 1)
+}
+
+/// The products of a span, rounded to integers, as bits of `width`.
+pub(crate) fn rounded(products: Span, format: Format, width: u32) -> Set {
     let float = Scalar::Float(format);
-    let site = Site { operand: float, result: float, slot: 0, rounding };
+    let site = Site { operand: float, result: float, slot: 0, rounding: Rounding::Undeclared };
+    let integers = |product: Rank| -> Option<[i64; 2]> {
+        let hull = Exact::Round.set(&[format.bits(product)], &site).hull()?;
+        Some([hull.lo, hull.hi].map(|rank| {
+            let integer = format.value_of_rank(rank);
+            let magnitude = (integer.mantissa() << integer.exponent()) as i64;
+            if integer.is_negative() { -magnitude } else { magnitude }
+        }))
+    };
+    let (Some([lo, _]), Some([_, hi])) = (integers(products.lo), integers(products.hi)) else {
+        return Set::anything();
+    };
+    let mask = u64::MAX >> (64 - width);
     let mut set = Set::empty();
-    for product in [products.lo, products.hi] {
-        let product = format.bits(product);
-        for r in Exact::Round.set(&[product], &site).ranges() {
-            for rank in [r.lo, r.hi] {
-                let integer = format.value_of_rank(rank);
-                let magnitude = (integer.mantissa() << integer.exponent()) as i64;
-                let value = if integer.is_negative() { -magnitude } else { magnitude };
-                set.insert(RankRange::point((value as u64 & mask) as i64));
-            }
-        }
-    }
+    (lo..=hi).for_each(|value| set.insert(RankRange::point((value as u64 & mask) as i64)));
     set
 }

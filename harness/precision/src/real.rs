@@ -191,11 +191,7 @@ impl Real {
     ) -> Result<Point<R>, Stop> {
         let exact = self.exact(x, env, precision)?;
         let constant = |value| R::exact(value, precision);
-        // The format's own ulp where that of the bounds' format, beyond its largest value, is finer.
-        let in_ulps = |n: R| -> Result<R, Stop> {
-            let own = ulp(&exact, env.format, precision)?;
-            Ok(n.mul(&ulp(&exact, env.rule, precision)?.max(&own)))
-        };
+        let in_ulps = |n: R| -> Result<R, Stop> { Ok(n.mul(&ulp(&exact, env, precision)?)) };
         let bound = match self.bound(env.rules, env.half_column()) {
             Bound::Rounded => return rounded(exact, env, env.rounding, precision),
             Bound::Either => return rounded(exact, env, Rounding::Undeclared, precision),
@@ -241,14 +237,12 @@ impl Real {
             }
             Bound::Trigonometric { exponent } => (none.clone(), constant(Dyadic::pow2(exponent))),
         };
-        let widest_ulp =
-            |v: &R| -> Result<R, Stop> { Ok(ulp(v, env.rule, precision)?.max(&ulp(v, env.format, precision)?)) };
         let largest = exact.abs().upper();
         let epsilon = constant(Dyadic::pow2(-(env.rule.fraction_bits as i32)));
         let grows = ulps.mul(&epsilon).compare(&constant(Dyadic::ONE))? == Ordering::Less;
         // The reach of the bound below `end`, all members being at or above it.
         let reach = |end: &R| -> Result<R, Stop> {
-            let at_end = ulps.mul(&widest_ulp(end)?);
+            let at_end = ulps.mul(&ulp(end, env, precision)?);
             let by_ulps = if end.compare(&none)? == Ordering::Less {
                 at_end
             } else if grows {
@@ -257,13 +251,14 @@ impl Real {
                 let binade = if tiny { env.rule.min_normal_exponent() } else { end.binade()? };
                 let power = constant(Dyadic::pow2(binade + 1));
                 if largest.compare(&power)? == Ordering::Greater {
-                    let drop = end.sub(&power).add(&ulps.mul(&widest_ulp(&constant(Dyadic::pow2(binade + 2)))?));
+                    let drop =
+                        end.sub(&power).add(&ulps.mul(&ulp(&constant(Dyadic::pow2(binade + 2)), env, precision)?));
                     at_end.max(&drop)
                 } else {
                     at_end
                 }
             } else {
-                ulps.mul(&widest_ulp(&largest)?)
+                ulps.mul(&ulp(&largest, env, precision)?)
             };
             Ok(by_ulps.max(&absolute).upper())
         };
@@ -342,17 +337,23 @@ fn holds_zero<R: Enclosure>(x: &R, zero: &R) -> Result<bool, Undecided> {
     Ok(x.lower().compare(zero)? != Ordering::Greater && x.upper().compare(zero)? != Ordering::Less)
 }
 
-/// `ulp(x)` in the format.
-pub(crate) fn ulp<R: Enclosure>(x: &R, format: Format, precision: R::Precision) -> Result<R, Undecided> {
+/// `ulp(x)` in the format that the bounds are counted in.
+fn ulp<R: Enclosure>(x: &R, env: &Environment, precision: R::Precision) -> Result<R, Undecided> {
     let magnitude = x.abs();
     let power = |exponent: i32| R::exact(Dyadic::pow2(exponent), precision);
+    let (rule, beyond) = (env.rule, env.rule_beyond());
+    let is_beyond = |format: Format| -> Result<bool, Undecided> {
+        Ok(magnitude.lower().compare(&power(format.max_exponent() + 1))? != Ordering::Less)
+    };
     // The same ulp holds for all that is tiny and all that is huge, however far.
-    let exponent = if magnitude.upper().compare(&power(format.min_normal_exponent()))? != Ordering::Greater {
-        format.quantum()
-    } else if magnitude.lower().compare(&power(format.max_exponent() + 1))? != Ordering::Less {
-        format.ulp_exponent(format.max_exponent())
+    let exponent = if magnitude.upper().compare(&power(rule.min_normal_exponent()))? != Ordering::Greater {
+        rule.quantum()
+    } else if is_beyond(beyond)? {
+        beyond.ulp_exponent(beyond.max_exponent())
+    } else if is_beyond(rule)? {
+        beyond.ulp_exponent(x.binade()?)
     } else {
-        format.ulp_exponent(x.binade()?)
+        rule.ulp_exponent(x.binade()?)
     };
     Ok(R::exact(Dyadic::pow2(exponent), precision))
 }
@@ -413,7 +414,7 @@ fn rounded<R: Enclosure>(
     rounding: Rounding,
     precision: R::Precision,
 ) -> Result<Point<R>, Stop> {
-    let ulp = ulp(&exact, env.rule, precision)?;
+    let ulp = ulp(&exact, env, precision)?;
     let span = round(&exact, env, rounding, precision)?;
     let bound = match rounding {
         Rounding::Rte => ulp.mul(&R::exact(Dyadic::pow2(-1), precision)),
@@ -423,7 +424,7 @@ fn rounded<R: Enclosure>(
 }
 
 /// The correctly rounded values of one real number, both zeros for zero. Where bounds count in a narrower format than that of the values,
-/// at least its precision is required: all that is as near as what is rounded to that; beyond its range there is nothing of it.
+/// at least its precision is required: all that is as near as what is rounded to that.
 pub(crate) fn round<R: Enclosure>(
     exact: &R,
     env: &Environment,
@@ -454,10 +455,8 @@ pub(crate) fn round<R: Enclosure>(
         return Ok(own);
     }
     let largest = R::exact(env.rule.value_of_rank(env.rule.max_finite()), precision);
-    match exact.abs().compare(&largest)? {
-        Ordering::Greater => Ok(own),
-        Ordering::Less | Ordering::Equal => Ok(own.hull(to(env.rule)?)),
-    }
+    let is_beyond = exact.abs().compare(&largest)? == Ordering::Greater;
+    Ok(own.hull(to(if is_beyond { env.rule_beyond() } else { env.rule })?))
 }
 
 /// The neighbours of a value in a format; the value itself, or both zeros, if it is representable.

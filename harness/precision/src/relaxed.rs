@@ -5,8 +5,9 @@ use crate::{
     evaluate::{Kernel, Slot},
     exact::{Exact, Site},
     extremes::corners,
+    pack,
     real::{Real, neighbours},
-    span::{Span, Stop, convert_rank},
+    span::{Span, Stop, convert_rank, rank_of_representable},
 };
 use assay_float::{Enclosure, F16, F32, Question, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
@@ -26,6 +27,7 @@ pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
     match &slot.kernel {
         // A conversion, or an exponent, of another width: nothing is said of its operand.
         Kernel::Exact(_) if slot.inputs.iter().any(|(_, s)| s.format().is_some_and(|f| f != F32)) => Set::anything(),
+        Kernel::Exact(Exact::PackSnorm | Exact::PackUnorm) => packed(slot, spans[0]),
         Kernel::Exact(exact) => exact_results(*exact, slot, &spans),
         // Of an inherited bound nothing is checked: every intermediate is an operation of relaxed precision too, for which the text
         // promises nothing once it is below 2^-14 (denormal to a half) or from 2^14 on, nor says whether it is truncated again where
@@ -35,15 +37,28 @@ pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
     }
 }
 
+/// A normalised integer of an operand anywhere in this span: "the RelaxedPrecision Decoration only affects the conversion step", of which
+/// the product is the only one that is rounded; above what is in range it may be anything.
+fn packed(slot: &Slot, operand: Span) -> Set {
+    let Scalar::Int { width, signed } = slot.result else { return Set::anything() };
+    let clamped = |rank| pack::clamped(rank, F32, signed);
+    let operand = Span { lo: clamped(operand.lo), hi: clamped(operand.hi) };
+    if operand.is_zero() {
+        return Set::point(0);
+    }
+    let k = Span::point(rank_of_representable(pack::largest(width, signed), F32));
+    let products = function(Real::Mul, slot, &[operand, k]);
+    products.hull().map_or_else(Set::anything, |r| pack::rounded(Span { lo: r.lo, hi: r.hi }, F32, width))
+}
+
 /// What a function gives of operands anywhere in these spans.
 fn function(real: Real, slot: &Slot, spans: &[Span]) -> Set {
-    if matches!(real, Real::FromInt | Real::Convert | Real::PackHalf | Real::Ldexp | Real::Fract) {
+    if matches!(real, Real::FromInt | Real::Convert | Real::Ldexp | Real::Fract) {
         return Set::anything();
     }
+    let in_range = |rank| is_in_range(Some(convert_rank(rank, slot.env.format, F32)));
     match decide(&Cover { real, slot, spans }) {
-        Ok(span) if is_in_range(Some(span.lo)) && is_in_range(Some(span.hi)) && !span.has_zero() => {
-            Set::range(span.lo, span.hi)
-        }
+        Ok(span) if in_range(span.lo) && in_range(span.hi) && !span.has_zero() => Set::range(span.lo, span.hi),
         // Nothing is promised of results that may leave the range.
         Ok(_) | Err(_) => Set::anything(),
     }

@@ -39,6 +39,11 @@ impl Span {
         self.lo == self.hi || self == Span::ZERO
     }
 
+    /// Whether nothing but zeros is in it.
+    pub(crate) fn is_zero(self) -> bool {
+        self.lo >= -1 && self.hi <= 0
+    }
+
     #[must_use]
     pub(crate) fn hull(self, other: Span) -> Span {
         Span { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }

@@ -40,10 +40,13 @@ fn modes_are_about_the_ieee_754_encoding() {
     assert_eq!(of((F32, F8_E5M2), "DenormPreserve", 1, 0), Pass);
     assert_eq!(of((F32, F8_E5M2), "DenormPreserve", 1, 0x3780_0000), Pass);
     assert_eq!(of((F64, BF16), "DenormPreserve", 1, 0), Pass);
-    // Between two such nothing is declared at all; where one is of the IEEE 754 encoding it is.
-    for mode in ["SignedZeroInfNanPreserve", "None"] {
-        assert_eq!(of((BF16, F8_E5M2), mode, 0x7c, 0), Unchecked, "{mode}");
-        assert_eq!(of((F32, F8_E5M2), mode, 0x7c, 0), Fail, "{mode}");
+    // Between two such nothing is preserved; where one is of the IEEE 754 encoding it is. Flags are about any.
+    assert_eq!(of((BF16, F8_E5M2), "SignedZeroInfNanPreserve", 0x7c, 0), Unchecked);
+    assert_eq!(of((F32, F8_E5M2), "SignedZeroInfNanPreserve", 0x7c, 0), Fail);
+    for to in [BF16, F32] {
+        assert_eq!(of((to, F8_E5M2), "None", 0x7c, 0), Fail);
+        assert_eq!(of((to, F8_E5M2), "None", 0x80, 0), Fail);
+        assert_eq!(of((to, F8_E5M2), "NSZ", 0x80, 0), Pass);
     }
 }
 
@@ -75,6 +78,78 @@ fn denormals_follow_the_mode_of_their_own_width() {
     for (operands, flushed) in [(Undeclared, Pass), (FlushToZero, Pass), (Preserve, Fail)] {
         assert_eq!(of(Op::FConvert, F32, Some(F16), [Undeclared, operands], 0x3ff, 0), flushed, "{operands:?}");
     }
+}
+
+/// "Assume parameters and result are not NaN. If this assumption does not hold then the operation returns an undefined value."
+#[test]
+fn what_a_predicate_says_where_flags_are_stated_is_undefined() {
+    for (op, mode, x) in [(Op::IsNan, "NotNaN", NAN), (Op::IsInf, "NotInf", INF)] {
+        let of = |mode, x, got| verdict(op, (F32, F32), mode, &[x], 0, got);
+        assert_eq!((of(mode, x, 1), of(mode, x, 0)), (Unchecked, Unchecked), "{op}");
+        assert_eq!((of("None", x, 1), of("None", x, 0), of(mode, ONE, 1)), (Pass, Fail, Fail), "{op}");
+        // Flags that are assumed are another matter: what else would it be for?
+        assert_eq!((of("", x, 1), of("", x, 0)), (Pass, QualityWarning), "{op}");
+    }
+}
+
+/// "fract(±0) = +0."
+#[test]
+fn the_fraction_of_a_zero_is_positive() {
+    for (x, expected) in [(SIGN, Fail), (0, Fail), (SIGN | ONE, Pass)] {
+        f32s(Op::Fract, "None", &[x], 0, Pass);
+        f32s(Op::Fract, "None", &[x], SIGN, expected);
+        f32s(Op::Fract, "NSZ", &[x], SIGN, Pass);
+    }
+    // The operand may be flushed to a zero of either sign, but its fraction has one.
+    f32s(Op::Fract, "None", &[SIGN | 1], 0, Pass);
+    f32s(Op::Fract, "None", &[SIGN | 1], SIGN, Fail);
+}
+
+/// "The RelaxedPrecision Decoration only affects the conversion step of the instruction", whose operands "may also be truncated".
+#[test]
+fn packing_may_be_of_relaxed_precision() {
+    let packed = |op, mode, [x, y]: [f32; 2], got: [u64; 2]| {
+        let modes = Modes::default().with(mode).expect("a mode");
+        let call = Call::new(op, Scalar::Float(F32), Shape::Scalar, None, modes).expect("a call");
+        let count = call.result_slots().count();
+        let of = |a, b| (0..count).map(|k| if k % 2 == 0 { a } else { b }).collect::<Vec<u64>>();
+        call.judge(&of(x.to_bits().into(), y.to_bits().into()), &of(got[0], got[1]))[0].verdict
+    };
+    let relaxed = |op, x, got| packed(op, "RelaxedPrecision", x, got);
+    // From 2^14 on nothing is promised.
+    assert_eq!(relaxed(Op::PackUnorm2x16, [0.3, 0.7], [19_648, 45_856]), Unchecked);
+    assert_eq!(packed(Op::PackUnorm2x16, "None", [0.3, 0.7], [19_648, 45_856]), Fail);
+    // 0.1 is between 0.09997559 and 0.10003662 in halves, which times 32767 are 3275.9 and 3277.9, and a half may be off by 2 there.
+    for (got, expected) in [(3277, Pass), (3275, Pass), (3280, Pass), (3270, Fail), (3285, Fail)] {
+        assert_eq!(relaxed(Op::PackSnorm2x16, [0.1, 0.0], [got, 0]), expected, "{got}");
+        assert_eq!(relaxed(Op::PackSnorm2x16, [-0.1, 0.0], [0x1_0000 - got, 0]), expected, "-{got}");
+        let exact = if got == 3277 { Pass } else { Fail };
+        assert_eq!(packed(Op::PackSnorm2x16, "None", [0.1, 0.0], [got, 0]), exact, "{got}");
+    }
+    for (got, expected) in [(127, Pass), (128, Pass), (126, Fail), (129, Fail)] {
+        assert_eq!(relaxed(Op::PackUnorm4x8, [0.5, 1.0], [got, 255]), expected, "{got}");
+    }
+    assert_eq!(
+        (relaxed(Op::PackUnorm4x8, [0.0, -3.0], [0, 0]), relaxed(Op::PackUnorm4x8, [0.0, -3.0], [1, 0])),
+        (Pass, Fail)
+    );
+    assert_eq!(relaxed(Op::PackHalf2x16, [1.0001, 3.0], [0x3c02, 0x4200]), Pass);
+    assert_eq!(relaxed(Op::PackHalf2x16, [1.0001, 3.0], [0x3c04, 0x4200]), Fail);
+}
+
+/// Vulkan says nothing of what rounds inside of GLSL.std.450's formula: "round(clamp(c, -1, +1) * 32767.0)".
+#[test]
+fn whether_a_rounding_mode_reaches_into_packing_is_a_doubt() {
+    let packed = |mode, got| {
+        let modes = Modes::default().with(mode).expect("a mode");
+        let call = Call::new(Op::PackUnorm2x16, Scalar::Float(F32), Shape::Scalar, None, modes).expect("a call");
+        let x = [0x3eff_fdff, 0];
+        call.judge(&x, &[got, 0])[0].verdict
+    };
+    // The product is less than half of the last place below 32766.5.
+    assert_eq!((packed("None", 32_766), packed("None", 32_767)), (Pass, Pass));
+    assert_eq!((packed("RoundingModeRTZ", 32_766), packed("RoundingModeRTZ", 32_767)), (Pass, QualityWarning));
+    assert_eq!(packed("RoundingModeRTZ", 32_765), Fail);
 }
 
 /// "min(x, sNaN) = min(sNaN, x) = NaN or x": SPV_EXT_shader_atomic_float_min_max.
@@ -134,6 +209,26 @@ fn a_rounding_mode_of_64_bits_asks_for_no_less_than_what_is_nearer() {
     let call = Call::new(Op::FAdd, Scalar::Float(F64), Shape::Scalar, None, modes.expect("modes")).expect("a call");
     let got = |value: f64| call.judge(&[1e300f64.to_bits(); 2], &[value.to_bits()])[0].verdict;
     assert_eq!((got(2e300), got(f32::MAX.into())), (Pass, Fail));
+    // Its precision is wanted where it has no range, too.
+    let single = 2e300f64.to_bits() >> 29 << 29;
+    assert_eq!((got(f64::from_bits(single)), got(f64::from_bits(single - 1))), (QualityWarning, Fail));
+}
+
+/// "The precision of double-precision instructions is at least that of single precision": relative to the result, however large it is.
+#[test]
+fn doubles_beyond_the_range_of_singles_have_the_precision_of_singles() {
+    let quotient = |x: f64, got: f64| verdict(Op::FDiv, (F64, F64), "", &[x, 3.0].map(f64::to_bits), 0, got.to_bits());
+    let root = |x: f64, got: f64| verdict(Op::InverseSqrt, (F64, F64), "", &[x.to_bits()], 0, got.to_bits());
+    for x in [1e30, 1e300, f64::MAX] {
+        let of = |ulps: f64| quotient(x, x / 3.0 * (1.0 + ulps * 2f64.powi(-24)));
+        assert_eq!((of(0.0), of(2.0), of(-2.0), of(6.0), of(-6.0)), (Pass, QualityWarning, QualityWarning, Fail, Fail));
+    }
+    for x in [1e-30, 1e-200, f64::MIN_POSITIVE] {
+        let of = |ulps: f64| root(x, 1.0 / x.sqrt() * (1.0 + ulps * 2f64.powi(-24)));
+        assert_eq!((of(0.0), of(1.5), of(-1.5), of(5.0), of(-5.0)), (Pass, QualityWarning, QualityWarning, Fail, Fail));
+    }
+    // Below them the last place of a single is 2^-149.
+    assert_eq!((root(1e200, 2.0 * 1e-100), root(1e200, 3.0 * 2f64.powi(-149))), (QualityWarning, Fail));
 }
 
 /// "If it is a floating-point type, an ordered-and-equal compare is used."

@@ -74,7 +74,7 @@ pub(crate) fn usual(call: &Call, slot: usize, operands: &[u64]) -> Option<Set> {
         if let Scalar::Float(f) = scalars[k] {
             let bits = operands[k];
             if ((f.is_nan(bits) && flags.not_nan) || (f.is_infinite(bits) && flags.not_inf))
-                && !crate::rules::defined_for_specials(call.op)
+                && !crate::rules::defined_for_specials(call)
             {
                 return Some(Set::anything());
             }

@@ -28,9 +28,10 @@ pub(crate) enum Outcome {
     },
 }
 
-/// Instructions whose operands may be special and whose result is still defined in the usual reading, whatever is assumed.
-pub(crate) fn defined_for_specials(op: Op) -> bool {
-    matches!(op, Op::IsNan | Op::IsInf)
+/// Whether operands may be special and the result is still defined in the usual reading, whatever is assumed; what is stated holds: "if
+/// this assumption does not hold then the operation returns an undefined value".
+pub(crate) fn defined_for_specials(call: &Call) -> bool {
+    matches!(call.op, Op::IsNan | Op::IsInf) && call.modes.fast_math.is_none()
 }
 
 /// Whether the instruction works on whole vectors.
@@ -236,8 +237,9 @@ fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Opti
         Op::ModfStruct if infinite && slot < call.operands[0].len() => exactly(0, negative),
         Op::Fract => {
             let rest = q.minus(&Q { n: q.floor(), d: 1.into() });
-            // x less x is -0 where results are rounded down.
-            let zero = if env.rounding == Rounding::Undeclared { Zeros::BOTH } else { Zeros::one(false) };
+            // "fract(±0) = +0"; of others x less x is -0 where results are rounded down.
+            let either = env.rounding == Rounding::Undeclared && i != 0;
+            let zero = if either { Zeros::BOTH } else { Zeros::one(false) };
             rounded(env, &rest, zero)
         }
         Op::Modf | Op::ModfStruct => {
