@@ -105,7 +105,7 @@ fn modes_change_the_set_and_are_named() {
 #[test]
 fn what_an_instruction_does_not_take_is_said() {
     for (arguments, said) in [
-        (&["Exp2", "--format", "f64", "--in", "1"][..], "Exp2 does not take f64; it takes"),
+        (&["Exp2", "--format", "f64", "--in", "1"][..], "Exp2 of f64 is not in Assay's table; it takes"),
         (&["Exp2", "--shape", "mat2", "--in", "1"], "it takes scalar, vec2, vec3, vec4"),
         (&["Exp2", "--shape", "vec2", "--in", "1"], "Exp2 takes 2 operand scalars here (vec2<f32>), not 1"),
         (&["OpFDiv", "--in", "1"], "it takes 2 as scalar, 4 as vec2"),

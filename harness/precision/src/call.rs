@@ -34,8 +34,8 @@ pub struct Call {
 /// Why an instruction cannot be called like that.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// The instruction does not exist for this type.
-    #[error("{op} does not take {scalar}; it takes {accepted}")]
+    /// The table does not have the instruction for this type.
+    #[error("{op} of {scalar} is not in Assay's table; it takes {accepted}")]
     Scalar {
         /// The instruction.
         op: Op,
@@ -62,8 +62,8 @@ pub enum CallError {
         /// What it takes, as a list.
         accepted: String,
     },
-    /// A conversion was asked for from a type that it does not take.
-    #[error("{op} does not convert {from} to {to}; to another type it takes {accepted}")]
+    /// A conversion was asked for from a type that the table does not have for it.
+    #[error("{op} of {from} to {to} is not in Assay's table; to another type it takes {accepted}")]
     Source {
         /// The instruction.
         op: Op,

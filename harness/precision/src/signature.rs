@@ -182,7 +182,7 @@ impl Call {
         match op {
             Op::ConvertFToU => UNSIGNED,
             Op::ConvertFToS => SIGNED,
-            Op::FConvert => CONVERTED,
+            Op::FConvert | Op::ConvertSToF | Op::ConvertUToF => CONVERTED,
             Op::QuantizeToF16 => SINGLE,
             Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => ATOMIC_INTS,
             Op::Radians
@@ -240,10 +240,9 @@ impl Call {
             Scalar::Float(F8_E5M2),
         ];
         match op {
-            Op::ConvertFToU | Op::ConvertFToS => FLOATS,
+            Op::ConvertFToU | Op::ConvertFToS | Op::FConvert => ALL_FLOATS,
             Op::ConvertSToF => SIGNED,
             Op::ConvertUToF => UNSIGNED,
-            Op::FConvert => ALL_FLOATS,
             _ => &[],
         }
     }

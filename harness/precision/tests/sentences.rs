@@ -1,6 +1,6 @@
 //! Single sentences of the specifications, each with the results on either side of it.
 
-use assay_float::{BF16, F8_E5M2, F16, F32, F64, Format};
+use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 use assay_precision::{Call, Denormals, Modes, Op, Scalar, Shape, Verdict};
 
 use Verdict::{Fail, Pass, QualityWarning, Unchecked};
@@ -150,6 +150,37 @@ fn whether_a_rounding_mode_reaches_into_packing_is_a_doubt() {
     assert_eq!((packed("None", 32_766), packed("None", 32_767)), (Pass, Pass));
     assert_eq!((packed("RoundingModeRTZ", 32_766), packed("RoundingModeRTZ", 32_767)), (Pass, QualityWarning));
     assert_eq!(packed("RoundingModeRTZ", 32_765), Fail);
+}
+
+/// "Conversions to or from floating-point values with the BFloat16KHR encoding first convert the source value to IEEE754 binary32";
+/// they are "correctly rounded with implementation defined rounding mode", and to integers they truncate.
+#[test]
+fn integers_convert_to_and_from_small_formats() {
+    let int = |width, signed| Scalar::Int { width, signed };
+    let call = |op, to, from, mode: &str| {
+        let modes = if mode.is_empty() { Modes::default() } else { Modes::default().with(mode).expect("a mode") };
+        Call::new(op, to, Shape::Scalar, Some(from), modes).expect("a call")
+    };
+    for mode in ["", "RoundingModeRTE", "RoundingModeRTZ"] {
+        let rounded = call(Op::ConvertSToF, Scalar::Float(BF16), int(32, true), mode);
+        // 257 lies between 256 and 258.
+        for (got, expected) in [(0x437f, Fail), (0x4380, Pass), (0x4381, Pass), (0x4382, Fail)] {
+            assert_eq!(rounded.judge(&[257], &[got])[0].verdict, expected, "{mode} {got:#x}");
+        }
+        assert_eq!(rounded.judge(&[0xffff_fffd], &[0xc040])[0].verdict, Pass);
+        assert_eq!(rounded.judge(&[0xffff_fffd], &[0xc041])[0].verdict, Fail);
+    }
+    for (from, x, whole) in [(BF16, 0xc079, -3i64), (BF16, 0x4d00, 1 << 27), (F8_E4M3, 0x7e, 448), (F8_E5M2, 0xc3, -3)]
+    {
+        let truncated = call(Op::ConvertFToS, int(32, true), Scalar::Float(from), "");
+        let bits = u64::from(whole as u32);
+        assert_eq!(truncated.judge(&[x], &[bits])[0].verdict, Pass, "{from:?}");
+        assert_eq!(truncated.judge(&[x], &[bits - 1])[0].verdict, Fail, "{from:?}");
+    }
+    // What does not fit must not be sent.
+    let narrow = |from, x| call(Op::ConvertFToU, int(8, false), Scalar::Float(from), "").is_defined(&[x]);
+    assert!(!narrow(F8_E4M3, 0x7e) && !narrow(F8_E4M3, 0x7f) && !narrow(F8_E5M2, 0x7c) && !narrow(BF16, 0x4380));
+    assert!(narrow(F8_E4M3, 0x76) && narrow(F8_E5M2, 0x5b) && narrow(BF16, 0x437f));
 }
 
 /// "min(x, sNaN) = min(sNaN, x) = NaN or x": SPV_EXT_shader_atomic_float_min_max.

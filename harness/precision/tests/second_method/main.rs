@@ -157,10 +157,12 @@ fn samples_of_conversions() {
         sampled(Op::FConvert, to, Shape::Scalar, Some(float(from)), 100, MODES);
     }
     sampled(Op::QuantizeToF16, F32, Shape::Scalar, None, 100, MODES);
-    for to in [F16, F32, F64] {
+    for to in [F16, BF16, F32, F64] {
         sampled(Op::ConvertSToF, to, Shape::Scalar, Some(int(32, true)), 20, &MODES[..5]);
         sampled(Op::ConvertSToF, to, Shape::Scalar, Some(int(64, true)), 20, &MODES[..5]);
         sampled(Op::ConvertUToF, to, Shape::Scalar, Some(int(64, false)), 20, &MODES[..5]);
+    }
+    for to in [F16, F32, F64] {
         sampled(Op::Ldexp, to, Shape::Scalar, None, 60, &MODES[..5]);
     }
 }
