@@ -151,7 +151,8 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             let by_single = call.modes.operand_denormals.map(|declared| row.lists.flush_of_results(declared));
             let halved = matches!(call.op, Op::PackHalf2x16 | Op::UnpackHalf2x16)
                 && by_single.is_some_and(|flush| flush != env.flush_results);
-            let lenient_env = converted.or(halved.then(|| (Environment { flush_results: Flush::May, ..env }, HALVES)));
+            let lenient_env =
+                converted.or(halved.then_some((Environment { flush_results: Flush::May, ..env }, HALVES)));
             // Of a comparison, and of what is packed, it is the operands that are of 32 bits.
             let by_operands = result == Scalar::Bool || matches!(row.signature, Signature::Pack);
             let decorated = if by_operands { inputs[0].1 } else { result };
@@ -177,6 +178,16 @@ impl Slot {
     /// The same in the environment that the lenient reading has of its own, if it has one, and the doubt.
     pub(crate) fn leniently(&self) -> Option<(Slot, &'static str)> {
         self.lenient_env.map(|(env, doubt)| (Slot { env, ..self.clone() }, doubt))
+    }
+
+    /// Why another reading keeps a denormal result where `DenormFlushToZero` demands zero.
+    pub(crate) fn demanded_zero_in_doubt(&self) -> Option<&'static str> {
+        match self.kernel {
+            _ if is_of_float8(self.op, self.inputs[0].1, self.result) => Some(FLOAT8_FLUSHED),
+            // What an atomic found.
+            Kernel::Exact(Exact::Copy) => Some(RETURNED),
+            _ => None,
+        }
     }
 
     /// Whether the lenient reading has an environment of its own.
@@ -646,15 +657,6 @@ impl<'a> Run<'a> {
         set
     }
 
-    /// Whether it is what an atomic found.
-    fn returns_original(&self) -> bool {
-        matches!(self.slot.kernel, Kernel::Exact(Exact::Copy))
-    }
-
-    fn converts_float8(&self) -> bool {
-        is_of_float8(self.slot.op, self.slot.inputs[0].1, self.slot.result)
-    }
-
     /// Flushes a result that may be denormal.
     fn flush(&self, mut set: Set, denormal: bool, flush: Flush) -> Set {
         if !denormal || set.is_anything() {
@@ -666,8 +668,8 @@ impl<'a> Run<'a> {
                 self.trace.note(|| "a denormal result may be flushed: zero joins, with either sign".into());
                 set.insert(RankRange::new(-1, 0));
             }
-            Flush::Must if self.lenient && (self.converts_float8() || self.returns_original()) => {
-                self.doubt.set(Some(if self.converts_float8() { FLOAT8_FLUSHED } else { RETURNED }));
+            Flush::Must if self.lenient && self.slot.demanded_zero_in_doubt().is_some() => {
+                self.doubt.set(self.slot.demanded_zero_in_doubt());
                 set.insert(RankRange::new(-1, 0));
             }
             Flush::Must => {

@@ -1,7 +1,7 @@
 //! Sets that can be worked out by hand from the text of the specification.
 
 use assay_float::{F8_E4M3, F8_E5M2, F16, F32, F64, Format, Set};
-use assay_precision::{Call, Modes, Op, Permitted, Scalar, Shape, Verdict};
+use assay_precision::{Call, Modes, Op, Operand, Permitted, Scalar, Shape, Verdict};
 
 fn call(op: Op, format: Format, modes: &[&str]) -> Call {
     let modes = modes.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"));
@@ -313,6 +313,9 @@ fn float8_denormals_are_kept_in_conversions_to_halves() {
                     assert!(!usual.contains_rank(exact) && lenient.set.contains_rank(exact), "{bits:#x}: {usual:?}");
                 }
             }
+            // Over more members than are looked at one by one, too.
+            let over = call.reference().permitted_over(0, &[Operand::Set(Set::range(1, 60))]).permitted;
+            assert_eq!(over.lenient.is_some(), !kept, "{modes}");
         }
     }
 }

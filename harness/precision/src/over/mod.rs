@@ -147,7 +147,7 @@ impl Slot {
             || (self.env.rules == Rules::Wgsl
                 && matches!(self.kernel, Kernel::Real(Real::Fract) | Kernel::Exact(Exact::Exponent)))
             || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf | Exact::Step))
-            || (self.env.flush_results == Flush::Must && matches!(self.kernel, Kernel::Exact(Exact::Copy)))
+            || (self.env.flush_results == Flush::Must && self.demanded_zero_in_doubt().is_some())
             || matches!(self.kernel, Kernel::Exact(exact) if exact.chooses() && self.env.flush_operands);
         rows || self.env.format == F64 || !self.packed_with.is_empty()
     }
