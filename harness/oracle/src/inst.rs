@@ -71,6 +71,28 @@ pub(crate) enum IntOp {
     UMulExact,
     SMulExact,
     SUMulExact,
+    /// How many of so many bytes lie between two pointers.
+    Apart,
+    /// Undefined behaviour where the exact result does not fit.
+    NoWrap(Arithmetic, Fits),
+}
+
+/// What may be decorated not to wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Arithmetic {
+    Neg,
+    Add,
+    Sub,
+    Mul,
+    Shl,
+    Abs,
+}
+
+/// What the result of an operation fits: signed numbers (`NoSignedWrap`), unsigned ones (`NoUnsignedWrap`), or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Fits {
+    pub(crate) signed: bool,
+    pub(crate) unsigned: bool,
 }
 
 /// An index of an access chain.
@@ -422,6 +444,11 @@ pub(crate) enum Inst {
         base: Reg,
         constant: u64,
         terms: Box<[Term]>,
+    },
+    /// What pointers are compared by: the same for two that point at the same, whatever variables they came from.
+    Location {
+        dst: Reg,
+        pointer: Reg,
     },
     /// From lane-local registers that a pointer names.
     LocalLoad {

@@ -1,6 +1,7 @@
 //! Operations on integers and booleans, one scalar at a time: what they mean, and where they have no meaning.
 
-use crate::inst::IntOp;
+use crate::decode::counted;
+use crate::inst::{Arithmetic, Fits, IntOp};
 use crate::ty::mask;
 
 /// Why an operation has no result.
@@ -8,6 +9,10 @@ use crate::ty::mask;
 pub(crate) enum Undefined {
     /// Undefined behaviour: division by zero, or of the least value by -1.
     Division,
+    /// Undefined behaviour: `NoSignedWrap` or `NoUnsignedWrap`, and it wraps.
+    Wrap,
+    /// Undefined behaviour: pointers that are not into one array.
+    Apart,
     /// The value alone is undefined.
     Value,
 }
@@ -32,8 +37,9 @@ impl IntOp {
             | IntOp::SSign
             | IntOp::FindILsb
             | IntOp::FindSMsb
-            | IntOp::FindUMsb => 1,
-            IntOp::BitSExtract | IntOp::BitUExtract | IntOp::UClamp | IntOp::SClamp => 3,
+            | IntOp::FindUMsb
+            | IntOp::NoWrap(Arithmetic::Neg | Arithmetic::Abs, _) => 1,
+            IntOp::BitSExtract | IntOp::BitUExtract | IntOp::UClamp | IntOp::SClamp | IntOp::Apart => 3,
             IntOp::BitInsert => 4,
             IntOp::Add
             | IntOp::Sub
@@ -73,8 +79,23 @@ impl IntOp {
             | IntOp::SAddExact
             | IntOp::UMulExact
             | IntOp::SMulExact
-            | IntOp::SUMulExact => 2,
+            | IntOp::SUMulExact
+            | IntOp::NoWrap(..) => 2,
         }
+    }
+
+    /// The operation, decorated not to wrap; `None` of those that cannot be.
+    pub(crate) fn without_wrap(self, fits: Fits) -> Option<IntOp> {
+        let of = match self {
+            IntOp::Neg => Arithmetic::Neg,
+            IntOp::Add => Arithmetic::Add,
+            IntOp::Sub => Arithmetic::Sub,
+            IntOp::Mul => Arithmetic::Mul,
+            IntOp::Shl => Arithmetic::Shl,
+            IntOp::SAbs => Arithmetic::Abs,
+            _ => return None,
+        };
+        Some(IntOp::NoWrap(of, fits))
     }
 
     /// The result for operands of `width` bits (canonical), not yet cut to the result's width. `poison_negative`: `OpSRem`
@@ -165,7 +186,42 @@ impl IntOp {
             IntOp::SAddExact => signed_fit(width, i128::from(s(a)) + i128::from(s(b)))?,
             IntOp::SMulExact => signed_fit(width, i128::from(s(a)) * i128::from(s(b)))?,
             IntOp::SUMulExact => signed_fit(width, i128::from(s(a)) * i128::from(b))?,
+            IntOp::Apart => {
+                let between = a.wrapping_sub(b).cast_signed();
+                if counted(a).0 != counted(b).0 || between % c.cast_signed() != 0 {
+                    return Err(Undefined::Apart);
+                }
+                (between / c.cast_signed()).cast_unsigned()
+            }
+            IntOp::NoWrap(Arithmetic::Shl, _) if b >= u64::from(width) => return Err(Undefined::Value),
+            IntOp::NoWrap(of, fits) => {
+                // How far it is shifted is unsigned.
+                let other = if of == Arithmetic::Shl { i128::from(b) } else { i128::from(s(b)) };
+                let signed = of.exact(i128::from(s(a)), other);
+                let unsigned = of.exact(i128::from(a), i128::from(b));
+                let is_signed = signed.is_some_and(|n| signed_fit(width, n).is_ok());
+                let is_unsigned = unsigned.is_some_and(|n| (0..=i128::from(mask(width))).contains(&n));
+                if (fits.signed && !is_signed) || (fits.unsigned && !is_unsigned) {
+                    return Err(Undefined::Wrap);
+                }
+                // The low bits are the same.
+                signed.or(unsigned).unwrap_or_default() as u64
+            }
         })
+    }
+}
+
+impl Arithmetic {
+    /// The number; `None` beyond 128 bits.
+    fn exact(self, a: i128, b: i128) -> Option<i128> {
+        match self {
+            Arithmetic::Neg => Some(-a),
+            Arithmetic::Add => Some(a + b),
+            Arithmetic::Sub => Some(a - b),
+            Arithmetic::Mul => a.checked_mul(b),
+            Arithmetic::Shl => Some(a << b),
+            Arithmetic::Abs => Some(a.abs()),
+        }
     }
 }
 
@@ -218,6 +274,25 @@ mod tests {
                 assert_eq!(eval(IntOp::SAddSat, 8, x), Ok(signed(sa.saturating_add(sb))));
                 assert_eq!(eval(IntOp::Carry, 8, x), Ok(u64::from(a.checked_add(b).is_none())));
                 assert_eq!(eval(IntOp::SLt, 8, x), Ok(u64::from(sa < sb)));
+                let fits = |signed, unsigned| Fits { signed, unsigned };
+                let kept = |of, signed, unsigned| eval(IntOp::NoWrap(of, fits(signed, unsigned)), 8, x).ok();
+                assert_eq!(kept(Arithmetic::Add, true, false), sa.checked_add(sb).map(signed));
+                assert_eq!(kept(Arithmetic::Add, false, true), a.checked_add(b).map(u64::from));
+                assert_eq!(kept(Arithmetic::Sub, true, false), sa.checked_sub(sb).map(signed));
+                assert_eq!(kept(Arithmetic::Sub, false, true), a.checked_sub(b).map(u64::from));
+                assert_eq!(kept(Arithmetic::Mul, true, false), sa.checked_mul(sb).map(signed));
+                assert_eq!(kept(Arithmetic::Mul, false, true), a.checked_mul(b).map(u64::from));
+                let both = sa.checked_mul(sb).and(a.checked_mul(b)).map(u64::from);
+                assert_eq!(kept(Arithmetic::Mul, true, true), both);
+                assert_eq!(kept(Arithmetic::Neg, true, false), sa.checked_neg().map(signed));
+                assert_eq!(kept(Arithmetic::Abs, true, false), sa.checked_abs().map(signed));
+                let power = |most: i32| (b < 8).then(|| 1i32 << b).filter(|power| i32::from(a) * power <= most);
+                assert_eq!(kept(Arithmetic::Shl, false, true), power(255).map(|_| u64::from(a << b)));
+                let shifted = i32::from(sa) * (1 << b.min(8));
+                assert_eq!(
+                    kept(Arithmetic::Shl, true, false),
+                    i8::try_from(shifted).ok().filter(|_| b < 8).map(signed)
+                );
                 assert_eq!(eval(IntOp::Sar, 8, x).ok(), sa.checked_shr(b.into()).map(signed));
                 assert_eq!(eval(IntOp::Shl, 8, x).ok(), a.checked_shl(b.into()).map(u64::from));
                 if let Ok(modulus) = eval(IntOp::SMod, 8, x) {
@@ -242,5 +317,16 @@ mod tests {
         assert_eq!(eval(IntOp::FindUMsb, 32, [0, 0, 0, 0]), Ok(0xffff_ffff));
         assert_eq!(eval(IntOp::BitReverse, 16, [1, 0, 0, 0]), Ok(0x8000));
         assert_eq!(IntOp::SRem.eval(32, [0xffff_fff9, 3, 0, 0], true), Err(Undefined::Value));
+    }
+
+    #[test]
+    fn the_greatest_numbers_do_not_wrap_unnoticed() {
+        let greatest = [u64::MAX, u64::MAX, 0, 0];
+        let fits = Fits { signed: false, unsigned: true };
+        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Mul, fits), 64, greatest), Err(Undefined::Wrap));
+        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Shl, fits), 64, [u64::MAX, 63, 0, 0]), Err(Undefined::Wrap));
+        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Shl, fits), 64, [1, 64, 0, 0]), Err(Undefined::Value));
+        let fits = Fits { signed: true, unsigned: false };
+        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Mul, fits), 64, greatest), Ok(1));
     }
 }

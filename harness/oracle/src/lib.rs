@@ -101,7 +101,13 @@
 //! Memory that is reached by two variables of one descriptor, and written by one of them, is undefined behaviour unless both are decorated
 //! `Aliased`. Whether an address leads to what a variable names is not watched.
 //!
-//! A value that nothing has written is a fault once it decides a branch or an address, or is left in memory.
+//! A value that nothing has written is a fault once it decides a branch or an address. Left in memory it is not determined: "poison values
+//! made available to the host (..) behave as undefined values".
+//!
+//! An index beyond its array is a fault of the access chain, used or not, unless robustness is asked for; of a physical pointer it is
+//! arithmetic, and the access is what has to be in a buffer. Nothing is behind the null pointer. What is decorated `NoSignedWrap` or
+//! `NoUnsignedWrap` must not wrap. `OpPtrDiff` takes pointers into one array: those into different buffers, or no whole number of elements
+//! apart, are a fault, while two arrays of one structure and two workgroup variables are not told apart; nor is `OpPtrAccessChain` watched.
 //!
 //! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::layout`]) and it is certain who takes part:
 //! those that have followed the same path since the whole workgroup was together. Elsewhere only what any layout gives is determined.

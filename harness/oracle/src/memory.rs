@@ -201,15 +201,6 @@ impl Object {
         });
     }
 
-    /// The causes of what is unknown in it.
-    pub(crate) fn causes(&self) -> Vec<u32> {
-        let of = |(_, value): &(u8, Value)| if let Value::Any(cause) = value { Some(*cause) } else { None };
-        let mut causes: Vec<u32> = self.cells.values().filter_map(of).chain(self.lost).collect();
-        causes.sort_unstable();
-        causes.dedup();
-        causes
-    }
-
     /// The cells, by offset: offset, bytes and value.
     pub(crate) fn into_parts(self) -> Parts {
         let mut cells: Vec<_> = self.cells.into_iter().map(|(at, (size, value))| (at, size, value)).collect();

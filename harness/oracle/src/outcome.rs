@@ -209,10 +209,12 @@ pub enum FaultKind {
     OutOfBounds,
     /// Two invocations access the same memory, one of them writing, without synchronisation.
     DataRace,
-    /// A value that nothing has written decides something or is left in memory.
+    /// A value that nothing has written decides a branch or an address.
     Uninitialized,
     /// An integer division or remainder by zero, or of the least value by -1.
     Division,
+    /// An integer operation that wraps, and is decorated `NoSignedWrap` or `NoUnsignedWrap`.
+    Wrap,
     /// A float that does not fit the integer that it is converted to.
     Conversion,
     /// A barrier that not all invocations of its scope reach together.
@@ -223,7 +225,8 @@ pub enum FaultKind {
     Unreachable,
     /// A value that is undefined by the rules (poison, a shift too far, ..) decides a branch or an address.
     UndefinedDecision,
-    /// A physical pointer that is not aligned as its access states, or points into no buffer.
+    /// A physical pointer that is not aligned as its access states, or points into no buffer; the difference of pointers into different
+    /// arrays.
     Pointer,
     /// A handle that names nothing, or something of another dimensionality: `SPV_INTEL_bindless_images`.
     Handle,
@@ -238,6 +241,7 @@ impl std::fmt::Display for FaultKind {
             FaultKind::DataRace => "data race",
             FaultKind::Uninitialized => "uninitialised value",
             FaultKind::Division => "integer division",
+            FaultKind::Wrap => "integer wrap",
             FaultKind::Conversion => "conversion out of range",
             FaultKind::DivergentBarrier => "barrier in divergent control flow",
             FaultKind::Endless => "endless loop",

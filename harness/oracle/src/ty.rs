@@ -159,7 +159,7 @@ impl Mode {
 
 /// What a structure says of a member that is or holds a matrix.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-struct MatrixLayout {
+pub(crate) struct MatrixLayout {
     stride: u64,
     row_major: bool,
 }
@@ -208,7 +208,8 @@ impl<'a> Layouts<'a> {
         })
     }
 
-    fn within(&mut self, ty: TypeId, mode: Mode, matrix: MatrixLayout) -> Result<Rc<Layout>, String> {
+    /// The same of a type that is, or has, matrices which lie like that.
+    pub(crate) fn within(&mut self, ty: TypeId, mode: Mode, matrix: MatrixLayout) -> Result<Rc<Layout>, String> {
         if let Some(known) = self.known.get(&(ty, mode, matrix)) {
             return Ok(known.clone());
         }
@@ -271,28 +272,34 @@ impl<'a> Layouts<'a> {
         }
     }
 
+    /// What a structure says of the matrices of a member.
+    pub(crate) fn matrix_in(&self, ty: TypeId, member: u32) -> MatrixLayout {
+        let word = self.module.type_definition(ty).result().unwrap_or_default();
+        let mut matrix = MatrixLayout::default();
+        for d in self.module.decorations(word).filter(|d| d.member == Some(member)) {
+            match d.decoration {
+                Some(Decoration::MatrixStride) => matrix.stride = d.operands.first().copied().map_or(0, u64::from),
+                Some(Decoration::RowMajor) => matrix.row_major = true,
+                _ => {}
+            }
+        }
+        matrix
+    }
+
     fn structure(&mut self, ty: TypeId, mode: Mode) -> Result<Layout, String> {
         let module = self.module;
         let word = module.type_definition(ty).result().unwrap_or_default();
         let mut offsets = HashMap::new();
-        let mut matrices: HashMap<u32, MatrixLayout> = HashMap::new();
-        for d in module.decorations(word) {
+        for d in module.decorations(word).filter(|d| d.decoration == Some(Decoration::Offset)) {
             let Some(member) = d.member else { continue };
-            let value = d.operands.first().copied().map_or(0, u64::from);
-            match d.decoration {
-                Some(Decoration::Offset) => drop(offsets.insert(member, value)),
-                Some(Decoration::MatrixStride) => matrices.entry(member).or_default().stride = value,
-                Some(Decoration::RowMajor) => matrices.entry(member).or_default().row_major = true,
-                _ => {}
-            }
+            offsets.insert(member, d.operands.first().copied().map_or(0, u64::from));
         }
         let mut members = Vec::new();
         let mut end = 0;
         for (i, &member) in module.members(ty).iter().enumerate() {
             let i = i as u32;
-            let matrix = matrices.get(&i).copied().unwrap_or_default();
-            let of =
-                self.within(member, mode, if mode == Mode::Explicit { matrix } else { MatrixLayout::default() })?;
+            let matrix = if mode == Mode::Explicit { self.matrix_in(ty, i) } else { MatrixLayout::default() };
+            let of = self.within(member, mode, matrix)?;
             let at = match (mode, offsets.get(&i)) {
                 (Mode::Explicit, Some(offset)) => *offset,
                 (Mode::Leaves, _) => end,

@@ -90,9 +90,13 @@ fn divergent_barrier() {
 
 #[test]
 fn uninitialised_workgroup_memory() {
-    assert_eq!(of("\nout[g.x] = shared_words[i];", two()), [(FaultKind::Uninitialized, 7)]);
-    // Unwritten, read, but without consequence.
+    // Unwritten, read, but without consequence, or in memory: an undefined value there is no undefined behaviour.
     assert_eq!(of("let x = shared_words[i];\nout[g.x] = 1u;", two()), []);
+    assert_eq!(of("\nout[g.x] = shared_words[i];", two()), []);
+    assert_eq!(of("shared_words[i + 32u] = shared_words[i];\nout[g.x] = 1u;", two()), []);
+    // It decides where to.
+    assert_eq!(of("\nout[shared_words[i]] = 1u;", two()), [(FaultKind::Uninitialized, 7)]);
+    assert_eq!(of("\nif shared_words[i] == 0u {\nout[g.x] = 1u;\n}", two()), [(FaultKind::Uninitialized, 7)]);
 }
 
 #[test]
@@ -145,6 +149,7 @@ fn detail_of(body: &str) -> Vec<String> {
         %1 = OpConstant %uint 1
         %3 = OpConstant %uint 3
         %address = OpConstant %ulong 65536
+        %length = OpConstant %ulong 24
         %words = OpTypeRuntimeArray %uint
         %Out = OpTypeStruct %words
         %to_out = OpTypePointer StorageBuffer %Out
@@ -179,17 +184,38 @@ fn detail_of(body: &str) -> Vec<String> {
     run(&module, [1; 3], vec![words(&[0; 4]), there]).faults.into_iter().map(|fault| fault.detail).collect()
 }
 
-/// Through chains of chains, too, and behind an address.
+/// Through chains of chains, too, and behind an address that is said to stay inside.
 #[test]
 fn an_index_beyond_an_array_is_named() {
-    let whole = "%at = OpAccessChain %to_uint %there %0 %i %1\n%result = OpLoad %uint %at Aligned 4";
-    let parts = "%one = OpAccessChain %to_pair %there %0 %i\n%at = OpAccessChain %to_uint %one %1\n\
+    let whole = "%at = OpInBoundsAccessChain %to_uint %there %0 %i %1\n%result = OpLoad %uint %at Aligned 4";
+    let parts = "%one = OpInBoundsAccessChain %to_pair %there %0 %i\n%at = OpAccessChain %to_uint %one %1\n\
                  %result = OpLoad %uint %at Aligned 4";
     let shared = "%one = OpAccessChain %to_plain %shared %i\n%at = OpAccessChain %to_shared %one %1\n\
                   OpStore %at %i\n%result = OpIAdd %uint %i %i";
     for body in [whole, parts, shared] {
         assert_eq!(detail_of(body), ["index 3 of an array of 3"], "{body}");
     }
+}
+
+/// An index of a physical pointer is arithmetic, in an array or not: what is accessed has to be in a buffer.
+#[test]
+fn an_address_may_be_beyond_its_array() {
+    let back = "%end = OpAccessChain %to_pair %there %0 %3\n%before = OpConvertPtrToU %ulong %end\n\
+                %first = OpISub %ulong %before %length\n%again = OpConvertUToPtr %to_pair %first\n\
+                %at = OpAccessChain %to_uint %again %1\n%result = OpLoad %uint %at Aligned 4";
+    assert_eq!(detail_of(back), [] as [String; 0]);
+    let beyond = "%at = OpAccessChain %to_uint %there %0 %i %1\n%result = OpLoad %uint %at Aligned 4";
+    let [detail] = &detail_of(beyond)[..] else { panic!("one fault of a load beyond the buffer") };
+    assert!(detail.starts_with("4 bytes at address 0x1001c lie in no buffer"), "{detail}");
+}
+
+/// An index beyond an array of a logical pointer is wrong, whether there is an access through it or not.
+#[test]
+fn a_logical_pointer_stays_in_its_array() {
+    let dynamic = "%one = OpAccessChain %to_plain %shared %i\n%result = OpIAdd %uint %i %i";
+    assert_eq!(detail_of(dynamic), ["index 3 of an array of 3"]);
+    let fixed = "%one = OpAccessChain %to_plain %shared %3\n%result = OpIAdd %uint %i %i";
+    assert_eq!(detail_of(fixed), ["index 3 of an array of 3"]);
 }
 
 /// SPIR-V that stores what it computes from `%x`, the float of the invocation, to a vector of two.
@@ -234,15 +260,17 @@ fn stored(body: &str, x: f32) -> Outcome {
     run(&module, [1; 3], vec![floats(&[7.0, 7.0, x])])
 }
 
-/// Parts of what is stored as a whole may be undefined; all of it is a mistake.
+/// What is undefined may be stored, as a part or as a whole: it is not determined, and all else is.
 #[test]
-fn a_vector_may_be_stored_that_is_undefined_in_part() {
+fn what_is_undefined_may_be_stored() {
     let outcome = stored("%some = OpCompositeInsert %pair %x %undefined 0\n OpStore %to %some", 3.0);
     assert_eq!(outcome.faults, []);
     assert!(permits(&outcome, 0, 0, 3.0));
-    assert_eq!(cause(&outcome, 0, 1), CauseKind::Unspecified);
+    assert_eq!(cause(&outcome, 0, 1), CauseKind::Uninitialized);
     let outcome = stored("OpStore %to %undefined", 3.0);
-    assert_eq!(outcome.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(), [FaultKind::Uninitialized]);
+    assert_eq!(outcome.faults, []);
+    assert_eq!([0, 1].map(|at| cause(&outcome, 0, at)), [CauseKind::Uninitialized; 2]);
+    assert!(permits(&outcome, 0, 2, 3.0));
 }
 
 /// A denormal is or is not above zero: what is written under that condition only is undefined on one way.
@@ -267,5 +295,5 @@ fn what_is_perhaps_written_is_not_undefined_for_certain() {
     }
     let outcome =
         stored(&body.replace("%chosen = OpSelect %float %above %loaded %f1", "").replace("%chosen", "%loaded"), -2.0);
-    assert_eq!(outcome.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(), [FaultKind::Uninitialized]);
+    assert_eq!(cause(&outcome, 0, 0), CauseKind::Uninitialized);
 }

@@ -1,6 +1,6 @@
 //! What stands outside functions: constants and variables.
 
-use super::{Decoder, OBJECT, OBJECTS, Result, Val, is_local};
+use super::{Decoder, NULL, OBJECT, OBJECTS, Result, Val, is_local};
 use crate::dispatch::Slot;
 use crate::error::ProgramError;
 use crate::inst::{Inst, Reg};
@@ -33,7 +33,7 @@ impl Decoder<'_> {
         !variable || self.module.id(word).is_some_and(|id| self.usage.globals.contains(&id))
     }
 
-    fn global_constant(&mut self, i: Instruction, op: Op, word: u32, ty: TypeId) -> Result {
+    pub(super) fn global_constant(&mut self, i: Instruction, op: Op, word: u32, ty: TypeId) -> Result {
         let operands = i.operands();
         match op {
             Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse => {
@@ -51,8 +51,11 @@ impl Decoder<'_> {
                 self.define(word, ty, &[value])
             }
             Op::ConstantNull => {
-                let n = self.scalars(ty)?.len();
-                self.define(word, ty, &vec![0; n])
+                let mut nulls = vec![0; self.scalars(ty)?.len()];
+                if self.pointee(ty)?.is_some_and(|pointee| pointee.class != StorageClass::PhysicalStorageBuffer) {
+                    nulls.fill(NULL);
+                }
+                self.define(word, ty, &nulls)
             }
             Op::Undef => {
                 let val = self.declare(word, ty)?;
@@ -330,7 +333,7 @@ impl Decoder<'_> {
         self.module.decorations(word).any(|d| d.decoration == Some(Decoration::BufferBlock))
     }
 
-    fn inside_arrays(&self, mut ty: TypeId) -> TypeId {
+    pub(super) fn inside_arrays(&self, mut ty: TypeId) -> TypeId {
         use assay_spirv::module::Type;
         while let Type::Array { element, .. } | Type::RuntimeArray { element } = *self.module.ty(ty) {
             ty = element;

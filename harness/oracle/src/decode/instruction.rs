@@ -1,10 +1,10 @@
 //! One instruction of a function (or of `OpSpecConstantOp`).
 
 use super::{Decoder, Group, Result, group};
-use crate::inst::{Inst, IntOp};
+use crate::inst::{Fits, Inst, IntOp};
 use crate::ty::Kind;
 use assay_spirv::module::Instruction;
-use assay_spirv::tables::{Op, StorageClass};
+use assay_spirv::tables::{Decoration, Op, StorageClass};
 
 impl Decoder<'_> {
     pub(super) fn instruction(&mut self, i: Instruction) -> Result {
@@ -12,9 +12,19 @@ impl Decoder<'_> {
         let group = group(op);
         let on_integers = matches!(group, Group::Integer | Group::Extended);
         self.relaxing = on_integers && i.result().is_some_and(|word| self.is_relaxed(word));
+        self.fits = if on_integers { self.fits(i) } else { None };
         self.translate(i, op, group)?;
         self.relaxing = false;
+        self.fits = None;
         self.relax_result(i, op, group)
+    }
+
+    /// What the result of an instruction fits, as it is decorated.
+    fn fits(&self, i: Instruction) -> Option<Fits> {
+        let word = i.result()?;
+        let is = |wanted| self.module.decorations(word).any(|d| d.decoration == Some(wanted));
+        let fits = Fits { signed: is(Decoration::NoSignedWrap), unsigned: is(Decoration::NoUnsignedWrap) };
+        (fits.signed || fits.unsigned).then_some(fits)
     }
 
     fn translate(&mut self, i: Instruction, op: Op, group: Group) -> Result {
@@ -46,15 +56,13 @@ impl Decoder<'_> {
             Op::Load => self.load(i),
             Op::Store => self.store(i),
             Op::CopyMemory => self.copy_memory(i),
-            Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(i, false),
-            Op::PtrAccessChain | Op::InBoundsPtrAccessChain => self.access_chain(i, true),
+            Op::AccessChain => self.access_chain(i, false, false),
+            Op::InBoundsAccessChain => self.access_chain(i, false, true),
+            Op::PtrAccessChain => self.access_chain(i, true, false),
+            Op::InBoundsPtrAccessChain => self.access_chain(i, true, true),
             Op::ArrayLength => self.array_length(i),
-            Op::PtrEqual | Op::PtrNotEqual => {
-                let (dst, a, b) = (self.result(i)?, self.operand(i, 0)?, self.operand(i, 1)?);
-                let op = if op == Op::PtrEqual { IntOp::Eq } else { IntOp::Ne };
-                self.int(op, (64, 1), dst.reg, 1, [a.reg, b.reg, 0, 0], 0);
-                Ok(())
-            }
+            Op::PtrEqual => self.same_pointer(i, IntOp::Eq),
+            Op::PtrNotEqual => self.same_pointer(i, IntOp::Ne),
             Op::PtrDiff => self.elements_apart(i),
             _ => self.unsupported(op.name()),
         }
@@ -191,6 +199,7 @@ impl Decoder<'_> {
     /// Emits an operation on integers of `widths` bits (operands, result).
     pub(super) fn int(&mut self, op: IntOp, widths: (u32, u32), dst: u32, n: u32, args: [u32; 4], scalar: u8) {
         let (width, out) = (widths.0 as u8, widths.1 as u8);
+        let op = self.fits.and_then(|fits| op.without_wrap(fits)).unwrap_or(op);
         let relaxed = self.relaxing && width == 32 && matches!(out, 1 | 32);
         self.emit(Inst::Int { op, width, out, n: n as u16, dst, args, scalar, relaxed });
         if self.relaxing && !relaxed {

@@ -1,6 +1,6 @@
 //! Variables, pointers, loads and stores.
 
-use super::{Decoder, OUTSIDE, Pointee, Result, Val};
+use super::{Decoder, Pointee, Result, Val};
 use crate::inst::{AtomicOp, Inst, IntOp, Order, Reg, Term};
 use crate::ty::{Kind, Layout, Mode};
 use assay_spirv::Module;
@@ -122,10 +122,12 @@ impl Decoder<'_> {
         self.write(reg, n, &to, &to_pointee, of_target)
     }
 
-    /// `OpAccessChain` and its kin. `element`: the first index steps over whole pointees.
-    pub(super) fn access_chain(&mut self, i: Instruction, element: bool) -> Result {
+    /// `OpAccessChain` and its kin. `element`: the first index steps over whole pointees. `bounded`: "known to point within the base
+    /// object". Others are if the pointer is logical; an index of a physical one is arithmetic, as long as nothing is accessed.
+    pub(super) fn access_chain(&mut self, i: Instruction, element: bool, bounded: bool) -> Result {
         let dst = self.result(i)?;
         let (base, pointee) = self.pointer(i, 0)?;
+        let bounded = bounded || !pointee.is_physical();
         let mut indices = i.operands().get(1..).unwrap_or_default();
         let mut layout = pointee.layout.clone();
         let mut constant = 0u64;
@@ -138,46 +140,41 @@ impl Decoder<'_> {
             terms.push(Term { index: index.reg, width, stride, count: None });
             indices = rest;
         }
-        let mut outside = false;
         for word in indices {
             let index = self.val(*word)?;
             let Kind::Int { width, .. } = self.kind(&index) else { return self.invalid("an index that is no integer") };
             let known = self.known.get(&index.reg).map(|bits| crate::integer::signed(u32::from(width), *bits));
-            let (count, stride) = match &*layout {
-                Layout::Many { count, stride, .. } => (*count, Some(*stride)),
-                Layout::Struct(members) => (Some(members.len() as u64), None),
+            layout = match &*layout {
+                Layout::Struct(_) => {
+                    let Some(member) = known else {
+                        return self.invalid("a structure's member that is no constant");
+                    };
+                    let Some((offset, part)) = u64::try_from(member).ok().and_then(|member| layout.part(member)) else {
+                        return self.invalid("an index beyond a structure's members");
+                    };
+                    constant += offset;
+                    part
+                }
+                Layout::Many { count, stride, of } => {
+                    let count = count.filter(|_| bounded);
+                    match known.map(i64::cast_unsigned) {
+                        Some(known) if count.is_none_or(|count| known < count) => {
+                            constant = constant.wrapping_add(known.wrapping_mul(*stride));
+                        }
+                        // One that is beyond its array is met where the chain is executed.
+                        _ => terms.push(Term { index: index.reg, width, stride: *stride, count }),
+                    }
+                    of.clone()
+                }
                 Layout::Scalar(_) => return self.invalid("an index into a scalar"),
             };
-            let (known, stride) = match (known.map(u64::try_from), stride) {
-                (Some(Ok(known)), _) => (Some(known), stride.unwrap_or(0)),
-                (Some(Err(_)), _) => {
-                    outside = true;
-                    (Some(0), 0)
-                }
-                (None, Some(stride)) => (None, stride),
-                (None, None) => return self.invalid("a structure's member that is no constant"),
-            };
-            outside |= matches!((known, count), (Some(known), Some(count)) if known >= count);
-            // The type of an element does not depend on which.
-            let chosen = if stride > 0 { 0 } else { known.unwrap_or(0) };
-            let Some((offset, part)) = layout.part(if outside { 0 } else { chosen }) else {
-                return self.invalid("an index beyond a structure's members");
-            };
-            match known {
-                Some(known) if stride > 0 => constant = constant.wrapping_add(known.wrapping_mul(stride)),
-                Some(_) => constant += offset,
-                None => terms.push(Term { index: index.reg, width, stride, count }),
-            }
-            layout = part;
         }
-        let fixed = pointee.fixed.filter(|_| terms.is_empty() && !outside).map(|reg| reg + constant as Reg);
+        let fixed = pointee.fixed.filter(|_| terms.is_empty()).map(|reg| reg + constant as Reg);
         if self.kept.contains(&base.reg) {
             self.kept.insert(dst.reg);
         }
         self.rebind(i, dst.clone(), Pointee { class: pointee.class, layout, fixed });
-        if outside {
-            self.emit_once(Inst::Set { dst: dst.reg, bits: Box::new([OUTSIDE]) });
-        } else if let Some(fixed) = fixed {
+        if let Some(fixed) = fixed {
             self.emit_once(Inst::Set { dst: dst.reg, bits: Box::new([u64::from(fixed)]) });
         } else {
             if pointee.class == StorageClass::PushConstant {
@@ -223,16 +220,33 @@ impl Decoder<'_> {
     /// How many elements of their array two pointers are apart.
     pub(super) fn elements_apart(&mut self, i: Instruction) -> Result {
         let dst = self.result(i)?;
-        let (a, pointee) = self.pointer(i, 0)?;
-        let b = self.operand(i, 1)?;
-        let stride = self.pointer_stride(a.ty, &pointee.layout, pointee.is_local());
-        let word = Kind::Int { width: 64, signed: true };
-        let (apart, by) = (self.registers([word])?, self.registers([word])?);
-        self.int(IntOp::Sub, (64, 64), apart, 1, [a.reg, b.reg, 0, 0], 0);
+        let (base, pointee) = self.pointer(i, 0)?;
+        let (a, b) = (self.location(i, 0)?, self.location(i, 1)?);
+        let stride = self.pointer_stride(base.ty, &pointee.layout, pointee.is_local());
+        let by = self.registers([Kind::Int { width: 64, signed: true }])?;
         self.emit_once(Inst::Set { dst: by, bits: Box::new([stride.max(1)]) });
         let width = self.int_width(dst.reg);
-        self.int(IntOp::SDiv, (64, width), dst.reg, 1, [apart, by, 0, 0], 0);
+        self.int(IntOp::Apart, (64, width), dst.reg, 1, [a, b, by, 0], 0);
         Ok(())
+    }
+
+    /// Whether two pointers are the same.
+    pub(super) fn same_pointer(&mut self, i: Instruction, op: IntOp) -> Result {
+        let dst = self.result(i)?;
+        let (a, b) = (self.location(i, 0)?, self.location(i, 1)?);
+        self.int(op, (64, 1), dst.reg, 1, [a, b, 0, 0], 0);
+        Ok(())
+    }
+
+    /// The register of what an operand, a pointer, is compared by.
+    fn location(&mut self, i: Instruction, operand: usize) -> Result<Reg> {
+        let (pointer, pointee) = self.pointer(i, operand)?;
+        if pointee.is_local() || pointee.class == StorageClass::PhysicalStorageBuffer {
+            return Ok(pointer.reg);
+        }
+        let dst = self.registers([Kind::Pointer])?;
+        self.emit(Inst::Location { dst, pointer: pointer.reg });
+        Ok(dst)
     }
 
     /// Units from one pointee to the next: the pointer type's `ArrayStride`.

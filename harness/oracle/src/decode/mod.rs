@@ -8,6 +8,7 @@ mod images;
 mod instruction;
 mod integers;
 mod kernel;
+mod matrices;
 mod memory;
 mod relaxed;
 mod subgroups;
@@ -17,13 +18,13 @@ mod wgsl;
 
 use crate::dispatch::SpecValues;
 use crate::error::{Place, ProgramError};
-use crate::inst::{Function, Inst, Reg};
+use crate::inst::{Fits, Function, Inst, Reg};
 use crate::program::{Numbers, Object, ObjectKind, Program};
 use crate::site::Sites;
 use crate::ty::{Kind, Layout, Layouts, Mode};
 use assay_precision::Rules;
 use assay_spirv::grammar::Version;
-use assay_spirv::module::{Index, Instruction, Module, Type, TypeId};
+use assay_spirv::module::{Index, Instruction, Module, Section, Type, TypeId};
 use assay_spirv::reflect::{self, Usage};
 use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -49,7 +50,7 @@ pub(crate) const fn counted(pointer: u64) -> (u64, i64) {
 pub(crate) const OBJECTS: u64 = 1 << 22;
 
 /// Descriptors that a binding of open length can have here.
-const RUNTIME_DESCRIPTORS: u64 = 1 << 16;
+pub(crate) const RUNTIME_DESCRIPTORS: u64 = 1 << 16;
 
 /// How deep calls may nest.
 const CALLS: u32 = 256;
@@ -60,7 +61,10 @@ pub(crate) const OUTSIDE: u64 = u64::MAX;
 /// How many pointers from there down are of that kind; each but the first says which index it was.
 const OUTSIDES: u64 = 1 << 12;
 
-/// Whether a pointer is one after an index beyond an array; which of those that are known it was, counted from 1.
+/// The null pointer of logical addressing: "will not equal the pointer value formed from any declared object". It points nowhere, as they do.
+pub(crate) const NULL: u64 = OUTSIDE - (OUTSIDES - 1);
+
+/// Whether a pointer is one after an index beyond an array, or null; which of those that are known it was, counted from 1.
 #[inline(always)]
 pub(crate) const fn outside(pointer: u64) -> Option<usize> {
     let which = OUTSIDE - pointer;
@@ -88,6 +92,11 @@ pub(super) struct Pointee {
 impl Pointee {
     pub(super) fn is_local(&self) -> bool {
         is_local(self.class)
+    }
+
+    /// Whether pointers are addresses, or a kernel's.
+    pub(super) fn is_physical(&self) -> bool {
+        matches!(self.class, StorageClass::PhysicalStorageBuffer | StorageClass::CrossWorkgroup)
     }
 }
 
@@ -138,6 +147,10 @@ pub(super) struct Decoder<'a> {
     relaxes: bool,
     /// Whether the instruction that is translated is one on integers of relaxed precision.
     relaxing: bool,
+    /// What the result of the instruction that is translated fits, if it says so.
+    fits: Option<Fits>,
+    /// Whether workgroup memory is laid out as decorations say: all variables there are blocks, or none is.
+    shares_blocks: bool,
 }
 
 type Result<T = ()> = std::result::Result<T, ProgramError>;
@@ -151,59 +164,7 @@ pub(crate) fn program(rules: Rules, wgsl: bool, module: &Module, entry: &str, sp
         let there = computes().map(|u| u.name.clone()).collect();
         return Err(ProgramError::NoEntryPoint { name: entry.into(), there });
     };
-    let mut decoder = Decoder {
-        module,
-        spec,
-        usage,
-        layouts: Layouts::new(module),
-        values: vec![None; module.id_count()],
-        known: HashMap::new(),
-        kinds: Vec::new(),
-        code: Vec::new(),
-        at: Vec::new(),
-        setup: Vec::new(),
-        setup_at: Vec::new(),
-        in_function: false,
-        here: Index(0),
-        functions: Vec::new(),
-        numbers: HashMap::new(),
-        objects: vec![
-            Object {
-                kind: ObjectKind::Push,
-                first: 0,
-                count: 1,
-                writable: false,
-                aliased: false,
-                tile: false,
-                choice: None,
-                image: None,
-            },
-            Object {
-                kind: ObjectKind::Workgroup,
-                first: 1,
-                count: 1,
-                writable: true,
-                aliased: false,
-                tile: false,
-                choice: None,
-                image: None,
-            },
-        ],
-        locals: Vec::new(),
-        zeroed: Vec::new(),
-        fresh: Vec::new(),
-        workgroup_bytes: 0,
-        builtins: Vec::new(),
-        pushed: BTreeSet::new(),
-        unformatted: BTreeMap::new(),
-        sites: Sites::under(rules),
-        wgsl,
-        kept: BTreeSet::new(),
-        environment: floats::Declared::new(module, usage.function),
-        sharing: memory::Sharing::of(module),
-        relaxes: module.all_decorations().any(|(_, d)| d.decoration == Some(Decoration::RelaxedPrecision)),
-        relaxing: false,
-    };
+    let mut decoder = Decoder::new(rules, wgsl, module, usage, spec);
     decoder.globals()?;
     let entry = decoder.all_functions()?;
     let size = decoder.workgroup_size()?;
@@ -267,6 +228,66 @@ pub(crate) fn place(module: &Module, instruction: Index) -> Place {
 }
 
 impl<'a> Decoder<'a> {
+    fn new(rules: Rules, wgsl: bool, module: &'a Module, usage: &'a Usage, spec: &'a SpecValues) -> Decoder<'a> {
+        let mut decoder = Decoder {
+            module,
+            spec,
+            usage,
+            layouts: Layouts::new(module),
+            values: vec![None; module.id_count()],
+            known: HashMap::new(),
+            kinds: Vec::new(),
+            code: Vec::new(),
+            at: Vec::new(),
+            setup: Vec::new(),
+            setup_at: Vec::new(),
+            in_function: false,
+            here: Index(0),
+            functions: Vec::new(),
+            numbers: HashMap::new(),
+            objects: vec![
+                Object {
+                    kind: ObjectKind::Push,
+                    first: 0,
+                    count: 1,
+                    writable: false,
+                    aliased: false,
+                    tile: false,
+                    choice: None,
+                    image: None,
+                },
+                Object {
+                    kind: ObjectKind::Workgroup,
+                    first: 1,
+                    count: 1,
+                    writable: true,
+                    aliased: false,
+                    tile: false,
+                    choice: None,
+                    image: None,
+                },
+            ],
+            locals: Vec::new(),
+            zeroed: Vec::new(),
+            fresh: Vec::new(),
+            workgroup_bytes: 0,
+            builtins: Vec::new(),
+            pushed: BTreeSet::new(),
+            unformatted: BTreeMap::new(),
+            sites: Sites::under(rules),
+            wgsl,
+            kept: BTreeSet::new(),
+            environment: floats::Declared::new(module, usage.function),
+            sharing: memory::Sharing::of(module),
+            relaxes: module.all_decorations().any(|(_, d)| d.decoration == Some(Decoration::RelaxedPrecision)),
+            relaxing: false,
+            fits: None,
+            shares_blocks: false,
+        };
+        decoder.shares_blocks = decoder.has_workgroup_blocks();
+        decoder
+    }
+
     pub(super) fn place(&self) -> Place {
         place(self.module, self.here)
     }
@@ -343,7 +364,10 @@ impl<'a> Decoder<'a> {
         let kinds = self.scalars(ty)?;
         let n = kinds.len() as u32;
         let reg = self.registers(kinds)?;
-        let pointee = self.pointee(ty)?;
+        let mut pointee = self.pointee(ty)?;
+        if let Some(pointee) = &mut pointee {
+            self.lay_out_matrix(word, ty, pointee)?;
+        }
         let val = Val { reg, ty, n, pointee };
         self.bind(word, val.clone());
         Ok(val)
@@ -363,7 +387,7 @@ impl<'a> Decoder<'a> {
             StorageClass::Function | StorageClass::Private | StorageClass::Input | StorageClass::Output => {
                 self.layout(pointee, Mode::Leaves)?
             }
-            StorageClass::Workgroup if !self.is_block(pointee) => self.layout(pointee, Mode::Tight)?,
+            StorageClass::Workgroup if !self.shares_blocks => self.layout(pointee, Mode::Tight)?,
             StorageClass::CrossWorkgroup => self.kernel_layout(pointee)?,
             StorageClass::UniformConstant if self.usage.model == Some(ExecutionModel::Kernel) => {
                 return self.unsupported("a kernel's constant memory");
@@ -382,6 +406,15 @@ impl<'a> Decoder<'a> {
         self.module
             .decorations(word)
             .any(|d| d.member.is_none() && matches!(d.decoration, Some(Decoration::Block | Decoration::BufferBlock)))
+    }
+
+    fn has_workgroup_blocks(&self) -> bool {
+        let module = self.module;
+        let mut variables = module.section(Section::Globals).filter(|i| i.op == Some(Op::Variable));
+        variables.any(|i| {
+            let pointer = i.result_type().and_then(|ty| module.pointer(module.type_declared(ty)?));
+            matches!(pointer, Some((StorageClass::Workgroup, Some(ty))) if self.is_block(ty))
+        })
     }
 
     fn is_descriptor_array(&self, ty: TypeId) -> bool {
@@ -448,12 +481,12 @@ impl<'a> Decoder<'a> {
     }
 
     fn has_mode(&self, wanted: ExecutionMode) -> bool {
-        let mut modes = self.module.section(assay_spirv::module::Section::ExecutionModes);
+        let mut modes = self.module.section(Section::ExecutionModes);
         modes.any(|i| i.operand(0) == Some(self.usage.function) && i.operand(1) == Some(wanted.word()))
     }
 
     pub(super) fn has_capability(&self, wanted: Capability) -> bool {
-        let mut capabilities = self.module.section(assay_spirv::module::Section::Capabilities);
+        let mut capabilities = self.module.section(Section::Capabilities);
         capabilities.any(|i| i.operand(0) == Some(wanted.word()))
     }
 
@@ -475,7 +508,7 @@ impl<'a> Decoder<'a> {
     fn workgroup_size(&mut self) -> Result<[u32; 3]> {
         let mut size = [1u32; 3];
         let module = self.module;
-        let globals = module.section(assay_spirv::module::Section::Globals);
+        let globals = module.section(Section::Globals);
         let mut decorated = globals.filter(|i| {
             i.result().is_some_and(|word| {
                 module.decorations(word).any(|d| {
@@ -491,7 +524,7 @@ impl<'a> Decoder<'a> {
             }
             return Ok(size);
         }
-        let modes = module.section(assay_spirv::module::Section::ExecutionModes);
+        let modes = module.section(Section::ExecutionModes);
         for mode in modes.filter(|i| i.operand(0) == Some(self.usage.function)) {
             match (mode.operand(1).and_then(ExecutionMode::from_word), mode.operands()) {
                 (Some(ExecutionMode::LocalSize), [_, _, x, y, z]) => size = [*x, *y, *z],

@@ -26,7 +26,9 @@ fn made(inst: &Inst, sites: &[Site]) -> Option<Span> {
         Inst::Recast { dst, n, from, to, .. } => {
             Some((*dst, u64::from(*n) * u64::from(*from) / u64::from((*to).max(1))))
         }
-        Inst::Extract { dst, .. } | Inst::Chain { dst, .. } | Inst::Length { dst, .. } => Some((*dst, 1)),
+        Inst::Extract { dst, .. } | Inst::Chain { dst, .. } | Inst::Location { dst, .. } | Inst::Length { dst, .. } => {
+            Some((*dst, 1))
+        }
         Inst::Load { dst, leaves, .. } => Some((*dst, leaves.len() as u64)),
         Inst::Float { site, dst, .. } => {
             let site = sites.get(*site as usize)?;
@@ -101,6 +103,7 @@ fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
         Inst::Chain { dst, base, terms, .. } => {
             terms.iter().map(|term| one(&term.index)).chain([one(dst), one(base)]).collect()
         }
+        Inst::Location { dst, pointer } => vec![one(dst), one(pointer)],
         Inst::LocalLoad { dst, pointer, n } => vec![many(dst, n), one(pointer)],
         Inst::LocalStore { pointer, src, n } => vec![many(src, n), one(pointer)],
         Inst::Load { dst, pointer, leaves, .. } => vec![(*dst, leaves.len() as u64), one(pointer)],

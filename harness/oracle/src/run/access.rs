@@ -4,7 +4,7 @@ use super::forms::of_any;
 use super::images::beyond_edge;
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
-use crate::decode::{OBJECT, OUTSIDE, counted, outside};
+use crate::decode::{NULL, OBJECT, OUTSIDE, RUNTIME_DESCRIPTORS, counted, outside};
 use crate::dispatch::Robustness;
 use crate::few::Together;
 use crate::form::Form;
@@ -18,6 +18,9 @@ use crate::value::Value;
 use crate::watch::named;
 use smallvec::SmallVec;
 use std::ops::Range;
+
+/// A pointer whose object nobody gave.
+const UNBOUND: &str = "a descriptor that nothing is bound to";
 
 /// What an address leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,25 +86,31 @@ impl Run<'_> {
                 }
             }
             for (l, index) in beyond {
-                d.bits[l] = self.outside(index);
+                let (value, bits) = self.out_of_array(dst, index, l);
+                d.set(l, bits, value);
             }
             return self.give(dst, d);
         }
         for l in lanes.iter() {
+            let column = |reg: Reg| &self.columns[reg as usize];
             let regs = std::iter::once(base).chain(terms.iter().map(|term| term.index));
             let operands = regs.map(|reg| column(reg).value(l).few(column(reg).bits[l]));
             let found = operands.collect::<Result<Vec<_>, _>>().map(|operands| {
                 let together = Together::of(&operands)?;
                 let end = |row: &SmallVec<[u64; 4]>| {
                     let mut indices = row[1..].iter().zip(terms);
-                    let end = indices.try_fold(start(row[0], constant), |at, (index, term)| step(at, *index, term));
-                    end.unwrap_or(OUTSIDE)
+                    indices.try_fold(start(row[0], constant), |at, (index, term)| step(at, *index, term))
                 };
-                let ends: Vec<u64> = together.rows().iter().map(end).collect();
-                together.give(ends)
+                let ends: Vec<Result<u64, (i64, u64)>> = together.rows().iter().map(end).collect();
+                // With some of several indices, and not with all: nobody's fault yet.
+                match ends.iter().map(|end| end.err()).collect::<Option<Vec<_>>>() {
+                    Some(beyond) => beyond.first().map(|index| Err(*index)),
+                    None => together.give(ends.into_iter().map(|end| end.unwrap_or(OUTSIDE))).map(Ok),
+                }
             });
             let (value, bits) = match found {
-                Ok(Some((value, bits))) => (value, bits),
+                Ok(Some(Ok((value, bits)))) => (value, bits),
+                Ok(Some(Err(index))) => self.out_of_array(dst, index, l),
                 Ok(None) | Err(None) => (Value::Any(self.log.cause(CauseKind::Precision, self.here)), 0),
                 Err(Some(cause)) => (Value::Any(cause), 0),
             };
@@ -110,14 +119,74 @@ impl Run<'_> {
         self.give(dst, d);
     }
 
-    /// The pointer after an index beyond an array of that length.
+    /// The pointer after an index beyond an array of that length: "causes undefined behavior if not in bounds". Where robustness is asked for,
+    /// an access through it does; so it does of values
+    /// that WGSL indexes, and of descriptors of which the shader does not say how many there are.
+    fn out_of_array(&mut self, dst: Reg, (index, count): (i64, u64), lane: usize) -> (Value, u64) {
+        let stated = count != RUNTIME_DESCRIPTORS;
+        if stated && self.dispatch.robustness == Robustness::None && !self.program.kept.contains(&dst) {
+            let detail = || format!("index {index} of an array of {count}");
+            return (Value::Any(self.fault(FaultKind::OutOfBounds, lane, detail)), 0);
+        }
+        (Value::Bits, self.outside((index, count)))
+    }
+
+    /// The same, so that an access through it says which index it was.
     fn outside(&mut self, index: (i64, u64)) -> u64 {
         let known = self.beyond.iter().position(|known| *known == index).unwrap_or_else(|| {
             self.beyond.push(index);
             self.beyond.len() - 1
         });
         let pointer = OUTSIDE - 1 - known as u64;
-        if outside(pointer).is_some() { pointer } else { OUTSIDE }
+        if outside(pointer).is_some() && pointer != NULL { pointer } else { OUTSIDE }
+    }
+
+    /// What pointers are compared by: see [`Inst::Location`](crate::inst::Inst::Location).
+    pub(super) fn location(&mut self, dst: Reg, pointer: Reg, lanes: Lanes) {
+        let pointers = self.take(pointer);
+        for l in lanes.iter() {
+            let found = pointers.value(l).few(pointers.bits[l]).map(|few| {
+                let together = Together::of(&[few])?;
+                let places: Vec<Result<u64, u64>> = together.rows().iter().map(|row| self.place_of(row[0])).collect();
+                // With some of several, and not with all: nobody's fault yet.
+                match places.iter().map(|place| place.err()).collect::<Option<Vec<_>>>() {
+                    Some(nowhere) => nowhere.first().map(|pointer| Err(*pointer)),
+                    None => together.give(places.into_iter().collect::<Result<Vec<_>, _>>().ok()?).map(Ok),
+                }
+            });
+            let (value, bits) = match found {
+                Ok(Some(Ok(made))) => made,
+                Ok(Some(Err(pointer))) => {
+                    let cause = self.nowhere(pointer, l, UNBOUND);
+                    (Value::Any(cause), 0)
+                }
+                Ok(None) | Err(None) => (Value::Any(self.cause(CauseKind::Precision)), 0),
+                Err(Some(cause)) => (Value::Any(cause), 0),
+            };
+            self.columns[dst as usize].set(l, bits, value);
+        }
+        self.give(pointer, pointers);
+    }
+
+    /// A pointer, counted by the memory that it points into instead of the variable; `Err` is one that points nowhere.
+    fn place_of(&self, pointer: u64) -> Result<u64, u64> {
+        if pointer == NULL {
+            return Ok(NULL);
+        }
+        let place = self.object_of(pointer).ok_or(pointer)?;
+        Ok((place as u64 * OBJECT).wrapping_add_signed(counted(pointer).1))
+    }
+
+    /// The fault of a pointer into nothing, which is `other` if no index and no null has made it.
+    fn nowhere(&mut self, pointer: u64, lane: usize, other: &str) -> u32 {
+        let which = outside(pointer).map(|which| which.checked_sub(1).and_then(|at| self.beyond.get(at).copied()));
+        let what = || match which {
+            _ if pointer == NULL => "a null pointer".into(),
+            Some(Some((index, count))) => format!("index {index} of an array of {count}"),
+            Some(None) => "an index beyond an array".into(),
+            None => other.into(),
+        };
+        self.fault(FaultKind::OutOfBounds, lane, what)
     }
 
     /// The registers that a pointer into lane-local storage may name, ascending; `Err` is the cause of none being known.
@@ -132,12 +201,7 @@ impl Run<'_> {
                     return Err(self.cause(CauseKind::Unspecified));
                 }
                 if targets.iter().all(wrong) {
-                    let which = outside(targets[0]).and_then(|which| self.beyond.get(which.checked_sub(1)?).copied());
-                    let beyond = || match which {
-                        Some((index, count)) => format!("index {index} of an array of {count} of the invocation"),
-                        None => "an index beyond an array of the invocation".to_owned(),
-                    };
-                    return Err(self.fault(FaultKind::OutOfBounds, lane, beyond));
+                    return Err(self.nowhere(targets[0], lane, "a place beyond what the invocation has"));
                 }
                 if targets.iter().any(wrong) {
                     return Err(self.cause(CauseKind::Precision));
@@ -220,13 +284,7 @@ impl Run<'_> {
         }
         let (number, offset) = counted(pointer);
         let Some(object) = self.object_of(pointer) else {
-            let which = outside(pointer).map(|which| which.checked_sub(1).and_then(|at| self.beyond.get(at).copied()));
-            let what = || match which {
-                Some(Some((index, count))) => format!("index {index} of an array of {count}"),
-                Some(None) => "an index beyond an array".into(),
-                None => "a descriptor that nothing is bound to".into(),
-            };
-            return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, what) };
+            return Target::Nowhere { cause: self.nowhere(pointer, lane, UNBOUND) };
         };
         let length = self.objects[object].bytes.len() as u64;
         if let Ok(inside) = usize::try_from(offset)
@@ -505,26 +563,13 @@ impl Run<'_> {
                         continue;
                     }
                 }
-                let value = match stored.value(l) {
-                    // Of what is stored as a whole some parts may be undefined: they are nobody's fault until they are used.
-                    one if self.is_unwritten(one) && self.is_partly_written(src, reg, leaves.len(), l) => {
-                        Value::Any(self.cause(CauseKind::Unspecified))
-                    }
-                    one => one.clone(),
-                };
-                self.store_any(&pointers, (&value, stored.bits[l]), form, &part, l);
+                self.store_any(&pointers, (stored.value(l), stored.bits[l]), form, &part, l);
             }
             if reg != pointer {
                 self.give(reg, s);
             }
         }
         self.give(pointer, pointers);
-    }
-
-    /// Whether something has written another one of the scalars that are stored together.
-    fn is_partly_written(&self, first: Reg, but: Reg, scalars: usize, lane: usize) -> bool {
-        let others = (first..).take(scalars).filter(|reg| *reg != but);
-        others.into_iter().any(|reg| !self.is_unwritten(self.columns[reg as usize].value(lane)))
     }
 
     fn store_any(

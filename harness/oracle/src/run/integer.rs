@@ -50,6 +50,12 @@ impl Run<'_> {
             Undefined::Division => {
                 self.fault(FaultKind::Division, lane, || "division by zero, or of the least value by -1".into())
             }
+            Undefined::Apart => self.fault(FaultKind::Pointer, lane, || {
+                "OpPtrDiff of pointers that are not to elements of the same array".into()
+            }),
+            Undefined::Wrap => self.fault(FaultKind::Wrap, lane, || {
+                "the result does not fit, of an operation decorated NoSignedWrap or NoUnsignedWrap".into()
+            }),
         }
     }
 }
@@ -68,13 +74,14 @@ fn dense(
         ($($name:ident)*) => {
             match op {
                 $(IntOp::$name => sweep(lanes, d, columns, out, |x| IntOp::$name.eval(width, x, poison)),)*
+                IntOp::NoWrap(..) => sweep(lanes, d, columns, out, |x| op.eval(width, x, poison)),
             }
         };
     }
     each! {
         Add Sub Mul UDiv SDiv UMod SRem SMod Neg Not And Or Xor Shl Shr Sar Eq Ne ULt ULe UGt UGe SLt SLe SGt SGe
         BitInsert BitSExtract BitUExtract BitReverse BitCount Carry Borrow UMulHigh SMulHigh ZeroExtend SignExtend
-        SAbs SSign UMin UMax SMin SMax UClamp SClamp FindILsb FindSMsb FindUMsb UAddSat SAddSat UAddExact SAddExact UMulExact SMulExact SUMulExact
+        SAbs SSign UMin UMax SMin SMax UClamp SClamp FindILsb FindSMsb FindUMsb UAddSat SAddSat UAddExact SAddExact UMulExact SMulExact SUMulExact Apart
     }
 }
 

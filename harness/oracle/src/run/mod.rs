@@ -204,6 +204,7 @@ impl Run<'_> {
                 }
             }
             Inst::Chain { dst, base, constant, terms } => self.chain(*dst, *base, *constant, terms, lanes),
+            Inst::Location { dst, pointer } => self.location(*dst, *pointer, lanes),
             Inst::LocalLoad { dst, pointer, n } => self.local_load(*dst, *pointer, *n, lanes),
             Inst::LocalStore { pointer, src, n } => self.local_store(*pointer, *src, *n, lanes),
             Inst::Load { dst, pointer, leaves, physical, private } => {

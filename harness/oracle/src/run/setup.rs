@@ -16,7 +16,7 @@ use crate::error::{Place, RunError};
 use crate::inst::{Inst, Reg};
 use crate::layout::{Layout, Seat};
 use crate::memory::Object;
-use crate::outcome::{CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Given, Memory, Outcome, Standing};
+use crate::outcome::{CauseKind, Cell, Disorder, Expected, Given, Memory, Outcome, Standing};
 use crate::program::{Object as Declared, ObjectKind, Program};
 use crate::site::Reading;
 use crate::texel::Texel;
@@ -172,10 +172,13 @@ impl<'a> Run<'a> {
             scratch: Vec::new(),
         };
         run.bind()?;
-        let every: Vec<u32> = (0..capacity as u32).collect();
+        // A constant is the same in all lanes; what is wrong with one is wrong once.
         for (inst, at) in program.setup.iter().zip(&program.setup_at) {
             run.here = *at;
-            let _nothing_stops = run.execute(inst, Lanes { list: &every, all: true });
+            let _nothing_stops = run.execute(inst, Lanes { list: &[0], all: false });
+        }
+        for column in run.columns.iter_mut().filter(|column| !column.is_plain() || column.bits[0] != 0) {
+            (1..capacity).for_each(|lane| column.duplicate(0, lane));
         }
         run.instructions = 0;
         run.scratch = (0..run.columns.len() as Reg).filter(|reg| run.columns[*reg as usize].is_clear()).collect();
@@ -449,7 +452,6 @@ impl<'a> Run<'a> {
     pub(super) fn finish(mut self, lenient: Option<Run>) -> Outcome {
         let disorder = self.end_all_trails();
         let mut given = self.wrongly_given();
-        self.report_unwritten();
         let log = std::mem::take(&mut self.log);
         let mut causes = log.causes;
         let lenient = lenient.map(|mut run| {
@@ -478,25 +480,6 @@ impl<'a> Run<'a> {
         }
         let (faults, fault_count) = (log.faults, log.fault_count);
         Outcome { memory, faults, fault_count, causes, instructions, forks, disorder, given }
-    }
-
-    /// What nothing has written and is in memory now is the shader's fault.
-    fn report_unwritten(&mut self) {
-        let mut found: Vec<Fault> = Vec::new();
-        for object in &self.objects {
-            for cause in object.causes() {
-                let Some(cause) = self.log.causes.get(cause as usize) else { continue };
-                let known = found.iter().chain(&self.log.faults);
-                let mut known = known.filter(|f| f.kind == FaultKind::Uninitialized);
-                if cause.kind == CauseKind::Uninitialized && !known.any(|f| f.at == cause.at) {
-                    let detail = "a value that nothing has written is left in memory".into();
-                    found.push(Fault { kind: FaultKind::Uninitialized, at: cause.at, invocation: [0; 3], detail });
-                }
-            }
-        }
-        found.sort_by_key(|fault| fault.at);
-        self.log.fault_count += found.len() as u64;
-        self.log.faults.extend(found);
     }
 
     /// What is bound, and the numbers of the objects.

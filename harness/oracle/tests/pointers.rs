@@ -1,0 +1,194 @@
+//! Pointers as values: null, compared, subtracted, and to matrices.
+
+mod support;
+
+use assay_oracle::{FaultKind, Outcome};
+use support::*;
+
+/// Four invocations with their number `%i` and a pointer `%own` to their word of `%data`; `%twin` is another variable of its binding,
+/// `%other` one of another, and `%pair` two arrays of two words.
+fn of(body: &str) -> Outcome {
+    let module = spirv(&format!(
+        r#"
+        OpCapability Shader
+        OpCapability VariablePointers
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main" %index
+        OpExecutionMode %main LocalSize 4 1 1
+        OpDecorate %index BuiltIn LocalInvocationIndex
+        OpDecorate %puint ArrayStride 4
+        OpDecorate %two ArrayStride 4
+        OpDecorate %pairblock Block
+        OpMemberDecorate %pairblock 0 Offset 0
+        OpMemberDecorate %pairblock 1 Offset 10
+        OpDecorate %pushed Block
+        OpMemberDecorate %pushed 0 Offset 0
+        {decorated}
+        OpDecorate %twin DescriptorSet 0
+        OpDecorate %twin Binding 0
+        OpDecorate %twin Aliased
+        OpDecorate %data Aliased
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %bool = OpTypeBool
+        %uint = OpTypeInt 32 0
+        %int = OpTypeInt 32 1
+        %float = OpTypeFloat 32
+        %zero = OpConstant %uint 0
+        %one = OpConstant %uint 1
+        %n2 = OpConstant %uint 2
+        %n3 = OpConstant %uint 3
+        {BLOCKS}
+        %two = OpTypeArray %uint %n2
+        %pairblock = OpTypeStruct %two %two
+        %pairblocks = OpTypePointer StorageBuffer %pairblock
+        %pushed = OpTypeStruct %uint
+        %ppushed = OpTypePointer PushConstant %pushed
+        %null = OpConstantNull %puint
+        %p_in = OpTypePointer Input %uint
+        %data = OpVariable %ublocks StorageBuffer
+        %other = OpVariable %ublocks StorageBuffer
+        %pair = OpVariable %pairblocks StorageBuffer
+        %twin = OpVariable %ublocks StorageBuffer
+        %push = OpVariable %ppushed PushConstant
+        %index = OpVariable %p_in Input
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %i = OpLoad %uint %index
+        %own = OpAccessChain %puint %data %zero %i
+        {body}
+        OpReturn
+        OpFunctionEnd"#,
+        decorated = decorated(&["%data", "%other", "%pair"])
+    ));
+    run(&module, [1; 3], vec![words(&[5; 4]), words(&[6; 4]), words(&[7; 5])])
+}
+
+fn fault_of(body: &str) -> (FaultKind, [u32; 3], String) {
+    let outcome = of(body);
+    let [fault] = &outcome.faults[..] else { panic!("one fault, not {:?}, of {body}", outcome.faults) };
+    (fault.kind, fault.invocation, fault.detail.clone())
+}
+
+#[test]
+fn nothing_is_behind_null() {
+    let third = "%chosen = OpIEqual %bool %i %n2\n%at = OpSelect %puint %chosen %null %own\n";
+    let null = (FaultKind::OutOfBounds, [2, 0, 0], "a null pointer".to_owned());
+    assert_eq!(fault_of(&format!("{third}%x = OpLoad %uint %at")), null);
+    assert_eq!(fault_of(&format!("{third}OpStore %at %i")), null);
+    // It is itself, and nothing else.
+    let compared = "%same = OpPtrEqual %bool %at %null\n%x = OpSelect %uint %same %one %zero\nOpStore %own %x";
+    assert_eq!(exact(&of(&format!("{third}{compared}")), 0), [0, 0, 1, 0]);
+}
+
+#[test]
+fn two_variables_of_a_binding_point_at_the_same() {
+    let to = |variable: &str| {
+        let at = format!("%there = OpAccessChain %puint {variable} %zero %one\n");
+        at + "%same = OpPtrEqual %bool %own %there\n%x = OpSelect %uint %same %one %zero\nOpStore %own %x"
+    };
+    assert_eq!(exact(&of(&to("%twin")), 0), [0, 1, 0, 0]);
+    assert_eq!(exact(&of(&to("%other")), 0), [0; 4]);
+    let apart = "%there = OpAccessChain %puint %twin %zero %zero\n%x = OpPtrDiff %uint %own %there\nOpStore %own %x";
+    assert_eq!(exact(&of(apart), 0), [0, 1, 2, 3]);
+}
+
+#[test]
+fn pointers_into_different_arrays_have_no_difference() {
+    let from = |there: &str| format!("%there = OpAccessChain %puint {there}\n%x = OpPtrDiff %int %own %there");
+    let (kind, invocation, detail) = fault_of(&from("%other %zero %zero"));
+    assert_eq!((kind, invocation), (FaultKind::Pointer, [0; 3]));
+    assert!(detail.contains("OpPtrDiff"), "{detail}");
+    // No whole number of elements apart.
+    let first = "%first = OpAccessChain %puint %pair %zero %zero\n%there = OpAccessChain %puint %pair %one %zero\n";
+    assert_eq!(fault_of(&format!("{first}%x = OpPtrDiff %int %there %first")).0, FaultKind::Pointer);
+    // Beyond the array.
+    let beyond = format!("{first}%end = OpAccessChain %puint %pair %zero %n2\n%x = OpPtrDiff %int %end %first");
+    assert_eq!(fault_of(&beyond).2, "index 2 of an array of 2");
+    let end = format!("{first}%end = OpPtrAccessChain %puint %first %n2\n%x = OpPtrDiff %uint %end %first\n");
+    assert_eq!(exact(&of(&format!("{end}OpStore %own %x")), 0), [2; 4]);
+}
+
+/// A matrix of two columns of three rows that lies row after row, 16 bytes each: what `body` gets of it as `%v`.
+fn of_matrix(functions: &str, body: &str) -> Result<f32, String> {
+    let module = spirv(&format!(
+        r#"
+        OpCapability Shader
+        OpCapability VariablePointers
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main"
+        OpExecutionMode %main LocalSize 1 1 1
+        OpDecorate %rows Block
+        OpMemberDecorate %rows 0 Offset 0
+        OpMemberDecorate %rows 0 RowMajor
+        OpMemberDecorate %rows 0 MatrixStride 16
+        OpDecorate %columns Block
+        OpMemberDecorate %columns 0 Offset 0
+        OpMemberDecorate %columns 0 ColMajor
+        OpMemberDecorate %columns 0 MatrixStride 16
+        OpDecorate %row DescriptorSet 0
+        OpDecorate %row Binding 1
+        OpDecorate %column DescriptorSet 0
+        OpDecorate %column Binding 2
+        {decorated}
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %bool = OpTypeBool
+        %uint = OpTypeInt 32 0
+        %float = OpTypeFloat 32
+        %vector = OpTypeVector %float 3
+        %matrix = OpTypeMatrix %vector 2
+        %zero = OpConstant %uint 0
+        %one = OpConstant %uint 1
+        %n2 = OpConstant %uint 2
+        {BLOCKS}
+        %rows = OpTypeStruct %matrix
+        %columns = OpTypeStruct %matrix
+        %prows = OpTypePointer StorageBuffer %rows
+        %pcolumns = OpTypePointer StorageBuffer %columns
+        %pmatrix = OpTypePointer StorageBuffer %matrix
+        %read = OpTypeFunction %float %pmatrix
+        %data = OpVariable %fblocks StorageBuffer
+        %row = OpVariable %prows StorageBuffer
+        %column = OpVariable %pcolumns StorageBuffer
+        {functions}
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %to = OpAccessChain %pfloat %data %zero %zero
+        %old = OpLoad %float %to
+        %fzero = OpBitcast %float %zero
+        %chosen = OpFOrdEqual %bool %old %fzero
+        %in_row = OpAccessChain %pmatrix %row %zero
+        %in_column = OpAccessChain %pmatrix %column %zero
+        {body}
+        OpStore %to %v
+        OpReturn
+        OpFunctionEnd"#,
+        decorated = decorated(&["%data"])
+    ));
+    let program = assay_oracle::Program::new(&module, "main", &Default::default()).map_err(|e| e.to_string())?;
+    let numbers: Vec<f32> = (0..12u8).map(f32::from).collect();
+    let outcome = run_program(&program, [1; 3], vec![floats(&[1.0]), floats(&numbers), floats(&numbers)]);
+    Ok(f32::from_bits(exact(&outcome, 0)[0]))
+}
+
+/// Through a selection and a function, too; where two structures say different things, it is refused by name.
+#[test]
+fn a_matrix_lies_as_the_structure_says_that_it_is_in() {
+    let load = "%at = OpAccessChain %pfloat %it %one %n2\n%v = OpLoad %float %at";
+    let copied = |from: &str| format!("%it = OpCopyObject %pmatrix {from}\n{load}");
+    assert_eq!(of_matrix("", &copied("%in_row")), Ok(9.0));
+    assert_eq!(of_matrix("", &copied("%in_column")), Ok(6.0));
+    let select = |other: &str| format!("%it = OpSelect %pmatrix %chosen {other} %in_row\n{load}");
+    assert_eq!(of_matrix("", &select("%in_row")), Ok(9.0));
+    assert!(of_matrix("", &select("%in_column")).is_err_and(|error| error.contains("a pointer to a matrix")));
+    let function = format!(
+        "%reads = OpFunction %float None %read\n%it = OpFunctionParameter %pmatrix\n%first = OpLabel\n{load}\n\
+         OpReturnValue %v\nOpFunctionEnd"
+    )
+    .replace("%v", "%given");
+    assert_eq!(of_matrix(&function, "%v = OpFunctionCall %float %reads %in_column"), Ok(6.0));
+    assert_eq!(of_matrix(&function, "%v = OpFunctionCall %float %reads %in_row"), Ok(9.0));
+    let both = "%w = OpFunctionCall %float %reads %in_row\n%v = OpFunctionCall %float %reads %in_column";
+    assert!(of_matrix(&function, both).is_err_and(|error| error.contains("a pointer to a matrix")));
+}
