@@ -709,9 +709,11 @@ fn spec_values(specs: &[Spec]) -> SpecValues {
 
 /// The module with the values as the constants' defaults, for reflection; `None` if none was given.
 fn specialised(module: &Module, specs: &[Spec]) -> Option<Module> {
-    if specs.is_empty() {
-        return None;
-    }
+    let given = if specs.is_empty() { None } else { with_values(module, specs) };
+    assay_oracle::folded(given.as_ref().unwrap_or(module)).or(given)
+}
+
+fn with_values(module: &Module, specs: &[Spec]) -> Option<Module> {
     let mut words = module.words().to_vec();
     for constant in Reflection::new(module).spec_constants {
         let Some(spec) = specs.iter().find(|s| s.id == constant.spec_id) else { continue };

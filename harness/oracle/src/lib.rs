@@ -166,6 +166,7 @@ mod ty;
 mod value;
 mod watch;
 
+pub use decode::folded;
 pub use dispatch::{
     Buffer, Copies, Dispatch, Filtering, Image, Limits, Offsets, Resource, RobustAlignment, Robustness, Slot,
     SpecValues, Tile,

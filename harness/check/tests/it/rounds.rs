@@ -128,6 +128,39 @@ fn options_that_do_not_fit_are_named() {
     assert!(error(&spec).contains("the module has none"));
 }
 
+/// Workgroups as large as operations on specialisation constants make them, by a scalar, a vector, or an execution mode; and the buffers for
+/// them.
+#[test]
+fn sizes_are_what_constants_compute() {
+    let made = |size: &str, mode: &str, computed: &str, value: &str| {
+        let text = format!(
+            "; SPIR-V\n; Version: 1.6\nOpCapability Shader\nOpMemoryModel Logical GLSL450\n\
+             OpEntryPoint GLCompute %main \"main\" %data\n{mode}\nOpDecorate %n SpecId 3\nOpDecorate %array ArrayStride 4\n\
+             OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\nOpDecorate %data DescriptorSet 0\n\
+             OpDecorate %data Binding 0\n{size}%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n\
+             %v3 = OpTypeVector %uint 3\n%zero = OpConstant %uint 0\n%one = OpConstant %uint 1\n\
+             %n = OpSpecConstant %uint 8\n%more = OpSpecConstantOp %uint IAdd %n %one\n{computed}\n\
+             %array = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %array\n%to_block = OpTypePointer StorageBuffer %block\n\
+             %to_uint = OpTypePointer StorageBuffer %uint\n%data = OpVariable %to_block StorageBuffer\n\
+             %main = OpFunction %void None %fn\n%entry = OpLabel\n%at = OpAccessChain %to_uint %data %zero %zero\n\
+             OpReturn\nOpFunctionEnd\n"
+        );
+        let subject = Subject::read("sizes.spvasm", text.as_bytes()).unwrap();
+        let specs = if value.is_empty() { Vec::new() } else { vec![("3".into(), value.into())] };
+        let setup = Check::new(&subject, &Options { specs, ..Options::default() }).unwrap().setup;
+        let words: u64 = setup.descriptors.iter().map(|descriptor| descriptor.bytes / 4).sum();
+        (setup.local, words / setup.groups.iter().map(|n| u64::from(*n)).product::<u64>())
+    };
+    let built_in = "OpDecorate %size BuiltIn WorkgroupSize\n";
+    let scalar = "%size = OpSpecConstantComposite %v3 %more %one %one";
+    assert_eq!(made(built_in, "", scalar, ""), ([9, 1, 1], 9));
+    assert_eq!(made(built_in, "", scalar, "4"), ([5, 1, 1], 5));
+    let vector = "%half = OpSpecConstantComposite %v3 %n %one %n\n%size = OpSpecConstantOp %v3 IAdd %half %half";
+    assert_eq!(made(built_in, "", vector, "4"), ([8, 2, 8], 128));
+    let mode = "OpExecutionModeId %main LocalSizeId %more %one %one";
+    assert_eq!(made("", mode, "", "11"), ([12, 1, 1], 12));
+}
+
 #[test]
 fn inputs_files_and_sizes_go_where_they_are_told() {
     let text = "@group(0) @binding(0) var<storage, read_write> sum: u32;

@@ -3,6 +3,7 @@
 mod constants;
 mod control;
 mod floats;
+mod folded;
 mod glsl;
 mod images;
 mod instruction;
@@ -30,6 +31,7 @@ use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, Execut
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+pub use folded::folded;
 pub(crate) use support::{Group, group};
 
 /// Registers of one program; more would not fit in any limit of state.

@@ -19,7 +19,7 @@ pub struct Mode {
 /// A workgroup's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkgroupSize {
-    /// x, y, z; of a specialisation constant, its default.
+    /// x, y, z; of a specialisation constant, its default; 1 of what `OpSpecConstantOp` computes, which nothing here does.
     pub size: [u32; 3],
     /// The specialisation constant behind each, by its `SpecId`.
     pub spec_ids: [Option<u32>; 3],
@@ -48,7 +48,7 @@ impl Modes {
             let size = d.operands.first() == Some(&BuiltIn::WorkgroupSize.word());
             size && d.decoration == Some(Decoration::BuiltIn) && d.member.is_none()
         });
-        let constants = decorated.filter_map(|(target, _)| module.definition_of_word(target)).filter(is_composite);
+        let constants = decorated.filter_map(|(target, _)| module.definition_of_word(target)).filter(is_constant);
         Modes { by_function, size: constants.map(|constant| constant.index).max() }
     }
 
@@ -60,7 +60,10 @@ impl Modes {
     /// The size that an entry point's modes, or a constant decorated `WorkgroupSize` (which outranks them), state.
     pub(crate) fn workgroup_size(&self, module: &Module, function: u32) -> Option<WorkgroupSize> {
         if let Some(constant) = self.size {
-            return Some(of_ids(module, module.instruction(constant).operands()));
+            let constant = module.instruction(constant);
+            // The operands of an operation are not the numbers.
+            let parts = if constant.op == Some(Op::SpecConstantOp) { &[][..] } else { constant.operands() };
+            return Some(of_ids(module, parts));
         }
         self.of(function).iter().find_map(|mode| match (mode.mode, &mode.operands[..]) {
             (Some(ExecutionMode::LocalSize), [x, y, z]) => {
@@ -72,8 +75,8 @@ impl Modes {
     }
 }
 
-fn is_composite(constant: &Instruction) -> bool {
-    matches!(constant.op, Some(Op::ConstantComposite | Op::SpecConstantComposite))
+fn is_constant(constant: &Instruction) -> bool {
+    matches!(constant.op, Some(Op::ConstantComposite | Op::SpecConstantComposite | Op::SpecConstantOp))
 }
 
 fn of_ids(module: &Module, ids: &[u32]) -> WorkgroupSize {
