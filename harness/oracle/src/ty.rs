@@ -247,6 +247,10 @@ impl<'a> Layouts<'a> {
                     None => module.constant_int(length).and_then(|n| u64::try_from(n).ok()),
                 };
                 let count = length.ok_or("an array whose length is no constant")?;
+                // "It must be at least 1"; what it is specialised to, no validation sees.
+                if count == 0 {
+                    return Err("an array whose length is zero".into());
+                }
                 let of = self.within(element, mode, matrix)?;
                 Layout::Many { count: Some(count), stride: self.stride(ty, &of, mode), of }
             }

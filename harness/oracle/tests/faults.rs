@@ -297,3 +297,52 @@ fn what_is_perhaps_written_is_not_undefined_for_certain() {
         stored(&body.replace("%chosen = OpSelect %float %above %loaded %f1", "").replace("%chosen", "%loaded"), -2.0);
     assert_eq!(cause(&outcome, 0, 0), CauseKind::Uninitialized);
 }
+
+/// A constant is worked out once, and not by every invocation.
+#[test]
+fn a_constant_that_divides_by_zero_is_one_fault() {
+    let module = spirv(
+        "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 64 1 1
+        OpDecorate %none SpecId 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %none = OpSpecConstant %uint 0
+        %quotient = OpSpecConstantOp %uint UDiv %none %none
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        OpReturn
+        OpFunctionEnd",
+    );
+    let outcome = run(&module, [2, 1, 1], Vec::new());
+    assert_eq!((faults(&outcome), outcome.fault_count), (vec![(FaultKind::Division, 0)], 1));
+}
+
+#[test]
+fn an_array_has_an_element() {
+    let module = spirv(
+        "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %all
+        OpExecutionMode %main LocalSize 1 1 1
+        OpDecorate %n SpecId 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %n = OpSpecConstant %uint 1
+        %array = OpTypeArray %uint %n
+        %arrays = OpTypePointer Private %array
+        %all = OpVariable %arrays Private
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %whole = OpLoad %array %all
+        OpReturn
+        OpFunctionEnd",
+    );
+    let of = |n| assay_oracle::Program::new(&module, "main", &assay_oracle::SpecValues::from([(0, n)])).map(drop);
+    assert_eq!(of(1), Ok(()));
+    assert!(of(0).is_err_and(|error| error.to_string().contains("an array whose length is zero")));
+}

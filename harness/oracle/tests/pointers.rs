@@ -172,7 +172,8 @@ fn of_matrix(functions: &str, body: &str) -> Result<f32, String> {
     Ok(f32::from_bits(exact(&outcome, 0)[0]))
 }
 
-/// Through a selection and a function, too; where two structures say different things, it is refused by name.
+/// Through a function and a selection, too (which only physical pointers to matrices may come from; it is no matter here). Where two
+/// structures say different things, it is refused by name.
 #[test]
 fn a_matrix_lies_as_the_structure_says_that_it_is_in() {
     let load = "%at = OpAccessChain %pfloat %it %one %n2\n%v = OpLoad %float %at";
@@ -191,4 +192,58 @@ fn a_matrix_lies_as_the_structure_says_that_it_is_in() {
     assert_eq!(of_matrix(&function, "%v = OpFunctionCall %float %reads %in_row"), Ok(9.0));
     let both = "%w = OpFunctionCall %float %reads %in_row\n%v = OpFunctionCall %float %reads %in_column";
     assert!(of_matrix(&function, both).is_err_and(|error| error.contains("a pointer to a matrix")));
+}
+
+/// Workgroup memory of blocks lies as they say, whatever part of them a function gets.
+#[test]
+fn a_part_of_a_workgroup_block_lies_as_decorated() {
+    let module = spirv(&format!(
+        r#"
+        OpCapability Shader
+        OpCapability WorkgroupMemoryExplicitLayoutKHR
+        OpExtension "SPV_KHR_workgroup_memory_explicit_layout"
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main"
+        OpExecutionMode %main LocalSize 1 1 1
+        OpMemberDecorate %part 0 Offset 0
+        OpMemberDecorate %part 1 Offset 16
+        OpDecorate %whole Block
+        OpMemberDecorate %whole 0 Offset 0
+        {decorated}
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %float = OpTypeFloat 32
+        %zero = OpConstant %uint 0
+        %one = OpConstant %uint 1
+        %n7 = OpConstant %uint 7
+        {BLOCKS}
+        %part = OpTypeStruct %uint %uint
+        %whole = OpTypeStruct %part
+        %pwhole = OpTypePointer Workgroup %whole
+        %ppart = OpTypePointer Workgroup %part
+        %pshared = OpTypePointer Workgroup %uint
+        %writes = OpTypeFunction %void %ppart
+        %data = OpVariable %ublocks StorageBuffer
+        %shared = OpVariable %pwhole Workgroup
+        %write = OpFunction %void None %writes
+        %it = OpFunctionParameter %ppart
+        %first = OpLabel
+        %second = OpAccessChain %pshared %it %one
+        OpStore %second %n7
+        OpReturn
+        OpFunctionEnd
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %of = OpAccessChain %ppart %shared %zero
+        %called = OpFunctionCall %void %write %of
+        %there = OpAccessChain %pshared %shared %zero %one
+        %x = OpLoad %uint %there
+        %to = OpAccessChain %puint %data %zero %zero
+        OpStore %to %x
+        OpReturn
+        OpFunctionEnd"#,
+        decorated = decorated(&["%data"])
+    ));
+    assert_eq!(exact(&run(&module, [1; 3], vec![words(&[0])]), 0), [7]);
 }
