@@ -120,8 +120,8 @@ impl Run<'_> {
     }
 
     /// The pointer after an index beyond an array of that length: "causes undefined behavior if not in bounds". Where robustness is asked for,
-    /// an access through it does; so it does of values
-    /// that WGSL indexes, and of descriptors of which the shader does not say how many there are.
+    /// only an access through it does; so it is of values that WGSL indexes, and of descriptors of which the shader does not say how many
+    /// there are.
     fn out_of_array(&mut self, dst: Reg, (index, count): (i64, u64), lane: usize) -> (Value, u64) {
         let stated = count != RUNTIME_DESCRIPTORS;
         if stated && self.dispatch.robustness == Robustness::None && !self.program.kept.contains(&dst) {
