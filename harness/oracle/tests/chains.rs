@@ -20,31 +20,16 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
             format!("%flags = OpConstant %uint {}", flags[0]),
         ),
     };
-    let bound = decorated(&["%in", "%out", "%kept"]);
-    let text = format!(
-        "OpCapability Shader
-        OpCapability Float16
+    let head = format!(
+        "OpCapability Float16
         OpCapability GroupNonUniformBallot
         {capabilities}{controls}
-        %glsl = OpExtInstImport \"GLSL.std.450\"
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %in %out %kept %shared
-        OpExecutionMode %main LocalSize 1 1 1
-        {declared}{default}
-        {bound}
-        {decorations}
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %bool = OpTypeBool
-        %uint = OpTypeInt 32 0
-        %int = OpTypeInt 32 1
-        %float = OpTypeFloat 32
-        %half = OpTypeFloat 16
+        %glsl = OpExtInstImport \"GLSL.std.450\""
+    );
+    let declared_besides = format!(
+        "%half = OpTypeFloat 16
         %v3float = OpTypeVector %float 3
         {value}
-        %zero = OpConstant %uint 0
-        %one = OpConstant %uint 1
-        %two = OpConstant %uint 2
         %subgroup = OpConstant %uint 3
         %i0 = OpConstant %int 0
         %f0 = OpConstant %float 0
@@ -56,15 +41,11 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
         %f2 = OpConstant %float 2
         %tenth = OpConstant %float 0.1
         %true = OpConstantTrue %bool
-        {BLOCKS}
         %wfloat = OpTypePointer Workgroup %float
-        %in = OpVariable %fblocks StorageBuffer
-        %out = OpVariable %ublocks StorageBuffer
-        %kept = OpVariable %fblocks StorageBuffer
-        %shared = OpVariable %wfloat Workgroup
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %pa = OpAccessChain %pfloat %in %zero %zero
+        %shared = OpVariable %wfloat Workgroup"
+    );
+    let body = format!(
+        "%pa = OpAccessChain %pfloat %in %zero %zero
         %a = OpLoad %float %pa
         %pb = OpAccessChain %pfloat %in %zero %one
         %b = OpLoad %float %pb
@@ -73,11 +54,19 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
         %pk = OpAccessChain %pfloat %kept %zero %zero
         {body}
         %to = OpAccessChain %puint %out %zero %zero
-        OpStore %to %r
-        OpReturn
-        OpFunctionEnd"
+        OpStore %to %r"
     );
-    let program = Program::new(&spirv(&text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let module = Shader {
+        head: &head,
+        modes: &format!("{declared}{default}"),
+        buffers: &[("%in", "%fblocks"), ("%out", "%ublocks"), ("%kept", "%fblocks")],
+        decorations,
+        declared: &declared_besides,
+        body: &body,
+        ..Shader::default()
+    }
+    .module();
+    let program = Program::new(&module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
     run_program(&program, [1; 3], vec![floats(&given), words(&[0]), floats(&[0.0])])
 }
 

@@ -335,10 +335,8 @@ fn a_conversion_is_rounded_as_it_is_decorated() {
 fn of_words(capabilities: &[&str], modes: &[&str], body: &str, [a, b]: [u32; 2]) -> Outcome {
     let capabilities: String = capabilities.iter().map(|name| format!("OpCapability {name}\n")).collect();
     let modes: String = modes.iter().map(|mode| format!("OpExecutionMode %main {mode}\n")).collect();
-    let bound = decorated(&["%data"]);
-    let module = spirv(&format!(
-        "OpCapability Shader
-        OpCapability Float16
+    let head = format!(
+        "OpCapability Float16
         OpCapability Float64
         OpCapability Int8
         OpCapability Int16
@@ -346,40 +344,26 @@ fn of_words(capabilities: &[&str], modes: &[&str], body: &str, [a, b]: [u32; 2])
         {capabilities}
         OpExtension \"SPV_KHR_float_controls\"
         OpExtension \"SPV_KHR_storage_buffer_storage_class\"
-        %glsl = OpExtInstImport \"GLSL.std.450\"
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\"
-        OpExecutionMode %main LocalSize 1 1 1
-        {modes}
-        {bound}
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %uint = OpTypeInt 32 0
-        %char = OpTypeInt 8 0
+        %glsl = OpExtInstImport \"GLSL.std.450\""
+    );
+    let declared = "%char = OpTypeInt 8 0
         %short = OpTypeInt 16 0
         %long = OpTypeInt 64 0
         %half = OpTypeFloat 16
-        %float = OpTypeFloat 32
         %double = OpTypeFloat 64
         %v2uint = OpTypeVector %uint 2
-        %v2float = OpTypeVector %float 2
-        %zero = OpConstant %uint 0
-        %one = OpConstant %uint 1
-        %two = OpConstant %uint 2
-        {BLOCKS}
-        %data = OpVariable %ublocks StorageBuffer
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %pa = OpAccessChain %puint %data %zero %zero
+        %v2float = OpTypeVector %float 2";
+    let body = format!(
+        "%pa = OpAccessChain %puint %data %zero %zero
         %a = OpLoad %uint %pa
         %pb = OpAccessChain %puint %data %zero %one
         %b = OpLoad %uint %pb
         {body}
         %pr = OpAccessChain %puint %data %zero %two
-        OpStore %pr %r
-        OpReturn
-        OpFunctionEnd"
-    ));
+        OpStore %pr %r"
+    );
+    let buffers = &[("%data", "%ublocks")];
+    let module = Shader { head: &head, modes: &modes, buffers, declared, body: &body, ..Shader::default() }.module();
     let outcome = run(&module, [1; 3], vec![words(&[a, b, 0xaaaa_aaaa])]);
     assert_eq!(outcome.faults, []);
     outcome

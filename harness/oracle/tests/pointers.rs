@@ -8,59 +8,38 @@ use support::*;
 /// Four invocations with their number `%i` and a pointer `%own` to their word of `%data`; `%twin` is another variable of its binding,
 /// `%other` one of another, and `%pair` two arrays of two words.
 fn of(body: &str) -> Outcome {
-    let module = spirv(&format!(
-        r#"
-        OpCapability Shader
-        OpCapability VariablePointers
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main "main" %index
-        OpExecutionMode %main LocalSize 4 1 1
-        OpDecorate %index BuiltIn LocalInvocationIndex
-        OpDecorate %puint ArrayStride 4
-        OpDecorate %two ArrayStride 4
-        OpDecorate %pairblock Block
-        OpMemberDecorate %pairblock 0 Offset 0
-        OpMemberDecorate %pairblock 1 Offset 10
-        OpDecorate %pushed Block
-        OpMemberDecorate %pushed 0 Offset 0
-        {decorated}
-        OpDecorate %twin DescriptorSet 0
-        OpDecorate %twin Binding 0
-        OpDecorate %twin Aliased
-        OpDecorate %data Aliased
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %bool = OpTypeBool
-        %uint = OpTypeInt 32 0
-        %int = OpTypeInt 32 1
-        %float = OpTypeFloat 32
-        %zero = OpConstant %uint 0
-        %one = OpConstant %uint 1
-        %n2 = OpConstant %uint 2
-        %n3 = OpConstant %uint 3
-        {BLOCKS}
-        %two = OpTypeArray %uint %n2
-        %pairblock = OpTypeStruct %two %two
-        %pairblocks = OpTypePointer StorageBuffer %pairblock
-        %pushed = OpTypeStruct %uint
-        %ppushed = OpTypePointer PushConstant %pushed
-        %null = OpConstantNull %puint
-        %p_in = OpTypePointer Input %uint
-        %data = OpVariable %ublocks StorageBuffer
-        %other = OpVariable %ublocks StorageBuffer
-        %pair = OpVariable %pairblocks StorageBuffer
-        %twin = OpVariable %ublocks StorageBuffer
-        %push = OpVariable %ppushed PushConstant
-        %index = OpVariable %p_in Input
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %i = OpLoad %uint %index
-        %own = OpAccessChain %puint %data %zero %i
-        {body}
-        OpReturn
-        OpFunctionEnd"#,
-        decorated = decorated(&["%data", "%other", "%pair"])
-    ));
+    let body = format!("%i = OpLoad %uint %index\n%own = OpAccessChain %puint %data %zero %i\n{body}");
+    let module = Shader {
+        head: "OpCapability VariablePointers",
+        interface: "%index",
+        more: 3,
+        buffers: &[("%data", "%ublocks"), ("%other", "%ublocks"), ("%pair", "%pairblocks")],
+        decorations: "OpDecorate %index BuiltIn LocalInvocationIndex
+            OpDecorate %puint ArrayStride 4
+            OpDecorate %pairs ArrayStride 4
+            OpDecorate %pairblock Block
+            OpMemberDecorate %pairblock 0 Offset 0
+            OpMemberDecorate %pairblock 1 Offset 10
+            OpDecorate %pushed Block
+            OpMemberDecorate %pushed 0 Offset 0
+            OpDecorate %twin DescriptorSet 0
+            OpDecorate %twin Binding 0
+            OpDecorate %twin Aliased
+            OpDecorate %data Aliased",
+        declared: "%pairs = OpTypeArray %uint %two
+            %pairblock = OpTypeStruct %pairs %pairs
+            %pairblocks = OpTypePointer StorageBuffer %pairblock
+            %pushed = OpTypeStruct %uint
+            %ppushed = OpTypePointer PushConstant %pushed
+            %null = OpConstantNull %puint
+            %p_in = OpTypePointer Input %uint
+            %twin = OpVariable %ublocks StorageBuffer
+            %push = OpVariable %ppushed PushConstant
+            %index = OpVariable %p_in Input",
+        body: &body,
+        ..Shader::default()
+    }
+    .module();
     run(&module, [1; 3], vec![words(&[5; 4]), words(&[6; 4]), words(&[7; 5])])
 }
 
@@ -72,7 +51,7 @@ fn fault_of(body: &str) -> (FaultKind, [u32; 3], String) {
 
 #[test]
 fn nothing_is_behind_null() {
-    let third = "%chosen = OpIEqual %bool %i %n2\n%at = OpSelect %puint %chosen %null %own\n";
+    let third = "%chosen = OpIEqual %bool %i %two\n%at = OpSelect %puint %chosen %null %own\n";
     let null = (FaultKind::OutOfBounds, [2, 0, 0], "a null pointer".to_owned());
     assert_eq!(fault_of(&format!("{third}%x = OpLoad %uint %at")), null);
     assert_eq!(fault_of(&format!("{third}OpStore %at %i")), null);
@@ -103,69 +82,48 @@ fn pointers_into_different_arrays_have_no_difference() {
     let first = "%first = OpAccessChain %puint %pair %zero %zero\n%there = OpAccessChain %puint %pair %one %zero\n";
     assert_eq!(fault_of(&format!("{first}%x = OpPtrDiff %int %there %first")).0, FaultKind::Pointer);
     // Beyond the array.
-    let beyond = format!("{first}%end = OpAccessChain %puint %pair %zero %n2\n%x = OpPtrDiff %int %end %first");
+    let beyond = format!("{first}%end = OpAccessChain %puint %pair %zero %two\n%x = OpPtrDiff %int %end %first");
     assert_eq!(fault_of(&beyond).2, "index 2 of an array of 2");
-    let end = format!("{first}%end = OpPtrAccessChain %puint %first %n2\n%x = OpPtrDiff %uint %end %first\n");
+    let end = format!("{first}%end = OpPtrAccessChain %puint %first %two\n%x = OpPtrDiff %uint %end %first\n");
     assert_eq!(exact(&of(&format!("{end}OpStore %own %x")), 0), [2; 4]);
 }
 
 /// A matrix of two columns of three rows that lies row after row, 16 bytes each: what `body` gets of it as `%v`.
 fn of_matrix(functions: &str, body: &str) -> Result<f32, String> {
-    let module = spirv(&format!(
-        r#"
-        OpCapability Shader
-        OpCapability VariablePointers
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main "main"
-        OpExecutionMode %main LocalSize 1 1 1
-        OpDecorate %rows Block
-        OpMemberDecorate %rows 0 Offset 0
-        OpMemberDecorate %rows 0 RowMajor
-        OpMemberDecorate %rows 0 MatrixStride 16
-        OpDecorate %columns Block
-        OpMemberDecorate %columns 0 Offset 0
-        OpMemberDecorate %columns 0 ColMajor
-        OpMemberDecorate %columns 0 MatrixStride 16
-        OpDecorate %row DescriptorSet 0
-        OpDecorate %row Binding 1
-        OpDecorate %column DescriptorSet 0
-        OpDecorate %column Binding 2
-        {decorated}
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %bool = OpTypeBool
-        %uint = OpTypeInt 32 0
-        %float = OpTypeFloat 32
-        %vector = OpTypeVector %float 3
-        %matrix = OpTypeMatrix %vector 2
-        %zero = OpConstant %uint 0
-        %one = OpConstant %uint 1
-        %n2 = OpConstant %uint 2
-        {BLOCKS}
-        %rows = OpTypeStruct %matrix
-        %columns = OpTypeStruct %matrix
-        %prows = OpTypePointer StorageBuffer %rows
-        %pcolumns = OpTypePointer StorageBuffer %columns
-        %pmatrix = OpTypePointer StorageBuffer %matrix
-        %read = OpTypeFunction %float %pmatrix
-        %data = OpVariable %fblocks StorageBuffer
-        %row = OpVariable %prows StorageBuffer
-        %column = OpVariable %pcolumns StorageBuffer
-        {functions}
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %to = OpAccessChain %pfloat %data %zero %zero
+    let body = format!(
+        "%to = OpAccessChain %pfloat %data %zero %zero
         %old = OpLoad %float %to
         %fzero = OpBitcast %float %zero
         %chosen = OpFOrdEqual %bool %old %fzero
         %in_row = OpAccessChain %pmatrix %row %zero
         %in_column = OpAccessChain %pmatrix %column %zero
         {body}
-        OpStore %to %v
-        OpReturn
-        OpFunctionEnd"#,
-        decorated = decorated(&["%data"])
-    ));
+        OpStore %to %v"
+    );
+    let module = Shader {
+        head: "OpCapability VariablePointers",
+        buffers: &[("%data", "%fblocks"), ("%row", "%prows"), ("%column", "%pcolumns")],
+        decorations: "OpDecorate %rows Block
+            OpMemberDecorate %rows 0 Offset 0
+            OpMemberDecorate %rows 0 RowMajor
+            OpMemberDecorate %rows 0 MatrixStride 16
+            OpDecorate %columns Block
+            OpMemberDecorate %columns 0 Offset 0
+            OpMemberDecorate %columns 0 ColMajor
+            OpMemberDecorate %columns 0 MatrixStride 16",
+        declared: "%vector = OpTypeVector %float 3
+            %matrix = OpTypeMatrix %vector 2
+            %rows = OpTypeStruct %matrix
+            %columns = OpTypeStruct %matrix
+            %prows = OpTypePointer StorageBuffer %rows
+            %pcolumns = OpTypePointer StorageBuffer %columns
+            %pmatrix = OpTypePointer StorageBuffer %matrix
+            %read = OpTypeFunction %float %pmatrix",
+        functions,
+        body: &body,
+        ..Shader::default()
+    }
+    .module();
     let program = assay_oracle::Program::new(&module, "main", &Default::default()).map_err(|e| e.to_string())?;
     let numbers: Vec<f32> = (0..12u8).map(f32::from).collect();
     let outcome = run_program(&program, [1; 3], vec![floats(&[1.0]), floats(&numbers), floats(&numbers)]);
@@ -176,7 +134,7 @@ fn of_matrix(functions: &str, body: &str) -> Result<f32, String> {
 /// structures say different things, it is refused by name.
 #[test]
 fn a_matrix_lies_as_the_structure_says_that_it_is_in() {
-    let load = "%at = OpAccessChain %pfloat %it %one %n2\n%v = OpLoad %float %at";
+    let load = "%at = OpAccessChain %pfloat %it %one %two\n%v = OpLoad %float %at";
     let copied = |from: &str| format!("%it = OpCopyObject %pmatrix {from}\n{load}");
     assert_eq!(of_matrix("", &copied("%in_row")), Ok(9.0));
     assert_eq!(of_matrix("", &copied("%in_column")), Ok(6.0));
@@ -197,53 +155,37 @@ fn a_matrix_lies_as_the_structure_says_that_it_is_in() {
 /// Workgroup memory of blocks lies as they say, whatever part of them a function gets.
 #[test]
 fn a_part_of_a_workgroup_block_lies_as_decorated() {
-    let module = spirv(&format!(
-        r#"
-        OpCapability Shader
-        OpCapability WorkgroupMemoryExplicitLayoutKHR
-        OpExtension "SPV_KHR_workgroup_memory_explicit_layout"
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main "main"
-        OpExecutionMode %main LocalSize 1 1 1
-        OpMemberDecorate %part 0 Offset 0
-        OpMemberDecorate %part 1 Offset 16
-        OpDecorate %whole Block
-        OpMemberDecorate %whole 0 Offset 0
-        {decorated}
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %uint = OpTypeInt 32 0
-        %float = OpTypeFloat 32
-        %zero = OpConstant %uint 0
-        %one = OpConstant %uint 1
-        %n7 = OpConstant %uint 7
-        {BLOCKS}
-        %part = OpTypeStruct %uint %uint
-        %whole = OpTypeStruct %part
-        %pwhole = OpTypePointer Workgroup %whole
-        %ppart = OpTypePointer Workgroup %part
-        %pshared = OpTypePointer Workgroup %uint
-        %writes = OpTypeFunction %void %ppart
-        %data = OpVariable %ublocks StorageBuffer
-        %shared = OpVariable %pwhole Workgroup
-        %write = OpFunction %void None %writes
-        %it = OpFunctionParameter %ppart
-        %first = OpLabel
-        %second = OpAccessChain %pshared %it %one
-        OpStore %second %n7
-        OpReturn
-        OpFunctionEnd
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %of = OpAccessChain %ppart %shared %zero
-        %called = OpFunctionCall %void %write %of
-        %there = OpAccessChain %pshared %shared %zero %one
-        %x = OpLoad %uint %there
-        %to = OpAccessChain %puint %data %zero %zero
-        OpStore %to %x
-        OpReturn
-        OpFunctionEnd"#,
-        decorated = decorated(&["%data"])
-    ));
+    let module = Shader {
+        head: "OpCapability WorkgroupMemoryExplicitLayoutKHR
+            OpExtension \"SPV_KHR_workgroup_memory_explicit_layout\"",
+        buffers: &[("%data", "%ublocks")],
+        decorations: "OpMemberDecorate %part 0 Offset 0
+            OpMemberDecorate %part 1 Offset 16
+            OpDecorate %whole Block
+            OpMemberDecorate %whole 0 Offset 0",
+        declared: "%n7 = OpConstant %uint 7
+            %part = OpTypeStruct %uint %uint
+            %whole = OpTypeStruct %part
+            %pwhole = OpTypePointer Workgroup %whole
+            %ppart = OpTypePointer Workgroup %part
+            %pshared = OpTypePointer Workgroup %uint
+            %writes = OpTypeFunction %void %ppart
+            %shared = OpVariable %pwhole Workgroup",
+        functions: "%write = OpFunction %void None %writes
+            %it = OpFunctionParameter %ppart
+            %first = OpLabel
+            %second = OpAccessChain %pshared %it %one
+            OpStore %second %n7
+            OpReturn
+            OpFunctionEnd",
+        body: "%of = OpAccessChain %ppart %shared %zero
+            %called = OpFunctionCall %void %write %of
+            %there = OpAccessChain %pshared %shared %zero %one
+            %x = OpLoad %uint %there
+            %to = OpAccessChain %puint %data %zero %zero
+            OpStore %to %x",
+        ..Shader::default()
+    }
+    .module();
     assert_eq!(exact(&run(&module, [1; 3], vec![words(&[0])]), 0), [7]);
 }

@@ -6,8 +6,9 @@ mod support;
 
 use assay_oracle::{Expected, Program, Slot, SpecValues};
 use assay_spirv::{Module, Style, disassemble};
+use std::cmp::Ordering;
 use std::rc::Rc;
-use support::sampling::{Random, either, quotient};
+use support::sampling::{Random, either, is_denormal, neighbours, quotient};
 use support::*;
 
 const INPUTS: usize = 4;
@@ -78,51 +79,33 @@ impl Arithmetic {
         if near.is_infinite() {
             return near;
         }
-        let off = x - f64::from(near);
-        let toward = if off == 0.0 { left } else { off };
-        let (below, above) = match toward.partial_cmp(&0.0) {
-            Some(std::cmp::Ordering::Greater) => (near, near.next_up()),
-            Some(std::cmp::Ordering::Less) => (near.next_down(), near),
-            _ => (near, near),
-        };
+        let (below, above) = neighbours(x, left);
         let result = match self.rounding {
-            Some(Rounding::TowardZero) => {
-                if x > 0.0 {
-                    below
-                } else {
-                    above
-                }
-            }
+            Some(Rounding::TowardZero) if x > 0.0 => below,
+            Some(Rounding::TowardZero) => above,
             Some(Rounding::Nearest) => {
                 let tie = x - f64::from(below) == f64::from(above) - x;
                 match left.partial_cmp(&0.0) {
-                    Some(std::cmp::Ordering::Greater) if tie => above,
-                    Some(std::cmp::Ordering::Less) if tie => below,
+                    Some(Ordering::Greater) if tie => above,
+                    Some(Ordering::Less) if tie => below,
                     _ => near,
                 }
             }
-            None => {
-                if self.random.below(2) == 0 {
-                    below
-                } else {
-                    above
-                }
-            }
+            None if self.random.below(2) == 0 => below,
+            None => above,
         };
         self.flushed(x, result)
     }
 
     /// The result, or zero where the number that it is rounded from is denormal.
     fn flushed(&mut self, exact: f64, result: f32) -> f32 {
-        let small = exact != 0.0 && exact.abs() < f64::from(f32::MIN_POSITIVE);
-        if small && self.flushes.unwrap_or_else(|| self.random.below(2) == 0) { 0.0 } else { result }
+        if is_denormal(exact) && self.flushes.unwrap_or_else(|| self.random.below(2) == 0) { 0.0 } else { result }
     }
 
     /// A quotient as its own precision has it.
     fn quotient(&mut self, x: f64, y: f64) -> f32 {
         let exact = x / y;
-        let small = exact.abs() < f64::from(f32::MIN_POSITIVE);
-        let result = if small { exact as f32 } else { quotient(x, y, &mut self.random) };
+        let result = if is_denormal(exact) { exact as f32 } else { quotient(x, y, &mut self.random) };
         self.flushed(exact, result)
     }
 

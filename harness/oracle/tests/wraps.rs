@@ -7,48 +7,32 @@ use support::*;
 
 /// Four invocations that store what `body` computes from their number `%i` and their word `%x`; `%a` may not wrap.
 fn of(decoration: &str, body: &str, data: [u32; 4]) -> Outcome {
-    run(
-        &spirv(&format!(
-            r#"
-            OpCapability Shader
-            %glsl = OpExtInstImport "GLSL.std.450"
-            OpMemoryModel Logical GLSL450
-            OpEntryPoint GLCompute %main "main" %index
-            OpExecutionMode %main LocalSize 4 1 1
-            OpDecorate %index BuiltIn LocalInvocationIndex
-            OpDecorate %a {decoration}
-            {decorated}
-            %void = OpTypeVoid
-            %fn = OpTypeFunction %void
-            %uint = OpTypeInt 32 0
-            %int = OpTypeInt 32 1
-            %bool = OpTypeBool
-            %float = OpTypeFloat 32
-            %zero = OpConstant %uint 0
-            %one = OpConstant %uint 1
-            %most = OpConstant %uint 31
+    let decorations = format!("OpDecorate %index BuiltIn LocalInvocationIndex\nOpDecorate %a {decoration}");
+    let body = format!(
+        "%i = OpLoad %uint %index
+        %at = OpAccessChain %puint %data %zero %i
+        %x = OpLoad %uint %at
+        %s = OpBitcast %int %x
+        {body}
+        %result = OpBitcast %uint %a
+        OpStore %at %result"
+    );
+    let module = Shader {
+        head: "%glsl = OpExtInstImport \"GLSL.std.450\"",
+        interface: "%index",
+        more: 3,
+        buffers: &[("%data", "%ublocks")],
+        decorations: &decorations,
+        declared: "%most = OpConstant %uint 31
             %big = OpConstant %int 1500000000
             %least = OpConstant %int -2147483648
-            {BLOCKS}
             %p_in = OpTypePointer Input %uint
-            %data = OpVariable %ublocks StorageBuffer
-            %index = OpVariable %p_in Input
-            %main = OpFunction %void None %fn
-            %entry = OpLabel
-            %i = OpLoad %uint %index
-            %at = OpAccessChain %puint %data %zero %i
-            %x = OpLoad %uint %at
-            %s = OpBitcast %int %x
-            {body}
-            %result = OpBitcast %uint %a
-            OpStore %at %result
-            OpReturn
-            OpFunctionEnd"#,
-            decorated = decorated(&["%data"])
-        )),
-        [1; 3],
-        vec![words(&data)],
-    )
+            %index = OpVariable %p_in Input",
+        body: &body,
+        ..Shader::default()
+    }
+    .module();
+    run(&module, [1; 3], vec![words(&data)])
 }
 
 fn wraps(decoration: &str, body: &str, data: [u32; 4]) -> Vec<[u32; 3]> {

@@ -38,26 +38,79 @@ pub(crate) fn spirv(text: &str) -> Module {
     Module::parse(assemble(text).expect("assembly")).expect("a module")
 }
 
-/// What decorates storage blocks of floats, `%fblock`, and of words, `%ublock`, and variables of them, bound from 0 on.
-pub(crate) fn decorated(variables: &[&str]) -> String {
-    let blocks = [("%floats", "%fblock"), ("%words", "%ublock")].map(|(array, block)| {
-        format!("OpDecorate {array} ArrayStride 4\nOpDecorate {block} Block\nOpMemberDecorate {block} 0 Offset 0\n")
-    });
-    let bound = |(binding, variable): (usize, &&str)| {
-        format!("OpDecorate {variable} DescriptorSet 0\nOpDecorate {variable} Binding {binding}\n")
-    };
-    blocks.into_iter().chain(variables.iter().enumerate().map(bound)).collect()
+/// A compute shader in assembly. Declared are `%void`, `%fn`, `%bool`, `%uint`, `%int`, `%float`, the words `%zero`, `%one` and `%two`, blocks
+/// of floats and words (`%fblocks`, `%ublocks`), and pointers to what is in them (`%pfloat`, `%puint`).
+#[derive(Default)]
+pub(crate) struct Shader<'a> {
+    /// Capabilities beside Shader, extensions and imports.
+    pub(crate) head: &'a str,
+    /// Variables of the interface.
+    pub(crate) interface: &'a str,
+    /// Execution modes beside the size.
+    pub(crate) modes: &'a str,
+    /// Invocations of a workgroup beside the first.
+    pub(crate) more: u32,
+    /// Variables of set 0, bindings from 0 on, and their types.
+    pub(crate) buffers: &'a [(&'a str, &'a str)],
+    pub(crate) decorations: &'a str,
+    /// Types, constants and variables.
+    pub(crate) declared: &'a str,
+    pub(crate) functions: &'a str,
+    /// What `%main` does.
+    pub(crate) body: &'a str,
 }
 
-/// The types of such blocks and of pointers to them, and to what is in them.
-pub(crate) const BLOCKS: &str = "%floats = OpTypeRuntimeArray %float
-        %words = OpTypeRuntimeArray %uint
-        %fblock = OpTypeStruct %floats
-        %ublock = OpTypeStruct %words
-        %fblocks = OpTypePointer StorageBuffer %fblock
-        %ublocks = OpTypePointer StorageBuffer %ublock
-        %pfloat = OpTypePointer StorageBuffer %float
-        %puint = OpTypePointer StorageBuffer %uint";
+impl Shader<'_> {
+    pub(crate) fn module(&self) -> Module {
+        let Shader { head, interface, modes, more, buffers, decorations, declared, functions, body } = self;
+        let (size, mut bound, mut variables) = (more + 1, String::new(), String::new());
+        for (binding, (variable, ty)) in buffers.iter().enumerate() {
+            bound += &format!("OpDecorate {variable} DescriptorSet 0\nOpDecorate {variable} Binding {binding}\n");
+            variables += &format!("{variable} = OpVariable {ty} StorageBuffer\n");
+        }
+        spirv(&format!(
+            "OpCapability Shader
+            {head}
+            OpMemoryModel Logical GLSL450
+            OpEntryPoint GLCompute %main \"main\" {interface}
+            OpExecutionMode %main LocalSize {size} 1 1
+            {modes}
+            OpDecorate %floats ArrayStride 4
+            OpDecorate %words ArrayStride 4
+            OpDecorate %fblock Block
+            OpDecorate %ublock Block
+            OpMemberDecorate %fblock 0 Offset 0
+            OpMemberDecorate %ublock 0 Offset 0
+            {bound}
+            {decorations}
+            %void = OpTypeVoid
+            %fn = OpTypeFunction %void
+            %bool = OpTypeBool
+            %uint = OpTypeInt 32 0
+            %int = OpTypeInt 32 1
+            %float = OpTypeFloat 32
+            %zero = OpConstant %uint 0
+            %one = OpConstant %uint 1
+            %two = OpConstant %uint 2
+            %floats = OpTypeRuntimeArray %float
+            %words = OpTypeRuntimeArray %uint
+            %fblock = OpTypeStruct %floats
+            %ublock = OpTypeStruct %words
+            %fblocks = OpTypePointer StorageBuffer %fblock
+            %ublocks = OpTypePointer StorageBuffer %ublock
+            %pfloat = OpTypePointer StorageBuffer %float
+            %puint = OpTypePointer StorageBuffer %uint
+            {declared}
+            {variables}
+            {functions}
+            %main = OpFunction %void None %fn
+            %entry = OpLabel
+            {body}
+            OpReturn
+            OpFunctionEnd"
+        ))
+    }
+}
 
 /// A storage buffer of words.
 pub(crate) fn words(words: &[u32]) -> Resource {

@@ -1,5 +1,7 @@
 //! What an implementation may round a result to, at random.
 
+use std::cmp::Ordering;
+
 /// Random numbers.
 pub(crate) struct Random(pub(crate) u64);
 
@@ -13,19 +15,27 @@ impl Random {
     }
 }
 
+/// The numbers next to `x` and a little `left`, below and above; that number itself if it is one.
+pub(crate) fn neighbours(x: f64, left: f64) -> (f32, f32) {
+    let near = x as f32;
+    let off = x - f64::from(near);
+    match if off == 0.0 { left } else { off }.partial_cmp(&0.0) {
+        Some(Ordering::Greater) => (near, near.next_up()),
+        Some(Ordering::Less) => (near.next_down(), near),
+        _ => (near, near),
+    }
+}
+
+/// Whether a number is smaller than every normal one.
+pub(crate) fn is_denormal(x: f64) -> bool {
+    x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE)
+}
+
 /// Either neighbour of a number; a denormal one may be flushed.
 pub(crate) fn either(x: f64, random: &mut Random) -> f32 {
-    let near = x as f32;
-    let wide = f64::from(near);
-    let up = random.below(2) == 0;
-    if x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE) && random.below(2) == 0 {
-        return 0.0;
-    }
-    match wide.partial_cmp(&x) {
-        Some(std::cmp::Ordering::Less) if up => near.next_up(),
-        Some(std::cmp::Ordering::Greater) if !up => near.next_down(),
-        _ => near,
-    }
+    let (below, above) = neighbours(x, 0.0);
+    let result = if random.below(2) == 0 { above } else { below };
+    if is_denormal(x) && random.below(2) == 0 { 0.0 } else { result }
 }
 
 /// A quotient within two and a half units, and either neighbour of that; by a power of two none rounds but underflow.
