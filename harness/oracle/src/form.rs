@@ -53,6 +53,8 @@ pub(crate) struct Form {
     pub(crate) again: u32,
     /// With how many others a summand may be a product of sums, at most.
     pub(crate) partners: u32,
+    /// Whether any of its operations is one of relaxed precision.
+    pub(crate) relaxed: bool,
 }
 
 /// The values that a product is made of, as far as is needed to tell whether two products may have one in common: `x * a + x * b` may
@@ -122,6 +124,7 @@ impl Form {
         summands: [Summand::ONE; TERMS as usize],
         again: 0,
         partners: 0,
+        relaxed: false,
     };
 
     /// A value that is not rearranged, between these.
@@ -210,6 +213,7 @@ impl Form {
             summands: longer.summands,
             again: self.again.max(other.again),
             partners: self.partners.max(other.partners),
+            relaxed: self.relaxed || other.relaxed,
         }
     }
 
@@ -260,6 +264,7 @@ impl Form {
             divided: (self.divided.0.max(other.divided.0), self.divided.1.max(other.divided.1)),
             again: self.again.max(other.again),
             partners: self.partners.max(other.partners),
+            relaxed: self.relaxed || other.relaxed,
             ..Form::NONE
         }
         .of_summands(self.known().iter().chain(other.known()).copied())
@@ -296,6 +301,7 @@ impl Form {
             divided: (scaled(self.divided.0, other.divided.0), scaled(self.divided.1, other.divided.1)),
             again: self.again.saturating_add(other.again).saturating_add(again),
             partners: self.partners.max(other.partners),
+            relaxed: self.relaxed || other.relaxed,
             ..Form::NONE
         };
         let mine = self.known().iter();
@@ -324,7 +330,14 @@ impl Form {
         // What a divisor that is computed has in common with others is not followed.
         let factors = if divisor.is_leaf() { inverse.factors } else { Factors::MANY };
         let degree = (roundings + 1).saturating_mul(if divisor.terms == 1 { divisor.degree } else { 1 });
-        Some(self.mul(Form { degree, factors, among: factors, least: divisor.least, ..inverse }))
+        Some(self.mul(Form {
+            degree,
+            factors,
+            among: factors,
+            least: divisor.least,
+            relaxed: divisor.relaxed,
+            ..inverse
+        }))
     }
 
     /// Whether a product with another one would be too long to be multiplied out.
@@ -342,6 +355,21 @@ impl Form {
     /// Whether a part of it may be less than this in magnitude, if it is a product.
     pub(crate) fn may_be_below(&self, magnitude: f64) -> bool {
         self.terms == 1 && self.pit.recip() < magnitude
+    }
+
+    /// Whether all that any arrangement computes on its way lies between these magnitudes, as far as is easily seen: of products, and of
+    /// sums of one sign.
+    pub(crate) fn stays_within(&self, least: f64, greatest: f64) -> bool {
+        match (self.terms, self.degree) {
+            (1, _) => self.pit.recip() >= least && self.peak <= greatest,
+            (_, 1) => {
+                // Their magnitudes add up to the sum's.
+                let farthest = self.hi.max(-self.lo);
+                let one_sign = self.lo > 0.0 || self.hi < 0.0;
+                one_sign && self.least >= least && self.sum <= greatest && self.sum <= farthest * (1.0 + 1e-12)
+            }
+            _ => false,
+        }
     }
 
     /// The error of any arrangement: `unit` is the relative error of one operation, `lost` what an operation may lose to

@@ -43,7 +43,9 @@
 //! out. Producers need no flags, but `NoContraction` ends a chain. A comparison is rearranged like the difference of its operands;
 //! conversions and rounding functions may take a product before it is rounded. A product is rounded as often as it has operations, or
 //! zero where a part of it may be flushed. A quotient is not determined if its divisor may be zero and may be gone
-//! once it is rearranged; in a sum it may be a product with one over its divisor, fused. Its limits, all of them on the side of sets that are too small:
+//! once it is rearranged; in a sum it may be a product with one over its divisor, fused. With an operation of relaxed precision in it a chain
+//! has errors of relaxed precision, and is not determined where sums may cancel, or leave the range that relaxed precision has. Its limits,
+//! all of them on the side of sets that are too small:
 //!
 //! * a product of sums is multiplied out if that gives at most 8 summands, of 64 factors (a divisor counts for each of its
 //!   roundings); longer ones are taken as they are computed;

@@ -10,34 +10,14 @@ use support::*;
 /// A shader of one invocation. Of `%fa` it has the float `%x`, of `%ua` the words `%u` and `%v`; `body` makes the word `%r` of them,
 /// which is written. What is declared besides, and functions beside `%main`.
 fn shader(decorations: &str, declared: &str, functions: &str, body: &str) -> Module {
-    let bound = decorated(&["%fa", "%ua", "%out"]);
-    spirv(&format!(
-        "OpCapability Shader
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\"
-        OpExecutionMode %main LocalSize 1 1 1
-        {bound}
-        {decorations}
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %bool = OpTypeBool
-        %uint = OpTypeInt 32 0
-        %int = OpTypeInt 32 1
-        %float = OpTypeFloat 32
-        %v2float = OpTypeVector %float 2
-        %zero = OpConstant %uint 0
-        %one = OpConstant %uint 1
+    let declared = format!(
+        "%v2float = OpTypeVector %float 2
         %true = OpConstantTrue %bool
-        {BLOCKS}
         %local = OpTypePointer Function %float
-        %fa = OpVariable %fblocks StorageBuffer
-        %ua = OpVariable %ublocks StorageBuffer
-        %out = OpVariable %ublocks StorageBuffer
-        {declared}
-        {functions}
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %tmp = OpVariable %local Function
+        {declared}"
+    );
+    let body = format!(
+        "%tmp = OpVariable %local Function
         %px = OpAccessChain %pfloat %fa %zero %zero
         %x = OpLoad %float %px
         %pu = OpAccessChain %puint %ua %zero %zero
@@ -46,10 +26,10 @@ fn shader(decorations: &str, declared: &str, functions: &str, body: &str) -> Mod
         %v = OpLoad %uint %pv
         {body}
         %po = OpAccessChain %puint %out %zero %zero
-        OpStore %po %r
-        OpReturn
-        OpFunctionEnd"
-    ))
+        OpStore %po %r"
+    );
+    let buffers = &[("%fa", "%fblocks"), ("%ua", "%ublocks"), ("%out", "%ublocks")];
+    Shader { buffers, decorations, declared: &declared, functions, body: &body, ..Shader::default() }.module()
 }
 
 fn run_on(module: &Module, x: f32, u: u32, v: u32) -> Outcome {
@@ -135,12 +115,12 @@ fn floats_lose_precision_where_they_are_decorated() {
         %q = OpLoad %float %p OpReturnValue %q OpFunctionEnd";
     let reading = "%reading = OpTypeFunction %float %local";
     let passed = "OpStore %tmp %x %y = OpFunctionCall %float %by %tmp";
-    let vector = "%two = OpCompositeConstruct %v2float %x %x %y = OpCompositeExtract %float %two 1";
+    let vector = "%pair = OpCompositeConstruct %v2float %x %x %y = OpCompositeExtract %float %pair 1";
     for (decorated, declared, functions, body) in [
         ("%x", "", "", "%y = OpCopyObject %float %x"),
         ("%y", "", "", "%y = OpSelect %float %true %x %x"),
         ("%y", "", "", phi),
-        ("%two", "", "", vector),
+        ("%pair", "", "", vector),
         ("%tmp", "", "", kept),
         ("%fa", "", "", "%y = OpCopyObject %float %x"),
         ("%px", "", "", "%y = OpCopyObject %float %x"),
@@ -187,6 +167,36 @@ fn a_comparison_may_be_of_less_precision() {
     };
     assert_ne!(with("OpDecorate %y RelaxedPrecision"), Some(false));
     assert_eq!(with(""), Some(false));
+}
+
+/// `(a + b) * x` may be `a * x + b * x`, each part of which loses precision of its own.
+#[test]
+fn chains_are_rearranged_in_relaxed_precision() {
+    let relaxed = "OpDecorate %s RelaxedPrecision OpDecorate %y RelaxedPrecision";
+    let kept = "OpDecorate %s NoContraction OpDecorate %y NoContraction";
+    let on = |decorations: &str, body: &str, [a, b, x]: [f32; 3]| {
+        let body = format!("%a = OpBitcast %float %u %b = OpBitcast %float %v {body} %r = OpBitcast %uint %y");
+        run_on(&shader(decorations, "", "", &body), x, a.to_bits(), b.to_bits())
+    };
+    let product = "%s = OpFAdd %float %a %b %y = OpFMul %float %s %x";
+    let cancelling = [1.0, 2f32.powi(-9) - 1.0, 1000.0];
+    for decorations in [relaxed, "OpDecorate %s RelaxedPrecision", "OpDecorate %y RelaxedPrecision"] {
+        let outcome = on(decorations, product, cancelling);
+        assert_eq!(cause(&outcome, 2, 0), CauseKind::NoRequirement, "{decorations}");
+    }
+    let as_written = on(&format!("{relaxed} {kept}"), product, cancelling);
+    assert!(permits(&as_written, 2, 0, 1.953) && !permits(&as_written, 2, 0, 3.5));
+    // Where nothing cancels, every arrangement is as good.
+    let sum = on(relaxed, "%s = OpFAdd %float %a %b %y = OpFAdd %float %s %x", [1.0, 2.0, 3.0]);
+    assert!(permits(&sum, 2, 0, 6.01) && !permits(&sum, 2, 0, 6.1));
+    let factors = on(relaxed, "%s = OpFMul %float %a %b %y = OpFMul %float %s %x", [3.0, 5.0, 0.125]);
+    assert!(permits(&factors, 2, 0, 1.875 * 1.002) && !permits(&factors, 2, 0, 1.875 * 1.02));
+    // Fused it is no worse.
+    let fused = on(relaxed, "%s = OpFMul %float %a %b %y = OpFAdd %float %s %x", [1000.0, 1.0, -900.0]);
+    assert!(permits(&fused, 2, 0, 100.5) && !permits(&fused, 2, 0, 110.0));
+    // A half is 2^-14 at least.
+    let small = on(relaxed, "%s = OpFMul %float %a %b %y = OpFMul %float %s %x", [2f32.powi(-7), 2f32.powi(-6), 64.0]);
+    assert_eq!(cause(&small, 2, 0), CauseKind::NoRequirement);
 }
 
 /// Either decoration, that of the texel or that of its image, is enough.

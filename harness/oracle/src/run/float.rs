@@ -370,12 +370,16 @@ pub(super) fn with_zeros(fmt: Fmt, form: Form, (lo, hi): Range, flushes: bool) -
     [below, above].into_iter().flatten().fold(zeros, |all, part| all.union(&part))
 }
 
-/// The values within a chain's error of its exact value; `None` if some arrangement may overflow on the way.
+/// The values within a chain's error of its exact value; `None` if some arrangement may overflow on the way, or leave what relaxed
+/// precision has a promise for.
 pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Option<Range> {
     let format = fmt.format();
     // A product one of whose parts is flushed is zero, which its callers add.
     let lost = if form.terms == 1 { 2f64.powi(format.quantum()) } else { lost };
-    let error = form.error(unit, lost);
+    if form.relaxed && !form.stays_within(RELAXED.least, RELAXED.greatest) {
+        return None;
+    }
+    let error = form.error(if form.relaxed { RELAXED.unit } else { unit }, lost);
     let max = value(fmt, format.max_finite());
     // A bound that is a NaN, of nothing times something without a bound, is none: it must not get lost in a maximum.
     let fits = |bound: f64| bound < max;
@@ -392,6 +396,17 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     let (lo, hi) = (Real::exact(lo).neighbours(fmt).1, Real::exact(hi).neighbours(fmt).0);
     Some((lo.min(hi), hi.max(lo)))
 }
+
+/// What is promised of operations of relaxed precision: SPIR-V, "Relaxed Precision".
+struct Relaxed {
+    /// The relative error of one: each operand may be truncated, and the result is rounded, by an ulp of a half.
+    unit: f64,
+    /// Of what is less, or greater, in magnitude nothing is promised; an error is left on either side.
+    least: f64,
+    greatest: f64,
+}
+
+const RELAXED: Relaxed = Relaxed { unit: 3.0 / 1000.0, least: 1.0 / 8_192.0, greatest: 8_192.0 };
 
 /// So many choices of parts are worked out here, more of them by the table.
 const CHOICES: usize = 8;

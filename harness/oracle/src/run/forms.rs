@@ -209,6 +209,7 @@ impl Run<'_> {
             }
             None => self.other(site, slot, operands, lane, fmt),
         };
+        let found = found.map(|(form, deep)| (Form { relaxed: form.relaxed || site.call.modes.relaxed, ..form }, deep));
         let Some((form, true)) = found else { return (result, bits, found.map_or(leaf, |(form, _)| form)) };
         match arrangements(site, form, fmt, direct::errors(fmt, &env)) {
             Some((lo, hi)) => {
@@ -287,6 +288,8 @@ impl Run<'_> {
     fn summed(&self, site: &Site, chain: &Chain, operands: &[Reg], lane: usize, fmt: Fmt) -> (Form, bool) {
         let freedom = site.freedom;
         let mut deep = freedom.contracts && operands.iter().any(|reg| self.is_computed(*reg, lane));
+        // What is more than leaving out roundings, which relaxed precision permits as it is.
+        let mut apart = false;
         let mut sum: Option<Form> = None;
         let mut products: SmallVec<[Form; 4]> = SmallVec::new();
         for (a, b, negative) in chain {
@@ -296,18 +299,21 @@ impl Run<'_> {
             if let Some(b) = b {
                 let other = self.operand(site, part, operands[*b], lane, fmt);
                 deep |= !other.is_leaf();
+                apart |= !product.is_leaf() || !other.is_leaf();
                 let long = || self.leaf(operands[*a], lane, fmt).mul(self.leaf(operands[*b], lane, fmt));
                 product = product.times(other).unwrap_or_else(long);
             }
             let summand = if *negative { product.neg() } else { product };
-            deep |= products.iter().any(|before| before.is_rearranged_with(&summand, freedom.transforms));
+            apart |= products.iter().any(|before| before.is_rearranged_with(&summand, freedom.transforms));
             products.push(summand);
             sum = Some(match sum {
                 None => summand,
                 Some(sum) => sum.add(product, *negative),
             });
         }
-        (sum.unwrap_or(Form::NONE), deep && freedom.any())
+        let form = sum.unwrap_or(Form::NONE);
+        let relaxed = form.relaxed || site.call.modes.relaxed;
+        (form, (apart || (deep && !relaxed)) && freedom.any())
     }
 }
 
