@@ -238,6 +238,8 @@ pub(crate) enum SubgroupOp {
     BallotFindLsb,
     BallotFindMsb,
     Shuffle,
+    /// A shuffle whose index all have in common.
+    ReadInvocation,
     ShuffleXor,
     ShuffleUp,
     ShuffleDown,
@@ -276,6 +278,7 @@ impl SubgroupOp {
             SubgroupOp::Broadcast
             | SubgroupOp::BroadcastFirst
             | SubgroupOp::Shuffle
+            | SubgroupOp::ReadInvocation
             | SubgroupOp::ShuffleXor
             | SubgroupOp::ShuffleUp
             | SubgroupOp::ShuffleDown

@@ -132,6 +132,7 @@ const WATCHES: &[(&str, Watch)] = &[
     ("unformatted accesses", Enforced("oracle::run::images::access_fits")),
     ("ClusterSize", Enforced("oracle::run::uniform::cluster_fits")),
     ("OpGroupNonUniformInverseBallot: Value", Enforced(SAME)),
+    ("OpGroupNonUniformRotateKHR: Delta", Enforced(SAME)),
     ("OpAssumeTrueKHR: Condition", Enforced("oracle::run::uniform::assume")),
     ("without Aliased", Enforced("oracle::run::aliases::accessed_as")),
 ];

@@ -274,6 +274,25 @@ fn others(pairs: &mut Vec<Pair>) {
         (text, dispatch)
     };
     pairs.push(Pair { rule: "ClusterSize", broken: rotated("%0"), kept: rotated("%4") });
+    let by = |delta: &str| {
+        let (text, dispatch) = rotated("%4");
+        (text.replace("%own %1 %4", &format!("%own {delta} %4")), dispatch)
+    };
+    pairs.push(Pair { rule: "OpGroupNonUniformRotateKHR: Delta", broken: by("%own"), kept: by("%3") });
+    // Who broadcasts in a quad is another one in the next.
+    let in_quads = |size: u32| {
+        let (text, dispatch) = of_four(
+            "GroupNonUniformQuad",
+            &format!(
+                "%quad = OpUDiv %uint %own %{size}
+            %result = OpGroupNonUniformQuadBroadcast %uint %3 %own %quad"
+            ),
+        );
+        let text = text.replace("LocalSize 4 1 1", "LocalSize 8 1 1");
+        let bindings = [(Slot::new(0, 1), words(&[0; 8]))].into();
+        (text, Dispatch { bindings, subgroup_size: 8, ..dispatch })
+    };
+    pairs.push(Pair { rule: "06276", broken: in_quads(2), kept: in_quads(4) });
     let assumed = |below: &str| {
         let body =
             format!("%less = OpULessThan %bool %own {below}\nOpAssumeTrueKHR %less\n%result = OpCopyObject %uint %own");

@@ -54,6 +54,18 @@ fn each(f: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 #[test]
+fn extremes_of_floats() {
+    let of = |extreme: &str, bits: &str| format!("out[i] = bitcast<u32>({extreme}(bitcast<f32>({bits})));");
+    // Zeros, and from 1 on: one of them is the least, and none the greatest.
+    let from_zero = "select(0u, 0x3f800000u + s, s > 2u)";
+    assert_eq!(linear(&of("subgroupMax", from_zero)), [0x3f80_0007; 16]);
+    let open = |body: &str| cause(&subgroup(body, true), 0, 0);
+    assert_eq!(open(&of("subgroupMin", from_zero)), CauseKind::Precision);
+    // Denormals.
+    assert_eq!(open(&of("subgroupMax", "s")), CauseKind::Precision);
+}
+
+#[test]
 fn sums_scans_and_shuffles() {
     assert_eq!(linear("out[i] = subgroupAdd(i);"), each(|i| if i < 8 { 28 } else { 92 }));
     assert_eq!(linear("out[i] = subgroupInclusiveAdd(i);"), each(|i| (i / 8 * 8..=i).sum()));
@@ -115,6 +127,24 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     assert_eq!(open(another, 3), CauseKind::SubgroupLayout);
     let turns = another.replace("v + subgroupAdd(1u) * 100u", "subgroupAdd(1u)");
     assert_eq!(one(&turns), [8; 16]);
+}
+
+/// SPV_KHR_shader_ballot: "The Index must be the same for all active invocations in the subgroup, otherwise the results are undefined."
+#[test]
+fn what_is_read_of_an_invocation_is_read_by_all() {
+    let read = |of: &str| {
+        let module = compiled(&format!("out[i] = subgroupShuffle(i * 10u, {of});"));
+        let shuffle = module.instructions().find(|i| i.op == Some(Op::GroupNonUniformShuffle)).expect("a shuffle");
+        let [_, ty, result, _, value, index] = *shuffle.words else { unreachable!("six words") };
+        let (mut words, at) = (module.words().to_vec(), shuffle.at);
+        let read = instruction(Op::SubgroupReadInvocationKHR, &[ty, result, value, index]);
+        words.splice(at..at + shuffle.words.len(), read);
+        dispatch(&Module::parse(words).expect("a module"), true)
+    };
+    assert_eq!(exact(&read("i / 8u + 3u"), 0), each(|i| (i / 8 * 8 + i / 8 + 3) * 10));
+    let (own, none) = (read("s"), read("8u"));
+    assert_eq!((cause(&own, 0, 3), cause(&none, 0, 3)), (CauseKind::Unspecified, CauseKind::Unspecified));
+    assert_eq!(own.faults, []);
 }
 
 /// SPV_KHR_maximal_reconvergence: those that execute an instruction together are one tangle, but "invocations with different 'Selector'

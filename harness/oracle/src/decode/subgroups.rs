@@ -39,7 +39,8 @@ impl Decoder<'_> {
             Op::GroupNonUniformBallotBitCount => (SubgroupOp::BallotBitCount { reach: Reach::All }, true),
             Op::GroupNonUniformBallotFindLSB => (SubgroupOp::BallotFindLsb, false),
             Op::GroupNonUniformBallotFindMSB => (SubgroupOp::BallotFindMsb, false),
-            Op::GroupNonUniformShuffle | Op::SubgroupReadInvocationKHR => (SubgroupOp::Shuffle, false),
+            Op::GroupNonUniformShuffle => (SubgroupOp::Shuffle, false),
+            Op::SubgroupReadInvocationKHR => (SubgroupOp::ReadInvocation, false),
             Op::GroupNonUniformShuffleXor => (SubgroupOp::ShuffleXor, false),
             Op::GroupNonUniformShuffleUp => (SubgroupOp::ShuffleUp, false),
             Op::GroupNonUniformShuffleDown => (SubgroupOp::ShuffleDown, false),
@@ -98,6 +99,7 @@ impl Decoder<'_> {
             SubgroupOp::Broadcast
             | SubgroupOp::BallotBitExtract
             | SubgroupOp::Shuffle
+            | SubgroupOp::ReadInvocation
             | SubgroupOp::ShuffleXor
             | SubgroupOp::ShuffleUp
             | SubgroupOp::ShuffleDown

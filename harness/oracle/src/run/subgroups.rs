@@ -170,6 +170,12 @@ impl Run<'_> {
                 }
             }
             SubgroupOp::Broadcast | SubgroupOp::Shuffle => from(index()),
+            // "The Index must be the same for all active invocations in the subgroup, otherwise the results are undefined."
+            SubgroupOp::ReadInvocation => match all_exact(second) {
+                Some(all) if all.iter().all(|index| *index == all[0]) => from(index()),
+                Some(_) => Given::Nothing(CauseKind::Unspecified),
+                None => unknown(),
+            },
             SubgroupOp::BroadcastFirst => Given::Of(lowest()),
             SubgroupOp::ShuffleXor => from(index().map(|mask| own ^ mask)),
             SubgroupOp::ShuffleUp => from(index().and_then(|by| own.checked_sub(by))),
@@ -242,7 +248,7 @@ fn reaches(reach: Reach, own: usize, other: usize) -> bool {
     }
 }
 
-/// The values folded, from the identity on; `None` where floats are not ordinary.
+/// The values folded, from the identity on; `None` where floats are not numbers, or the one that it comes to is not ordinary.
 fn folded(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
     let width = kind.width();
     let (op, identity) = match fold {
@@ -265,9 +271,12 @@ fn folded(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
 fn extreme(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
     let Kind::Float(fmt) = kind else { return None };
     let format = fmt.format();
-    if values.is_empty() || !values.iter().all(|bits| is_ordinary(format, *bits)) {
+    if !values.iter().all(|bits| format.is_finite(*bits)) {
         return None;
     }
-    let rank = |bits: &&u64| format.rank(**bits);
-    if fold == Fold::FMin { values.iter().min_by_key(rank).copied() } else { values.iter().max_by_key(rank).copied() }
+    let rank = |bits: &u64| format.rank(*bits);
+    let values = values.iter().copied();
+    let found = if fold == Fold::FMin { values.min_by_key(rank) } else { values.max_by_key(rank) };
+    // A zero or a denormal, flushed or not, is beyond no other number than these.
+    found.filter(|bits| is_ordinary(format, *bits))
 }

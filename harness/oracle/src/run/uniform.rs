@@ -111,11 +111,13 @@ impl Run<'_> {
         }
     }
 
-    /// Who broadcasts is the same for all invocations of a subgroup, and so is a ballot that is asked for their bits.
+    /// Who broadcasts is the same for all invocations of a subgroup, or of a quad, and so are by how much a subgroup is rotated and a
+    /// ballot that is asked for its bits.
     fn same_in_subgroup(&mut self, op: SubgroupOp, (value, n): (Reg, u32), second: Reg, lanes: Lanes) {
         let (rule, of) = match op {
             SubgroupOp::Broadcast => ("06277", second..second + 1),
             SubgroupOp::QuadBroadcast => ("06276", second..second + 1),
+            SubgroupOp::Rotate { .. } => ("OpGroupNonUniformRotateKHR: Delta", second..second + 1),
             SubgroupOp::InverseBallot => ("OpGroupNonUniformInverseBallot: Value", value..value + n),
             _ => return,
         };
@@ -123,15 +125,18 @@ impl Run<'_> {
         if self.dispatch.layout == Layout::Unknown {
             return;
         }
+        let in_quads = op == SubgroupOp::QuadBroadcast;
         for reg in of {
             // Of several tangles each executes an instance of its own, for all that is certain.
-            let mut first: BTreeMap<(usize, u32), u64> = BTreeMap::new();
+            let mut first: BTreeMap<(usize, u32, u32), u64> = BTreeMap::new();
             for (lane, id) in self.known(reg, lanes) {
                 let tangle = if self.program.reconverges { 0 } else { self.tangles.of(lane) };
-                let same = *first.entry((self.subgroup_of(lane), tangle)).or_insert(id);
+                let quad = if in_quads { self.seat(lane).map_or(0, |seat| seat.place / 4) } else { 0 };
+                let same = *first.entry((self.subgroup_of(lane), quad, tangle)).or_insert(id);
                 if same != id {
+                    let of = if in_quads { "quad" } else { "subgroup" };
                     self.fault(FaultKind::Rule, lane, || {
-                        format!("{}: {id} here, {same} in another invocation of the subgroup", named(rule))
+                        format!("{}: {id} here, {same} in another invocation of the {of}", named(rule))
                     });
                     return;
                 }

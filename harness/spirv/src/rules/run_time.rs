@@ -382,6 +382,10 @@ pub static RUN_TIME_RULES: &[RunTimeRule] = &[
         id: "SPIR-V specification, OpGroupNonUniformInverseBallot: Value",
         says: "the ballot of an inverse ballot is the same for all invocations that execute it together",
     },
+    RunTimeRule {
+        id: "SPV_KHR_subgroup_rotate, OpGroupNonUniformRotateKHR: Delta",
+        says: "a subgroup is rotated by the same for all invocations that execute it together",
+    },
     RunTimeRule { id: "SPV_KHR_expect_assume, OpAssumeTrueKHR: Condition", says: "what is assumed is true" },
     RunTimeRule {
         id: "SPIR-V specification, Aliasing: memory object declarations without Aliased",
