@@ -505,7 +505,8 @@ impl<'a> Check<'a> {
     ) -> Option<Result<(Layout, u32), String>> {
         let records = self.layout.and_then(|slot| left.get(&slot))?;
         let size = recorded_size(records, &self.program.subgroup_sizes(dispatch)).unwrap_or(dispatch.subgroup_size);
-        Some(recorded(records, self.workgroups(), size).map(|layout| (layout, size)))
+        let full = self.program.needs_full_subgroups(self.setup.local, size);
+        Some(recorded(records, self.workgroups(), size, full).map(|layout| (layout, size)))
     }
 
     /// How many workgroups there are, and invocations of one.

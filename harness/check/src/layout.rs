@@ -18,12 +18,21 @@ fn seats(memory: &[u8], invocations: usize) -> impl Iterator<Item = Seat> {
     })
 }
 
-/// The layout in the buffer of records, of workgroups of `lanes` invocations.
+/// The layout in the buffer of records, of workgroups of `lanes` invocations. `full`: its subgroups must be.
 ///
 /// # Errors
 /// What is impossible about it.
-pub(crate) fn recorded(memory: &[u8], (groups, lanes): (usize, usize), size: u32) -> Result<Layout, String> {
-    Layout::recorded(seats(memory, groups.saturating_mul(lanes)).collect(), lanes, size)
+pub(crate) fn recorded(
+    memory: &[u8],
+    (groups, lanes): (usize, usize),
+    size: u32,
+    full: bool,
+) -> Result<Layout, String> {
+    let layout = Layout::recorded(seats(memory, groups.saturating_mul(lanes)).collect(), lanes, size)?;
+    match layout.partial(lanes, size).filter(|_| full) {
+        Some(what) => Err(what),
+        None => Ok(layout),
+    }
 }
 
 /// The first invocation that does not record where it is, if one does not: what the oracle has in the buffer under [`Layout::Linear`].

@@ -62,6 +62,21 @@ impl Layout {
         Ok(Layout::Recorded(seats.into()))
     }
 
+    /// The first recorded subgroup that is not full, in words; of workgroups of `lanes` invocations and subgroups of `size`. "When full
+    /// subgroups are required, (..) there is an active invocation with SubgroupLocalInvocationId for each value in range
+    /// [0, SubgroupSize-1]" (Vulkan, "Full Subgroups").
+    pub fn partial(&self, lanes: usize, size: u32) -> Option<String> {
+        let Layout::Recorded(seats) = self else { return None };
+        seats.chunks(lanes).enumerate().find_map(|(group, seats)| {
+            let mut members: BTreeMap<u32, u32> = BTreeMap::new();
+            seats.iter().for_each(|seat| *members.entry(seat.subgroup).or_default() += 1);
+            let (subgroup, there) = members.into_iter().find(|(_, there)| *there != size)?;
+            Some(format!(
+                "subgroup {subgroup} of workgroup {group} has {there} of {size} invocations, and must be full"
+            ))
+        })
+    }
+
     /// The seat of an invocation, if it is known: number of the workgroup in the dispatch, invocations of a workgroup, the
     /// invocation's local index, invocations of a subgroup.
     pub fn seat(&self, group: usize, lanes: usize, lane: usize, size: u32) -> Option<Seat> {
@@ -87,6 +102,9 @@ mod tests {
         let layout = recorded(&[(1, 0), (0, 1), (1, 1), (0, 0), (0, 1), (1, 1), (0, 0), (1, 0)]).unwrap();
         assert_eq!(layout.seat(1, 4, 2, 2), Some(Seat { subgroup: 0, place: 0 }));
         assert_eq!(layout.seat(2, 4, 0, 2), None);
+        assert_eq!(layout.partial(4, 2), None);
+        let alone = recorded(&[(0, 0), (0, 1), (1, 0), (1, 1), (0, 1), (0, 0), (1, 1), (2, 0)]).unwrap();
+        assert!(alone.partial(4, 2).is_some_and(|what| what.starts_with("subgroup 1 of workgroup 1 has 1 of 2")));
         assert_eq!(Layout::Linear.seat(7, 4, 3, 2), Some(Seat { subgroup: 1, place: 1 }));
         for (list, says) in [
             (&[(0, 0), (0, 1), (1, 0), (1, 2)][..], "subgroups have 2"),

@@ -43,7 +43,7 @@ pub struct Program {
     pub(crate) kept: BTreeSet<Reg>,
     /// The flags that hold for bit-preserving operations, by format.
     pub(crate) copied: Vec<(Fmt, FastMath)>,
-    /// Whether subgroups may have varying sizes: the module is one of SPIR-V 1.6 or later.
+    /// Whether subgroups may have varying sizes, and must be full if they can be: the module is one of SPIR-V 1.6 or later.
     pub(crate) varies: bool,
     /// `MaximallyReconvergesKHR`: who runs a subgroup instruction together follows from the structure.
     pub(crate) reconverges: bool,
@@ -248,6 +248,11 @@ impl Program {
             }
             _ => vec![dispatch.subgroup_size],
         }
+    }
+
+    /// Whether subgroups must be full in workgroups of that size, where they have `subgroup_size` invocations: Vulkan, "Full Subgroups".
+    pub fn needs_full_subgroups(&self, workgroup: [u32; 3], subgroup_size: u32) -> bool {
+        self.varies && workgroup[0].is_multiple_of(subgroup_size)
     }
 
     /// Interprets a dispatch.

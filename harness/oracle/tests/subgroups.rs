@@ -274,9 +274,11 @@ fn the_size_may_vary_in_later_modules() {
             OpFunctionEnd"
         )
     };
+    let program = |version: &str| {
+        Program::new(&spirv(&text(version)), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"))
+    };
     let sizes = |version: &str, subgroup_sizes: Option<[u32; 2]>, layout: Layout| {
-        let program =
-            Program::new(&spirv(&text(version)), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+        let program = program(version);
         let bindings = [(Slot::new(0, 0), words(&[0]))].into();
         let dispatch = Dispatch { bindings, subgroup_size: 8, subgroup_sizes, layout, ..Dispatch::default() };
         let outcome = program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -287,5 +289,8 @@ fn the_size_may_vary_in_later_modules() {
     assert_eq!(sizes("1.6", Some([8, 8]), Layout::Unknown), eight);
     assert_eq!(sizes("1.6", None, Layout::Unknown), eight);
     assert_eq!(sizes("1.6", Some([4, 32]), Layout::Linear), eight);
+    // They are full where the x dimension of the workgroup size is a multiple of the size.
+    let full = |version: &str, workgroup| program(version).needs_full_subgroups(workgroup, 8);
+    assert!(full("1.6", [16, 3, 1]) && !full("1.6", [12, 2, 1]) && !full("1.5", [16, 3, 1]));
     assert_eq!(sizes("1.5", Some([4, 32]), Layout::Unknown), eight);
 }
