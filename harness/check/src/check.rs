@@ -307,8 +307,7 @@ impl<'a> Check<'a> {
     pub fn run(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
         let need = Need::of(&self.subject.source.module).check(target.have());
         if !need.may_run() {
-            let missing: Vec<String> = need.missing.iter().map(ToString::to_string).collect();
-            return Ok(CheckResult { status: Status::NotSupported, reason: Some(missing.join("; ")), ..self.blank() });
+            return Ok(CheckResult { status: Status::NotSupported, reason: Some(need.to_string()), ..self.blank() });
         }
         self.hold(target)
     }

@@ -80,3 +80,33 @@ fn what_each_example_needs_is_named() {
     assert!(missing(KERNEL).contains("capability Kernel needs an API other than Vulkan"));
     assert!(missing(BYTES).contains("8-bit values in StorageBuffer %from needs feature storageBuffer8BitAccess"));
 }
+
+/// Two instructions that want the same of a device want it once.
+#[test]
+fn what_is_missing_is_said_once() {
+    let rotate = "OpGroupNonUniformRotateKHR %uint %subgroup %four %two %four";
+    let text = format!(
+        "; Version: 1.3
+        OpCapability Shader
+        OpCapability GroupNonUniformRotateKHR
+        OpExtension \"SPV_KHR_subgroup_rotate\"
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 8 1 1
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %subgroup = OpConstant %uint 3
+        %two = OpConstant %uint 2
+        %four = OpConstant %uint 4
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %once = {rotate}
+        %again = {rotate}
+        OpReturn
+        OpFunctionEnd"
+    );
+    let nothing = Have { api_version: ApiVersion::v1(3), ..Have::default() };
+    let missing = Need::of(&module(&text)).check(&nothing).to_string();
+    assert_eq!(missing.matches("needs feature shaderSubgroupRotateClustered").count(), 1, "{missing}");
+}

@@ -171,10 +171,9 @@ fn on_lowered(
         let subject = Subject::read(&format!("{}.lowered.spvasm", case.name), lowered.text.as_bytes())?;
         subject.must_be_legal()?;
         let need = Need::of(&subject.source.module).check(target.have());
-        let missing: Vec<String> = need.missing.iter().map(ToString::to_string).collect();
         words = match need.may_run() {
             true => Ok(subject.source.module.words().to_vec()),
-            false => Err(format!("of the lowered module, {}", missing.join("; "))),
+            false => Err(format!("of the lowered module, {need}")),
         };
         // With the feature it does without come the limits that every device with it has.
         if lowered.features.contains(&"shaderImageGatherExtended")

@@ -10,7 +10,7 @@ mod stages;
 
 pub use rules::{NEED_RULES, NeedRule};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 /// A version of the Vulkan API.
@@ -306,9 +306,9 @@ impl fmt::Display for Verdict {
         if self.may_run() {
             return f.write_str("may run");
         }
-        for (i, missing) in self.missing.iter().enumerate() {
-            write!(f, "{}{missing}", if i > 0 { "; " } else { "" })?;
-        }
-        Ok(())
+        // Several instructions may want the same.
+        let mut seen = HashSet::new();
+        let missing = self.missing.iter().map(ToString::to_string).filter(|one| seen.insert(one.clone()));
+        f.write_str(&missing.collect::<Vec<_>>().join("; "))
     }
 }

@@ -80,8 +80,7 @@ fn negotiate<'w>(target: &dyn Target, modules: impl Iterator<Item = &'w [u32]>) 
         let module = module.map_err(|error| Outcome::Not(Status::InternalError, error.to_string()))?;
         let need = Need::of(&module).check(target.have());
         if !need.may_run() {
-            let missing: Vec<String> = need.missing.iter().map(ToString::to_string).collect();
-            return Err(Outcome::Not(Status::NotSupported, missing.join("; ")));
+            return Err(Outcome::Not(Status::NotSupported, need.to_string()));
         }
     }
     Ok(())
