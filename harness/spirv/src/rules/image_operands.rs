@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::ops::{EXPLICIT_LOD, GATHERS, IMPLICIT_LOD, TEXELS, WITH_IMAGE_OPERANDS};
 use super::{On, Rule};
 use crate::grammar::Kind;
-use crate::module::Instruction;
+use crate::module::{Instruction, Type};
 use crate::tables::{Capability, ImageOperands, Op};
 
 /// An operand that an instruction does not take.
@@ -58,6 +58,23 @@ pub(super) fn ids(facts: &Facts, instruction: Instruction) -> Vec<(ImageOperands
     given.flat_map(|(operand, count)| std::iter::repeat_n(operand, count)).zip(words).collect()
 }
 
+/// What the texels that an instruction reads or writes are made of.
+fn texel_component<'m>(facts: &'m Facts, instruction: Instruction) -> Option<&'m Type> {
+    let ty = match instruction.op {
+        Some(Op::ImageWrite) => facts.module.type_of(instruction.operand(2)?)?,
+        _ => facts.module.type_declared(instruction.result_type()?)?,
+    };
+    // The result of a sparse instruction is a code beside the texel.
+    let texel = match facts.module.ty(ty) {
+        Type::Struct { .. } => *facts.module.members(ty).get(1)?,
+        _ => ty,
+    };
+    match facts.module.ty(texel) {
+        Type::Vector { component, .. } => Some(facts.module.ty(*component)),
+        scalar => Some(scalar),
+    }
+}
+
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "image-operand-instruction",
@@ -82,6 +99,25 @@ pub(super) static RULES: &[Rule] = &[
                 found.at(instruction, "more than one of ConstOffset, Offset and ConstOffsets");
             } else if operands.contains(ImageOperands(ImageOperands::LOD.0 | ImageOperands::GRAD.0)) {
                 found.at(instruction, "Lod beside Grad");
+            }
+        }),
+    },
+    Rule {
+        name: "extended-texel",
+        id: "SPIR-V specification, Image Operands, SignExtend and ZeroExtend: only valid if the texel value type is one of integers, for ZeroExtend of signedness of 0; not both",
+        says: "integer texels are extended, with their sign or with zeros, and signed ones not with zeros",
+        on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
+            let operands = facts.image_operands(instruction).unwrap_or_default();
+            let [sign, zero] =
+                [ImageOperands::SIGN_EXTEND, ImageOperands::ZERO_EXTEND].map(|extend| operands.contains(extend));
+            match texel_component(facts, instruction) {
+                _ if sign && zero => found.at(instruction, "SignExtend beside ZeroExtend"),
+                Some(Type::Int { signed: true, .. }) if zero => found.at(instruction, "ZeroExtend of signed texels"),
+                Some(Type::Int { .. }) | None => {}
+                Some(_) if sign || zero => {
+                    found.at(instruction, "SignExtend or ZeroExtend of texels that are no integers")
+                }
+                Some(_) => {}
             }
         }),
     },

@@ -1,6 +1,6 @@
 //! Images: their types, formats and the instructions that use them.
 
-use super::ops::WITH_IMAGE_OPERANDS;
+use super::ops::{IMAGE_ACCESSES, WITH_IMAGE_OPERANDS};
 use super::{On, Rule};
 use crate::module::{ImageType, Type};
 use crate::tables::{Capability, Dim, ImageFormat, ImageOperands, Op};
@@ -178,31 +178,27 @@ pub(super) static RULES: &[Rule] = &[
         name: "access-signedness",
         id: "vulkan-environment-for-spirv, Image Format and Type Matching: signedness of an access",
         says: "the signedness of an access is that of the image's format",
-        on: On::Instructions(
-            &[Op::ImageRead, Op::ImageWrite, Op::ImageFetch, Op::ImageSparseRead],
-            |facts, instruction, found| {
-                let Some(image) = facts.image(instruction.operand(0)) else { return };
-                let signed = image.format.and_then(format_row).and_then(|row| row.signed);
-                let operands = facts.image_operands(instruction).unwrap_or_default();
-                let access = if operands.contains(ImageOperands::SIGN_EXTEND) {
-                    Some(true)
-                } else if operands.contains(ImageOperands::ZERO_EXTEND) {
-                    Some(false)
-                } else {
-                    match *facts.module.ty(image.sampled_type) {
-                        Type::Int { signed, .. } => Some(signed),
-                        _ => None,
-                    }
-                };
-                if let (Some(format), Some(access)) = (signed, access)
-                    && format != access
-                {
-                    let name = |signed| if signed { "signed" } else { "unsigned" };
-                    found
-                        .at(instruction, format!("a {} access to an image of a {} format", name(access), name(format)));
+        on: On::Instructions(IMAGE_ACCESSES, |facts, instruction, found| {
+            let Some(image) = facts.image(instruction.operand(0)) else { return };
+            let signed = image.format.and_then(format_row).and_then(|row| row.signed);
+            let operands = facts.image_operands(instruction).unwrap_or_default();
+            let access = if operands.contains(ImageOperands::SIGN_EXTEND) {
+                Some(true)
+            } else if operands.contains(ImageOperands::ZERO_EXTEND) {
+                Some(false)
+            } else {
+                match *facts.module.ty(image.sampled_type) {
+                    Type::Int { signed, .. } => Some(signed),
+                    _ => None,
                 }
-            },
-        ),
+            };
+            if let (Some(format), Some(access)) = (signed, access)
+                && format != access
+            {
+                let name = |signed| if signed { "signed" } else { "unsigned" };
+                found.at(instruction, format!("a {} access to an image of a {} format", name(access), name(format)));
+            }
+        }),
     },
     Rule {
         name: "texel-pointer-format",

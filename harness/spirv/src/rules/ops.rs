@@ -81,6 +81,10 @@ pub(super) const WITH_IMAGE_OPERANDS: &[Op] =
         &joined::<{ GATHERS.len() + TEXELS.len() }>(GATHERS, TEXELS),
     );
 
+/// Instructions that access the texels of an image.
+pub(super) const IMAGE_ACCESSES: &[Op] =
+    &joined::<{ WITH_IMAGE_OPERANDS.len() + 1 }>(WITH_IMAGE_OPERANDS, &[Op::ImageTexelPointer]);
+
 /// The instructions of two groups; `N` is how many they are together.
 pub(super) const fn joined<const N: usize>(some: &[Op], others: &[Op]) -> [Op; N] {
     let mut all = [Op::Nop; N];

@@ -215,14 +215,14 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "tile-store-stage",
-        id: "VK_QCOM_tile_shading, tile attachments: stores and atomics in compute only",
+        id: "vulkan-environment, Tile Attachment Interface: Tile attachment access using OpImageWrite instructions must be used only in the compute stage",
         says: "fragment stages do not store to tile attachments",
-        on: On::Instructions(&[Op::ImageWrite, Op::ImageTexelPointer], |facts, instruction, found| {
+        on: On::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
             let outside = || facts.model_outside(instruction.index, |m| m == ExecutionModel::GLCompute);
             if is_attachment(facts, instruction)
                 && let Some(model) = outside()
             {
-                found.at(instruction, format!("a store or atomic on a tile attachment in {model}, expected GLCompute"));
+                found.at(instruction, format!("a store to a tile attachment in {model}, expected GLCompute"));
             }
         }),
     },

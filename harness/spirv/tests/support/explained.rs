@@ -88,6 +88,11 @@ const GAPS: &[Gap] = &[
         "2.16.2 exempts declared merge blocks and Continue Targets; this validator every label that came before, and one of two suffices",
     ),
     gap("switch-cases", BOTH, "2.11.3: targets with one label appear consecutively; this validator has no check of it"),
+    gap(
+        "extended-texel",
+        BOTH,
+        "SignExtend and ZeroExtend: not both, of integers only; this validator does not look at the type of texels",
+    ),
     gap("signedness", BOTH, "OpTypeInt: this validator looks at the signedness of 32-bit integers only"),
     // Invalid UTF-8: the module cannot be read.
     gap(
@@ -200,7 +205,7 @@ const GAPS: &[Gap] = &[
     gap(
         "tile-store-stage",
         NEW,
-        "VK_QCOM_tile_shading: stores and atomics in compute only; this validator does not look at the stage",
+        "Tile Attachment Interface: OpImageWrite in compute only; this validator does not look at the stage",
     ),
 ];
 
