@@ -298,6 +298,12 @@ impl Console {
                     0 => "",
                     _ => ", as far as a sample of the workgroups shows",
                 };
+                let path = |path, what: &str| match tally.by_path(path) {
+                    0 => String::new(),
+                    n => format!(", {} of them {what}", count(n)),
+                };
+                let lowered = path("lowered", "lowered to core SPIR-V, which says nothing of native support");
+                let reference = path("reference", "in the oracle alone, against a second reference");
                 let passed = plural_count(checked, "checked case");
                 let verb = plural(checked, "is", "are");
                 let but = match failed {
@@ -305,7 +311,12 @@ impl Console {
                     n => format!(" but {}, as expected", count(n)),
                 };
                 let green = AnsiColor::Green.on_default().bold();
-                (green, format!("PASS: {device}: {passed} {verb} within {specification}{part}{warnings}{but}."))
+                (
+                    green,
+                    format!(
+                        "PASS: {device}: {passed} {verb} within {specification}{part}{warnings}{lowered}{reference}{but}."
+                    ),
+                )
             }
         }
     }

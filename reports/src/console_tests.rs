@@ -100,6 +100,12 @@ fn the_last_line_says_what_the_run_came_to() {
         last(&[Status::QualityWarning], false).contains("PASS")
             && last(&[Status::QualityWarning], false).contains("lenient")
     );
+    let by = |path: &str| {
+        let one = CaseResult { path: path.to_owned(), ..named("p.path", "default", Status::Pass) };
+        shown(&[one, named("p.native", "default", Status::Pass)], false, false).lines().last().unwrap().to_owned()
+    };
+    assert!(by("lowered").ends_with(", 1 of them lowered to core SPIR-V, which says nothing of native support."));
+    assert!(by("reference").ends_with(", 1 of them in the oracle alone, against a second reference."));
     let stopped = last(&[Status::Pass], true);
     assert!(stopped.starts_with("INCOMPLETE: ") && stopped.ends_with("Interrupted after 1 of 2 cases."), "{stopped}");
     let crash = last(&[Status::Crash, Status::Pass], false);

@@ -35,6 +35,8 @@ pub struct Side {
 pub struct State {
     /// What it did.
     pub status: Status,
+    /// How it ran: `native`, `lowered`, `reference`.
+    pub path: String,
     /// Classes of its failures, of a warning those of the warning; sorted.
     pub classes: Vec<String>,
     /// The greatest error over bound; in JSON `"inf"` if it is infinite.
@@ -54,7 +56,7 @@ pub enum Kind {
     ChangedFailure,
     /// It has no result any more.
     Vanished,
-    /// Neither run has it fail, but the status differs; or it failed and now cannot be checked.
+    /// Neither run has it fail, but the status or the path differs; or it failed and now cannot be checked.
     ChangedStatus,
     /// It failed and passes.
     Fixed,
@@ -209,7 +211,8 @@ fn kind(old: Option<&State>, new: Option<&State>, threshold: Threshold) -> Optio
         (true, true) if old.status != new.status || old.classes != new.classes => Some(Kind::ChangedFailure),
         (true, false) if matches!(new.status, Status::Pass | Status::QualityWarning) => Some(Kind::Fixed),
         (true, false) => Some(Kind::ChangedStatus),
-        (false, false) if old.status != new.status => Some(Kind::ChangedStatus),
+        // What is lowered says nothing of what was native.
+        (false, false) if (old.status, &old.path) != (new.status, &new.path) => Some(Kind::ChangedStatus),
         (true, true) | (false, false) => moved.then_some(Kind::Margin),
     }
 }
@@ -221,6 +224,7 @@ fn states(run: &Opened) -> Result<Vec<(String, State)>, LoadError> {
         let brief = line.brief;
         let state = State {
             status: brief.ended()?,
+            path: brief.path.to_string(),
             classes: brief.kinds(),
             margin: brief.margin(),
             failing_inputs: brief.failing_inputs,
@@ -326,8 +330,13 @@ impl Diff {
 
 /// A change in one line.
 pub(crate) fn describe(change: &Change) -> String {
+    let paths = [&change.old, &change.new].map(|state| state.as_ref().map(|state| state.path.as_str()));
+    let other_path = paths[0].is_some() && paths[1].is_some() && paths[0] != paths[1];
     let state = |state: &State| {
         let mut text = format!("{:?}", state.status);
+        if other_path {
+            text += &format!(" {}", state.path);
+        }
         if !state.classes.is_empty() {
             text += &format!(" ({})", state.classes.join(", "));
         }
@@ -376,6 +385,7 @@ mod tests {
             case("p.f32.gets_fixed", Status::Fail),
             case("p.f32.gone", Status::Pass),
             case("p.f32.same", Status::Fail),
+            case("p.f32.other_path", Status::Pass),
             case("p.f32.other_class", Status::Fail),
             case("p.f32.other_status", Status::Fail),
             case("p.f32.unsupported", Status::Fail),
@@ -392,6 +402,7 @@ mod tests {
             case("p.f32.breaks", Status::Fail),
             case("p.f32.gets_fixed", Status::Pass),
             case("p.f32.same", Status::Fail),
+            with("p.f32.other_path", Status::Pass, |case| case.path = "lowered".to_owned()),
             with("p.f32.other_class", Status::Fail, |case| case.classes[0].class = "Wild".to_owned()),
             case("p.f32.other_status", Status::Crash),
             case("p.f32.unsupported", Status::NotSupported),
@@ -405,7 +416,7 @@ mod tests {
         assert_eq!(of(Kind::NewFailure), ["added_broken", "breaks"]);
         assert_eq!(of(Kind::ChangedFailure), ["other_class", "other_status"]);
         assert_eq!(of(Kind::Vanished), ["gone"]);
-        assert_eq!(of(Kind::ChangedStatus), ["unsupported"]);
+        assert_eq!(of(Kind::ChangedStatus), ["other_path", "unsupported"]);
         assert_eq!(of(Kind::Fixed), ["gets_fixed"]);
         assert_eq!(of(Kind::Margin), ["margin_more", "margin"], "what moved most first");
         assert_eq!(of(Kind::Appeared), ["added"]);
@@ -417,12 +428,13 @@ mod tests {
             "p.f32.margin_more  Pass 0.100 -> Pass 0.950",
             "p.f32.other_class  Fail (FewUlp) 3.21 -> Fail (Wild) 3.21",
             "\nWORSE: 2 new failures, ",
+            "p.f32.other_path  Pass native",
         ] {
             assert!(text.contains(said), "{said}: {text}");
         }
         let none = super::diff(&open(&old), &open(&old), Threshold::default()).unwrap();
-        assert!(!none.is_worse() && none.changes.is_empty() && none.unchanged == 11);
-        assert!(none.text(9).contains("NOT WORSE: 11 unchanged"));
+        assert!(!none.is_worse() && none.changes.is_empty() && none.unchanged == 12);
+        assert!(none.text(9).contains("NOT WORSE: 12 unchanged"));
         let json = serde_json::to_value(&diff).unwrap();
         assert_eq!(json["changes"][0]["kind"], "new_failure");
     }
@@ -452,7 +464,13 @@ mod tests {
 
     #[test]
     fn infinite_margins_are_words_in_json_and_move_once() {
-        let state = |margin| State { status: Status::Fail, classes: Vec::new(), margin, failing_inputs: 1 };
+        let state = |margin| State {
+            status: Status::Fail,
+            path: String::new(),
+            classes: Vec::new(),
+            margin,
+            failing_inputs: 1,
+        };
         assert_eq!(serde_json::to_value(state(Some(f64::INFINITY))).unwrap()["margin"], "inf");
         let threshold = Threshold::default();
         assert!(threshold.is_passed(2.0, f64::INFINITY) && !threshold.is_passed(f64::INFINITY, f64::INFINITY));

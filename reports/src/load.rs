@@ -123,6 +123,8 @@ pub(crate) struct Brief<'a> {
     pub(crate) modes: Cow<'a, str>,
     #[serde(borrow, default)]
     pub(crate) source: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) path: Cow<'a, str>,
     #[serde(default)]
     pub(crate) inputs_tested: u64,
     #[serde(default)]

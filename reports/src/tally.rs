@@ -33,6 +33,8 @@ pub struct Tally {
     scalars_checked: u64,
     scalars_unchecked: u64,
     sampled: u64,
+    /// Checked cases by a path that is not the device's own.
+    by_path: BTreeMap<String, u64>,
     by_case_file: u64,
     times: Times,
     expectations: Rc<Expectations>,
@@ -88,6 +90,11 @@ impl Tally {
     /// Checks of shaders in which only a sample of the workgroups was checked.
     pub fn sampled(&self) -> u64 {
         self.sampled
+    }
+
+    /// Checked cases that took the path `lowered`, or `reference`.
+    pub fn by_path(&self, path: &str) -> u64 {
+        self.by_path.get(path).copied().unwrap_or(0)
     }
 
     /// Failing checks of shaders whose results the specification permits, and the case file does not expect.
@@ -197,6 +204,9 @@ impl Tally {
             *self.standings.entry(standing).or_default() += 1;
             self.waivers.add(&Rc::clone(&self.expectations), case);
             self.count(case.status, case.reason.as_deref());
+            if case.status.is_checked() && case.path != "native" {
+                *self.by_path.entry(case.path.clone()).or_default() += 1;
+            }
         }
         self.spend(case.times);
         self.inputs_tested += case.inputs_tested;

@@ -265,7 +265,7 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
     }
 }
 
-/// Writes a file beside its place, then puts it there.
+/// Writes a file beside its place, then puts it there: of a link, where it leads. What is no regular file, such as a pipe, is written to.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     write_with(path, |out| out.write_all(text.as_bytes()).code(exit::USAGE))
 }
@@ -275,15 +275,22 @@ fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<(), Failure>)
     let Some(name) = path.file_name() else {
         return Err(usage(format!("{} is no name for a file", path.display())));
     };
-    let partial = path.with_file_name(format!("{}.partial", name.to_string_lossy()));
+    let context = || format!("cannot write {}", path.display());
+    let in_words = |failure: Failure| Failure { error: failure.error.context(context()), ..failure };
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        let opened = File::options().write(true).open(path).code(exit::USAGE);
+        return opened.and_then(|mut file| write(&mut file)).map_err(in_words);
+    }
+    let to = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = to.file_name().unwrap_or(name);
+    let partial = to.with_file_name(format!("{}.partial", name.to_string_lossy()));
     let written = File::create(&partial)
         .code(exit::USAGE)
         .and_then(|mut file| write(&mut file))
-        .and_then(|()| fs::rename(&partial, path).code(exit::USAGE));
+        .and_then(|()| fs::rename(&partial, &to).code(exit::USAGE));
     if written.is_err() {
         // The error at hand matters more than one from cleaning up.
         _ = fs::remove_file(&partial);
     }
-    let context = || format!("cannot write {}", path.display());
-    written.map_err(|failure| Failure { error: failure.error.context(context()), ..failure })
+    written.map_err(in_words)
 }

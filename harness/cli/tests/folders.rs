@@ -318,3 +318,28 @@ fn the_page_renders_filters_and_says_nothing_on_the_console() {
         "the four texels, in the section of the gather that fails and in their own"
     );
 }
+
+/// A link keeps leading where it leads, and a pipe stays one.
+#[cfg(unix)]
+#[test]
+fn a_report_goes_where_a_link_leads() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = folder(&dir.path().join("run"), None, &[("p.a".to_owned(), "Pass", 0.5)]);
+    let (page, link) = (dir.path().join("page.html"), dir.path().join("latest.html"));
+    fs::write(&page, "yesterday").unwrap();
+    std::os::unix::fs::symlink("page.html", &link).unwrap();
+    let written = assay(&["report", text(&run), "--out", text(&link)]);
+    assert_eq!(written.code, 0, "{}", written.stderr);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&page).unwrap().contains("<html"));
+    let pipe = dir.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    let written = assay(&["report", text(&run), "--out", text(&pipe)]);
+    assert_eq!(written.code, 0, "{}", written.stderr);
+    assert!(reader.join().unwrap().contains("<html"));
+    assert!(!fs::symlink_metadata(&pipe).unwrap().is_file());
+}
