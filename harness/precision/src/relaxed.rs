@@ -12,7 +12,17 @@ use crate::{
 use assay_float::{Enclosure, F16, F32, Question, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
 
-/// What is permitted for relaxed operands and a relaxed result: anything outside the magnitudes `0` and `[2^-14, 16376]`, else the
+/// The least magnitude but zero of which something is promised, `2^-14`: below it are the denormals of a half.
+pub const LEAST: f64 = 1.0 / 16_384.0;
+
+/// The greatest: the range is `(-2^14, 2^14)`, where "the largest required magnitude is half of the relative precision less than the value
+/// given", `2^14 (1 - 2^-11)`.
+pub const GREATEST: f64 = 16_376.0;
+
+/// The relative precision, an ulp of a half at most: of each operand that is truncated, and of a result.
+pub const PRECISION: f64 = 1.0 / 1_024.0;
+
+/// What is permitted for relaxed operands and a relaxed result: anything outside the magnitudes `0` and [`LEAST`] to [`GREATEST`], else the
 /// half column's bounds around what operands of relaxed precision give.
 pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
     if matches!(slot.inputs[0].1, Scalar::Int { .. }) && matches!(slot.result, Scalar::Int { .. }) {
@@ -87,7 +97,7 @@ pub(crate) fn over(slot: &Slot, sets: &[Set]) -> (Set, Tightness) {
 
 /// What floats of 32 bits may be where `RelaxedPrecision` lets values be truncated that no operation computes: loads, variables,
 /// selections. Themselves, or what the format of half the width has next to them; anything outside the magnitudes `0` and
-/// `[2^-14, 16376]`. SPIR-V, "Relaxed Precision".
+/// [`LEAST`] to [`GREATEST`]. SPIR-V, "Relaxed Precision".
 pub fn truncated(set: &Set) -> Set {
     let mut all = Set::empty();
     for range in set.ranges() {
@@ -104,12 +114,10 @@ pub fn truncated(set: &Set) -> Set {
     if set.has_nan() { Set::anything() } else { all }
 }
 
-/// The range is `(-2^14, 2^14)`, where "the largest required magnitude is half of the relative precision less than the value given":
-/// `2^14 (1 - 2^-11)`.
+/// Whether something is promised of a value.
 fn is_in_range(rank: Option<i64>) -> bool {
     let magnitude = rank.map(|r| if r < 0 { -1 - r } else { r });
-    let least = i64::from(f32::to_bits(1.0 / 16_384.0));
-    let greatest = i64::from(f32::to_bits(16_376.0));
+    let [least, greatest] = [LEAST, GREATEST].map(|value| i64::from((value as f32).to_bits()));
     magnitude.is_some_and(|m| m == 0 || (least..=greatest).contains(&m))
 }
 

@@ -13,7 +13,7 @@ use crate::site::{Reading, Site};
 use crate::ty::{Fmt, Kind};
 use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_float::{Rank, Set};
-use assay_precision::{Effort, Lenient, Op, Operand, Permitted, Rules};
+use assay_precision::{Effort, Lenient, Op, Operand, Permitted, Rules, relaxed};
 use smallvec::SmallVec;
 
 /// A result: value, bits, and how it came about.
@@ -376,10 +376,11 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     let format = fmt.format();
     // A product one of whose parts is flushed is zero, which its callers add.
     let lost = if form.terms == 1 { 2f64.powi(format.quantum()) } else { lost };
-    if form.relaxed && !form.stays_within(RELAXED.least, RELAXED.greatest) {
+    // An error is left at either end.
+    if form.relaxed && !form.stays_within(relaxed::LEAST * 2.0, relaxed::GREATEST / 2.0) {
         return None;
     }
-    let error = form.error(if form.relaxed { RELAXED.unit } else { unit }, lost);
+    let error = form.error(if form.relaxed { RELAXED_ERROR } else { unit }, lost);
     let max = value(fmt, format.max_finite());
     // A bound that is a NaN, of nothing times something without a bound, is none: it must not get lost in a maximum.
     let fits = |bound: f64| bound < max;
@@ -397,16 +398,9 @@ pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Opti
     Some((lo.min(hi), hi.max(lo)))
 }
 
-/// What is promised of operations of relaxed precision: SPIR-V, "Relaxed Precision".
-struct Relaxed {
-    /// The relative error of one: each operand may be truncated, and the result is rounded, by an ulp of a half.
-    unit: f64,
-    /// Of what is less, or greater, in magnitude nothing is promised; an error is left on either side.
-    least: f64,
-    greatest: f64,
-}
-
-const RELAXED: Relaxed = Relaxed { unit: 3.0 / 1000.0, least: 1.0 / 8_192.0, greatest: 8_192.0 };
+/// The relative error of an operation of relaxed precision: each of two operands may be truncated, and the result is rounded. A little more
+/// for the errors of the errors.
+const RELAXED_ERROR: f64 = 3.0 * relaxed::PRECISION * 1.02;
 
 /// So many choices of parts are worked out here, more of them by the table.
 const CHOICES: usize = 8;

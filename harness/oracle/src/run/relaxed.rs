@@ -44,7 +44,7 @@ impl Run<'_> {
             Err(_) if matches!(d.value(lane), Value::Any(_)) => return,
             Err(_) => return d.set(lane, 0, Value::Any(self.cause(CauseKind::Precision))),
         };
-        let set = assay_precision::truncated(&floats.set());
+        let set = assay_precision::relaxed::truncated(&floats.set());
         if set.is_anything() {
             return d.set(lane, 0, Value::Any(self.cause(CauseKind::NoRequirement)));
         }
