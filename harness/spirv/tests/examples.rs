@@ -81,6 +81,51 @@ fn what_each_example_needs_is_named() {
     assert!(missing(BYTES).contains("8-bit values in StorageBuffer %from needs feature storageBuffer8BitAccess"));
 }
 
+/// What physical pointers lead to is in storage buffers, too; a pointer that no function has leads nowhere.
+#[test]
+fn what_lies_behind_physical_pointers_is_needed() {
+    let text = |width: u32, used: &str| {
+        format!(
+            "; Version: 1.5
+            OpCapability Shader
+            OpCapability Int64
+            OpCapability Int8
+            OpCapability Int16
+            OpCapability PhysicalStorageBufferAddresses
+            OpMemoryModel PhysicalStorageBuffer64 GLSL450
+            OpEntryPoint GLCompute %main \"main\"
+            OpExecutionMode %main LocalSize 1 1 1
+            OpName %physical \"physical\"
+            OpMemberDecorate %Inner 0 Offset 0
+            OpMemberDecorate %Inner 1 Offset 4
+            %void = OpTypeVoid
+            %fn = OpTypeFunction %void
+            %uint = OpTypeInt 32 0
+            %long = OpTypeInt 64 0
+            %narrow = OpTypeInt {width} 0
+            %Inner = OpTypeStruct %uint %narrow
+            %physical = OpTypePointer PhysicalStorageBuffer %Inner
+            %physical_uint = OpTypePointer PhysicalStorageBuffer %uint
+            %address = OpConstant %long 4096
+            %zero = OpConstant %uint 0
+            %main = OpFunction %void None %fn
+            %entry = OpLabel
+            {used}
+            OpReturn
+            OpFunctionEnd"
+        )
+    };
+    let nothing = Have { api_version: ApiVersion::v1(4), ..Have::default() };
+    let missing = |width, used| Need::of(&module(&text(width, used))).check(&nothing).to_string();
+    let whole = "%inner = OpConvertUToPtr %physical %address\n%value = OpLoad %Inner %inner Aligned 4";
+    let one = "%first = OpConvertUToPtr %physical_uint %address\n%value = OpLoad %uint %first Aligned 4";
+    for (width, feature) in [(8, "storageBuffer8BitAccess"), (16, "storageBuffer16BitAccess")] {
+        let wanted = format!("{width}-bit values in PhysicalStorageBuffer %physical needs feature {feature}");
+        assert!(missing(width, whole).contains(&wanted), "{}", missing(width, whole));
+        assert!(!missing(width, one).contains("values in PhysicalStorageBuffer"), "{}", missing(width, one));
+    }
+}
+
 /// Two instructions that want the same of a device want it once.
 #[test]
 fn what_is_missing_is_said_once() {

@@ -1,6 +1,7 @@
 //! From a module to what it needs.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 
 use super::stages::Firsts;
 use super::{ApiVersion, Expression, Need, NeedItem, Requirement, Test};
@@ -27,6 +28,7 @@ impl Need {
             derive.block_layout(instruction);
         }
         derive.fast_math_decorations();
+        derive.physical_pointers();
         for instruction in module.section(Section::Functions) {
             derive.body(instruction);
         }
@@ -264,9 +266,27 @@ impl Derive<'_> {
         }
     }
 
+    /// What physical pointers need because of what they lead to: a type that no function has a pointer to is nowhere in memory.
+    fn physical_pointers(&mut self) {
+        let module = self.module;
+        let mut seen = HashSet::new();
+        for instruction in module.section(Section::Functions) {
+            let Some(word) = instruction.result_type() else { continue };
+            let Some(ty) = module.type_declared(word).filter(|ty| seen.insert(*ty)) else { continue };
+            let Type::Pointer { class: StorageClass::PhysicalStorageBuffer, pointee: Some(pointee) } = *module.ty(ty)
+            else {
+                continue;
+            };
+            if let Some(width) = self.narrowest(pointee) {
+                let name = module.names().display(word);
+                self.narrow_storage(instruction.at, &name, StorageClass::PhysicalStorageBuffer, width, pointee);
+            }
+        }
+    }
+
     /// The narrowest number below 32 bits inside a type.
     fn narrowest(&self, ty: TypeId) -> Option<u32> {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let mut waiting = vec![ty];
         let mut narrowest = None;
         while let Some(ty) = waiting.pop() {
@@ -296,13 +316,12 @@ impl Derive<'_> {
             }
             return;
         }
+        let buffer = matches!(
+            class,
+            StorageClass::StorageBuffer | StorageClass::ShaderRecordBufferKHR | StorageClass::PhysicalStorageBuffer
+        ) || (class == StorageClass::Uniform && self.is_buffer_block(ty));
         let (features, rule) = match (class, width) {
-            (StorageClass::StorageBuffer | StorageClass::ShaderRecordBufferKHR, 8) => {
-                (&["storageBuffer8BitAccess"][..], "VUID-RuntimeSpirv-storageBuffer8BitAccess-06328")
-            }
-            (StorageClass::Uniform, 8) if self.is_buffer_block(ty) => {
-                (&["storageBuffer8BitAccess"][..], "VUID-RuntimeSpirv-storageBuffer8BitAccess-06328")
-            }
+            (_, 8) if buffer => (&["storageBuffer8BitAccess"][..], "VUID-RuntimeSpirv-storageBuffer8BitAccess-06328"),
             (StorageClass::Uniform, 8) => (
                 &["uniformAndStorageBuffer8BitAccess"][..],
                 "VUID-RuntimeSpirv-uniformAndStorageBuffer8BitAccess-06329",
@@ -310,13 +329,10 @@ impl Derive<'_> {
             (StorageClass::PushConstant, 8) => {
                 (&["storagePushConstant8"][..], "VUID-RuntimeSpirv-storagePushConstant8-06330")
             }
-            (StorageClass::StorageBuffer | StorageClass::ShaderRecordBufferKHR, 16) => (
+            (_, 16) if buffer => (
                 &["storageBuffer16BitAccess", "storageBuffer8BitAccess"][..],
                 "VUID-RuntimeSpirv-storageBuffer16BitAccess-11161",
             ),
-            (StorageClass::Uniform, 16) if self.is_buffer_block(ty) => {
-                (&["storageBuffer16BitAccess"][..], "VUID-RuntimeSpirv-storageBuffer16BitAccess-11161")
-            }
             (StorageClass::Uniform, 16) => (
                 &["uniformAndStorageBuffer16BitAccess", "uniformAndStorageBuffer8BitAccess"][..],
                 "VUID-RuntimeSpirv-uniformAndStorageBuffer16BitAccess-06332",
