@@ -224,7 +224,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "Location and Component only on interfaces",
         on: On::Decorations(&[Decoration::Location, Decoration::Component], |facts, target, decorated, found| {
             use StorageClass as S;
-            // Tile attachments have a rule of their own; tile images take their location from the attachment.
+            // Not in the rule's list, but tile images take their location from the attachment.
             let wrong = class_outside(facts, target, decorated, |class| {
                 matches!(
                     class,
@@ -239,7 +239,6 @@ pub(super) static RULES: &[Rule] = &[
                         | S::IncomingCallableDataKHR
                         | S::ShaderRecordBufferKHR
                         | S::TileImageEXT
-                        | S::TileAttachmentQCOM
                 )
             });
             if let (Some(class), Some(decoration)) = (wrong, decorated.decoration) {

@@ -315,11 +315,11 @@ pub static IMPLIED: &[(&str, &str)] = &[
 pub static NOT_CHECKED_OF_CORE: &[&str] = &[
     "instructions of extensions and kernels: the types of their operands, and what their capabilities allow, where no rule above names them",
     "types of BFloat16 and of 8-bit floats: which instructions take them",
-    "composites of 8 and 16-bit values without Int8, Int16 and Float16: built, taken apart and copied in memory",
+    "16-bit values without Int16 and Float16: composites of them built, taken apart, loaded whole and copied in memory; values as indices and arguments",
     "pointers: arguments of calls that are no memory object declarations, negative constant indices, variable pointers to matrices and to arrays of blocks",
     "images and samplers: objects that OpPhi and OpSelect choose, sampled images that another block made, dimensionalities that an instruction or image operand is not for",
     "image formats: StorageImageReadWithoutFormat and StorageImageWriteWithoutFormat, which Vulkan 1.3 replaced by a format feature",
-    "tile attachments: variables that are arrays, structures or sampled images, initializers, locations",
+    "tile attachments: variables that are arrays, structures or sampled images, initializers",
     "the Vulkan memory model: that the capability and the model come together, classes of NonPrivatePointer, image operands that make texels available or visible",
     "cooperative matrices: shapes and uses that belong together, strides",
     "decorations: what each may stand on, where no rule above says so; decorations that exclude each other",

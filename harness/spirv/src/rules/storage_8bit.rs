@@ -7,21 +7,13 @@ use crate::grammar::Class;
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op, StorageClass};
 
+/// Whether a type is made of 8-bit integers, among others. Floats of 8 bits are another extension's.
 fn holds_bytes(facts: &Facts, ty: TypeId) -> bool {
     facts.contents(ty).any(Contents::BYTE)
 }
 
 fn width_of(facts: &Facts, word: Option<u32>) -> Option<u32> {
     facts.width(facts.module.type_of(word?)?)
-}
-
-/// Whether a type is an 8-bit integer, or a vector or array of them. Floats of 8 bits are another extension's.
-fn is_bytes(facts: &Facts, ty: TypeId) -> bool {
-    match *facts.module.ty(ty) {
-        Type::Int { width, .. } => width == 8,
-        Type::Vector { component: inner, .. } | Type::Array { element: inner, .. } => is_bytes(facts, inner),
-        _ => false,
-    }
 }
 
 /// Whether 8-bit types may stand wherever a type may: `Int8` lifts every limit of the extension.
@@ -34,49 +26,41 @@ fn result_width(facts: &Facts, instruction: Instruction) -> Option<u32> {
     facts.width(facts.module.type_declared(instruction.result_type()?)?)
 }
 
-/// Instructions that 8-bit values may go through without `Int8`.
+/// Instructions that 8-bit values may go through without `Int8`; undefined ones have a rule of their own.
 fn moves_bytes(op: Op) -> bool {
-    use Op as O;
-    matches!(
-        op,
-        O::Load
-            | O::Store
-            | O::CopyObject
-            | O::AccessChain
-            | O::InBoundsAccessChain
-            | O::PtrAccessChain
-            | O::ArrayLength
-            | O::UConvert
-            | O::SConvert
-            | O::Variable
-            | O::CopyMemory
-            | O::Undef
-            | O::FunctionCall
-            | O::FunctionParameter
-            | O::Function
-            | O::Name
-            | O::Decorate
-    )
+    matches!(op, Op::Load | Op::Store | Op::CopyObject | Op::UConvert | Op::SConvert | Op::Undef)
+}
+
+/// The type of what an instruction loads, stores or copies from one place in memory to another.
+fn moved(facts: &Facts, op: Op, instruction: Instruction) -> Option<TypeId> {
+    match op {
+        Op::Load => facts.module.type_declared(instruction.result_type()?),
+        Op::Store => facts.module.type_of(instruction.operand(1)?),
+        Op::CopyMemory | Op::CopyMemorySized => facts.pointer(instruction.operand(0))?.1,
+        _ => None,
+    }
 }
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "byte-constants",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer8BitAccess and its kin do not generally add 8-bit operations; OpLoad can load 8-bit scalars and vectors",
-        says: "without Int8 no 8-bit value is a constant or undefined, and no array of them is loaded or stored",
+        says: "without Int8 no 8-bit value is a constant or undefined, and none but scalars and vectors is loaded, stored or copied in memory",
         on: On::Every(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
-            let makes = op == Op::Undef || op.info().class == Class::ConstantCreation;
-            if !facts.has_byte_type || has_bytes(facts) || !(makes || matches!(op, Op::Load | Op::Store)) {
+            if !facts.has_byte_type || has_bytes(facts) {
                 return;
             }
-            let ty = if op == Op::Store {
-                instruction.operand(1).and_then(|word| facts.module.type_of(word))
+            let declared = |word| facts.module.type_declared(word);
+            let broken = if op == Op::Undef || op.info().class == Class::ConstantCreation {
+                instruction.result_type().and_then(declared).is_some_and(|ty| holds_bytes(facts, ty))
             } else {
-                instruction.result_type().and_then(|word| facts.module.type_declared(word))
+                moved(facts, op, instruction).is_some_and(|ty| {
+                    let whole = matches!(facts.module.ty(ty), Type::Int { .. } | Type::Vector { .. });
+                    holds_bytes(facts, ty) && !(whole && matches!(op, Op::Load | Op::Store))
+                })
             };
-            let Some(ty) = ty.filter(|ty| is_bytes(facts, *ty)) else { return };
-            if makes || matches!(facts.module.ty(ty), Type::Array { .. }) {
+            if broken {
                 found.at(instruction, format!("{op} of 8-bit values without capability Int8"));
             }
         }),
@@ -94,13 +78,11 @@ pub(super) static RULES: &[Rule] = &[
             {
                 return;
             }
+            // OpBitcast stands among the conversions, but converts nothing; validators refuse it.
             let converts = matches!(op, Op::ConvertFToU | Op::ConvertFToS | Op::ConvertSToF | Op::ConvertUToF);
-            let bytes = |word: u32| {
-                let ty = facts.module.type_of(word);
-                ty.is_some_and(|ty| is_bytes(facts, ty))
-            };
+            let bytes = |word: u32| facts.module.type_of(word).is_some_and(|ty| holds_bytes(facts, ty));
             let result = instruction.result_type().and_then(|word| facts.module.type_declared(word));
-            let made = result.is_some_and(|ty| is_bytes(facts, ty));
+            let made = result.is_some_and(|ty| holds_bytes(facts, ty));
             // A conversion with a 16 or 64-bit type is enabled by that type's own capability.
             let other = if made { width_of(facts, instruction.operand(0)) } else { result_width(facts, instruction) };
             let enabled = match other {

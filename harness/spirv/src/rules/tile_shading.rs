@@ -215,7 +215,7 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "tile-store-stage",
-        id: "vulkan-environment, Tile Attachment Interface: Tile attachment access using OpImageWrite instructions must be used only in the compute stage",
+        id: "vulkan-interfaces, Tile Attachment Interface: Tile attachment access using OpImageWrite instructions must be used only in the compute stage",
         says: "fragment stages do not store to tile attachments",
         on: On::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
             let outside = || facts.model_outside(instruction.index, |m| m == ExecutionModel::GLCompute);

@@ -210,6 +210,7 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Instructions(&[Op::ArrayLength, Op::UntypedArrayLengthKHR], |facts, instruction, found| {
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
             let wide = ty.and_then(|ty| facts.width(ty)) == Some(64);
+            // A pipeline's flag would do as well as the mode, which this project does not set.
             let indexes = facts
                 .entries_at(instruction.index)
                 .all(|e| e.mode(crate::tables::ExecutionMode::Shader64BitIndexingEXT).is_some());
