@@ -607,6 +607,8 @@ pub(crate) struct Construct {
     pub(crate) merge: Option<u32>,
     /// The construct around it, by its number in the function.
     pub(crate) parent: Option<u32>,
+    /// The block whose last instruction begins it, of a selection; a loop begins with the whole of its header.
+    pub(crate) header: Option<u32>,
 }
 
 /// A function.
@@ -626,6 +628,15 @@ impl Function {
         let parent = |inner: &u32| self.constructs.get(*inner as usize).and_then(|inner| inner.parent);
         let innermost = self.blocks.get(block as usize).and_then(|block| block.construct);
         std::iter::successors(innermost, parent).any(|around| around == construct)
+    }
+
+    /// The innermost construct that was entered before a block was.
+    pub(crate) fn entered_before(&self, block: u32) -> Option<u32> {
+        let innermost = self.blocks.get(block as usize)?.construct?;
+        match self.constructs.get(innermost as usize) {
+            Some(construct) if construct.header == Some(block) => construct.parent,
+            _ => Some(innermost),
+        }
     }
 
     /// Whether a construct ends at a block.

@@ -18,6 +18,8 @@ fn compiled(body: &str) -> Module {
     wgsl(&format!(
         "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
         fn pick(i: u32) -> u32 {{ if i < 3u {{ return 1u; }} return 2u; }}
+        fn deep(i: u32) -> u32 {{ return pick(i); }}
+        fn level(i: u32) -> u32 {{ var p = 2u; if i < 3u {{ p = 1u; }} return p; }}
         @compute @workgroup_size(16)
         fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_invocation_id) s: u32) {{ {body} }}"
     ))
@@ -118,8 +120,21 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     // Cases of a selection that lead to one block are one path.
     let cases = "var v = 0u; switch s { case 0u, 1u, 2u: { v = subgroupAdd(1u); } default: { } } out[i] = v;";
     assert_eq!(one(cases), each(|i| if i % 8 < 3 { 3 } else { 0 }));
-    let called = "out[i] = pick(s) + subgroupAdd(1u);";
-    assert_eq!(one(called), each(|i| if i % 8 < 3 { 9 } else { 10 }));
+    // Who leaves a function on several ways has taken several paths; a call that is left on one, or a construct around it, is one path.
+    let called = "let p = pick(s); out[i] = p + subgroupAdd(1u);";
+    assert_eq!(open(called, 0), CauseKind::SubgroupLayout);
+    let same = "let p = pick(0u); out[i] = p + subgroupAdd(1u);";
+    assert_eq!(one(same), [9; 16]);
+    let around = "var p = 0u; if i < 99u { p = pick(s); } out[i] = p + subgroupAdd(1u);";
+    assert_eq!(one(around), each(|i| if i % 8 < 3 { 9 } else { 10 }));
+    let within = "var p = 0u; if i < 99u { p = pick(s) + subgroupAdd(1u); } out[i] = p;";
+    assert_eq!(open(within, 0), CauseKind::SubgroupLayout);
+    // Who was apart before is not together at the end of what was entered then.
+    let later = "let p = pick(s); var v = 0u; if s % 3u == 0u { v = 1u; } out[i] = p + v + subgroupAdd(1u);";
+    assert_eq!(open(later, 0), CauseKind::SubgroupLayout);
+    let deeper = "let p = deep(s); out[i] = p + subgroupAdd(1u);";
+    assert_eq!(open(deeper, 0), CauseKind::SubgroupLayout);
+    assert_eq!(one("let p = level(s); out[i] = p + subgroupAdd(1u);"), each(|i| if i % 8 < 3 { 9 } else { 10 }));
     // Who has left the first turn another way is not together with the others in the second one.
     let another = "var v = 0u;
         for (var k = 0u; k < 2u; k++) { if k == 0u && s < 2u { continue; } if k == 1u { v = subgroupAdd(1u); } }

@@ -2,7 +2,7 @@
 
 use super::{Decoder, Result};
 use crate::inst::{Block, Construct, Edge, End, Inst};
-use assay_spirv::module::{self, BlockIndex, Function, Instruction, Type};
+use assay_spirv::module::{self, BlockIndex, ConstructKind, Function, Instruction, Type};
 use assay_spirv::tables::Op;
 use std::collections::HashMap;
 
@@ -36,9 +36,11 @@ impl Decoder<'_> {
             let construct = flow.innermost(b).map(|construct| construct as u32);
             self.functions[number].blocks.push(Block { code, end, at, construct });
         }
+        let place = |block| places.get(&module.block(block).label).copied();
         let construct = |construct: &module::Construct| Construct {
-            merge: places.get(&module.block(construct.merge).label).copied(),
+            merge: place(construct.merge),
             parent: construct.parent.map(|parent| parent as u32),
+            header: place(construct.header).filter(|_| construct.kind == ConstructKind::Selection),
         };
         self.functions[number].constructs = flow.constructs().iter().map(construct).collect();
         Ok(())

@@ -384,7 +384,7 @@ impl Run<'_> {
             self.fault(FaultKind::DivergentBarrier, lane, || {
                 format!("{some} of {all} invocations of the workgroup reach it together")
             });
-        } else if self.dispatch.kernel.is_none() && !self.tangles.are_one(lanes.iter()) {
+        } else if self.dispatch.kernel.is_none() && !self.tangles.meet(lanes.iter()) {
             // Control flow of kernels has no structure that would say where they come together.
             let lane = lanes.list[0] as usize;
             self.fault(FaultKind::DivergentBarrier, lane, || {

@@ -44,7 +44,7 @@ impl<'a> Run<'a> {
         let function = &program.functions[function as usize];
         let mut waiting = Waiting::default();
         waiting.at(0).extend(lanes.list);
-        let were = self.tangles.call(lanes.list);
+        let before = self.tangles.call(lanes.list);
         while let Some((block, mut list)) = waiting.0.pop() {
             if block == LEFT {
                 break;
@@ -96,7 +96,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        self.tangles.returned(lanes.list, &were);
+        self.tangles.returned(lanes.list, before);
         Ok(())
     }
 

@@ -128,9 +128,9 @@ impl Run<'_> {
         let in_quads = op == SubgroupOp::QuadBroadcast;
         for reg in of {
             // Of several tangles each executes an instance of its own, for all that is certain.
-            let mut first: BTreeMap<(usize, u32, u32), u64> = BTreeMap::new();
+            let mut first: BTreeMap<(usize, u32, (u32, u32)), u64> = BTreeMap::new();
             for (lane, id) in self.known(reg, lanes) {
-                let tangle = if self.program.reconverges { 0 } else { self.tangles.of(lane) };
+                let tangle = if self.program.reconverges { (0, 0) } else { self.tangles.of(lane) };
                 let quad = if in_quads { self.seat(lane).map_or(0, |seat| seat.place / 4) } else { 0 };
                 let same = *first.entry((self.subgroup_of(lane), quad, tangle)).or_insert(id);
                 if same != id {

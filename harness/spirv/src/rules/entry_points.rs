@@ -3,7 +3,7 @@
 use super::facts::{Entry, Facts};
 use super::{On, Rule};
 use crate::hash::FastSet;
-use crate::module::{Instruction, Type};
+use crate::module::{BlockIndex, Instruction, Merge, Type};
 use crate::reflect::{self, WorkgroupSize};
 use crate::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FPFastMathMode, Op, StorageClass};
 
@@ -431,8 +431,7 @@ pub(super) static RULES: &[Rule] = &[
                 Op::ReorderThreadWithHitObjectNV,
             ],
             |facts, instruction, found| {
-                if facts.entries_at(instruction.index).any(|e| e.mode(ExecutionMode::MaximallyReconvergesKHR).is_some())
-                {
+                if facts.reconverges(instruction.index) {
                     found.at(
                         instruction,
                         "an instruction that repacks invocations, in an entry point with MaximallyReconvergesKHR",
@@ -440,6 +439,40 @@ pub(super) static RULES: &[Rule] = &[
                 }
             },
         ),
+    },
+    Rule {
+        name: "reconverging-predecessors",
+        id: "SPV_KHR_maximal_reconvergence, 2.11 Structured Control Flow: the only Basic Blocks that may have multiple unique predecessors",
+        says: "under maximal reconvergence ways meet only where a loop begins, at merge blocks, continue targets and the targets of OpSwitch",
+        on: On::Instructions(&[Op::Label], |facts, instruction, found| {
+            let module = facts.module;
+            let Some(block) = instruction.result().and_then(|word| module.block_of(word)) else { return };
+            let from = facts.parents(block);
+            if from.len() < 2 || !facts.reconverges(instruction.index) {
+                return;
+            }
+            let is_case = from
+                .iter()
+                .any(|(_, from)| module.instruction(module.block(*from).terminator()).op == Some(Op::Switch));
+            let blocks = module.function_at(instruction.index).map(|function| function.blocks.clone());
+            let is_declared = blocks.into_iter().flatten().any(|other| match module.block(BlockIndex(other)).merge {
+                Some(Merge::Loop { merge, continue_target }) => {
+                    other == block.0 || merge == block || continue_target == block
+                }
+                Some(Merge::Selection { merge }) => merge == block,
+                None => false,
+            });
+            if !is_case && !is_declared {
+                let name = facts.name(module.block(block).label);
+                found.at(
+                    instruction,
+                    format!(
+                        "block {name} has {} predecessors, in an entry point with MaximallyReconvergesKHR",
+                        from.len()
+                    ),
+                );
+            }
+        }),
     },
 ];
 

@@ -239,6 +239,11 @@ impl<'a> Facts<'a> {
         reached.into_iter().flatten().filter_map(|entry| self.entries.get(*entry as usize))
     }
 
+    /// Whether an entry point that reconverges maximally reaches the function in which an instruction stands.
+    pub(super) fn reconverges(&self, index: Index) -> bool {
+        self.entries_at(index).any(|entry| entry.mode(ExecutionMode::MaximallyReconvergesKHR).is_some())
+    }
+
     /// The first execution model in which an instruction is reached and that `allowed` does not hold for.
     pub(super) fn model_outside(
         &self,

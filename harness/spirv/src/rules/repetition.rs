@@ -140,11 +140,12 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "branch-labels",
-        id: "SPIR-V specification, OpBranchConditional: from 1.6 on True Label and False Label must not be the same; no or two Branch Weights, at least one non-zero",
-        says: "a conditional branch has two labels (from SPIR-V 1.6 on), and no weights or two of which one counts",
+        id: "SPIR-V specification, OpBranchConditional: from 1.6 on, and under MaximallyReconvergesKHR, True Label and False Label must not be the same; no or two Branch Weights, at least one non-zero",
+        says: "a conditional branch has two labels (from SPIR-V 1.6 on, and under maximal reconvergence), and no weights or two of which one counts",
         on: On::Instructions(&[Op::BranchConditional], |facts, instruction, found| {
             let [_, yes, no, weights @ ..] = instruction.operands() else { return };
-            if yes == no && facts.module.version() >= (crate::grammar::Version { major: 1, minor: 6 }) {
+            let newer = facts.module.version() >= (crate::grammar::Version { major: 1, minor: 6 });
+            if yes == no && (newer || facts.reconverges(instruction.index)) {
                 found.at(instruction, "True Label and False Label are the same");
             } else if !matches!(weights, [] | [_, _]) || matches!(weights, [0, 0]) {
                 found.at(instruction, "Branch Weights that are not two, or both 0");
