@@ -103,7 +103,8 @@
 //! Memory that is reached by two variables of one descriptor, and written by one of them, is undefined behaviour unless both are decorated
 //! `Aliased`. Whether an address leads to what a variable names is not watched.
 //!
-//! A value that nothing has written is a fault once it decides a branch or an address. Left in memory it is not determined: "poison values
+//! A value that nothing has written is a fault once it decides a branch or an address; one that an instruction leaves undefined, once it
+//! decides an address: a branch that it decides may go either way. Left in memory it is not determined: "poison values
 //! made available to the host (..) behave as undefined values".
 //!
 //! An index beyond its array is a fault of the access chain, used or not, unless robustness is asked for; of a physical pointer it is
@@ -112,7 +113,8 @@
 //! apart, are a fault, while two arrays of one structure and two workgroup variables are not told apart; nor is `OpPtrAccessChain` watched.
 //!
 //! Results of subgroup instructions are exact where the caller vouches for the layout ([`Dispatch::layout`]) and it is certain who takes part:
-//! those that have followed the same path since the whole workgroup was together. Elsewhere only what any layout gives is determined.
+//! those that have followed the same path since the whole workgroup was together; who leaves a function on several ways has not, but for
+//! barriers. Elsewhere only what any layout gives is determined.
 //!
 //! # Tile shading
 //!

@@ -162,6 +162,20 @@ fn what_is_read_of_an_invocation_is_read_by_all() {
     assert_eq!(own.faults, []);
 }
 
+/// What comes from an invocation that is not there is undefined, but some value: "If Condition is an OpUndef, behavior is undefined" is said
+/// of nothing else. Either way is taken.
+#[test]
+fn what_a_shuffle_leaves_undefined_may_decide_a_branch() {
+    let branch = |other: &str| {
+        subgroup(&format!("var v = {other}; if subgroupShuffleUp(i, 1u) > 3u {{ v = 1u; }} out[i] = v;"), true)
+    };
+    let (same, another) = (branch("1u"), branch("2u"));
+    assert_eq!((exact(&same, 0), same.faults), (vec![1; 16], Vec::new()));
+    assert_eq!(another.faults, []);
+    assert_eq!([0, 8].map(|i| word(&another, 0, i)), [0, 8].map(|_| Expected::OneOf(vec![1, 2])));
+    assert_eq!(word(&another, 0, 1), Expected::Exact(2));
+}
+
 /// SPV_KHR_maximal_reconvergence: those that execute an instruction together are one tangle, but "invocations with different 'Selector'
 /// values executing the same 'case construct' may be partitioned into the same tangle".
 #[test]

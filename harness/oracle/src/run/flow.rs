@@ -216,7 +216,8 @@ impl<'a> Run<'a> {
                     parts[choose(column.bits[l])].push(lane);
                     continue;
                 }
-                Value::Any(cause) if self.is_undefined(cause) => {
+                // "If Condition is an OpUndef, behavior is undefined": what an instruction leaves undefined is some value.
+                Value::Any(cause) if self.is_undefined(cause) && self.log.kind(cause) != CauseKind::Unspecified => {
                     self.decided_by(cause, l);
                     vec![ways - 1]
                 }
