@@ -257,11 +257,12 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         let sum = a + (a * a + one).sqrt();
         let exact = kernels::ln(sum);
         let outward = |way: Self, v: f64| sign * way.up(sign * v);
+        let inward = |way: Self, v: f64| -sign * way.up(-sign * v);
         // `1.0 + x * x` and its root vary hardly if the operand is small, and `x * x - 1.0` more than the operand if that is near one.
         let small = if a < 1.0 { a } else { 1.0 };
         let of_square = if one > 0.0 { self.varying(8.0 * GROUP * small * small) } else { self };
         let of_sum = if (one > 0.0) & (x > -1.0) { self.varying(8.0 * GROUP * small) } else { self };
-        let (least_root, greatest_root, _) = of_square.roots(outward(of_square, outward(self, a * a) + one));
+        let (mut least_root, mut greatest_root, _) = of_square.roots(outward(of_square, outward(self, a * a) + one));
         let end = outward(of_sum, if negative { least_root } else { greatest_root } + x);
         // Of a negative operand little is left of the sum; where it may be zero, nothing is required.
         let (lost, known) = (end <= 0.0, end > 0.0);
@@ -269,8 +270,12 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         let (over, under) = if negative { (end * sum, 1.0) } else { (end, sum) };
         let most = exact + sign * log_of_quotient(over, under);
         let most_bound = self.log_bound(end, most);
-        // The other end, by the other root of the same sum: it may be the farther one.
-        let end = -outward(of_sum, -(if negative { greatest_root } else { least_root } + x));
+        // The other end, by the other root of the same sum: it may be the farther one. A sum that is rounded to nearest is one for all roots,
+        // and what is no more than that all along a group is none for this end.
+        if ALONG & !EITHER {
+            (least_root, greatest_root, _) = of_square.roots(inward(of_square, inward(self, a * a) + one));
+        }
+        let end = inward(of_sum, if negative { greatest_root } else { least_root } + x);
         let (over, under) = if negative { (end * sum, 1.0) } else { (end, sum) };
         let least = exact + sign * log_of_quotient(over, under);
         let least_bound = self.log_bound(end, least);
