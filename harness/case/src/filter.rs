@@ -1,5 +1,7 @@
 //! Choosing cases by name.
 
+use std::collections::{BTreeSet, HashMap};
+
 /// A pattern over dotted case names: with `*` (any characters, dots too) it must match the whole name; without, it names
 /// one case or, as a prefix of whole components, a group of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,81 @@ impl Filter {
     }
 }
 
+/// Filters, of which a name has to match one. However many there are without stars, a name is looked up by its components.
+#[derive(Clone, Debug, Default)]
+pub struct Filters {
+    /// Each once, in the order in which they were given.
+    list: Vec<Filter>,
+    /// Those without stars, by their patterns.
+    plain: HashMap<String, usize>,
+    starred: Vec<usize>,
+}
+
+impl Filters {
+    /// The filters of those patterns.
+    pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Filters {
+        let mut filters = Filters::default();
+        for pattern in patterns {
+            let (filter, number) = (Filter::new(pattern.as_ref()), filters.list.len());
+            if filters.list_has(&filter) {
+                continue;
+            }
+            match filter.pattern.contains('*') {
+                true => filters.starred.push(number),
+                false => _ = filters.plain.insert(filter.pattern.clone(), number),
+            }
+            filters.list.push(filter);
+        }
+        filters
+    }
+
+    fn list_has(&self, filter: &Filter) -> bool {
+        let starred = || self.starred.iter().filter_map(|number| self.list.get(*number)).any(|known| known == filter);
+        self.plain.contains_key(&filter.pattern) || starred()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Whether one matches the name.
+    pub fn matches(&self, name: &str) -> bool {
+        let starred = || self.starred.iter().filter_map(|number| self.list.get(*number)).any(|one| one.matches(name));
+        groups(name).any(|group| self.plain.contains_key(group)) || starred()
+    }
+
+    /// Whether one of the patterns is the whole name: [`Filter::names_exactly`].
+    pub fn names_exactly(&self, name: &str) -> bool {
+        self.plain.contains_key(name)
+    }
+
+    /// The first that matches none of the names.
+    pub fn without_match<'a>(&self, names: impl Iterator<Item = &'a str>) -> Option<&Filter> {
+        let mut without: BTreeSet<usize> = (0..self.list.len()).collect();
+        let mut starred: Vec<usize> = self.starred.clone();
+        for name in names {
+            groups(name).filter_map(|group| self.plain.get(group)).for_each(|number| _ = without.remove(number));
+            starred.retain(|number| {
+                let matches = self.list.get(*number).is_some_and(|one| one.matches(name));
+                if matches {
+                    without.remove(number);
+                }
+                !matches
+            });
+            if without.is_empty() {
+                break;
+            }
+        }
+        without.first().and_then(|number| self.list.get(*number))
+    }
+}
+
+/// The groups that a case is in by its name, and the name itself.
+fn groups(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('.').map(|(at, _)| &name[..at]).chain([name])
+}
+
 /// Whether the pattern matches the whole text, `*` standing for any characters; linear but for the last star.
 fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
@@ -79,6 +156,26 @@ mod tests {
             "precision.f32.log.scalar.default",
         ];
         assert_eq!(Filter::new("precision.f32.exp3").nearest(names.into_iter())[0], names[1]);
+    }
+
+    /// And patterns are read once, so that a list of as many as there are cases takes no longer for each.
+    #[test]
+    fn many_filters_match_what_each_alone_does() {
+        let names = ["a.b.c", "a.bc", "b", "b.c.d", "a.b.c.d", ""];
+        let patterns = ["a.b", "A.B.C", "*.d", "b.c.d.", "nothing", "a.*.d", "nothing*"];
+        for count in 0..=patterns.len() {
+            let (each, all) = (patterns[..count].iter().map(|p| Filter::new(p)), Filters::new(&patterns[..count]));
+            let each: Vec<Filter> = each.collect();
+            for name in names {
+                assert_eq!(all.matches(name), each.iter().any(|one| one.matches(name)), "{name} {count}");
+                assert_eq!(all.names_exactly(name), each.iter().any(|one| one.names_exactly(name)), "{name} {count}");
+            }
+            let without = each.iter().find(|one| !names.iter().any(|name| one.matches(name)));
+            assert_eq!(all.without_match(names.into_iter()), without, "{count}");
+        }
+        let many = Filters::new((0..100_000).map(|number| format!("a.{number}")));
+        assert!((0..100_000).all(|number| many.matches(&format!("a.{number}.b"))));
+        assert_eq!(Filters::new(["a", "a.", "*", "*"]).list.len(), 2);
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod shader;
 pub use case::{Case, Source};
 pub use columns::Columns;
 pub use error::CaseError;
-pub use filter::Filter;
+pub use filter::{Filter, Filters};
 pub use inputs::{Budget, InputRange, Inputs, Mixture, RangeError, UnknownBudget, Values, position};
 pub use partition::{Division, Partition, PartitionError, stable_hash};
 pub use shader::{Shader, ShaderError, Specialization};

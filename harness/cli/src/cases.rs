@@ -5,10 +5,14 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     print,
 };
-use assay_case::Filter;
-use assay_runner::{Choice, PlanError};
+use assay_case::Filters;
+use assay_runner::{Choice, must_match};
 use assay_suite::Unit;
-use std::{collections::BTreeSet, fmt::Write, path::Path};
+use std::{
+    collections::{BTreeSet, HashSet},
+    fmt::Write,
+    path::Path,
+};
 
 /// The built-in cases.
 pub(crate) fn load() -> Result<Vec<Unit>, Failure> {
@@ -21,6 +25,8 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
     let (mut all, mut patterns) = (load()?, Vec::new());
     let mut files = BTreeSet::new();
     for argument in arguments {
+    // Made for the first file.
+    let mut names: Option<HashSet<String>> = None;
         let path = Path::new(argument);
         if path.extension().is_none_or(|e| e != "toml") {
             patterns.push(argument.clone());
@@ -32,7 +38,8 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
         }
         let own = assay_case::load_file(path).code(exit::USAGE)?;
         for case in own {
-            if all.iter().any(|other| other.name() == case.name) {
+            let names = names.get_or_insert_with(|| all.iter().map(|one| one.name().to_owned()).collect());
+            if !names.insert(case.name.clone()) {
                 return Err(usage(format!("{argument}: there is a case `{}` already; rename the file", case.name)));
             }
             patterns.push(case.name.clone());
@@ -53,14 +60,9 @@ pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<Unit>, F
 }
 
 /// The filters, each of which must match a case: known without a device.
-pub(crate) fn filters(patterns: &[String], cases: &[Unit]) -> Result<Vec<Filter>, Failure> {
-    let filters: Vec<Filter> = patterns.iter().map(|pattern| Filter::new(pattern)).collect();
-    for filter in &filters {
-        if !cases.iter().any(|case| filter.matches(case.name())) {
-            let nearest = filter.nearest(cases.iter().map(Choice::name));
-            return Err(PlanError::NoMatch { filter: filter.pattern().to_owned(), nearest }).code(exit::NOTHING);
-        }
-    }
+pub(crate) fn filters(patterns: &[String], cases: &[Unit]) -> Result<Filters, Failure> {
+    let filters = Filters::new(patterns);
+    must_match(&filters, cases).code(exit::NOTHING)?;
     Ok(filters)
 }
 
@@ -70,7 +72,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<u8, Failure> {
     let filters = filters(&patterns, &cases)?;
     let mut text = String::new();
     for case in &cases {
-        if filters.is_empty() || filters.iter().any(|filter| filter.matches(case.name())) {
+        if filters.is_empty() || filters.matches(case.name()) {
             _ = writeln!(text, "{}", case.name());
         }
     }

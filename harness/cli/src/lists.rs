@@ -5,7 +5,7 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     note_once,
 };
-use assay_case::Filter;
+use assay_case::{Filter, Filters};
 use assay_reports::{
     Expectations, Names, Waivers, count,
     deqp::{self, Baseline, Patterns},
@@ -85,7 +85,7 @@ impl ListsArgs {
     }
 
     /// Reads the lists and applies those that say which cases: all of this is known without a device.
-    pub(crate) fn read(&self, mut all: Vec<Unit>, filters: &[Filter]) -> Result<(Lists, Chosen), Failure> {
+    pub(crate) fn read(&self, mut all: Vec<Unit>, filters: &Filters) -> Result<(Lists, Chosen), Failure> {
         let patterns = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(Patterns::none()), Patterns::read);
         let skips = patterns(&self.skips).code(exit::USAGE)?;
         let flakes = patterns(&self.flakes).code(exit::USAGE)?;
@@ -103,8 +103,8 @@ impl ListsArgs {
         self.keep_listed(&mut all)?;
         let excluded = cases::filters(&self.exclude, &all)
             .map_err(|failure| Failure { error: failure.error.context("--exclude"), ..failure })?;
-        all.retain(|case| !excluded.iter().any(|filter| filter.matches(case.name())));
-        let chosen = |case: &Unit| filters.is_empty() || filters.iter().any(|filter| filter.matches(case.name()));
+        all.retain(|case| !excluded.matches(case.name()));
+        let chosen = |case: &Unit| filters.is_empty() || filters.matches(case.name());
         let mut skipped = Vec::new();
         all.retain(|case| {
             let skip = skips.matches(case.name());
@@ -113,8 +113,8 @@ impl ListsArgs {
             }
             !skip
         });
-        let left = |filter: &&Filter| !all.iter().any(|case| filter.matches(case.name()));
-        let none = filters.iter().find(left).map(|filter| format!(" `{}`", filter.pattern()));
+        let none = filters.without_match(all.iter().map(Choice::name));
+        let none = none.map(|filter| format!(" `{}`", filter.pattern()));
         if none.is_some() || all.is_empty() {
             let error = anyhow::anyhow!("the lists leave none of the cases that match{}", none.unwrap_or_default());
             return Err(Failure { code: exit::NOTHING, error });

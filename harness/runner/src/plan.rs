@@ -1,7 +1,7 @@
 //! Choosing what to run.
 
 use crate::{DeviceInfo, Executor, Part, RunInfo, SCHEMA};
-use assay_case::{Budget, Case, Filter, InputRange, Partition, RangeError, stable_hash};
+use assay_case::{Budget, Case, Filters, InputRange, Partition, RangeError, stable_hash};
 
 /// What a run does with its cases.
 #[derive(Clone, Debug)]
@@ -102,6 +102,18 @@ pub struct Selection<T> {
     pub part: Option<Part>,
 }
 
+/// That each filter matches a case.
+///
+/// # Errors
+/// The first that does not, with names near it.
+pub fn must_match<T: Choice>(filters: &Filters, cases: &[T]) -> Result<(), PlanError> {
+    let names = || cases.iter().map(Choice::name);
+    match filters.without_match(names()) {
+        None => Ok(()),
+        Some(one) => Err(PlanError::NoMatch { filter: one.pattern().to_owned(), nearest: one.nearest(names()) }),
+    }
+}
+
 /// The cases that match any of the filters (all, if there are none), in the order given; for the quick budget without
 /// those that it leaves out and that no filter names exactly; of these, those in the partition.
 ///
@@ -109,25 +121,17 @@ pub struct Selection<T> {
 /// A filter matches nothing.
 pub fn choose<T: Choice>(
     cases: Vec<T>,
-    filters: &[Filter],
+    filters: &Filters,
     budget: Budget,
     partition: Option<Partition>,
 ) -> Result<Selection<T>, PlanError> {
-    for filter in filters {
-        if !cases.iter().any(|case| filter.matches(case.name())) {
-            return Err(PlanError::NoMatch {
-                filter: filter.pattern().to_owned(),
-                nearest: filter.nearest(cases.iter().map(Choice::name)),
-            });
-        }
-    }
+    must_match(filters, &cases)?;
     let mut selection = Selection { cases: Vec::new(), thinned: 0, part: None };
     for case in cases {
-        if !filters.is_empty() && !filters.iter().any(|filter| filter.matches(case.name())) {
+        if !filters.is_empty() && !filters.matches(case.name()) {
             continue;
         }
-        let named = filters.iter().any(|filter| filter.names_exactly(case.name()));
-        if budget == Budget::Quick && !case.is_quick() && !named {
+        if budget == Budget::Quick && !case.is_quick() && !filters.names_exactly(case.name()) {
             selection.thinned += 1;
             continue;
         }
@@ -145,7 +149,7 @@ pub fn choose<T: Choice>(
 /// A filter matches nothing, or the range fits none of a case's values.
 pub fn plan(
     cases: Vec<Case>,
-    filters: &[Filter],
+    filters: &Filters,
     executor: &dyn Executor,
     options: &RunOptions,
 ) -> Result<Plan, PlanError> {
@@ -158,7 +162,7 @@ pub fn plan(
 ///
 /// # Errors
 /// A filter matches nothing, or the range fits none of a case's values.
-pub fn select(cases: Vec<Case>, filters: &[Filter], options: &RunOptions) -> Result<Plan, PlanError> {
+pub fn select(cases: Vec<Case>, filters: &Filters, options: &RunOptions) -> Result<Plan, PlanError> {
     Plan::chosen(choose(cases, filters, options.budget, options.partition)?, options)
 }
 

@@ -1,6 +1,6 @@
 //! The runner over devices made of closures: what becomes of right, wrong, lost, slow and interrupted ones.
 
-use assay_case::{Budget, Case, Columns, Filter, Partition};
+use assay_case::{Budget, Case, Columns, Filters, Partition};
 use assay_runner::{
     CaseResult, DeviceInfo, Event, Executor, Kernel, Plan, PlanError, Reporter, RunError, RunOptions, Status, Summary,
     Trouble, plan, run,
@@ -114,7 +114,7 @@ fn options(budget: Budget) -> RunOptions {
 }
 
 fn planned(device: &Fake, names: &[&str], options: &RunOptions) -> Plan {
-    let filters: Vec<Filter> = names.iter().map(|name| Filter::new(name)).collect();
+    let filters = Filters::new(names);
     plan(assay_case::load().unwrap(), &filters, device, options).unwrap()
 }
 
@@ -334,22 +334,22 @@ fn plans_are_thinned_filtered_and_checked() {
     let device = Fake::computing(negate);
     let cases = assay_case::load().unwrap();
     let quick = options(Budget::Quick);
-    let whole = plan(cases.clone(), &[], &device, &quick).unwrap();
+    let whole = plan(cases.clone(), &Filters::default(), &device, &quick).unwrap();
     assert_eq!(whole.cases.len() + whole.thinned, cases.len());
     // A case that the quick budget leaves out is run if it is named.
     let thinned = cases.iter().find(|case| !case.quick).unwrap();
     assert_eq!(planned(&device, &[&thinned.name], &quick).cases.len(), 1);
-    let sampled = plan(cases.clone(), &[], &device, &options(Budget::Sampled)).unwrap();
+    let sampled = plan(cases.clone(), &Filters::default(), &device, &options(Budget::Sampled)).unwrap();
     assert_eq!((sampled.cases.len(), sampled.thinned), (cases.len(), 0));
 
-    let no_match = plan(cases.clone(), &[Filter::new("precision.f32.expp2")], &device, &quick);
+    let no_match = plan(cases.clone(), &Filters::new(["precision.f32.expp2"]), &device, &quick);
     let Err(PlanError::NoMatch { nearest, .. }) = no_match else { panic!("{no_match:?}") };
     assert!(nearest[0].starts_with("precision.f32.exp"), "{nearest:?}");
 
     let range = RunOptions { range: Some("0x3f800000..2".parse().unwrap()), ..quick };
-    assert!(plan(cases.clone(), &[Filter::new(NEGATE)], &device, &range).is_ok());
+    assert!(plan(cases.clone(), &Filters::new([NEGATE]), &device, &range).is_ok());
     assert!(matches!(
-        plan(cases, &[Filter::new("precision.f16.fnegate")], &device, &range),
+        plan(cases, &Filters::new(["precision.f16.fnegate"]), &device, &range),
         Err(PlanError::Range { .. })
     ));
 }
