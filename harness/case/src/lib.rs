@@ -17,7 +17,7 @@ pub use case::{Case, Source};
 pub use columns::Columns;
 pub use error::CaseError;
 pub use filter::{Filter, Filters};
-pub use inputs::{Budget, InputRange, Inputs, Mixture, RangeError, UnknownBudget, Values, position};
+pub use inputs::{Budget, InputRange, Inputs, Mixture, RangeError, UnknownBudget, Values, position, possible_inputs};
 pub use partition::{Division, Partition, PartitionError, stable_hash};
 pub use shader::{Shader, ShaderError, Specialization};
 

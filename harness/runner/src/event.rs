@@ -112,7 +112,7 @@ pub struct CaseResult {
     pub clause: String,
     /// Inputs run; of a program, elements of its memory that were held against something.
     pub inputs_tested: u64,
-    /// Inputs that there are, as a decimal number (it may exceed 64 bits).
+    /// Inputs that there are, as a decimal number (it may exceed 64 bits); empty of a program that did not run, where nobody knows.
     pub inputs_possible: String,
     /// Which part of the possible inputs was run, in words: `every input`, or how a sample was taken.
     pub coverage: String,

@@ -278,7 +278,8 @@ impl Machine<'_> {
                 (None, None) => None,
             };
             if let Some((status, reason)) = unable {
-                let result = Box::new(blank(&planned.case, status, reason, self.options.seed));
+                let result =
+                    Box::new(blank(&planned.case, status, reason, (self.options.seed, self.options.range.as_ref())));
                 // Nobody listens any more only if the run is over.
                 _ = sender.send(Message::Finished { index, result });
                 continue;

@@ -1,7 +1,7 @@
 //! From a census to the result of a case.
 
 use crate::{CaseResult, ClassCount, Example, FailedChunk, Profile, Status, Times, Trouble};
-use assay_case::Case;
+use assay_case::{Case, InputRange, possible_inputs};
 use assay_precision::{Call, Census, Reference, Rules, Sample, Scalar, Verdict};
 use std::collections::BTreeMap;
 
@@ -63,8 +63,8 @@ fn failed_chunks(failing: &BTreeMap<u64, Failing>) -> Vec<FailedChunk> {
     order.into_iter().map(named).collect()
 }
 
-/// The result of a case of which nothing was run.
-pub fn blank(case: &Case, status: Status, reason: String, seed: u64) -> CaseResult {
+/// The result of a case of which nothing was run, with what its inputs would have been.
+pub fn blank(case: &Case, status: Status, reason: String, (seed, range): (u64, Option<&InputRange>)) -> CaseResult {
     let types = |types: &[assay_precision::Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     CaseResult {
         reason: Some(reason),
@@ -79,6 +79,8 @@ pub fn blank(case: &Case, status: Status, reason: String, seed: u64) -> CaseResu
         .to_owned(),
         rule: case.call.rule(),
         clause: case.call.clause().to_owned(),
+        // A range that does not fit is no part of a plan.
+        inputs_possible: possible_inputs(case, range).unwrap_or_default(),
         ..CaseResult::blank(case.name.clone(), status, seed)
     }
 }
@@ -125,7 +127,7 @@ pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
         profile: profile(case, census),
         partial: missing > 0 && trouble.is_none(),
         times,
-        ..blank(case, status, String::new(), seed)
+        ..blank(case, status, String::new(), (seed, None))
     }
 }
 

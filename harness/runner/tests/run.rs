@@ -162,6 +162,7 @@ fn right_results_pass_and_missing_modes_are_not_supported() {
     let preserve = results.iter().find(|result| result.name == PRESERVE).unwrap();
     assert_eq!(preserve.status, Status::NotSupported);
     assert_eq!(preserve.reason.as_deref(), Some("property shaderDenormPreserveFloat32"));
+    assert_eq!((preserve.inputs_tested, preserve.inputs_possible.as_str()), (0, "4294967296"));
     assert!(results[0].inputs_tested >= 1_000 && results[0].inputs_possible == "4294967296");
     assert!(results[0].coverage.starts_with("specials, "), "{}", results[0].coverage);
     assert_eq!(results[0].scalars_checked + results[0].scalars_unchecked, results[0].inputs_tested);

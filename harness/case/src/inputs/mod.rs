@@ -64,6 +64,22 @@ enum Parts {
 /// device busy.
 const CHUNK_WORDS: usize = 1 << 21;
 
+/// How many inputs of a case there could be, in decimal, whatever becomes of it: [`Inputs::possible`].
+///
+/// # Errors
+/// The range does not fit the type of the first operand.
+pub fn possible_inputs(case: &Case, range: Option<&InputRange>) -> Result<String, RangeError> {
+    let slots: Vec<Scalar> = case.call.operand_slots().collect();
+    let range = range.map(|range| range.positions(slots[0])).transpose()?;
+    Ok(possible(&slots, range).to_string())
+}
+
+fn possible(slots: &[Scalar], range: Option<(i128, i128)>) -> BigUint {
+    let count = |slot: Scalar| BigUint::from(1u8) << (if slot == Scalar::Bool { 1 } else { slot.width() });
+    let first = range.map_or_else(|| count(slots[0]), |(lo, hi)| BigUint::from((hi - lo + 1) as u128));
+    slots[1..].iter().fold(first, |product, &slot| product * count(slot))
+}
+
 impl Inputs {
     /// The inputs of a case.
     ///
@@ -88,9 +104,7 @@ impl Inputs {
             first.retain(|&bits| position(bits, slots[0]).is_some_and(|at| (lo..=hi).contains(&at)));
             first.extend([lo, hi].map(|end| at_position(end, slots[0])));
         }
-        let count = |slot: Scalar| BigUint::from(1u8) << (if slot == Scalar::Bool { 1 } else { slot.width() });
-        let first_count = range.map_or_else(|| count(slots[0]), |(lo, hi)| BigUint::from((hi - lo + 1) as u128));
-        let possible = slots[1..].iter().fold(first_count, |product, &slot| product * count(slot));
+        let possible = possible(&slots, range);
         let width: usize =
             slots.iter().chain(&call.result_slots().collect::<Vec<_>>()).map(|s| s.width().div_ceil(32) as usize).sum();
         // A type's operands with undefined behaviour have a special value among them: NaN, for conversions to integers.

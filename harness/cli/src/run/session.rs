@@ -141,9 +141,10 @@ impl Cases for Work {
     }
 
     fn blank(&self, case: u32, status: Status, reason: String) -> Event {
-        let (case, seed) = (case as usize, self.options.seed);
+        let RunOptions { seed, ref range, .. } = self.options;
+        let case = case as usize;
         Event::CaseFinished(Box::new(match self.plan.cases.get(case) {
-            Some(planned) => assay_runner::blank(&planned.case, status, reason, seed),
+            Some(planned) => assay_runner::blank(&planned.case, status, reason, (seed, range.as_ref())),
             None => {
                 let program = &self.programs[case - self.plan.cases.len()];
                 assay_suite::blank(program, self.path.unwrap_or(RunPath::Native), status, reason, seed)
