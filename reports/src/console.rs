@@ -1,8 +1,11 @@
 //! The console: failing cases as they come, a table at the end, one clear line last.
 
 use crate::{
-    Expectations, Outcome, Progress, Standing, Tally, check, count, margin,
+    Expectations, Outcome, Progress, Standing, Tally, check, count,
+    ledger::Said,
+    margin,
     operands::{Slot, describe, slots, value},
+    quantity::share,
     reason_of, seconds,
     table::{self, Row, Rows, style},
 };
@@ -94,7 +97,9 @@ impl Console {
                 self.gone = true;
                 Ok(())
             }
-            other => other,
+            other => {
+                other.map_err(|error| io::Error::new(error.kind(), format!("cannot write to the console: {error}")))
+            }
         }
     }
 
@@ -165,7 +170,8 @@ impl Console {
             format!("{} {style}{status:?}{style:#}", count(cases))
         });
         let statuses = statuses.collect::<Vec<_>>().join(", ");
-        writeln!(out, "cases    {} of {}: {statuses}", count(tally.finished()), count(tally.planned()))?;
+        let colon = if statuses.is_empty() { "" } else { ": " };
+        writeln!(out, "cases    {} of {}{colon}{statuses}", count(tally.finished()), count(tally.planned()))?;
         writeln!(
             out,
             "results  {} checked from {} inputs; {} not checked, as nothing is required of them",
@@ -377,6 +383,9 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
             n => format!("  {} of {} inputs fail", count(n), count(case.inputs_tested)),
         };
     }
+    if let Some(path) = Said::of(None, &case.path, Some(case.status)).path {
+        line += &format!("  {path}");
+    }
     let (_, operands) = slots(&case.types);
     if let Some(worst) = &case.worst
         && let Some(value) = worst.margin
@@ -413,9 +422,9 @@ fn expand(out: &mut dyn Write, row: &Row) -> io::Result<()> {
         let classes = case.classes.iter().map(|c| format!("{} {}", count(c.count), c.class));
         let classes = classes.collect::<Vec<_>>().join(", ");
         if case.failing_inputs > 0 {
-            let share = 100.0 * case.failing_inputs as f64 / case.inputs_tested.max(1) as f64;
+            let share = share(case.failing_inputs, case.inputs_tested);
             let tested = count(case.inputs_tested);
-            writeln!(out, "      {} of {tested} inputs ({share:.2} %): {classes}", count(case.failing_inputs))?;
+            writeln!(out, "      {} of {tested} inputs ({share}): {classes}", count(case.failing_inputs))?;
         }
         if let Some(worst) = &case.worst {
             write_example(out, case, worst)?;

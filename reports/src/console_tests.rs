@@ -242,3 +242,12 @@ fn a_case_files_own_expectation_is_not_the_specifications() {
     }
     assert!(both.contains("does not permit") && !both.contains("case file expects"), "{both}");
 }
+
+#[test]
+fn what_is_not_native_names_its_path_and_nothing_is_counted_where_nothing_ended() {
+    let lowered = CaseResult { path: "lowered".to_owned(), ..case("tile.a", Status::Pass) };
+    let text = shown(&[lowered, case("p.b", Status::Pass)], true, false);
+    assert!(text.contains("tile.a  65,536 of 2^32 inputs  lowered  margin"), "{text}");
+    assert!(text.contains("p.b  65,536 of 2^32 inputs  margin"), "{text}");
+    assert!(shown(&[], false, true).contains("cases    0 of 1\n"));
+}

@@ -21,7 +21,7 @@ use crate::{
     expect::{Expectations, Judged, Standing, WaiversUsed},
     journal::{self, Journal, Sifted},
     junit,
-    ledger::Ledger,
+    ledger::{Ledger, Said},
     load::LoadError,
 };
 use assay_runner::{Event, Picture, Reporter};
@@ -280,10 +280,11 @@ impl Folder {
     }
 
     /// Takes in how a case came out.
-    fn add(&mut self, name: &str, judged: Judged, seconds: f64, reason: Option<&str>) -> io::Result<()> {
+    fn add(&mut self, name: &str, judged: Judged, seconds: f64, said: Said<'_>) -> io::Result<()> {
+        let Said { reason, path } = said;
         let both = reason.zip(judged.why.as_deref()).map(|(reason, why)| format!("{reason}; {why}"));
         let reason = both.as_deref().or(reason).or(judged.why.as_deref());
-        self.ledger.insert(name, judged.word, seconds, reason);
+        self.ledger.insert(name, judged.word, seconds, Said { reason, path });
         self.stand(name, judged)
     }
 
@@ -387,12 +388,22 @@ impl Reporter for Folder {
             Event::CaseFinished(case) => {
                 let judged = self.expectations.judge(case);
                 self.waivers.add(&self.expectations, case);
-                let added = self.add(&case.name, judged, case.times.wall, case.reason.as_deref());
+                let added = self.add(
+                    &case.name,
+                    judged,
+                    case.times.wall,
+                    Said::of(case.reason.as_deref(), &case.path, Some(case.status)),
+                );
                 added.and_then(|()| self.picture(&case.name, case.picture.as_deref())).and_then(|()| self.line(event))
             }
             Event::CheckFinished(check) => {
                 let judged = self.expectations.judge_check(check);
-                let added = self.add(&check.name, judged, check.times.wall, check.reason.as_deref());
+                let added = self.add(
+                    &check.name,
+                    judged,
+                    check.times.wall,
+                    Said { reason: check.reason.as_deref(), path: None },
+                );
                 added.and_then(|()| self.line(event))
             }
             Event::RunFinished { .. } => self.line(event).and_then(|()| self.finish()),

@@ -1,14 +1,15 @@
 //! `junit.xml`, as CI systems read it: a test suite for each suite of cases, a test case for each case.
 //!
 //! What is not a success against the lab's expectations is a failure, or an error where the case ended without a verdict;
-//! what was not run, and failures that are expected, are skipped and say why.
+//! what was not run, and failures that are expected, are skipped and say why. What ran on another path than the native one has that as
+//! the property `path`.
 //!
 //! `quick-junit` writes such files too, and would keep a million cases in memory for it. Here they are written as they come;
 //! the bytes are the same, which a test sees to.
 
 use crate::{
     deqp::{Did, Word},
-    ledger::Row,
+    ledger::{Row, Said},
     suite,
 };
 use quick_junit::XmlString;
@@ -129,14 +130,27 @@ fn case<W: Write>(writer: &mut Writer<W>, suite: &str, row: &Row<'_>) -> io::Res
     tag.push_attribute(("name", XmlString::new(row.name).as_str()));
     tag.push_attribute(("classname", XmlString::new(suite).as_str()));
     seconds(&mut tag, f64::from(row.seconds));
-    let Some(said) = Kind::of(row.word).tag() else { return writer.write_event(Event::Empty(tag)) };
-    writer.write_event(Event::Start(tag))?;
-    let mut status = BytesStart::new(said);
-    if let Some(reason) = row.reason {
-        status.push_attribute(("message", XmlString::new(reason).as_str()));
+    let (said, Said { reason, path }) = (Kind::of(row.word).tag(), row.said);
+    if said.is_none() && path.is_none() {
+        return writer.write_event(Event::Empty(tag));
     }
-    status.push_attribute(("type", row.word.to_string().as_str()));
-    writer.write_event(Event::Empty(status))?;
+    writer.write_event(Event::Start(tag))?;
+    if let Some(path) = path {
+        writer.write_event(Event::Start(BytesStart::new("properties")))?;
+        let mut property = BytesStart::new("property");
+        property.push_attribute(("name", "path"));
+        property.push_attribute(("value", XmlString::new(path).as_str()));
+        writer.write_event(Event::Empty(property))?;
+        writer.write_event(Event::End(BytesEnd::new("properties")))?;
+    }
+    if let Some(said) = said {
+        let mut status = BytesStart::new(said);
+        if let Some(reason) = reason {
+            status.push_attribute(("message", XmlString::new(reason).as_str()));
+        }
+        status.push_attribute(("type", row.word.to_string().as_str()));
+        writer.write_event(Event::Empty(status))?;
+    }
     writer.write_event(Event::End(BytesEnd::new("testcase")))
 }
 
@@ -176,9 +190,10 @@ mod tests {
             };
             if Kind::of(row.word) != Kind::Success {
                 status.set_type(row.word.to_string());
-                row.reason.map(|reason| status.set_message(reason));
+                row.said.reason.map(|reason| status.set_message(reason));
             }
             let mut case = TestCase::new(row.name, status);
+            row.said.path.map(|path| case.add_property(("path", path)));
             case.set_classname(suite(row.name));
             case.set_time(Duration::from_secs_f32(row.seconds));
             suites.entry(suite(row.name)).or_insert_with(|| TestSuite::new(suite(row.name))).add_test_case(case);
@@ -204,7 +219,7 @@ mod tests {
                 name: names[at * names.len() / (2 * WORDS.len())],
                 word: word.parse().unwrap(),
                 seconds: at as f32 / 3.0,
-                reason: reasons[at % 3],
+                said: Said { reason: reasons[at % 3], path: [None, Some("lowered")][at / 3 % 2] },
             });
         }
         assert_eq!(text(&rows), by_quick_junit(&rows));
@@ -214,7 +229,9 @@ mod tests {
     fn statuses_are_those_of_junit() {
         let names: Vec<String> = WORDS.iter().map(|word| format!("p.f32.{word}")).collect();
         let whys: Vec<String> = names.iter().map(|name| format!("<{name}> & \"why\"")).collect();
-        let row = |name, word: &str, reason| Row { name, word: word.parse().unwrap(), seconds: 1.5, reason };
+        let said = |reason| Said { reason, path: None };
+        let row =
+            |name, word: &str, reason| Row { name, word: word.parse().unwrap(), seconds: 1.5, said: said(reason) };
         let mut rows = vec![row("p.f16.better", "UnexpectedImprovement(Pass)", None)];
         rows.extend((0..WORDS.len()).map(|at| row(&names[at], WORDS[at], Some(&whys[at]))));
         let text = text(&rows);

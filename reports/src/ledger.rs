@@ -4,6 +4,7 @@ use crate::{
     deqp::{Did, Word, plain},
     names::{Index, Names, compare},
 };
+use assay_runner::Status;
 use std::{
     collections::{BTreeMap, HashMap},
     io::{self, Write},
@@ -14,8 +15,9 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Entry {
     word: Word,
-    /// Which of the reasons; 0 is none.
+    /// Which of the texts; 0 is none.
     reason: u32,
+    path: u32,
     seconds: f32,
 }
 
@@ -25,12 +27,31 @@ pub(crate) struct Row<'a> {
     pub(crate) name: &'a str,
     pub(crate) word: Word,
     pub(crate) seconds: f32,
-    /// Why it has its status.
-    pub(crate) reason: Option<&'a str>,
+    pub(crate) said: Said<'a>,
 }
 
+/// What is said of a case beside its status.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Said<'a> {
+    /// Why it has its status.
+    pub(crate) reason: Option<&'a str>,
+    /// How it ran, if not natively.
+    pub(crate) path: Option<&'a str>,
+}
+
+impl<'a> Said<'a> {
+    /// Of a case that ran like that, and did that.
+    pub(crate) fn of(reason: Option<&'a str>, path: &'a str, status: Option<Status>) -> Said<'a> {
+        let told = !["", NATIVE].contains(&path) && status.is_some_and(Status::is_checked);
+        Said { reason, path: told.then_some(path) }
+    }
+}
+
+/// The path that there is nothing to say of.
+const NATIVE: &str = "native";
+
 /// How the cases of a run came out, each once. A case that is planned takes a few bytes beside its name, which is there once
-/// for all who need it; reasons are kept once each.
+/// for all who need it; reasons and paths are kept once each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
     planned: Rc<Names>,
@@ -38,7 +59,7 @@ pub(crate) struct Ledger {
     entries: Vec<Option<Entry>>,
     /// Cases that nobody planned.
     others: BTreeMap<String, Entry>,
-    reasons: Vec<Rc<str>>,
+    texts: Vec<Rc<str>>,
     numbers: HashMap<Rc<str>, u32>,
 }
 
@@ -50,23 +71,24 @@ impl Ledger {
     }
 
     /// Takes in how a case came out.
-    pub(crate) fn insert(&mut self, name: &str, word: Word, seconds: f64, reason: Option<&str>) {
+    pub(crate) fn insert(&mut self, name: &str, word: Word, seconds: f64, said: Said<'_>) {
         match self.index.find(&self.planned, name) {
-            Some(at) => self.insert_planned(at, word, seconds, reason),
+            Some(at) => self.insert_planned(at, word, seconds, said),
             None => {
-                let entry = self.entry(word, seconds, reason);
+                let entry = self.entry(word, seconds, said);
                 self.others.insert(name.to_owned(), entry);
             }
         }
     }
 
     /// The same of a planned case, by its number.
-    pub(crate) fn insert_planned(&mut self, at: usize, word: Word, seconds: f64, reason: Option<&str>) {
-        self.entries[at] = Some(self.entry(word, seconds, reason));
+    pub(crate) fn insert_planned(&mut self, at: usize, word: Word, seconds: f64, said: Said<'_>) {
+        self.entries[at] = Some(self.entry(word, seconds, said));
     }
 
-    fn entry(&mut self, word: Word, seconds: f64, reason: Option<&str>) -> Entry {
-        Entry { word, reason: reason.map_or(0, |reason| self.number(reason)), seconds: seconds as f32 }
+    fn entry(&mut self, word: Word, seconds: f64, said: Said<'_>) -> Entry {
+        let [reason, path] = [said.reason, said.path].map(|text| text.map_or(0, |text| self.number(text)));
+        Entry { word, reason, path, seconds: seconds as f32 }
     }
 
     /// Takes in a case that was not run, unless it is there; whether it was not.
@@ -76,7 +98,7 @@ impl Ledger {
             None => self.others.contains_key(name),
         };
         if !there {
-            self.insert(name, word, 0.0, Some(reason));
+            self.insert(name, word, 0.0, Said { reason: Some(reason), path: None });
         }
         !there
     }
@@ -86,14 +108,14 @@ impl Ledger {
         self.entries.iter().enumerate().filter(|(_, entry)| entry.is_none()).map(|(at, _)| at).collect()
     }
 
-    fn number(&mut self, reason: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(reason) {
+    fn number(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
             return number;
         }
-        let reason: Rc<str> = reason.into();
-        self.reasons.push(Rc::clone(&reason));
-        let number = u32::try_from(self.reasons.len()).unwrap_or(0);
-        self.numbers.insert(reason, number);
+        let text: Rc<str> = text.into();
+        self.texts.push(Rc::clone(&text));
+        let number = u32::try_from(self.texts.len()).unwrap_or(0);
+        self.numbers.insert(text, number);
         number
     }
 
@@ -109,9 +131,10 @@ impl Ledger {
             (None, Some(_)) => others.next(),
             (Some(_) | None, _) => planned.next(),
         };
-        std::iter::from_fn(next).map(|(name, Entry { word, reason, seconds })| {
-            let reason = (reason as usize).checked_sub(1).and_then(|at| self.reasons.get(at));
-            Row { name, word, seconds, reason: reason.map(|reason| &**reason) }
+        std::iter::from_fn(next).map(|(name, Entry { word, reason, path, seconds })| {
+            let text =
+                |number: u32| (number as usize).checked_sub(1).and_then(|at| self.texts.get(at)).map(|text| &**text);
+            Row { name, word, seconds, said: Said { reason: text(reason), path: text(path) } }
         })
     }
 
@@ -137,7 +160,6 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_runner::Status;
 
     fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
         let mut bytes = Vec::new();
@@ -159,9 +181,9 @@ mod tests {
             ("p.f", Status::Undetermined),
             ("p.g", Status::InternalError),
         ] {
-            ledger.insert(name, Word::Did(Did::of(status)), 1.5, Some("why"));
+            ledger.insert(name, Word::Did(Did::of(status)), 1.5, Said::of(Some("why"), "lowered", Some(status)));
         }
-        ledger.insert("p.h", Word::ExpectedFail, 0.25, None);
+        ledger.insert("p.h", Word::ExpectedFail, 0.25, Said::default());
         assert_eq!(ledger.missing().into_iter().map(|at| ledger.planned.get(at)).collect::<Vec<_>>(), ["p.i"]);
         assert!(ledger.without_result("p.i", Word::Missing, "none"));
         assert!(!ledger.without_result("p.h", Word::Missing, "none"));
@@ -172,9 +194,12 @@ mod tests {
              p.h,ExpectedFail,0.25\np.i,Missing,0\np.z,Pass,1.5\n"
         );
         assert_eq!(text(|out| ledger.write_failures(out)), "p.a,Fail\np.d,Crash\np.e,Timeout\np.g,Fail\np.i,Missing\n");
-        let reasons: Vec<Option<&str>> = ledger.rows().map(|row| row.reason).collect();
+        // What was not checked ran in no way.
+        let paths: Vec<Option<&str>> = ledger.rows().map(|row| row.said.path).collect();
+        assert_eq!(paths[..4], [Some("lowered"), None, Some("lowered"), Some("lowered")]);
+        let reasons: Vec<Option<&str>> = ledger.rows().map(|row| row.said.reason).collect();
         assert_eq!((reasons[0], reasons[7], reasons[8]), (Some("why"), None, Some("none")));
-        ledger.insert("a,b\nc", Word::Did(Did::Pass), 0.0, None);
+        ledger.insert("a,b\nc", Word::Did(Did::Pass), 0.0, Said::default());
         assert!(text(|out| ledger.write_results(out)).starts_with("a_b_c,Pass,0\n"));
     }
 }

@@ -9,7 +9,7 @@ use crate::{
         self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
     },
     journal, junit,
-    ledger::Ledger,
+    ledger::{Ledger, Said},
     load::{LoadError, Opened},
 };
 use assay_case::Partition;
@@ -97,6 +97,8 @@ struct Entry {
     word: Word,
     seconds: f64,
     reason: Option<String>,
+    /// How it ran, if not natively.
+    path: Option<String>,
 }
 
 /// Joins result folders into a new one. With `partial`, some may be missing.
@@ -224,6 +226,7 @@ fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
             length: line.text.len(),
             word: word(line.brief.ended()),
             seconds: line.brief.times.wall,
+            path: Said::of(None, &line.brief.path, line.brief.ended()).path.map(str::to_owned),
             reason: line.brief.reason.map(|reason| reason.into_owned()),
             name: line.brief.name.into_owned(),
         })?);
@@ -368,7 +371,7 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
     // What is left out is left out of every part, and each says so.
     standings.dedup();
     let mut ledger = Ledger::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
-    for (at, Entry { name, word, seconds, reason, .. }) in entries.iter().enumerate() {
+    for (at, Entry { name, word, seconds, reason, path, .. }) in entries.iter().enumerate() {
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
         let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(*word);
         let why = standing.and_then(|line| line.why.clone());
@@ -376,7 +379,8 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
             (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
             (reason, why) => reason.or(why),
         };
-        ledger.insert_planned(at, word, *seconds, reason.as_deref());
+        let said = Said { reason: reason.as_deref(), path: path.as_deref() };
+        ledger.insert_planned(at, word, *seconds, said);
     }
     // Cases without a result have rows, too.
     let names = entries.iter().map(|entry| &entry.name);

@@ -16,6 +16,16 @@ pub fn count(value: impl fmt::Display) -> String {
     text
 }
 
+/// A share of something: `12.50 %`. What is not none never reads as none, nor what is not all as all.
+pub(crate) fn share(part: u64, of: u64) -> String {
+    let percent = 100.0 * part as f64 / of.max(1) as f64;
+    match format!("{percent:.2}").as_str() {
+        "0.00" if part > 0 => "<0.01 %".to_owned(),
+        "100.00" if part < of => ">99.99 %".to_owned(),
+        text => format!("{text} %"),
+    }
+}
+
 /// Error over bound, to three digits: `0.873`, `12.4`, `2.1e-5`, `inf`. Never rounded to the limit from either side: what is
 /// over it must not read 1.00, nor what is under it.
 pub fn margin(value: f64) -> String {
@@ -119,6 +129,12 @@ mod tests {
         assert_eq!(margin(1_234.5), "1234");
         assert_eq!(margin(3.4e38), "3.4e38");
         assert_eq!(margin(f64::INFINITY), "inf");
+    }
+
+    #[test]
+    fn a_share_never_rounds_onto_none_or_all() {
+        let shown = [(0, 5), (1, 1 << 32), (1, 8), (99_999, 100_000), (7, 7)].map(|(part, of)| share(part, of));
+        assert_eq!(shown, ["0.00 %", "<0.01 %", "12.50 %", ">99.99 %", "100.00 %"]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ struct Form<'a> {
     types: &'a [String],
     modes: &'a [String],
     sources: &'a [String],
+    paths: &'a [String],
     reasons: &'a [String],
     cases: Columns<'a>,
     /// By the places of their cases in the columns.
@@ -83,7 +84,7 @@ impl Serialize for Columns<'_> {
         use serde::ser::SerializeStruct;
         let Page { rows, order, .. } = self.0;
         let row = |at: usize| -> &Row { &rows.rows[at] };
-        let mut columns = serializer.serialize_struct("Columns", 14)?;
+        let mut columns = serializer.serialize_struct("Columns", 15)?;
         columns.serialize_field("run", &Column(order, |at| row(at).run))?;
         columns.serialize_field("suite", &Column(order, |at| row(at).suite))?;
         columns.serialize_field("name", &Column(order, |at| rows.names.get(at)))?;
@@ -93,6 +94,7 @@ impl Serialize for Columns<'_> {
         columns.serialize_field("types", &Column(order, |at| row(at).types))?;
         columns.serialize_field("modes", &Column(order, |at| row(at).modes))?;
         columns.serialize_field("source", &Column(order, |at| row(at).source))?;
+        columns.serialize_field("path", &Column(order, |at| row(at).path))?;
         columns.serialize_field("inputs", &Column(order, |at| row(at).inputs))?;
         columns.serialize_field("failing", &Column(order, |at| row(at).failing))?;
         columns.serialize_field("margin", &Column(order, |at| Margin(row(at).margin.map(short))))?;
@@ -159,6 +161,7 @@ impl Serialize for Page {
             types: &rows.types.list,
             modes: &rows.modes.list,
             sources: &rows.sources.list,
+            paths: &rows.paths.list,
             reasons: &rows.reasons.list,
             cases: Columns(self),
             details: places.filter_map(|(place, row)| Some((place, details.get(row)?))).collect(),

@@ -213,7 +213,7 @@ function content(i) {
     ['why', cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]],
     ['lists', more && more.why], ['device', run.device + ', ' + run.driver],
     ['instruction', data.instructions[cases.instruction[i]] + '  ' + data.types[cases.types[i]]],
-    ['modes', data.modes[cases.modes[i]]], ['rule', more && more.rule], ['clause', more && more.clause],
+    ['path', ['NotSupported', 'Undetermined'].includes(statusOf(i)) ? '' : data.paths[cases.path[i]]], ['modes', data.modes[cases.modes[i]]], ['rule', more && more.rule], ['clause', more && more.clause],
     ['inputs', group(cases.inputs[i]) + (more && more.coverage ? ' (' + more.coverage + ')' : '')],
     ['failing inputs', cases.failing[i] ? group(cases.failing[i]) : ''], ['greatest margin', margin(cases.margin[i])],
     ['run again', el('code', {}, 'assay run ' + cases.name[i] + run.again)]])];
