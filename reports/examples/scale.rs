@@ -104,6 +104,7 @@ fn case(i: usize, more: f64) -> CaseResult {
     let example = Example {
         operands: vec!["0x3f9d70a4".to_owned(), "0x40161f7c".to_owned()],
         slot: 0,
+        scalar: None,
         got: "0x40161f99".to_owned(),
         permitted: vec![["0x40161f70".to_owned(), "0x40161f7c".to_owned()]],
         margin: Some(margin),

@@ -4,7 +4,7 @@ use crate::{
     Expectations, Outcome, Progress, Standing, Tally, check, count,
     ledger::Said,
     margin,
-    operands::{Slot, describe, slots, value},
+    operands::{describe, result_slot, slots, value},
     quantity::share,
     reason_of, seconds,
     table::{self, Row, Rows, style},
@@ -438,7 +438,7 @@ fn expand(out: &mut dyn Write, row: &Row) -> io::Result<()> {
 
 fn write_example(out: &mut dyn Write, case: &CaseResult, worst: &Example) -> io::Result<()> {
     let (results, operands) = slots(&case.types);
-    let slot = results.get(worst.slot).copied().unwrap_or(Slot::Plain);
+    let slot = result_slot(worst, &case.types);
     let whole = |text: &str| value(slot, text);
     let place = if results.len() > 1 { format!(", component {}", worst.slot) } else { String::new() };
     writeln!(out, "      worst at {}{place}", describe(&worst.operands, &operands))?;

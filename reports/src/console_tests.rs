@@ -251,3 +251,12 @@ fn what_is_not_native_names_its_path_and_nothing_is_counted_where_nothing_ended(
     assert!(text.contains("p.b  65,536 of 2^32 inputs  margin"), "{text}");
     assert!(shown(&[], false, true).contains("cases    0 of 1\n"));
 }
+
+/// Elements of a program have their own types, whatever the case says of its own.
+#[test]
+fn floats_of_a_program_are_shown_as_numbers() {
+    let mut one = CaseResult { types: "64 invocations".to_owned(), ..case("compute.a", Status::Fail) };
+    one.worst.as_mut().unwrap().scalar = Some("f32".to_owned());
+    let text = shown(&[one], false, false);
+    assert!(text.contains("got       0x40161f99 = 2.3456"), "{text}");
+}

@@ -1,6 +1,7 @@
 //! What bits mean: the types of a case, and its operands and results in numbers.
 
 use assay_float::Format;
+use assay_runner::Example;
 
 /// The type of one scalar among the operands or results of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,15 @@ impl Slot {
             Slot::Float(_) | Slot::Signed(_) | Slot::Plain => None,
         }
     }
+}
+
+/// The type of a result of a case of those types: of a program, the element's own.
+pub(crate) fn result_slot(example: &Example, types: &str) -> Slot {
+    match &example.scalar {
+        Some(scalar) => slots(scalar).0.first().copied(),
+        None => slots(types).0.get(example.slot).copied(),
+    }
+    .unwrap_or(Slot::Plain)
 }
 
 /// The scalars of the results and of the operands of a case, from its types: `vec2<f32> <- vec2<f32>, f32`.
@@ -117,6 +127,16 @@ mod tests {
         let (results, operands) = slots("mat2x3<f32> <- vec2<f16>, i32");
         assert_eq!(results, [Slot::Float(F32); 6]);
         assert_eq!(operands, [Slot::Float(F16), Slot::Float(F16), Slot::Signed(32)]);
+    }
+
+    /// A program's types are those of its case, which need not be those of each element.
+    #[test]
+    fn an_element_of_a_program_has_a_type_of_its_own() {
+        let case = crate::testing::case("p.a", assay_runner::Status::Fail);
+        let mut example = case.worst.unwrap();
+        assert_eq!(result_slot(&example, "u32 <- f32"), Slot::Plain);
+        example.scalar = Some("f16".to_owned());
+        assert_eq!(result_slot(&example, "u32 <- f32"), Slot::Float(F16));
     }
 
     #[test]

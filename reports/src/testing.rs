@@ -44,6 +44,7 @@ fn example(operand: &str, got: &str, margin: f64) -> Example {
     Example {
         operands: vec![operand.to_owned()],
         slot: 0,
+        scalar: None,
         got: got.to_owned(),
         permitted: vec![["0x40161f70".to_owned(), "0x40161f7c".to_owned()]],
         margin: Some(margin),
@@ -153,6 +154,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
             class: "FewUlp".into(),
             by: "specification".into(),
         }],
+        classes: Vec::new(),
         undetermined: vec![Undetermined { cause: "a race".into(), place: "a.wgsl:3:1".into(), elements: 3 }],
         blamed: Vec::new(),
         derivation: Vec::new(),

@@ -1,7 +1,7 @@
 //! Waivers: failures that a lab knows of and tolerates for a while, each with its reason, its issue and its end.
 
 use assay_case::Filter;
-use assay_runner::{CaseResult, DeviceInfo, Status};
+use assay_runner::{CaseResult, DeviceInfo, Status, class};
 use jiff::civil::Date;
 use serde::Deserialize;
 use std::{
@@ -186,6 +186,12 @@ impl Waivers {
                 let valid = "Fail, Crash, Timeout, DeviceLost or InternalError";
                 return Err(form(format!("waiver {number}: {status:?} is no failure; expected {valid}")));
             }
+            for name in &entry.classes {
+                let unknown = |near: Vec<String>| {
+                    form(format!("waiver {number}: there is no class `{name}`; the nearest are {}", near.join(", ")))
+                };
+                class::known(name).map_err(unknown)?;
+            }
             let date = entry.expires.date.filter(|_| entry.expires.time.is_none());
             let date = date.and_then(|d| Date::new(d.year as i16, d.month as i8, d.day as i8).ok());
             let Some(expires) = date else {
@@ -320,6 +326,7 @@ mod tests {
             (ONE.replace("issue = \"I1\"\n", ""), "missing field `issue`"),
             (format!("{ONE}status = \"Failed\"\n"), "unknown variant `Failed`"),
             (format!("{ONE}status = \"Pass\"\n"), "waiver 1: Pass is no failure; expected Fail, Crash"),
+            (ONE.replace("FewUlp", "FewUlps"), "waiver 1: there is no class `FewUlps`; the nearest are FewUlp"),
             (format!("{ONE}device = {{ vendor = 1 }}\n"), "unknown field `vendor`"),
             ("[[waver]]\n".to_owned(), "unknown field `waver`"),
             ("[[waiver]\n".to_owned(), "line 1: "),

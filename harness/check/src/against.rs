@@ -13,7 +13,7 @@ use crate::{CheckError, Descriptor};
 use assay_float::RankRange;
 use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Outcome, Slot};
 use assay_precision::Scalar;
-use assay_runner::{CheckResult, Mismatch, Status, Undetermined};
+use assay_runner::{CheckResult, Mismatch, Status, Undetermined, class};
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Section};
 use assay_spirv::tables::Op;
@@ -182,11 +182,11 @@ impl Between<'_> {
             };
             result.elements_checked += 1;
             let (class, count) = match status {
-                Status::Fail => ("Changed", &mut result.elements_failing),
-                _ => ("Wider", &mut result.elements_warning),
+                Status::Fail => (class::CHANGED, &mut result.elements_failing),
+                _ => (class::WIDER, &mut result.elements_warning),
             };
             *count += 1;
-            keep(&mut result.mismatches, status, || Mismatch {
+            keep(&mut result.mismatches, &mut result.classes, (status, class), || Mismatch {
                 status,
                 round,
                 buffer: descriptor.label(),

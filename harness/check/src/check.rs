@@ -489,6 +489,7 @@ impl<'a> Check<'a> {
         result.elements_failing = sum.failing;
         result.elements_warning = sum.warning;
         result.mismatches = sum.mismatches;
+        result.classes = sum.classes;
         result.undetermined =
             causes.into_iter().map(|((cause, place), elements)| Undetermined { cause, place, elements }).collect();
         (result.status, result.reason) = status(&result, trouble);
@@ -542,6 +543,7 @@ impl<'a> Check<'a> {
             elements_failing: 0,
             elements_warning: 0,
             mismatches: Vec::new(),
+            classes: Vec::new(),
             undetermined: Vec::new(),
             blamed: Vec::new(),
             derivation: Vec::new(),

@@ -7,7 +7,7 @@ use crate::{BindingName, CheckError, Expectation};
 use assay_case::position;
 use assay_oracle::{Dispatch, Slot};
 use assay_precision::Scalar;
-use assay_runner::{Mismatch, Status};
+use assay_runner::{Mismatch, Status, class};
 use std::collections::BTreeMap;
 
 /// An element that there is, and what is expected of it.
@@ -71,7 +71,7 @@ impl Expected {
             return;
         }
         result.failing += 1;
-        keep(&mut result.mismatches, Status::Fail, || Mismatch {
+        keep(&mut result.mismatches, &mut result.classes, (Status::Fail, class::EXPECTATION), || Mismatch {
             status: Status::Fail,
             round,
             buffer: self.label.clone(),
@@ -82,7 +82,7 @@ impl Expected {
             before: hex(element.scalar, data_of(dispatch, *slot).and_then(|data| element.read(data)).unwrap_or(0)),
             got: hex(element.scalar, bits),
             permitted: vec![value.ends(element.scalar)],
-            class: "Expectation".into(),
+            class: class::EXPECTATION.into(),
             by: "case".into(),
         });
     }

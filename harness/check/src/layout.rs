@@ -3,7 +3,7 @@
 use crate::setup::Descriptor;
 use crate::verdict::Comparison;
 use assay_oracle::{Layout, Memory, Seat};
-use assay_runner::{Mismatch, Status};
+use assay_runner::{Mismatch, Status, class};
 
 /// Bytes of the record of an invocation: `SubgroupId`, `SubgroupLocalInvocationId`, `SubgroupSize`, a word each.
 const RECORD: usize = 12;
@@ -68,8 +68,8 @@ pub(crate) fn impossible(what: &str, records: Option<&Descriptor>, round: u32) -
         before: String::new(),
         got: what.to_owned(),
         permitted: Vec::new(),
-        class: "ImpossibleLayout".into(),
+        class: class::IMPOSSIBLE_LAYOUT.into(),
         by: Mismatch::SPECIFICATION.into(),
     };
-    Comparison { checked: 1, failing: 1, mismatches: vec![mismatch], ..Comparison::default() }
+    Comparison::of_wrong(mismatch)
 }

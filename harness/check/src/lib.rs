@@ -48,4 +48,4 @@ pub use subject::{Subject, Wgsl, capabilities_but, compile_wgsl, with_overrides}
 pub use texels::Texels;
 pub use trace::{Reading, Recorded, TraceError, Traced, Writer, instrument};
 pub use translation::{load_translation, options_of_translation};
-pub use verdict::{Comparison, KEPT};
+pub use verdict::Comparison;

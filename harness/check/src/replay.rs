@@ -10,7 +10,7 @@ use crate::trace::{Recorded, Traced, instrument};
 use crate::verdict::{Comparison, class, compare, hex, ranges};
 use assay_oracle::{Disorder, Dispatch, Expected, Given, Outcome, Place, Slot, Standing};
 use assay_precision::Scalar;
-use assay_runner::{Mismatch, Status};
+use assay_runner::{Mismatch, Status, class};
 use assay_spirv::module::Index;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -126,8 +126,8 @@ impl Check<'_> {
         let got = format!("{count} atomics that no order explains, at {place}: {told}{more}");
         let scalar = Scalar::Int { width, signed: false };
         let before = hex(scalar, first);
-        let class = "ImpossibleOrder".into();
-        one(Mismatch { round, before, got, class, ..self.of_atomic(slot, offset, scalar) })
+        let class = class::IMPOSSIBLE_ORDER.into();
+        Comparison::of_wrong(Mismatch { round, before, got, class, ..self.of_atomic(slot, offset, scalar) })
     }
 
     /// What an atomic was given and should not have been, as what a comparison came to.
@@ -142,7 +142,7 @@ impl Check<'_> {
         let status = if standing == Standing::Lenient { Status::QualityWarning } else { Status::Fail };
         let (before, got, permitted) = (hex(scalar, found), hex(scalar, bits), ranges(scalar, expected));
         let (invocation, class) = (Some(invocation), class(expected, bits));
-        one(Mismatch { status, round, element, before, got, permitted, class, invocation, ..of })
+        Comparison::of_wrong(Mismatch { status, round, element, before, got, permitted, class, invocation, ..of })
     }
 
     /// A failure at the place that atomics access.
@@ -163,12 +163,6 @@ impl Check<'_> {
             by: Mismatch::SPECIFICATION.into(),
         }
     }
-}
-
-/// A comparison of one thing, which is wrong.
-fn one(mismatch: Mismatch) -> Comparison {
-    let failing = u64::from(mismatch.status == Status::Fail);
-    Comparison { checked: 1, failing, warning: 1 - failing, mismatches: vec![mismatch], ..Comparison::default() }
 }
 
 /// The path to the element at an offset.

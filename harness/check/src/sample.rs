@@ -155,6 +155,7 @@ pub(crate) fn open(found: &mut Comparison) -> u64 {
     found.checked -= elements;
     (found.failing, found.warning) = (0, 0);
     found.mismatches.clear();
+    found.classes.clear();
     elements
 }
 

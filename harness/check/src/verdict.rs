@@ -4,11 +4,14 @@ use crate::elements::{Element, path_text, read_bits};
 use crate::setup::Descriptor;
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
 use assay_precision::{FailureClass, Scalar};
-use assay_runner::{Mismatch, Status};
+use assay_runner::{ClassCount, Mismatch, Status, class};
 use std::collections::BTreeMap;
 
-/// Mismatches that are kept; more are counted only.
-pub const KEPT: usize = 64;
+/// Mismatches that are kept; more are counted only, by class.
+const KEPT: usize = 64;
+
+/// Examples of a class that are kept.
+const EXAMPLES: usize = 8;
 
 /// What a comparison came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,9 +28,20 @@ pub struct Comparison {
     pub undetermined: BTreeMap<Option<u32>, u64>,
     /// The first that are wrong: those outside every reading before those that a lenient one permits.
     pub mismatches: Vec<Mismatch>,
+    /// All that are wrong, by class, with the first of each; in the same order.
+    pub classes: Vec<ClassCount>,
 }
 
 impl Comparison {
+    /// A comparison of one thing, which is wrong.
+    pub(crate) fn of_wrong(mismatch: Mismatch) -> Comparison {
+        let failing = u64::from(mismatch.status == Status::Fail);
+        let mut one = Comparison { checked: 1, failing, warning: 1 - failing, ..Comparison::default() };
+        let (status, class) = (mismatch.status, mismatch.class.clone());
+        keep(&mut one.mismatches, &mut one.classes, (status, &class), || mismatch);
+        one
+    }
+
     /// Elements of which nothing can be said.
     pub(crate) fn open(&self) -> u64 {
         self.undetermined.values().sum()
@@ -40,22 +54,65 @@ impl Comparison {
         self.failing += other.failing;
         self.warning += other.warning;
         for mismatch in other.mismatches {
-            keep(&mut self.mismatches, mismatch.status, || mismatch);
+            if let Some(at) = room(&self.mismatches, mismatch.status) {
+                insert(&mut self.mismatches, at, mismatch);
+            }
+        }
+        for theirs in other.classes {
+            let ours = of_class(&mut self.classes, (theirs.status, &theirs.class));
+            ours.count += theirs.count;
+            ours.examples.extend(theirs.examples);
+            ours.examples.truncate(EXAMPLES);
         }
     }
 }
 
-/// Adds a mismatch of a status to those that are kept, if there is room for it: what fails comes first, and drives out what only a
+/// Counts a mismatch of a status and class, and keeps it if there is room for it: what fails comes first, and drives out what only a
 /// lenient reading permits.
-pub(crate) fn keep(kept: &mut Vec<Mismatch>, status: Status, mismatch: impl FnOnce() -> Mismatch) {
+pub(crate) fn keep(
+    kept: &mut Vec<Mismatch>,
+    classes: &mut Vec<ClassCount>,
+    (status, class): (Status, &str),
+    mismatch: impl FnOnce() -> Mismatch,
+) {
+    let of = of_class(classes, (status, class));
+    of.count += 1;
+    let is_example = of.examples.len() < EXAMPLES;
+    let room = room(kept, status);
+    if !is_example && room.is_none() {
+        return;
+    }
+    let mismatch = mismatch();
+    if is_example {
+        of.examples.push(mismatch.example());
+    }
+    if let Some(at) = room {
+        insert(kept, at, mismatch);
+    }
+}
+
+/// Where a mismatch of a status comes among those that are kept, if it is to be kept.
+fn room(kept: &[Mismatch], status: Status) -> Option<usize> {
     let at = match status {
         Status::Fail => kept.partition_point(|kept| kept.status == Status::Fail),
         _ => kept.len(),
     };
-    if at < KEPT {
-        kept.insert(at, mismatch());
-        kept.truncate(KEPT);
+    (at < KEPT).then_some(at)
+}
+
+fn insert(kept: &mut Vec<Mismatch>, at: usize, mismatch: Mismatch) {
+    kept.insert(at, mismatch);
+    kept.truncate(KEPT);
+}
+
+/// The count of a class, which is made if there is none yet: failures before warnings, then by name.
+fn of_class<'a>(classes: &'a mut Vec<ClassCount>, (status, class): (Status, &str)) -> &'a mut ClassCount {
+    let key = |status: Status| status != Status::Fail;
+    let at = classes.partition_point(|of| (key(of.status), of.class.as_str()) < (key(status), class));
+    if classes.get(at).is_none_or(|of| (of.status, of.class.as_str()) != (status, class)) {
+        classes.insert(at, ClassCount { status, class: class.to_owned(), count: 0, examples: Vec::new() });
     }
+    &mut classes[at]
 }
 
 /// What is permitted for an element: by its cell, or exactly what memory holds.
@@ -192,22 +249,21 @@ impl Compared<'_> {
                 }
             };
             result.checked += 1;
-            keep(&mut result.mismatches, status, || {
-                let old = piece.read(self.before).unwrap_or(0);
-                Mismatch {
-                    status,
-                    round: self.round,
-                    buffer: self.descriptor.label(),
-                    element: name(),
-                    offset: piece.offset,
-                    scalar: piece.scalar.to_string(),
-                    invocation: None,
-                    before: hex(piece.scalar, old),
-                    got: hex(piece.scalar, bits),
-                    permitted: ranges(piece.scalar, &permitted.expected),
-                    class: if bits == old { "Unwritten".into() } else { class(&permitted.expected, bits) },
-                    by: Mismatch::SPECIFICATION.into(),
-                }
+            let old = piece.read(self.before).unwrap_or(0);
+            let class = if bits == old { class::UNWRITTEN.into() } else { class(&permitted.expected, bits) };
+            keep(&mut result.mismatches, &mut result.classes, (status, &class), || Mismatch {
+                status,
+                round: self.round,
+                buffer: self.descriptor.label(),
+                element: name(),
+                offset: piece.offset,
+                scalar: piece.scalar.to_string(),
+                invocation: None,
+                before: hex(piece.scalar, old),
+                got: hex(piece.scalar, bits),
+                permitted: ranges(piece.scalar, &permitted.expected),
+                class: class.clone(),
+                by: Mismatch::SPECIFICATION.into(),
             });
         }
     }
@@ -315,12 +371,36 @@ mod tests {
             let mut one = Comparison::default();
             for offset in 0..2 * KEPT as u64 {
                 let status = if offset % 100 == 99 { Status::Fail } else { Status::QualityWarning };
-                keep(&mut one.mismatches, status, || mismatch(status, round, offset));
+                keep(&mut one.mismatches, &mut one.classes, (status, "Wild"), || mismatch(status, round, offset));
             }
             sum.add(one);
         }
         let kept: Vec<_> = sum.mismatches.iter().map(|m| (m.status, m.round, m.offset)).collect();
         assert_eq!((kept.len(), kept[0], kept[1]), (KEPT, (Status::Fail, 0, 99), (Status::Fail, 1, 99)));
         assert_eq!((kept[2], kept[KEPT - 1].2), ((Status::QualityWarning, 0, 0), KEPT as u64 - 3));
+    }
+
+    /// Also of what comes after all that is kept.
+    #[test]
+    fn classes_are_counted_in_full_and_have_examples() {
+        let mut sum = Comparison::default();
+        for round in 0..2 {
+            let mut one = Comparison::default();
+            for offset in 0..3 * KEPT as u64 {
+                let (status, class) = match offset {
+                    100 => (Status::QualityWarning, "FewUlp"),
+                    101..106 => (Status::Fail, "Nan"),
+                    _ => (Status::Fail, "Wild"),
+                };
+                keep(&mut one.mismatches, &mut one.classes, (status, class), || mismatch(status, round, offset));
+            }
+            sum.add(one);
+        }
+        let found: Vec<_> =
+            sum.classes.iter().map(|c| (c.status, c.class.as_str(), c.count, c.examples.len())).collect();
+        let wild = (Status::Fail, "Wild", 2 * (3 * KEPT as u64 - 6), EXAMPLES);
+        assert_eq!(found, [(Status::Fail, "Nan", 10, EXAMPLES), wild, (Status::QualityWarning, "FewUlp", 2, 2)]);
+        assert!(sum.classes[0].examples[0].operands[0].contains("at byte 101"), "{:?}", sum.classes[0].examples[0]);
+        assert_eq!(sum.mismatches.len(), KEPT);
     }
 }

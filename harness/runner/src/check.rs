@@ -1,6 +1,6 @@
 //! What a check of a user's shader came to: part of the schema of `results.jsonl`.
 
-use crate::{Picture, Repeat, Status, Times};
+use crate::{ClassCount, Example, Picture, Repeat, Status, Times};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,9 @@ pub struct CheckResult {
     pub elements_warning: u64,
     /// The first of those, what fails before what only warns; each by round, buffer and place.
     pub mismatches: Vec<Mismatch>,
+    /// All elements that fail or warn, by class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassCount>,
     /// Why elements were not determined.
     pub undetermined: Vec<Undetermined>,
     /// The instructions that a trace found wrong, given the device's own operands; earliest first.
@@ -108,6 +111,25 @@ impl Mismatch {
     /// Whether the specification does not permit the element; else it is what the case file does not expect.
     pub fn is_against_the_specification(&self) -> bool {
         self.by == Mismatch::SPECIFICATION
+    }
+
+    /// Where it is: buffer, element and byte.
+    pub fn place(&self) -> String {
+        let Mismatch { buffer, element, offset, .. } = self;
+        format!("{buffer} {element} at byte {offset}")
+    }
+
+    /// As an example of its class, but for how it is run again.
+    pub fn example(&self) -> Example {
+        Example {
+            operands: vec![format!("{}, {} before", self.place(), self.before)],
+            slot: 0,
+            scalar: Some(self.scalar.clone()),
+            got: self.got.clone(),
+            permitted: self.permitted.clone(),
+            margin: None,
+            explain: String::new(),
+        }
     }
 }
 

@@ -44,6 +44,9 @@ pub struct Example {
     pub operands: Vec<String>,
     /// The result slot.
     pub slot: usize,
+    /// Of a program, the type of the element: `f32`. Else the case's types say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scalar: Option<String>,
     /// What the device returned.
     pub got: String,
     /// What is permitted: ranges of bit patterns, lowest value first.
@@ -52,7 +55,7 @@ pub struct Example {
     #[serde(with = "margin")]
     #[schemars(with = "Option<margin::Json>")]
     pub margin: Option<f64>,
-    /// The command that derives the permitted set; of a program, the one that runs it alone.
+    /// The command that derives the permitted set; of a program, the one that runs it alone; of a check, empty.
     pub explain: String,
 }
 
@@ -505,6 +508,7 @@ mod tests {
             let example = Example {
                 operands: vec!["0x00000000".to_owned()],
                 slot: 0,
+                scalar: None,
                 got: "0x00000001".to_owned(),
                 permitted: Vec::new(),
                 margin,

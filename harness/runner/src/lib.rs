@@ -6,6 +6,7 @@
 
 mod again;
 mod check;
+pub mod class;
 mod event;
 mod executor;
 mod panic;

@@ -188,6 +188,7 @@ fn example(case: &Case, reference: &Reference, sample: &Sample) -> Example {
         explain: explain(case, &operands, &got),
         operands,
         slot: sample.slot,
+        scalar: None,
         got,
         permitted: ranges,
         margin: sample.margin,

@@ -1,16 +1,9 @@
 //! From what a check of a program came to, to the result of its case.
 
 use crate::{Case, RunPath};
-use assay_check::KEPT;
+use assay_float::Format;
 use assay_oracle::CauseKind;
-use assay_runner::{CaseResult, CheckResult, ClassCount, Example, Mismatch, Status};
-use std::collections::BTreeMap;
-
-/// Examples of a class that are kept.
-const EXAMPLES: usize = 8;
-
-/// The class of wrong elements that are counted and not kept.
-const MORE: &str = "More";
+use assay_runner::{CaseResult, CheckResult, Mismatch, Status};
 
 /// The result of a case of which nothing was run.
 pub fn blank(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
@@ -29,7 +22,6 @@ pub fn blank(case: &Case, path: RunPath, status: Status, reason: String, seed: u
 /// The result of a case whose program was checked.
 pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResult {
     let (status, reason) = status(&check);
-    let classes = classes(&check);
     CaseResult {
         reason,
         inputs_tested: check.elements_checked,
@@ -42,8 +34,8 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
         warning_inputs: check.elements_warning,
         scalars_checked: check.elements_checked,
         scalars_unchecked: check.elements_undetermined,
-        worst: classes.first().and_then(|class| class.examples.first().cloned()),
-        classes,
+        worst: check.classes.first().and_then(|class| class.examples.first().cloned()),
+        classes: check.classes,
         times: check.times,
         picture: check.picture,
         ..blank(case, path, status, String::new(), check.seed)
@@ -62,52 +54,15 @@ fn status(check: &CheckResult) -> (Status, Option<String>) {
     }
     let first = check.mismatches.iter().find(|m| m.status == check.status);
     let reason = match (&check.reason, first) {
-        (Some(reason), Some(first)) => Some(format!("{reason}; {} got {}", place(first), first.got)),
+        (Some(reason), Some(first)) => Some(format!("{reason}; {} got {}", first.place(), got(first))),
         (reason, _) => reason.clone(),
     };
     (check.status, reason)
 }
 
-fn place(mismatch: &Mismatch) -> String {
-    let Mismatch { buffer, element, offset, .. } = mismatch;
-    format!("{buffer} {element} at byte {offset}")
-}
-
-fn classes(check: &CheckResult) -> Vec<ClassCount> {
-    // Failures before warnings.
-    let mut classes: BTreeMap<(bool, &str), Vec<&Mismatch>> = BTreeMap::new();
-    for mismatch in &check.mismatches {
-        classes.entry((mismatch.status != Status::Fail, &mismatch.class)).or_default().push(mismatch);
-    }
-    let mut list: Vec<ClassCount> = classes
-        .into_iter()
-        .map(|((_, class), found)| ClassCount {
-            status: found[0].status,
-            class: class.to_owned(),
-            count: found.len() as u64,
-            examples: found.iter().take(EXAMPLES).copied().map(example).collect(),
-        })
-        .collect();
-    if check.mismatches.len() >= KEPT {
-        for (status, all) in [(Status::Fail, check.elements_failing), (Status::QualityWarning, check.elements_warning)]
-        {
-            let kept = check.mismatches.iter().filter(|m| m.status == status).count() as u64;
-            if let Some(count) = all.checked_sub(kept).filter(|&count| count > 0) {
-                list.push(ClassCount { status, class: MORE.to_owned(), count, examples: Vec::new() });
-            }
-        }
-    }
-    list
-}
-
-/// An example, but for how it is run again.
-fn example(mismatch: &Mismatch) -> Example {
-    Example {
-        operands: vec![format!("{}, {} before", place(mismatch), mismatch.before)],
-        slot: 0,
-        got: mismatch.got.clone(),
-        permitted: mismatch.permitted.clone(),
-        margin: None,
-        explain: String::new(),
-    }
+/// The bits that the device left, of a float with their value.
+fn got(Mismatch { got, scalar, .. }: &Mismatch) -> String {
+    let bits = u64::from_str_radix(got.trim_start_matches("0x"), 16).ok();
+    let value = Format::from_name(scalar).zip(bits).map(|(format, bits)| format!(" = {}", format.decimal(bits)));
+    format!("{got}{}", value.unwrap_or_default())
 }

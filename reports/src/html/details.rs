@@ -8,7 +8,7 @@ use super::{
 use crate::{
     describe,
     load::{LoadError, Opened},
-    operands::{Slot, slots, value},
+    operands::{result_slot, slots, value},
 };
 use assay_runner::{CaseResult, Event, Example, Profile, Status};
 use rayon::prelude::*;
@@ -122,8 +122,8 @@ fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> Detail 
 }
 
 fn shown(case: &CaseResult, example: &Example, derive: Derive<'_>, derived: bool) -> Shown {
-    let (results, operands) = slots(&case.types);
-    let slot = results.get(example.slot).copied().unwrap_or(Slot::Plain);
+    let (_, operands) = slots(&case.types);
+    let slot = result_slot(example, &case.types);
     let range = |[lo, hi]: &[String; 2]| match (lo.as_str(), lo == hi) {
         ("nan", _) => "any NaN".to_owned(),
         (_, true) => value(slot, lo),

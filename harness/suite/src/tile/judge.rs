@@ -3,8 +3,9 @@
 use super::model::Outside;
 use super::pass::{Contents, Pass, Permitted};
 use super::picture::picture;
-use assay_oracle::{Cell, Expected, Standing};
-use assay_runner::Picture;
+use assay_oracle::{Cell, Expected, Standing, texel_scalars};
+use assay_precision::Scalar;
+use assay_runner::{Picture, class};
 use std::collections::BTreeMap;
 
 /// A value that is not permitted.
@@ -12,6 +13,8 @@ use std::collections::BTreeMap;
 pub(super) struct Wrong {
     /// Where: attachment and texel, or buffer and byte.
     pub place: String,
+    /// Its type, where it is a number of one.
+    pub scalar: Option<Scalar>,
     /// What is there.
     pub got: String,
     /// What may be there.
@@ -65,8 +68,9 @@ impl Verdict {
     /// Adds texels that were changed outside tiles.
     pub(super) fn outside(&mut self, outside: &[Outside]) {
         for Outside { attachment, at, layer, tile } in outside {
-            self.fail("OutsideTile", || Wrong {
+            self.fail(class::OUTSIDE_TILE, || Wrong {
                 place: format!("attachment {attachment}, texel {at:?}, layer {layer}"),
+                scalar: None,
                 got: format!("changed by the tile at {tile:?}"),
                 permitted: "no store outside the tile".to_owned(),
             });
@@ -106,9 +110,11 @@ impl Verdict {
                 let (x, y, layer) = (texel % width, texel / width % height, texel / width / height);
                 format!("attachment {index}, texel ({x}, {y}), layer {layer}, byte {}", at % bytes)
             };
-            // Channels of the formats here are whole bytes, of which a texel has at most 16.
+            // Channels of the formats here are whole bytes, of which a texel has at most 16, and of one type.
             let before = self.failing();
-            self.bytes((got, expected), &permitted.attachments[index], bytes.min(4), &place, class);
+            let scalars = pass.attachments.get(index).and_then(|of| texel_scalars(of.memory_format()));
+            let scalar = scalars.and_then(|scalars| scalars.first().copied());
+            self.bytes((got, expected), &permitted.attachments[index], (bytes.min(4), scalar), &place, class);
             if self.failing() > before && self.picture.is_none() {
                 self.picture =
                     picture(pass, index, got, permitted, &format!("attachment {index} ({class})")).map(Box::new);
@@ -116,7 +122,7 @@ impl Verdict {
         }
         for (index, (got, expected)) in left.buffers.iter().zip(&permitted.contents.buffers).enumerate() {
             let place = |at: usize| format!("buffer {index}, byte {at}");
-            self.bytes((got, expected), &permitted.buffers[index], 4, &place, class);
+            self.bytes((got, expected), &permitted.buffers[index], (4, None), &place, class);
         }
         Ok(())
     }
@@ -125,7 +131,7 @@ impl Verdict {
         &mut self,
         (got, expected): (&[u8], &[u8]),
         cells: &BTreeMap<u64, Cell>,
-        unit: usize,
+        (unit, scalar): (usize, Option<Scalar>),
         place: &dyn Fn(usize) -> String,
         class: &'static str,
     ) {
@@ -144,7 +150,8 @@ impl Verdict {
             if got[at..end] != expected[at..end] {
                 let hex = |bytes: &[u8]| format!("{:#x}", number(bytes));
                 let (got, permitted) = (&got[at..end], &expected[at..end]);
-                self.fail(class, || Wrong { place: place(at), got: hex(got), permitted: hex(permitted) });
+                let scalar = scalar.filter(|scalar| (scalar.width() / 8) as usize == end - at);
+                self.fail(class, || Wrong { place: place(at), scalar, got: hex(got), permitted: hex(permitted) });
             }
             at = end;
         }
@@ -160,6 +167,10 @@ impl Verdict {
             Standing::Lenient => self.lenient += 1,
             Standing::Outside => self.fail(class, || Wrong {
                 place: place(),
+                scalar: match &cell.expected {
+                    Expected::Float { format, .. } => Some(Scalar::Float(*format)),
+                    Expected::Exact(_) | Expected::OneOf(_) | Expected::Undetermined(_) => None,
+                },
                 got: format!("{bits:#x}"),
                 permitted: match &cell.expected {
                     Expected::Exact(bits) => format!("{bits:#x}"),

@@ -8,7 +8,7 @@ use super::reference::{self, ReferenceError};
 use crate::result::blank;
 use crate::{Case, RunPath};
 use assay_check::{Target, TargetError};
-use assay_runner::{CaseResult, ClassCount, Example, Status};
+use assay_runner::{CaseResult, ClassCount, Example, Status, class};
 use assay_spirv::Module;
 use assay_spirv::need::Need;
 use assay_vulkan::{BufferSpec, Device, Dispatch, Error, PipelineDesc};
@@ -94,7 +94,7 @@ fn against_second(pass: &Pass, seed: u64) -> Result<Outcome, Outcome> {
         return Ok(Outcome::Not(Status::Undetermined, why.to_owned()));
     };
     let mut verdict = Verdict::default();
-    verdict.compare(pass, &second(pass, pass.tile), &permitted, "Reference")?;
+    verdict.compare(pass, &second(pass, pass.tile), &permitted, class::REFERENCE)?;
     Ok(Outcome::Judged(verdict))
 }
 
@@ -129,9 +129,9 @@ pub(super) fn verdict(
 ) -> Result<Verdict, Incomplete> {
     let mut verdict = Verdict::default();
     verdict.outside(&left.outside);
-    verdict.compare(pass, &left.permitted.contents, permitted, "Texel")?;
+    verdict.compare(pass, &left.permitted.contents, permitted, class::TEXEL)?;
     if let Some(frame) = frame {
-        verdict.compare(pass, frame, permitted, "FullFrame")?;
+        verdict.compare(pass, frame, permitted, class::FULL_FRAME)?;
     }
     Ok(verdict)
 }
@@ -156,7 +156,7 @@ fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<Outcome, Outcom
     let permitted = reference::permitted(pass, [width, height], seed)?;
     let mut verdict = Verdict::default();
     let contents = Contents { attachments: left.attachments, buffers: left.buffers };
-    verdict.compare(pass, &contents, &permitted, "Texel")?;
+    verdict.compare(pass, &contents, &permitted, class::TEXEL)?;
     Ok(Outcome::Judged(verdict))
 }
 
@@ -192,6 +192,7 @@ pub(super) fn result(case: &Case, path: RunPath, verdict: Verdict, seed: u64) ->
     let example = |wrong: &Wrong| Example {
         operands: vec![wrong.place.clone()],
         slot: 0,
+        scalar: wrong.scalar.map(|scalar| scalar.to_string()),
         got: wrong.got.clone(),
         permitted: vec![[wrong.permitted.clone(), wrong.permitted.clone()]],
         margin: None,
