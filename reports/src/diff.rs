@@ -211,8 +211,9 @@ fn kind(old: Option<&State>, new: Option<&State>, threshold: Threshold) -> Optio
         (true, true) if old.status != new.status || old.classes != new.classes => Some(Kind::ChangedFailure),
         (true, false) if matches!(new.status, Status::Pass | Status::QualityWarning) => Some(Kind::Fixed),
         (true, false) => Some(Kind::ChangedStatus),
-        // What is lowered says nothing of what was native.
-        (false, false) if (old.status, &old.path) != (new.status, &new.path) => Some(Kind::ChangedStatus),
+        (false, false) if old.status != new.status => Some(Kind::ChangedStatus),
+        // What is lowered says nothing of what was native; what was not checked says nothing of either.
+        (false, false) if old.path != new.path && new.status.is_checked() => Some(Kind::ChangedStatus),
         (true, true) | (false, false) => moved.then_some(Kind::Margin),
     }
 }
@@ -386,6 +387,7 @@ mod tests {
             case("p.f32.gone", Status::Pass),
             case("p.f32.same", Status::Fail),
             case("p.f32.other_path", Status::Pass),
+            case("p.f32.lacking_on_both", Status::NotSupported),
             case("p.f32.other_class", Status::Fail),
             case("p.f32.other_status", Status::Fail),
             case("p.f32.unsupported", Status::Fail),
@@ -403,6 +405,7 @@ mod tests {
             case("p.f32.gets_fixed", Status::Pass),
             case("p.f32.same", Status::Fail),
             with("p.f32.other_path", Status::Pass, |case| case.path = "lowered".to_owned()),
+            with("p.f32.lacking_on_both", Status::NotSupported, |case| case.path = "lowered".to_owned()),
             with("p.f32.other_class", Status::Fail, |case| case.classes[0].class = "Wild".to_owned()),
             case("p.f32.other_status", Status::Crash),
             case("p.f32.unsupported", Status::NotSupported),
@@ -420,7 +423,7 @@ mod tests {
         assert_eq!(of(Kind::Fixed), ["gets_fixed"]);
         assert_eq!(of(Kind::Margin), ["margin_more", "margin"], "what moved most first");
         assert_eq!(of(Kind::Appeared), ["added"]);
-        assert_eq!(diff.unchanged, 3);
+        assert_eq!(diff.unchanged, 4);
         assert!(diff.is_worse());
         let text = diff.text(1);
         for said in [
@@ -433,8 +436,8 @@ mod tests {
             assert!(text.contains(said), "{said}: {text}");
         }
         let none = super::diff(&open(&old), &open(&old), Threshold::default()).unwrap();
-        assert!(!none.is_worse() && none.changes.is_empty() && none.unchanged == 12);
-        assert!(none.text(9).contains("NOT WORSE: 12 unchanged"));
+        assert!(!none.is_worse() && none.changes.is_empty() && none.unchanged == 13);
+        assert!(none.text(9).contains("NOT WORSE: 13 unchanged"));
         let json = serde_json::to_value(&diff).unwrap();
         assert_eq!(json["changes"][0]["kind"], "new_failure");
     }
