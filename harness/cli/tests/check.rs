@@ -197,6 +197,19 @@ fn a_family_of_ones_own_is_run_by_name_of_its_file() {
             "{output:?}"
         );
     }
+    // `assay check` runs it, too, and leaves a folder that `assay run` goes on with.
+    let checked = folder.path().join("checked");
+    let output = assay(&["check", path.to_str().unwrap(), "--out", checked.to_str().unwrap(), "--seed", "3"]);
+    assert!(output.code == 0 && output.stdout.contains("seed 3"), "{output:?}");
+    assert!(checked.join("report.html").is_file(), "{output:?}");
+    let output = assay(&["run", "--resume", checked.to_str().unwrap()]);
+    assert!(output.code == 0 && output.stderr.contains("the run is complete"), "{output:?}");
+    // What has no meaning for it is not dropped.
+    let output = assay(&["check", path.to_str().unwrap(), "--rounds", "3", "--reduce", "--spec", "1=2"]);
+    assert_eq!(output.code, 2, "{output:?}");
+    for part in ["mine.toml is a family", "--spec, --rounds, --reduce are for shaders", "`assay run "] {
+        assert!(output.stderr.contains(part), "{part}: {output:?}");
+    }
     std::fs::write(&path, family.replace("OpFNegate", "OpFNegat")).unwrap();
     let output = assay(&["check", path.to_str().unwrap()]);
     assert_eq!(output.code, 2, "{output:?}");

@@ -7,7 +7,7 @@ mod plan;
 pub(crate) use isolated::{Bench, Setup};
 
 use crate::{
-    args::{Api, Confirm, Isolate, RunArgs},
+    args::{Api, Isolate},
     exit::{self, Failure, WithCode, usage},
     folders, note, print, run,
 };
@@ -224,7 +224,7 @@ impl From<CheckError> for Failure {
 /// Checks a shader.
 pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     if is_toml(&args.file) && !names_a_shader(&args.file)? {
-        return run::run(&args.on.of_family(args));
+        return run::run_as(args.on.of_family(args)?);
     }
     let api = args.on.api.unwrap_or(Api::Vulkan);
     if api != Api::Vulkan && (args.against.is_some() || args.on.validation) {
@@ -450,6 +450,35 @@ fn side_by_side(results: &[Judged]) -> String {
     text
 }
 
+impl CheckArgs {
+    /// The options given that say something of a shader and nothing of precision cases.
+    fn about_shaders(&self) -> Vec<&'static str> {
+        let given = &self.given;
+        let options = [
+            ("--entry", given.entry.is_some()),
+            ("--workgroups", given.workgroups.is_some()),
+            ("--spec", !given.spec.is_empty()),
+            ("--push", given.push.is_some()),
+            ("--input", !given.input.is_empty()),
+            ("--elements", !given.elements.is_empty()),
+            ("--buffer", !given.buffer.is_empty()),
+            ("--address", !given.address.is_empty()),
+            ("--robustness", given.robustness.is_some()),
+            ("--subgroups", given.subgroups.is_some()),
+            ("--rounds", given.rounds.is_some()),
+            ("--sample", given.sample.is_some()),
+            ("--patience", given.patience.is_some()),
+            ("--explain", self.explain),
+            ("--trace", self.trace),
+            ("--no-trace", self.no_trace),
+            ("--reduce", self.reduce),
+            ("--against", self.against.is_some()),
+            ("--mutate", self.mutate.is_some()),
+        ];
+        options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
+    }
+}
+
 impl GivenArgs {
     fn apply(&self, options: &mut Options) -> Result<(), Failure> {
         options.entry = self.entry.clone().or(options.entry.take());
@@ -491,31 +520,35 @@ impl GivenArgs {
 }
 
 impl OnArgs {
-    /// What runs a family of precision cases with the same options.
-    fn of_family(&self, args: &CheckArgs) -> RunArgs {
-        RunArgs {
-            filters: vec![args.file.display().to_string()],
-            budget: assay_case::Budget::Quick,
-            device: self.device.clone(),
-            out: None,
-            jobs: None,
-            timeout: self.timeout,
-            seed: args.given.seed.unwrap_or(0),
-            range: None,
-            partition: None,
-            lists: Default::default(),
-            validation: self.validation,
-            path: None,
-            api: self.api.unwrap_or(Api::Vulkan),
-            resume: None,
-            workers: None,
-            // A worker is told the command line, which is not that of a run.
-            isolate: Isolate::No,
-            confirm: Confirm::Yes,
-            memory: None,
-            verbose: false,
-            quiet: false,
+    /// The command line of `assay run` that runs a family of precision cases with the same options.
+    ///
+    /// # Errors
+    /// What is given beside these is about shaders.
+    fn of_family(&self, args: &CheckArgs) -> Result<Vec<String>, Failure> {
+        let file = args.file.display();
+        let unfit = args.about_shaders();
+        if !unfit.is_empty() {
+            let unfit = unfit.join(", ");
+            return Err(usage(format!(
+                "{file} is a family of precision cases, and {unfit} are for shaders: `assay run {file}` has what there is for cases \
+                 (--budget, --range, --seed and others)"
+            )));
         }
+        let mut command: Vec<String> = ["assay", "run"].map(str::to_owned).into();
+        command.push(file.to_string());
+        let out = args.out.as_ref().map(|out| out.display().to_string());
+        let isolate = if self.isolate == Isolate::Yes { "yes" } else { "no" };
+        let values = [
+            ("device", self.device.clone()),
+            ("api", self.api.map(|api| api.name().to_owned())),
+            ("timeout", Some(self.timeout.to_string())),
+            ("isolate", Some(isolate.to_owned())),
+            ("seed", args.given.seed.map(|seed| seed.to_string())),
+            ("out", out),
+        ];
+        command.extend(values.into_iter().filter_map(|(option, value)| Some(format!("--{option}={}", value?))));
+        command.extend(self.validation.then(|| "--validation".to_owned()));
+        Ok(command)
     }
 
     /// The device that a selector names, through that API.

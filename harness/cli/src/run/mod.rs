@@ -37,7 +37,7 @@ use std::{
 };
 
 /// What stands for every device of the machine.
-const ALL: &str = "all";
+pub(crate) const ALL: &str = "all";
 
 /// Set by the first Ctrl-C.
 pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -47,6 +47,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     if let Some(folder) = &args.resume {
         return resume::resume(&Given::now(args), folder, None);
     }
+    with(args, std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect())
+}
+
+/// Runs what another command line of `assay run` would, which the record of the run has.
+pub(crate) fn run_as(command: Vec<String>) -> Result<u8, Failure> {
+    with(&resume::parse(&command).map_err(usage)?, command)
+}
+
+fn with(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
     if args.path == Some(RunPath::Reference) && args.device.is_some() {
         return Err(usage(
             "--path reference takes no --device: the oracle runs alone, against the suite's own reference",
@@ -55,7 +64,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     if args.validation && args.api != Api::Vulkan {
         return Err(usage("--validation is about Vulkan: wgpu is not run under the validation layer"));
     }
-    let command: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
         return all::run(args, &command);
     }

@@ -85,7 +85,8 @@ pub(super) fn again(given: &Given, path: &Path, then: &str, command: &[String]) 
     Ok(args)
 }
 
-fn parse(command: &[String]) -> Result<RunArgs, String> {
+/// The arguments of a command line of `assay run`.
+pub(super) fn parse(command: &[String]) -> Result<RunArgs, String> {
     let cli = Cli::try_parse_from(command.iter().map(|text| crate::shield_minus(text.into())));
     match cli.map(|cli| cli.command) {
         Ok(Command::Run(args)) => Ok(args),
