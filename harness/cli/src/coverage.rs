@@ -1,7 +1,9 @@
 //! `assay coverage`: what covers each statement of the documents.
 
-use crate::exit::{self, Failure, WithCode, usage};
-use anyhow::Context;
+use crate::{
+    exit::{self, Failure, WithCode, usage},
+    folders,
+};
 use assay_coverage::{Standing, table};
 use clap::Args;
 use std::path::PathBuf;
@@ -32,8 +34,7 @@ pub(crate) fn coverage(args: &CoverageArgs) -> Result<u8, Failure> {
             let folder = folder.display();
             return Err(usage(format!("there is no folder {folder}: run this in the project, or name another file")));
         }
-        let written = std::fs::write(&args.file, &text);
-        written.with_context(|| format!("cannot write {}", args.file.display())).code(exit::USAGE)?;
+        folders::write(&args.file, text)?;
     }
     let mut said = String::new();
     for row in table.rows().filter(|row| row.standing() == Standing::Hole) {

@@ -253,7 +253,7 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
                 return Err(Failure { code: exit::NOTHING, error });
             }
             if let Some(path) = svg {
-                write(path, &history::svg(&courses))?;
+                write(path, history::svg(&courses))?;
             }
             let text = if *json {
                 serde_json::to_string_pretty(&courses).code(exit::INTERNAL)? + "\n"
@@ -266,13 +266,14 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
 }
 
 /// Writes a file beside its place, then puts it there: of a link, where it leads. What is no regular file, such as a pipe, is written to.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    write_with(path, |out| out.write_all(text.as_bytes()).code(exit::USAGE))
+pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
+    write_with(path, |out| out.write_all(contents.as_ref()).code(exit::USAGE))
 }
 
 /// The same, of what is written piece by piece.
 fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<(), Failure> {
-    let Some(name) = path.file_name() else {
+    let to = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Some(name) = to.file_name() else {
         return Err(usage(format!("{} is no name for a file", path.display())));
     };
     let context = || format!("cannot write {}", path.display());
@@ -281,8 +282,6 @@ fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<(), Failure>)
         let opened = File::options().write(true).open(path).code(exit::USAGE);
         return opened.and_then(|mut file| write(&mut file)).map_err(in_words);
     }
-    let to = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let name = to.file_name().unwrap_or(name);
     let partial = to.with_file_name(format!("{}.partial", name.to_string_lossy()));
     let written = File::create(&partial)
         .code(exit::USAGE)

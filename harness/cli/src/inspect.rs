@@ -1,8 +1,8 @@
 //! `assay inspect`.
 
 use crate::{
-    exit::{self, Failure, WithCode, usage},
-    note, print,
+    exit::{self, Failure, WithCode},
+    folders, note, print,
 };
 use assay_spirv::{
     inspect::{Report, Source},
@@ -94,7 +94,7 @@ fn emit(source: &Source, path: &Path) -> Result<(), Failure> {
     } else {
         source.module.words().iter().flat_map(|word| word.to_le_bytes()).collect()
     };
-    std::fs::write(path, bytes).map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
+    folders::write(path, bytes)
 }
 
 /// The devices to hold the module against. Without a driver there are none, unless one was asked for.

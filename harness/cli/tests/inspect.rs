@@ -164,3 +164,27 @@ fn wgsl_goes_through_naga() {
     assert_eq!(output.code, 2, "{output:?}");
     assert!(output.stderr.contains("a.wgsl:3:"), "{output:?}");
 }
+
+/// What is written takes its place when it is whole: another name of the file that was there before keeps what that held.
+#[cfg(unix)]
+#[test]
+fn what_is_emitted_replaces_a_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (name, arguments) in
+        [("module.spv", &["inspect", &shader("gather_qcom"), "--emit"][..]), ("coverage.md", &["coverage"])]
+    {
+        let (path, other) = (file(name), file(&format!("other.{name}")));
+        std::fs::write(&path, "before").unwrap();
+        std::fs::hard_link(&path, &other).unwrap();
+        let output = assay(&[arguments, &[path.as_str()]].concat());
+        assert_eq!(output.code, 0, "{output:?}");
+        assert!(std::fs::metadata(&path).unwrap().len() > 100, "{name}");
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "before", "{name}");
+        // Nothing is left of what cannot take its place.
+        let output = assay(&[arguments, &[folder.path().to_str().unwrap()]].concat());
+        assert!(output.code == 2 && output.stderr.contains("cannot write"), "{output:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+    assert!(!std::path::Path::new(&format!("{}.partial", folder.path().display())).exists());
+}

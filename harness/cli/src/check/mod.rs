@@ -297,7 +297,7 @@ fn translated(check: &Check<'_>, folder: Option<&Path>, Judged { device, result,
         }
     };
     let text = assay_spirv::disassemble(&words, Style::Indented).code(exit::INTERNAL)?;
-    folders::write(&bundle.join("naga.spvasm"), &text)?;
+    folders::write(&bundle.join("naga.spvasm"), text)?;
     note(&format!("what naga makes of the shader for wgpu: {}", bundle.join("naga.spvasm").display()));
     Ok(())
 }
