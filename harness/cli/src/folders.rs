@@ -22,7 +22,9 @@ use std::{
 pub(crate) const MERGE_HELP: &str = "\
 The folders are those of `assay run --partition`, or of `assay merge` itself: the
 order does not matter, nor in which groups they are joined. They must be of one
-run: the same version, budget, seed, cases, device and driver.
+run: the same version, budget, seed, cases, device and driver. What is joined has
+the files of a run, report.html too; what is missing is run in its part, with
+`assay run --resume PART`, and joined again.
 
 Example:
   assay run --partition hash:1/2 --out part1     (on one machine)
@@ -178,6 +180,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     for hole in &merged.holes {
         note(&format!("missing: {hole}"));
     }
+    run::write_page(&args.out);
     let (cases, folders) = (count(merged.cases), args.folders.len());
     print(format!("{}: {cases} cases from {folders} folders\n", args.out.display()).as_bytes())
 }

@@ -44,7 +44,11 @@ fn folder(path: &Path, part: Option<&str>, cases: &[(String, &str, f64)]) -> Pat
         budget: "quick".to_owned(),
         seed: 0,
         cases: cases.len(),
-        command: vec!["assay".to_owned(), "run".to_owned()],
+        command: ["assay", "run"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(part.map(|of| format!("--partition={of}")))
+            .collect(),
         started: "2026-11-21T03:00:00Z".to_owned(),
         selection: String::new(),
         part: part.map(|of| Part { of: vec![of.to_owned()], cases: 4, selection: "0".to_owned() }),
@@ -119,6 +123,13 @@ fn parts_are_joined_once_and_whole() {
     assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(fs::read_to_string(out.join("failures.csv")).unwrap(), "p.f32.c,Fail\n");
     assert!(merge(&[&two, &one], &[]).stderr.contains("holds results already"));
+    // It has a page, and no command line that could go on with it.
+    assert!(fs::read_to_string(out.join("report.html")).unwrap().contains("p.f32.c"));
+    let before = fs::read_to_string(out.join("results.jsonl")).unwrap();
+    let output = assay(&["run", "--resume", text(&out)]);
+    assert!(output.code == 2 && output.stderr.contains("holds what `assay merge` joined"), "{output:?}");
+    assert!(!output.stderr.contains("note:"), "{output:?}");
+    assert_eq!(fs::read_to_string(out.join("results.jsonl")).unwrap(), before);
     // What was joined is a folder like any other.
     let diff = assay(&["diff", text(&out), text(&out)]);
     assert_eq!(diff.code, 0, "{diff:?}");

@@ -4,7 +4,6 @@ use super::{all, among::Among, one};
 use crate::{
     args::{Cli, Command, Isolate, RunArgs},
     exit::{self, Failure, WithCode, usage},
-    note,
 };
 use assay_reports::Folder;
 use clap::{CommandFactory, Parser, parser::ValueSource};
@@ -53,8 +52,14 @@ pub(super) fn resume(given: &Given, path: &Path, among: Option<&Among>) -> Resul
     let (folder, journal) = Folder::resume(path).code(exit::USAGE)?;
     let command = journal.info.command.clone();
     let mut args = again(given, path, &journal.info.version, &command)?;
-    if journal.complete {
-        note("the run is complete: its reports are written again");
+    // Of parts that were joined, the folder has the command line of one.
+    let parts = journal.info.part.as_ref().map(|part| part.of.join(", "));
+    if args.partition.is_some_and(|own| parts.as_ref() != Some(&own.to_string())) {
+        return Err(usage(format!(
+            "{} holds what `assay merge` joined, which no single command line ran: go on with the folder of the part that lacks \
+             something, and join again",
+            path.display()
+        )));
     }
     args.out = Some(path.to_owned());
     one(&args, command, Some((folder, journal)), among)

@@ -296,6 +296,9 @@ impl Session {
             said += &format!("; {} damaged lines of the journal are left out", journal.damaged);
         }
         note(&said);
+        if journal.complete {
+            note("the run is complete: its reports are written again");
+        }
         self.done = done;
         Ok(())
     }
