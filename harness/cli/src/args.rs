@@ -296,7 +296,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "API", default_value = "vulkan", hide_possible_values = true)]
     pub(crate) api: Api,
 
-    /// Print a JSON object; for several results (vectors, ModfStruct) an array of them
+    /// Print a JSON object; for several results (vectors, ModfStruct) an array of them; with --api both an object of `vulkan` and `wgpu`
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -386,6 +386,8 @@ The JSON object:
   nothing is required. permitted is the usual reading, lenient the laxest.
   got is null without --got; an infinite margin is \"inf\", and it is null where
   no distance is measured (an infinity, a NaN, nothing required).
+  Several results (vectors, ModfStruct) are an array of such objects, and with
+  --api both it is {\"vulkan\": .., \"wgpu\": ..}, each as it is alone.
 
 Exit code: 0, or 1 if a result given with --got is outside every reading.
 

@@ -140,3 +140,15 @@ fn every_instruction_can_be_explained_on_every_type() {
         }
     }
 }
+
+#[test]
+fn both_apis_are_one_document() {
+    let one = |api: &str| -> Value {
+        let output = assay(&["explain", "Acos", "--in", "0.999", "--json", "--api", api]);
+        assert_eq!(output.code, 0, "{output:?}");
+        serde_json::from_str(&output.stdout).expect("one document")
+    };
+    let (vulkan, wgpu, both) = (one("vulkan"), one("wgpu"), one("both"));
+    assert!(vulkan["op"] == "Acos" && vulkan["permitted"] != wgpu["permitted"], "{both}");
+    assert_eq!(both, serde_json::json!({ "vulkan": vulkan, "wgpu": wgpu }));
+}

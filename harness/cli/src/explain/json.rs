@@ -1,10 +1,12 @@
 //! An explanation as JSON.
 
 use super::{Request, operand};
+use crate::args::Api;
 use assay_float::{Rank, Set};
 use assay_precision::{Explanation, Scalar, Verdict};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What `assay explain --json` prints for one result scalar.
 #[derive(Serialize)]
@@ -31,18 +33,40 @@ struct Got {
     margin: Value,
 }
 
-/// The object, or an array of objects for several results.
-pub(super) fn render(request: &Request, explanations: &[Explanation]) -> serde_json::Result<String> {
+/// What is printed for one API.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Document<'a> {
+    One(Box<Object<'a>>),
+    /// For several results.
+    Several(Vec<Object<'a>>),
+}
+
+/// One document: that of the API, or of several an object of theirs by name.
+pub(super) fn render(all: &[(Api, Request, Vec<Explanation>)]) -> serde_json::Result<String> {
+    let mut documents = all.iter().map(|(api, request, explanations)| (api.name(), document(request, explanations)));
+    let mut text = match (documents.next(), documents.next()) {
+        (Some((_, only)), None) => serde_json::to_string_pretty(&only)?,
+        (first, second) => {
+            let by_name: BTreeMap<&str, Document<'_>> = first.into_iter().chain(second).chain(documents).collect();
+            serde_json::to_string_pretty(&by_name)?
+        }
+    };
+    text.push('\n');
+    Ok(text)
+}
+
+fn document<'a>(request: &Request, explanations: &'a [Explanation]) -> Document<'a> {
     let slots = request.call.result_slots();
-    let objects: Vec<Object<'_>> = explanations
+    let mut objects: Vec<Object<'a>> = explanations
         .iter()
         .zip(slots)
         .enumerate()
         .map(|(index, (explanation, slot))| object(request, explanation, slot, index))
         .collect();
-    match &objects[..] {
-        [one] => serde_json::to_string_pretty(one),
-        _ => serde_json::to_string_pretty(&objects),
+    match (objects.pop(), objects.is_empty()) {
+        (Some(one), true) => Document::One(Box::new(one)),
+        (last, _) => Document::Several(objects.into_iter().chain(last).collect()),
     }
 }
 

@@ -26,19 +26,20 @@ struct Request {
 /// Explains.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let mut failed = false;
+    let mut all = Vec::new();
     for (i, &api) in args.api.each().iter().enumerate() {
         let request = understand(args, api)?;
         let explanations = request.call.explain(&request.inputs, request.got.as_deref());
-        let text = if args.json {
-            let mut text = json::render(&request, &explanations).code(exit::INTERNAL)?;
-            text.push('\n');
-            text
+        failed |= explanations.iter().any(is_failure);
+        if args.json {
+            all.push((api, request, explanations));
         } else {
             let between = if i > 0 { "\n" } else { "" };
-            format!("{between}{}", text::render(&request, &explanations))
-        };
-        print(text.as_bytes())?;
-        failed |= explanations.iter().any(is_failure);
+            print(format!("{between}{}", text::render(&request, &explanations)).as_bytes())?;
+        }
+    }
+    if args.json {
+        print(json::render(&all).code(exit::INTERNAL)?.as_bytes())?;
     }
     Ok(if failed { exit::FAILURES } else { exit::OK })
 }
