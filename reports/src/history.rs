@@ -299,18 +299,18 @@ pub fn text(courses: &[Course]) -> String {
 /// A course as a picture: margins over runs, the limit dashed, drivers written where they change.
 pub fn svg(courses: &[Course]) -> String {
     const WIDTH: f64 = 900.0;
-    const ROW: f64 = 110.0;
-    const LEFT: f64 = 40.0;
+    const ROW: f64 = 122.0;
+    const LEFT: f64 = 60.0;
     const TOP: f64 = 30.0;
     let height = ROW * courses.len() as f64 + 10.0;
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
          font-size=\"10\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
     let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
     for (row, course) in courses.iter().enumerate() {
         let top = ROW * row as f64 + TOP;
-        let (low, high, floor) = (-8.0, 3.0, top + ROW - 45.0);
+        let (low, high, floor) = (-8.0, 3.0, top + ROW - 57.0);
         let y = |margin: f64| floor - (floor - top) * (margin.max(1e-9).log2().clamp(low, high) - low) / (high - low);
         let step = (WIDTH - LEFT - 20.0) / course.points.len().max(2).saturating_sub(1) as f64;
         let x = |i: usize| LEFT + step * i as f64;
@@ -324,9 +324,28 @@ pub fn svg(courses: &[Course]) -> String {
         let limit = y(1.0);
         _ = writeln!(
             text,
-            "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{limit}\" y2=\"{limit}\" stroke=\"#c11f2a\" stroke-dasharray=\"4 3\"/><text x=\"4\" y=\"{}\">1</text>",
+            "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{limit}\" y2=\"{limit}\" stroke=\"#c11f2a\" stroke-dasharray=\"4 3\"/>",
+            WIDTH - 20.0
+        );
+        for (value, tick) in [(low, "2^-8"), (-4.0, "2^-4"), (0.0, "1"), (high, "2^3")] {
+            let at = y(value.exp2());
+            _ = writeln!(
+                text,
+                "<line x1=\"{}\" x2=\"{LEFT}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#5b6570\"/><text x=\"{}\" y=\"{:.1}\" \
+                 text-anchor=\"end\">{tick}</text>",
+                LEFT - 4.0,
+                LEFT - 7.0,
+                at + 3.0
+            );
+        }
+        let middle = (top + floor) / 2.0;
+        _ = writeln!(
+            text,
+            "<line x1=\"{LEFT}\" x2=\"{LEFT}\" y1=\"{top}\" y2=\"{floor}\" stroke=\"#5b6570\"/><text x=\"12\" y=\"{middle}\" \
+             text-anchor=\"middle\" transform=\"rotate(-90 12 {middle})\">error / bound</text><text x=\"{}\" y=\"{}\" \
+             text-anchor=\"end\" fill=\"#5b6570\">runs, the latest right</text>",
             WIDTH - 20.0,
-            limit + 3.0
+            floor + 28.0
         );
         let points: Vec<(usize, f64)> =
             course.points.iter().enumerate().filter_map(|(i, p)| Some((i, p.margin?))).collect();
@@ -421,6 +440,11 @@ mod tests {
         assert!(text.contains("2026-11-03T03:00:00Z  Fail (FewUlp) inf  testpipe Mesa 25"), "{text}");
         let picture = svg(&courses);
         assert_eq!(picture.matches("<circle").count(), 3);
+        assert!(
+            picture.contains("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"132\" "),
+            "{picture}"
+        );
+        assert!(picture.contains(">error / bound</text>") && picture.contains(">2^-4</text>"), "{picture}");
         roxmltree::Document::parse(&picture).unwrap();
         let all = history.courses(&[]).unwrap();
         assert_eq!(all.len(), 2);

@@ -79,12 +79,15 @@ impl Texels {
 struct Colours {
     least: [f64; 4],
     most: [f64; 4],
+    /// Whether some value is no number.
+    nan: bool,
 }
 
 impl Colours {
     fn of<'a>(values: impl Iterator<Item = &'a [f64; 4]>) -> Colours {
-        let mut colours = Colours { least: [f64::INFINITY; 4], most: [f64::NEG_INFINITY; 4] };
+        let mut colours = Colours { least: [f64::INFINITY; 4], most: [f64::NEG_INFINITY; 4], nan: false };
         for value in values {
+            colours.nan |= value.iter().any(|n| n.is_nan());
             for (k, n) in value.iter().enumerate().filter(|(_, n)| n.is_finite()) {
                 colours.least[k] = colours.least[k].min(*n);
                 colours.most[k] = colours.most[k].max(*n);
@@ -119,14 +122,21 @@ impl Colours {
 
     fn said(&self) -> String {
         let names = ["red", "green", "blue", "alpha"];
-        let ranges =
-            (0..4).filter(|k| self.varies(*k)).map(|k| format!("{} {} to {}", names[k], self.least[k], self.most[k]));
-        let ranges: Vec<String> = ranges.collect();
-        if ranges.is_empty() {
-            "every texel the same".to_owned()
-        } else {
-            format!("dark to bright: {}", ranges.join(", "))
+        let range = |k: usize| format!("{} {} to {}", names[k], self.least[k], self.most[k]);
+        let varying: Vec<usize> = (0..4).filter(|k| self.varies(*k)).collect();
+        let mut said = match varying.as_slice() {
+            [] => "every number the same".to_owned(),
+            // What is drawn of three channels leaves no room for the fourth.
+            [shown @ .., 3] if !shown.is_empty() => {
+                let shown = shown.iter().map(|k| range(*k)).collect::<Vec<_>>().join(", ");
+                format!("dark to bright: {shown}; not drawn: {}", range(3))
+            }
+            all => format!("dark to bright: {}", all.iter().map(|k| range(*k)).collect::<Vec<_>>().join(", ")),
+        };
+        if self.nan {
+            said += "; magenta: NaN";
         }
+        said
     }
 }
 
@@ -240,6 +250,17 @@ mod tests {
         }
     }
 
+    /// Three channels in colour leave the fourth out, and a caption says what is drawn.
+    #[test]
+    fn a_caption_says_what_is_drawn() {
+        let mut texels = texels(2, 2, 1);
+        texels.got[0][3] = 0.5;
+        let caption = |texels: &Texels| texels.picture("image").unwrap().caption;
+        assert_eq!(caption(&texels), "image; dark to bright: red 0 to 4; not drawn: alpha 0.5 to 1");
+        texels.expected.iter_mut().chain(&mut texels.got).for_each(|value| value[0] = 0.0);
+        assert_eq!(caption(&texels), "image; dark to bright: alpha 0.5 to 1");
+    }
+
     #[test]
     fn values_that_are_no_numbers_stand_out() {
         let mut texels = texels(2, 2, 1);
@@ -248,6 +269,7 @@ mod tests {
         let picture = texels.picture("image").unwrap();
         let got = BASE64_STANDARD.decode(&picture.got).unwrap();
         assert_eq!(got[3..6], [255, 0, 255]);
+        assert!(picture.caption.ends_with("; magenta: NaN"), "{}", picture.caption);
         assert_eq!(got[6], 255);
     }
 }

@@ -193,10 +193,12 @@ function facts(pairs) {
   return el('dl', {}, ...pairs.filter(([, value]) => value !== '' && value != null).flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
 }
 function example(x) {
+  // Of a program the place in its memory; how it is run again stands above.
+  const derived = x.explain.startsWith('assay explain ');
   return el('div', {}, facts([
-    ['operands', el('code', {}, x.operands)], ['got', el('code', {}, x.got)],
+    [derived ? 'operands' : 'element', el('code', {}, x.operands)], ['got', el('code', {}, x.got)],
     ['permitted', el('code', {}, x.permitted.length ? x.permitted.join(' and ') : 'nothing')],
-    ['margin', margin(x.margin)], ['derive', el('code', {}, x.explain)]]),
+    ['margin', margin(x.margin)], ['derive', derived ? el('code', {}, x.explain) : '']]),
     x.derivation ? el('details', {}, el('summary', {}, 'derivation'), el('pre', {}, x.derivation)) : null);
 }
 // Which texels a gather reads, drawn beforehand; see reports/src/html/footprint.rs.
@@ -220,10 +222,11 @@ function content(i) {
   const shape = data.footprints.find(f => cases.name[i].startsWith(f.cases));
   if (shape) parts.push(footprint(shape));
   if (more && more.picture) {
-    const image = el('img', { class: 'picture', alt: 'expected, got, difference' });
+    const image = el('img', { class: 'picture', alt: 'expected, got, difference, left to right' });
     image.src = more.picture.png;
     parts.push(el('figure', { class: 'difference' }, image,
-      el('figcaption', {}, el('strong', {}, 'Expected, got, difference'), ' ', more.picture.caption)));
+      el('figcaption', {}, el('strong', {}, 'Expected, got, difference'), ' ', more.picture.caption,
+        el('br'), 'Difference: black where what was got is permitted, red where it is not, the brighter the farther apart the two are.')));
   }
   for (const kind of (more ? more.classes : [])) {
     parts.push(el('h3', {}, group(kind.count) + ' × ' + kind.class + ' (' + kind.status + ')'), ...kind.examples.map(example));
@@ -257,7 +260,7 @@ function svg(tag, attributes, text) {
 }
 const TICKS = { f16: [['-inf', 3.98], ['-1', 33.98], ['0', 64], ['1', 94], ['inf', 124]], f32: [['-inf', .5], ['-1', 32.5], ['0', 64], ['1', 95.5], ['inf', 127.5]], f64: [['-inf', 0], ['-1', 32], ['0', 64], ['1', 96], ['inf', 127.9]] };
 function plot(profile, operand) {
-  const W = 440, H = 150, L = 34, top = 6, bottom = 130, wide = 270, LOW = -10;
+  const W = 440, H = 166, L = 48, top = 6, bottom = 130, wide = 256, LOW = -10;
   const worst = profile.worst, exponents = worst.filter(m => m > 0).map(m => Math.log2(m));
   const high = Math.min(8, Math.max(1, Math.ceil(Math.max(...exponents, 0))));
   const y = m => m <= 0 ? bottom : top + (bottom - top) * (high - Math.min(high, Math.max(LOW, Math.log2(m)))) / (high - LOW);
@@ -275,8 +278,8 @@ function plot(profile, operand) {
     root.append(bar);
   });
   root.append(svg('line', { class: 'limit', x1: L, x2: L + wide, y1: y(1), y2: y(1) }));
-  for (const [text, at] of TICKS[operand] || [['least', 2], ['greatest', worst.length - 6]]) root.append(svg('text', { x: L + at * step, y: H - 6, 'text-anchor': 'middle' }, text));
-  const bins = profile.errors, most = Math.max(...bins, 1), X = L + wide + 20, step2 = (W - X - 4) / bins.length;
+  for (const [text, at] of TICKS[operand] || [['least', 2], ['greatest', worst.length - 6]]) root.append(svg('text', { x: L + at * step, y: bottom + 14, 'text-anchor': 'middle' }, text));
+  const bins = profile.errors, most = Math.max(...bins, 1), X = L + wide + 28, step2 = (W - X - 4) / bins.length;
   const height = n => n ? Math.max(1.5, (bottom - top) * Math.log2(1 + n) / Math.log2(1 + most)) : 0;
   bins.forEach((n, k) => {
     const bar = svg('rect', { class: k > 11 ? 'bad' : k === 11 ? 'near' : 'ok', x: X + k * step2, y: bottom - height(n), width: step2 - .6, height: height(n) });
@@ -284,7 +287,13 @@ function plot(profile, operand) {
     root.append(bar);
   });
   root.append(svg('line', { class: 'limit', x1: X + 12 * step2, x2: X + 12 * step2, y1: top, y2: bottom }));
-  for (const [text, k] of [['0', .5], ['2^-6', 6], ['1', 12], ['2^7', 18.5]]) root.append(svg('text', { x: X + k * step2, y: H - 6, 'text-anchor': 'middle' }, text));
+  for (const [text, k] of [['0', .5], ['2^-6', 6], ['1', 12], ['2^7', 18.5]]) root.append(svg('text', { x: X + k * step2, y: bottom + 14, 'text-anchor': 'middle' }, text));
+  // What each axis is.
+  const name = (x, y, text, turned) => root.append(svg('text', { x, y, 'text-anchor': 'middle', ...(turned ? { transform: `rotate(-90 ${x} ${y})` } : {}) }, text));
+  name(9, (top + bottom) / 2, 'error / bound', true);
+  name(L + wide / 2, H - 4, 'first operand (' + operand + ')');
+  name(X - 8, (top + bottom) / 2, 'results', true);
+  name(X + (W - X) / 2, H - 4, 'error / bound');
   return root;
 }
 const watcher = new IntersectionObserver(entries => { for (const entry of entries) if (entry.isIntersecting) fill(entry.target); }, { rootMargin: '400px' });
