@@ -113,8 +113,9 @@ fn blamed(out: &mut String, blame: &Blame) {
     let (wrong, recorded) = (count(*wrong), count(*recorded));
     _ = writeln!(out, "    {wrong} of {recorded} recorded executions are not permitted for the operands they had");
     let operands: Vec<String> = example.operands.iter().map(|operand| operand.join(" ")).collect();
-    let component = example.component;
-    _ = writeln!(out, "    invocation {}, component {component}: operands {}", example.invocation, operands.join(", "));
+    // Constants are none of them.
+    let operands = if operands.is_empty() { String::new() } else { format!(": operands {}", operands.join(", ")) };
+    _ = writeln!(out, "    invocation {}, component {}{operands}", example.invocation, example.component);
     _ = writeln!(out, "    got       {}", value(slot, &example.got));
     ranges(out, slot, &example.permitted, "    ");
 }
@@ -139,7 +140,7 @@ fn slot_of(scalar: &str) -> Slot {
 mod tests {
     use super::*;
     use crate::testing::check;
-    use assay_runner::{Sampled, Status};
+    use assay_runner::{BlameExample, Sampled, Status};
 
     #[test]
     fn what_is_wrong_and_what_is_not_known_is_spelt_out() {
@@ -159,6 +160,24 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    /// Constants are no operands that are recorded: of an instruction on these only there are none.
+    #[test]
+    fn operands_are_told_where_there_are_some() {
+        let example = BlameExample {
+            invocation: 3,
+            operands: vec![vec!["0x3f800000".into()]],
+            component: 1,
+            got: "0x00000000".into(),
+            permitted: Vec::new(),
+            scalar: "f32".into(),
+        };
+        let blame = Blame { instruction: 0, name: "OpFAdd".into(), place: "a".into(), wrong: 1, recorded: 1, example };
+        let told = |blame: Blame| text(&CheckResult { blamed: vec![blame], ..check(Status::Fail) });
+        assert!(told(blame.clone()).contains("invocation 3, component 1: operands 0x3f800000\n"));
+        let none = BlameExample { operands: Vec::new(), ..blame.example.clone() };
+        assert!(told(Blame { example: none, ..blame }).contains("invocation 3, component 1\n"));
     }
 
     #[test]

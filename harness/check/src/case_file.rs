@@ -21,6 +21,8 @@ pub struct CaseFile {
     file: String,
     /// The lines of what its tables have, by table and key.
     lines: BTreeMap<(&'static str, String), usize>,
+    /// The line that names the shader.
+    shader_line: usize,
 }
 
 /// A table, and where its keys stand.
@@ -30,7 +32,7 @@ type Table<T> = BTreeMap<Spanned<String>, T>;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
-    shader: String,
+    shader: Spanned<String>,
     why: Option<String>,
     entry: Option<String>,
     workgroups: Option<Spanned<Vec<u32>>>,
@@ -179,8 +181,9 @@ impl CaseFile {
             lines.insert(("expect", number.to_string()), line(expectation.span().start));
             options.expectations.push(expectation.into_inner());
         }
-        let shader = folder.join(form.shader);
-        Ok(CaseFile { shader, why: form.why, options, file: file.to_owned(), lines })
+        let shader_line = line(form.shader.span().start);
+        let shader = folder.join(form.shader.get_ref());
+        Ok(CaseFile { shader, shader_line, why: form.why, options, file: file.to_owned(), lines })
     }
 
     /// An error that its options led to, with the line of what does not fit, as far as that is known.
@@ -190,6 +193,10 @@ impl CaseFile {
                 Some(&line) => CheckError::CaseFile { file: self.file.clone(), line, what },
                 None => CheckError::Option(what),
             },
+            CheckError::Unreadable { path, source } if path == self.shader => {
+                let what = format!("cannot read {}: {source}", path.display());
+                CheckError::CaseFile { file: self.file.clone(), line: self.shader_line, what }
+            }
             other => other,
         }
     }

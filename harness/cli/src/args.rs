@@ -304,7 +304,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
-        _ => Err("expected a number of seconds above 0".to_owned()),
+        _ => Err("expected a number of seconds above 0 and at most 1e9".to_owned()),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
     print,
 };
 use assay_case::Filters;
+use assay_check::CaseFile;
 use assay_runner::{Choice, must_match};
 use assay_suite::Unit;
 use std::{
@@ -24,9 +25,9 @@ pub(crate) fn load() -> Result<Vec<Unit>, Failure> {
 pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>), Failure> {
     let (mut all, mut patterns) = (load()?, Vec::new());
     let mut files = BTreeSet::new();
-    for argument in arguments {
     // Made for the first file.
     let mut names: Option<HashSet<String>> = None;
+    for argument in arguments {
         let path = Path::new(argument);
         if path.extension().is_none_or(|e| e != "toml") {
             patterns.push(argument.clone());
@@ -35,6 +36,11 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
         // As a filter that is given twice is one.
         if path.canonicalize().is_ok_and(|path| !files.insert(path)) {
             continue;
+        }
+        if std::fs::read_to_string(path).is_ok_and(|text| CaseFile::is_one(&text)) {
+            return Err(usage(format!(
+                "{argument} is the case of a shader, not a family: `assay check {argument}` runs it"
+            )));
         }
         let own = assay_case::load_file(path).code(exit::USAGE)?;
         for case in own {

@@ -91,7 +91,13 @@ fn complain(failure: &Failure) {
 /// Says what is wrong with the arguments, or helps, if that is what they ask for.
 fn explain_usage(error: &clap::Error) -> ExitCode {
     if error.exit_code() == i32::from(exit::OK) {
-        error.exit();
+        return match print(error.render().ansi().to_string().as_bytes()) {
+            Ok(code) => ExitCode::from(code),
+            Err(failure) => {
+                complain(&failure);
+                ExitCode::from(failure.code)
+            }
+        };
     }
     _ = write!(anstream::stderr(), "{}", as_typed(error.render().ansi().to_string()));
     ExitCode::from(exit::USAGE)

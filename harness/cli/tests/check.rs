@@ -62,10 +62,12 @@ fn mistakes_get_one_message_and_code_2() {
         ("a.wgsl", SHADER.into(), &["--workgroups", "0"], "workgroups"),
         ("a.wgsl", SHADER.into(), &["--elements", "none"], "--elements none"),
         ("a.wgsl", SHADER.into(), &["--elements", "1"], "out of bounds"),
-        ("a.toml", "shader = 'nowhere.wgsl'".into(), &[], "nowhere.wgsl"),
+        ("a.toml", "why = 'x'\nshader = 'nowhere.wgsl'".into(), &[], "a.toml:2: cannot read"),
         ("a.toml", "shader = 1".into(), &[], "a.toml:1:"),
         ("a.wgsl", SHADER.into(), &["--elements", "nosuch=10"], "no run-time array `nosuch`"),
         ("a.wgsl", SHADER.into(), &["--against", "b.wgsl", "--out", "out"], "--out"),
+        ("a.wgsl", SHADER.into(), &["--against", "spirv-opt", "--device", "all"], "--against takes one --device"),
+        ("a.wgsl", SHADER.into(), &["--timeout", "1e300"], "above 0 and at most 1e9"),
     ] {
         if expected == "out of bounds" && no_device() {
             continue;

@@ -152,3 +152,13 @@ fn both_apis_are_one_document() {
     assert!(vulkan["op"] == "Acos" && vulkan["permitted"] != wgpu["permitted"], "{both}");
     assert_eq!(both, serde_json::json!({ "vulkan": vulkan, "wgpu": wgpu }));
 }
+
+#[test]
+fn an_instruction_without_a_row_is_told_from_a_misspelt_one() {
+    for (op, said) in
+        [("OpIAdd", "`assay check`"), ("OpPhi", "no row in the precision table"), ("Exp3", "did you mean Exp")]
+    {
+        let output = assay(&["explain", op, "--in", "1", "2"]);
+        assert!(output.code == 2 && output.stderr.contains(said), "{output:?}");
+    }
+}

@@ -83,6 +83,10 @@ fn a_case_file_is_read_strictly_and_once() {
     let once = assay(&["list", file]);
     assert_eq!((once.code, once.stdout.as_str()), (0, "mine.f32.exp2.vec2.default\n"));
     assert_eq!(assay(&["list", file, file]).stdout, once.stdout);
+    // One of a shader is for another command.
+    std::fs::write(&path, "shader = 'a.wgsl'\n").unwrap();
+    let output = assay(&["run", file]);
+    assert!(output.code == 2 && output.stderr.contains(&format!("`assay check {file}` runs it")), "{output:?}");
 }
 
 #[test]
@@ -108,16 +112,18 @@ fn completions_are_made_for_every_shell() {
 #[test]
 fn a_full_disk_is_said_and_a_reader_that_has_gone_is_no_error() {
     use std::process::{Command, Stdio};
-    let run = |stdout: Stdio| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-        let output = command.args(["completions", "bash"]).stdout(stdout).stderr(Stdio::piped()).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
-    };
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let (code, stderr) = run(full.into());
-    assert_eq!(code, Some(2));
-    assert!(stderr.contains("cannot write to stdout") && stderr.contains("No space left"), "{stderr}");
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    assert_eq!(run(writer.into()), (Some(0), String::new()));
+    for arguments in [&["completions", "bash"][..], &["--help"], &["run", "--help"], &["--version"]] {
+        let run = |stdout: Stdio| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+            let output = command.args(arguments).stdout(stdout).stderr(Stdio::piped()).output().unwrap();
+            (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        };
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (code, stderr) = run(full.into());
+        assert_eq!(code, Some(2), "{arguments:?}");
+        assert!(stderr.contains("cannot write to stdout") && stderr.contains("No space left"), "{stderr}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        assert_eq!(run(writer.into()), (Some(0), String::new()), "{arguments:?}");
+    }
 }

@@ -399,9 +399,16 @@ fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckA
         _ => load_translation(other, check, options)?,
     };
     let theirs = Check::new(&other, &options_of_translation(check, &other, options))?;
-    let places = args.on.places()?;
-    let place = places.first().ok_or_else(|| usage("no device to take the subgroup's size from"))?;
-    let result = against(check, &theirs, &*args.on.target(Api::Vulkan, place.selector.as_deref())?)?;
+    let device = args.on.device.as_deref();
+    if device == Some(run::ALL) {
+        return Err(usage("--against takes one --device, whose subgroups and limits the two have: nothing runs on it"));
+    }
+    let target = args.on.target(Api::Vulkan, device)?;
+    note(&format!(
+        "nothing is run: the two are held against each other, with the subgroups and limits of {}",
+        target.info().name
+    ));
+    let result = against(check, &theirs, &*target)?;
     let status = result.status;
     print(assay_reports::check_text(&result).as_bytes())?;
     Ok(match status {
@@ -569,7 +576,7 @@ impl OnArgs {
     /// What it is run on.
     fn places(&self) -> Result<Vec<Place>, Failure> {
         match self.device.as_deref() {
-            Some("all") => {
+            Some(run::ALL) => {
                 let index = |index: usize| Place { selector: Some(index.to_string()), index: Some(index.to_string()) };
                 Ok((0..run::devices()?.len()).map(index).collect())
             }

@@ -11,6 +11,7 @@ use crate::{
 };
 use assay_float::Format;
 use assay_precision::{Call, CallError, Explanation, Modes, Op, Scalar, Shape, Verdict, nearest};
+use assay_spirv::grammar::instruction_named;
 use clap::Parser;
 
 /// What was asked for, understood.
@@ -58,7 +59,7 @@ fn is_failure(explanation: &Explanation) -> bool {
 }
 
 fn understand(args: &ExplainArgs, api: Api) -> Result<Request, Failure> {
-    let op = Op::from_name(&args.op).code(exit::USAGE)?;
+    let op = op(&args.op)?;
     let scalar = scalar(&args.format)?;
     let from = args.from.as_deref().map(self::scalar).transpose()?;
     if from.is_some() && Call::sources(op).is_empty() {
@@ -87,6 +88,17 @@ fn understand(args: &ExplainArgs, api: Api) -> Result<Request, Failure> {
         }
     };
     Ok(Request { call, shape, scalar, inputs, got })
+}
+
+/// The instruction of that name.
+fn op(name: &str) -> Result<Op, Failure> {
+    Op::from_name(name).map_err(|unknown| match instruction_named(name) {
+        Some(_) => usage(format!(
+            "{name} has no row in the precision table, so that nothing of it is derived here: `assay check` holds a shader with it \
+             against the specification"
+        )),
+        None => usage(unknown),
+    })
 }
 
 /// The type of that name.
