@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{case, run};
-use assay_runner::Mismatch;
+use assay_runner::{ClassCount, Mismatch, class};
 use std::{cell::RefCell, rc::Rc};
 
 #[derive(Clone, Default)]
@@ -226,9 +226,17 @@ fn a_case_files_own_expectation_is_not_the_specifications() {
             // Of what only a lenient reading permits the specification is said to be, too.
             let (by, status) =
                 by.strip_prefix("lenient ").map_or((*by, Status::Fail), |by| (by, Status::QualityWarning));
-            Mismatch { by: by.into(), status, ..check.mismatches[0].clone() }
+            let class = if by == "case" { class::EXPECTATION } else { "FewUlp" };
+            Mismatch { by: by.into(), status, class: class.into(), ..check.mismatches[0].clone() }
         };
         check.mismatches = by.iter().map(mismatch).collect();
+        let one = |m: &Mismatch| ClassCount {
+            status: m.status,
+            class: m.class.clone(),
+            count: 1,
+            examples: vec![m.example()],
+        };
+        check.classes = check.mismatches.iter().map(one).collect();
         console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
         console.event(&Event::CheckFinished(Box::new(check))).unwrap();
         console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();

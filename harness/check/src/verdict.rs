@@ -26,7 +26,7 @@ pub struct Comparison {
     pub warning: u64,
     /// Elements of which nothing can be said, by index of [`Outcome::causes`]; `None` where nothing is required.
     pub undetermined: BTreeMap<Option<u32>, u64>,
-    /// The first that are wrong: those outside every reading before those that a lenient one permits.
+    /// The first that are wrong: those outside every reading, those that the case does not expect, those that a lenient reading permits.
     pub mismatches: Vec<Mismatch>,
     /// All that are wrong, by class, with the first of each; in the same order.
     pub classes: Vec<ClassCount>,
@@ -54,7 +54,7 @@ impl Comparison {
         self.failing += other.failing;
         self.warning += other.warning;
         for mismatch in other.mismatches {
-            if let Some(at) = room(&self.mismatches, mismatch.status) {
+            if let Some(at) = room(&self.mismatches, (mismatch.status, &mismatch.class)) {
                 insert(&mut self.mismatches, at, mismatch);
             }
         }
@@ -67,8 +67,8 @@ impl Comparison {
     }
 }
 
-/// Counts a mismatch of a status and class, and keeps it if there is room for it: what fails comes first, and drives out what only a
-/// lenient reading permits.
+/// Counts a mismatch of a status and class, and keeps it if there is room for it: what the specification does not permit comes first, then
+/// what the case does not expect, and either drives out what comes after it, at last what only a lenient reading permits.
 pub(crate) fn keep(
     kept: &mut Vec<Mismatch>,
     classes: &mut Vec<ClassCount>,
@@ -78,7 +78,7 @@ pub(crate) fn keep(
     let of = of_class(classes, (status, class));
     of.count += 1;
     let is_example = of.examples.len() < EXAMPLES;
-    let room = room(kept, status);
+    let room = room(kept, (status, class));
     if !is_example && room.is_none() {
         return;
     }
@@ -91,12 +91,10 @@ pub(crate) fn keep(
     }
 }
 
-/// Where a mismatch of a status comes among those that are kept, if it is to be kept.
-fn room(kept: &[Mismatch], status: Status) -> Option<usize> {
-    let at = match status {
-        Status::Fail => kept.partition_point(|kept| kept.status == Status::Fail),
-        _ => kept.len(),
-    };
+/// Where a mismatch of a status and class comes among those that are kept, if it is to be kept.
+fn room(kept: &[Mismatch], (status, class): (Status, &str)) -> Option<usize> {
+    let after = |status: Status, class: &str| (status != Status::Fail, class == class::EXPECTATION);
+    let at = kept.partition_point(|kept| after(kept.status, &kept.class) <= after(status, class));
     (at < KEPT).then_some(at)
 }
 
@@ -378,6 +376,20 @@ mod tests {
         let kept: Vec<_> = sum.mismatches.iter().map(|m| (m.status, m.round, m.offset)).collect();
         assert_eq!((kept.len(), kept[0], kept[1]), (KEPT, (Status::Fail, 0, 99), (Status::Fail, 1, 99)));
         assert_eq!((kept[2], kept[KEPT - 1].2), ((Status::QualityWarning, 0, 0), KEPT as u64 - 3));
+    }
+
+    #[test]
+    fn what_the_specification_forbids_is_kept_before_what_a_case_does_not_expect() {
+        let mut sum = Comparison::default();
+        for offset in 0..KEPT as u64 + 3 {
+            let class = if offset < KEPT as u64 { class::EXPECTATION } else { "Wild" };
+            let of_case = |wrong: Mismatch| Mismatch { class: class.into(), ..wrong };
+            keep(&mut sum.mismatches, &mut sum.classes, (Status::Fail, class), || {
+                of_case(mismatch(Status::Fail, 0, offset))
+            });
+        }
+        let kept: Vec<_> = sum.mismatches.iter().map(|m| m.offset).collect();
+        assert_eq!((kept.len(), &kept[..4]), (KEPT, &[64, 65, 66, 0][..]));
     }
 
     /// Also of what comes after all that is kept.

@@ -277,6 +277,8 @@ pub enum CauseKind {
     Order,
     /// It depends on how invocations are laid out in subgroups, or on the subgroup's size.
     SubgroupLayout,
+    /// It depends on which invocations of a subgroup are together again where they have followed several paths.
+    Reconvergence,
     /// It depends on an access beyond the end of a buffer or image, of which robustness leaves open what becomes.
     Robustness,
     /// It comes after undefined behaviour of the shader.
@@ -302,6 +304,7 @@ impl CauseKind {
             | CauseKind::Fault => true,
             CauseKind::Order
             | CauseKind::SubgroupLayout
+            | CauseKind::Reconvergence
             | CauseKind::Precision
             | CauseKind::Budget
             | CauseKind::PossibleRace
@@ -318,6 +321,7 @@ impl std::fmt::Display for CauseKind {
             CauseKind::Uninitialized => "nothing has written this value",
             CauseKind::Order => "depends on the order of invocations",
             CauseKind::SubgroupLayout => "depends on the layout of subgroups",
+            CauseKind::Reconvergence => "depends on where invocations that parted come together again",
             CauseKind::Robustness => "robustness leaves open what an access beyond the end does",
             CauseKind::Fault => "follows undefined behaviour of the shader",
             CauseKind::Precision => "a set that is not followed through this instruction",

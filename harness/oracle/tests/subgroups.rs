@@ -101,7 +101,7 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     // All of a subgroup, but some of it came here on another path.
     let inner =
         "var v = 0u; if i < 8u { if s < 4u { v = 100u; } else { v = 200u; } v = v + subgroupAdd(1u); } out[i] = v;";
-    assert_eq!(open(inner, 0), CauseKind::SubgroupLayout);
+    assert_eq!(open(inner, 0), CauseKind::Reconvergence);
     assert_eq!(word(&subgroup(inner, true), 0, 9), assay_oracle::Expected::Exact(0));
     // The whole workgroup is together again.
     let merged = "var v = 1u; if s < 4u { v = 100u; } out[i] = subgroupAdd(v);";
@@ -116,30 +116,30 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     assert_eq!(one(skipping), [8; 16]);
     // Not all leave the selection at its end.
     let gone = "if i == 15u { return; } var v = 1u; if s < 4u { v = 100u; } out[i] = subgroupAdd(v);";
-    assert_eq!(open(gone, 0), CauseKind::SubgroupLayout);
+    assert_eq!(open(gone, 0), CauseKind::Reconvergence);
     // Cases of a selection that lead to one block are one path.
     let cases = "var v = 0u; switch s { case 0u, 1u, 2u: { v = subgroupAdd(1u); } default: { } } out[i] = v;";
     assert_eq!(one(cases), each(|i| if i % 8 < 3 { 3 } else { 0 }));
     // Who leaves a function on several ways has taken several paths; a call that is left on one, or a construct around it, is one path.
     let called = "let p = pick(s); out[i] = p + subgroupAdd(1u);";
-    assert_eq!(open(called, 0), CauseKind::SubgroupLayout);
+    assert_eq!(open(called, 0), CauseKind::Reconvergence);
     let same = "let p = pick(0u); out[i] = p + subgroupAdd(1u);";
     assert_eq!(one(same), [9; 16]);
     let around = "var p = 0u; if i < 99u { p = pick(s); } out[i] = p + subgroupAdd(1u);";
     assert_eq!(one(around), each(|i| if i % 8 < 3 { 9 } else { 10 }));
     let within = "var p = 0u; if i < 99u { p = pick(s) + subgroupAdd(1u); } out[i] = p;";
-    assert_eq!(open(within, 0), CauseKind::SubgroupLayout);
+    assert_eq!(open(within, 0), CauseKind::Reconvergence);
     // Who was apart before is not together at the end of what was entered then.
     let later = "let p = pick(s); var v = 0u; if s % 3u == 0u { v = 1u; } out[i] = p + v + subgroupAdd(1u);";
-    assert_eq!(open(later, 0), CauseKind::SubgroupLayout);
+    assert_eq!(open(later, 0), CauseKind::Reconvergence);
     let deeper = "let p = deep(s); out[i] = p + subgroupAdd(1u);";
-    assert_eq!(open(deeper, 0), CauseKind::SubgroupLayout);
+    assert_eq!(open(deeper, 0), CauseKind::Reconvergence);
     assert_eq!(one("let p = level(s); out[i] = p + subgroupAdd(1u);"), each(|i| if i % 8 < 3 { 9 } else { 10 }));
     // Who has left the first turn another way is not together with the others in the second one.
     let another = "var v = 0u;
         for (var k = 0u; k < 2u; k++) { if k == 0u && s < 2u { continue; } if k == 1u { v = subgroupAdd(1u); } }
         out[i] = v + subgroupAdd(1u) * 100u;";
-    assert_eq!(open(another, 3), CauseKind::SubgroupLayout);
+    assert_eq!(open(another, 3), CauseKind::Reconvergence);
     let turns = another.replace("v + subgroupAdd(1u) * 100u", "subgroupAdd(1u)");
     assert_eq!(one(&turns), [8; 16]);
 }
@@ -184,7 +184,7 @@ fn maximal_reconvergence_leaves_open_who_is_together_in_a_case() {
     assert_eq!(exact(&reconverging(inner), 0), each(|i| [108, 8, 0][(i / 4).min(2) as usize]));
     let several = "var v = 0u; switch s { case 0u, 1u, 2u: { v = subgroupAdd(1u); } default: { } } out[i] = v;";
     let case = reconverging(several);
-    assert_eq!(cause(&case, 0, 0), CauseKind::SubgroupLayout);
+    assert_eq!(cause(&case, 0, 0), CauseKind::Reconvergence);
     assert_eq!(word(&case, 0, 3), Expected::Exact(0));
     let one = several.replace("case 0u, 1u, 2u", "case 2u");
     assert_eq!(exact(&reconverging(&one), 0), each(|i| u32::from(i % 8 == 2)));

@@ -60,17 +60,21 @@ impl Run<'_> {
         let mut results: Vec<(usize, Vec<Scalar>)> = Vec::new();
         let count = op.results(n);
         for (subgroup, members) in parts {
-            let there = subgroup.and_then(|subgroup| self.subgroups.get(&subgroup));
-            let known = there.is_some() && self.tangles.are_one(members.iter().copied());
+            let known = subgroup.is_some_and(|subgroup| self.subgroups.contains_key(&subgroup));
+            let together = self.tangles.are_one(members.iter().copied());
             for &l in &members {
                 let mut out = Vec::new();
                 for i in 0..count {
                     let given = if weak {
                         Given::Nothing(CauseKind::Budget)
-                    } else if known {
+                    } else if known && together {
                         self.together(op, (value, n, i), second, &members, l)
+                    } else if self.any_layout(op, value + i, &list) {
+                        Given::Of(l)
+                    } else if known {
+                        Given::Nothing(CauseKind::Reconvergence)
                     } else {
-                        self.any_layout(op, value + i, &list, l)
+                        Given::Nothing(CauseKind::SubgroupLayout)
                     };
                     out.push(match given {
                         Given::Bits(bits) => {
@@ -100,8 +104,8 @@ impl Run<'_> {
         (*column.value(lane) == Value::Bits).then(|| column.bits[lane])
     }
 
-    /// What the instruction gives a lane whatever the layout: the value that all have.
-    fn any_layout(&self, op: SubgroupOp, reg: Reg, all: &[usize], lane: usize) -> Given {
+    /// Whether the instruction gives what all lanes have, whatever the layout.
+    fn any_layout(&self, op: SubgroupOp, reg: Reg, all: &[usize]) -> bool {
         let uniform = || {
             let first = self.exact(reg, all[0])?;
             Some(all.iter().all(|l| self.exact(reg, *l) == Some(first)))
@@ -116,8 +120,7 @@ impl Run<'_> {
                     reach: Reach::All | Reach::Cluster(_) | Reach::Before { own: true },
                 }
         );
-        let kept = keeps && uniform() == Some(true);
-        if kept { Given::Of(lane) } else { Given::Nothing(CauseKind::SubgroupLayout) }
+        keeps && uniform() == Some(true)
     }
 
     /// What the instruction gives a lane of a subgroup whose members are known. `i`: which scalar of the value.
