@@ -162,6 +162,53 @@ fn what_is_read_of_an_invocation_is_read_by_all() {
     assert_eq!(own.faults, []);
 }
 
+/// "Considering only the bits in Value required to represent all bits of the scope restricted tangle": up to its last invocation, or the
+/// subgroup's.
+#[test]
+fn bits_of_a_ballot_beyond_the_tangle_may_count() {
+    let of = |instruction: &str, mask: u32| {
+        let module = Shader {
+            head: "OpCapability GroupNonUniformBallot",
+            interface: "%index",
+            more: 15,
+            buffers: &[("%out", "%ublocks")],
+            decorations: "OpDecorate %index BuiltIn LocalInvocationIndex",
+            declared: &format!(
+                "%input = OpTypePointer Input %uint
+                %index = OpVariable %input Input
+                %four = OpTypeVector %uint 4
+                %three = OpConstant %uint 3
+                %limit = OpConstant %uint 4
+                %eight = OpConstant %uint 8
+                %bits = OpConstant %uint {mask}
+                %mask = OpConstantComposite %four %bits %zero %zero %zero"
+            ),
+            body: &format!(
+                "%i = OpLoad %uint %index
+                %s = OpUMod %uint %i %eight
+                %low = OpULessThan %bool %s %limit
+                OpSelectionMerge %end None
+                OpBranchConditional %low %then %end
+                %then = OpLabel
+                %found = {instruction} %mask
+                OpBranch %end
+                %end = OpLabel
+                %r = OpPhi %uint %found %then %zero %entry
+                %at = OpAccessChain %puint %out %zero %i
+                OpStore %at %r"
+            ),
+            ..Shader::default()
+        };
+        dispatch(&module.module(), true)
+    };
+    let count = "OpGroupNonUniformBallotBitCount %uint %three Reduce";
+    let (least, most) = ("OpGroupNonUniformBallotFindLSB %uint %three", "OpGroupNonUniformBallotFindMSB %uint %three");
+    let element = |instruction: &str, mask: u32| word(&of(instruction, mask), 0, 9);
+    assert_eq!((element(count, 0xff), element(count, 0xb)), (Expected::OneOf(vec![4, 8]), Expected::Exact(3)));
+    assert_eq!((element(most, 0xff), element(least, 0xfa)), (Expected::OneOf(vec![3, 7]), Expected::Exact(1)));
+    assert_eq!(cause(&of(least, 0xf0), 0, 9), CauseKind::Unspecified);
+}
+
 /// What comes from an invocation that is not there is undefined, but some value: "If Condition is an OpUndef, behavior is undefined" is said
 /// of nothing else. Either way is taken.
 #[test]

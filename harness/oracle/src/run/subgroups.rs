@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 enum Given {
     /// Bits of one scalar after another.
     Bits([u64; 4]),
+    /// One or the other, as the text is read.
+    Either(u64, u64),
     /// The value of another lane.
     Of(usize),
     Nothing(CauseKind),
@@ -79,6 +81,10 @@ impl Run<'_> {
                     out.push(match given {
                         Given::Bits(bits) => {
                             (Value::Bits, bits[if op == SubgroupOp::Ballot { i as usize } else { 0 }], None)
+                        }
+                        Given::Either(a, b) => {
+                            let (value, bits) = Value::of_patterns(vec![a, b]).unwrap_or((Value::Bits, a));
+                            (value, bits, None)
                         }
                         Given::Of(from) => {
                             let form = self.columns[(value + i) as usize].form(from).copied();
@@ -205,19 +211,27 @@ impl Run<'_> {
                 (Some(words), Some(place)) => one(u64::from(bit(&words, place))),
                 _ => unknown(),
             },
-            SubgroupOp::BallotBitCount { reach } => match ballot(lane) {
-                Some(words) => one((0..size).filter(|p| reaches(reach, own, *p) && bit(&words, *p)).count() as u64),
-                None => unknown(),
-            },
-            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => match ballot(lane) {
-                Some(words) => {
+            SubgroupOp::BallotBitCount { .. } | SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => {
+                let Some(words) = ballot(lane) else { return unknown() };
+                // "Considering only the bits in Value required to represent all bits of the scope restricted tangle": those up to the last
+                // invocation of the tangle, or of the subgroup.
+                let last = members.iter().map(|l| within(*l) + 1).max().unwrap_or(size);
+                let considering = |size: usize| {
                     let mut set = (0..size).filter(|p| bit(&words, *p));
-                    let found = if op == SubgroupOp::BallotFindLsb { set.next() } else { set.next_back() };
+                    match op {
+                        SubgroupOp::BallotFindLsb => set.next(),
+                        SubgroupOp::BallotFindMsb => set.next_back(),
+                        SubgroupOp::BallotBitCount { reach } => Some(set.filter(|p| reaches(reach, own, *p)).count()),
+                        _ => None,
+                    }
+                };
+                match (considering(last), considering(size)) {
+                    (Some(few), Some(all)) if few != all => Given::Either(few as u64, all as u64),
+                    (Some(few), Some(_)) => one(few as u64),
                     // Of no bit the value is undefined.
-                    found.map_or(Given::Nothing(CauseKind::Unspecified), |place| one(place as u64))
+                    _ => Given::Nothing(CauseKind::Unspecified),
                 }
-                None => unknown(),
-            },
+            }
             SubgroupOp::Fold { fold: Fold::Measured, .. } => Given::Nothing(CauseKind::NoRequirement),
             SubgroupOp::Fold { fold, reach } => {
                 let reg = value + i;
