@@ -5,8 +5,10 @@ mod support;
 use assay_oracle::{
     CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Robustness, Slot, SpecValues,
 };
+use assay_spirv::Module;
+use assay_spirv::edit::instruction;
 use assay_spirv::sampling::View;
-use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::tables::{Dim, ImageFormat, ImageOperands, Op};
 use support::*;
 
 fn dispatch(text: &str, bindings: Vec<Resource>, robustness: Robustness) -> Outcome {
@@ -43,6 +45,32 @@ fn texels_are_fetched_converted_and_stored() {
         assert_eq!(expected.permits(u64::from(*texel)), Some(true), "{i}: {expected:?}");
         assert_eq!(expected.permits(u64::from(texel ^ 0x40)), Some(false), "{i}: {expected:?}");
     }
+}
+
+/// Availability and visibility of single texels: accesses to images are taken to be non-private anyway.
+#[test]
+fn texels_may_be_made_available_and_visible() {
+    let module = wgsl(COPY);
+    let mut words = module.words().to_vec();
+    let accesses = module.instructions().filter(|i| matches!(i.op, Some(Op::ImageWrite | Op::ImageFetch)));
+    for i in accesses.collect::<Vec<_>>().into_iter().rev() {
+        let mut changed = i.words[1..].to_vec();
+        let scope = changed[0];
+        if i.op == Some(Op::ImageWrite) {
+            changed.push(ImageOperands::MAKE_TEXEL_AVAILABLE.0 | ImageOperands::NON_PRIVATE_TEXEL.0);
+        } else {
+            changed[4] |= ImageOperands::MAKE_TEXEL_VISIBLE.0 | ImageOperands::NON_PRIVATE_TEXEL.0;
+        }
+        changed.push(scope);
+        words.splice(i.at..i.at + i.words.len(), instruction(i.op.unwrap(), &changed));
+    }
+    let bindings = || {
+        let source = plane(ImageFormat::Rgba8, [2, 2, 1], (0..16).collect());
+        vec![source, plane(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]), floats(&[0.0; 4])]
+    };
+    let (plain, made) = (run(&module, [1; 3], bindings()), run(&Module::parse(words).unwrap(), [1; 3], bindings()));
+    assert_eq!((made.faults, plain.faults), (vec![], vec![]));
+    assert_eq!(made.memory, plain.memory);
 }
 
 /// Texels of one byte each, of different invocations: none of them races with another.

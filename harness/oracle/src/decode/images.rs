@@ -169,7 +169,10 @@ impl Decoder<'_> {
             next += 1;
             decoder.operand(i, next - 1).map(Some)
         };
-        let ignored = ImageOperands::NON_PRIVATE_TEXEL.0
+        // Of these the scopes come last; accesses to images are taken to be non-private.
+        let ignored = ImageOperands::MAKE_TEXEL_AVAILABLE.0
+            | ImageOperands::MAKE_TEXEL_VISIBLE.0
+            | ImageOperands::NON_PRIVATE_TEXEL.0
             | ImageOperands::VOLATILE_TEXEL.0
             | ImageOperands::NONTEMPORAL.0
             | ImageOperands::SIGN_EXTEND.0
@@ -180,7 +183,7 @@ impl Decoder<'_> {
             | ImageOperands::OFFSET.0
             | ImageOperands::CONST_OFFSETS.0;
         if mask.0 & !(ignored | known) != 0 {
-            return self.unsupported("image operands other than Lod, Grad, Offset, ConstOffset and ConstOffsets");
+            return self.unsupported("image operands such as Bias, Sample and MinLod");
         }
         found.lod = take(self, ImageOperands::LOD)?.map(|val| val.reg);
         if mask.contains(ImageOperands::GRAD) {
