@@ -224,13 +224,30 @@ fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
     }
 }
 
+/// OpAtomicCompareExchange: "store the New Value back through Pointer only if Original Value equaled Comparator"; what writes nothing races
+/// with no read. It may do so if anybody changes what it finds.
+#[test]
+fn a_compare_exchange_that_fails_writes_nothing() {
+    let compared = "%found = OpAtomicCompareExchange %uint %first %device %none %none %one %workgroup";
+    let read = "%second = OpAccessChain %uints %narrow_words %none %one\n%loaded = OpLoad %uint %first";
+    for groups in [1, 2] {
+        let outcome = assembled_for(groups, &format!("{compared}\n{read}"));
+        assert_eq!((kinds(&outcome), word(&outcome, 0, 0)), (vec![], Expected::Exact(0)));
+        let changed = format!("OpAtomicStore %first %device %none %workgroup\n{compared}\n{read}");
+        assert_eq!(kinds(&assembled_for(groups, &changed)), [FaultKind::DataRace]);
+        let succeeds = compared.replace("%workgroup", "%none");
+        assert_eq!(kinds(&assembled_for(groups, &format!("{succeeds}\n{read}"))), [FaultKind::DataRace]);
+    }
+}
+
 /// Vulkan memory model: private accesses are ordered with those of other invocations by nothing in a dispatch, and what one writes is made
 /// available and visible.
 #[test]
 fn the_vulkan_memory_model_asks_for_more_than_a_barrier() {
-    let body = |write: &str, order: &str, read: &str| {
+    let with = |fence: &str, (write, order, read): (&str, &str, &str)| {
         let text = format!(
-            "%other = OpISub %uint %one %i
+            "{fence}
+            %other = OpISub %uint %one %i
             %own_word = OpAccessChain %uints %narrow_words %none %i
             %other_word = OpAccessChain %uints %narrow_words %none %other
             OpStore %own_word %one {write}
@@ -241,10 +258,14 @@ fn the_vulkan_memory_model_asks_for_more_than_a_barrier() {
         );
         with_model(1, "VulkanMemoryModel", "Vulkan", &text)
     };
+    let body = |write: &str, order: &str, read: &str| with("", (write, order, read));
     let (shared, full) = ("NonPrivatePointer", "%shares");
     assert_eq!(exact(&body(shared, full, shared), 0)[..2], [1, 1]);
     for (write, read) in [("", shared), (shared, ""), ("", "")] {
         assert_eq!(kinds(&body(write, full, read)), [FaultKind::DataRace], "{write} {read}");
+        // Nor does what may order others.
+        let fence = format!("OpMemoryBarrier %device {full}");
+        assert_eq!(kinds(&with(&fence, (write, full, read))), [FaultKind::DataRace], "{write} {read}");
     }
     // Ordered, but not made available.
     assert_eq!(cause(&body(shared, "%ordered", shared), 0, 0), CauseKind::PossibleRace);

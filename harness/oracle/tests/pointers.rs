@@ -2,7 +2,7 @@
 
 mod support;
 
-use assay_oracle::{FaultKind, Outcome};
+use assay_oracle::{CauseKind, Expected, FaultKind, Outcome};
 use support::*;
 
 /// Four invocations with their number `%i` and a pointer `%own` to their word of `%data`; `%twin` is another variable of its binding,
@@ -58,6 +58,11 @@ fn nothing_is_behind_null() {
     // It is itself, and nothing else.
     let compared = "%same = OpPtrEqual %bool %at %null\n%x = OpSelect %uint %same %one %zero\nOpStore %own %x";
     assert_eq!(exact(&of(&format!("{third}{compared}")), 0), [0, 0, 1, 0]);
+    // What a chain that begins there leads to may be anything, and nothing is behind it either.
+    let chain = format!("{third}%after = OpPtrAccessChain %puint %at %one\n");
+    let outcome = of(&format!("{chain}{}", compared.replace("%at", "%after")));
+    assert_eq!((word(&outcome, 0, 1), cause(&outcome, 0, 2)), (Expected::Exact(0), CauseKind::Unspecified));
+    assert_eq!(fault_of(&format!("{chain}%x = OpLoad %uint %after")).2, "a null pointer");
 }
 
 #[test]

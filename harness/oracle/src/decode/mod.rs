@@ -66,6 +66,9 @@ const OUTSIDES: u64 = 1 << 12;
 /// The null pointer of logical addressing: "will not equal the pointer value formed from any declared object". It points nowhere, as they do.
 pub(crate) const NULL: u64 = OUTSIDE - (OUTSIDES - 1);
 
+/// What a chain that begins at null leads to: nowhere, and the text does not say whether it equals any pointer.
+pub(crate) const FROM_NULL: u64 = NULL + 1;
+
 /// Whether a pointer is one after an index beyond an array, or null; which of those that are known it was, counted from 1.
 #[inline(always)]
 pub(crate) const fn outside(pointer: u64) -> Option<usize> {

@@ -4,7 +4,7 @@ use super::forms::of_any;
 use super::images::beyond_edge;
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
-use crate::decode::{NULL, OBJECT, OUTSIDE, RUNTIME_DESCRIPTORS, counted, outside};
+use crate::decode::{FROM_NULL, NULL, OBJECT, OUTSIDE, RUNTIME_DESCRIPTORS, counted, outside};
 use crate::dispatch::Robustness;
 use crate::few::Together;
 use crate::form::Form;
@@ -138,13 +138,18 @@ impl Run<'_> {
             self.beyond.len() - 1
         });
         let pointer = OUTSIDE - 1 - known as u64;
-        if outside(pointer).is_some() && pointer != NULL { pointer } else { OUTSIDE }
+        if outside(pointer).is_some() && pointer > FROM_NULL { pointer } else { OUTSIDE }
     }
 
     /// What pointers are compared by: see [`Inst::Location`](crate::inst::Inst::Location).
     pub(super) fn location(&mut self, dst: Reg, pointer: Reg, lanes: Lanes) {
         let pointers = self.take(pointer);
         for l in lanes.iter() {
+            if pointers.value(l).patterns(pointers.bits[l]).is_ok_and(|all| all.contains(&FROM_NULL)) {
+                let cause = self.cause(CauseKind::Unspecified);
+                self.columns[dst as usize].set(l, 0, Value::Any(cause));
+                continue;
+            }
             let found = pointers.value(l).few(pointers.bits[l]).map(|few| {
                 let together = Together::of(&[few])?;
                 let places: Vec<Result<u64, u64>> = together.rows().iter().map(|row| self.place_of(row[0])).collect();
@@ -181,7 +186,7 @@ impl Run<'_> {
     fn nowhere(&mut self, pointer: u64, lane: usize, other: &str) -> u32 {
         let which = outside(pointer).map(|which| which.checked_sub(1).and_then(|at| self.beyond.get(at).copied()));
         let what = || match which {
-            _ if pointer == NULL => "a null pointer".into(),
+            _ if matches!(pointer, NULL | FROM_NULL) => "a null pointer".into(),
             Some(Some((index, count))) => format!("index {index} of an array of {count}"),
             Some(None) => "an index beyond an array".into(),
             None => other.into(),
@@ -667,7 +672,11 @@ impl Run<'_> {
 /// A pointer, some bytes further.
 #[inline(always)]
 fn start(base: u64, constant: u64) -> u64 {
-    if outside(base).is_some() { base } else { base.wrapping_add(constant) }
+    match base {
+        NULL => FROM_NULL,
+        _ if outside(base).is_some() => base,
+        _ => base.wrapping_add(constant),
+    }
 }
 
 /// A pointer, one index further; the index and the length of the array that it is beyond.

@@ -245,7 +245,10 @@ impl Run<'_> {
         (atomic, observed): (Option<Atomic>, Option<Execution>),
     ) -> (Value, u64) {
         let size = kind.bytes() as usize;
-        let changes = op != AtomicOp::Load;
+        // What does not find the comparator writes nothing.
+        let fails = op == AtomicOp::CompareExchange && self.fails((object, offset), size, args[1], lane);
+        let acts = if fails { AtomicOp::Load } else { op };
+        let changes = acts != AtomicOp::Load;
         let raced = self.accessed(object, offset, size, lane, (changes, atomic));
         if object != 1 && self.dispatch.only.is_some() {
             // Who else does what to it is not seen, not even by whom it is written.
@@ -255,7 +258,7 @@ impl Run<'_> {
             }
             return (Value::Any(cause), 0);
         }
-        let (contended, disordered) = self.contend(object as u32, offset as u32, op, lane);
+        let (contended, disordered) = self.contend(object as u32, offset as u32, acts, lane);
         let old = match self.objects[object].read(offset, size) {
             Found::Value(value) => value,
             Found::Unwritten => Value::Any(self.cause(CauseKind::Uninitialized)),
@@ -328,12 +331,31 @@ impl Run<'_> {
         }
     }
 
+    /// Whether a compare-exchange certainly finds something else than it compares with: nobody else changes it, for all that is known.
+    fn fails(&self, (object, offset): (usize, usize), size: usize, comparator: Reg, lane: usize) -> bool {
+        let memory = &self.objects[object];
+        let comparator = &self.columns[comparator as usize];
+        let known = matches!(memory.read(offset, size), Found::Value(Value::Bits))
+            && *comparator.value(lane) == Value::Bits
+            && memory.bits(offset, size) != comparator.bits[lane];
+        let (object, offset) = (object as u32, offset as u32);
+        known && !self.in_doubt && !self.forks.is_weak(lane) && !self.is_contended(object, offset, self.stamp(object))
+    }
+
+    /// The time of an access to an object: runs count epochs differently; within a workgroup they agree.
+    fn stamp(&self, object: u32) -> u64 {
+        u64::from(self.place) << 32 | u64::from(self.races.epoch(object) - self.races.begun)
+    }
+
+    /// Whether it is known that others change what is accessed at that time, or whenever they do.
+    fn is_contended(&self, object: u32, offset: u32, stamp: u64) -> bool {
+        [stamp, EVERY].iter().any(|stamp| self.contention.known.contains(&(object, offset, *stamp)))
+    }
+
     /// Notes an atomic access. Gives whether what it returns, and whether what it leaves, depends on the order.
     fn contend(&mut self, object: u32, offset: u32, op: AtomicOp, lane: usize) -> (bool, bool) {
         let epoch = self.races.epoch(object);
-        let group = self.place;
-        // Runs count epochs differently; within a workgroup they agree.
-        let stamp = u64::from(group) << 32 | u64::from(epoch - self.races.begun);
+        let (group, stamp) = (self.place, self.stamp(object));
         let who = self.forks.original(lane) as u32;
         let (class, changes) = (op.class(), op != AtomicOp::Load);
         let past =
@@ -365,8 +387,7 @@ impl Run<'_> {
             past.loaded = past.loaded.with(who);
             past.all.loads = true;
         }
-        let contended = [stamp, EVERY].iter().any(|stamp| self.contention.known.contains(&(object, offset, *stamp)));
-        (contended, disordered)
+        (self.is_contended(object, offset, stamp), disordered)
     }
 
     pub(super) fn barrier(&mut self, scope: u32, order: Order, lanes: Lanes) -> Result<(), Stop> {

@@ -178,13 +178,16 @@ impl Races {
         subgroup(a) == subgroup(b)
     }
 
-    /// What there is to say of an access with these flags and the last one of another invocation.
-    fn conflict(&self, me: u32, flags: u32, who: u32) -> Conflict {
+    /// What there is to say of an access with these flags and the last one of another invocation, with its time. "For private memory
+    /// operations to be Location-Ordered between distinct agents requires using system-synchronizes-with": no atomic and no barrier does it.
+    fn conflict(&self, me: u32, flags: u32, (who, when): (u32, u32)) -> Conflict {
         let other = who & NUMBER;
         let same_group = self.is_here(other);
         let by_subgroup = self.orders_subgroup || (!self.subgroups_known && (flags | who) & CLOSE != 0);
         let same_subgroup = same_group && self.in_one_subgroup(me, other);
-        let perhaps_ordered = self.orders_device || (same_group && self.orders_group) || (same_subgroup && by_subgroup);
+        let private = self.is_private || (when & PRIVATE != 0 && other != me);
+        let ordered = self.orders_device || (same_group && self.orders_group) || (same_subgroup && by_subgroup);
+        let perhaps_ordered = ordered && !private;
         Conflict { other: other - 1, perhaps_ordered, doubtful: false, was_read: false }
     }
 
@@ -219,8 +222,8 @@ impl Races {
             let record = self.shadows[object as usize][granule];
             for (last, theirs_atomic) in [(record.plain, false), (record.atomic, true)] {
                 let both_atomic = atomic.is_some() && theirs_atomic;
-                let mut meet = |who: u32, was_read: bool| {
-                    let first = found.unwrap_or_else(|| self.conflict(me, flags, who));
+                let mut meet = |(who, when): (u32, u32), was_read: bool| {
+                    let first = found.unwrap_or_else(|| self.conflict(me, flags, (who, when)));
                     let doubtful = perhaps || who & PERHAPS != 0;
                     // One conflict that is certain is enough.
                     let doubtful = doubtful && (found.is_none() || first.doubtful);
@@ -229,11 +232,11 @@ impl Races {
                 let wrote = self.others(object, me, (last.writer, last.written), epoch);
                 if wrote.any() && !(both_atomic && self.mutual(me, flags, last.writer, wrote)) {
                     // An atomic gave what it had found.
-                    meet(last.writer, write && theirs_atomic);
+                    meet((last.writer, last.written), write && theirs_atomic);
                 }
                 let read = self.others(object, me, (last.reader, last.read), epoch);
                 if write && read.any() && !(both_atomic && self.mutual(me, flags, last.reader, read)) {
-                    meet(last.reader, true);
+                    meet((last.reader, last.read), true);
                 }
             }
             let own = if atomic.is_some() { record.atomic } else { record.plain };
