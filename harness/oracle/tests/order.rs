@@ -65,6 +65,16 @@ fn what_an_invocation_does_in_several_steps_commutes_only_if_each_does() {
     assert_eq!(word(&any(alone, 1), 0, 0), Expected::Exact(10));
 }
 
+/// A flag that several raise is raised; who finds it so depends on the order.
+#[test]
+fn stores_of_one_value_commute() {
+    let flag = "atomicStore(x, 7u); if w == 1u { atomicExchange(x, 7u); }";
+    assert_eq!((word(&any(flag, 2), 0, 0), any(flag, 2).faults), (Expected::Exact(7), vec![]));
+    assert_eq!(cause(&any("atomicStore(x, 7u + i);", 1), 0, 0), CauseKind::Order);
+    assert_eq!(cause(&any("atomicStore(x, 7u); atomicAdd(x, 1u);", 1), 0, 0), CauseKind::Order);
+    assert_eq!(cause(&any("out[g] = atomicExchange(x, 7u);", 2), 1, 0), CauseKind::Order);
+}
+
 /// SPIR-V on a buffer of words: `%first` points to its first one, `%wide` to the same place as 64 bits; `%zeroth` is whether the
 /// invocation is the first of its workgroup.
 fn assembled(body: &str) -> Outcome {

@@ -122,6 +122,8 @@ enum Class {
     Xor,
     FMin,
     FMax,
+    /// Leaves these bits, whatever was there.
+    Leaves(u64),
     /// Commutes with nothing.
     Alone,
 }
@@ -258,17 +260,21 @@ impl Run<'_> {
             }
             return (Value::Any(cause), 0);
         }
-        let (contended, disordered) = self.contend(object as u32, offset as u32, acts, lane);
+        let mut operands: [(Value, u64); 2] = std::array::from_fn(|k| {
+            let column = &self.columns[args[k] as usize];
+            (column.value(lane).clone(), column.bits[lane])
+        });
+        let class = match (acts, &operands[0]) {
+            (AtomicOp::Store | AtomicOp::Exchange, (Value::Bits, bits)) => Class::Leaves(*bits),
+            _ => acts.class(),
+        };
+        let (contended, disordered) = self.contend(object as u32, offset as u32, class, lane);
         let old = match self.objects[object].read(offset, size) {
             Found::Value(value) => value,
             Found::Unwritten => Value::Any(self.cause(CauseKind::Uninitialized)),
             Found::Parts => Value::Any(self.cause(CauseKind::Precision)),
         };
         let old_bits = self.objects[object].bits(offset, size);
-        let mut operands: [(Value, u64); 2] = std::array::from_fn(|k| {
-            let column = &self.columns[args[k] as usize];
-            (column.value(lane).clone(), column.bits[lane])
-        });
         let by_order = contended || matches!(old, Value::Any(cause) if self.log.kind(cause) == CauseKind::Order);
         let followed = by_order && raced.is_none() && self.is_followed(object, offset);
         if followed && contended {
@@ -353,11 +359,11 @@ impl Run<'_> {
     }
 
     /// Notes an atomic access. Gives whether what it returns, and whether what it leaves, depends on the order.
-    fn contend(&mut self, object: u32, offset: u32, op: AtomicOp, lane: usize) -> (bool, bool) {
+    fn contend(&mut self, object: u32, offset: u32, class: Class, lane: usize) -> (bool, bool) {
         let epoch = self.races.epoch(object);
         let (group, stamp) = (self.place, self.stamp(object));
         let who = self.forks.original(lane) as u32;
-        let (class, changes) = (op.class(), op != AtomicOp::Load);
+        let changes = class != Class::Load;
         let past =
             self.contention.past.entry((object, offset)).or_insert_with(|| Past { group, epoch, ..Past::default() });
         if past.group != group {
