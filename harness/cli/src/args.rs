@@ -262,7 +262,7 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "OP")]
     pub(crate) op: String,
 
-    /// The type: f16, bf16, f32, f64, i8 .. i64, u8 .. u64; for a conversion the type of its result
+    /// The type: f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 .. i64, u8 .. u64; for a conversion the type of its result
     #[arg(long, short, value_name = "TYPE", default_value = "f32")]
     pub(crate) format: String,
 

@@ -102,6 +102,26 @@ fn modes_change_the_set_and_are_named() {
     );
 }
 
+const SATURATED: &str = "SaturatedToLargestFloat8NormalConversionEXT";
+
+/// A number out of range of float8, by its conversion: NaN in E4M3, infinity in E5M2, or the largest finite number.
+#[test]
+fn conversions_to_float8_are_derived() {
+    for (format, mode, got, code, said) in [
+        ("f8e4m3", "None", "nan", 0, "permitted      any NaN"),
+        ("f8e4m3", "None", "448", 0, "in doubt"),
+        ("f8e4m3", "None", "416", 1, "Fail"),
+        ("f8e5m2", "None", "inf", 0, "only 0x7c"),
+        ("f8e4m3", &format!("None+{SATURATED}"), "448", 0, "only 0x7e"),
+        ("f8e4m3", &format!("None+{SATURATED}"), "nan", 1, "Fail"),
+    ] {
+        let arguments = ["explain", "OpFConvert", "--format", format, "--from", "f32", "--mode", mode, "--in", "1e6"];
+        let output = assay(&[&arguments[..], &["--got", got]].concat());
+        assert_eq!(output.code, code, "{format} {mode} {got}: {output:?}");
+        assert!(output.stdout.contains(said), "{format} {mode} {got}: {}", output.stdout);
+    }
+}
+
 #[test]
 fn what_an_instruction_does_not_take_is_said() {
     for (arguments, said) in [
@@ -114,6 +134,10 @@ fn what_an_instruction_does_not_take_is_said() {
         (&["Exp2", "--in", "0x1ffffffff"], "--in: `0x1ffffffff` has more than the 32 bits of f32"),
         (&["Exp2", "--in", "1", "--got", "one"], "--got: `one` is not a number"),
         (&["Ldexp", "--in", "1", "1.5"], "`1.5` is not an integer"),
+        (
+            &["OpFConvert", "--format", "bf16", "--from", "f32", "--mode", SATURATED, "--in", "1"],
+            "decorates no OpFConvert to bf16, only OpFConvert, OpConvertSToF and OpConvertUToF to f8e4m3 and f8e5m2",
+        ),
     ] {
         let output = assay(&[&["explain"][..], arguments].concat());
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{arguments:?}: {output:?}");

@@ -130,6 +130,11 @@ impl Format {
         [F16, F32, F64].contains(&self)
     }
 
+    /// Whether it is one of the encodings of SPV_EXT_float8.
+    pub fn is_float8(self) -> bool {
+        [F8_E4M3, F8_E5M2].contains(&self)
+    }
+
     /// Whether the format has infinities.
     pub fn has_infinity(self) -> bool {
         self.specials == Specials::Ieee

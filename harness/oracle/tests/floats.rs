@@ -492,3 +492,35 @@ fn an_exponent_of_ldexp_has_any_width_and_is_signed() {
     scaled(high, [x, 1], Err(()));
     scaled(high, [x, u32::MAX], Ok(0.0));
 }
+
+/// "The precision of all instructions on float values with the BFloat16KHR encoding is required to be correctly rounded", but "it is
+/// implementation-defined whether intermediate values are rounded" (SPV_KHR_bfloat16).
+#[test]
+fn a_dot_product_of_bfloat16_is_rounded_once() {
+    let head = "OpCapability BFloat16TypeKHR
+        OpCapability BFloat16DotProductKHR
+        OpExtension \"SPV_KHR_bfloat16\"
+        OpExtension \"SPV_KHR_storage_buffer_storage_class\"";
+    let declared = "%brain = OpTypeFloat 16 BFloat16KHR
+        %v3brain = OpTypeVector %brain 3
+        %v3float = OpTypeVector %float 3
+        %single = OpConstant %float 1.0
+        %ones = OpConstantComposite %v3float %single %single %single";
+    let body = "%p0 = OpAccessChain %pfloat %data %zero %zero
+        %large = OpLoad %float %p0
+        %v = OpCompositeConstruct %v3float %large %single %single
+        %x = OpFConvert %v3brain %v
+        %y = OpFConvert %v3brain %ones
+        %dot = OpDot %brain %x %y
+        %r = OpFConvert %float %dot
+        %p2 = OpAccessChain %pfloat %data %zero %two
+        OpStore %p2 %r";
+    let buffers = &[("%data", "%fblocks")];
+    let module = Shader { head, buffers, declared, body, ..Shader::default() }.module();
+    let outcome = run(&module, [1; 3], vec![floats(&[256.0, 0.0, 0.0])]);
+    assert_eq!(outcome.faults, []);
+    // Between 256 and 512 every other integer is a bfloat16.
+    let found = [254.0f32, 256.0, 258.0, 260.0, 262.0].map(|got| standing(&outcome, got.to_bits()));
+    use Standing::{Lenient, Outside, Within};
+    assert_eq!(found, [Outside, Lenient, Within, Lenient, Outside]);
+}

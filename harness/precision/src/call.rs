@@ -74,6 +74,18 @@ pub enum CallError {
         /// What it takes, as a list.
         accepted: String,
     },
+    /// The module decorates an instruction that may not have the decoration.
+    #[error("{mode} decorates no {op} to {to}, only {accepted}")]
+    Decorated {
+        /// The instruction.
+        op: Op,
+        /// The type of its result.
+        to: Scalar,
+        /// The decoration.
+        mode: &'static str,
+        /// What may have it.
+        accepted: &'static str,
+    },
     /// The number of operand scalars is wrong.
     #[error("{op} takes {expected} operand scalars here ({types}), not {given}")]
     Operands {

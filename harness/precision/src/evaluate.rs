@@ -4,6 +4,7 @@ use crate::{
     Call, Op, Rounding, Rules, Scalar, domain,
     environment::{Environment, Flush},
     exact::{Exact, Site, nearest_halves},
+    float8::{self, Beyond},
     formula::Formula,
     ieee,
     real::{Point, Real},
@@ -14,9 +15,7 @@ use crate::{
     trace::Trace,
     wgsl,
 };
-use assay_float::{
-    Dyadic, Enclosure, F8_E4M3, F8_E5M2, F16, F32, F64, Format, Question, RankRange, Set, Undecided, decide,
-};
+use assay_float::{Dyadic, Enclosure, F16, F32, F64, Format, Question, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
 use std::{cell::Cell, cmp::Ordering};
 
@@ -49,6 +48,10 @@ pub(crate) struct Slot {
     pub(crate) env: Environment,
     /// The environment of a lenient reading, if it has one of its own, and the doubt.
     lenient_env: Option<(Environment, &'static str)>,
+    /// How a lenient reading judges it, if it does so otherwise, and the doubt.
+    lenient_kernel: Option<(Kernel, &'static str)>,
+    /// What becomes of values out of range, of a conversion to float8.
+    pub(crate) beyond: Option<Beyond>,
     pub(crate) relaxed: bool,
     /// The other parts of the word that this one is packed into: the instruction has one result, so that if nothing is
     /// required of one part, nothing is required of any.
@@ -124,7 +127,7 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
                 }
                 _ => call.operands[0].len(),
             };
-            let kernel = match accuracy {
+            let kernel = |accuracy: Accuracy| match accuracy {
                 Accuracy::Exact(exact) => Kernel::Exact(exact),
                 Accuracy::Real(real) => Kernel::Real(real),
                 Accuracy::Formula(build) => {
@@ -138,6 +141,8 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
                 Accuracy::UnpackHalf => Kernel::UnpackHalf,
                 Accuracy::Measured | Accuracy::Modf | Accuracy::Frexp | Accuracy::Atomic(_) => Kernel::Measured,
             };
+            let lenient_kernel = table::lenient_accuracy(call).map(|(accuracy, doubt)| (kernel(accuracy), doubt));
+            let (kernel, beyond) = (kernel(accuracy), Beyond::of(call));
             let format = result.format().or(operands[0].format()).unwrap_or(F32);
             let from = inputs[0].1.format().unwrap_or(format);
             let env = Environment::new(&call.modes, row.lists, format, from).under(call.rules);
@@ -161,7 +166,19 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
                 && decorated != Scalar::Bool
                 // "The RelaxedPrecision Decoration has no effect on this instruction."
                 && call.op != Op::QuantizeToF16;
-            Slot { op: call.op, kernel, inputs, result, component, env, lenient_env, relaxed, packed_with: Vec::new() }
+            Slot {
+                op: call.op,
+                kernel,
+                inputs,
+                result,
+                component,
+                env,
+                lenient_env,
+                lenient_kernel,
+                beyond,
+                relaxed,
+                packed_with: Vec::new(),
+            }
         })
         .collect();
     if matches!(row.signature, Signature::Pack) {
@@ -175,8 +192,11 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
 }
 
 impl Slot {
-    /// The same in the environment that the lenient reading has of its own, if it has one, and the doubt.
+    /// The same in the environment that the lenient reading has of its own, or judged as it does, and the doubt.
     pub(crate) fn leniently(&self) -> Option<(Slot, &'static str)> {
+        if let Some((kernel, doubt)) = self.lenient_kernel.clone() {
+            return Some((Slot { kernel, ..self.clone() }, doubt));
+        }
         self.lenient_env.map(|(env, doubt)| (Slot { env, ..self.clone() }, doubt))
     }
 
@@ -190,16 +210,16 @@ impl Slot {
         }
     }
 
-    /// Whether the lenient reading has an environment of its own.
-    pub(crate) fn has_lenient_environment(&self) -> bool {
-        self.lenient_env.is_some()
+    /// Whether the lenient reading differs in its environment, in how it judges, or in what it makes of values out of range.
+    pub(crate) fn is_read_leniently(&self) -> bool {
+        let out_of_range = self.beyond.is_some_and(|beyond| beyond != Beyond::Largest);
+        self.lenient_env.is_some() || self.lenient_kernel.is_some() || out_of_range
     }
 }
 
 /// Whether it converts float8 to binary16, which preserves denormals.
 fn is_of_float8(op: Op, operand: Scalar, result: Scalar) -> bool {
-    let float8 = operand.format().is_some_and(|format| format == F8_E4M3 || format == F8_E5M2);
-    op == Op::FConvert && float8 && result == Scalar::Float(F16)
+    op == Op::FConvert && operand.format().is_some_and(Format::is_float8) && result == Scalar::Float(F16)
 }
 
 impl Slot {
@@ -631,11 +651,17 @@ impl<'a> Run<'a> {
 
     /// Applies what the environment does to a result: the sign of zero, flushing, overflow. `tiny`: the infinitely
     /// precise result is non-zero and below the smallest normal.
-    pub(crate) fn finish(&self, mut set: Set, tiny: bool) -> Set {
+    pub(crate) fn finish(&self, set: Set, tiny: bool) -> Set {
         let Some(format) = self.slot.result.format() else { return set };
         let env = &self.slot.env;
+        let mut set = match self.slot.beyond {
+            Some(beyond) => self.converted(beyond, set, format),
+            None => set,
+        };
         let zeros = RankRange::new(-1, 0);
         if set.has_nan() && env.not_nan {
+            self.trace
+                .note(|| "a permitted result is a NaN, which is assumed not to occur: anything is permitted".into());
             return Set::anything();
         }
         if env.nsz && set.meets(zeros) {
@@ -655,6 +681,14 @@ impl<'a> Run<'a> {
             }
         }
         set
+    }
+
+    /// What a conversion to float8 makes of what is out of range.
+    fn converted(&self, beyond: Beyond, set: Set, format: Format) -> Set {
+        if has_infinity(&set, format) {
+            self.trace.note(|| beyond.words().into());
+        }
+        beyond.applied(set, format)
     }
 
     /// Flushes a result that may be denormal.
@@ -752,7 +786,21 @@ impl Asked<'_> {
                 let value = F16.value(slot.part(x[0], 16)).unwrap_or(Dyadic::ZERO);
                 Real::Convert.point(&[constant(value)], env, precision)
             }
-            Kernel::Real(real) => real.point(&values(), env, precision),
+            Kernel::Real(real) => {
+                let point = real.point(&values(), env, precision)?;
+                if slot.beyond.is_none_or(|beyond| beyond == Beyond::Largest)
+                    || !float8::is_out_of_range(&point.exact, env.format, precision)?
+                {
+                    return Ok(point);
+                }
+                if run.lenient {
+                    run.doubt.set(Some(float8::ROUNDED_DOWN));
+                    return Ok(point);
+                }
+                let positive = point.span.hi >= env.format.infinity();
+                let rank = if positive { env.format.infinity() } else { env.format.neg_infinity() };
+                Ok(Point { span: Span::point(rank), ..point })
+            }
             Kernel::Exact(_) | Kernel::Formula(_) | Kernel::Measured => unreachable!("not judged by distance"),
         }
     }

@@ -41,6 +41,10 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
         Real::Mul => v(0) * v(1),
         Real::Div | Real::Unpack => v(0) / v(1),
         Real::Fma => v(0) * v(1) + v(2),
+        Real::Dot => {
+            let n = x.len() / 2;
+            (0..n).map(|i| v(i) * v(n + i)).sum()
+        }
         Real::Convert | Real::PackHalf => v(0),
         Real::Ldexp => v(0),
         // What the instruction set does not name is not required.
@@ -110,7 +114,8 @@ pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
             Real::Fract if slot.env.format.is_zero(x[0]) => Some(false),
             Real::Fract => sum(false, true),
             Real::FromInt | Real::Width => Some(false),
-            Real::Exp
+            Real::Dot
+            | Real::Exp
             | Real::Exp2
             | Real::Log
             | Real::Log2

@@ -25,6 +25,7 @@ mod environment;
 mod evaluate;
 mod exact;
 mod extremes;
+mod float8;
 mod formula;
 mod formulas;
 mod ieee;

@@ -26,6 +26,9 @@ pub enum Rounding {
     Rtz,
 }
 
+/// How SPIR-V spells [`Modes::saturated`].
+pub(crate) const SATURATED: &str = "SaturatedToLargestFloat8NormalConversionEXT";
+
 /// Why names do not make an environment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModesError {
@@ -66,6 +69,7 @@ pub struct FastMath {
 /// Modes are those of the width of the instruction's operands and result; where these differ in width, both widths
 /// declare the same modes, but for denormals if [`Modes::operand_denormals`] says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent declarations of a SPIR-V module")]
 pub struct Modes {
     /// `DenormPreserve`, `DenormFlushToZero`, or neither: what the result's width declares. Where halves are packed or unpacked, which
     /// are values of 16 bits though no type of the instruction is, theirs.
@@ -84,6 +88,8 @@ pub struct Modes {
     pub no_contraction: bool,
     /// The `RelaxedPrecision` decoration.
     pub relaxed: bool,
+    /// The `SaturatedToLargestFloat8NormalConversionEXT` decoration: only conversions to float8 may have it.
+    pub saturated: bool,
 }
 
 impl fmt::Display for Modes {
@@ -97,7 +103,7 @@ impl fmt::Display for Modes {
 impl Modes {
     /// Every name that [`Modes::with`] takes: execution modes and decorations as SPIR-V spells them, and the flags of
     /// `FPFastMathMode` (`None` declares the empty set of flags).
-    pub const NAMES: [&'static str; 15] = [
+    pub const NAMES: [&'static str; 16] = [
         "DenormPreserve",
         "DenormFlushToZero",
         "RoundingModeRTE",
@@ -105,6 +111,7 @@ impl Modes {
         "SignedZeroInfNanPreserve",
         "NoContraction",
         "RelaxedPrecision",
+        SATURATED,
         "None",
         "NotNaN",
         "NotInf",
@@ -122,7 +129,7 @@ impl Modes {
     /// `RoundingModeRTZ`, flags of `FPFastMathMode` with `NoContraction`, `None` with another flag. Flags of a decoration replace
     /// `SignedZeroInfNanPreserve`, which a module may declare beside them; only `FPFastMathDefault` excludes it (SPV_KHR_float_controls2).
     pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Modes, ModesError> {
-        const FLAGS: std::ops::Range<usize> = 7..Modes::NAMES.len();
+        const FLAGS: std::ops::Range<usize> = 8..Modes::NAMES.len();
         let mut modes = Modes::default();
         let mut given = Vec::new();
         for name in names.into_iter().filter(|name| !name.eq_ignore_ascii_case("default")) {
@@ -166,6 +173,7 @@ impl Modes {
             "SignedZeroInfNanPreserve" => self.preserve_special = true,
             "NoContraction" => self.no_contraction = true,
             "RelaxedPrecision" => self.relaxed = true,
+            SATURATED => self.saturated = true,
             "None" => self.fast_math = Some(flags),
             "NotNaN" => self.fast_math = Some(FastMath { not_nan: true, ..flags }),
             "NotInf" => self.fast_math = Some(FastMath { not_inf: true, ..flags }),
@@ -201,6 +209,7 @@ impl Modes {
             (self.preserve_special, "SignedZeroInfNanPreserve"),
             (self.no_contraction, "NoContraction"),
             (self.relaxed, "RelaxedPrecision"),
+            (self.saturated, SATURATED),
             (self.fast_math == Some(FastMath::default()), "None"),
             (not_nan, "NotNaN"),
             (not_inf, "NotInf"),

@@ -27,6 +27,8 @@ pub(crate) enum Real {
     FromInt,
     Convert,
     PackHalf,
+    /// The sum of the products of the components, rounded once.
+    Dot,
     Ldexp,
     Fract,
     Exp,
@@ -57,6 +59,9 @@ pub(crate) enum Bound {
     Trigonometric { exponent: i32 },
 }
 
+/// [`Bound::Either`] in words.
+pub(crate) const EITHER: &str = "correctly rounded with implementation-defined rounding mode";
+
 impl Real {
     /// **The** bound of the operation, from "Precision of Individual Operations" of Vulkan or from WGSL's table; `half` selects
     /// the column.
@@ -75,7 +80,7 @@ impl Real {
             | Real::Convert
             | Real::Ldexp
             | Real::Fract => Bound::Rounded,
-            Real::PackHalf => Bound::Either,
+            Real::PackHalf | Real::Dot => Bound::Either,
             Real::Div | Real::Unpack => Bound::Ulps { half_ulps: 5 },
             Real::InverseSqrt => Bound::Ulps { half_ulps: 4 },
             Real::Atan | Real::Atan2 => Bound::Ulps { half_ulps: if half { 2 * 5 } else { 2 * 4096 } },
@@ -89,7 +94,7 @@ impl Real {
     pub(crate) fn words(self, rules: Rules, half: bool) -> String {
         match self.bound(rules, half) {
             Bound::Rounded => "correctly rounded".into(),
-            Bound::Either => "correctly rounded with implementation-defined rounding mode".into(),
+            Bound::Either => EITHER.into(),
             Bound::Ulps { half_ulps } => {
                 let ulps = format!("{} ULP", f64::from(half_ulps) / 2.0);
                 let e = divisor_exponent(half);
@@ -129,6 +134,10 @@ impl Real {
             Real::Mul => x[0].mul(&x[1]),
             Real::Fma => x[0].mul(&x[1]).add(&x[2]),
             Real::Difference => x[1].sub(&x[0]),
+            Real::Dot => {
+                let (a, b) = x.split_at(x.len() / 2);
+                a.iter().zip(b).fold(zero(), |sum, (a, b)| sum.add(&a.mul(b)))
+            }
             Real::Width => x[1].sub(&x[0]).abs().add(&x[2].sub(&x[0]).abs()),
             // The exponent of Ldexp arrives as the power of two itself.
             Real::Ldexp => x[0].mul(&x[1]),

@@ -6,14 +6,18 @@ use assay_float::{Format, Rank, RankRange, Set};
 /// A value with its bits: `0x3f800000 (1.0)`.
 pub(crate) fn rank(rank: Rank, format: Format) -> String {
     let value = value(rank, format);
-    if value.ends_with("inf") {
+    if format.infinity() <= rank || rank <= format.neg_infinity() {
         return value;
     }
     format!("{:#0width$x} ({value})", format.bits(rank), width = format.width as usize / 4 + 2)
 }
 
-/// A value without its bits: `1.0`, `+inf`.
+/// A value without its bits: `1.0`, `+inf`; in a format without infinities "beyond" the largest finite one.
 pub(crate) fn value(rank: Rank, format: Format) -> String {
+    if !format.has_infinity() && (format.infinity() <= rank || rank <= format.neg_infinity()) {
+        let inner = rank.clamp(format.neg_infinity() + 1, format.max_finite());
+        return format!("beyond {:?}", format.to_f64(format.bits(inner)));
+    }
     if rank >= format.infinity() {
         return "+inf".into();
     }

@@ -1,7 +1,7 @@
 //! Which types an instruction takes, and which operand scalars a result scalar depends on.
 
-use crate::{Call, CallError, Modes, Op, Rules, Scalar, Shape, Type, table};
-use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64};
+use crate::{Call, CallError, Modes, Op, Rules, Scalar, Shape, Type, modes::SATURATED, table};
+use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 
 /// How operand and result types belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,14 @@ pub(crate) enum Signature {
 }
 
 const FLOATS: &[Scalar] = &[Scalar::Float(F16), Scalar::Float(F32), Scalar::Float(F64)];
+const ALL_FLOATS: &[Scalar] = &[
+    Scalar::Float(F16),
+    Scalar::Float(BF16),
+    Scalar::Float(F32),
+    Scalar::Float(F64),
+    Scalar::Float(F8_E4M3),
+    Scalar::Float(F8_E5M2),
+];
 const HALF_AND_SINGLE: &[Scalar] = &[Scalar::Float(F16), Scalar::Float(F32)];
 const SINGLE: &[Scalar] = &[Scalar::Float(F32)];
 const DOUBLE: &[Scalar] = &[Scalar::Float(F64)];
@@ -84,7 +92,7 @@ impl Call {
     /// being the operand's), in the given shape: that of the widest operand.
     ///
     /// # Errors
-    /// The instruction does not take that type or shape.
+    /// The instruction does not take that type, shape or decoration.
     pub fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> Result<Call, CallError> {
         let signature = table::of(op).signature;
         if !Call::scalars(op).contains(&scalar) {
@@ -139,7 +147,17 @@ impl Call {
             Signature::Cross => (vec![full; 2], vec![full]),
             Signature::Refract => (vec![full, full, one], vec![full]),
         };
-        Ok(Call { op, results, operands, modes, rules: Rules::default() })
+        let call = Call { op, results, operands, modes, rules: Rules::default() };
+        if modes.saturated && !call.takes_saturation() {
+            let accepted = "OpFConvert, OpConvertSToF and OpConvertUToF to f8e4m3 and f8e5m2";
+            return Err(CallError::Decorated { op, to: scalar, mode: SATURATED, accepted });
+        }
+        Ok(call)
+    }
+
+    /// Whether `SaturatedToLargestFloat8NormalConversionEXT` may decorate it: only conversions have results of float8.
+    pub fn takes_saturation(&self) -> bool {
+        self.results[0].scalar.format().is_some_and(Format::is_float8)
     }
 
     /// The shapes that the instruction takes: of its widest operand. Pack and Unpack count as scalar, having one shape
@@ -177,12 +195,13 @@ impl Call {
 
     /// The main scalar types that the instruction takes (for conversions: the result types).
     pub fn scalars(op: Op) -> &'static [Scalar] {
-        const CONVERTED: &[Scalar] = &[Scalar::Float(F16), Scalar::Float(BF16), Scalar::Float(F32), Scalar::Float(F64)];
         const ATOMIC_INTS: &[Scalar] = &[I32, U32, int(64, true), int(64, false)];
         match op {
             Op::ConvertFToU => UNSIGNED,
             Op::ConvertFToS => SIGNED,
-            Op::FConvert | Op::ConvertSToF | Op::ConvertUToF => CONVERTED,
+            Op::FConvert | Op::ConvertSToF | Op::ConvertUToF => ALL_FLOATS,
+            // Of bfloat16, the one arithmetic instruction besides those of cooperative matrices.
+            Op::Dot => &[Scalar::Float(F16), Scalar::Float(F32), Scalar::Float(F64), Scalar::Float(BF16)],
             Op::QuantizeToF16 => SINGLE,
             Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => ATOMIC_INTS,
             Op::Radians
@@ -231,14 +250,6 @@ impl Call {
 
     /// For conversions the types that it converts from; empty for all others.
     pub fn sources(op: Op) -> &'static [Scalar] {
-        const ALL_FLOATS: &[Scalar] = &[
-            Scalar::Float(F16),
-            Scalar::Float(BF16),
-            Scalar::Float(F32),
-            Scalar::Float(F64),
-            Scalar::Float(F8_E4M3),
-            Scalar::Float(F8_E5M2),
-        ];
         match op {
             Op::ConvertFToU | Op::ConvertFToS | Op::FConvert => ALL_FLOATS,
             Op::ConvertSToF => SIGNED,

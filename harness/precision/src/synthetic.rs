@@ -81,9 +81,10 @@ pub fn violating(set: &Set, scalar: Scalar) -> Vec<u64> {
     };
     let within = |rank: &Rank| f.neg_infinity() <= *rank && *rank <= f.infinity();
     let outside = |r: &RankRange| [r.lo - 1, r.hi + 1];
-    let ranks = set.ranges().iter().flat_map(outside).filter(within).filter(|&rank| !set.contains_rank(rank));
+    // The rank past the largest finite one is that of a NaN in a format without infinities.
+    let beyond = set.ranges().iter().flat_map(outside).filter(within).map(|rank| f.bits(rank));
     let nan = (!set.has_nan()).then_some(f.nan());
-    ranks.map(|rank| f.bits(rank)).chain(nan).collect()
+    beyond.filter(|&bits| !set.contains(f, bits)).chain(nan).collect()
 }
 
 fn bits(rank: Rank, scalar: Scalar) -> u64 {

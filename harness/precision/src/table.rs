@@ -7,13 +7,17 @@
 use crate::{
     Call, Denormals, Flush, Op, Rules,
     exact::{Exact, Relation},
+    float8::Beyond,
     formula::Formula,
     formulas,
-    real::Real,
+    real::{Bound, EITHER, Real},
     signature::Signature,
     wgsl,
 };
-use assay_float::F16;
+use assay_float::{BF16, F16, Format};
+
+const ROUNDED_STEPS: &str = "Vulkan demands correct rounding of every instruction on bfloat16, SPV_KHR_bfloat16 the accuracy of binary32 and \
+     leaves it open whether intermediate values are rounded";
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
@@ -255,9 +259,24 @@ pub(crate) fn of(op: Op) -> Row {
     }
 }
 
+/// Whether it is the dot product of bfloat16: "the precision of all instructions on float values with the BFloat16KHR encoding is
+/// required to be correctly rounded with implementation defined rounding mode".
+fn is_dot_of_bfloat16(call: &Call) -> bool {
+    call.op == Op::Dot && call.results[0].scalar.format() == Some(BF16)
+}
+
+/// How a lenient reading judges the result of a call, if it does so otherwise, and the doubt.
+pub(crate) fn lenient_accuracy(call: &Call) -> Option<(Accuracy, &'static str)> {
+    // "The accuracy .. is the same as operations on IEEE754 binary32 floating-point values, with the result rounded using
+    // round-to-nearest-even or round-to-zero rounding. It is implementation-defined whether intermediate values are rounded." What the
+    // formula gives with each step rounded to bfloat16 holds what it gives with each rounded to binary32.
+    is_dot_of_bfloat16(call).then_some((of(call.op).accuracy, ROUNDED_STEPS))
+}
+
 /// How the result of a call is judged. What WGSL has no row for has no stated precision there; [`Call::in_wgsl`] makes no such call.
 pub(crate) fn accuracy(call: &Call) -> Accuracy {
     match call.rules {
+        Rules::Vulkan if is_dot_of_bfloat16(call) => Accuracy::Real(Real::Dot),
         Rules::Vulkan => of(call.op).accuracy,
         Rules::Wgsl => wgsl::of(call.op).map_or(Accuracy::Measured, |row| row.accuracy),
     }
@@ -269,7 +288,11 @@ pub(crate) fn words(call: &Call) -> String {
     fn accuracy_words(accuracy: Accuracy, call: &Call, half: bool) -> String {
         match accuracy {
             Accuracy::Exact(exact) => exact.words().into(),
-            Accuracy::Real(real) => real.words(Rules::Vulkan, half),
+            Accuracy::Real(real) => match (Beyond::of(call), real.bound(Rules::Vulkan, half)) {
+                (Some(beyond), _) => format!("{EITHER}; {}", beyond.words()),
+                (None, Bound::Rounded) if !follows_modes(call) => EITHER.into(),
+                _ => real.words(Rules::Vulkan, half),
+            },
             Accuracy::Formula(build) => {
                 let components = call.operands[0].len();
                 format!("inherited from {}", build(&Inputs { components, component: 0 }).words)
@@ -293,10 +316,18 @@ pub(crate) fn words(call: &Call) -> String {
     }
 }
 
+/// Whether rounding modes are about the format of its result.
+fn follows_modes(call: &Call) -> bool {
+    call.results[0].scalar.format().is_none_or(Format::is_ieee_754)
+}
+
 /// The clause of the specification that states the rule of an instruction: an anchor of its text.
 pub(crate) fn clause(call: &Call) -> &'static str {
     if let (Rules::Wgsl, Ok(row)) = (call.rules, wgsl::of(call.op)) {
         return row.clause;
+    }
+    if !follows_modes(call) {
+        return "spirvenv-correctly-rounded-impl-defined";
     }
     if call.op.is_glsl() { "precision-of-glsl-std-450-instructions" } else { "spirvenv-precision-core-table" }
 }

@@ -20,7 +20,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// `f16`, `f32`, `f64`, `bf16`, `i8` .. `i64`, `u8` .. `u64`, `bool`, matched without case.
+    /// `f16`, `f32`, `f64`, `bf16`, `f8e4m3`, `f8e5m2`, `i8` .. `i64`, `u8` .. `u64`, `bool`, matched without case.
     pub fn from_name(name: &str) -> Option<Scalar> {
         if let Some(format) = Format::from_name(name) {
             return Some(Scalar::Float(format));

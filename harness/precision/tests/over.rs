@@ -1,7 +1,7 @@
 //! Sets over sets against the union over all members, one by one.
 
-use assay_float::{F16, Format, RankRange, Set};
-use assay_precision::{Call, Effort, Modes, Op, Operand, Reference, Scalar, Tightness, synthetic::Random};
+use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, Format, RankRange, Set};
+use assay_precision::{Call, Effort, Modes, Op, Operand, Reference, Scalar, Shape, Tightness, synthetic::Random};
 use std::collections::BTreeMap;
 
 const MODES: [&[&str]; 8] = [
@@ -193,6 +193,27 @@ fn rules_of_wgsl_over_sets_contain_the_union() {
         compare(&call, rounds, &mut random, &mut tally);
     }
     assert!(tally.len() > 60, "{tally:?}");
+}
+
+/// Conversions to float8 from what is in range and what is not, and sums of products of bfloat16, which have two rules.
+#[test]
+fn small_formats_over_sets_contain_the_union() {
+    let (mut random, mut tally) = (Random::new(4), Tally::new());
+    for saturated in [false, true] {
+        for names in MODES {
+            let modes = Modes { saturated, ..modes(names) };
+            for (to, from) in [(F8_E4M3, F8_E5M2), (F8_E4M3, F16), (F8_E5M2, F16)] {
+                let from = Some(Scalar::Float(from));
+                let call = Call::new(Op::FConvert, Scalar::Float(to), Shape::Scalar, from, modes);
+                compare(&call.expect("a conversion"), 8 * rounds(), &mut random, &mut tally);
+            }
+        }
+    }
+    assert!(!tally.contains_key(&(Op::FConvert, Tightness::Enclosure)), "{tally:?}");
+    for names in MODES {
+        let call = Call::new(Op::Dot, Scalar::Float(BF16), Shape::Vector(2), None, modes(names));
+        compare(&call.expect("a dot product"), rounds().div_ceil(4), &mut random, &mut tally);
+    }
 }
 
 /// Integers of the upper half are large unsigned ones.

@@ -183,6 +183,111 @@ fn integers_convert_to_and_from_small_formats() {
     assert!(narrow(F8_E4M3, 0x76) && narrow(F8_E5M2, 0x5b) && narrow(BF16, 0x437f));
 }
 
+/// "Out-of-range values and infinity are converted to largest representable finite value with a matching sign if the conversion is
+/// decorated with SaturatedToLargestFloat8NormalConversionEXT, otherwise they are converted to NaN if the destination type uses the
+/// Float8E4M3EXT FP encoding or infinity with a matching sign if the destination type uses the Float8E5M2EXT FP encoding." Less than an ulp
+/// beyond the largest number it is also "correctly rounded"; from there on that is a doubt.
+#[test]
+fn what_is_out_of_range_of_float8_is_what_the_conversion_says() {
+    const SATURATED: &str = "SaturatedToLargestFloat8NormalConversionEXT";
+    let inf = f32::INFINITY;
+    let of = |to, modes: &[&str], x: f32, got| {
+        let modes = Modes::from_names(modes.iter().copied()).expect("modes");
+        let from = Some(Scalar::Float(F32));
+        let call = Call::new(Op::FConvert, Scalar::Float(to), Shape::Scalar, from, modes).expect("a conversion");
+        call.judge(&[x.to_bits().into()], &[got])[0].verdict
+    };
+    for (to, x, verdicts) in [
+        (F8_E4M3, 448.0, &[(0x7e, Pass), (0x7d, Fail), (0x7f, Fail)][..]),
+        // What IEEE 754's encodings would call an infinity is 256.
+        (F8_E4M3, 464.0, &[(0x7e, Pass), (0x7f, Pass), (0xff, Pass), (0x7d, Fail), (0xfe, Fail), (0x78, Fail)]),
+        (F8_E4M3, 480f32.next_down(), &[(0x7e, Pass), (0x7f, Pass), (0x7d, Fail)]),
+        (F8_E4M3, 480.0, &[(0x7f, Pass), (0xff, Pass), (0x7e, QualityWarning), (0x7d, Fail), (0xfe, Fail)]),
+        (F8_E4M3, -1e30, &[(0x7f, Pass), (0xff, Pass), (0xfe, QualityWarning), (0x7e, Fail), (0, Fail)]),
+        (F8_E4M3, inf, &[(0x7f, Pass), (0xff, Pass), (0x7e, Fail), (0x78, Fail)]),
+        (F8_E4M3, -inf, &[(0x7f, Pass), (0xff, Pass), (0xfe, Fail), (0xf8, Fail)]),
+        (F8_E4M3, f32::NAN, &[(0x7f, Pass), (0xff, Pass), (0x7e, Fail), (0x7c, Fail)]),
+        (F8_E5M2, 57_344.0, &[(0x7b, Pass), (0x7a, Fail), (0x7c, Fail)]),
+        (F8_E5M2, 61_440.0, &[(0x7b, Pass), (0x7c, Pass), (0x7a, Fail), (0x7d, Fail), (0xfc, Fail)]),
+        (F8_E5M2, 65_536.0, &[(0x7c, Pass), (0x7b, QualityWarning), (0x7a, Fail), (0x7f, Fail), (0xfc, Fail)]),
+        (F8_E5M2, -inf, &[(0xfc, Pass), (0xfb, Fail), (0x7c, Fail), (0xff, Fail)]),
+        (F8_E5M2, f32::NAN, &[(0x7d, Pass), (0x7e, Pass), (0xff, Pass), (0x7c, Fail), (0x7b, Fail)]),
+    ] {
+        for &(got, expected) in verdicts {
+            assert_eq!(of(to, &["None"], x, got), expected, "{x} to {}: {got:#x}", to.name);
+        }
+    }
+    for (to, largest, nan) in [(F8_E4M3, 0x7e, 0x7f), (F8_E5M2, 0x7b, 0x7d)] {
+        let saturated = |x, got| of(to, &["None", SATURATED], x, got);
+        let limit = to.to_f64(largest) as f32;
+        for x in [limit, limit.next_up(), 1.05 * limit, 1.2 * limit, f32::MAX, inf] {
+            assert_eq!((saturated(x, largest), saturated(-x, largest | 0x80)), (Pass, Pass), "{x}");
+            for got in [largest - 1, largest + 1, largest | 0x80, nan] {
+                assert_eq!(saturated(x, got), Fail, "{x}: {got:#x}");
+            }
+        }
+        assert_eq!((saturated(f32::NAN, nan), saturated(f32::NAN, largest)), (Pass, Fail));
+        assert_eq!((saturated(limit.next_down(), largest), saturated(limit.next_down(), largest - 1)), (Pass, Pass));
+        // A NaN that is assumed not to occur is one that comes of a conversion, too.
+        let assumed = [of(to, &[], 1e6, 0), of(to, &["NotNaN"], 1e6, 0), of(to, &[SATURATED], 1e6, 0)];
+        let unsaturated = if to == F8_E4M3 { [Unchecked, Unchecked] } else { [QualityWarning, Fail] };
+        assert_eq!((&assumed[..2], assumed[2]), (&unsaturated[..], Fail), "{}", to.name);
+    }
+    // Modes are about neither rounding to float8 nor its denormals.
+    for mode in ["RoundingModeRTE", "RoundingModeRTZ", "DenormPreserve", "DenormFlushToZero"] {
+        let one = |got| of(F8_E4M3, &[mode], 1.0625, got);
+        assert_eq!((one(0x38), one(0x39), one(0x37), one(0x3a)), (Pass, Pass, Fail, Fail), "{mode}");
+        let least = |got| of(F8_E4M3, &[mode], 2f32.powi(-9), got);
+        assert_eq!((least(1), least(0), least(0x80), least(2)), (Pass, Pass, Pass, Fail), "{mode}");
+    }
+}
+
+/// "This decoration must only be applied to the OpFConvert, OpConvertSToF, or OpConvertUToF instructions with a Result Type that uses an
+/// Float8E4M3EXT or Float8E5M2EXT FP encoding."
+#[test]
+fn only_conversions_to_float8_saturate() {
+    let modes = Modes { saturated: true, ..Modes::default() };
+    let i32 = Scalar::Int { width: 32, signed: true };
+    let f32 = Scalar::Float(F32);
+    for (op, to, from, taken) in [
+        (Op::FConvert, F8_E4M3, Some(f32), true),
+        (Op::ConvertSToF, F8_E5M2, Some(i32), true),
+        (Op::FConvert, F16, Some(f32), false),
+        (Op::FConvert, BF16, Some(Scalar::Float(F8_E4M3)), false),
+        (Op::FAdd, F32, None, false),
+    ] {
+        let call = Call::new(op, Scalar::Float(to), Shape::Scalar, from, modes);
+        let said = call.as_ref().map_or_else(ToString::to_string, |_| String::new());
+        let refused = "SaturatedToLargestFloat8NormalConversionEXT decorates no";
+        assert_eq!((call.is_ok(), said.contains(refused)), (taken, !taken), "{op} to {}: {said}", to.name);
+    }
+}
+
+/// "The precision of all instructions on float values with the BFloat16KHR encoding is required to be correctly rounded with implementation
+/// defined rounding mode"; by SPV_KHR_bfloat16 "it is implementation-defined whether intermediate values are rounded".
+#[test]
+fn a_dot_product_of_bfloat16_is_rounded_once() {
+    let dot = |x: &[u64], got| {
+        let modes = Modes::default().with("None").expect("a mode");
+        let shape = Shape::Vector(x.len() as u32 / 2);
+        let call = Call::new(Op::Dot, Scalar::Float(BF16), shape, None, modes).expect("a call");
+        call.judge(x, &[got])[0].verdict
+    };
+    let (one, two_56) = (0x3f80, 0x4380);
+    // 257 lies between 256 and 258.
+    let odd = |got| dot(&[two_56, one, one, one], got);
+    assert_eq!((odd(0x4380), odd(0x4381), odd(0x437f), odd(0x4382)), (Pass, Pass, Fail, Fail));
+    // 256 + 1 + 1 is 258; rounded twice on the way it is 256 to 260.
+    let even = |got| dot(&[two_56, one, one, one, one, one], got);
+    assert_eq!([0x437f, 0x4380, 0x4381, 0x4382, 0x4383].map(even), [Fail, QualityWarning, Pass, QualityWarning, Fail]);
+    // A product beyond the largest number that another takes back.
+    let large = 0x7f00;
+    let back = |got| dot(&[large, large | 0x8000, one, large, large, one], got);
+    assert_eq!((back(one), back(0x7f80), back(one + 1)), (Pass, QualityWarning, QualityWarning));
+    let infinite = |y, got| dot(&[0x7f80, one, y, one], got);
+    assert_eq!((infinite(one, 0x7f80), infinite(0, 0x7fc0), infinite(0, one)), (Pass, Pass, QualityWarning));
+}
+
 /// "min(x, sNaN) = min(sNaN, x) = NaN or x": SPV_EXT_shader_atomic_float_min_max.
 #[test]
 fn an_atomic_minimum_with_a_signalling_nan_is_either() {

@@ -95,7 +95,7 @@ fn set(text: &mut String, label: &str, set: &Set, slot: Scalar) {
         }
     }
     if set.has_nan() {
-        put("and any NaN");
+        put(if set.ranges().is_empty() { "any NaN" } else { "and any NaN" });
     }
 }
 

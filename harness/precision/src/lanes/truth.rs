@@ -84,7 +84,7 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
             (Exact::within_slack(value), any)
         }
         // Three operands in f64 may need more than its precision, and so may a scale.
-        Real::Fma | Real::Width | Real::Ldexp | Real::Unpack => return None,
+        Real::Fma | Real::Dot | Real::Width | Real::Ldexp | Real::Unpack => return None,
         // Functions of one operand with a bound of their own: `unary::direct`.
         Real::Exp | Real::Exp2 | Real::Log | Real::Log2 | Real::InverseSqrt | Real::Sin | Real::Cos | Real::Atan => {
             return None;

@@ -43,6 +43,7 @@ impl Walk<'_> {
             | Real::FromInt
             | Real::Convert
             | Real::PackHalf
+            | Real::Dot
             | Real::Ldexp => corners(&operands, point),
             // Correctly rounded, and monotone between integers.
             Real::Fract if self.is_of_one_whole(operands[0]) => corners(&operands, point),

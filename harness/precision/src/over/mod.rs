@@ -143,7 +143,7 @@ impl Slot {
         // Of those with a formula, every one; these the instruction set names results of.
         let rows = matches!(self.op, Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::InverseSqrt)
             || matches!(self.kernel, Kernel::Formula(_))
-            || self.has_lenient_environment()
+            || self.is_read_leniently()
             || (self.env.rules == Rules::Wgsl
                 && matches!(self.kernel, Kernel::Real(Real::Fract) | Kernel::Exact(Exact::Exponent)))
             || matches!(self.kernel, Kernel::Exact(Exact::QuantizeToF16 | Exact::IsNan | Exact::IsInf | Exact::Step))

@@ -54,7 +54,9 @@ pub(crate) const fn bound(real: Real, half: bool) -> Bound {
         // No accuracy is stated for derivatives: their rows ask for none.
         | Real::Difference
         | Real::Width => Bound::Rounded,
-        Real::PackHalf => Bound::Either,
+        Real::PackHalf
+        // Of bfloat16, which WGSL does not have.
+        | Real::Dot => Bound::Either,
         Real::Div => Bound::Ulps { half_ulps: 5 },
         Real::Unpack => Bound::Ulps { half_ulps: 2 * 3 },
         Real::InverseSqrt => Bound::Ulps { half_ulps: 2 * 2 },

@@ -1,8 +1,8 @@
 //! Both methods on the same inputs.
 
-use crate::environment::usual;
+use crate::environment::permitted;
 use assay_float::{Format, Set};
-use assay_precision::{Call, Modes, Op, Scalar, Shape};
+use assay_precision::{Call, Modes, Op, Permitted, Scalar, Shape};
 
 /// Environments: each mode alone, the common combinations, and the flags of float_controls2.
 pub(crate) const MODES: &[&[&str]] = &[
@@ -57,19 +57,32 @@ impl Tally {
     pub(crate) fn compare(&mut self, call: &Call, operands: &[u64]) {
         let reference = call.reference();
         for slot in 0..call.result_slots().count() {
-            let theirs = reference.permitted(slot, operands).usual;
-            let Some(ours) = usual(call, slot, operands) else { panic!("no rule for {}", call.op) };
-            self.compared += 1;
-            if ours != theirs {
-                self.differences.push(format!(
-                    "{} {} slot {slot} {}: second method {}, reference {}",
-                    call.op,
-                    call.modes,
-                    operands.iter().map(|b| format!("{b:x}")).collect::<Vec<_>>().join(" "),
-                    show(&ours),
-                    show(&theirs)
-                ));
-            }
+            self.same(call, slot, operands, false, &reference.permitted(slot, operands).usual);
+        }
+    }
+
+    /// Compares both readings of the one result slot of a call, for which this method has both.
+    pub(crate) fn compare_readings(&mut self, call: &Call, operands: &[u64]) {
+        let Permitted { usual, lenient } = call.reference().permitted(0, operands);
+        self.same(call, 0, operands, false, &usual);
+        self.same(call, 0, operands, true, &lenient.map_or(usual, |lenient| lenient.set));
+    }
+
+    fn same(&mut self, call: &Call, slot: usize, operands: &[u64], lenient: bool, theirs: &Set) {
+        let Some(ours) = permitted(call, slot, operands, lenient) else { panic!("no rule for {}", call.op) };
+        self.compared += 1;
+        if ours != *theirs {
+            self.differences.push(format!(
+                "{} {:?} from {:?} {} slot {slot} {}{}: second method {}, reference {}",
+                call.op,
+                call.results[0].scalar,
+                call.operands[0].scalar,
+                call.modes,
+                operands.iter().map(|b| format!("{b:x}")).collect::<Vec<_>>().join(" "),
+                if lenient { " leniently" } else { "" },
+                show(&ours),
+                show(theirs)
+            ));
         }
     }
 

@@ -1,13 +1,14 @@
 //! The environment around an instruction: which operands may be read as which, and what may become of the result.
 
 use crate::{
+    float8::is_float8,
     lists,
     num::{Index, index},
     rules::{Outcome, rule},
     steps::Env,
     values::Zeros,
 };
-use assay_float::{BF16, Format, Set};
+use assay_float::{F16, F32, F64, Format, Set};
 use assay_precision::{Call, Denormals, FastMath, Rounding, Scalar};
 
 /// What the flags make of special values.
@@ -16,15 +17,19 @@ pub(crate) struct Flags {
     pub(crate) nsz: bool,
     pub(crate) not_inf: bool,
     pub(crate) not_nan: bool,
+    /// The lenient reading, of the rules that have one here: bfloat16 and float8.
+    pub(crate) lenient: bool,
 }
 
 impl Flags {
-    fn of(call: &Call) -> Flags {
+    fn of(call: &Call, lenient: bool) -> Flags {
         match call.modes.fast_math {
-            Some(FastMath { nsz, not_inf, not_nan, .. }) => Flags { nsz, not_inf, not_nan },
+            Some(FastMath { nsz, not_inf, not_nan, .. }) => Flags { nsz, not_inf, not_nan, lenient },
             None => {
-                let assumed = !(call.modes.preserve_special && lists::specials_bind(call.op));
-                Flags { nsz: assumed, not_inf: assumed, not_nan: assumed }
+                let mut formats = call.operand_slots().chain(call.result_slots()).filter_map(Scalar::format);
+                let widths = formats.any(ieee_754) || call.op.name().starts_with("Pack");
+                let assumed = !(call.modes.preserve_special && lists::specials_bind(call.op) && widths);
+                Flags { nsz: assumed, not_inf: assumed, not_nan: assumed, lenient }
             }
         }
     }
@@ -60,9 +65,15 @@ impl Value {
     }
 }
 
-/// What may be returned in a result slot in the usual reading; `None` where this method has no rule.
-pub(crate) fn usual(call: &Call, slot: usize, operands: &[u64]) -> Option<Set> {
-    let flags = Flags::of(call);
+/// Whether modes, which are about the IEEE 754 encoding of 16, 32 and 64 bits, are about the format.
+fn ieee_754(f: Format) -> bool {
+    [F16, F32, F64].contains(&f)
+}
+
+/// What may be returned in a result slot in the usual reading, or of bfloat16 and float8 in the lenient one; `None` where this method has
+/// no rule.
+pub(crate) fn permitted(call: &Call, slot: usize, operands: &[u64], lenient: bool) -> Option<Set> {
+    let flags = Flags::of(call, lenient);
     let preserve = call.modes.denormals == Denormals::Preserve;
     let kept = preserve && lists::preserve_binds(call.op);
     let scalars: Vec<Scalar> = call.operand_slots().collect();
@@ -78,8 +89,9 @@ pub(crate) fn usual(call: &Call, slot: usize, operands: &[u64]) -> Option<Set> {
             {
                 return Some(Set::anything());
             }
-            // Conversions from float8 to binary16 keep denormals; modes are about binary16, 32 and 64.
-            let flushed = f.is_denormal(bits) && !(kept && f != BF16) && f.width >= 16;
+            // Conversions from float8 to binary16 keep denormals.
+            let to_half = is_float8(f) && result == Scalar::Float(F16);
+            let flushed = f.is_denormal(bits) && !(kept && ieee_754(f)) && !to_half;
             if flushed || (f.is_zero(bits) && flags.nsz) {
                 own.extend([0, 1 << (f.width - 1)]);
             }
@@ -95,14 +107,15 @@ pub(crate) fn usual(call: &Call, slot: usize, operands: &[u64]) -> Option<Set> {
     for reading in readings {
         let values: Vec<Value> = reading.iter().zip(&inputs).map(|(&b, &k)| Value::of(scalars[k], b)).collect();
         let f = format.or_else(|| scalars[inputs[0]].format());
-        let rounding = if f == Some(BF16) { Rounding::Undeclared } else { call.modes.rounding };
-        let env = f.map(|f| Env { f, flush: !preserve, rounding, not_inf: flags.not_inf });
+        let declared = f.is_none_or(ieee_754);
+        let rounding = if declared { call.modes.rounding } else { Rounding::Undeclared };
+        let env = f.map(|f| Env { f, flush: !(preserve && declared), rounding, not_inf: flags.not_inf });
         let outcome = rule(call, slot, env, flags, &values)?;
         let set = match (outcome, format) {
             (Outcome::Anything, _) => Set::anything(),
             (Outcome::Bits(set), _) => set,
             (Outcome::Float { values, tiny, zeros }, Some(f)) => {
-                finish(call, f, flags, kept && f != BF16, values, tiny, zeros)
+                finish(call, f, flags, kept && ieee_754(f), values, tiny, zeros)
             }
             (Outcome::Float { .. }, None) => unreachable!(),
         };
@@ -128,10 +141,13 @@ fn finish(
         return Set::anything();
     }
     let inf = crate::num::infinity(f);
+    if flags.lenient && flags.not_inf && (values.meets(inf, inf) || values.meets(-inf, -inf)) {
+        return Set::anything();
+    }
     // Any value but a NaN is no denormal result that could be flushed.
     let denormal = values.ranges != [(-inf, inf)] && (tiny || values.has_denormal(f));
     if denormal && !kept {
-        if call.modes.denormals == Denormals::FlushToZero && lists::flush_binds(call.op) && f != BF16 {
+        if call.modes.denormals == Denormals::FlushToZero && lists::flush_binds(call.op) && ieee_754(f) {
             let last = (1 << f.fraction_bits) - 1;
             values.remove(1, last);
             values.remove(-last, -1);

@@ -13,6 +13,7 @@ mod compare;
 mod conditional;
 mod conversions;
 mod environment;
+mod float8;
 mod formulas;
 mod functions;
 mod inherited;
@@ -25,9 +26,10 @@ mod samples;
 mod steps;
 mod values;
 
-use assay_float::{BF16, F16, F32, F64, Format};
-use assay_precision::{Call, Op, Scalar, Shape};
+use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
+use assay_precision::{Call, Modes, Op, Scalar, Shape};
 use compare::{MODES, Tally, scalar, share, stride};
+use num::infinity;
 use samples::Random;
 
 /// All inputs of unary half-precision instructions, every `every`th of them in a plain run.
@@ -165,6 +167,93 @@ fn samples_of_conversions() {
     for to in [F16, F32, F64] {
         sampled(Op::Ldexp, to, Shape::Scalar, None, 60, &MODES[..5]);
     }
+}
+
+/// Conversions to float8 in every environment, decorated and not.
+fn to_float8(op: Op, to: Format, from: Scalar) -> Vec<Call> {
+    let modes = MODES.iter().map(|names| compare::modes(names));
+    let both = modes.flat_map(|modes| [false, true].map(|saturated| Modes { saturated, ..modes }));
+    both.map(|modes| Call::new(op, Scalar::Float(to), Shape::Scalar, Some(from), modes).unwrap()).collect()
+}
+
+/// Every operand in some environments (with `ASSAY_FULL` in all), the number of which has no factor in common with the step.
+#[test]
+fn all_halves_and_bfloat16_convert_to_float8() {
+    for (to, from) in [F8_E4M3, F8_E5M2].into_iter().flat_map(|to| [(to, F16), (to, BF16)]) {
+        let calls = to_float8(Op::FConvert, to, Scalar::Float(from));
+        let mut tally = Tally::default();
+        for x in 0..=0xffff {
+            let first = x as usize % stride(29);
+            calls.iter().skip(first).step_by(stride(29)).for_each(|call| tally.compare_readings(call, &[x]));
+        }
+        tally.done(&format!("{} from {}", to.name, from.name));
+    }
+}
+
+/// Every value of float8, what lies halfway between two, the first that is past the largest by half an ulp and by one, and the operands
+/// next to each.
+#[test]
+fn boundaries_of_float8() {
+    for to in [F8_E4M3, F8_E5M2] {
+        let (mut values, next) = float8::magnitudes(to).clone();
+        values.push(next);
+        let halves = values.windows(2).map(|pair| pair[0].plus(&pair[1]).shift(-1)).collect::<Vec<_>>();
+        for from in [F16, BF16, F32, F64] {
+            let mut operands = samples::specials(from);
+            for value in values.iter().chain(&halves) {
+                let at = value.down(from).cast_unsigned();
+                operands.extend([at.saturating_sub(1), at, at + 1].into_iter().flat_map(|x| [x, x | from.sign_mask()]));
+            }
+            // NaNs of several payloads.
+            let nan = infinity(from).cast_unsigned();
+            operands.extend([nan | 1, nan | 5, from.mask(), from.magnitude_mask(), from.sign_mask() | nan | 3]);
+            let mut tally = Tally::default();
+            for (k, call) in to_float8(Op::FConvert, to, Scalar::Float(from)).iter().enumerate() {
+                let some = operands.iter().skip(k % stride(3)).step_by(stride(3));
+                some.for_each(|&x| tally.compare_readings(call, &[x]));
+            }
+            tally.done(&format!("{} from {}", to.name, from.name));
+        }
+        let other = if to == F8_E4M3 { F8_E5M2 } else { F8_E4M3 };
+        let mut tally = Tally::default();
+        for call in to_float8(Op::FConvert, to, Scalar::Float(other)) {
+            (0..=0xff).for_each(|x| tally.compare_readings(&call, &[x]));
+        }
+        for (op, width, signed) in
+            [(Op::ConvertSToF, 8, true), (Op::ConvertSToF, 32, true), (Op::ConvertUToF, 64, false)]
+        {
+            let int = Scalar::Int { width, signed };
+            let mut operands = samples::integers(int);
+            operands.extend([447, 448, 449, 463, 464, 465, 479, 480, 481, 57_344, 61_440, 65_535, 65_536]);
+            operands.retain(|&x| width == 64 || x >> width == 0);
+            for call in to_float8(op, to, int) {
+                operands.iter().for_each(|x| tally.compare_readings(&call, &[*x]));
+            }
+        }
+        tally.done(&format!("{} from {} and integers", to.name, other.name));
+    }
+}
+
+/// Both readings of `OpDot` of bfloat16: rounded once, and by the formula.
+#[test]
+fn samples_of_dot_products_of_bfloat16() {
+    let mut random = Random(0x243f_6a88_85a3_08d3);
+    let known = samples::specials(BF16);
+    let mut tally = Tally::default();
+    for n in [2, 3, 4] {
+        for names in MODES {
+            let call = Call::new(Op::Dot, Scalar::Float(BF16), Shape::Vector(n), None, compare::modes(names)).unwrap();
+            for _ in 0..share(if n == 2 { 4_000 } else { 400 }) {
+                let mut x: Vec<u64> = (0..2 * n).map(|_| random.operand(BF16, &known)).collect();
+                if random.below(4) == 0 {
+                    // Products that cancel, but for a little.
+                    (x[1], x[n as usize + 1]) = (x[0] ^ 0x8000, x[n as usize].wrapping_add(random.below(3)));
+                }
+                tally.compare_readings(&call, &x);
+            }
+        }
+    }
+    tally.done("OpDot of bfloat16");
 }
 
 #[test]

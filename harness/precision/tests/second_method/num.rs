@@ -1,6 +1,6 @@
 //! Exact arithmetic: quotients of integers, and the values of a format as indices on the real line.
 
-use assay_float::Format;
+use assay_float::{F8_E4M3, Format};
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
 
@@ -14,8 +14,11 @@ pub(crate) fn index(f: Format, bits: u64) -> Index {
     if bits >> (f.width - 1) == 1 { -magnitude } else { magnitude }
 }
 
-/// Index of infinity.
+/// Index of infinity; of a format without infinities that of its NaN, which no number has.
 pub(crate) fn infinity(f: Format) -> Index {
+    if f == F8_E4M3 {
+        return 0x7f;
+    }
     ((1 << f.exponent_bits) - 1) << f.fraction_bits
 }
 

@@ -9,7 +9,7 @@ use crate::{
     steps::Env,
     values::{Values, Zeros},
 };
-use assay_float::Set;
+use assay_float::{BF16, Set};
 use assay_precision::{Call, Op, Rounding, Scalar};
 use std::cmp::Ordering;
 
@@ -102,6 +102,30 @@ fn rounded(env: Env, q: &Rat, zero: Zeros) -> Option<Outcome> {
     Some(Outcome::Float { values: env.round(q), tiny: env.is_tiny(q), zeros })
 }
 
+/// The exact sum of products, rounded once: of bfloat16, "correctly rounded with implementation defined rounding mode".
+fn rounded_dot(env: Env, v: &[Value]) -> Option<Outcome> {
+    if v.contains(&Value::Nan) {
+        return nan();
+    }
+    let numbers: Vec<(Index, bool)> = v.iter().map(|v| v.number()).collect();
+    let pairs = || numbers.iter().zip(&numbers[numbers.len() / 2..]);
+    let is_infinite = |i: Index| env.is_infinite(i);
+    if pairs().any(|(a, b)| is_infinite(a.0) && b.0 == 0 || a.0 == 0 && is_infinite(b.0)) {
+        return nan();
+    }
+    let infinite = pairs().filter(|(a, b)| is_infinite(a.0) || is_infinite(b.0));
+    let mut signs: Vec<bool> = infinite.map(|(a, b)| a.1 != b.1).collect();
+    signs.dedup();
+    match signs[..] {
+        [] => {}
+        [negative] => return exactly(if negative { -infinity(env.f) } else { infinity(env.f) }, negative),
+        _ => return nan(),
+    }
+    let values: Vec<Rat> = numbers.iter().map(|&(i, _)| Rat::value(env.f, i)).collect();
+    let (a, b) = values.split_at(values.len() / 2);
+    rounded(env, &inherited::exact_dot(a, b), Zeros::BOTH)
+}
+
 /// The rule of a row; `None` where this method has none.
 pub(crate) fn rule(call: &Call, slot: usize, env: Option<Env>, flags: Flags, v: &[Value]) -> Option<Outcome> {
     if let Some(outcome) = discrete(call, slot, v) {
@@ -110,6 +134,12 @@ pub(crate) fn rule(call: &Call, slot: usize, env: Option<Env>, flags: Flags, v: 
     let env = env?;
     if let Some(outcome) = crate::minmax::choice(call.op, env, v) {
         return Some(outcome);
+    }
+    if crate::float8::is_float8(env.f) {
+        return Some(crate::float8::convert(call, env.f, flags, v[0]));
+    }
+    if call.op == Op::Dot && env.f == BF16 && !flags.lenient {
+        return rounded_dot(env, v);
     }
     if let Some(outcome) = crate::conversions::convert(call, env, v) {
         return Some(outcome);

@@ -7,7 +7,7 @@ use assay_precision::{
 };
 
 /// The environments that the devices run in, one after the other.
-const MODES: [&[&str]; 11] = [
+const MODES: [&[&str]; 12] = [
     &[],
     &["DenormPreserve"],
     &["DenormFlushToZero"],
@@ -19,6 +19,8 @@ const MODES: [&[&str]; 11] = [
     &["None"],
     &["NSZ", "NotInf"],
     &["AllowTransform"],
+    // Of conversions to float8 only.
+    &["SaturatedToLargestFloat8NormalConversionEXT", "SignedZeroInfNanPreserve"],
 ];
 
 /// What came of it.

@@ -1,0 +1,72 @@
+//! Conversions to float8 of what lies beyond the largest finite number of the format.
+//!
+//! "Out-of-range values and infinity are converted to largest representable finite value with a matching sign if the conversion is
+//! decorated with `SaturatedToLargestFloat8NormalConversionEXT`, otherwise they are converted to NaN if the destination type uses the
+//! `Float8E4M3EXT` FP encoding or infinity with a matching sign if the destination type uses the `Float8E5M2EXT` FP encoding"
+//! (SPV_EXT_float8). Vulkan says "correctly rounded", either way: so what lies less than an ulp beyond may also be rounded to the largest
+//! finite number, as out of range as it is.
+
+use crate::Call;
+use assay_float::{Dyadic, Enclosure, Format, RankRange, Set, Undecided};
+use std::cmp::Ordering;
+
+/// What becomes of values out of range, and of infinities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// The largest finite number: the conversion is decorated.
+    Largest,
+    Nan,
+    Infinity,
+}
+
+/// Why another reading permits the largest finite number of what lies an ulp or more beyond it.
+pub(crate) const ROUNDED_DOWN: &str =
+    "SPV_EXT_float8 names the result of a value out of range, the table of Vulkan says correctly rounded, either way";
+
+impl Beyond {
+    /// What a call makes of them; `None` for all but conversions to float8.
+    pub(crate) fn of(call: &Call) -> Option<Beyond> {
+        let format = call.results[0].scalar.format().filter(|format| format.is_float8())?;
+        Some(match (call.modes.saturated, format.has_infinity()) {
+            (true, _) => Beyond::Largest,
+            (false, false) => Beyond::Nan,
+            (false, true) => Beyond::Infinity,
+        })
+    }
+
+    /// The rule in words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Beyond::Largest => "out of range the largest finite number (SPV_EXT_float8)",
+            Beyond::Nan => "out of range NaN (SPV_EXT_float8)",
+            Beyond::Infinity => "out of range infinity (SPV_EXT_float8)",
+        }
+    }
+
+    /// A set in which the ranks of the infinities stand for all that is out of range, with what the conversion makes of that.
+    pub(crate) fn applied(self, mut set: Set, format: Format) -> Set {
+        let (infinity, largest) = (format.infinity(), format.max_finite());
+        for (out, within) in [(infinity, largest), (format.neg_infinity(), -1 - largest)] {
+            if self == Beyond::Infinity || set.is_anything() || !set.meets(RankRange::point(out)) {
+                continue;
+            }
+            set.remove(RankRange::point(out));
+            match self {
+                Beyond::Largest => set.insert(RankRange::point(within)),
+                Beyond::Nan | Beyond::Infinity => set.insert_nan(),
+            }
+        }
+        set
+    }
+}
+
+/// Whether a number lies an ulp of the largest finite number or more beyond that, where no rounding of it is in range.
+pub(crate) fn is_out_of_range<R: Enclosure>(
+    exact: &R,
+    format: Format,
+    precision: R::Precision,
+) -> Result<bool, Undecided> {
+    let ulp = Dyadic::pow2(format.ulp_exponent(format.max_exponent()));
+    let largest = R::exact(format.value_of_rank(format.max_finite()), precision);
+    Ok(exact.abs().compare(&largest.add(&R::exact(ulp, precision)))? != Ordering::Less)
+}
