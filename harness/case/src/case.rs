@@ -99,12 +99,12 @@ pub(crate) fn modes_name(modes: &Modes) -> String {
 fn mode_name(spirv: &str) -> String {
     let flag = Modes::default().with(spirv).is_some_and(|modes| modes.fast_math.is_some());
     let mut name = String::from(if flag { "fast_math_" } else { "" });
-    let mut previous_lower = false;
+    let mut after_word = false;
     for c in spirv.replace("NaN", "Nan").chars() {
-        if c.is_ascii_uppercase() && previous_lower {
+        if c.is_ascii_uppercase() && after_word {
             name.push('_');
         }
-        previous_lower = c.is_ascii_lowercase();
+        after_word = c.is_ascii_lowercase() || c.is_ascii_digit();
         name.push(c.to_ascii_lowercase());
     }
     name
@@ -139,6 +139,8 @@ mod tests {
         assert_eq!(mode_name("None"), "fast_math_none");
         assert_eq!(mode_name("NSZ"), "fast_math_nsz");
         assert_eq!(mode_name("SignedZeroInfNanPreserve"), "signed_zero_inf_nan_preserve");
+        let saturated = "saturated_to_largest_float8_normal_conversion_ext";
+        assert_eq!(mode_name("SaturatedToLargestFloat8NormalConversionEXT"), saturated);
     }
 
     #[test]

@@ -310,15 +310,17 @@ impl Axes {
 }
 
 /// Whether an environment makes sense for a call: `RelaxedPrecision` is for results of 32-bit types but for structures, which the
-/// decoration does not take; the other modes are for floating-point types of the IEEE 754 encoding, which are all that they affect.
+/// decoration does not take; saturation for conversions to float8; the other modes are for floating-point types of the IEEE 754 encoding,
+/// which are all that they affect.
 fn applies(modes: &Modes, call: &Call) -> bool {
     let mut scalars = call.operand_slots().chain(call.result_slots());
-    let relaxed_only = Modes { relaxed: modes.relaxed, ..Modes::default() } == *modes;
+    let decorated_only = Modes { relaxed: modes.relaxed, saturated: modes.saturated, ..Modes::default() } == *modes;
+    let fits_saturated = !modes.saturated || call.takes_saturation();
     let fits_relaxed = !modes.relaxed || scalars.all(|scalar| scalar == Scalar::Bool || scalar.width() == 32);
     let fits_relaxed = fits_relaxed && !(modes.relaxed && matches!(call.op, Op::ModfStruct | Op::FrexpStruct));
     let ieee = |scalar: Scalar| scalar.format().is_some_and(Format::is_ieee_754);
     let float = call.operand_slots().chain(call.result_slots()).any(ieee);
-    fits_relaxed && (float || relaxed_only)
+    fits_relaxed && fits_saturated && (float || decorated_only)
 }
 
 /// The intersection of what is listed (everything, if nothing is) and what an instruction takes.

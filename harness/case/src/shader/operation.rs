@@ -1,7 +1,8 @@
 //! The instruction that a shader is about: which shader it takes, and how it is written.
 
 use super::module::Module;
-use assay_precision::{Call, FastMath, Op, Scalar, Type};
+use assay_float::BF16;
+use assay_precision::{Call, FastMath, Modes, Op, Scalar, Type};
 
 /// How an instruction is tested in a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +187,9 @@ pub(super) fn declare(module: &mut Module, call: &Call) {
             module.capability("FMAKHR");
             module.extension("SPV_KHR_fma");
         }
+        Op::Dot if call.results[0].scalar == Scalar::Float(BF16) => {
+            module.capability("BFloat16DotProductKHR");
+        }
         Op::GroupNonUniformAllEqual => {
             module.capability("GroupNonUniformVote");
         }
@@ -306,7 +310,12 @@ pub(super) fn emit(module: &mut Module, call: &Call, operands: &[String]) -> Com
 }
 
 fn decorate(module: &mut Module, call: &Call, id: &str) {
-    for (set, name) in [(call.modes.no_contraction, "NoContraction"), (call.modes.relaxed, "RelaxedPrecision")] {
+    let Modes { no_contraction, relaxed, saturated, .. } = call.modes;
+    for (set, name) in [
+        (no_contraction, "NoContraction"),
+        (relaxed, "RelaxedPrecision"),
+        (saturated, "SaturatedToLargestFloat8NormalConversionEXT"),
+    ] {
         if set {
             module.decorations += &format!("{:15}OpDecorate {id} {name}\n", "");
         }
