@@ -7,9 +7,9 @@ use super::{Findings, On, Rule};
 use crate::decode::Plan;
 use crate::grammar::{Category, Enumerant, Kind, Version, extension_enabling};
 use crate::module::{Instruction, Module};
-use crate::tables::{BuiltIn, Capability, ExecutionMode, Op, StorageClass};
+use crate::tables::{BuiltIn, Capability, ExecutionMode, MemorySemantics, Op, StorageClass};
 
-/// Enumerants whose capability a rule of an extension asks for by its own name, or that Vulkan lets everyone declare.
+/// Enumerants whose capability a rule of an extension asks for by its own name, or that Vulkan lets everyone declare or use.
 fn has_own_rule(kind: Kind, value: u32) -> bool {
     let built_ins = [BuiltIn::PointSize, BuiltIn::ClipDistance, BuiltIn::CullDistance];
     match kind {
@@ -23,6 +23,8 @@ fn has_own_rule(kind: Kind, value: u32) -> bool {
         Kind::Capability => true,
         // Models and built-ins of rounding are told by their types.
         Kind::FPRoundingMode => true,
+        // Vulkan has no atomic counters: its memory model ignores their bit, which compilers set all the same.
+        Kind::MemorySemantics => value == MemorySemantics::ATOMIC_COUNTER_MEMORY.0,
         _ => false,
     }
 }
@@ -220,7 +222,8 @@ pub(super) static RULES: &[Rule] = &[
             }
             for semantics in &stated.semantics {
                 let rows = Kind::MemorySemantics.enumerants().iter();
-                for row in rows.filter(|row| row.value != 0 && semantics & row.value == row.value) {
+                let stated = rows.filter(|row| row.value != 0 && semantics & row.value == row.value);
+                for row in stated.filter(|row| !has_own_rule(Kind::MemorySemantics, row.value)) {
                     undeclared(facts, instruction, found, row.name, row.capabilities);
                 }
             }
