@@ -309,6 +309,29 @@ fn limits_and_widening_features_are_needs() {
 }
 
 #[test]
+fn scope_device_among_the_operands_of_accesses_is_a_need() {
+    let needs = |scope: &str| {
+        let head = "; SPIR-V\n; Version: 1.6\nOpCapability Shader\nOpCapability VulkanMemoryModel\n\
+                    OpMemoryModel Logical Vulkan\nOpEntryPoint GLCompute %main \"main\" %v %w\n\
+                    OpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+                    %uint = OpTypeInt 32 0\n%one = OpConstant %uint 1\n%two = OpConstant %uint 2\n\
+                    %pointer = OpTypePointer Workgroup %uint\n%v = OpVariable %pointer Workgroup\n\
+                    %w = OpVariable %pointer Workgroup\n%main = OpFunction %void None %fn\n%label = OpLabel\n";
+        let body = format!(
+            "%x = OpLoad %uint %v NonPrivatePointer|MakePointerVisible {scope}\n\
+             OpStore %v %x NonPrivatePointer|MakePointerAvailable {scope}\n\
+             OpCopyMemory %v %w NonPrivatePointer|MakePointerAvailable {scope}\n"
+        );
+        let items = need_of(&format!("{head}{body}OpReturn\nOpFunctionEnd")).items.into_iter();
+        let scopes = items.filter(|item| item.rule == Some("VUID-RuntimeSpirv-vulkanMemoryModel-06265"));
+        scopes.map(|item| item.because).collect::<Vec<_>>()
+    };
+    let because = |op: &str| format!("{op} of scope Device in the Vulkan memory model");
+    assert_eq!(needs("%one"), [because("OpLoad"), because("OpStore"), because("OpCopyMemory")]);
+    assert_eq!(needs("%two"), [""; 0]);
+}
+
+#[test]
 fn what_a_fragment_shader_may_store_to_is_a_need() {
     let needs = |text: &str| {
         let items =

@@ -2,7 +2,7 @@
 
 use super::derive::{Derive, feature};
 use crate::decode::Plan;
-use crate::grammar::Class;
+use crate::grammar::{Class, Kind};
 use crate::module::{Instruction, Section, Type, TypeId};
 use crate::rules::ops::GATHERS;
 use crate::tables::{ImageOperands, MemoryModel, Op, Scope, StorageClass};
@@ -81,14 +81,28 @@ impl Derive<'_> {
         }
     }
 
-    /// Scopes of barriers and atomics that a feature of the memory model allows.
+    /// Scopes of barriers, atomics and accesses that a feature of the memory model allows.
     fn memory_scope(&mut self, instruction: Instruction, op: Op) {
-        let word = match op {
-            Op::ControlBarrier => instruction.operand(1),
-            Op::MemoryBarrier => instruction.operand(0),
-            _ if op.info().class == Class::Atomic => instruction.operand(1),
-            _ => return,
-        };
+        let module = self.module;
+        match op {
+            Op::ControlBarrier => self.memory_scope_of(instruction, op, instruction.operand(1)),
+            Op::MemoryBarrier => self.memory_scope_of(instruction, op, instruction.operand(0)),
+            _ if op.info().class == Class::Atomic => self.memory_scope_of(instruction, op, instruction.operand(1)),
+            // Those among memory and image operands: nothing else of these instructions is a scope.
+            _ if matches!(op.info().class, Class::Memory | Class::Image) => {
+                let mut scopes = Vec::new();
+                let _newer = module.operands(instruction, |operand| {
+                    if operand.kind == Kind::IdScope {
+                        scopes.push(instruction.words[operand.at]);
+                    }
+                });
+                scopes.into_iter().for_each(|word| self.memory_scope_of(instruction, op, Some(word)));
+            }
+            _ => {}
+        }
+    }
+
+    fn memory_scope_of(&mut self, instruction: Instruction, op: Op, word: Option<u32>) {
         let vulkan = MemoryModel::Vulkan.word();
         let model = self.module.section(Section::MemoryModel).next().and_then(|i| i.operand(1));
         match self.scope(word) {

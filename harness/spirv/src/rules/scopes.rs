@@ -72,6 +72,19 @@ fn op_name(instruction: Instruction) -> &'static str {
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
+        name: "device-scope-capability",
+        id: "SPIR-V specification, 2.16.1 Universal Validation Rules: in the Vulkan memory model, Device scope needs VulkanMemoryModelDeviceScope",
+        says: "in the Vulkan memory model, scope Device for memory needs VulkanMemoryModelDeviceScope",
+        on: On::Stated(&[], |facts, instruction, stated, found| {
+            let declared = facts.has(Capability::VulkanMemoryModelDeviceScope);
+            let vulkan = facts.memory_model() == Some(MemoryModel::Vulkan);
+            if vulkan && !declared && stated.is(ScopeRole::Memory, Scope::Device) {
+                let op = op_name(instruction);
+                found.at(instruction, format!("{op} of scope Device without capability VulkanMemoryModelDeviceScope"));
+            }
+        }),
+    },
+    Rule {
         name: "execution-scope",
         id: "VUID-StandaloneSpirv-None-04636",
         says: "the scope for execution is Workgroup or Subgroup",
