@@ -3,7 +3,7 @@
 use super::ops::{IMAGE_ACCESSES, WITH_IMAGE_OPERANDS};
 use super::{On, Rule};
 use crate::module::{ImageType, Type};
-use crate::tables::{Capability, Dim, ImageFormat, ImageOperands, Op};
+use crate::tables::{Capability, Dim, ImageFormat, ImageOperands, Op, StorageClass};
 
 /// What the specification's table says of an image format: whether texels are floats, their width in shaders, and
 /// their signedness.
@@ -209,6 +209,61 @@ pub(super) static RULES: &[Rule] = &[
                 && !is_atomic_format(image.format)
             {
                 found.at(instruction, "OpImageTexelPointer on an image whose format has no atomics");
+            }
+        }),
+    },
+    Rule {
+        name: "texel-pointer-use",
+        id: "SPIR-V specification, OpImageTexelPointer: use of such a pointer is limited to atomic operations",
+        says: "pointers to texels are used by atomics only",
+        on: On::Instructions(
+            &[Op::Load, Op::Store, Op::CopyMemory, Op::CopyMemorySized, Op::FunctionCall],
+            |facts, instruction, found| {
+                let mut operands = instruction.operands().iter().take(match instruction.op {
+                    Some(Op::Load | Op::Store) => 1,
+                    Some(Op::CopyMemory | Op::CopyMemorySized) => 2,
+                    _ => usize::MAX,
+                });
+                let is_texel = |word: &u32| matches!(facts.pointer(Some(*word)), Some((StorageClass::Image, _)));
+                if operands.any(is_texel) {
+                    let op = instruction.op.map_or("", |op| op.name());
+                    found.at(instruction, format!("{op} of a pointer to a texel, which only atomics may use"));
+                }
+            },
+        ),
+    },
+    Rule {
+        name: "texel-pointer-coordinate",
+        id: "SPIR-V specification, OpImageTexelPointer: Coordinate has the number of components that Dim and Arrayed ask for",
+        says: "the coordinate of a pointer to a texel has as many components as the image has dimensions",
+        on: On::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
+            let Some(image) = facts.image(instruction.operand(0)) else { return };
+            let expected = match (image.dim, image.arrayed) {
+                (Some(Dim::Dim1D | Dim::Buffer), false) => 1,
+                (Some(Dim::Dim2D | Dim::Rect), false) | (Some(Dim::Dim1D), true) => 2,
+                (Some(Dim::Dim3D | Dim::Cube), false) | (Some(Dim::Dim2D | Dim::Cube), true) => 3,
+                _ => return,
+            };
+            let Some(ty) = instruction.operand(1).and_then(|word| facts.module.type_of(word)) else { return };
+            let has = match *facts.module.ty(ty) {
+                Type::Vector { count, .. } => count,
+                _ => 1,
+            };
+            if has != expected {
+                found.at(instruction, format!("a coordinate of {has} components, expected {expected}"));
+            }
+        }),
+    },
+    Rule {
+        name: "texel-pointer-sample",
+        id: "SPIR-V specification, OpImageTexelPointer: undefined unless Sample is 0 where MS is 0",
+        says: "a pointer to a texel of an image without samples names sample 0",
+        on: On::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
+            let single = facts.image(instruction.operand(0)).is_some_and(|image| !image.multisampled);
+            // What is no constant may be 0 whenever it is executed.
+            let sample = instruction.operand(2).and_then(|word| facts.module.constant_int(word));
+            if let Some(sample) = sample.filter(|sample| single && *sample != 0) {
+                found.at(instruction, format!("sample {sample} of an image without samples, expected 0"));
             }
         }),
     },

@@ -180,6 +180,7 @@ const GAPS: &[Gap] = &[
     gap("one-incoming-ray-payload", OLD, MISSING),
     gap("one-push-constant-in-interface", OLD, "OpVariable-06673: interfaces are not looked at"),
     gap("opaque-store", OLD, MISSING),
+    gap("texel-pointer-use", OLD, MISSING),
     gap("order-needs-class", OLD, YOUNGER),
     gap("physical-alignment", OLD, MISSING),
     gap("repeated-input-built-in", OLD, YOUNGER),
