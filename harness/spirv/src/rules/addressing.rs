@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::{On, Rule};
-use crate::grammar::Kind;
+use crate::grammar::{Kind, V1_4};
 use crate::module::{Instruction, Section, Type};
 use crate::tables::{AddressingModel, Capability, Decoration, MemoryAccess, MemoryModel, Op, StorageClass};
 
@@ -143,33 +143,55 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "pointer-availability",
-        id: "SPIR-V specification, Memory Operands: MakePointerAvailable and MakePointerVisible require NonPrivatePointer, and are for instructions that write and that read",
+        id: "SPIR-V specification, Memory Operands: MakePointerAvailable and MakePointerVisible require NonPrivatePointer, and are for instructions that write and that read; OpCopyMemory: the first of two masks is of the target",
         says: "accesses make available what they write and visible what they read, through pointers that are not private",
-        on: On::Instructions(&[Op::Load, Op::Store], |facts, instruction, found| {
-            let wrong = if instruction.op == Some(Op::Load) {
-                MemoryAccess::MAKE_POINTER_AVAILABLE
-            } else {
-                MemoryAccess::MAKE_POINTER_VISIBLE
-            };
-            let makes = MemoryAccess(MemoryAccess::MAKE_POINTER_AVAILABLE.0 | MemoryAccess::MAKE_POINTER_VISIBLE.0);
-            for (mask, _) in alignments(facts, instruction) {
-                if mask.contains(wrong) {
-                    let op = instruction.op.map_or("", |op| op.name());
-                    found
-                        .at(instruction, format!("{op} that makes available what it reads, or visible what it writes"));
-                } else if mask.intersects(makes) && !mask.contains(MemoryAccess::NON_PRIVATE_POINTER) {
-                    found.at(instruction, "MakePointerAvailable or MakePointerVisible without NonPrivatePointer");
+        on: On::Instructions(
+            &[Op::Load, Op::Store, Op::CopyMemory, Op::CopyMemorySized],
+            |facts, instruction, found| {
+                let makes = MemoryAccess(MemoryAccess::MAKE_POINTER_AVAILABLE.0 | MemoryAccess::MAKE_POINTER_VISIBLE.0);
+                let masks = alignments(facts, instruction);
+                for (place, (mask, _)) in masks.iter().enumerate() {
+                    // One mask of a copy is that of both sides, of two the first is that of the target.
+                    let wrong = match (instruction.op, masks.len(), place) {
+                        (Some(Op::Load), ..) | (Some(Op::CopyMemory | Op::CopyMemorySized), 2, 1) => {
+                            MemoryAccess::MAKE_POINTER_AVAILABLE
+                        }
+                        (Some(Op::Store), ..) | (_, 2, 0) => MemoryAccess::MAKE_POINTER_VISIBLE,
+                        _ => MemoryAccess(0),
+                    };
+                    if mask.intersects(wrong) {
+                        let op = instruction.op.map_or("", |op| op.name());
+                        let wrong = "that makes available what it reads, or visible what it writes";
+                        found.at(instruction, format!("{op} {wrong}"));
+                    } else if mask.intersects(makes) && !mask.contains(MemoryAccess::NON_PRIVATE_POINTER) {
+                        found.at(instruction, "MakePointerAvailable or MakePointerVisible without NonPrivatePointer");
+                    }
                 }
+            },
+        ),
+    },
+    Rule {
+        name: "copy-masks",
+        id: "SPIR-V specification, OpCopyMemory and OpCopyMemorySized: before version 1.4, at most one memory operands mask",
+        says: "copies have one mask of memory operands before SPIR-V 1.4",
+        on: On::Instructions(&[Op::CopyMemory, Op::CopyMemorySized], |facts, instruction, found| {
+            let version = facts.module.version();
+            if version < V1_4 && alignments(facts, instruction).len() > 1 {
+                found.at(
+                    instruction,
+                    format!("two masks of memory operands in SPIR-V {version}, expected 1.4 or newer"),
+                );
             }
         }),
     },
     Rule {
         name: "coherent-model",
-        id: "SPIR-V specification, Decoration, Coherent: it is not allowed if the declared memory model is Vulkan",
-        says: "nothing is Coherent in the Vulkan memory model",
-        on: On::Decorations(&[Decoration::Coherent], |facts, _, decorated, found| {
-            if facts.memory_model() == Some(MemoryModel::Vulkan) {
-                found.at(decorated.instruction, "Coherent in the Vulkan memory model");
+        id: "SPIR-V specification, Decoration, Coherent and Volatile: they are not allowed if the declared memory model is Vulkan",
+        says: "nothing is decorated Coherent or Volatile in the Vulkan memory model",
+        on: On::Decorations(&[Decoration::Coherent, Decoration::Volatile], |facts, _, decorated, found| {
+            if let Some(decoration) = decorated.decoration.filter(|_| facts.memory_model() == Some(MemoryModel::Vulkan))
+            {
+                found.at(decorated.instruction, format!("{decoration} in the Vulkan memory model"));
             }
         }),
     },
