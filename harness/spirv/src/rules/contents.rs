@@ -33,6 +33,7 @@ impl Contents {
     pub(super) const LAYOUT: u16 = 1 << 10;
     /// Structures decorated `Block` or `BufferBlock`.
     pub(super) const BLOCK: u16 = 1 << 11;
+    pub(super) const MATRIX: u16 = 1 << 12;
 
     /// Whether any of these is there.
     pub(super) fn any(self, bits: u16) -> bool {
@@ -84,6 +85,7 @@ fn own(module: &Module, id: TypeId, ty: &Type) -> u16 {
             layout() | if is_block { Contents::BLOCK } else { 0 }
         }
         Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. } => Contents::PHYSICAL_POINTER,
+        Type::Matrix { .. } => Contents::MATRIX,
         Type::Vector { count, .. } if count > 4 => Contents::LONG_VECTOR,
         _ => 0,
     }

@@ -316,7 +316,7 @@ pub static NOT_CHECKED_OF_CORE: &[&str] = &[
     "instructions of extensions and kernels: the types of their operands, and what their capabilities allow, where no rule above names them",
     "types of BFloat16 and of 8-bit floats: which instructions take them",
     "16-bit values without Int16 and Float16: composites of them built, taken apart, loaded whole and copied in memory; values as indices and arguments",
-    "pointers: arguments of calls that are no memory object declarations, negative constant indices, variable pointers to matrices and to arrays of blocks",
+    "pointers: arguments of calls that are no memory object declarations, negative constant indices, parameters that calls pass variable pointers to, physical pointers to parts of matrices",
     "images and samplers: objects that OpPhi and OpSelect choose, sampled images that another block made, dimensionalities that an instruction or image operand is not for",
     "image formats: StorageImageReadWithoutFormat and StorageImageWriteWithoutFormat, which Vulkan 1.3 replaced by a format feature",
     "tile attachments: variables that are arrays, structures or sampled images, initializers",
