@@ -120,6 +120,7 @@ fn with_model(groups: u32, capability: &str, model: &str, body: &str) -> Outcome
         %acquires = OpConstant %uint 66
         %releases = OpConstant %uint 68
         %ordered = OpConstant %uint 72
+        %foreign = OpConstant %uint 1672
         %shares = OpConstant %uint 24648
         %one = OpConstant %uint 1
         %one64 = OpConstant %long 1
@@ -216,6 +217,7 @@ fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
         (true, lines(&[&release_barrier, &acquire])),
         (true, lines(&[&release, &acquire_barrier])),
         (false, plain.to_owned()),
+        (false, format!("{control} %foreign")),
         (false, release_barrier.clone()),
         (false, acquire_barrier.clone()),
         (false, lines(&[&acquire_barrier, &release_barrier])),

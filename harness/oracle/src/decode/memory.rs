@@ -6,7 +6,9 @@ use crate::ty::{Kind, Layout, Mode};
 use assay_spirv::Module;
 use assay_spirv::grammar::Kind as OperandKind;
 use assay_spirv::module::{Instruction, Section, Type, TypeId};
-use assay_spirv::tables::{MEMORY_ACCESS, MemoryAccess, MemoryModel, MemorySemantics, Op, Scope, StorageClass};
+use assay_spirv::tables::{
+    ExecutionModel, MEMORY_ACCESS, MemoryAccess, MemoryModel, MemorySemantics, Op, Scope, StorageClass,
+};
 
 impl Decoder<'_> {
     /// A variable of a function: registers of its own.
@@ -287,13 +289,15 @@ impl Decoder<'_> {
         }
         let (acquire, release) = (both || has(MemorySemantics::ACQUIRE), both || has(MemorySemantics::RELEASE));
         let shares = |by: MemorySemantics| self.sharing != Sharing::Explicit || has(by);
+        // "SubgroupMemory, CrossWorkgroupMemory, and AtomicCounterMemory are ignored": the memory of a kernel is another matter.
+        let kernel = self.usage.model == Some(ExecutionModel::Kernel);
         let (visible, available) = (shares(MemorySemantics::MAKE_VISIBLE), shares(MemorySemantics::MAKE_AVAILABLE));
         Ok(Order {
             scope,
             acquire: acquire && visible,
             release: release && available,
             partial: (acquire && !visible) || (release && !available),
-            buffers: has(MemorySemantics::UNIFORM_MEMORY) || has(MemorySemantics::CROSS_WORKGROUP_MEMORY),
+            buffers: has(MemorySemantics::UNIFORM_MEMORY) || (kernel && has(MemorySemantics::CROSS_WORKGROUP_MEMORY)),
             images: has(MemorySemantics::IMAGE_MEMORY),
             workgroup: has(MemorySemantics::WORKGROUP_MEMORY),
         })
