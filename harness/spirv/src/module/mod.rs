@@ -82,6 +82,11 @@ impl std::fmt::Debug for Instruction<'_> {
 }
 
 impl<'a> Instruction<'a> {
+    /// The name of its opcode.
+    pub fn name(&self) -> &'static str {
+        self.op.map_or("an unknown instruction", |op| op.name())
+    }
+
     /// The word of its result type.
     pub fn result_type(&self) -> Option<u32> {
         self.op.filter(|op| op.info().has_result_type()).and_then(|_| self.words.get(1).copied())

@@ -160,7 +160,7 @@ pub(super) static RULES: &[Rule] = &[
                         _ => MemoryAccess(0),
                     };
                     if mask.intersects(wrong) {
-                        let op = instruction.op.map_or("", |op| op.name());
+                        let op = instruction.name();
                         let wrong = "that makes available what it reads, or visible what it writes";
                         found.at(instruction, format!("{op} {wrong}"));
                     } else if mask.intersects(makes) && !mask.contains(MemoryAccess::NON_PRIVATE_POINTER) {

@@ -226,7 +226,7 @@ pub(super) static RULES: &[Rule] = &[
                 });
                 let is_texel = |word: &u32| matches!(facts.pointer(Some(*word)), Some((StorageClass::Image, _)));
                 if operands.any(is_texel) {
-                    let op = instruction.op.map_or("", |op| op.name());
+                    let op = instruction.name();
                     found.at(instruction, format!("{op} of a pointer to a texel, which only atomics may use"));
                 }
             },
@@ -367,7 +367,7 @@ pub(super) static RULES: &[Rule] = &[
                 _ => Some(ty),
             };
             if texel.is_some_and(|ty| !matches!(facts.module.ty(ty), Type::Vector { count: 4, .. })) {
-                let op = instruction.op.map_or("", |op| op.name());
+                let op = instruction.name();
                 found.at(instruction, format!("{op} of other than four components"));
             }
         }),

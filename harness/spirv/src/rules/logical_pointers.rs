@@ -136,7 +136,7 @@ pub(super) static RULES: &[Rule] = &[
                 };
                 let workgroup = class == StorageClass::Workgroup && facts.has(Capability::VariablePointers);
                 if class != StorageClass::StorageBuffer && !workgroup {
-                    let op = instruction.op.map_or("", |op| op.name());
+                    let op = instruction.name();
                     let expected = if class == StorageClass::Workgroup {
                         "expected capability VariablePointers"
                     } else {
@@ -189,7 +189,7 @@ pub(super) static RULES: &[Rule] = &[
             };
             let wrong = if blocks { Some("an array of blocks") } else { matrix_behind(facts, word, pointee) };
             if let Some(wrong) = wrong {
-                let op = instruction.op.map_or("", |op| op.name());
+                let op = instruction.name();
                 found.at(instruction, format!("{op} makes a variable pointer to {wrong}"));
             }
         }),
@@ -210,7 +210,7 @@ pub(super) static RULES: &[Rule] = &[
                 Op::CopyMemory,
             ],
             |facts, instruction, found| {
-                let op = instruction.op.map_or("", |op| op.name());
+                let op = instruction.name();
                 let copied = instruction.op == Some(Op::CopyMemory);
                 let mut operands = instruction.operands().iter().take(if copied { 2 } else { 0 });
                 if operands.any(|word| physical_matrix(facts, *word)) {
@@ -235,7 +235,7 @@ pub(super) static RULES: &[Rule] = &[
             let Some(ty) = instruction.operand(0).and_then(|word| facts.module.type_of(word)) else { return };
             let Some((class, Some(_))) = facts.module.pointer(ty) else { return };
             if explicit::is_explicit(class) && !facts.type_has(ty, Decoration::ArrayStride) {
-                let op = instruction.op.map_or("", |op| op.name());
+                let op = instruction.name();
                 found.at(instruction, format!("{op} of a pointer into {class} whose type has no ArrayStride"));
             }
         }),
@@ -266,7 +266,7 @@ pub(super) static RULES: &[Rule] = &[
             &[Op::Select, Op::Phi, Op::Load, Op::FunctionCall, Op::ConstantNull, Op::Undef, Op::CompositeExtract],
             |facts, instruction, found| {
                 if let Some(class) = made(facts, instruction).filter(|_| !has_variable_pointers(facts)) {
-                    let op = instruction.op.map_or("", |op| op.name());
+                    let op = instruction.name();
                     found.at(instruction, format!("{op} makes a pointer into {class} without variable pointers"));
                 }
             },
@@ -306,7 +306,7 @@ pub(super) static RULES: &[Rule] = &[
                 _ => true,
             };
             if !allowed && !facts.has(Capability::Addresses) {
-                let op = instruction.op.map_or("", |op| op.name());
+                let op = instruction.name();
                 found.at(instruction, format!("{op} of pointers into {class}, which variable pointers are not for"));
             }
         }),

@@ -322,6 +322,7 @@ pub static NOT_CHECKED_OF_CORE: &[&str] = &[
     "tile attachments: variables that are arrays, structures or sampled images, initializers",
     "the Vulkan memory model: that the capability and the model come together, classes of NonPrivatePointer, image operands that make texels available or visible",
     "cooperative matrices: shapes and uses that belong together, strides",
+    "VK_QCOM_image_processing and _2: the decorations of their textures and samplers",
     "decorations: what each may stand on, where no rule above says so; decorations that exclude each other",
     "capabilities: RuntimeDescriptorArray",
 ];

@@ -144,7 +144,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "a conditional branch has two labels (from SPIR-V 1.6 on, and under maximal reconvergence), and no weights or two of which one counts",
         on: On::Instructions(&[Op::BranchConditional], |facts, instruction, found| {
             let [_, yes, no, weights @ ..] = instruction.operands() else { return };
-            let newer = facts.module.version() >= (crate::grammar::Version { major: 1, minor: 6 });
+            let newer = facts.module.version() >= crate::grammar::V1_6;
             if yes == no && (newer || facts.reconverges(instruction.index)) {
                 found.at(instruction, "True Label and False Label are the same");
             } else if !matches!(weights, [] | [_, _]) || matches!(weights, [0, 0]) {

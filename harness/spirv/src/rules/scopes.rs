@@ -3,7 +3,6 @@
 use super::ops::{ORDERED, joined};
 use super::stated::ScopeRole;
 use super::{On, Rule};
-use crate::module::Instruction;
 use crate::tables::{Capability, ExecutionModel, MemoryModel, Op, Scope};
 
 /// Instructions with a scope operand.
@@ -66,10 +65,6 @@ fn is_vulkan(scope: Scope) -> bool {
     matches!(scope, Device | QueueFamily | Workgroup | ShaderCallKHR | Subgroup | Invocation)
 }
 
-fn op_name(instruction: Instruction) -> &'static str {
-    instruction.op.map_or("an unknown instruction", |op| op.name())
-}
-
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "device-scope-capability",
@@ -79,7 +74,7 @@ pub(super) static RULES: &[Rule] = &[
             let declared = facts.has(Capability::VulkanMemoryModelDeviceScope);
             let vulkan = facts.memory_model() == Some(MemoryModel::Vulkan);
             if vulkan && !declared && stated.is(ScopeRole::Memory, Scope::Device) {
-                let op = op_name(instruction);
+                let op = instruction.name();
                 found.at(instruction, format!("{op} of scope Device without capability VulkanMemoryModelDeviceScope"));
             }
         }),
@@ -218,7 +213,7 @@ pub(super) static RULES: &[Rule] = &[
         on: On::Stated(GROUPED, |_, instruction, stated, found| {
             for &(_, scope) in &stated.scopes {
                 if scope != Scope::Subgroup {
-                    found.at(instruction, format!("{} of scope {scope}, expected Subgroup", op_name(instruction)));
+                    found.at(instruction, format!("{} of scope {scope}, expected Subgroup", instruction.name()));
                 }
             }
         }),

@@ -94,7 +94,7 @@ pub(in super::super) static RULES: &[Rule] = &[
             ],
             |facts, instruction, found| {
                 if let Some(problem) = problem(facts, instruction) {
-                    let name = instruction.op.map_or("", |op| op.name());
+                    let name = instruction.name();
                     found.at(instruction, format!("{name} of {problem}"));
                 }
             },

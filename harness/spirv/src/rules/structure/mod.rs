@@ -128,7 +128,7 @@ pub(super) static RULES: &[Rule] = &[
             let next = facts.module.instructions_in(next.0..next.0 + 1).next().and_then(|next| next.op);
             let other = if instruction.op == Some(Op::LoopMerge) { Op::Branch } else { Op::Switch };
             if let Some(op) = next.filter(|op| *op != Op::BranchConditional && *op != other) {
-                let name = instruction.op.map_or("", |op| op.name());
+                let name = instruction.name();
                 found.at(instruction, format!("{name} before {op}, expected OpBranchConditional or {other}"));
             }
         }),
