@@ -48,13 +48,15 @@ pub(crate) struct Form {
     /// The same, above 1 and below, of what is divided by.
     pub(crate) divided: (f64, f64),
     /// The summands, the first of them.
-    pub(crate) summands: [Summand; TERMS as usize],
+    pub(crate) summands: [Summand; TERMS],
     /// How often a factor stands in a summand again, at most.
     pub(crate) again: u32,
     /// With how many others a summand may be a product of sums, at most.
     pub(crate) partners: u32,
     /// Whether any of its operations is one of relaxed precision.
     pub(crate) relaxed: bool,
+    /// Whether a part of it was taken as it is computed for being too long.
+    pub(crate) cut: bool,
 }
 
 /// The values that a product is made of, as far as is needed to tell whether two products may have one in common: `x * a + x * b` may
@@ -99,12 +101,28 @@ impl Factors {
     }
 }
 
-/// A product of sums is multiplied out if that gives at most so many summands; else its factors are taken as they are
-/// computed. A limit there must be: an iteration like `z * z + c` has a summand for each of exponentially many paths, and no
-/// implementation multiplies it out, though the text would let it.
-const TERMS: u32 = 8;
-/// A summand has at most so many factors.
-const DEGREE: u32 = 64;
+/// So many summands of a chain are known.
+const TERMS: usize = 8;
+
+/// How long a product may become that is multiplied out; of a longer one the factors are taken as they are computed. A limit there
+/// must be: an iteration like `z * z + c` has a summand for each of exponentially many paths, and no implementation multiplies it
+/// out, though the text would let it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    terms: u32,
+    degree: u32,
+}
+
+impl Reach {
+    /// What implementations may be expected to do at most.
+    pub(crate) const USUAL: Reach = Reach { terms: TERMS as u32, degree: 64 };
+
+    /// As far as the errors of so many operations in a format leave something to be said.
+    pub(crate) fn lenient(fraction_bits: u32) -> Reach {
+        let most = 1 << fraction_bits.saturating_sub(4).min(12);
+        Reach { terms: Reach::USUAL.terms.max(most), degree: Reach::USUAL.degree.max(most) }
+    }
+}
 
 impl Form {
     /// No form: the register's bits are an exact value that no operation made.
@@ -121,10 +139,11 @@ impl Form {
         pit: 1.0,
         least: f64::INFINITY,
         divided: (1.0, 1.0),
-        summands: [Summand::ONE; TERMS as usize],
+        summands: [Summand::ONE; TERMS],
         again: 0,
         partners: 0,
         relaxed: false,
+        cut: false,
     };
 
     /// A value that is not rearranged, between these.
@@ -132,7 +151,7 @@ impl Form {
         let sum = lo.abs().max(hi.abs());
         let key = Key::of(lo.abs().to_bits() ^ hi.abs().to_bits().rotate_left(29) ^ hi.abs().to_bits());
         let own = Summand { key, positive: hi >= 0.0, negative: lo <= 0.0, plain: true };
-        let mut summands = [Summand::ONE; TERMS as usize];
+        let mut summands = [Summand::ONE; TERMS];
         summands[0] = own;
         let (peak, pit) = (sum.max(1.0), least(lo, hi).recip().max(1.0));
         let factors = Factors::of(lo, hi);
@@ -149,12 +168,17 @@ impl Form {
 
     /// The summands that are known.
     fn known(&self) -> &[Summand] {
-        &self.summands[..self.terms.min(TERMS) as usize]
+        &self.summands[..(self.terms as usize).min(TERMS)]
     }
 
     /// Whether it is the result of no sum or product.
     pub(crate) fn is_leaf(&self) -> bool {
         self.terms == 1 && self.degree == 1
+    }
+
+    /// Whether it says nothing of how it came about.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_leaf() && !self.cut
     }
 
     /// Whether it is a quotient, or a product with one.
@@ -214,6 +238,7 @@ impl Form {
             again: self.again.max(other.again),
             partners: self.partners.max(other.partners),
             relaxed: self.relaxed || other.relaxed,
+            cut: self.cut || other.cut,
         }
     }
 
@@ -224,13 +249,13 @@ impl Form {
     }
 
     /// The product, if it is not too long to be multiplied out.
-    pub(crate) fn times(self, other: Form) -> Option<Form> {
-        (!self.too_long_with(&other)).then(|| self.mul(other))
+    pub(crate) fn times(self, other: Form, reach: Reach) -> Option<Form> {
+        (!self.too_long_with(&other, reach)).then(|| self.mul(other))
     }
 
     /// The form with the summands, as many of them as are kept, and how many of them go together.
     fn of_summands(self, all: impl Iterator<Item = Summand>) -> Form {
-        let mut summands = [Summand::ONE; TERMS as usize];
+        let mut summands = [Summand::ONE; TERMS];
         let mut n = 0;
         for summand in all.take(summands.len()) {
             summands[n] = summand;
@@ -265,6 +290,7 @@ impl Form {
             again: self.again.max(other.again),
             partners: self.partners.max(other.partners),
             relaxed: self.relaxed || other.relaxed,
+            cut: self.cut || other.cut,
             ..Form::NONE
         }
         .of_summands(self.known().iter().chain(other.known()).copied())
@@ -302,6 +328,7 @@ impl Form {
             again: self.again.saturating_add(other.again).saturating_add(again),
             partners: self.partners.max(other.partners),
             relaxed: self.relaxed || other.relaxed,
+            cut: self.cut || other.cut,
             ..Form::NONE
         };
         let mine = self.known().iter();
@@ -336,20 +363,21 @@ impl Form {
             among: factors,
             least: divisor.least,
             relaxed: divisor.relaxed,
+            cut: divisor.cut,
             ..inverse
         }))
     }
 
     /// Whether a product with another one would be too long to be multiplied out.
-    pub(crate) fn too_long_with(&self, other: &Form) -> bool {
+    fn too_long_with(&self, other: &Form, reach: Reach) -> bool {
         let terms = u64::from(self.terms) * u64::from(other.terms);
         let distributes = self.terms > 1 || other.terms > 1;
-        (distributes && terms > u64::from(TERMS)) || self.degree + other.degree > DEGREE
+        (distributes && terms > u64::from(reach.terms)) || self.degree + other.degree > reach.degree
     }
 
     /// Whether a quotient by another one would have too many factors. A sum that is divided by is taken as it is computed.
-    pub(crate) fn too_long_over(&self, divisor: &Form) -> bool {
-        self.degree + if divisor.terms == 1 { divisor.degree } else { 1 } > DEGREE
+    pub(crate) fn too_long_over(&self, divisor: &Form, reach: Reach) -> bool {
+        self.degree + if divisor.terms == 1 { divisor.degree } else { 1 } > reach.degree
     }
 
     /// Whether a part of it may be less than this in magnitude, if it is a product.
@@ -458,6 +486,8 @@ mod tests {
         let unit = f64::from(f32::EPSILON);
         assert!(two.error(unit, 0.0) >= 2.0 * unit && two.error(unit, 0.0) < 2.001 * unit);
         assert!(three.error(unit, 0.0) >= 6.0 * unit && three.error(unit, 0.0) < 6.001 * unit);
-        assert!(two.mul(two).too_long_with(&Form { terms: 3, ..x }));
+        let long = Form { terms: 3, ..x };
+        assert_eq!(two.mul(two).times(long, Reach::USUAL), None);
+        assert_eq!(two.mul(two).times(long, Reach::lenient(23)).map(|form| form.terms), Some(12));
     }
 }

@@ -44,14 +44,17 @@
 //! conversions and rounding functions may take a product before it is rounded. A product is rounded as often as it has operations, or
 //! zero where a part of it may be flushed. A quotient is not determined if its divisor may be zero and may be gone
 //! once it is rearranged; in a sum it may be a product with one over its divisor, fused. With an operation of relaxed precision in it a chain
-//! has errors of relaxed precision, and is not determined where sums may cancel, or leave the range that relaxed precision has. Its limits,
-//! all of them on the side of sets that are too small:
+//! has errors of relaxed precision, and is not determined where sums may cancel, or leave the range that relaxed precision has.
+//!
+//! Instructions of GLSL.std.450 and remainders that are computed by a formula (`SmoothStep`, `Distance`, `FRem`, ..) are rearranged with
+//! their operands inside the formula in the lenient reading; `FMix`, `Cross`, `Fma`, `Dot` and `Reflect` are sums of products like any others.
+//! What goes through an image or an atomic has been rounded to what is there, and so has what was converted to another format; roots and
+//! other functions are not taken apart by the laws that hold for them.
+//!
+//! Where a chain is cut, all of it on the side of sets that are too small:
 //!
 //! * a product of sums is multiplied out if that gives at most 8 summands, of 64 factors (a divisor counts for each of its
-//!   roundings); longer ones are taken as they are computed;
-//! * roots, rounding functions, conversions and the inherited instructions of GLSL.std.450 but `Fma`, `FMix`, `Cross` and `Reflect` end a chain; a sum that is
-//!   divided by is taken as it is computed;
-//! * so does what goes through images and atomics, or is stored or loaded only perhaps;
+//!   roundings), in the lenient reading 4096 (64 in 16 bits); of longer ones the factors are taken as they are computed;
 //! * what `Ldexp` scales is not taken out of a sum, and is exact unless it underflows itself;
 //! * that a sum may be a product of sums is noticed by differences of squares, and sums and differences of cubes, among its first 8 summands.
 //!

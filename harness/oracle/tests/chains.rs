@@ -2,7 +2,7 @@
 
 mod support;
 
-use assay_oracle::{CauseKind, Expected, Outcome, Program, SpecValues};
+use assay_oracle::{CauseKind, Expected, Outcome, Program, Slot, SpecValues, Standing};
 use support::*;
 
 /// Runs one invocation that has the floats `%a`, `%b` and `%c`; `body` makes the word `%r` of them, which is written. `modes` are execution
@@ -32,6 +32,7 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
         {value}
         %subgroup = OpConstant %uint 3
         %i0 = OpConstant %int 0
+        %i1 = OpConstant %int 1
         %f0 = OpConstant %float 0
         %f1 = OpConstant %float 1
         %three = OpConstant %float 3
@@ -67,7 +68,7 @@ fn outcome(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Ou
     }
     .module();
     let program = Program::new(&module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
-    run_program(&program, [1; 3], vec![floats(&given), words(&[0]), floats(&[0.0])])
+    run_program(&program, [1; 3], vec![floats(&given), words(&[0]), floats(&[0.0; 2])])
 }
 
 const CONTROLS: &str = "OpCapability FloatControls2\nOpExtension \"SPV_KHR_float_controls2\"\n";
@@ -180,6 +181,26 @@ fn a_value_that_is_one_of_several_came_about_as_one_of_them() {
             %n = OpVectorExtractDynamic %float %v %k"
                 .to_owned(),
         ),
+        ("a store that may not be", format!("OpStore %pk %m\n{}\n%n = OpLoad %float %pk", branch("OpStore %pk %q"))),
+        (
+            "a store somewhere",
+            "OpStore %pk %m
+            %k = OpSelect %uint %d %zero %one
+            %there = OpAccessChain %pfloat %kept %zero %k
+            OpStore %there %q
+            %n = OpLoad %float %pk"
+                .to_owned(),
+        ),
+        (
+            "a load from somewhere",
+            "%pl = OpAccessChain %pfloat %kept %zero %one
+            OpStore %pk %m
+            OpStore %pl %q
+            %k = OpSelect %uint %d %zero %one
+            %there = OpAccessChain %pfloat %kept %zero %k
+            %n = OpLoad %float %there"
+                .to_owned(),
+        ),
     ];
     // One third is not known to the last place, so neither is which of the products it is.
     for (name, step) in cases {
@@ -192,9 +213,27 @@ fn a_value_that_is_one_of_several_came_about_as_one_of_them() {
             %f = OpFAdd %float %n %c"
         );
         let outcome = of(&["RoundingModeRTE"], "", &body, [x, y, z]);
-        assert!(permits(&outcome, 1, 0, x * y + z) && permits(&outcome, 1, 0, fused), "{name}");
+        let expected = word(&outcome, 1, 0);
+        assert!(permits(&outcome, 1, 0, x * y + z) && permits(&outcome, 1, 0, fused), "{name}: {expected:?}");
         assert!(!permits(&outcome, 1, 0, x * y + z + 1e-6), "{name}");
     }
+}
+
+/// So did what is scaled by one of several powers of two.
+#[test]
+fn a_value_is_scaled_by_one_of_several_powers() {
+    let [x, y, z] = [0.1f32, 1.1, -0.11];
+    let body = "%m = OpFMul %float %a %b
+        %third = OpFDiv %float %f1 %three
+        %d = OpFOrdLessThan %bool %third %near
+        %k = OpSelect %int %d %i0 %i1
+        %n = OpExtInst %float %glsl Ldexp %m %k
+        %f = OpFAdd %float %n %c";
+    let outcome = of(&["RoundingModeRTE"], "", body, [x, y, z]);
+    for power in [1.0, 2.0] {
+        assert!(permits(&outcome, 1, 0, x * y * power + z) && permits(&outcome, 1, 0, (x * power).mul_add(y, z)));
+    }
+    assert!(!permits(&outcome, 1, 0, 1.0));
 }
 
 /// What another invocation wrote is none that this one could rearrange.
@@ -453,4 +492,33 @@ fn a_factor_in_common_of_a_mix_may_be_taken_out() {
     assert!(permits(&of(&["RoundingModeRTE"], "", body, [x, y, 0.0]), 1, 0, taken_out), "{taken_out:e}");
     let written = of(&["RoundingModeRTE"], "OpDecorate %f NoContraction", body, [x, y, 0.0]);
     assert!(!permits(&written, 1, 0, taken_out), "{:?}", word(&written, 1, 0));
+}
+
+/// The lenient reading rearranges formulas with what made their operands: `smoothstep(0.1, 1.0, x + y)` takes 0.1 from `x`, then adds
+/// `y`; and it multiplies out what nobody would.
+#[test]
+fn a_lenient_reading_goes_into_formulas_and_long_products() {
+    let stands = |body: &str, given: [f32; 3], value: f32, decorations: &str| {
+        let outcome = of(&["RoundingModeRTE"], decorations, body, given);
+        let expected = word(&outcome, 1, 0);
+        let cell = outcome.memory[&Slot::new(0, 1)].cell_at(0);
+        expected.judge(cell.and_then(|cell| cell.lenient.as_deref()), u64::from(value.to_bits()))
+    };
+    let smooth = "%m = OpFAdd %float %a %b\n%f = OpExtInst %float %glsl SmoothStep %tenth %f1 %m";
+    let rest = "%m = OpFRem %float %a %b\n%f = OpFAdd %float %m %c";
+    let power = "%s = OpFAdd %float %a %b\n%m = OpFMul %float %s %s
+        %cube = OpFMul %float %m %s\n%f = OpFMul %float %cube %m";
+    let [half, large] = [8_388_608.0f32, 16_777_216.0];
+    for (body, given, apart) in [
+        // 0.1 is lost next to 2^23: of 0.5 nothing is left.
+        (smooth, [half, 0.5 - half, 0.0], 0.0),
+        // `(a + c) - b * 3`, in which 0.3 is lost.
+        (rest, [large, 5e6, 0.3], 1_777_216.0),
+        // 32 summands, some of which are 10^11.
+        (power, [100.0, -99.0, 0.0], 1e4),
+    ] {
+        assert_eq!(stands(body, given, apart, ""), Standing::Lenient, "{body}");
+        assert_eq!(stands(body, given, apart, "OpDecorate %m NoContraction"), Standing::Outside, "{body}");
+        assert_eq!(stands(body, given, 1e9, ""), Standing::Outside, "{body}");
+    }
 }

@@ -30,6 +30,16 @@ enum Expr {
     /// Of two vectors of two.
     Dot(Box<[Rc<Expr>; 4]>),
     Sqrt(Rc<Expr>),
+    InverseSqrt(Rc<Expr>),
+    Trunc(Rc<Expr>),
+    /// `x - y * trunc(x / y)`.
+    Rem(Rc<Expr>, Rc<Expr>),
+    /// `smoothstep(x, y, z)`.
+    Smooth(Rc<Expr>, Rc<Expr>, Rc<Expr>),
+    /// Of two vectors of two.
+    Distance(Box<[Rc<Expr>; 4]>),
+    /// The first component of a vector of two.
+    Normalize(Rc<Expr>, Rc<Expr>),
     /// Scaled by a power of two.
     Ldexp(Rc<Expr>, i32),
     /// Stored and loaded again.
@@ -136,6 +146,9 @@ fn div(x: &Rc<Expr>, y: &Rc<Expr>) -> Rc<Expr> {
 fn max(x: &Rc<Expr>, y: &Rc<Expr>) -> Rc<Expr> {
     Rc::new(Max(x.clone(), y.clone()))
 }
+fn sub(x: &Rc<Expr>, y: &Rc<Expr>) -> Rc<Expr> {
+    add(x, &neg(y))
+}
 fn constant(x: f32) -> Rc<Expr> {
     Rc::new(Constant(x))
 }
@@ -144,10 +157,10 @@ impl Expr {
     fn parts(&self) -> Vec<&Rc<Expr>> {
         match self {
             Input(_) | Constant(_) => vec![],
-            Neg(x) | Abs(x) | Sqrt(x) | Ldexp(x, _) | Kept(x) => vec![x],
-            Add(x, y) | Mul(x, y) | Div(x, y) | Max(x, y) => vec![x, y],
-            Fma(x, y, z) | Mix(x, y, z) => vec![x, y, z],
-            Dot(all) => all.iter().collect(),
+            Neg(x) | Abs(x) | Sqrt(x) | InverseSqrt(x) | Trunc(x) | Ldexp(x, _) | Kept(x) => vec![x],
+            Add(x, y) | Mul(x, y) | Div(x, y) | Max(x, y) | Rem(x, y) | Normalize(x, y) => vec![x, y],
+            Fma(x, y, z) | Mix(x, y, z) | Smooth(x, y, z) => vec![x, y, z],
+            Dot(all) | Distance(all) => all.iter().collect(),
         }
     }
 
@@ -158,29 +171,29 @@ impl Expr {
     /// Summands when it is multiplied out, as many as the oracle counts.
     fn terms(&self) -> usize {
         match self {
-            Input(_) | Constant(_) | Sqrt(_) => 1,
+            Input(_) | Constant(_) | Sqrt(_) | InverseSqrt(_) | Trunc(_) => 1,
             Neg(x) | Abs(x) | Ldexp(x, _) | Kept(x) => x.terms(),
             Div(x, _) => x.terms(),
             Add(x, y) => x.terms() + y.terms(),
             Mul(x, y) => x.terms() * y.terms(),
             Max(x, y) => x.terms().max(y.terms()),
-            Fma(..) | Mix(..) | Dot(_) => self.written_out().terms(),
+            _ => self.written_out().terms(),
         }
     }
 
     /// Factors of a summand, as many as the oracle counts: a division for each of its roundings.
     fn degree(&self) -> usize {
         match self {
-            Input(_) | Constant(_) | Sqrt(_) => 1,
+            Input(_) | Constant(_) | Sqrt(_) | InverseSqrt(_) | Trunc(_) => 1,
             Neg(x) | Abs(x) | Ldexp(x, _) | Kept(x) => x.degree(),
             Div(x, y) => x.degree() + 6 * if y.terms() == 1 { y.degree() } else { 1 },
             Add(x, y) | Max(x, y) => x.degree().max(y.degree()),
             Mul(x, y) => x.degree() + y.degree(),
-            Fma(..) | Mix(..) | Dot(_) => self.written_out().degree(),
+            _ => self.written_out().degree(),
         }
     }
 
-    /// The sum of products that it is.
+    /// The formula that it is.
     fn written_out(&self) -> Rc<Expr> {
         match self {
             Fma(x, y, z) => add(&mul(x, y), z),
@@ -189,6 +202,19 @@ impl Expr {
                 let [a, b, c, d] = &**all;
                 add(&mul(a, c), &mul(b, d))
             }
+            Rem(x, y) => sub(x, &mul(y, &Rc::new(Trunc(div(x, y))))),
+            Smooth(low, high, x) => {
+                let t = div(&sub(x, low), &sub(high, low));
+                let below_one = neg(&max(&neg(&t), &constant(-1.0)));
+                let t = max(&below_one, &constant(0.0));
+                mul(&mul(&t, &t), &sub(&constant(3.0), &mul(&constant(2.0), &t)))
+            }
+            Distance(all) => {
+                let [a, b, c, d] = &**all;
+                let (x, y) = (sub(a, c), sub(b, d));
+                Rc::new(Sqrt(add(&mul(&x, &x), &mul(&y, &y))))
+            }
+            Normalize(x, y) => mul(x, &Rc::new(InverseSqrt(add(&mul(x, x), &mul(y, y))))),
             _ => Rc::new(self.clone()),
         }
     }
@@ -311,8 +337,10 @@ impl Expr {
                 }
             }
             Kept(x) => found.push(x.clone()),
-            Fma(..) | Mix(..) | Dot(_) => found.push(self.written_out()),
-            Input(_) | Constant(_) | Sqrt(_) => {}
+            Input(_) | Constant(_) | Sqrt(_) | InverseSqrt(_) | Trunc(_) => {}
+            Fma(..) | Mix(..) | Dot(_) | Rem(..) | Smooth(..) | Distance(_) | Normalize(..) => {
+                found.push(self.written_out());
+            }
         }
         found
     }
@@ -335,6 +363,12 @@ impl Expr {
             Neg(x) => Neg(f(x)),
             Abs(x) => Abs(f(x)),
             Sqrt(x) => Sqrt(f(x)),
+            InverseSqrt(x) => InverseSqrt(f(x)),
+            Trunc(x) => Trunc(f(x)),
+            Rem(x, y) => Rem(f(x), f(y)),
+            Smooth(x, y, z) => Smooth(f(x), f(y), f(z)),
+            Distance(all) => Distance(Box::new(all.each_ref().map(f))),
+            Normalize(x, y) => Normalize(f(x), f(y)),
             Ldexp(x, n) => Ldexp(f(x), *n),
             Kept(x) => Kept(f(x)),
             Add(x, y) => Add(f(x), f(y)),
@@ -355,11 +389,21 @@ impl Expr {
         })
     }
 
-    /// With a value in place of each root, and of each sum that is divided by: there is one, wherever it is used.
+    /// With a value in place of each root and whole number, and of each sum that is divided by: there is one, wherever it is used.
     fn settled(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> Rc<Expr> {
+        match &**self {
+            Rem(..) | Smooth(..) | Normalize(..) => return self.written_out().settled(inputs, known, with),
+            // The length of a difference, which is not multiplied out.
+            Distance(all) => {
+                let [a, b, c, d] = &**all;
+                let [x, y] = [sub(a, c), sub(b, d)].map(|x| x.settled(inputs, known, with).value(inputs, known, with));
+                return Rc::new(Sqrt(add(&mul(&x, &x), &mul(&y, &y)))).value(inputs, known, with);
+            }
+            _ => {}
+        }
         let parts = self.map(|part| part.settled(inputs, known, with));
         match &*parts {
-            Sqrt(_) => parts.value(inputs, known, with),
+            Sqrt(_) | InverseSqrt(_) | Trunc(_) => parts.value(inputs, known, with),
             Div(x, y) if y.terms() > 1 => div(x, &y.value(inputs, known, with)),
             _ => parts,
         }
@@ -387,7 +431,14 @@ impl Expr {
             Neg(x) => -of(x, with) as f32,
             Abs(x) => of(x, with).abs() as f32,
             Kept(x) => of(x, with) as f32,
-            Fma(..) | Mix(..) | Dot(_) => of(&self.written_out(), with) as f32,
+            Fma(..) | Mix(..) | Dot(_) | Rem(..) | Smooth(..) | Distance(_) | Normalize(..) => {
+                of(&self.written_out(), with) as f32
+            }
+            Trunc(x) => of(x, with).trunc() as f32,
+            InverseSqrt(x) => {
+                let root = of(x, with).sqrt().recip();
+                either(root, &mut with.random)
+            }
             Max(x, y) => of(x, with).max(of(y, with)) as f32,
             Sqrt(x) => {
                 let root = of(x, with).sqrt();
@@ -445,6 +496,12 @@ impl Expr {
             Mix(..) => format!("mix(v{a}, v{b}, v{c})"),
             Dot(_) => format!("dot(vec2(v{a}, v{b}), vec2(v{c}, v{d}))"),
             Sqrt(_) => format!("sqrt(v{a})"),
+            InverseSqrt(_) => format!("inverseSqrt(v{a})"),
+            Trunc(_) => format!("trunc(v{a})"),
+            Rem(..) => format!("v{a} % v{b}"),
+            Smooth(..) => format!("smoothstep(v{a}, v{b}, v{c})"),
+            Distance(_) => format!("distance(vec2(v{a}, v{b}), vec2(v{c}, v{d}))"),
+            Normalize(..) => format!("normalize(vec2(v{a}, v{b})).x"),
             Ldexp(_, n) => format!("ldexp(v{a}, {n})"),
             Kept(_) => format!("kept[i * 16u + {}u]", k % 16),
         };
@@ -457,15 +514,32 @@ impl Expr {
     }
 }
 
+/// What a random expression may be made of.
+#[derive(Clone, Copy, PartialEq)]
+enum Made {
+    SumsOfProducts,
+    Quotients,
+    Formulas,
+}
+
 /// A random expression; what it is made of stands in it again.
-fn expression(random: &mut Random, quotients: bool) -> Rc<Expr> {
+fn expression(random: &mut Random, of: Made) -> Rc<Expr> {
     let mut made: Vec<Rc<Expr>> = (0..INPUTS).map(|k| Rc::new(Input(k))).collect();
     made.push(constant([0.1, 2.0, 3.0, -0.5][random.below(4)]));
-    for _ in 0..3 + random.below(6) {
+    let kinds = match of {
+        Made::SumsOfProducts => 19,
+        Made::Quotients => 21,
+        Made::Formulas => 25,
+    };
+    // Products of longer sums are multiplied out in the lenient reading.
+    let longest = if random.below(4) == 0 { 40 } else { 8 };
+    let steps = 3 + random.below(6);
+    for step in 0..steps {
         let n = made.len();
         let pick = |random: &mut Random| if random.below(2) == 0 { n - 1 } else { random.below(n) };
         let [x, y, z, w] = [(); 4].map(|()| made[pick(random)].clone());
-        let next = match random.below(if quotients { 21 } else { 19 }) {
+        let last = of == Made::Formulas && step + 1 == steps;
+        let next = match if last { 21 + random.below(4) } else { random.below(kinds) } {
             0..5 => add(&x, &y),
             5..7 => add(&x, &neg(&y)),
             7..11 => mul(&x, &y),
@@ -478,10 +552,13 @@ fn expression(random: &mut Random, quotients: bool) -> Rc<Expr> {
             17 => Rc::new(Mix(x, y, z)),
             18 => Rc::new(Dot(Box::new([x, y, z, w]))),
             19 => div(&x, &y),
-            _ => Rc::new(Sqrt(abs(&x))),
+            20 => Rc::new(Sqrt(abs(&x))),
+            21 => Rc::new(Rem(x, y)),
+            22 => Rc::new(Smooth(constant(-0.75), constant(2.5), x)),
+            23 => Rc::new(Distance(Box::new([x, y, z, w]))),
+            _ => Rc::new(Normalize(x, y)),
         };
-        // Products of longer sums, and of more factors, are taken as they are computed.
-        if next.terms() <= 8 && next.degree() <= 64 && next.size() <= 40 {
+        if next.terms() <= longest && next.degree() <= 64 && next.size() <= 40 {
             made.push(next);
         }
     }
@@ -505,12 +582,12 @@ fn with_modes(module: &Module, modes: &[&str]) -> Module {
 }
 
 /// How many results of rewritten expressions were compared, and of how many lanes nothing was determined.
-fn compare(expressions: usize, rewrites: usize, seed: u64, quotients: bool, modes: &[&str]) -> (usize, usize, usize) {
+fn compare(expressions: usize, rewrites: usize, seed: u64, of: Made, modes: &[&str]) -> (usize, usize, usize) {
     const LANES: usize = 4;
     let with = &mut Arithmetic::new(seed, modes);
     let (mut inside, mut undetermined, mut lanes) = (0, 0, 0);
     for _ in 0..expressions {
-        let expr = expression(&mut with.random, quotients);
+        let expr = expression(&mut with.random, of);
         let values = [0.5f32, 1.0, -1.0, 3.0, 1e-3, -7.25, 0.1, 1.000_000_1, 1234.5, -0.3, 16_777_216.0, -1e-20, 3e18];
         let inputs: Vec<f32> = (0..LANES * INPUTS).map(|_| values[with.random.below(values.len())]).collect();
         let mut lines = String::new();
@@ -532,7 +609,8 @@ fn compare(expressions: usize, rewrites: usize, seed: u64, quotients: bool, mode
             let expected = word(&outcome, 1, lane);
             let cell = outcome.memory[&Slot::new(0, 1)].cell_at(lane as u64 * 4);
             let lenient = cell.and_then(|cell| cell.lenient.as_deref());
-            if matches!(expected, Expected::Undetermined(_)) {
+            let open = |set: &Expected| matches!(set, Expected::Undetermined(_));
+            if open(&expected) || lenient.is_some_and(open) {
                 undetermined += 1;
                 continue;
             }
@@ -572,7 +650,7 @@ fn many() -> usize {
 #[test]
 fn every_rewritten_sum_of_products_lies_in_the_set() {
     for (seed, modes) in (1..).zip(MODES) {
-        let (inside, undetermined, lanes) = compare(many(), 100, seed, false, modes);
+        let (inside, undetermined, lanes) = compare(many(), 100, seed, Made::SumsOfProducts, modes);
         assert!(inside > 30_000, "{inside} results, {modes:?}");
         assert!(undetermined * 4 < lanes, "{undetermined} of {lanes} undetermined");
     }
@@ -581,8 +659,18 @@ fn every_rewritten_sum_of_products_lies_in_the_set() {
 #[test]
 fn every_rewritten_quotient_lies_in_the_set() {
     for (seed, modes) in (11..).zip(MODES) {
-        let (inside, undetermined, lanes) = compare(many(), 100, seed, true, modes);
+        let (inside, undetermined, lanes) = compare(many(), 100, seed, Made::Quotients, modes);
         assert!(inside > 30_000, "{inside} results, {modes:?}");
         assert!(undetermined * 4 < lanes, "{undetermined} of {lanes} undetermined");
+    }
+}
+
+#[test]
+fn every_rewritten_formula_lies_in_the_set() {
+    for (seed, modes) in (21..).zip(MODES) {
+        let (inside, undetermined, lanes) = compare(many(), 100, seed, Made::Formulas, modes);
+        assert!(inside > 12_000, "{inside} results, {modes:?}");
+        // Where denormals must be flushed, the lengths of sets are not determined.
+        assert!(undetermined * 5 < lanes * 3, "{undetermined} of {lanes} undetermined");
     }
 }

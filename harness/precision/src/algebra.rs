@@ -4,6 +4,7 @@ use crate::{
     formula::{Formula, Node, NodeId},
     real::Real,
     span::Stop,
+    sum::Sum,
 };
 use assay_float::Dyadic;
 use smallvec::{SmallVec, smallvec};
@@ -25,6 +26,13 @@ pub(crate) trait Algebra {
     /// Correctly rounded.
     fn mul(&self, a: &Self::Range, b: &Self::Range) -> Result<Self::Range, Stop>;
     fn neg(&self, a: &Self::Range) -> Self::Range;
+    /// A sum of products, in every order and factored in every way.
+    fn sum(&self, sum: &Sum, node: impl Fn(NodeId) -> Result<Self::Range, Stop>) -> Result<Self::Range, Stop>
+    where
+        Self: Sized,
+    {
+        sum.range(self, node)
+    }
     fn hull(&self, a: &Self::Range, b: &Self::Range) -> Self::Range;
     fn real(&self, real: Real, operands: &[Self::Range]) -> Result<Self::Range, Stop>;
     fn inherited(&self, formula: &Formula, operands: &[Self::Range]) -> Result<Self::Range, Stop>;
@@ -87,7 +95,7 @@ impl<A: Algebra> Walk<'_, A> {
             Node::Constant(value) => algebra.constant(*value),
             Node::RadiansPerDegree => algebra.radians_per_degree(),
             Node::DegreesPerRadian => algebra.degrees_per_radian(),
-            Node::Sum(sum) => sum.range(algebra, |id| self.node(id)),
+            Node::Sum(sum) => algebra.sum(sum, |id| self.node(id)),
             Node::Real(real, operands) => algebra.real(*real, &collect(operands)?),
             Node::Inherited(formula, operands) => algebra.inherited(formula, &collect(operands)?),
             Node::Floor(operand) => algebra.integral(&self.node(*operand)?, false),

@@ -11,7 +11,8 @@
 //!    precision) give the values that the rule permits for operands with exactly known values.
 //! 3. `evaluate` applies the environment around that, once for all rows: denormal operands and results, signed zeros, NaNs and
 //!    infinities, rounding modes, fast-math flags; `relaxed` adds what `RelaxedPrecision` permits.
-//! 4. `over` goes from single operands to sets of them: the union over all members, found without visiting each.
+//! 4. `over` goes from single operands to sets of them: the union over all members, found without visiting each. `chained` goes to
+//!    operands that are results themselves, which a formula may be rearranged with.
 //!
 //! Real numbers are certified enclosures ([`assay_float::Enclosure`]), asked for with more precision until every
 //! comparison is decided.
@@ -19,6 +20,7 @@
 mod algebra;
 mod call;
 mod census;
+mod chained;
 mod classify;
 mod domain;
 mod environment;
@@ -54,6 +56,7 @@ pub use call::{
     Call, CallError, Explanation, FailureClass, Judgement, Lenient, Permitted, Reference, Shape, Step, Verdict,
 };
 pub use census::{Census, Checker, Column, Sample};
+pub use chained::Chains;
 pub use environment::{Environment, Flush};
 pub use modes::{Denormals, FastMath, Modes, ModesError, Rounding};
 pub use op::{Op, UnknownOp, nearest};

@@ -1,6 +1,6 @@
 //! Pointers, loads and stores.
 
-use super::forms::of_any;
+use super::forms::{of_any, of_value};
 use super::images::beyond_edge;
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
@@ -427,16 +427,29 @@ impl Run<'_> {
                 }
             }
             let target = self.targets(&[pointer], &part, l, false)[0];
-            let (value, bits) = self.load_at(target, part, l);
-            // What the invocation wrote itself came about as it did when it was written.
-            let form = match target {
-                Target::At { object, offset } if !matches!(value, Value::Any(_)) => {
-                    self.objects[object].form(offset, size, self.forks.original(l) as u32).copied()
-                }
-                _ => None,
-            };
-            d.set_made(l, (value, bits), form);
+            let made = self.load_at(target, part, l);
+            let form = if matches!(made.0, Value::Any(_)) { None } else { self.made_at(target, size, l) };
+            d.set_made(l, made, form);
         }
+    }
+
+    /// How what a place holds came about: what the invocation wrote itself, as it did when it was written.
+    fn made_at(&self, target: Target, size: usize, lane: usize) -> Option<Form> {
+        let Target::At { object, offset } = target else { return None };
+        self.objects[object].form(offset, size, self.forks.original(lane) as u32).copied()
+    }
+
+    /// The same of several places, one of which it is, with what each of them holds.
+    fn made_at_any(&self, targets: &[Target], kind: Kind, values: &[(Value, u64)], lane: usize) -> Option<Form> {
+        let Kind::Float(fmt) = kind else { return None };
+        let forms = targets.iter().map(|target| self.made_at(*target, kind.bytes() as usize, lane));
+        let forms: SmallVec<[Option<Form>; 4]> = forms.collect();
+        forms.iter().any(Option::is_some).then_some(())?;
+        let each = forms
+            .into_iter()
+            .zip(values)
+            .map(|(form, (value, bits))| form.unwrap_or_else(|| of_value(value, *bits, fmt)));
+        each.reduce(Form::either)
     }
 
     /// What one scalar's place is, for each pointer that may be the one. If there are several, what is wrong with some of them is not
@@ -520,18 +533,24 @@ impl Run<'_> {
     }
 
     fn load_from_any(&mut self, d: &mut Column, pointers: &Column, part: Part<'_>, lane: usize) {
+        let mut form = None;
         let (value, bits) = match pointers.value(lane).few(pointers.bits[lane]) {
             Ok(selector) => {
                 let targets = self.targets(&selector.distinct(), &part, lane, false);
                 let wrong = targets.iter().find(|target| matches!(target, Target::Nowhere { .. })).copied();
                 match (&targets[..], wrong) {
-                    ([only], _) => self.load_at(*only, part, lane),
+                    ([only], _) => {
+                        form = self.made_at(*only, part.leaf.kind.bytes() as usize, lane);
+                        self.load_at(*only, part, lane)
+                    }
                     // Perhaps undefined: what is read then is not known.
                     (_, Some(wrong)) => self.load_at(wrong, part, lane),
                     _ => {
                         let load =
                             |run: &mut Self| targets.iter().map(|target| run.load_at(*target, part, lane)).collect();
                         let values: Vec<_> = self.in_doubt(true, load);
+                        let made = self.made_at_any(&targets, part.leaf.kind, &values, lane);
+                        form = made.map(|form| self.numbered_form(form));
                         self.picked(part.leaf.kind, &selector, &values)
                     }
                 }
@@ -540,7 +559,8 @@ impl Run<'_> {
             Err(Some(cause)) if self.is_undefined(cause) => (Value::Any(self.decided_by(cause, lane)), 0),
             Err(Some(cause)) => (Value::Any(cause), 0),
         };
-        d.set(lane, bits, value);
+        let form = if matches!(value, Value::Any(_)) { None } else { form };
+        d.set_made(lane, (value, bits), form);
     }
 
     pub(super) fn store(&mut self, pointer: Reg, src: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
@@ -554,7 +574,7 @@ impl Run<'_> {
             let simple = !pointers.is_wide(lanes) && !stored.is_wide(lanes) && physical.is_none() && self.is_plain();
             for l in lanes.iter() {
                 let pointer = pointers.bits[l];
-                let form = stored.form(l).filter(|form| !form.is_leaf());
+                let form = stored.form(l).filter(|form| !form.is_plain());
                 if simple
                     && form.is_none()
                     && !self.forks.is_weak(l)
@@ -604,10 +624,14 @@ impl Run<'_> {
                 Target::At { object, offset } => {
                     let several = targets.len() > 1;
                     let perhaps = perhaps || self.is_cut(object, offset, part);
-                    self.in_doubt(several, |run| run.put(object, offset, part.leaf.kind, (value, bits), perhaps, lane));
-                    if let Some(form) = form.filter(|_| !perhaps) {
-                        let (size, invocation) = (part.leaf.kind.bytes() as usize, self.forks.original(lane) as u32);
-                        self.objects[object].keep_form(offset, size, invocation, *form);
+                    let kind = part.leaf.kind;
+                    let made = form.copied();
+                    let form =
+                        if perhaps { self.perhaps_made(object, offset, kind, (value, bits, made), lane) } else { made };
+                    self.in_doubt(several, |run| run.put(object, offset, kind, (value, bits), perhaps, lane));
+                    if let Some(form) = form {
+                        let (size, invocation) = (kind.bytes() as usize, self.forks.original(lane) as u32);
+                        self.objects[object].keep_form(offset, size, invocation, form);
                     }
                 }
                 Target::Open { object, cause } => drop(self.objects[object].lost.get_or_insert(cause)),
@@ -618,6 +642,30 @@ impl Run<'_> {
                 Target::Void | Target::Zero | Target::Nowhere { .. } => {}
             }
         }
+    }
+
+    /// How what a place holds came about once an invocation has perhaps written a value there, if that or what it wrote itself before is a
+    /// chain.
+    fn perhaps_made(
+        &mut self,
+        object: usize,
+        offset: usize,
+        kind: Kind,
+        (value, bits, form): (&Value, u64, Option<Form>),
+        lane: usize,
+    ) -> Option<Form> {
+        let Kind::Float(fmt) = kind else { return None };
+        let (memory, size) = (&self.objects[object], kind.bytes() as usize);
+        let before = memory.form(offset, size, self.forks.original(lane) as u32).copied();
+        if form.is_none() && before.is_none() {
+            return None;
+        }
+        let before = before.or_else(|| match memory.read(offset, size) {
+            Found::Value(old) => Some(of_value(&old, loaded(kind, memory.bits(offset, size)), fmt)),
+            Found::Unwritten | Found::Parts => None,
+        });
+        let either = form.unwrap_or_else(|| of_value(value, bits, fmt)).either(before?);
+        Some(self.numbered_form(either))
     }
 
     /// Writes a scalar, if it is sure that it is written; else it may also stay as it is.

@@ -50,18 +50,25 @@ impl Run<'_> {
         self.work += lanes.list.len() as u64 * DIRECT_WORK;
         let mut d = self.take(dst);
         for l in lanes.iter() {
+            self.readings_differ = self.readings_differ || self.is_of_cut(site, operands, l);
             let made = site.direct.and_then(|direct| self.directly(site, direct, operands, l));
             let (value, bits, form) = match made {
                 Some(made) => made,
                 None => self.by_table(site, slot, operands, l),
             };
-            let keep = matches!(value, Value::Float(_)) || !form.is_leaf();
+            let keep = matches!(value, Value::Float(_)) || !form.is_plain();
             d.set(l, bits, value);
             if keep {
                 d.set_form(l, Form { id, ..form });
             }
         }
         self.give(dst, d);
+    }
+
+    /// Whether an operand was made by more than this reading follows, which another one would rearrange it with.
+    fn is_of_cut(&self, site: &Site, operands: &[Reg], lane: usize) -> bool {
+        let is_cut = |reg: &Reg| self.columns[*reg as usize].form(lane).is_some_and(|form| form.cut);
+        site.freedom.any() && operands.iter().any(is_cut)
     }
 
     /// The result of an ordinary instruction on ordinary operands.
@@ -122,6 +129,8 @@ impl Run<'_> {
             let (value, bits) = Value::of_floats(floats);
             return Some((value, bits, leaf));
         };
+        // One that is long is cut by itself.
+        self.readings_differ |= form.cut;
         if widens {
             match arrangements(site, form, direct.to, direct.errors()) {
                 // An overflow is an indeterminate value in WGSL.
@@ -193,7 +202,7 @@ impl Run<'_> {
     }
 
     /// How a search of that cost is done; `None` beyond the budget.
-    fn effort(&mut self, cost: u64) -> Option<Effort> {
+    pub(super) fn effort(&mut self, cost: u64) -> Option<Effort> {
         let share = self.limits.searches / self.group_count().max(1);
         if cost == 0 || self.searches + cost <= share {
             self.searches += cost;
@@ -262,9 +271,15 @@ impl Run<'_> {
 /// The least range of ranks around an operand; `None` with NaNs.
 #[inline]
 pub(super) fn range(column: &Column, lane: usize, fmt: Fmt) -> Option<Range> {
-    match column.value(lane) {
+    range_of(column.value(lane), column.bits[lane], fmt)
+}
+
+/// The same around a value, whose bits these are if it is exact.
+#[inline]
+pub(super) fn range_of(value: &Value, bits: u64, fmt: Fmt) -> Option<Range> {
+    match value {
         Value::Bits => {
-            let (format, bits) = (fmt.format(), column.bits[lane]);
+            let format = fmt.format();
             (!format.is_nan(bits)).then(|| (format.rank(bits), format.rank(bits)))
         }
         Value::Float(floats) if floats.fmt == fmt && !floats.nan => floats.hull(),
@@ -415,7 +430,7 @@ const TABLE_WORK: u64 = 248;
 const ENCLOSURES_PER_SEARCH: u64 = 30;
 
 /// What the table's search over sets costs, in milliseconds as measured; nothing where it is quick.
-fn search_cost(op: Op) -> u64 {
+pub(super) fn search_cost(op: Op) -> u64 {
     match op {
         Op::Tanh => 300,
         Op::Asin | Op::Acos | Op::Asinh | Op::Acosh => 50,

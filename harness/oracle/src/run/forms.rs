@@ -1,10 +1,11 @@
 //! How results came about: what may be rearranged of the operations that made them.
 
 use super::Run;
-use super::float::{Made, arrangements, least_normal, range, rearranged, with_zeros};
+use super::float::{Made, arrangements, least_normal, range, range_of, rearranged, with_zeros};
+use super::inner::Unfollowed;
 use super::lanes::Column;
 use crate::direct::{self, Action, Direct, Range};
-use crate::form::Form;
+use crate::form::{Form, Reach};
 use crate::inst::Reg;
 use crate::integer::signed;
 use crate::outcome::CauseKind;
@@ -32,7 +33,7 @@ enum Part {
 
 impl Run<'_> {
     /// The form of an operand.
-    fn form(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
+    pub(super) fn form(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
         let column = &self.columns[reg as usize];
         column.form(lane).copied().unwrap_or_else(|| self.leaf(reg, lane, fmt))
     }
@@ -40,14 +41,14 @@ impl Run<'_> {
     /// An operand taken as it is computed.
     pub(super) fn leaf(&self, reg: Reg, lane: usize, fmt: Fmt) -> Form {
         let column = &self.columns[reg as usize];
-        let leaf = of_value(column, lane, fmt);
+        let leaf = of_lane(column, lane, fmt);
         let constant = leaf.lo == leaf.hi && self.is_constant(reg);
         let leaf = if constant { Form::constant(leaf.lo) } else { leaf };
         Form { id: column.form(lane).map_or(0, |form| form.id), ..leaf }
     }
 
     /// Whether an operand is a sum or a product itself.
-    fn is_computed(&self, reg: Reg, lane: usize) -> bool {
+    pub(super) fn is_computed(&self, reg: Reg, lane: usize) -> bool {
         self.columns[reg as usize].form(lane).is_some_and(|form| !form.is_leaf())
     }
 
@@ -89,11 +90,11 @@ impl Run<'_> {
                 (a.add(b, true), a.is_rearranged_with(&b.neg(), freedom.transforms))
             }
             (Action::Mul, [a, b]) => {
-                let [mut x, mut y] = [a, b].map(|reg| self.operand(site, Part::Factor, *reg, lane, fmt));
-                if x.too_long_with(&y) {
-                    [x, y] = [a, b].map(|reg| self.leaf(*reg, lane, fmt));
+                let [x, y] = [a, b].map(|reg| self.operand(site, Part::Factor, *reg, lane, fmt));
+                match x.times(y, self.reach(fmt)) {
+                    Some(product) => (product, !x.is_leaf() || !y.is_leaf()),
+                    None => (self.cut_product(*a, *b, lane, fmt), false),
                 }
-                (x.mul(y), !x.is_leaf() || !y.is_leaf())
             }
             (Action::Div, [a, b]) => self.quotient(site, (*a, *b), lane, fmt, direct.roundings_of_division())?,
             (Action::Neg, [a]) => (summand(*a).neg(), false),
@@ -105,6 +106,11 @@ impl Run<'_> {
         let fuses = direct.fusing_matters() && freedom.contracts;
         let widens = widens || (fuses && operands.iter().any(|reg| self.is_computed(*reg, lane)));
         Some(Arranged { form, widens })
+    }
+
+    /// A product that is too long to be multiplied out.
+    fn cut_product(&self, a: Reg, b: Reg, lane: usize, fmt: Fmt) -> Form {
+        Form { cut: true, ..self.leaf(a, lane, fmt).mul(self.leaf(b, lane, fmt)) }
     }
 
     /// What a comparison may give that is rearranged with its operands (`x + a < b` is `x < b - a`): false, true. `None` where there is
@@ -207,8 +213,16 @@ impl Run<'_> {
                 }
                 self.quotient(site, by, lane, fmt, direct::roundings_of_division(fmt, &env))
             }
-            None => self.other(site, slot, operands, lane, fmt),
+            None => match self.other(site, slot, operands, lane, fmt) {
+                Some(found) => Some(found),
+                None => match self.inner(site, slot, operands, lane, leaf) {
+                    Ok(found) => found,
+                    Err(Unfollowed) => return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE),
+                },
+            },
         };
+        // By itself, what is taken as it is computed is that.
+        self.readings_differ |= found.is_some_and(|(form, _)| form.cut && !form.is_leaf());
         let found = found.map(|(form, deep)| (Form { relaxed: form.relaxed || site.call.modes.relaxed, ..form }, deep));
         let Some((form, true)) = found else { return (result, bits, found.map_or(leaf, |(form, _)| form)) };
         match arrangements(site, form, fmt, direct::errors(fmt, &env)) {
@@ -236,14 +250,17 @@ impl Run<'_> {
         let deep = free && operands.iter().any(|reg| self.is_computed(*reg, lane));
         if op == Op::Ldexp {
             let exponent = &self.columns[operands[1] as usize];
-            let by = i32::try_from(signed(32, exponent.bits[lane])).ok()?;
-            let known = *exponent.value(lane) == Value::Bits && by.unsigned_abs() <= 1000;
-            let x = known.then(|| form(&operands[0]))?;
+            let any = exponent.value(lane).patterns(exponent.bits[lane]).ok()?;
+            let x = form(&operands[0]);
+            let scaled = |exponent: u64| {
+                let by = i32::try_from(signed(32, exponent)).ok().filter(|by| by.unsigned_abs() <= 1000)?;
+                x.times(Form::constant(2f64.powi(by)), self.reach(fmt))
+            };
+            let scaled = any.into_iter().map(scaled).reduce(|a, b| Some(a?.either(b?)))??;
             // Nothing is rounded but what underflows; of a quotient either part may be scaled.
             let small =
                 range(&self.columns[operands[0] as usize], lane, fmt).is_none_or(|x| direct::meets_small(fmt, x));
-            let scaled = Form { degree: x.degree, ..x.times(Form::constant(2f64.powi(by)))? };
-            return Some((scaled, deep && (small || x.is_quotient())));
+            return Some((Form { degree: x.degree, ..scaled }, deep && (small || x.is_quotient())));
         }
         if !matches!(op, Op::FMix | Op::Reflect) {
             return None;
@@ -253,8 +270,9 @@ impl Run<'_> {
         let common = op == Op::FMix && free && apart[1..].iter().any(|other| apart[0].shares_with(other));
         let deep = deep || common;
         let whole = || operands.iter().map(|reg| self.leaf(*reg, lane, fmt)).collect::<SmallVec<[Form; 8]>>();
-        let form = formula(op, slot, &apart).or_else(|| formula(op, slot, &whole()))?;
-        Some((form, deep))
+        let reach = self.reach(fmt);
+        let cut = || formula(op, slot, &whole(), reach).map(|form| Form { cut: true, ..form });
+        Some((formula(op, slot, &apart, reach).or_else(cut)?, deep))
     }
 
     /// The form of a quotient, and whether an operand is computed itself; `None` where the divisor may be zero.
@@ -268,10 +286,12 @@ impl Run<'_> {
     ) -> Option<(Form, bool)> {
         let part = |reg: Reg| self.operand(site, Part::Factor, reg, lane, fmt);
         let (mut a, mut b, whole) = (part(dividend), part(divisor), self.leaf(divisor, lane, fmt));
-        if a.too_long_over(&b) {
+        let cut = a.too_long_over(&b, self.reach(fmt));
+        if cut {
             (a, b) = (self.leaf(dividend, lane, fmt), whole);
         }
-        Some((a.over(&b, &whole, roundings)?, !a.is_leaf() || !b.is_leaf()))
+        let form = a.over(&b, &whole, roundings)?;
+        Some((Form { cut: cut || form.cut, ..form }, !a.is_leaf() || !b.is_leaf()))
     }
 
     /// Whether the divisor may be zero, and may be gone once the quotient is rearranged: `(a * b) / a` is `b`, and `(x + y) / y` is
@@ -300,8 +320,8 @@ impl Run<'_> {
                 let other = self.operand(site, part, operands[*b], lane, fmt);
                 deep |= !other.is_leaf();
                 apart |= !product.is_leaf() || !other.is_leaf();
-                let long = || self.leaf(operands[*a], lane, fmt).mul(self.leaf(operands[*b], lane, fmt));
-                product = product.times(other).unwrap_or_else(long);
+                let cut = || self.cut_product(operands[*a], operands[*b], lane, fmt);
+                product = product.times(other, self.reach(fmt)).unwrap_or_else(cut);
             }
             let summand = if *negative { product.neg() } else { product };
             apart |= products.iter().any(|before| before.is_rearranged_with(&summand, freedom.transforms));
@@ -341,9 +361,14 @@ fn around(fmt: Fmt, bound: f64) -> Range {
 }
 
 /// A lane of a register taken as it is computed.
-fn of_value(column: &Column, lane: usize, fmt: Fmt) -> Form {
+fn of_lane(column: &Column, lane: usize, fmt: Fmt) -> Form {
+    of_value(column.value(lane), column.bits[lane], fmt)
+}
+
+/// A value taken as it is computed.
+pub(super) fn of_value(of: &Value, bits: u64, fmt: Fmt) -> Form {
     let unbounded = (f64::NEG_INFINITY, f64::INFINITY);
-    let (lo, hi) = range(column, lane, fmt).map_or(unbounded, |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
+    let (lo, hi) = range_of(of, bits, fmt).map_or(unbounded, |(lo, hi)| (value(fmt, lo), value(fmt, hi)));
     Form::leaf(lo, hi)
 }
 
@@ -351,11 +376,11 @@ fn of_value(column: &Column, lane: usize, fmt: Fmt) -> Form {
 pub(super) fn of_any<'a>(kind: Kind, lanes: impl Iterator<Item = (&'a Column, usize)> + Clone) -> Option<Form> {
     let Kind::Float(fmt) = kind else { return None };
     let mut forms = lanes.clone().filter_map(|(column, lane)| column.form(lane));
-    if !forms.any(|form| !form.is_leaf()) {
+    if forms.all(|form| form.is_plain()) {
         return None;
     }
     let form =
-        |(column, lane): (&Column, usize)| column.form(lane).copied().unwrap_or_else(|| of_value(column, lane, fmt));
+        |(column, lane): (&Column, usize)| column.form(lane).copied().unwrap_or_else(|| of_lane(column, lane, fmt));
     lanes.map(form).reduce(Form::either)
 }
 
@@ -374,17 +399,18 @@ fn extreme((x, a): (Form, Range), (y, b): (Form, Range), greatest: bool) -> (For
 
 /// What an instruction that inherits its accuracy from a sum of products is; `None` of others, and where it is too long to be multiplied
 /// out.
-pub(super) fn formula(op: Op, slot: usize, x: &[Form]) -> Option<Form> {
+pub(super) fn formula(op: Op, slot: usize, x: &[Form], reach: Reach) -> Option<Form> {
+    let product = |a: Form, b: Form| a.times(b, reach);
     match (op, x) {
         (Op::FMix, [x, y, a]) => {
             let rest = Form::constant(1.0).add(*a, true);
-            Some(x.times(rest)?.add(y.times(*a)?, false))
+            Some(product(*x, rest)?.add(product(*y, *a)?, false))
         }
         (Op::Reflect, _) => {
             let n = x.len() / 2;
-            let products = (0..n).map(|k| x[k].times(x[n + k]));
+            let products = (0..n).map(|k| product(x[k], x[n + k]));
             let dot = products.reduce(|sum, product| Some(sum?.add(product?, false)))??;
-            Some(x[slot].add(Form::constant(2.0).times(dot)?.times(x[n + slot])?, true))
+            Some(x[slot].add(product(product(Form::constant(2.0), dot)?, x[n + slot])?, true))
         }
         _ => None,
     }

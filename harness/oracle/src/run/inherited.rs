@@ -57,7 +57,7 @@ impl Run<'_> {
             }
             Op::Reflect => {
                 let leaves: SmallVec<[Form; 8]> = (0..operands.len()).map(leaf).collect();
-                formula(site.call.op, slot, &leaves).and_then(|form| rearranged(form, fmt, errors))
+                formula(site.call.op, slot, &leaves, self.reach(fmt)).and_then(|form| rearranged(form, fmt, errors))
             }
             // A sum of products: its factors as they are computed.
             _ => site.chain(slot).and_then(|chain| {

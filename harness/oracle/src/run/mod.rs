@@ -12,6 +12,7 @@ mod forks;
 mod forms;
 mod images;
 mod inherited;
+mod inner;
 mod integer;
 mod kernel;
 pub(crate) mod lanes;
