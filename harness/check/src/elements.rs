@@ -191,6 +191,35 @@ pub fn size_with(shape: &Shape, elements: u64) -> u64 {
     }
 }
 
+/// Bytes of a block as a host has it that was written in the same language: structures in it end at a multiple of their alignment. WGSL,
+/// "Structure layout": SizeOf(S) is "roundUp(AlignOf(S), justPastLastMember)", and no buffer may be shorter for WebGPU.
+pub(crate) fn padded_size(block: &Shape) -> u64 {
+    let Shape::Struct { members, .. } = block else { return block.size() };
+    let mut end = 0u64;
+    for member in members {
+        let start = member.offset.map_or(end, u64::from);
+        let size = match &*member.shape {
+            shape @ Shape::Struct { .. } => padded_size(shape).next_multiple_of(alignment(shape)),
+            shape => shape.size(),
+        };
+        end = end.max(start.saturating_add(size));
+    }
+    end
+}
+
+/// The alignment that WGSL gives a type, and the standard layouts of buffers.
+fn alignment(shape: &Shape) -> u64 {
+    let vector = |component: &Shape, n: u32| component.size() * if n == 2 { 2 } else { 4 };
+    match shape {
+        Shape::Struct { members, .. } => members.iter().map(|member| alignment(&member.shape)).max().unwrap_or(1),
+        Shape::Array { element, .. } => alignment(element),
+        Shape::Vector { component, count } => vector(component, *count),
+        Shape::Matrix { component, columns, row_major: true, .. } => vector(component, *columns),
+        Shape::Matrix { component, rows, .. } => vector(component, *rows),
+        other => other.size().max(1),
+    }
+}
+
 /// Bytes of one element of the run-time array that a block ends in, if it does.
 pub fn runtime_stride(shape: &Shape) -> Option<u64> {
     match shape {
@@ -205,6 +234,21 @@ mod tests {
     use super::*;
     use assay_spirv::reflect::Member;
     use std::sync::Arc;
+
+    #[test]
+    fn a_structure_ends_at_a_multiple_of_its_alignment() {
+        let f32 = Arc::new(Shape::Float { width: 32, encoding: None });
+        let vec3 = Arc::new(Shape::Vector { component: f32.clone(), count: 3 });
+        let block = |shape: &Arc<Shape>| {
+            let members = vec![Member { name: None, offset: Some(0), shape: shape.clone() }];
+            Arc::new(Shape::Struct { name: None, members })
+        };
+        // A value by itself is as long as it is.
+        assert_eq!(padded_size(&block(&vec3)), 12);
+        let light = block(&vec3);
+        assert_eq!((size_with(&block(&light), 1), padded_size(&block(&light))), (12, 16));
+        assert_eq!(padded_size(&block(&block(&f32))), 4);
+    }
 
     #[test]
     fn scalars_are_found_where_the_layout_puts_them() {

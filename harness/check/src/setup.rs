@@ -1,7 +1,7 @@
 //! A shader made ready: its entry point, its interface, and what every round of it is given.
 
 use crate::changed::Changed;
-use crate::elements::{Contents, Element, read_bits, runtime_stride, size_with, walk};
+use crate::elements::{Contents, Element, padded_size, read_bits, runtime_stride, size_with, walk};
 use crate::options::{Options, Source};
 use crate::pointed::{self, Word, is_name, is_pointed};
 use crate::texels::Texels;
@@ -241,7 +241,12 @@ impl Setup {
                 {
                     bytes.clamp(4, block.size().max(4))
                 }
-                (Some(block), _) => size_with(block, elements.max(1)).max(4),
+                (Some(block), given) => {
+                    let (least, whole) = (size_with(block, elements.max(1)).max(4), padded_size(block));
+                    let whole = if runtime_stride(block).is_some() { least } else { whole.max(least) };
+                    // A host may leave out the padding at the end.
+                    given.filter(|bytes| (least..whole).contains(bytes)).unwrap_or(whole)
+                }
                 (None, _) => texel_bytes,
             };
             if bytes > MAX_BYTES {

@@ -490,6 +490,8 @@ pub(crate) enum Inst {
     Atomic {
         op: AtomicOp,
         kind: Kind,
+        /// Of a sum of floats.
+        site: Option<u32>,
         dst: Option<Reg>,
         pointer: Reg,
         args: [Reg; 2],

@@ -5,6 +5,9 @@ use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Who writes a sum of floats that atomics add to: nobody's chain goes on with it but that of the sum.
+pub(crate) const SUMMED: u32 = u32::MAX;
+
 /// One object: a buffer, the push constants, or a workgroup's memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Object {
@@ -93,9 +96,9 @@ impl Object {
         self.forms.insert(offset as u32, (size as u8, invocation, form));
     }
 
-    /// A workgroup has ended: nobody is left who could rearrange what its invocations wrote.
+    /// A workgroup has ended: nobody is left who could rearrange what its invocations wrote, but for those of others who add to a sum.
     pub(crate) fn forget_forms(&mut self) {
-        self.forms.clear();
+        self.forms.retain(|_, (_, writer, _)| *writer == SUMMED);
     }
 
     /// What a scalar of `size` bytes may be beside its bits.

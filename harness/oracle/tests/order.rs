@@ -493,3 +493,53 @@ fn a_trail_with_a_gap_is_not_followed() {
     assert_eq!((0..4).map(|i| cause(&outcome, 1, i)).collect::<Vec<_>>(), [CauseKind::Order; 4]);
     assert_eq!(word(&outcome, 0, 0), Expected::Exact(4));
 }
+
+/// Sums of floats leave what adding in any order gives, roundings included; one after another, what each addition permits.
+#[test]
+fn sums_of_floats_leave_what_any_order_of_them_gives() {
+    let sums = |body: &str, more: u32, groups: u32, given: &[f32]| {
+        let module = Shader {
+            head: "OpCapability AtomicFloat32AddEXT\nOpCapability RoundingModeRTE\nOpExtension \"SPV_EXT_shader_atomic_float_add\"",
+            interface: "%at %group",
+            modes: "OpExecutionMode %main RoundingModeRTE 32",
+            more,
+            buffers: &[("%in", "%fblocks"), ("%out", "%fblocks")],
+            decorations: "OpDecorate %at BuiltIn LocalInvocationIndex\nOpDecorate %group BuiltIn WorkgroupId",
+            declared: "%puin = OpTypePointer Input %uint
+                %v3uint = OpTypeVector %uint 3
+                %pv3 = OpTypePointer Input %v3uint
+                %at = OpVariable %puin Input
+                %group = OpVariable %pv3 Input",
+            body: &format!(
+                "%i = OpLoad %uint %at
+                %g = OpLoad %v3uint %group
+                %gx = OpCompositeExtract %uint %g 0
+                %gi = OpIMul %uint %gx %two
+                %k = OpIAdd %uint %gi %i
+                %from = OpAccessChain %pfloat %in %zero %k
+                %x = OpLoad %float %from
+                %to = OpAccessChain %pfloat %out %zero %zero
+                {body}"
+            ),
+            ..Shader::default()
+        }
+        .module();
+        run(&module, [groups, 1, 1], vec![floats(given), floats(&[0.0; 8])])
+    };
+    let add = "%old = OpAtomicFAddEXT %float %to %one %zero %x";
+    // In pairs of workgroups: 1 is lost next to 10^8, or is not.
+    for (more, groups) in [(1, 2), (3, 1)] {
+        let outcome = sums(add, more, groups, &[1e8, 1.0, -1e8, 1.0]);
+        for (sum, permitted) in [(2.0, true), (1.0, true), (0.0, true), (1000.0, false)] {
+            assert_eq!(permits(&outcome, 1, 0, sum), permitted, "{sum} of {:?}", word(&outcome, 1, 0));
+        }
+        let exact = sums(add, more, groups, &[0.5, 1.0, 2.0, 4.0]);
+        assert!(permits(&exact, 1, 0, 7.5) && !permits(&exact, 1, 0, 7.25), "{:?}", word(&exact, 1, 0));
+    }
+    let twice = format!("{add}\n%again = OpAtomicFAddEXT %float %to %one %zero %x");
+    let alone = sums(&twice, 0, 1, &[0.1]);
+    assert!(permits(&alone, 1, 0, 0.2) && !permits(&alone, 1, 0, 0.2f32.next_up()), "{:?}", word(&alone, 1, 0));
+    // What each found depends on the order.
+    let found = sums(&format!("{add}\n%b = OpAccessChain %pfloat %out %zero %k\nOpStore %b %old"), 1, 1, &[1.0, 2.0]);
+    assert_eq!(cause(&found, 1, 1), CauseKind::Order);
+}

@@ -2,7 +2,8 @@
 
 use super::{Decoder, Pointee, Result, Val};
 use crate::inst::{AtomicOp, Inst, IntOp, Order, Reg, Term};
-use crate::ty::{Kind, Layout, Mode};
+use crate::ty::{Fmt, Kind, Layout, Mode};
+use assay_precision::{Call, Op as Row, Scalar, Shape};
 use assay_spirv::Module;
 use assay_spirv::grammar::Kind as OperandKind;
 use assay_spirv::module::{Instruction, Section, Type, TypeId};
@@ -303,6 +304,16 @@ impl Decoder<'_> {
         })
     }
 
+    /// The site of an atomic sum of floats.
+    fn sum_of_floats(&mut self, i: Instruction, fmt: Fmt) -> Result<u32> {
+        let result = self.result(i)?;
+        let modes = self.modes(i.result().unwrap_or_default(), &[result.ty])?;
+        let call = Call::new(Row::AtomicFAddEXT, Scalar::Float(fmt.format()), Shape::Scalar, None, modes);
+        let call = call.or_else(|error| self.unsupported(error.to_string()))?;
+        let site = self.sites.add(call, None);
+        site.map_or_else(|| self.unsupported(Row::AtomicFAddEXT.name()), Ok)
+    }
+
     pub(super) fn atomic(&mut self, i: Instruction, op: Op) -> Result {
         let (pointer, pointee) = self.pointer(i, 0)?;
         let Layout::Scalar(kind) = *pointee.layout else { return self.invalid("an atomic operation on a composite") };
@@ -324,7 +335,12 @@ impl Decoder<'_> {
             return self.invalid("an atomic operation on memory of one invocation");
         }
         let physical = pointee.class == StorageClass::PhysicalStorageBuffer;
-        self.emit(Inst::Atomic { op: does, kind, dst, pointer: pointer.reg, args, order, physical });
+        let site = match (does, kind) {
+            (AtomicOp::FAdd, Kind::Float(fmt)) => Some(self.sum_of_floats(i, fmt)?),
+            (AtomicOp::FAdd, _) => return self.invalid("a sum of floats of other numbers"),
+            _ => None,
+        };
+        self.emit(Inst::Atomic { op: does, kind, site, dst, pointer: pointer.reg, args, order, physical });
         Ok(())
     }
 }

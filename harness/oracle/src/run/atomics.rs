@@ -2,20 +2,28 @@
 //!
 //! What an atomic operation returns is exact only if no other invocation changes the location without order; else it
 //! depends on the order of invocations. That others come later is found out by a first run; see [`Contention`]. What is
-//! left in memory is exact if all operations on the location commute.
+//! left in memory is exact if all operations on the location commute; sums of floats leave what adding in any order gives.
 
 use super::access::Target;
+use super::float::{rearranged, with_zeros};
+use super::forms::of_value;
 use super::lanes::Lanes;
 use super::races::Atomic;
 use super::{Run, Stop};
+use crate::direct;
+use crate::form::Form;
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
-use crate::memory::Found;
+use crate::memory::{Found, SUMMED};
 use crate::observed::Execution;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::{Kind, mask};
-use crate::value::Value;
+use crate::value::{Floats, Value};
+use assay_precision::Flush;
 use assay_spirv::tables::{Op, Scope};
 use std::collections::{HashMap, HashSet};
+
+/// The result of an atomic row of the table that is left in memory.
+const LEFT: usize = 1;
 
 /// Of every epoch of every workgroup.
 const EVERY: u64 = u64::MAX;
@@ -120,6 +128,7 @@ enum Class {
     And,
     Or,
     Xor,
+    FAdd,
     FMin,
     FMax,
     /// Leaves these bits, whatever was there.
@@ -140,9 +149,10 @@ impl AtomicOp {
             AtomicOp::And => Class::And,
             AtomicOp::Or => Class::Or,
             AtomicOp::Xor => Class::Xor,
+            AtomicOp::FAdd => Class::FAdd,
             AtomicOp::FMin => Class::FMin,
             AtomicOp::FMax => Class::FMax,
-            AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange | AtomicOp::FAdd => Class::Alone,
+            AtomicOp::Store | AtomicOp::Exchange | AtomicOp::CompareExchange => Class::Alone,
         }
     }
 }
@@ -186,7 +196,7 @@ impl Run<'_> {
     #[expect(clippy::too_many_arguments, reason = "the operands of one instruction")]
     pub(super) fn atomic(
         &mut self,
-        (op, kind): (AtomicOp, Kind),
+        (op, kind, site): (AtomicOp, Kind, Option<u32>),
         dst: Option<Reg>,
         pointer: Reg,
         args: [Reg; 2],
@@ -206,7 +216,7 @@ impl Run<'_> {
             let (value, bits) = match column.value(l).patterns(column.bits[l]).as_deref() {
                 Ok([one]) => match self.target(*one, size, physical.then_some(size as u32), l, op != AtomicOp::Load) {
                     Target::At { object, offset } => {
-                        self.atomic_at((op, kind), (object, offset), args, l, (atomic, observed))
+                        self.atomic_at((op, kind, site), (object, offset), args, l, (atomic, observed))
                     }
                     // It changes nothing, and what it returns is undefined.
                     Target::Void => (Value::Any(self.cause(CauseKind::Robustness)), 0),
@@ -240,7 +250,7 @@ impl Run<'_> {
     /// One lane's operation on one location, how far it reaches, and what it found on the device, if that is known; gives what it returns.
     fn atomic_at(
         &mut self,
-        (op, kind): (AtomicOp, Kind),
+        (op, kind, site): (AtomicOp, Kind, Option<u32>),
         (object, offset): (usize, usize),
         args: [Reg; 2],
         lane: usize,
@@ -312,8 +322,11 @@ impl Run<'_> {
         }
         if changes {
             let weak = self.forks.is_weak(lane);
+            let sum = site.map(|site| self.sum((site, kind), (object, offset), (&old, old_bits), &operands[0], contended));
             let (value, bits) = if disordered {
                 (Value::Any(self.cause(CauseKind::Order)), 0)
+            } else if let Some(sum) = &sum {
+                sum.0.clone()
             } else {
                 match (op, &operands) {
                     (AtomicOp::Store | AtomicOp::Exchange, [operand, _]) => operand.clone(),
@@ -328,6 +341,10 @@ impl Run<'_> {
             let parts = self.cause(CauseKind::Precision);
             let value = raced.map_or(value, Value::Any);
             self.objects[object].write(offset, size, bits, value, parts);
+            if let Some((_, before, Some(form))) = sum {
+                let form = if weak { before.either(form) } else { form };
+                self.objects[object].keep_form(offset, size, SUMMED, form);
+            }
         }
         match (raced, observed) {
             (Some(cause), _) => (Value::Any(cause), 0),
@@ -335,6 +352,40 @@ impl Run<'_> {
             (None, _) if contended => (Value::Any(self.cause(CauseKind::Order)), 0),
             (None, _) => (old, old_bits),
         }
+    }
+
+    /// What a sum of floats leaves, whose exact value was known before, and is after it: what adding one after another gives, or, where
+    /// others do so without order, what adding in any order does.
+    fn sum(
+        &mut self,
+        (site, kind): (u32, Kind),
+        (object, offset): (usize, usize),
+        old: (&Value, u64),
+        operand: &(Value, u64),
+        contended: bool,
+    ) -> ((Value, u64), Form, Option<Form>) {
+        let program = self.program;
+        let site = &program.sites[site as usize];
+        let Kind::Float(fmt) = kind else { return (operand.clone(), Form::NONE, None) };
+        if let (Value::Any(cause), _) | (_, (Value::Any(cause), _)) = (old.0, operand) {
+            return ((Value::Any(*cause), 0), Form::NONE, None);
+        }
+        let summed = self.objects[object].form(offset, kind.bytes() as usize, SUMMED).copied();
+        let before = summed.unwrap_or_else(|| of_value(old.0, old.1, fmt));
+        let form = before.add(of_value(&operand.0, operand.1, fmt), false);
+        let env = site.reference.environment(LEFT);
+        let left = if contended {
+            match rearranged(form, fmt, direct::errors(fmt, &env)) {
+                Some((lo, hi)) if direct::meets_small(fmt, (lo, hi)) => {
+                    Value::of_floats(with_zeros(fmt, form, (lo, hi), env.flush_results == Flush::Must))
+                }
+                Some((lo, hi)) => Value::of_floats(Floats::range(fmt, lo, hi)),
+                None => (Value::Any(self.cause(CauseKind::NoRequirement)), 0),
+            }
+        } else {
+            self.permitted(site, LEFT, &[(old.0, old.1), (&operand.0, operand.1)])
+        };
+        (left, before, Some(form))
     }
 
     /// Whether a compare-exchange certainly finds something else than it compares with: nobody else changes it, for all that is known.
@@ -432,25 +483,6 @@ impl Run<'_> {
     }
 }
 
-/// The sum of two ordinary numbers where nothing has to be rounded, which every rounding gives; `None` elsewhere.
-fn exact_sum(format: assay_float::Format, a: u64, b: u64) -> Option<u64> {
-    let ordinary = |bits| format.is_finite(bits) && !format.is_denormal(bits) && !format.is_zero(bits);
-    if !ordinary(a) || !ordinary(b) {
-        return None;
-    }
-    let (x, y) = (format.to_f64(a), format.to_f64(b));
-    // What rounding to `f64` loses, by Knuth's sum of two.
-    let sum = x + y;
-    let from_y = sum - x;
-    let lost = (x - (sum - from_y)) + (y - from_y);
-    let bits = match format {
-        assay_float::F64 => sum.to_bits(),
-        assay_float::F32 => u64::from((sum as f32).to_bits()),
-        _ => return None,
-    };
-    (lost == 0.0 && ordinary(bits) && format.to_f64(bits) == sum).then_some(bits)
-}
-
 /// What an atomic instruction leaves of an integer of so many bits that it finds, given its value and comparator: bits, right-aligned;
 /// `None` of other instructions.
 pub fn left_by_atomic(op: Op, width: u32, found: u64, given: &[u64]) -> Option<u64> {
@@ -492,10 +524,8 @@ fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
         AtomicOp::And => eval(IntOp::And),
         AtomicOp::Or => eval(IntOp::Or),
         AtomicOp::Xor => eval(IntOp::Xor),
-        AtomicOp::FAdd => {
-            let Kind::Float(fmt) = kind else { return None };
-            return exact_sum(fmt.format(), old, x);
-        }
+        // What it leaves need not be one value.
+        AtomicOp::FAdd => return None,
         AtomicOp::FMin | AtomicOp::FMax => {
             let Kind::Float(fmt) = kind else { return None };
             let format = fmt.format();
@@ -507,24 +537,4 @@ fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
             if less == (op == AtomicOp::FMin) { x } else { old }
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::exact_sum;
-    use assay_float::{F16, F32, F64};
-
-    #[test]
-    fn only_sums_that_need_no_rounding_are_exact() {
-        let f32 = |x: f32| u64::from(x.to_bits());
-        assert_eq!(exact_sum(F32, f32(1.5), f32(-0.25)), Some(f32(1.25)));
-        assert_eq!(exact_sum(F32, f32(16_777_216.0), f32(1.0)), None);
-        assert_eq!(exact_sum(F32, f32(1e38), f32(1e-38)), None);
-        assert_eq!(exact_sum(F32, f32(3e38), f32(3e38)), None);
-        assert_eq!(exact_sum(F32, f32(1.0), f32(-1.0)), None);
-        assert_eq!(exact_sum(F32, f32(1.0), f32(0.0)), None);
-        assert_eq!(exact_sum(F64, 1.5f64.to_bits(), 2.25f64.to_bits()), Some(3.75f64.to_bits()));
-        assert_eq!(exact_sum(F64, 1f64.to_bits(), 1e-20f64.to_bits()), None);
-        assert_eq!(exact_sum(F16, 0x3c00, 0x3c00), None);
-    }
 }

@@ -171,16 +171,11 @@ impl Run<'_> {
                 given.push(Operand::Set(Set::range(lo, hi)));
                 continue;
             }
-            given.push(match column.value(lane) {
-                Value::Bits => Operand::Bits(bits),
-                Value::Any(cause) => return (Value::Any(*cause), 0, Form::NONE),
-                Value::Few(few) => Operand::Set(set_of(*kind, &few.distinct())),
-                Value::Float(floats) if *kind == Kind::Float(floats.fmt) => Operand::Set(floats.set()),
-                Value::Float(floats) => match floats.few() {
-                    Some(all) => Operand::Set(set_of(*kind, &all)),
-                    None => return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE),
-                },
-            });
+            let value = column.value(lane).clone();
+            match self.given(&value, bits, *kind) {
+                Ok(operand) => given.push(operand),
+                Err(cause) => return (Value::Any(cause), 0, Form::NONE),
+            }
         }
         if let Some(cause) = self.undefined_conversion(site, &given, lane) {
             return (Value::Any(cause), 0, Form::NONE);
@@ -188,17 +183,48 @@ impl Run<'_> {
         if let Some(made) = self.inherited(site, slot, operands, lane) {
             return self.as_chain(site, slot, operands, lane, made);
         }
+        let made = self.of_table(site, slot, &given);
+        self.as_chain(site, slot, operands, lane, made)
+    }
+
+    /// What the table permits.
+    fn of_table(&mut self, site: &Site, slot: usize, given: &[Operand]) -> (Value, u64) {
         let sets = given.iter().any(|operand| matches!(operand, Operand::Set(_)));
         let over = match self.effort(if sets { search_cost(site.call.op) } else { 0 }) {
-            Some(effort) => site.reference.permitted_with(effort, slot, &given),
-            None => return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE),
+            Some(effort) => site.reference.permitted_with(effort, slot, given),
+            None => return (Value::Any(self.cause(CauseKind::Precision)), 0),
         };
         let set = self.reading(over.permitted);
         if set.is_anything() && over.tightness == assay_precision::Tightness::Enclosure {
-            return (Value::Any(self.cause(CauseKind::Precision)), 0, Form::NONE);
+            return (Value::Any(self.cause(CauseKind::Precision)), 0);
         }
-        let (value, bits) = self.value_of_set(site.results[slot], &set);
-        self.as_chain(site, slot, operands, lane, (value, bits))
+        self.value_of_set(site.results[slot], &set)
+    }
+
+    /// What the table permits of values of the operands' kinds.
+    pub(super) fn permitted(&mut self, site: &Site, slot: usize, of: &[(&Value, u64)]) -> (Value, u64) {
+        let mut given: SmallVec<[Operand; 4]> = SmallVec::new();
+        for ((value, bits), kind) in of.iter().zip(&site.operands) {
+            match self.given(value, *bits, *kind) {
+                Ok(operand) => given.push(operand),
+                Err(cause) => return (Value::Any(cause), 0),
+            }
+        }
+        self.of_table(site, slot, &given)
+    }
+
+    /// A value of a kind as an operand of the table; the cause, if it cannot be.
+    fn given(&mut self, value: &Value, bits: u64, kind: Kind) -> Result<Operand, u32> {
+        Ok(match value {
+            Value::Bits => Operand::Bits(bits),
+            Value::Any(cause) => return Err(*cause),
+            Value::Few(few) => Operand::Set(set_of(kind, &few.distinct())),
+            Value::Float(floats) if kind == Kind::Float(floats.fmt) => Operand::Set(floats.set()),
+            Value::Float(floats) => match floats.few() {
+                Some(all) => Operand::Set(set_of(kind, &all)),
+                None => return Err(self.cause(CauseKind::Precision)),
+            },
+        })
     }
 
     /// How a search of that cost is done; `None` beyond the budget.

@@ -219,8 +219,8 @@ impl Run<'_> {
                 self.races.is_private = false;
             }
             Inst::Length { dst, pointer, offset, stride } => self.length(*dst, *pointer, (*offset, *stride), lanes),
-            Inst::Atomic { op, kind, dst, pointer, args, order, physical } => {
-                self.atomic((*op, *kind), *dst, *pointer, *args, *order, *physical, lanes);
+            Inst::Atomic { op, kind, site, dst, pointer, args, order, physical } => {
+                self.atomic((*op, *kind, *site), *dst, *pointer, *args, *order, *physical, lanes);
                 self.moved_by(inst, lanes);
             }
             Inst::Barrier { scope, order } => self.barrier(*scope, *order, lanes)?,
