@@ -89,6 +89,49 @@ pub type DeviceWork<'a> = dyn FnMut(&Device, Duration) -> Result<(), Error> + 'a
 /// What [`DeviceInfo::api`] says of what goes through wgpu.
 pub(crate) const WGPU: &str = "wgpu";
 
+/// Bytes of workgroup memory that every device has (`maxComputeSharedMemorySize`), in words.
+const SHARED_WORDS: u32 = 16384 / 4;
+
+/// So many workgroups come by all processors of a device, if it takes them as they come.
+const CLEARING_GROUPS: u32 = 256;
+
+/// A module that stores zeros all over the memory of a workgroup of 64; `Volatile`, as nothing reads them.
+fn clearing() -> Vec<u32> {
+    let places: Vec<u32> = (0..SHARED_WORDS / 64).map(|n| n * 64).collect();
+    let constants: String = places.iter().map(|n| format!("%n{n} = OpConstant %uint {n}\n")).collect();
+    let store = |n: &u32| {
+        format!(
+            "%k{n} = OpIAdd %uint %i %n{n}\n%p{n} = OpAccessChain %word %shared %k{n}\nOpStore %p{n} %n0 Volatile\n"
+        )
+    };
+    let stores: String = places.iter().map(store).collect();
+    let text = format!(
+        "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %at
+        OpExecutionMode %main LocalSize 64 1 1
+        OpDecorate %at BuiltIn LocalInvocationIndex
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %length = OpConstant %uint {SHARED_WORDS}
+        {constants}
+        %words = OpTypeArray %uint %length
+        %all = OpTypePointer Workgroup %words
+        %word = OpTypePointer Workgroup %uint
+        %input = OpTypePointer Input %uint
+        %shared = OpVariable %all Workgroup
+        %at = OpVariable %input Input
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %i = OpLoad %uint %at
+        {stores}
+        OpReturn
+        OpFunctionEnd"
+    );
+    assay_spirv::assemble(&text).unwrap_or_default()
+}
+
 /// Computes results.
 pub trait Target {
     /// What it is.
@@ -113,6 +156,10 @@ pub trait Target {
     fn place(&self, _job: &Job<'_>) -> Result<Placed, TargetError> {
         Err(TargetError::Lacks("buffers with device addresses: it is given none".to_owned()))
     }
+
+    /// Puts zeros into memory of workgroups, as far as it goes: what a dispatch finds there that nothing has written is then not what one
+    /// before it left, which another process would not find.
+    fn clear_workgroup_memory(&self) {}
 
     /// Runs a dispatch. The module is legal, and within what the target has.
     ///
@@ -294,6 +341,21 @@ impl Target for VulkanTarget {
         Ok(Placed { addresses, memory: Some(Mutex::new(made)) })
     }
 
+    fn clear_workgroup_memory(&self) {
+        let (words, dispatch) = (clearing(), Dispatch { groups: [CLEARING_GROUPS, 1, 1], ..Dispatch::default() });
+        let job = Job {
+            wgsl: None,
+            words: &words,
+            entry: "main",
+            specs: &[],
+            descriptors: &[],
+            dispatch: &dispatch,
+            placed: None,
+        };
+        // A device that cannot even do that says so when it is given the next dispatch.
+        let _cleared = self.compute(&job);
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         self.compute(job).map_err(|(error, during)| self.trouble(error, during))
     }
@@ -337,5 +399,19 @@ fn spec_constant(spec: &Spec) -> SpecConstant {
         16 => SpecConstant::bits16(spec.id, spec.bits as u16),
         64 => SpecConstant::bits64(spec.id, spec.bits),
         _ => SpecConstant::bits32(spec.id, spec.bits as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clearing;
+    use assay_spirv::Module;
+    use assay_spirv::rules::{Environment, violations};
+
+    #[test]
+    fn what_clears_workgroup_memory_is_a_legal_module() {
+        let module = Module::parse(clearing()).expect("a module");
+        let found = violations(&module, Environment::of(&module));
+        assert!(found.is_empty(), "{found:?}");
     }
 }

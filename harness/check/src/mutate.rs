@@ -385,6 +385,10 @@ impl<T: Target> Target for Mutating<T> {
         self.inner.place(job)
     }
 
+    fn clear_workgroup_memory(&self) {
+        self.inner.clear_workgroup_memory();
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         let module = Module::parse(job.words.to_vec())
             .map_err(|error| Trouble::Internal(format!("the module that an error was to be planted in: {error}")))?;
@@ -410,6 +414,10 @@ impl<T: Target + ?Sized> Target for &T {
 
     fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
         (**self).place(job)
+    }
+
+    fn clear_workgroup_memory(&self) {
+        (**self).clear_workgroup_memory();
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {

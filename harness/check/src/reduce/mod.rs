@@ -4,7 +4,8 @@
 //! wrong one to the very values that it had; branches go one way only, blocks that follow each other become one; what
 //! nothing uses any more goes. After every step the candidate must be legal, understood by the oracle, without undefined
 //! behaviour, and fail as before: the same instruction is to blame and an element is wrong in the same way. So a
-//! reduction never slides to another failure.
+//! reduction never slides to another failure. Before each candidate that has memory of workgroups this is cleared: what the one before left
+//! there would be found by no other process.
 
 mod edits;
 mod straighten;
@@ -20,7 +21,7 @@ use assay_runner::{CheckResult, Status};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, instruction};
 use assay_spirv::module::{Index, Instruction, Section};
-use assay_spirv::tables::{ExecutionMode, Kind, Op};
+use assay_spirv::tables::{ExecutionMode, Kind, Op, StorageClass};
 use edits::{Instead, constant, effects, functions, operands, substituted, values, without, without_unused};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -56,27 +57,49 @@ pub struct Effort {
 /// What must stay the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Signature {
-    /// The id that the first instruction to blame makes, where a trace names one.
-    blamed: Option<u32>,
+    /// The first instruction to blame, where a trace names one.
+    blamed: Option<Blamed>,
     /// How the first element is wrong.
     class: String,
+}
+
+/// An instruction to blame, as it is found again in a smaller module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blamed {
+    /// That makes this id.
+    Makes(u32),
+    /// That makes none: a store, a barrier.
+    Does(Option<Op>),
+}
+
+impl Blamed {
+    fn of(instruction: Instruction) -> Blamed {
+        instruction.result().map_or(Blamed::Does(instruction.op), Blamed::Makes)
+    }
 }
 
 impl Signature {
     fn of(module: &Module, result: &CheckResult) -> Option<Signature> {
         let first = result.mismatches.iter().find(|m| m.is_against_the_specification())?;
-        let blamed = result.blamed.first().and_then(|b| module.instruction(Index(b.instruction)).result());
+        let blamed = result.blamed.first().map(|b| Blamed::of(module.instruction(Index(b.instruction))));
         Some(Signature { blamed, class: first.class.clone() })
     }
 
     /// Whether a smaller shader fails in the same way: the instruction is among those to blame, the class among the
     /// elements'.
     fn holds(&self, module: &Module, result: &CheckResult) -> bool {
-        let blamed =
-            |id: u32| result.blamed.iter().any(|b| module.instruction(Index(b.instruction)).result() == Some(id));
+        let blamed = |of| result.blamed.iter().any(|b| Blamed::of(module.instruction(Index(b.instruction))) == of);
         result.status == Status::Fail
             && self.blamed.is_none_or(blamed)
             && result.mismatches.iter().any(|m| m.class == self.class)
+    }
+
+    /// The id that the instruction to blame makes.
+    fn made(&self) -> Option<u32> {
+        match self.blamed? {
+            Blamed::Makes(id) => Some(id),
+            Blamed::Does(_) => None,
+        }
     }
 }
 
@@ -123,8 +146,8 @@ pub fn reduce(
         Tried::Not | Tried::Ended(_) => None,
     };
     let holds = |c: &Candidate| signature.holds(&c.subject.source.module, &c.result);
-    let one = signature.blamed.and_then(|id| run(Some(id)).filter(holds));
-    let (only, first) = if one.is_some() { (signature.blamed, one) } else { (None, run(None).filter(holds)) };
+    let one = signature.made().and_then(|id| run(Some(id)).filter(holds));
+    let (only, first) = if one.is_some() { (signature.made(), one) } else { (None, run(None).filter(holds)) };
     let before = size(module);
     let (best, started) = (first.ok_or_else(gone)?, Instant::now());
     let mut reducer = Reducer { target, only, best, signature, name, tried: 1, effort, started, lost: None };
@@ -211,6 +234,11 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: 
     let Some(options) = fitting(&subject, options) else { return Tried::Not };
     let result = {
         let Ok(check) = Check::new(&subject, &options) else { return Tried::Not };
+        let is_shared =
+            |i: Instruction| i.op == Some(Op::Variable) && i.operand(0) == Some(StorageClass::Workgroup as u32);
+        let shares = subject.source.module.instructions().any(is_shared);
+        let clear = || shares.then(|| target.clear_workgroup_memory());
+        clear();
         let Ok(mut result) = check.run(target) else { return Tried::Not };
         match result.status {
             Status::Fail => {}
@@ -219,6 +247,7 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: 
             }
             _ => return Tried::Not,
         }
+        clear();
         match only {
             Some(id) => check.explain_only(&mut result, target, id),
             None => check.explain(&mut result, target, false),
@@ -399,7 +428,7 @@ impl Reducer<'_> {
         while self.is_over().is_none() {
             let module = self.module();
             let all: Vec<(u32, Instead)> = functions(module)
-                .filter(|i| self.signature.blamed.is_none_or(|id| i.result() != Some(id)))
+                .filter(|i| self.signature.made().is_none_or(|id| i.result() != Some(id)))
                 .filter_map(|i| Some((i.index.0, choose(module, &i)?)))
                 .collect();
             open = open.min(all.len());

@@ -322,7 +322,8 @@ impl Run<'_> {
         }
         if changes {
             let weak = self.forks.is_weak(lane);
-            let sum = site.map(|site| self.sum((site, kind), (object, offset), (&old, old_bits), &operands[0], contended));
+            let sum =
+                site.map(|site| self.sum((site, kind), (object, offset), (&old, old_bits), &operands[0], contended));
             let (value, bits) = if disordered {
                 (Value::Any(self.cause(CauseKind::Order)), 0)
             } else if let Some(sum) = &sum {
