@@ -106,7 +106,8 @@ fn clearing() -> Vec<u32> {
     };
     let stores: String = places.iter().map(store).collect();
     let text = format!(
-        "OpCapability Shader
+        "; Version: 1.0
+        OpCapability Shader
         OpMemoryModel Logical GLSL450
         OpEntryPoint GLCompute %main \"main\" %at
         OpExecutionMode %main LocalSize 64 1 1

@@ -16,9 +16,12 @@ use assay_case::stable_hash;
 use assay_oracle::{Dispatch, Outcome};
 use assay_runner::Sampled;
 
-/// Instructions, counted for each invocation, that running all workgroups may take after a sample shows something: some ten minutes
-/// with floats.
+/// Instructions, counted for each invocation, that running all workgroups may take, also after a sample shows something: some ten
+/// minutes with floats.
 const WHOLE: u64 = 20_000_000_000;
+
+/// Of fewer invocations it is not asked beforehand how much they do.
+const FEW: u64 = 1 << 17;
 
 /// Bytes of memory that are made for an estimate of what a dispatch costs.
 const TRIED: u64 = 1 << 28;
@@ -121,31 +124,50 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Refuses a dispatch of too many invocations, before inputs are made for it: how much it would be, and what of it can be
-    /// checked.
+    /// Refuses a dispatch of too many invocations, or in which they do too much, before it is run: how much it would be, and what of it
+    /// can be checked.
     ///
     /// # Errors
     /// [`CheckError::Oracle`], if it is too large.
     pub(crate) fn must_fit(&self, target: &dyn Target) -> Result<(), CheckError> {
         let found = self.total().saturating_mul(self.local());
         let limit = self.limits.invocations;
-        if self.sample.is_some() || self.kernel.is_some() || found <= limit {
+        if self.sample.is_some() || self.kernel.is_some() || found <= limit.min(FEW) {
             return Ok(());
         }
-        let bytes = self.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
-        let mut much = String::new();
-        if bytes <= TRIED {
-            let mut first = Dispatch { only: Some(vec![0]), ..self.dispatch(0, target)? };
-            self.place_anywhere(&mut first);
-            if let Ok(ran) = self.permitted(&first) {
-                much = format!("; by its first workgroup about {} instructions", rounded(self.expected(&ran, 1)));
+        let much = self.estimated(target)?;
+        let said = |much: u64| format!("by its first workgroup about {} instructions", rounded(much));
+        let most = WHOLE.saturating_mul(self.limits.patience());
+        let (what, remedy) = match much {
+            Some(much) if found > limit => (format!("{found} invocations, of at most {limit}; {}", said(much)), ""),
+            None if found > limit => (format!("{found} invocations, of at most {limit}"), ""),
+            Some(much) if much > most => {
+                let most = rounded(most);
+                (
+                    format!("{found} invocations; {}, of at most {most}", said(much)),
+                    ", or have more patience with --patience 10",
+                )
             }
-        }
+            _ => return Ok(()),
+        };
         let what = format!(
-            "{found} invocations, of at most {limit}{much}: dispatch less with --workgroups, or check a part with --sample N, \
-             N up to {limit} invocations"
+            "{what}: dispatch less with --workgroups, or check a part with --sample N, N up to {limit} invocations{remedy}"
         );
         Err(CheckError::Oracle { name: self.subject.name.clone(), what })
+    }
+
+    /// Instructions, counted for each invocation, that a round may take by what its first workgroup does; `None` where even that is too
+    /// large, or cannot be run.
+    fn estimated(&self, target: &dyn Target) -> Result<Option<u64>, CheckError> {
+        let bytes = self.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
+        if bytes > TRIED {
+            return Ok(None);
+        }
+        let mut first = Dispatch { only: Some(vec![0]), ..self.dispatch(0, target)? };
+        self.place_anywhere(&mut first);
+        // Whatever is wrong with it is said when it is run.
+        let ran = self.permitted(&first).ok();
+        Ok(ran.filter(|ran| ran.faults.is_empty()).map(|ran| self.expected(&ran, 1)))
     }
 }
 

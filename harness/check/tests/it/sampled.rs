@@ -100,4 +100,20 @@ fn too_large_a_dispatch_is_refused_with_what_it_would_cost() {
             assert!(text.contains(part), "{part}: {text}");
         }
     });
+    // Few enough invocations that do too much each.
+    let long = SHADER.replace("* 3u", "* u32(firstLeadingBit(f(id.x)))")
+        + "fn f(x: u32) -> u32 {
+        var y = x;
+        for (var i = 0u; i < 50000u; i++) { y = y * 5u + i; }
+        return y;
+    }";
+    let (subject, limits) = (wgsl(&long), Limits::default());
+    let check =
+        Check::new(&subject, &Options { sample: None, groups: Some([8192, 1, 1]), limits, ..options() }).unwrap();
+    on_each_driver(|target| {
+        let text = check.run(target).unwrap_err().to_string();
+        for part in ["262144 invocations", "thousand million instructions, of at most 20", "--patience", "--sample N"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    });
 }

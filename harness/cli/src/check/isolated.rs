@@ -16,6 +16,7 @@ use assay_check::{Check, DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
 use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
 use assay_spirv::need::Have;
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use std::{
     cell::Cell,
@@ -70,8 +71,14 @@ pub(super) fn run(
     let device = coordinator.device().clone();
     run::catch_interrupts()?;
     let mut result: Option<CheckResult> = None;
+    let bar = spinner();
+    let mut doing = "interpreting it";
     let mut tell = |event: &Event| {
+        if let Event::CaseProgress { done, .. } = event {
+            bar.set_message(format!("{doing}; run {done} on the device"));
+        }
         if let Event::CheckFinished(found) = event {
+            doing = "it fails: looking for what is wrong";
             result = Some(match result.take() {
                 Some(known) if !found.partial && found.status != known.status => outlived(known, found),
                 _ => (**found).clone(),
@@ -79,8 +86,19 @@ pub(super) fn run(
         }
         Ok(())
     };
-    coordinator.run(&One(plan.check), vec![0], &mut tell, &INTERRUPTED).map_err(run::failure)?;
+    let ran = coordinator.run(&One(plan.check), vec![0], &mut tell, &INTERRUPTED);
+    bar.finish_and_clear();
+    ran.map_err(run::failure)?;
     Ok((device, result))
+}
+
+/// What shows on a terminal that a check goes on, and for how long it has.
+fn spinner() -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{spinner} {elapsed} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = ProgressBar::new_spinner().with_style(style).with_message("interpreting it");
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
 }
 
 /// What was found before something that was to show more of it ended the driver.
@@ -131,7 +149,7 @@ impl Bench {
             _ => return Err(exit::usage("nothing is to be checked")),
         };
         plan::prepared(asked, self.api, |plan| {
-            let watched = |target| Watched { target, teller, case: name, round: Cell::new(0) };
+            let watched = |target| Watched { target, teller, case: name, round: Cell::new(0), runs: Cell::new(0) };
             let target = watched(Box::new(&*self.target) as Box<dyn Target + '_>);
             let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
                 Ok(Box::new(watched(self.on()?.target(Api::Vulkan, self.setup.device.as_deref())?)))
@@ -196,6 +214,7 @@ struct Watched<'a> {
     teller: &'a Teller,
     case: &'a str,
     round: Cell<u32>,
+    runs: Cell<u64>,
 }
 
 impl Target for Watched<'_> {
@@ -216,7 +235,14 @@ impl Target for Watched<'_> {
         self.target.place(job)
     }
 
+    fn clear_workgroup_memory(&self) {
+        let _call = self.teller.enter(self.case, "clearing memory of workgroups");
+        self.target.clear_workgroup_memory();
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        self.runs.set(self.runs.get() + 1);
+        self.teller.event(&Event::CaseProgress { name: self.case.to_owned(), done: self.runs.get(), inputs: 0 });
         let _call = self.teller.enter(self.case, &Check::doing(self.round.get()));
         self.target.run(job)
     }

@@ -180,7 +180,7 @@ struct GivenArgs {
 
     /// How many times as long as usual the shader may run in the oracle before it is taken not to end
     ///
-    /// Usual are a few seconds for a workgroup.
+    /// Usual are a few seconds for a workgroup, and some ten minutes for a dispatch.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     patience: Option<u64>,
 
