@@ -6,7 +6,7 @@ use crate::{
     seconds,
     table::style,
 };
-use assay_runner::{Blame, CheckResult, Mismatch};
+use assay_runner::{Blame, CheckResult, Mismatch, class};
 use std::fmt::Write;
 
 /// Elements that are spelled out.
@@ -71,7 +71,9 @@ fn element(out: &mut String, m: &Mismatch) {
     let style = style(m.status);
     let kind = format!("{}, round {}, {}", m.class, m.round, m.scalar);
     _ = writeln!(out, "  {style}{}{}{style:#} at byte {} ({kind})", m.buffer, m.element, m.offset);
-    _ = writeln!(out, "    got       {}", value(slot, &m.got));
+    // Of another translation, of which nothing was run.
+    let got = if [class::CHANGED, class::WIDER].contains(&m.class.as_str()) { "may be" } else { "got" };
+    _ = writeln!(out, "    {got:<9} {}", value(slot, &m.got));
     ranges(out, slot, &m.permitted, "    ");
     _ = writeln!(out, "    before    {}", value(slot, &m.before));
     if let Some(invocation) = m.invocation {

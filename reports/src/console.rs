@@ -47,6 +47,8 @@ pub struct ConsoleOptions {
     pub earlier: usize,
     /// Which of several runs it is that go on at the same time: the lines of cases say it.
     pub which: Option<String>,
+    /// The error that was planted in what the device is given, if one was: what fails is then no fault of the device's.
+    pub planted: Option<String>,
 }
 
 /// Reports a run to people.
@@ -235,6 +237,11 @@ impl Console {
             None => ("no device".to_owned(), "Vulkan"),
         };
         let (checked, failed) = (tally.checked(), tally.failed());
+        let planted = self.options.planted.as_deref();
+        let accused = planted.map_or_else(String::new, |planted| {
+            format!(", as {planted} was planted in what the device was given: no fault of the device's")
+        });
+        let despite = planted.map_or_else(String::new, |planted| format!(", though {planted} was planted"));
         let stopped = match (tally.finished() < tally.planned(), tally.interrupted()) {
             (_, true) => format!(" Interrupted after {} of {} cases.", tally.finished(), tally.planned()),
             (true, false) => format!(" Only {} of {} cases ended.", tally.finished(), tally.planned()),
@@ -278,7 +285,7 @@ impl Console {
                     ));
                 }
                 let red = AnsiColor::Red.on_default().bold();
-                (red, format!("FAIL: {device}: {}.{stopped}", parts.join("; ")))
+                (red, format!("FAIL: {device}: {}{accused}.{stopped}", parts.join("; ")))
             }
             Outcome::Incomplete => {
                 let yellow = AnsiColor::Yellow.on_default().bold();
@@ -320,7 +327,7 @@ impl Console {
                 (
                     green,
                     format!(
-                        "PASS: {device}: {passed} {verb} within {specification}{part}{warnings}{lowered}{reference}{but}."
+                        "PASS: {device}: {passed} {verb} within {specification}{part}{warnings}{lowered}{reference}{but}{despite}."
                     ),
                 )
             }

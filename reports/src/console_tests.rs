@@ -214,6 +214,26 @@ fn a_reader_that_has_gone_does_not_stop_the_run() {
     console.event(&Event::CaseFinished(Box::new(case("p.a", Status::Fail)))).unwrap();
 }
 
+/// What fails with an error that was planted is not said to be the device's fault.
+#[test]
+fn a_planted_error_is_named_in_the_verdict() {
+    let ended = |status| {
+        let out = Shared::default();
+        let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
+        let options = ConsoleOptions { planted: Some("off-by-one@last".to_owned()), ..ConsoleOptions::default() };
+        let mut console = Console::new(stream, options);
+        console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
+        console.event(&Event::CheckFinished(Box::new(crate::testing::check(status)))).unwrap();
+        console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
+        let bytes = out.0.borrow().clone();
+        String::from_utf8(bytes).unwrap()
+    };
+    let (fails, passes) = (ended(Status::Fail), ended(Status::Pass));
+    let blameless = "permit, as off-by-one@last was planted in what the device was given: no fault of the device's.\n";
+    assert!(fails.ends_with(blameless), "{fails}");
+    assert!(passes.ends_with("within Vulkan 1.4.360, though off-by-one@last was planted.\n"), "{passes}");
+}
+
 /// What only a case file does not expect is not said to be against the specification.
 #[test]
 fn a_case_files_own_expectation_is_not_the_specifications() {

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `README.txt` | what this is, for people |
 //! | `bundle.json` | how the shader is run, and by what it was found ([`Manifest`]) |
-//! | `shader.spvasm` | the module, as text of the very words |
+//! | `shader.spvasm` | the module, as text of the very words: what is read |
+//! | `shader.spv` | these words, for other tools |
 //! | `original.*` | the text that it was compiled from, if there is one |
 //! | `input-SET.BINDING.ELEMENT.hex`, `buffer-NAME.hex`, `push.hex` | memory before the dispatch, as 32-bit words of little-endian memory |
 //! | `expected.txt` | what is permitted for every element, and what the device left |
+//! | `naga.spvasm` | where it was found through wgpu: what naga makes of the shader |
 //! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
 //! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
 
@@ -15,6 +17,7 @@ use crate::device::WGPU;
 use crate::elements::path_text;
 use crate::options::{BindingName, Options, Source, robustness};
 use crate::states::states;
+use crate::subject::ending;
 use crate::verdict::{Permitted, bytes_of, hex, ranges};
 use crate::{
     AddressWord, Check, CheckError, Descriptor, Expectation, ImageForm, Mutation, SamplerForm, Setup, Subject,
@@ -22,6 +25,7 @@ use crate::{
 use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
 use assay_precision::Rules;
 use assay_runner::{CheckResult, DeviceInfo};
+use assay_spirv::grammar::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -35,6 +39,7 @@ const PLAIN: u32 = 2;
 
 const MANIFEST: &str = "bundle.json";
 const SHADER: &str = "shader.spvasm";
+const WORDS: &str = "shader.spv";
 const EXPECTED: &str = "expected.txt";
 /// Expected, got and difference, where a result is an image.
 const PICTURE: &str = "picture.png";
@@ -43,6 +48,9 @@ const ORIGINAL: &str = "original";
 const DEVICE: &str = "device.json";
 const README: &str = "README.txt";
 const PUSH: &str = "push.hex";
+
+/// What naga makes of the shader, if that is put beside it.
+pub const TRANSLATION: &str = "naga.spvasm";
 
 /// Elements of a buffer that `expected.txt` lists.
 const LISTED: u64 = 1 << 14;
@@ -156,15 +164,16 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         what: format!("cannot be written: {error}"),
     };
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-    let save = |name: &str, text: &str| {
+    let save = |name: &str, contents: &[u8]| {
         let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|error| failed(&path, &error))
+        std::fs::write(&path, contents).map_err(|error| failed(&path, &error))
     };
     let text = check.subject.source.disassemble().map_err(|error| failed(&folder.join(SHADER), &error))?;
-    save(SHADER, &text)?;
-    let original = check.subject.text.as_ref().map(|text| (format!("{ORIGINAL}.{}", check.subject.ending()), text));
-    if let Some((name, text)) = &original {
-        save(name, text)?;
+    save(SHADER, text.as_bytes())?;
+    let module = &check.subject.source.module;
+    save(WORDS, &module.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?;
+    if let Some(text) = &check.subject.text {
+        save(&original(&check.subject.name), text.as_bytes())?;
     }
     let mut inputs = BTreeMap::new();
     let (mut images, mut samplers) = (BTreeMap::new(), BTreeMap::new());
@@ -177,21 +186,20 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         let Some(data) = bytes_of(resource) else { continue };
         let pointed = check.setup.descriptors.iter().any(|d| d.slot == *slot && d.is_pointed());
         let name = if pointed { format!("buffer-{to}.hex") } else { format!("input-{set}.{binding}.{element}.hex") };
-        save(&name, &to_hex(data))?;
+        save(&name, to_hex(data).as_bytes())?;
         inputs.insert(to, name);
     }
     let push = (!dispatch.push_constants.is_empty()).then(|| PUSH.to_owned());
     if push.is_some() {
-        save(PUSH, &to_hex(&dispatch.push_constants))?;
+        save(PUSH, to_hex(&dispatch.push_constants).as_bytes())?;
     }
-    save(EXPECTED, &expected(contents))?;
+    save(EXPECTED, expected(contents).as_bytes())?;
     let json = |name: &str, value: Result<String, serde_json::Error>| match value {
-        Ok(text) => save(name, &(text + "\n")),
+        Ok(text) => save(name, (text + "\n").as_bytes()),
         Err(error) => Err(failed(&folder.join(name), &error)),
     };
     if let Some(png) = result.picture.as_ref().and_then(|picture| picture.png()) {
-        let path = folder.join(PICTURE);
-        std::fs::write(&path, png).map_err(|error| failed(&path, &error))?;
+        save(PICTURE, &png)?;
     }
     json(RESULT, serde_json::to_string_pretty(result))?;
     json(DEVICE, serde_json::to_string_pretty(device))?;
@@ -220,8 +228,41 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         expectations: check.expectations.clone(),
         mutation: mutation.map(ToString::to_string),
     };
-    save(README, &readme(&manifest, result, device))?;
+    save(README, readme(&manifest, module.version(), result, device).as_bytes())?;
     json(MANIFEST, serde_json::to_string_pretty(&manifest))
+}
+
+/// The file of the text that a shader was compiled from, which has that name.
+fn original(shader: &str) -> String {
+    format!("{ORIGINAL}.{}", ending(shader))
+}
+
+/// Removes the files of a bundle, which its manifest is known by, and its folder if that holds nothing else. Where there is no manifest
+/// nothing is touched.
+///
+/// # Errors
+/// [`CheckError::Bundle`]: a file cannot be removed.
+pub fn remove(folder: &Path) -> Result<(), CheckError> {
+    let path = folder.join(MANIFEST);
+    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(()) };
+    let Ok(manifest) = serde_json::from_str::<Manifest>(&text) else { return Ok(()) };
+    let named = manifest.inputs.values().chain(&manifest.push).map(String::as_str);
+    // A name with a path in it could lead anywhere.
+    let named = named.filter(|name| Path::new(name).components().count() == 1);
+    let original = original(&manifest.name);
+    let ours = [MANIFEST, SHADER, WORDS, &original, EXPECTED, PICTURE, RESULT, DEVICE, README, TRANSLATION];
+    for name in ours.into_iter().chain(named) {
+        let path = folder.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(CheckError::Bundle { path, what: format!("cannot be removed: {error}") });
+            }
+            _ => {}
+        }
+    }
+    // Somebody else's files keep it.
+    _ = std::fs::remove_dir(folder);
+    Ok(())
 }
 
 /// Whether an older reader misses nothing of what the check is.
@@ -400,7 +441,7 @@ fn expected(contents: &Contents<'_>) -> String {
     text
 }
 
-fn readme(manifest: &Manifest, result: &CheckResult, device: &DeviceInfo) -> String {
+fn readme(manifest: &Manifest, spirv: Version, result: &CheckResult, device: &DeviceInfo) -> String {
     let mut text = format!(
         "{}: {:?} on {} ({} {})\n{}\n\n",
         manifest.name,
@@ -424,7 +465,8 @@ fn readme(manifest: &Manifest, result: &CheckResult, device: &DeviceInfo) -> Str
     _ = writeln!(
         text,
         "\nTo see whether it happens on another machine: assay repro THIS-FOLDER\n\n\
-         Without Assay: run shader.spvasm (spirv-as makes words of it), entry point {}, with {x} x {y} x {z} workgroups;\n\
+         Without Assay: run {WORDS}, entry point {}, with {x} x {y} x {z} workgroups; its text is {SHADER}, which\n\
+         `assay repro` reads, and so does `spirv-as --preserve-numeric-ids --target-env spv{spirv}` if it knows all names in it;\n\
          the .hex files are the memory of the bindings before the dispatch, 32-bit words, little endian. {}expected.txt\n\
          says what may stand there afterwards by {}, and what the device left.\n\n\
          Found by Assay {} with: {}",

@@ -36,8 +36,8 @@ pub enum MutationKind {
 pub struct Mutation {
     /// What is done.
     pub kind: MutationKind,
-    /// To which instruction: `%ID`, a number (its place in the module), a name (the first of that name), or `last`; the
-    /// first that it can be done to if nothing is said.
+    /// To which instruction: `%ID`, `word N` (where it begins in the module), a number (its place among the module's instructions), a name
+    /// (the first of that name), or `last`; the first that it can be done to if nothing is said.
     pub at: Option<String>,
 }
 
@@ -76,6 +76,9 @@ impl FromStr for Mutation {
 /// Names the last instruction that an error can be planted in.
 const LAST: &str = "last";
 
+/// Precedes the word at which an instruction begins.
+const WORD: &str = "word ";
+
 /// An instruction with an error planted in it, found again in any variant of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planted {
@@ -83,6 +86,8 @@ pub struct Planted {
     site: Site,
     /// Its place in the module that it was planted in.
     pub instruction: u32,
+    /// Where it begins there.
+    pub word: usize,
 }
 
 /// What an instruction is known by.
@@ -100,45 +105,58 @@ impl Mutation {
     /// # Errors
     /// There is none that this can be done to.
     pub fn plant(&self, module: &Module, entry: &str) -> Result<Planted, CheckError> {
-        let wanted = |i: &Instruction<'_>| match self.at.as_deref() {
-            None | Some(LAST) => true,
-            Some(at) => {
-                let by_id = at.strip_prefix('%').is_some_and(|id| {
-                    let named = || i.result().is_some_and(|result| module.names().of(result).as_deref() == Some(id));
-                    id.parse().map_or_else(|_| named(), |id: u32| i.result() == Some(id))
-                });
-                by_id
-                    || at.parse() == Ok(i.index.0)
-                    || i.op.is_some_and(|op| op.name() == at)
-                    || crate::trace::name(i) == at
-            }
-        };
-        let usage = usages(module).into_iter().find(|usage| usage.name == entry);
-        let (mut found, mut narrow) = (None, None);
-        let functions: Vec<u32> = usage.map(|u| u.functions).into_iter().flatten().map(|f| f as u32).collect();
-        for function in functions {
-            let Some(function) = module.functions().get(function as usize) else { continue };
-            for i in module.instructions_in(function.instructions.clone()).filter(wanted) {
-                let Some(site) = site(module, &i) else { continue };
-                let planted = Planted { kind: self.kind, site, instruction: i.index.0 };
-                if planted.change(module).is_some() {
-                    if self.at.as_deref() != Some(LAST) {
-                        return Ok(planted);
-                    }
-                    found = Some(planted);
-                } else {
-                    narrow = narrow.or_else(|| self.undeclared(module, &i));
-                }
-            }
-        }
+        let sites = self.sites(module, entry);
+        let found = if self.at.as_deref() == Some(LAST) { sites.last() } else { sites.into_iter().next() };
         if let Some(planted) = found {
             return Ok(planted);
         }
         let at = self.at.as_ref().map_or_else(String::new, |at| format!(" at `{at}`"));
-        let why = narrow.map_or_else(String::new, |width| {
+        let why =
+            instructions(module, entry).filter(|i| self.wants(module, i)).find_map(|i| self.undeclared(module, &i));
+        let why = why.map_or_else(String::new, |width| {
             format!(": that takes an integer type of {width} bits, which the module does not declare")
         });
-        Err(CheckError::option(format!("there is no instruction{at} that {self} can be done to{why}")))
+        let elsewhere = self.elsewhere(module, entry, None);
+        let elsewhere = elsewhere.map_or_else(String::new, |places| format!("; it can be planted with {places}"));
+        Err(CheckError::option(format!("there is no instruction{at} that {self} can be done to{why}{elsewhere}")))
+    }
+
+    /// The instructions that are meant and that it can be done to, in the order of functions.
+    fn sites<'a>(&'a self, module: &'a Module, entry: &str) -> impl Iterator<Item = Planted> + use<'a> {
+        instructions(module, entry).filter(|i| self.wants(module, i)).filter_map(|i| {
+            let site = site(module, &i)?;
+            let planted = Planted { kind: self.kind, site, instruction: i.index.0, word: i.at };
+            planted.change(module).is_some().then_some(planted)
+        })
+    }
+
+    /// Whether an instruction is one that is meant.
+    fn wants(&self, module: &Module, i: &Instruction<'_>) -> bool {
+        let Some(at) = self.at.as_deref().filter(|at| *at != LAST) else { return true };
+        if let Some(word) = at.strip_prefix(WORD) {
+            return word.parse() == Ok(i.at);
+        }
+        let by_id = at.strip_prefix('%').is_some_and(|id| {
+            let named = || i.result().is_some_and(|result| module.names().of(result).as_deref() == Some(id));
+            id.parse().map_or_else(|_| named(), |id: u32| i.result() == Some(id))
+        });
+        by_id || at.parse() == Ok(i.index.0) || i.op.is_some_and(|op| op.name() == at) || crate::trace::name(i) == at
+    }
+
+    /// Some other instructions that the same can be done to, as they are asked for; `None` where there are none.
+    pub fn elsewhere(&self, module: &Module, entry: &str, but: Option<&Planted>) -> Option<String> {
+        /// Instructions that are told.
+        const TOLD: usize = 4;
+        let anywhere = Mutation { at: None, ..self.clone() };
+        let others = anywhere.sites(module, entry).filter(|planted| Some(planted) != but);
+        let told: Vec<String> = others.take(TOLD).map(|planted| format!("'{}'", self.at_word(planted.word))).collect();
+        (!told.is_empty()).then(|| format!("--mutate {}", told.join(" or ")))
+    }
+
+    /// The same, of the instruction that begins there.
+    #[must_use]
+    pub fn at_word(&self, word: usize) -> Mutation {
+        Mutation { kind: self.kind, at: Some(format!("{WORD}{word}")) }
     }
 
     /// The width of the integers that it would take to plant it, where the module declares none.
@@ -162,6 +180,14 @@ impl fmt::Display for Mutation {
         }?;
         self.at.as_ref().map_or(Ok(()), |at| write!(f, "@{at}"))
     }
+}
+
+/// The instructions of the functions that an entry point may call.
+fn instructions<'a>(module: &'a Module, entry: &str) -> impl Iterator<Item = Instruction<'a>> + use<'a> {
+    let usage = usages(module).into_iter().find(|usage| usage.name == entry);
+    let functions = usage.map(|usage| usage.functions).into_iter().flatten();
+    let functions = functions.filter_map(|function| module.functions().get(function));
+    functions.flat_map(|function| module.instructions_in(function.instructions.clone()))
 }
 
 fn site(module: &Module, i: &Instruction<'_>) -> Option<Site> {
@@ -435,7 +461,14 @@ mod tests {
 
     #[test]
     fn mutations_read_as_they_are_written() {
-        for text in ["ulp:4@OpFMul", "rounding", "sign-of-zero@%12", "lost-atomic", "missing-barrier@3"] {
+        for text in [
+            "ulp:4@OpFMul",
+            "rounding",
+            "sign-of-zero@%12",
+            "lost-atomic",
+            "missing-barrier@3",
+            "missing-barrier@word 420",
+        ] {
             assert_eq!(text.parse::<Mutation>().unwrap().to_string(), text);
         }
         for text in ["", "ulp:x", "typo", "typo:3"] {

@@ -131,8 +131,13 @@ impl fmt::Display for BindingName {
 }
 
 impl BindingName {
+    /// Whether it means one of an array.
+    pub fn is_element(&self) -> bool {
+        self.0.contains('[')
+    }
+
     /// Whether this descriptor, of a variable of that name, is meant. Without `[ELEMENT]` every one of an array is.
-    pub(crate) fn names(&self, slot: Slot, variable: Option<&str>) -> bool {
+    pub fn names(&self, slot: Slot, variable: Option<&str>) -> bool {
         let (base, element) = match self.0.split_once('[') {
             Some((base, rest)) => match rest.trim_end_matches(']').parse::<u32>() {
                 Ok(element) => (base, Some(element)),

@@ -102,13 +102,8 @@ impl Subject {
 
     /// What was written, if it is WGSL.
     pub fn wgsl(&self) -> Option<Wgsl<'_>> {
-        let text = self.text.as_deref().filter(|_| self.ending() == "wgsl")?;
+        let text = self.text.as_deref().filter(|_| ending(&self.name) == "wgsl")?;
         Some(Wgsl { text, overrides: &self.overrides })
-    }
-
-    /// The ending of the file's name, for a copy of it.
-    pub fn ending(&self) -> &str {
-        Path::new(&self.name).extension().and_then(|e| e.to_str()).unwrap_or("txt")
     }
 
     /// An error that lists the rules that the module breaks, if it breaks any.
@@ -136,6 +131,11 @@ impl Subject {
         let at = module.instruction(place.instruction).at;
         place_text(&self.name, &self.source.place(at))
     }
+}
+
+/// The ending of a file's name, for a copy of it.
+pub(crate) fn ending(name: &str) -> &str {
+    Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or("txt")
 }
 
 /// A place in a file.

@@ -65,6 +65,19 @@ fn mistakes_get_one_message_and_code_2() {
         ("a.toml", "why = 'x'\nshader = 'nowhere.wgsl'".into(), &[], "a.toml:2: cannot read"),
         ("a.toml", "shader = 1".into(), &[], "a.toml:1:"),
         ("a.wgsl", SHADER.into(), &["--elements", "nosuch=10"], "no run-time array `nosuch`"),
+        (
+            "a.wgsl",
+            SHADER.into(),
+            &["--input", "data=zeros", "--input", "data=ones"],
+            "--input data=zeros and --input data=ones",
+        ),
+        (
+            "a.wgsl",
+            SHADER.into(),
+            &["--input", "data=zeros", "--input", "0=ones"],
+            "--input data=zeros and --input 0=ones",
+        ),
+        ("a.wgsl", SHADER.into(), &["--elements", "300", "--elements", "400"], "--elements 300 and --elements 400"),
         ("a.wgsl", SHADER.into(), &["--against", "b.wgsl", "--out", "out"], "--out"),
         ("a.wgsl", SHADER.into(), &["--against", "spirv-opt", "--device", "all"], "--against takes one --device"),
         ("a.wgsl", SHADER.into(), &["--timeout", "1e300"], "above 0 and at most 1e9"),
@@ -176,6 +189,16 @@ fn without_a_driver_there_is_nothing_to_check_on() {
     std::fs::write(&path, SHADER).unwrap();
     let output = assay_with(&["check", path.to_str().unwrap()], &[("VK_DRIVER_FILES", "/nonexistent")]);
     assert_eq!(output.code, 4, "{output:?}");
+    // Where results cannot be written, that is said before a device is asked for; where they can, nothing is left without one.
+    let out = |out: &std::path::Path| {
+        let arguments = ["check", path.to_str().unwrap(), "--out", out.to_str().unwrap()];
+        assay_with(&arguments, &[("VK_DRIVER_FILES", "/nonexistent")])
+    };
+    let output = out(&path);
+    assert!(output.code == 2 && output.stderr.contains("cannot create the output folder"), "{output:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), SHADER);
+    assert_eq!(out(&folder.path().join("new/out")).code, 4);
+    assert!(!folder.path().join("new").exists());
 }
 
 #[test]
@@ -227,6 +250,7 @@ fn a_planted_error_is_traced_bundled_and_shown_again() {
     let out = folder.path().join("out");
     let output = check("a.wgsl", SHADER, &["--mutate", "off-by-one@OpIMul", "--out", out.to_str().unwrap()]);
     assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stdout.ends_with("planted in what the device was given: no fault of the device's.\n"), "{output:?}");
     for part in ["traced to OpIMul at ", "a.wgsl:3:16", "256 of 256 recorded executions", "got       0x"] {
         assert!(output.stdout.contains(part), "{part}: {output:?}");
     }
@@ -254,6 +278,33 @@ fn a_planted_error_is_traced_bundled_and_shown_again() {
     assert!(output.stdout.contains("it does not happen here"), "{output:?}");
     assert_eq!(assay(&["repro", "/nonexistent"]).code, 2);
     assert_eq!(check("a.wgsl", SHADER, &["--mutate", "ulp@OpFMul"]).code, 2);
+}
+
+/// Where an error is planted is told as it can be asked for, and so are other places of one that changes nothing.
+#[test]
+fn a_planted_error_that_shows_nowhere_is_told_with_other_places() {
+    if no_device() {
+        return;
+    }
+    let quoted = |text: &str| text.split('\'').find(|text| text.contains("@word ")).map(str::to_owned);
+    let hidden = SHADER.replace("= data[id.x] * 2u", "= ((data[id.x] * 2u) & 0u) + 4u");
+    let on = ["--device", "llvmpipe", "--no-trace"];
+    let passes = check("a.wgsl", &hidden, &[&on[..], &["--mutate", "off-by-one@OpIMul"]].concat());
+    assert_eq!(passes.code, 0, "{passes:?}");
+    assert!(passes.stdout.ends_with(", though off-by-one@OpIMul was planted.\n"), "{passes:?}");
+    let line =
+        passes.stdout.lines().find(|line| line.contains("shows in no element that was checked")).expect("a note");
+    let elsewhere = quoted(line).expect("another place");
+    let fails = check("a.wgsl", &hidden, &[&on[..], &["--mutate", &elsewhere]].concat());
+    assert_eq!(fails.code, 1, "{fails:?}");
+    let accused = fails.stdout.lines().last().unwrap();
+    assert!(accused.ends_with(": no fault of the device's.") && accused.contains(&elsewhere), "{fails:?}");
+    // The very place that it is told to be at.
+    let named = quoted(&passes.stderr).expect("a place");
+    let again = check("a.wgsl", &hidden, &[&on[..], &["--mutate", &named]].concat());
+    assert!(again.code == 0 && again.stderr.contains(&format!("planted {named} in")), "{again:?}");
+    let nowhere = check("a.wgsl", &hidden, &["--mutate", "off-by-one@word 1"]);
+    assert!(nowhere.code == 2 && quoted(&nowhere.stderr).is_some(), "{nowhere:?}");
 }
 
 /// Of the round that the bundle has, failures are compared: what else of it was kept depends on the other rounds.
@@ -327,6 +378,13 @@ fn a_failure_is_reduced_and_another_translation_is_compared() {
     assert!(out.join("reduced/bundle.json").exists() && out.join("bundle/bundle.json").exists());
     let output = assay(&["repro", out.join("reduced").to_str().unwrap()]);
     assert!(output.code == 1 && output.stdout.contains("it happens here, bit by bit"), "{output:?}");
+    // Another check into the folder leaves nothing of these, and what is not theirs.
+    std::fs::write(out.join("bundle/notes.txt"), "mine").unwrap();
+    let output = check("a.wgsl", SHADER, &["--out", out.to_str().unwrap()]);
+    assert_eq!(output.code, 0, "{output:?}");
+    let left: Vec<_> = std::fs::read_dir(out.join("bundle")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["notes.txt"]);
+    assert!(!out.join("reduced").exists());
 
     let other = folder.path().join("b.wgsl");
     let other = |text: String| {
@@ -337,6 +395,7 @@ fn a_failure_is_reduced_and_another_translation_is_compared() {
     assert_eq!(same.code, 0, "{same:?}");
     let changed = other(SHADER.replace("* 2u", "* 3u"));
     assert!(changed.code == 1 && changed.stdout.contains("Changed"), "{changed:?}");
+    assert!(changed.stdout.contains("    may be    0x") && !changed.stdout.contains("    got "), "{changed:?}");
 }
 
 #[test]

@@ -31,6 +31,11 @@ fn a_bundle_shows_the_failure_again() {
     assert_eq!(read.device.name, "synthetic");
     assert_eq!(read.manifest.mutation.as_deref(), Some("off-by-one@OpIMul"));
     assert_eq!(read.subject.source.module.words(), subject.source.module.words(), "the very words");
+    let words: Vec<u8> = subject.source.module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(std::fs::read(folder.path().join("shader.spv")).unwrap(), words);
+    let readme = std::fs::read_to_string(folder.path().join("README.txt")).unwrap();
+    let version = subject.source.module.words()[1] >> 8 & 0xff;
+    assert!(readme.contains(&format!("--target-env spv1.{version}`")), "{readme}");
     let again = Check::new(&read.subject, &read.options).unwrap();
     let found = again.run(&target).unwrap();
     assert_eq!(found.status, Status::Fail);
@@ -41,6 +46,15 @@ fn a_bundle_shows_the_failure_again() {
     assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass, "not on a device without the error");
     let expected = std::fs::read_to_string(folder.path().join("expected.txt")).unwrap();
     assert_eq!(expected.lines().filter(|line| line.ends_with("(not permitted)")).count(), 128, "{expected}");
+
+    // What is not of the bundle stays, and what has no manifest is nobody's.
+    std::fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+    bundle::remove(folder.path()).unwrap();
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["notes.txt"]);
+    std::fs::write(folder.path().join("shader.spvasm"), "mine").unwrap();
+    bundle::remove(folder.path()).unwrap();
+    assert!(folder.path().join("shader.spvasm").exists());
 }
 
 #[test]

@@ -12,11 +12,12 @@ use crate::{
     folders, note, print, run,
 };
 use assay_check::{
-    AddressWord, BindingName, CaseFile, Check, CheckError, Mutation, Options, Source, Subject, Target, VulkanTarget,
-    against, assignment, bundle, load_translation, options_of_translation, without_source,
+    AddressWord, BindingName, CaseFile, Check, CheckError, Descriptor, Mutation, Options, Source, Subject, Target,
+    VulkanTarget, against, assignment, bundle, load_translation, options_of_translation, without_source,
 };
 use assay_oracle::Robustness;
 use assay_portable::PortableTarget;
+use assay_reports::Folder;
 use assay_runner::{CheckResult, Status};
 use assay_spirv::Style;
 use assay_vulkan::Instance;
@@ -24,6 +25,7 @@ use clap::Args;
 use plan::{Asked, Judged};
 use std::{
     fmt::Write as _,
+    fs,
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -109,7 +111,8 @@ pub(crate) struct CheckArgs {
     /// Plant an error in what the device is given, to see the tool find it
     ///
     /// KIND or KIND@INSTRUCTION; KIND is one of ulp:N, rounding, sign-of-zero, off-by-one, signedness, lost-atomic,
-    /// missing-barrier; INSTRUCTION a name (OpFMul, Sqrt), a result (%12, or %name as OpName has it), a place in the module, or `last`.
+    /// missing-barrier; INSTRUCTION a name (OpFMul, Sqrt), a result (%12, or %name as OpName has it), a place in the module
+    /// ('missing-barrier@word 420', as places are told), or `last`. Without one it is the first that fits.
     #[arg(long, value_name = "KIND[@INSTRUCTION]", value_parser = str::parse::<Mutation>)]
     mutate: Option<Mutation>,
 }
@@ -248,6 +251,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         }
         plan.announce_mutation()
     })?;
+    if let Some(out) = &args.out {
+        must_be_writable(out)?;
+    }
     let places = args.on.places()?;
     let mut results = Vec::new();
     'places: for place in &places {
@@ -277,15 +283,26 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         print(side_by_side(&results).as_bytes())?;
     }
     if api == Api::Both {
-        print(between_apis(&results).as_bytes())?;
+        print(between_apis(&results, args.mutate.as_ref()).as_bytes())?;
     }
     Ok(code(&results))
 }
 
+/// Makes sure that results can be written to a folder before anything is done for them, and leaves no trace of that.
+fn must_be_writable(folder: &Path) -> Result<(), Failure> {
+    let made: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
+    let writable = Folder::create(folder).map(drop).code(exit::USAGE);
+    for path in made {
+        // Only what is empty goes: what could not be made is not there.
+        _ = fs::remove_dir(path);
+    }
+    writable
+}
+
 /// Puts what naga makes of the shader beside the bundle, if there is one.
 fn translated(check: &Check<'_>, folder: Option<&Path>, Judged { device, result, .. }: &Judged) -> Result<(), Failure> {
-    let bundle = folder.map(|folder| folder.join("bundle")).filter(|bundle| bundle.is_dir());
-    let Some(bundle) = bundle else { return Ok(()) };
+    let folder = folder.map(|folder| folder.join(plan::BUNDLE)).filter(|folder| folder.is_dir());
+    let Some(folder) = folder else { return Ok(()) };
     if result.as_ref().is_none_or(|result| result.mismatches.is_empty()) {
         return Ok(());
     }
@@ -297,27 +314,31 @@ fn translated(check: &Check<'_>, folder: Option<&Path>, Judged { device, result,
         }
     };
     let text = assay_spirv::disassemble(&words, Style::Indented).code(exit::INTERNAL)?;
-    folders::write(&bundle.join("naga.spvasm"), text)?;
-    note(&format!("what naga makes of the shader for wgpu: {}", bundle.join("naga.spvasm").display()));
+    let path = folder.join(bundle::TRANSLATION);
+    folders::write(&path, text)?;
+    note(&format!("what naga makes of the shader for wgpu: {}", path.display()));
     Ok(())
 }
 
-/// Which of the two fails, and who is at fault as far as that was found out: results come in pairs.
-fn between_apis(results: &[Judged]) -> String {
+/// Which of the two fails, and who is at fault as far as that was found out: results come in pairs. For an error that was planted
+/// nobody is.
+fn between_apis(results: &[Judged], planted: Option<&Mutation>) -> String {
     let mut text = String::new();
     for pair in results.chunks(2) {
         let [Judged { device, result: Some(vulkan), .. }, Judged { result: Some(wgpu), .. }] = pair else { continue };
         let device = &device.name;
         let told = wgpu.notes.iter().find_map(|note| note.strip_prefix(blame::AT_FAULT));
-        let or = |usual: &str| told.unwrap_or(usual).to_owned();
+        let at_fault = |usual: &str| match planted {
+            Some(mutation) => format!("{mutation} was planted: nobody is at fault"),
+            None => format!("{}{}", blame::AT_FAULT, told.unwrap_or(usual)),
+        };
         let what = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
             (true, false) => {
-                "fails through Vulkan only; at fault: the driver, on the SPIR-V that this harness gives it".to_owned()
+                let driver = "the driver, on the SPIR-V that this harness gives it";
+                format!("fails through Vulkan only; {}", at_fault(driver))
             }
-            (false, true) => {
-                format!("fails through wgpu only; at fault: {}", or("wgpu, naga or what their checks add"))
-            }
-            (true, true) => format!("fails through both; at fault: {}", or("the driver")),
+            (false, true) => format!("fails through wgpu only; {}", at_fault("wgpu, naga or what their checks add")),
+            (true, true) => format!("fails through both; {}", at_fault("the driver")),
             (false, false) => continue,
         };
         _ = writeln!(text, "{device}: {what}");
@@ -385,7 +406,7 @@ pub(crate) fn is_toml(path: &Path) -> bool {
 
 /// Whether a case file is about a shader, rather than a family of precision cases.
 fn names_a_shader(path: &Path) -> Result<bool, Failure> {
-    let text = std::fs::read_to_string(path);
+    let text = fs::read_to_string(path);
     let text = text.map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
     // What is no TOML at all is reported by the reader of the commoner form.
     Ok(CaseFile::is_one(&text) || text.parse::<toml::Table>().is_err())
@@ -486,7 +507,46 @@ impl CheckArgs {
     }
 }
 
+/// A mistake if two of what an option is given several times for are the same: each with its text.
+fn once<K>(option: &str, given: &[(K, &str)], same: impl Fn(&K, &K) -> bool) -> Result<(), Failure> {
+    for (i, (key, text)) in given.iter().enumerate() {
+        if let Some((_, first)) = given.iter().take(i).find(|(other, _)| same(other, key)) {
+            return Err(usage(format!("{option} {first} and {option} {text} are for the same: leave one of them out")));
+        }
+    }
+    Ok(())
+}
+
 impl GivenArgs {
+    /// A mistake if something is said twice. A binding and one of its array are not the same.
+    fn each_once(&self, check: &Check<'_>) -> Result<(), Failure> {
+        let descriptors = &check.setup.descriptors;
+        let same_binding = |a: &BindingName, b: &BindingName| {
+            let both = |d: &Descriptor| [a, b].iter().all(|name| name.names(d.slot, d.name.as_deref()));
+            a.is_element() == b.is_element() && descriptors.iter().any(both)
+        };
+        let joined = |pairs: &[(String, String)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(key, value)| (key.clone(), format!("{key}={value}"))).collect()
+        };
+        let inputs = joined(&self.input);
+        let inputs = inputs.iter().map(|(key, text)| Ok((key.parse::<BindingName>()?, text.as_str())));
+        once("--input", &inputs.collect::<Result<Vec<_>, CheckError>>()?, same_binding)?;
+        let elements = self.elements.iter().map(|text| {
+            let to = text.split_once('=').map(|(to, _)| to.parse::<BindingName>()).transpose()?;
+            Ok((to, text.as_str()))
+        });
+        once("--elements", &elements.collect::<Result<Vec<_>, CheckError>>()?, |a, b| match (a, b) {
+            (Some(a), Some(b)) => same_binding(a, b),
+            (a, b) => a == b,
+        })?;
+        for (option, pairs) in [("--spec", &self.spec), ("--buffer", &self.buffer), ("--address", &self.address)] {
+            let pairs = joined(pairs);
+            let pairs: Vec<(&str, &str)> = pairs.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
+            once(option, &pairs, |a, b| a == b)?;
+        }
+        Ok(())
+    }
+
     fn apply(&self, options: &mut Options) -> Result<(), Failure> {
         options.entry = self.entry.clone().or(options.entry.take());
         options.groups = self.workgroups.or(options.groups);

@@ -8,7 +8,8 @@ use crate::{
     run::write_page,
 };
 use assay_check::{
-    BundleTo, CaseFile, Check, CheckError, Effort, Mutating, Mutation, Options, Subject, Target, bundle, reduce,
+    BundleTo, CaseFile, Check, CheckError, Effort, Mutating, Mutation, Options, Planted, Subject, Target, bundle,
+    reduce,
 };
 use assay_oracle::Place as At;
 use assay_precision::Rules;
@@ -23,6 +24,10 @@ use std::{
 
 /// What a reduction may take.
 const EFFORT: Effort = Effort { candidates: 500, time: Duration::from_secs(300) };
+
+/// The folders in that of `--out` for the bundle of a failure, and of a smaller one.
+pub(super) const BUNDLE: &str = "bundle";
+const REDUCED: &str = "reduced";
 
 /// Opens the Vulkan device that a device of wgpu's is.
 pub(super) type Vulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
@@ -74,6 +79,7 @@ pub(super) fn prepared<R>(
             options.rules = if api == Api::Wgpu { Rules::Wgsl } else { Rules::Vulkan };
             let subject = Subject::load_with(shader, &mut options.specs).map_err(placed)?;
             let check = Check::new(&subject, &options).map_err(placed)?;
+            args.given.each_once(&check)?;
             let why = case.as_ref().and_then(|case| case.why.clone());
             work(Plan {
                 check: &check,
@@ -100,18 +106,32 @@ pub(super) fn command() -> Vec<String> {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
+/// Removes the bundles that an earlier check left in a folder.
+fn clear(folder: &Path) -> Result<(), Failure> {
+    Ok([BUNDLE, REDUCED].iter().try_for_each(|name| bundle::remove(&folder.join(name)))?)
+}
+
 impl Plan<'_> {
-    /// Which error is planted, and where, if one is.
-    fn planted(&self) -> Result<Option<String>, Failure> {
+    /// The error that is planted, if one is, and the instruction that it is planted in.
+    fn planted(&self) -> Result<Option<(&Mutation, Planted)>, Failure> {
         let Some(mutation) = &self.mutation else { return Ok(None) };
         let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
+        Ok(Some((mutation, planted)))
+    }
+
+    /// Which error is planted, and where.
+    fn where_planted(&self, mutation: &Mutation, planted: &Planted) -> String {
         let place = self.check.subject.place(At { instruction: Index(planted.instruction), line: None });
-        Ok(Some(format!("planted {mutation} in what the device is given, at {place}")))
+        let exact = mutation.at_word(planted.word);
+        let names = if *mutation == exact { String::new() } else { format!(" ('{exact}' names it)") };
+        format!("planted {mutation} in what the device is given, at {place}{names}")
     }
 
     /// Says where an error is planted, if one is.
     pub(super) fn announce_mutation(&self) -> Result<(), Failure> {
-        self.planted()?.iter().for_each(|planted| note(planted));
+        if let Some((mutation, planted)) = self.planted()? {
+            note(&self.where_planted(mutation, &planted));
+        }
         Ok(())
     }
 
@@ -129,13 +149,27 @@ impl Plan<'_> {
                 (target.info().clone(), Some(result))
             }
         };
-        if let (Some(mutation), Some(planted), Some(result)) = (&self.mutation, self.planted()?, &mut result) {
-            result.notes.push(format!("{planted}: no fault of the device's"));
+        if let (Some((mutation, planted)), Some(result)) = (self.planted()?, &mut result) {
+            result.notes.push(format!("{}: no fault of the device's", self.where_planted(mutation, &planted)));
+            if result.mismatches.is_empty() && matches!(result.status, Status::Pass | Status::Undetermined) {
+                let module = &self.check.subject.source.module;
+                let elsewhere = mutation.elsewhere(module, &self.check.setup.entry, Some(&planted));
+                let elsewhere = elsewhere.map_or_else(
+                    || "there is no other place for it".to_owned(),
+                    |places| format!("`assay check {places}` plants it elsewhere"),
+                );
+                result.notes.push(format!("the planted error shows in no element that was checked; {elsewhere}"));
+            }
             // Some reports have this only.
             result.reason = result.reason.take().map(|reason| format!("{reason}, with {mutation} planted"));
         }
+        if let Some(folder) = folder
+            && result.as_ref().is_none_or(|result| result.mismatches.is_empty())
+        {
+            clear(folder)?;
+        }
         if let (Some(folder), Some(result)) = (folder, &result) {
-            let bundle = folder.join("bundle");
+            let bundle = folder.join(BUNDLE);
             let ended = matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost);
             // The driver ended before it was written, or there is nothing that could be compared.
             if ended || (result.status == Status::Fail && !bundle.exists()) {
@@ -156,8 +190,7 @@ impl Plan<'_> {
         out: (Option<&Path>, &[String]),
         tell: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, Failure> {
-        let Some(mutation) = &self.mutation else { return self.found(target, vulkan, out, tell) };
-        let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
+        let Some((_, planted)) = self.planted()? else { return self.found(target, vulkan, out, tell) };
         // Who is at fault for a planted error is known.
         self.found(&Mutating::new(target, planted), None, out, tell)
     }
@@ -170,6 +203,9 @@ impl Plan<'_> {
         tell: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, Failure> {
         let mut result = self.check.run(target)?;
+        if let (Some(folder), false) = (folder, result.mismatches.is_empty()) {
+            clear(folder)?;
+        }
         if result.status == Status::Fail {
             tell(&result);
         }
@@ -183,7 +219,7 @@ impl Plan<'_> {
             && matches!(result.status, Status::Fail | Status::QualityWarning)
             && !result.mismatches.is_empty()
         {
-            let to = BundleTo { folder: &folder.join("bundle"), command, mutation: self.mutation.as_ref() };
+            let to = BundleTo { folder: &folder.join(BUNDLE), command, mutation: self.mutation.as_ref() };
             self.check.bundle(&to, &result, target)?;
             result.notes.push(format!("bundle in {}: assay repro shows it again", to.folder.display()));
         }
@@ -207,7 +243,9 @@ impl Plan<'_> {
         if let Some(folder) = folder {
             reporters.push(Box::new(Folder::create(folder).code(exit::USAGE)?));
         }
-        let shown = ConsoleOptions { threads: 1, folder: folder.map(Path::to_owned), ..ConsoleOptions::default() };
+        let planted = self.mutation.as_ref().map(ToString::to_string);
+        let folder_shown = folder.map(Path::to_owned);
+        let shown = ConsoleOptions { threads: 1, folder: folder_shown, planted, ..ConsoleOptions::default() };
         reporters.push(Box::new(Console::new(anstream::stdout(), shown)));
         let mut tell = |event: &Event| -> Result<(), Failure> {
             reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
@@ -267,11 +305,11 @@ impl Plan<'_> {
             let (whole, part) = (&self.check.subject.source.module, &reduced.subject.source.module);
             let planted = |mutation: &Mutation| {
                 let planted = mutation.plant(whole, &self.check.setup.entry)?;
-                let at = planted.find(part).map(|i| i.index.0.to_string());
-                Ok::<_, CheckError>(Mutation { at, ..mutation.clone() })
+                let anywhere = || Mutation { at: None, ..mutation.clone() };
+                Ok::<_, CheckError>(planted.find(part).map_or_else(anywhere, |i| mutation.at_word(i.at)))
             };
             let mutation = self.mutation.as_ref().map(planted).transpose()?;
-            let to = BundleTo { folder: &folder.join("reduced"), command, mutation: mutation.as_ref() };
+            let to = BundleTo { folder: &folder.join(REDUCED), command, mutation: mutation.as_ref() };
             small.bundle(&to, &reduced.result, target)?;
             note += &format!("; bundle in {}", to.folder.display());
         } else {

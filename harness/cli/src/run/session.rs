@@ -246,6 +246,7 @@ impl Session {
             folder: Some(path.clone()),
             earlier,
             which: among.map(|among| among.which.clone()),
+            planted: None,
         };
         let console = Console::new(Blocks, shown).beside(&progress).expecting(expectations);
         // The folder first: what the console says at the end is then already there.
