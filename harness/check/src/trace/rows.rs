@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_ROWS: u32 = 64;
 
 /// Bytes that all rows together may take where there are several.
-const SEVERAL: u64 = 1 << 23;
+const SEVERAL: u64 = 1 << 25;
 
 /// The rows of a dispatch.
 #[derive(Clone, Debug)]
