@@ -92,7 +92,8 @@
 //! accessed they are run again in order; so the outcome is the same for any number of threads. Conflicting accesses that nothing orders
 //! are data races, found by epochs that control barriers end. Where atomics or fences with acquire or release semantics might
 //! order them, the values are undetermined instead. What an atomic operation returns is exact only if no other invocation
-//! changes the location without order; what several leave behind is exact if their operations commute. Where the caller knows what atomics
+//! changes the location without order; what several leave behind is exact if their operations commute, and of sums of floats what adding
+//! them in any order gives. Where the caller knows what atomics
 //! found on a device ([`Dispatch::observed`]), they give that here, too, and leave what the order that there must have been leaves; if
 //! there can have been none, that is said ([`Outcome::disorder`]).
 //!
