@@ -1,5 +1,5 @@
-//! Embeds every family under `cases/`, so that the binary carries them wherever it goes. Case files of shaders, under
-//! `cases/compute/`, are the suites' to embed.
+//! Embeds every family under `cases/` into the binary. The suites embed the case files of shaders,
+//! which lie beside these.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,6 @@ fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases").canonicalize()?;
     let mut files = Vec::new();
     collect(&root, &mut files)?;
-    files.retain(|file| !file.starts_with(root.join("compute")));
     files.sort();
     let mut text = String::from("&[\n");
     for file in files {
@@ -22,7 +21,8 @@ fn main() -> io::Result<()> {
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    // A folder stands for its list of files: one that is added or goes away is noticed.
+    // A change of a directory is a change of its list of files, so added and removed files are
+    // noticed.
     println!("cargo::rerun-if-changed={}", folder.display());
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

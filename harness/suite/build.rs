@@ -1,4 +1,4 @@
-//! Embeds the shaders under `shaders/compute/`, each with its case file under `cases/compute/` if it has one.
+//! Embeds the shaders under `shaders/compute/`, each with the case file beside it if it has one.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
-    let (shaders, cases) = (root.join("shaders/compute"), root.join("cases/compute"));
+    let shaders = root.join("shaders/compute");
     let mut files = Vec::new();
     collect(&shaders, &mut files)?;
+    let (cases, files): (Vec<PathBuf>, _) =
+        files.into_iter().partition(|file| file.extension() == Some("toml".as_ref()));
     let mut used = Vec::new();
     let mut text = String::from("&[\n");
     for file in files {
         let name = file.strip_prefix(&shaders).map_err(io::Error::other)?;
-        let case = cases.join(name).with_extension("toml");
+        let case = file.with_extension("toml");
         let embedded = if case.exists() { format!("Some(include_str!({case:?}))") } else { "None".to_owned() };
         let name = name.to_string_lossy().replace('\\', "/");
         writeln!(text, "    ({name:?}, include_str!({file:?}), {embedded}),").map_err(io::Error::other)?;
         used.push(case);
     }
     text.push_str("]\n");
-    let mut files = Vec::new();
-    collect(&cases, &mut files)?;
-    if let Some(lost) = files.iter().find(|file| !used.contains(file)) {
-        let what = format!("{} belongs to no shader under shaders/compute", lost.display());
+    if let Some(lost) = cases.iter().find(|file| !used.contains(file)) {
+        let what = format!("{}: there is no shader of that name beside it", lost.display());
         return Err(io::Error::other(what));
     }
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;

@@ -25,6 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("name a folder to write to")?);
     let cases: usize = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
+    if folder.exists() {
+        return Err(format!("{} is there already: name a new folder", folder.display()).into());
+    }
     let paths = ["old1", "old2", "new"].map(|name| folder.join(name));
     timed("written", || {
         write(&paths[0], Some(1), cases, 0.0)?;
@@ -38,9 +41,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(())
     })?;
     let joined = folder.join("old");
-    if joined.exists() {
-        fs::remove_dir_all(&joined)?;
-    }
     timed("merge", || {
         let parts = [Opened::open(&paths[0])?, Opened::open(&paths[1])?];
         Ok(merge(&parts, &joined, false).map(|_| ())?)
@@ -175,6 +175,7 @@ fn run(cases: usize) -> RunInfo {
         cases,
         command: vec!["assay".to_owned(), "run".to_owned()],
         started: "2026-11-21T03:00:00Z".to_owned(),
+        host: String::new(),
         selection: String::new(),
         part: None,
     }

@@ -23,9 +23,15 @@ pub fn text(check: &CheckResult) -> String {
     });
     _ = writeln!(
         out,
-        "{style}{:?}{style:#} {}: {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}, {} of {} rounds checked{part}",
-        check.status, check.name, check.entry, check.rounds_checked, check.rounds
+        "{style}{:?}{style:#} {}: {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}{part}, {}",
+        check.status,
+        check.name,
+        check.entry,
+        check.rounds_text()
     );
+    if let Some(writes) = &check.writes {
+        _ = writeln!(out, "  {writes}");
+    }
     if let Some(reason) = &check.reason {
         _ = writeln!(out, "  {reason}");
     }
@@ -72,9 +78,14 @@ fn element(out: &mut String, m: &Mismatch) {
     let kind = format!("{}, round {}, {}", m.class, m.round, m.scalar);
     _ = writeln!(out, "  {style}{}{}{style:#} at byte {} ({kind})", m.buffer, m.element, m.offset);
     // Of another translation, of which nothing was run.
-    let got = if [class::CHANGED, class::WIDER].contains(&m.class.as_str()) { "may be" } else { "got" };
+    let (got, permitted) = match m.class.as_str() {
+        class::CHANGED | class::WIDER => ("may be", "permitted"),
+        class::NEVER_EXPECTED => ("may be", "expected"),
+        class::EXPECTATION => ("got", "expected"),
+        _ => ("got", "permitted"),
+    };
     _ = writeln!(out, "    {got:<9} {}", value(slot, &m.got));
-    ranges(out, slot, &m.permitted, "    ");
+    ranges(out, slot, (permitted, &m.permitted), "    ");
     _ = writeln!(out, "    before    {}", value(slot, &m.before));
     if let Some(invocation) = m.invocation {
         _ = writeln!(out, "    by        invocation {invocation}");
@@ -102,7 +113,7 @@ fn derivation(out: &mut String, check: &CheckResult) {
         for (result, permitted) in step.result.iter().zip(&step.permitted) {
             _ = writeln!(out, "      got       {}", value(slot, result));
             if step.within != Some(true) || permitted.iter().any(|[lo, hi]| lo != hi) {
-                ranges(out, slot, permitted, "      ");
+                ranges(out, slot, ("permitted", permitted), "      ");
             }
         }
     }
@@ -119,14 +130,14 @@ fn blamed(out: &mut String, blame: &Blame) {
     let operands = if operands.is_empty() { String::new() } else { format!(": operands {}", operands.join(", ")) };
     _ = writeln!(out, "    invocation {}, component {}{operands}", example.invocation, example.component);
     _ = writeln!(out, "    got       {}", value(slot, &example.got));
-    ranges(out, slot, &example.permitted, "    ");
+    ranges(out, slot, ("permitted", &example.permitted), "    ");
 }
 
-fn ranges(out: &mut String, slot: Slot, permitted: &[[String; 2]], indent: &str) {
+fn ranges(out: &mut String, slot: Slot, (name, permitted): (&str, &[[String; 2]]), indent: &str) {
     const RANGES: usize = 4;
     for (i, [lo, hi]) in permitted.iter().take(RANGES).enumerate() {
-        let label = if i == 0 { "permitted" } else { "      and" };
         let range = if lo == hi { value(slot, lo) } else { format!("{} .. {}", value(slot, lo), value(slot, hi)) };
+        let label = if i == 0 { format!("{name:<9}") } else { format!("{:>9}", "and") };
         _ = writeln!(out, "{indent}{label} {range}");
     }
     if permitted.len() > RANGES {
@@ -142,7 +153,7 @@ fn slot_of(scalar: &str) -> Slot {
 mod tests {
     use super::*;
     use crate::testing::check;
-    use assay_runner::{BlameExample, Sampled, Status};
+    use assay_runner::{BindingWrites, BlameExample, Sampled, Status, UnjudgedRound, Writes};
 
     #[test]
     fn what_is_wrong_and_what_is_not_known_is_spelt_out() {
@@ -183,10 +194,21 @@ mod tests {
     }
 
     #[test]
+    fn the_headline_names_rounds_that_were_not_judged_and_what_was_written_follows() {
+        let binding = BindingWrites { binding: "a".into(), elements: 12_288, written: 5, falsifiable: 5 };
+        let writes = Some(Writes::of(vec![binding]));
+        let unjudged = vec![UnjudgedRound { round: 0, why: "wrote nothing".into() }];
+        let text = text(&CheckResult { writes, unjudged, rounds_checked: 1, ..check(Status::Pass) });
+        let (headline, rest) = text.split_once('\n').expect("several lines");
+        assert!(headline.ends_with(", 1 of 2 rounds checked: round 0 wrote nothing"), "{text}");
+        assert!(rest.starts_with("  wrote 5 of 12,288 elements in 1 of 1 binding\n"), "{text}");
+    }
+
+    #[test]
     fn a_sample_is_said_to_be_one() {
         let sampled = Some(Sampled { workgroups: 64, of: 4096, elements_beyond: 100_000 });
         let text = text(&CheckResult { sampled, ..check(Status::Pass) });
-        assert!(text.contains("rounds checked, a sample of 64 of the 4,096 workgroups"), "{text}");
+        assert!(text.contains("of 8 x 8 x 1, a sample of 64 of the 4,096 workgroups, 2 of 2 rounds checked"), "{text}");
         assert!(text.contains("100,000 elements were not checked"), "{text}");
     }
 }

@@ -1,10 +1,11 @@
 //! The console: failing cases as they come, a table at the end, one clear line last.
 
 use crate::{
-    Expectations, Outcome, Progress, Standing, Tally, check, count,
+    Expectations, Outcome, Progress, Standing, Tally, check, count, counted,
     ledger::Said,
     margin,
     operands::{describe, result_slot, slots, value},
+    plural,
     quantity::share,
     reason_of, seconds,
     table::{self, Row, Rows, style},
@@ -82,30 +83,21 @@ impl Console {
         Console { tally: self.tally.expecting(expectations), ..self }
     }
 
-    /// Writes a block at once, the bar out of the way. A reader that has gone (`assay run | head`) is no reason to stop a
-    /// run whose results go to a folder as well.
-    fn write(&mut self, text: &[u8]) -> io::Result<()> {
-        if self.gone {
-            return Ok(());
-        }
+    /// Writes a block at once, the bar out of the way. The results of a run are in its folder: a reader that has gone
+    /// (`assay run | head`) or a full disk ends what is shown, and not the run.
+    fn write(&mut self, text: &[u8]) {
         let out = &mut self.out;
         let mut write = || out.write_all(text).and_then(|()| out.flush());
-        let written = match &self.bar {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        };
-        match written {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.gone = true;
-                Ok(())
+        if !self.gone {
+            self.gone = match &self.bar {
+                Some(bar) => bar.suspend(write),
+                None => write(),
             }
-            other => {
-                other.map_err(|error| io::Error::new(error.kind(), format!("cannot write to the console: {error}")))
-            }
+            .is_err();
         }
     }
 
-    fn started(&mut self, run: &RunInfo) -> io::Result<()> {
+    fn started(&mut self, run: &RunInfo) {
         let device = &run.device;
         let kind = Style::new().bold();
         let on = match device.api.as_str() {
@@ -113,22 +105,21 @@ impl Console {
             _ => format!(" ({}), driver {}, Vulkan {}", device.kind, driver(device), device.api_version),
         };
         let text = format!(
-            "{kind}{}{kind:#}{on}\nAssay {}, rules of {}, {} cases, budget {}, seed {}\n\n",
+            "{kind}{}{kind:#}{on}\nAssay {}, rules of {}, {}, budget {}, seed {}\n\n",
             device.name,
             run.version,
             run.specification,
-            count(run.cases),
+            counted(run.cases, "case"),
             run.budget,
             run.seed,
         );
         self.run = Some(run.clone());
-        if self.options.quiet {
-            return Ok(());
+        if !self.options.quiet {
+            self.write(text.as_bytes());
         }
-        self.write(text.as_bytes())
     }
 
-    fn finished_case(&mut self, case: &CaseResult) -> io::Result<()> {
+    fn finished_case(&mut self, case: &CaseResult) {
         let expectations = self.tally.expectations();
         let judged = expectations.judge(case);
         let earlier = self.options.earlier > 0;
@@ -146,7 +137,9 @@ impl Console {
         if case.status != Status::NotSupported {
             self.rows.add(case);
         }
-        line.map_or(Ok(()), |line| self.write(line.as_bytes()))
+        if let Some(line) = line {
+            self.write(line.as_bytes());
+        }
     }
 
     fn finished_run(&mut self) -> io::Result<()> {
@@ -154,7 +147,8 @@ impl Console {
         if self.options.quiet {
             let (style, verdict) = self.verdict();
             writeln!(text, "{style}{verdict}{style:#}")?;
-            return self.write(&text);
+            self.write(&text);
+            return Ok(());
         }
         if !self.rows.is_empty() {
             text.push(b'\n');
@@ -162,7 +156,8 @@ impl Console {
             text.push(b'\n');
         }
         self.totals(&mut text)?;
-        self.write(&text)
+        self.write(&text);
+        Ok(())
     }
 
     fn totals(&self, out: &mut Vec<u8>) -> io::Result<()> {
@@ -176,9 +171,9 @@ impl Console {
         writeln!(out, "cases    {} of {}{colon}{statuses}", count(tally.finished()), count(tally.planned()))?;
         writeln!(
             out,
-            "results  {} checked from {} inputs; {} not checked, as nothing is required of them",
+            "results  {} checked from {}; {} not checked, as nothing is required of them",
             count(tally.scalars_checked()),
-            count(tally.inputs_tested()),
+            counted(tally.inputs_tested(), "input"),
             count(tally.scalars_unchecked())
         )?;
         for status in [Status::NotSupported, Status::Undetermined] {
@@ -211,8 +206,8 @@ impl Console {
                 0 => format!("; the baseline expects {first} to fail"),
                 more => format!("; the baseline expects {first} and {} more of them to fail", count(more)),
             });
-            let skipped = count(expectations.skipped().len());
-            writeln!(out, "skipped  {skipped} cases, by the list of skips{}", failures.unwrap_or_default())?;
+            let skipped = counted(expectations.skipped().len(), "case");
+            writeln!(out, "skipped  {skipped}, by the list of skips{}", failures.unwrap_or_default())?;
         }
         for waiver in tally.useless_waivers() {
             writeln!(out, "waiver   {waiver}")?;
@@ -242,10 +237,17 @@ impl Console {
             format!(", as {planted} was planted in what the device was given: no fault of the device's")
         });
         let despite = planted.map_or_else(String::new, |planted| format!(", though {planted} was planted"));
-        let stopped = match (tally.finished() < tally.planned(), tally.interrupted()) {
-            (_, true) => format!(" Interrupted after {} of {} cases.", tally.finished(), tally.planned()),
-            (true, false) => format!(" Only {} of {} cases ended.", tally.finished(), tally.planned()),
-            (false, false) => String::new(),
+        // An interrupted run has no verdict, only what failed so far.
+        let (fail, stopped) = match (tally.finished() < tally.planned(), tally.interrupted()) {
+            (_, true) => {
+                let planned = counted(tally.planned(), "case");
+                ("INTERRUPTED", format!(" Interrupted after {} of {planned}.", count(tally.finished())))
+            }
+            (true, false) => {
+                let planned = counted(tally.planned(), "case");
+                ("FAIL", format!(" Only {} of {planned} ended.", count(tally.finished())))
+            }
+            (false, false) => ("FAIL", String::new()),
         };
         match tally.outcome() {
             Outcome::Failures if tally.expectations().are_any() => {
@@ -253,14 +255,14 @@ impl Console {
                 let (worse, better) = (of(Standing::Regression) + of(Standing::Flaky), of(Standing::Fixed));
                 let mut parts = Vec::new();
                 if worse > 0 {
-                    parts.push(format!("{} not as expected", plural_count(worse, "case")));
+                    parts.push(format!("{} not as expected", counted(worse, "case")));
                 }
                 if better > 0 {
                     let verb = plural(better, "does", "do");
-                    parts.push(format!("{} {verb} better than the baseline says", plural_count(better, "case")));
+                    parts.push(format!("{} {verb} better than the baseline says", counted(better, "case")));
                 }
                 let red = AnsiColor::Red.on_default().bold();
-                (red, format!("FAIL: {device}: {}.{stopped}", parts.join("; ")))
+                (red, format!("{fail}: {device}: {}.{stopped}", parts.join("; ")))
             }
             Outcome::Failures => {
                 let unexpected = tally.failed_by_case_file();
@@ -268,13 +270,13 @@ impl Console {
                 let other = failed - wrong - unexpected;
                 let mut parts = Vec::new();
                 if unexpected > 0 {
-                    let of = format!("{} of {} checked cases", count(unexpected), count(checked));
+                    let of = format!("{} of {}", count(unexpected), counted(checked, "checked case"));
                     let verb = plural(unexpected, "is", "are");
                     parts.push(format!("{of} {verb} not as the case file expects, though {specification} permits it"));
                 }
                 if wrong > 0 {
-                    let verb = if wrong == 1 { "returns" } else { "return" };
-                    let of = format!("{} of {} checked cases", count(wrong), count(checked));
+                    let verb = plural(wrong, "returns", "return");
+                    let of = format!("{} of {}", count(wrong), counted(checked, "checked case"));
                     parts.push(format!("{of} {verb} results that {specification} does not permit"));
                 }
                 if other > 0 {
@@ -285,21 +287,22 @@ impl Console {
                     ));
                 }
                 let red = AnsiColor::Red.on_default().bold();
-                (red, format!("FAIL: {device}: {}{accused}.{stopped}", parts.join("; ")))
+                (red, format!("{fail}: {device}: {}{accused}.{stopped}", parts.join("; ")))
             }
             Outcome::Incomplete => {
                 let yellow = AnsiColor::Yellow.on_default().bold();
-                let so_far = format!("nothing failed in {}", plural_count(checked, "checked case"));
-                (yellow, format!("INCOMPLETE: {device}: {so_far}.{stopped}"))
+                let so_far = format!("nothing failed in {}", counted(checked, "checked case"));
+                let word = if tally.interrupted() { fail } else { "INCOMPLETE" };
+                (yellow, format!("{word}: {device}: {so_far}.{stopped}"))
             }
             Outcome::Empty => {
-                let part = tally.part().map(|part| (part.of.join(", "), count(part.cases)));
+                let part = tally.part().map(|part| (part.of.join(", "), counted(part.cases, "case")));
                 let (of, cases) = part.unwrap_or_default();
-                (Style::new().bold(), format!("EMPTY: {device}: none of the {cases} cases falls into {of}."))
+                (Style::new().bold(), format!("EMPTY: {device}: none of {cases} falls into {of}."))
             }
             Outcome::NothingChecked => {
                 let yellow = AnsiColor::Yellow.on_default().bold();
-                let none = format!("none of {} could be checked", plural_count(tally.finished(), "case"));
+                let none = format!("none of {} could be checked", counted(tally.finished(), "case"));
                 (yellow, format!("NOTHING CHECKED: {device}: {none}; this is not a pass."))
             }
             Outcome::Clean => {
@@ -317,7 +320,7 @@ impl Console {
                 };
                 let lowered = path("lowered", "lowered to core SPIR-V, which says nothing of native support");
                 let reference = path("reference", "in the oracle alone, against a second reference");
-                let passed = plural_count(checked, "checked case");
+                let passed = counted(checked, "checked case");
                 let verb = plural(checked, "is", "are");
                 let but = match failed {
                     0 => String::new(),
@@ -342,9 +345,10 @@ impl Reporter for Console {
             Event::RunStarted(run) => self.started(run),
             Event::CaseFinished(case) => self.finished_case(case),
             Event::CheckFinished(check) => self.write(check::text(check).as_bytes()),
-            Event::RunFinished { .. } => self.finished_run(),
-            Event::CaseStarted { .. } | Event::CaseProgress { .. } => Ok(()),
+            Event::RunFinished { .. } => self.finished_run()?,
+            Event::CaseStarted { .. } | Event::CaseProgress { .. } => {}
         }
+        Ok(())
     }
 }
 
@@ -352,16 +356,8 @@ fn driver(device: &DeviceInfo) -> String {
     format!("{} {}", device.driver_name, device.driver_info).trim().to_owned()
 }
 
-fn plural<'a>(n: u64, one: &'a str, more: &'a str) -> &'a str {
-    if n == 1 { one } else { more }
-}
-
-fn plural_count(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(n), plural(n, "", "s"))
-}
-
 fn threads(n: usize) -> String {
-    plural_count(n.max(1) as u64, "core")
+    counted(n.max(1), "core")
 }
 
 fn rate(scalars: u64, check: f64) -> String {
@@ -387,7 +383,10 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
         let possible = possible.unwrap_or_else(|_| case.inputs_possible.clone());
         line += &match case.failing_inputs {
             0 => format!("  {} of {possible} inputs", count(case.inputs_tested)),
-            n => format!("  {} of {} inputs fail", count(n), count(case.inputs_tested)),
+            n => {
+                let verb = plural(n, "fails", "fail");
+                format!("  {} of {} {verb}", count(n), counted(case.inputs_tested, "input"))
+            }
         };
     }
     if let Some(path) = Said::of(None, &case.path, Some(case.status)).path {
@@ -430,8 +429,8 @@ fn expand(out: &mut dyn Write, row: &Row) -> io::Result<()> {
         let classes = classes.collect::<Vec<_>>().join(", ");
         if case.failing_inputs > 0 {
             let share = share(case.failing_inputs, case.inputs_tested);
-            let tested = count(case.inputs_tested);
-            writeln!(out, "      {} of {tested} inputs ({share}): {classes}", count(case.failing_inputs))?;
+            let tested = counted(case.inputs_tested, "input");
+            writeln!(out, "      {} of {tested} ({share}): {classes}", count(case.failing_inputs))?;
         }
         if let Some(worst) = &case.worst {
             write_example(out, case, worst)?;
@@ -473,7 +472,7 @@ fn reasons(out: &mut dyn Write, tally: &Tally, status: Status) -> io::Result<()>
     }
     if let Some(rest) = list.get(REASONS..).filter(|rest| !rest.is_empty()) {
         let cases: u64 = rest.iter().map(|&(_, cases)| cases).sum();
-        writeln!(out, "  {:>7}  for {} other reasons, all in results.jsonl", count(cases), rest.len())?;
+        writeln!(out, "  {:>7}  for {}, all in results.jsonl", count(cases), counted(rest.len(), "other reason"))?;
     }
     Ok(())
 }

@@ -107,7 +107,11 @@ fn the_last_line_says_what_the_run_came_to() {
     assert!(by("lowered").ends_with(", 1 of them lowered to core SPIR-V, which says nothing of native support."));
     assert!(by("reference").ends_with(", 1 of them in the oracle alone, against a second reference."));
     let stopped = last(&[Status::Pass], true);
-    assert!(stopped.starts_with("INCOMPLETE: ") && stopped.ends_with("Interrupted after 1 of 2 cases."), "{stopped}");
+    assert!(stopped.starts_with("INTERRUPTED: ") && stopped.ends_with("Interrupted after 1 of 2 cases."), "{stopped}");
+    // What failed before the interruption is said, and is no verdict on the run.
+    let failed = last(&[Status::Pass, Status::Crash], true);
+    assert!(failed.starts_with("INTERRUPTED: "), "{failed}");
+    assert!(failed.ends_with("1 case ends without a verdict. Interrupted after 2 of 3 cases."), "{failed}");
     let crash = last(&[Status::Crash, Status::Pass], false);
     assert!(crash.contains("FAIL: ") && crash.ends_with("1 case ends without a verdict."), "{crash}");
 }
@@ -172,7 +176,7 @@ fn a_part_into_which_no_case_falls_is_no_failure() {
     console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
     assert_eq!(console.tally.outcome(), Outcome::Empty);
     let text = String::from_utf8(out.0.borrow().clone()).unwrap();
-    assert!(text.trim_end().ends_with("none of the 5 cases falls into hash:1/3."), "{text}");
+    assert!(text.trim_end().ends_with("none of 5 cases falls into hash:1/3."), "{text}");
 }
 
 #[test]

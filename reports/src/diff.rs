@@ -1,9 +1,9 @@
 //! What changed from one run to another.
 
 use crate::{
-    count,
+    count, counted,
     load::{LoadError, Opened},
-    margin, suite,
+    margin, plural, suite,
 };
 use assay_runner::{RunInfo, Status};
 use serde::Serialize;
@@ -86,17 +86,18 @@ impl Kind {
         }
     }
 
-    /// In words.
-    pub fn title(self) -> &'static str {
-        match self {
-            Kind::NewFailure => "new failures",
-            Kind::ChangedFailure => "failures of another kind",
-            Kind::Vanished => "cases that vanished",
-            Kind::ChangedStatus => "other changes of status",
-            Kind::Fixed => "fixed",
-            Kind::Margin => "margins that moved",
-            Kind::Appeared => "new cases",
-        }
+    /// A count of such changes in words: `1 new failure`.
+    pub fn counted(self, changes: usize) -> String {
+        let (one, more) = match self {
+            Kind::NewFailure => ("new failure", "new failures"),
+            Kind::ChangedFailure => ("failure of another kind", "failures of another kind"),
+            Kind::Vanished => ("case that vanished", "cases that vanished"),
+            Kind::ChangedStatus => ("other change of status", "other changes of status"),
+            Kind::Fixed => ("fixed", "fixed"),
+            Kind::Margin => ("margin that moved", "margins that moved"),
+            Kind::Appeared => ("new case", "new cases"),
+        };
+        format!("{} {}", count(changes), plural(changes, one, more))
     }
 }
 
@@ -296,7 +297,7 @@ impl Diff {
         let mut text = String::new();
         for (label, side) in [("old", &self.old), ("new", &self.new)] {
             let Side { folder, device, driver, started, cases, .. } = side;
-            _ = writeln!(text, "{label}  {folder}: {device}, {driver}, {started}, {} cases", count(cases));
+            _ = writeln!(text, "{label}  {folder}: {device}, {driver}, {started}, {}", counted(cases, "case"));
         }
         for caveat in &self.caveats {
             _ = writeln!(text, "note: {caveat}");
@@ -306,7 +307,7 @@ impl Diff {
             if all == 0 {
                 continue;
             }
-            _ = writeln!(text, "\n{} {}", count(all), kind.title());
+            _ = writeln!(text, "\n{}", kind.counted(all));
             let suites = self.of(kind).fold(BTreeMap::<&str, usize>::new(), |mut suites, change| {
                 *suites.entry(suite(&change.name)).or_default() += 1;
                 suites
@@ -321,7 +322,7 @@ impl Diff {
         }
         let verdict = if self.is_worse() { "WORSE" } else { "NOT WORSE" };
         let counts = Kind::ALL.map(|kind| (kind, self.of(kind).count()));
-        let counts = counts.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{} {}", count(n), kind.title()));
+        let counts = counts.iter().filter(|(_, n)| *n > 0).map(|&(kind, n)| kind.counted(n));
         let mut counts: Vec<String> = counts.collect();
         counts.push(format!("{} unchanged", count(self.unchanged)));
         _ = writeln!(text, "\n{verdict}: {}", counts.join(", "));

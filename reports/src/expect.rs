@@ -212,7 +212,7 @@ mod tests {
         let waivers =
             "[[waiver]]\ncases = [\"p.waived\"]\nclasses = [\"FewUlp\"]\nissue = \"I1\"\nexpires = 2027-01-01\n";
         let today = Date::new(2026, 11, 21).unwrap();
-        let waivers = Waivers::read(&file("w.toml", waivers), &run(1).device, today).unwrap();
+        let waivers = Waivers::read(&file("w.toml", waivers)).unwrap().of_run(&run(1).device, today);
         Expectations::new(Some(baseline), flakes, waivers)
     }
 

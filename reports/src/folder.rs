@@ -14,7 +14,8 @@
 //! that ended, and `run_finished` says `"interrupted":true`. A run that was killed leaves `results.jsonl.partial`, in
 //! which every line but perhaps the last is whole. Either can be continued ([`Folder::resume`]).
 //!
-//! The folder itself is locked as long as somebody writes to it.
+//! The folder itself is locked as long as somebody writes to it. `assay-files.json` lists the files in it that Assay
+//! wrote: no others are overwritten or removed ([`Owned`]).
 
 use crate::{
     deqp::{Did, Word},
@@ -24,7 +25,8 @@ use crate::{
     ledger::{Ledger, Said},
     load::LoadError,
 };
-use assay_runner::{Event, Picture, Reporter};
+use assay_files::{Owned, SCRATCH};
+use assay_runner::{Event, Picture, Reporter, RunInfo};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File, TryLockError},
@@ -44,6 +46,14 @@ pub(crate) const WAIVERS_LEFT: &str = "waivers.txt";
 /// The page, which is not written here but goes with the results that it is of.
 pub(crate) const PAGE: &str = "report.html";
 pub(crate) const PARTIAL: &str = ".partial";
+
+/// The files of a run whose names are fixed.
+const FILES: [&str; 8] = [RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE, DEVICE];
+
+/// These names, each also as that of a file which is not whole yet.
+pub(crate) fn with_partial<'a>(names: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = String> {
+    names.into_iter().flat_map(|name| [name.to_owned(), format!("{name}{PARTIAL}")])
+}
 
 /// Why a planned case has no result.
 pub(crate) const MISSING: &str = "planned, and without a result: the run ended before it";
@@ -99,6 +109,7 @@ const SYNC: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    own: Owned,
     /// The folder, locked.
     _lock: File,
     results: Option<File>,
@@ -109,7 +120,8 @@ pub struct Folder {
     written: usize,
     ledger: Ledger,
     standings: Option<Partial>,
-    title: String,
+    /// The run, once it has started.
+    run: Option<Box<RunInfo>>,
     expectations: Rc<Expectations>,
     waivers: WaiversUsed,
     /// Pictures that were written.
@@ -121,9 +133,20 @@ impl Folder {
     /// earlier run in it stay until this run starts.
     ///
     /// # Errors
-    /// It cannot be made or written to.
+    /// It cannot be made or written to, or a file that Assay did not write has a name that a run needs.
     pub fn create(path: impl Into<PathBuf>) -> Result<Folder, FolderError> {
-        let path = path.into();
+        let folder = Folder::open(path.into())?;
+        folder.must_be_free(FILES)?;
+        Ok(folder)
+    }
+
+    /// Makes sure that these names, and that of the folder of pictures, are free or those of Assay's own files.
+    fn must_be_free<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<(), FolderError> {
+        let names = with_partial(names).chain([format!("{PICTURE_FOLDER}/")]);
+        self.own.check(names).map_err(|source| FolderError::Write { path: self.path.clone(), source })
+    }
+
+    fn open(path: PathBuf) -> Result<Folder, FolderError> {
         if let Err(source) = fs::create_dir_all(&path) {
             return Err(FolderError::Create { path, source });
         }
@@ -133,6 +156,7 @@ impl Folder {
         let lock = lock(&path)?;
         sweep(&path);
         Ok(Folder {
+            own: Owned::of(&path),
             path,
             _lock: lock,
             results: None,
@@ -141,7 +165,7 @@ impl Folder {
             written: 0,
             ledger: Ledger::default(),
             standings: None,
-            title: String::new(),
+            run: None,
             expectations: Rc::default(),
             waivers: WaiversUsed::default(),
             pictures: 0,
@@ -159,8 +183,10 @@ impl Folder {
         if !path.is_dir() {
             return Err(LoadError::NoResults(path).into());
         }
-        let folder = Folder::create(path)?;
+        let folder = Folder::open(path)?;
         let (journal, sifted) = Journal::open(&folder.path)?;
+        // The journal is Assay's, as its lines say.
+        folder.must_be_free(FILES.into_iter().filter(|name| *name != RESULTS))?;
         let (continued, written) = (Some(sifted), journal.results);
         Ok((Folder { continued, written, ..folder }, journal))
     }
@@ -190,20 +216,19 @@ impl Folder {
         // All at once, so that files of two runs never lie side by side.
         let continued = self.continued.take();
         if let Some(journal) = &continued {
+            with_partial([RESULTS]).try_for_each(|name| self.own.adopt(&name))?;
             self.results = Some(journal.place()?);
-            self.clear(&[RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE])?;
+            let kept = [RESULTS, DEVICE];
+            self.own.remove(with_partial(FILES.into_iter().filter(|name| !kept.contains(name))))?;
         } else {
-            self.clear(&[RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE, DEVICE])?;
-            match fs::remove_dir_all(self.path.join(PICTURE_FOLDER)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            self.own.remove(with_partial(FILES))?;
+            self.own.remove_folder(PICTURE_FOLDER)?;
         }
         if let Event::RunStarted(run) = event {
             let mut text = serde_json::to_string_pretty(&run.device)?;
             text.push('\n');
             write_whole(&self.path, DEVICE, |out| out.write_all(text.as_bytes()))?;
-            self.title = format!("assay, {}", run.device.name);
+            self.run = Some(run.clone());
         }
         self.ledger = Ledger::new(Rc::clone(self.expectations.planned()));
         self.standings = None;
@@ -211,6 +236,7 @@ impl Folder {
         if continued.is_some() {
             return Ok(());
         }
+        self.own.claim(with_partial([RESULTS]))?;
         self.results = Some(File::create(self.path.join(format!("{RESULTS}{PARTIAL}")))?);
         self.line(event)
     }
@@ -224,22 +250,9 @@ impl Folder {
             return Ok(());
         };
         self.pictures += 1;
-        let folder = self.path.join(PICTURE_FOLDER);
-        fs::create_dir_all(&folder)?;
-        write_whole(&folder, &format!("{name}.png"), |file| file.write_all(&png))
-    }
-
-    /// Removes files, whole or not.
-    fn clear(&self, names: &[&str]) -> io::Result<()> {
-        for name in names {
-            for name in [(*name).to_owned(), format!("{name}{PARTIAL}")] {
-                match fs::remove_file(self.path.join(name)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
+        self.own.claim([format!("{PICTURE_FOLDER}/")])?;
+        fs::create_dir_all(self.path.join(PICTURE_FOLDER))?;
+        write_whole(&self.path, &format!("{PICTURE_FOLDER}/{name}.png"), |file| file.write_all(&png))
     }
 
     fn line(&mut self, event: &Event) -> io::Result<()> {
@@ -265,7 +278,9 @@ impl Folder {
             let ledger = &self.ledger;
             write_whole(&self.path, RESULTS_CSV, |out| ledger.write_results(out))?;
             write_whole(&self.path, FAILURES_CSV, |out| ledger.write_failures(out))?;
-            write_whole(&self.path, JUNIT, |out| junit::write(out, &self.title, || ledger.rows()))?;
+            if let Some(run) = &self.run {
+                write_whole(&self.path, JUNIT, |out| junit::write(out, run, || ledger.rows()))?;
+            }
             match self.standings.take() {
                 Some(standings) => standings.finish()?,
                 None if self.expectations.are_any() => write_whole(&self.path, STANDINGS, |_| Ok(()))?,
@@ -281,10 +296,10 @@ impl Folder {
 
     /// Takes in how a case came out.
     fn add(&mut self, name: &str, judged: Judged, seconds: f64, said: Said<'_>) -> io::Result<()> {
-        let Said { reason, path } = said;
+        let reason = said.reason;
         let both = reason.zip(judged.why.as_deref()).map(|(reason, why)| format!("{reason}; {why}"));
         let reason = both.as_deref().or(reason).or(judged.why.as_deref());
-        self.ledger.insert(name, judged.word, seconds, Said { reason, path });
+        self.ledger.insert(name, judged.word, seconds, Said { reason, ..said });
         self.stand(name, judged)
     }
 
@@ -331,8 +346,9 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// Begins it.
+    /// Begins it, once it is recorded as Assay's.
     pub(crate) fn create(folder: &Path, name: &str) -> io::Result<Partial> {
+        Owned::of(folder).claim(with_partial([name]))?;
         let partial = folder.join(format!("{name}{PARTIAL}"));
         let out = BufWriter::with_capacity(1 << 16, File::create(&partial)?);
         Ok(Partial { partial, path: folder.join(name), out })
@@ -388,22 +404,16 @@ impl Reporter for Folder {
             Event::CaseFinished(case) => {
                 let judged = self.expectations.judge(case);
                 self.waivers.add(&self.expectations, case);
-                let added = self.add(
-                    &case.name,
-                    judged,
-                    case.times.wall,
-                    Said::of(case.reason.as_deref(), &case.path, Some(case.status)),
-                );
+                let said = Said::of(case.reason.as_deref(), &case.path, Some(case.status));
+                let explain = case.worst.as_ref().map(|worst| worst.explain.as_str());
+                let said = said.explained(Some(case.status), explain);
+                let added = self.add(&case.name, judged, case.times.wall, said);
                 added.and_then(|()| self.picture(&case.name, case.picture.as_deref())).and_then(|()| self.line(event))
             }
             Event::CheckFinished(check) => {
                 let judged = self.expectations.judge_check(check);
-                let added = self.add(
-                    &check.name,
-                    judged,
-                    check.times.wall,
-                    Said { reason: check.reason.as_deref(), path: None },
-                );
+                let said = Said { reason: check.reason.as_deref(), ..Said::default() };
+                let added = self.add(&check.name, judged, check.times.wall, said);
                 added.and_then(|()| self.line(event))
             }
             Event::RunFinished { .. } => self.line(event).and_then(|()| self.finish()),
@@ -413,13 +423,10 @@ impl Reporter for Folder {
     }
 }
 
-/// How the names of files begin that are nothing to anybody else.
-pub(crate) const OWN: &str = ".assay-";
-
-/// Removes what was left of such files by processes that were killed in the middle of one. What cannot be removed is in nobody's way.
+/// Removes files that processes which were killed had written aside. What cannot be removed is in nobody's way.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(OWN) && name.ends_with(PARTIAL)) {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH) && name.ends_with(PARTIAL)) {
             _ = fs::remove_file(entry.path());
         }
     }
@@ -427,11 +434,8 @@ fn sweep(folder: &Path) {
 
 /// Writes and removes a file, so that a folder that cannot be written to, or a full disk, is known before a run and not after.
 fn probe(folder: &Path) -> io::Result<()> {
-    let path = folder.join(format!("{OWN}{}{PARTIAL}", std::process::id()));
-    let written = File::create(&path).and_then(|mut file| {
-        file.write_all(&[0; 1 << 20])?;
-        file.sync_all()
-    });
+    let (mut file, path) = assay_files::scratch(folder)?;
+    let written = file.write_all(&[0; 1 << 20]).and_then(|()| file.sync_all());
     let removed = match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -470,7 +474,10 @@ mod tests {
         for event in events() {
             folder.event(&event).unwrap();
         }
-        assert_eq!(names(folder.path()), ["device.json", "failures.csv", "junit.xml", "results.csv", "results.jsonl"]);
+        assert_eq!(
+            names(folder.path()),
+            ["assay-files.json", "device.json", "failures.csv", "junit.xml", "results.csv", "results.jsonl"]
+        );
         let text = fs::read_to_string(folder.path().join(RESULTS)).unwrap();
         let read: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let kept: Vec<Event> = events().into_iter().filter(|e| !matches!(e, Event::CaseStarted { .. })).collect();
@@ -481,6 +488,41 @@ mod tests {
         let device = fs::read_to_string(folder.path().join(DEVICE)).unwrap();
         assert_eq!(serde_json::from_str::<assay_runner::DeviceInfo>(&device).unwrap(), first.device);
         assert_eq!(fs::read_to_string(folder.path().join(FAILURES_CSV)).unwrap(), "p.b,Fail\n");
+    }
+
+    #[test]
+    fn files_of_somebody_else_are_refused_and_stay() {
+        for theirs in ["pictures/holiday.png", "junit.xml", "results.jsonl.partial", "report.html", "device.json"] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join(theirs);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "theirs").unwrap();
+            let error = Folder::create(dir.path()).unwrap_err().to_string();
+            let first = theirs.split('/').next().unwrap();
+            assert!(error.contains(&format!("{first} is in the way")), "{theirs}: {error}");
+            assert!(error.contains("name another folder"), "{theirs}: {error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+            assert_eq!(names(dir.path()), [first], "nothing else is left");
+        }
+    }
+
+    #[test]
+    fn files_beside_those_of_a_run_outlive_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let theirs = dir.path().join("notes.txt");
+        fs::write(&theirs, "theirs").unwrap();
+        for _ in 0..2 {
+            let mut folder = Folder::create(dir.path()).unwrap();
+            events().iter().for_each(|event| folder.event(event).unwrap());
+        }
+        assert!(theirs.exists() && dir.path().join(RESULTS).exists());
+        // One that comes to lie there while the run goes on.
+        let mut folder = Folder::create(dir.path()).unwrap();
+        folder.event(&events()[0]).unwrap();
+        fs::write(dir.path().join(JUNIT), "theirs").unwrap();
+        let error = events()[1..].iter().find_map(|event| folder.event(event).err()).unwrap().to_string();
+        assert!(error.contains("junit.xml is in the way"), "{error}");
+        assert_eq!(fs::read_to_string(dir.path().join(JUNIT)).unwrap(), "theirs");
     }
 
     #[test]
@@ -527,7 +569,7 @@ mod tests {
             folder.event(event).unwrap();
         }
         drop(folder);
-        assert_eq!(names(dir.path()), ["device.json", "results.jsonl.partial"]);
+        assert_eq!(names(dir.path()), ["assay-files.json", "device.json", "results.jsonl.partial"]);
         let text = fs::read_to_string(dir.path().join("results.jsonl.partial")).unwrap();
         assert_eq!(text.lines().filter(|line| serde_json::from_str::<Event>(line).is_ok()).count(), 2);
     }
@@ -545,7 +587,7 @@ mod tests {
         let mut again = Folder::create(dir.path()).unwrap();
         assert!(again.holds_results());
         again.event(&events()[0]).unwrap();
-        assert_eq!(names(dir.path()), ["device.json", "results.jsonl.partial"]);
+        assert_eq!(names(dir.path()), ["assay-files.json", "device.json", "results.jsonl.partial"]);
     }
 
     #[test]
@@ -599,7 +641,7 @@ mod tests {
         fs::write(&list, ["p.a", "p.b", "p.gone"].map(waiver).concat()).unwrap();
         let today = jiff::civil::Date::new(2026, 11, 21).unwrap();
         let run_with = |second: Status| {
-            let waivers = crate::Waivers::read(&list, &run(2).device, today).unwrap();
+            let waivers = crate::Waivers::read(&list).unwrap().of_run(&run(2).device, today);
             let expectations = Expectations::new(None, crate::deqp::Patterns::none(), waivers);
             let mut folder = Folder::create(&out).unwrap().expecting(Rc::new(expectations));
             for event in [

@@ -8,7 +8,7 @@ use assay_case::Filter;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::Serialize;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write,
     path::{Path, PathBuf},
 };
@@ -110,6 +110,14 @@ impl History {
         let version: i64 = connection.query_row("pragma user_version", [], |row| row.get(0)).map_err(failed)?;
         let tables: i64 =
             connection.query_row("select count(*) from sqlite_master", [], |row| row.get(0)).map_err(failed)?;
+        // Damage in a page that a query happens not to read would go unnoticed, and be written around.
+        let check: String = connection.query_row("pragma quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+        if check != "ok" {
+            // SQLite begins with a line about the name of the database, which is always `main`.
+            let damage = check.lines().last().unwrap_or_default();
+            let what = format!("is damaged ({damage}): put a copy of it there, or name another file");
+            return Err(HistoryError::Form { path, what });
+        }
         match (version, tables) {
             (0, 0) => {
                 connection.execute_batch(TABLES).map_err(failed)?;
@@ -191,6 +199,10 @@ fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<us
         Some((brief.name.to_string(), status, brief.kinds().join(" "), brief.margin(), brief.failing_inputs))
     })?;
     let results: Vec<_> = results.into_iter().flatten().collect();
+    let mut names = BTreeSet::new();
+    if let Some((name, ..)) = results.iter().find(|(name, ..)| !names.insert(name.as_str())) {
+        return Err(LoadError::Twice { path: run.file(), name: name.clone() }.into());
+    }
     let failed = History::failed(path);
     let id = add_run(change, run, results.len()).map_err(&failed)?;
     let Some(id) = id else {
@@ -449,6 +461,43 @@ mod tests {
         let all = history.courses(&[]).unwrap();
         assert_eq!(all.len(), 2);
         assert!(!all[0].changed(), "the case that is always the same");
+    }
+
+    #[test]
+    fn a_run_with_two_results_of_a_case_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let cases = [case("p.f32.a", Status::Pass), case("p.f32.b", Status::Pass), case("p.f32.a", Status::Fail)];
+        let folder = folder_of(&dir.path().join("run"), run(3), &cases, false);
+        let mut history = History::open(dir.path().join("history.sqlite"), true).unwrap();
+        let refused = history.add(&[Opened::open(&folder).unwrap()]).unwrap_err().to_string();
+        assert!(refused.contains("results.jsonl names `p.f32.a` twice"), "{refused}");
+        assert!(history.courses(&[]).unwrap().is_empty(), "nothing of it was added");
+    }
+
+    #[test]
+    fn a_damaged_history_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.sqlite");
+        let mut history = History::open(&path, true).unwrap();
+        let cases: Vec<CaseResult> = (0..500).map(|at| case(&format!("p.f32.{at}"), Status::Pass)).collect();
+        let folder = folder_of(&dir.path().join("run"), run(500), &cases, false);
+        assert_eq!(history.add(&[Opened::open(&folder).unwrap()]).unwrap(), [500]);
+        drop(history);
+        let whole = std::fs::read(&path).unwrap();
+        let pages = whole.len() / 4096;
+        assert!(pages > 8, "{pages}");
+        // The last page belongs to a table that is not read when a history is opened.
+        for page in [pages / 2, pages - 1] {
+            let mut bytes = whole.clone();
+            bytes[page * 4096..][..4096].fill(0x5a);
+            std::fs::write(&path, bytes).unwrap();
+            for create in [false, true] {
+                let refused = History::open(&path, create).unwrap_err().to_string();
+                assert!(refused.contains("history.sqlite: ") && refused.contains("damaged ("), "{refused}");
+            }
+        }
+        std::fs::write(&path, whole).unwrap();
+        assert_eq!(History::open(&path, false).unwrap().courses(&[]).unwrap().len(), 500);
     }
 
     #[test]

@@ -6,9 +6,10 @@
 //! was or not there at all.
 
 use crate::{
-    folder::{OWN, PARTIAL, RESULTS},
+    folder::{PARTIAL, RESULTS},
     load::LoadError,
 };
+use assay_files::{SCRATCH, input};
 use assay_runner::{Event, RunInfo, SCHEMA};
 use serde::Deserialize;
 use std::{
@@ -103,8 +104,8 @@ impl Journal {
             return Err(LoadError::NoResults(folder.to_owned()));
         }
         let failed = |error| LoadError::Read { path: source.clone(), source: error };
-        let reader = BufReader::with_capacity(1 << 20, File::open(&source).map_err(failed)?);
-        let sifted = Sifted { copy: folder.join(format!("{OWN}journal{PARTIAL}")), partial, done };
+        let reader = BufReader::with_capacity(1 << 20, input::open(&source).map_err(failed)?);
+        let sifted = Sifted { copy: folder.join(format!("{SCRATCH}journal{PARTIAL}")), partial, done };
         let unwritten = |source| LoadError::Write { path: sifted.copy.clone(), source };
         let mut out = BufWriter::new(File::create(&sifted.copy).map_err(unwritten)?);
         let journal = sift(reader, &source, &sifted, &mut out)?;
@@ -118,7 +119,7 @@ impl Journal {
     /// # Errors
     /// It cannot be read, or `take` fails.
     pub fn replay(&self, take: &mut dyn FnMut(&Event) -> io::Result<()>) -> io::Result<()> {
-        let reader = BufReader::with_capacity(1 << 20, File::open(&self.path)?);
+        let reader = BufReader::with_capacity(1 << 20, input::open(&self.path)?);
         let mut left = self.results;
         for line in reader.split(b'\n').skip(1) {
             if left == 0 {
@@ -138,14 +139,14 @@ fn sift(mut reader: impl BufRead, source: &Path, to: &Sifted, out: &mut impl Wri
     let unwritten = |error| LoadError::Write { path: to.copy.clone(), source: error };
     let no_beginning = || LoadError::NoBeginning(source.to_owned());
     let mut line = Vec::new();
-    reader.read_until(b'\n', &mut line).map_err(failed)?;
+    input::read_line(&mut reader, &mut line, input::LINE).map_err(failed)?;
     let mut journal = begin(source, &to.partial, &line)?.ok_or_else(no_beginning)?;
     out.write_all(&line).map_err(unwritten)?;
     // Hashes of names, which take less than the names: if two are the same by chance, one case is run again.
     let (hasher, mut names) = (RandomState::new(), HashSet::new());
     loop {
         line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+        if input::read_line(&mut reader, &mut line, input::LINE).map_err(failed)? == 0 {
             break;
         }
         let event = whole_event(&line);
@@ -355,6 +356,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         put(dir.path(), &killed(dir.path()));
         resume(dir.path()).unwrap();
+        assay_files::Owned::of(dir.path()).claim(["report.html"]).unwrap();
         fs::write(dir.path().join("report.html"), "a page").unwrap();
         let files = || {
             let paths = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -363,7 +365,7 @@ mod tests {
             files
         };
         let before = files();
-        assert_eq!(before.len(), 6);
+        assert_eq!(before.len(), 7);
         drop(Folder::resume(dir.path()).unwrap());
         assert!(files() == before);
     }

@@ -1,21 +1,26 @@
 //! `junit.xml`, as CI systems read it: a test suite for each suite of cases, a test case for each case.
 //!
-//! What is not a success against the lab's expectations is a failure, or an error where the case ended without a verdict;
-//! what was not run, and failures that are expected, are skipped and say why. What ran on another path than the native one has that as
-//! the property `path`.
+//! The file is valid against the schema of Jenkins' xUnit plugin (`junit-10.xsd`), which permits less than other readers: a test
+//! case has no properties, so the path of a case that did not run natively is a line of its `system-out`.
 //!
-//! `quick-junit` writes such files too, and would keep a million cases in memory for it. Here they are written as they come;
-//! the bytes are the same, which a test sees to.
+//! What is not a success against the lab's expectations is a failure, or an error where the case ended without a verdict. Its text
+//! has the commands that derive what is permitted and that repeat the case. Cases that did not run, and expected failures, are
+//! skipped and say why.
+//!
+//! The `quick-junit` crate writes such files too, but keeps all cases in memory and gives attributes that the schema does not
+//! know. Only its filter for characters that XML cannot hold is used here.
 
 use crate::{
     deqp::{Did, Word},
     ledger::{Row, Said},
     suite,
 };
+use assay_runner::{RunInfo, command_again};
+use jiff::Timestamp;
 use quick_junit::XmlString;
 use quick_xml::{
     Writer,
-    events::{BytesDecl, BytesEnd, BytesStart, Event},
+    events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event},
 };
 use std::{
     collections::BTreeMap,
@@ -76,7 +81,7 @@ impl Counts {
 /// Writes `junit.xml`. The rows are gone through twice, and once more for each suite whose rows do not lie together.
 pub(crate) fn write<'a, R: Iterator<Item = Row<'a>>>(
     out: &mut dyn Write,
-    title: &str,
+    run: &RunInfo,
     rows: impl Fn() -> R,
 ) -> io::Result<()> {
     let (mut all, mut time) = (Counts::default(), 0.0);
@@ -93,30 +98,30 @@ pub(crate) fn write<'a, R: Iterator<Item = Row<'a>>>(
     let mut writer = Writer::new_with_indent(out, b' ', 4);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let mut tag = BytesStart::new("testsuites");
-    tag.push_attribute(("name", XmlString::new(title).as_str()));
-    number(
-        &mut tag,
-        [("tests", all.tests), ("skipped", all.skipped), ("failures", all.failures), ("errors", all.errors)],
-    );
+    text(&mut tag, "name", &format!("assay, {}", run.device.name));
+    number(&mut tag, [("tests", all.tests), ("failures", all.failures), ("errors", all.errors)]);
     seconds(&mut tag, time);
     writer.write_event(Event::Start(tag))?;
+    let started = started(run);
     // The rows are by name, and so are the suites: nearly always they follow each other in both.
     let (mut coming, mut at) = (rows(), 0);
     for (name, (counts, first, last)) in suites {
         let mut tag = BytesStart::new("testsuite");
-        tag.push_attribute(("name", XmlString::new(name).as_str()));
+        text(&mut tag, "name", name);
         number(&mut tag, [("tests", counts.tests), ("skipped", counts.skipped)]);
         number(&mut tag, [("errors", counts.errors), ("failures", counts.failures)]);
+        text(&mut tag, "timestamp", &started);
+        text(&mut tag, "hostname", &run.host);
         writer.write_event(Event::Start(tag))?;
         let length = last - first + 1;
         if length as u64 == counts.tests && first >= at {
             for row in coming.by_ref().skip(first - at).take(length) {
-                case(&mut writer, name, &row)?;
+                case(&mut writer, run, name, &row)?;
             }
             at = last + 1;
         } else {
             for row in rows().filter(|row| suite(row.name) == name) {
-                case(&mut writer, name, &row)?;
+                case(&mut writer, run, name, &row)?;
             }
         }
         writer.write_event(Event::End(BytesEnd::new("testsuite")))?;
@@ -125,33 +130,54 @@ pub(crate) fn write<'a, R: Iterator<Item = Row<'a>>>(
     writer.write_indent()
 }
 
-fn case<W: Write>(writer: &mut Writer<W>, suite: &str, row: &Row<'_>) -> io::Result<()> {
+/// When a run started, in whole seconds, as other writers of such files have it.
+fn started(run: &RunInfo) -> String {
+    let whole = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    run.started.parse().map_or_else(|_| run.started.clone(), whole)
+}
+
+fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &Row<'_>) -> io::Result<()> {
     let mut tag = BytesStart::new("testcase");
-    tag.push_attribute(("name", XmlString::new(row.name).as_str()));
-    tag.push_attribute(("classname", XmlString::new(suite).as_str()));
+    text(&mut tag, "name", row.name);
+    text(&mut tag, "classname", suite);
     seconds(&mut tag, f64::from(row.seconds));
-    let (said, Said { reason, path }) = (Kind::of(row.word).tag(), row.said);
-    if said.is_none() && path.is_none() {
+    let kind = Kind::of(row.word);
+    let Said { reason, path, explain } = row.said;
+    if kind.tag().is_none() && path.is_none() {
         return writer.write_event(Event::Empty(tag));
     }
     writer.write_event(Event::Start(tag))?;
-    if let Some(path) = path {
-        writer.write_event(Event::Start(BytesStart::new("properties")))?;
-        let mut property = BytesStart::new("property");
-        property.push_attribute(("name", "path"));
-        property.push_attribute(("value", XmlString::new(path).as_str()));
-        writer.write_event(Event::Empty(property))?;
-        writer.write_event(Event::End(BytesEnd::new("properties")))?;
-    }
-    if let Some(said) = said {
-        let mut status = BytesStart::new(said);
+    if let Some(name) = kind.tag() {
+        let mut status = BytesStart::new(name);
         if let Some(reason) = reason {
-            status.push_attribute(("message", XmlString::new(reason).as_str()));
+            text(&mut status, "message", reason);
         }
-        status.push_attribute(("type", row.word.to_string().as_str()));
-        writer.write_event(Event::Empty(status))?;
+        text(&mut status, "type", &row.word.to_string());
+        if matches!(kind, Kind::Failure | Kind::Error) {
+            let derivation = explain.map_or_else(String::new, |command| format!("what is permitted: {command}\n"));
+            let body = format!("{derivation}run again: {}\n", command_again(run, row.name));
+            element(writer, status, &body)?;
+        } else {
+            writer.write_event(Event::Empty(status))?;
+        }
+    }
+    if let Some(path) = path {
+        element(writer, BytesStart::new("system-out"), &format!("path: {path}\n"))?;
     }
     writer.write_event(Event::End(BytesEnd::new("testcase")))
+}
+
+/// Writes an element with text in it.
+fn element<W: Write>(writer: &mut Writer<W>, tag: BytesStart<'_>, text: &str) -> io::Result<()> {
+    let end = tag.to_end().into_owned();
+    writer.write_event(Event::Start(tag))?;
+    writer.write_event(Event::Text(BytesText::new(XmlString::new(text).as_str())))?;
+    writer.write_event(Event::End(end))
+}
+
+/// Gives an element an attribute, without the characters that XML cannot hold.
+fn text(tag: &mut BytesStart<'_>, name: &str, value: &str) {
+    tag.push_attribute((name, XmlString::new(value).as_str()));
 }
 
 fn number<const N: usize>(tag: &mut BytesStart<'_>, attributes: [(&str, u64); N]) {
@@ -169,73 +195,184 @@ fn seconds(tag: &mut BytesStart<'_>, seconds: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-    use std::time::Duration;
+    use crate::testing;
+    use roxmltree::{Document, Node};
 
     fn text(rows: &[Row<'_>]) -> String {
+        let mut run = testing::run(rows.len());
+        run.device.name = "a \"device\" & more".to_owned();
         let mut bytes = Vec::new();
-        write(&mut bytes, "assay, a \"device\" & more", || rows.iter().copied()).unwrap();
+        write(&mut bytes, &run, || rows.iter().copied()).unwrap();
         String::from_utf8(bytes).unwrap()
-    }
-
-    /// The same by the library.
-    fn by_quick_junit(rows: &[Row<'_>]) -> String {
-        let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();
-        for row in rows {
-            let mut status = match Kind::of(row.word) {
-                Kind::Success => TestCaseStatus::success(),
-                Kind::Skipped => TestCaseStatus::skipped(),
-                Kind::Failure => TestCaseStatus::non_success(NonSuccessKind::Failure),
-                Kind::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
-            };
-            if Kind::of(row.word) != Kind::Success {
-                status.set_type(row.word.to_string());
-                row.said.reason.map(|reason| status.set_message(reason));
-            }
-            let mut case = TestCase::new(row.name, status);
-            row.said.path.map(|path| case.add_property(("path", path)));
-            case.set_classname(suite(row.name));
-            case.set_time(Duration::from_secs_f32(row.seconds));
-            suites.entry(suite(row.name)).or_insert_with(|| TestSuite::new(suite(row.name))).add_test_case(case);
-        }
-        let mut report = Report::new("assay, a \"device\" & more");
-        report.set_time(Duration::from_secs_f64(rows.iter().map(|row| f64::from(row.seconds)).sum()));
-        report.add_test_suites(suites.into_values());
-        report.to_string().unwrap()
     }
 
     const WORDS: [&str; 10] =
         ["Pass", "Warn", "Skip", "Fail", "Crash", "Timeout", "Missing", "ExpectedFail", "KnownFlake", "Flake"];
 
-    #[test]
-    fn the_bytes_are_those_of_the_library() {
-        assert_eq!(text(&[]), by_quick_junit(&[]));
-        // The second suite lies in the middle of the first; there are names and reasons that XML has to quote, or cannot hold.
+    /// An element as the schema of Jenkins' xUnit plugin (`junit-10.xsd`) has it.
+    struct Element {
+        name: &'static str,
+        required: &'static [&'static str],
+        optional: &'static [&'static str],
+        children: &'static [&'static str],
+        text: bool,
+    }
+
+    /// The elements that are written here, with all that the schema lets them have.
+    const SCHEMA: [Element; 7] = [
+        Element {
+            name: "testsuites",
+            required: &[],
+            optional: &["name", "time", "tests", "failures", "errors"],
+            children: &["testsuite"],
+            text: false,
+        },
+        Element {
+            name: "testsuite",
+            required: &["name", "tests", "failures", "errors"],
+            optional: &[
+                "group",
+                "time",
+                "skipped",
+                "timestamp",
+                "hostname",
+                "id",
+                "package",
+                "file",
+                "log",
+                "url",
+                "version",
+            ],
+            children: &["testsuite", "properties", "testcase", "system-out", "system-err"],
+            text: false,
+        },
+        Element {
+            name: "testcase",
+            required: &["name"],
+            optional: &["time", "classname", "group"],
+            children: &["skipped", "error", "failure", "system-out", "system-err"],
+            text: false,
+        },
+        Element { name: "failure", required: &[], optional: &["type", "message"], children: &[], text: true },
+        Element { name: "error", required: &[], optional: &["type", "message"], children: &[], text: true },
+        Element { name: "skipped", required: &[], optional: &["type", "message"], children: &[], text: true },
+        Element { name: "system-out", required: &[], optional: &[], children: &[], text: true },
+    ];
+
+    /// The ways in which a document is not what the schema permits.
+    fn objections(document: &Document<'_>) -> Vec<String> {
+        let mut said = Vec::new();
+        for node in document.descendants().filter(Node::is_element) {
+            let name = node.tag_name().name();
+            let Some(element) = SCHEMA.iter().find(|element| element.name == name) else {
+                said.push(format!("<{name}>"));
+                continue;
+            };
+            let known =
+                |attribute: &str| element.required.contains(&attribute) || element.optional.contains(&attribute);
+            let unknown = node.attributes().filter(|a| !known(a.name()));
+            said.extend(unknown.map(|a| format!("<{name} {}>", a.name())));
+            let missing = element.required.iter().filter(|name| !node.has_attribute(**name));
+            said.extend(missing.map(|attribute| format!("<{name}> without {attribute}")));
+            let children = node.children().filter(Node::is_element).map(|child| child.tag_name().name());
+            let children = children.filter(|child| !element.children.contains(child));
+            said.extend(children.map(|child| format!("<{child}> in <{name}>")));
+            let texts = node.children().filter(Node::is_text).filter_map(|child| child.text());
+            if !element.text && texts.into_iter().any(|text| !text.trim().is_empty()) {
+                said.push(format!("text in <{name}>"));
+            }
+            // `SUREFIRE_TIME`: digits with at most three decimals.
+            if let Some(time) = node.attribute("time") {
+                let (whole, decimals) = time.split_once('.').unwrap_or((time, ""));
+                let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+                if !digits(whole) || !digits(decimals) || decimals.len() > 3 {
+                    said.push(format!("<{name} time=\"{time}\">"));
+                }
+            }
+        }
+        said
+    }
+
+    /// Rows of every word; the second suite lies in the middle of the first, and there are names and reasons that XML has to quote
+    /// or cannot hold.
+    fn rows() -> Vec<Row<'static>> {
         let names = ["p.f32", "p.f32-1.a", "p.f32.\"<b>\n", "p.f32.c&", "q", "q.\u{1}\u{1b}[31mred.x\u{e4}"];
         let reasons = [None, Some("a\nb\t<&>\"'\u{7}\u{1b}[0m"), Some("")];
-        let mut rows = Vec::new();
-        for (at, word) in WORDS.iter().chain(&WORDS).enumerate() {
-            rows.push(Row {
-                name: names[at * names.len() / (2 * WORDS.len())],
-                word: word.parse().unwrap(),
-                seconds: at as f32 / 3.0,
-                said: Said { reason: reasons[at % 3], path: [None, Some("lowered")][at / 3 % 2] },
-            });
+        let row = |(at, word): (usize, &&str)| Row {
+            name: names[at * names.len() / (2 * WORDS.len())],
+            word: word.parse().unwrap(),
+            seconds: at as f32 * 1000.0 / 3.0,
+            said: Said {
+                reason: reasons[at % 3],
+                path: [None, Some("lowered")][at / 3 % 2],
+                explain: [None, Some("assay explain Exp2 --in '<1>'")][at % 2],
+            },
+        };
+        WORDS.iter().chain(&WORDS).enumerate().map(row).collect()
+    }
+
+    #[test]
+    fn the_file_has_nothing_that_the_schema_of_jenkins_does_not_know() {
+        for rows in [Vec::new(), rows()] {
+            let text = text(&rows);
+            let document = Document::parse(&text).unwrap();
+            assert_eq!(objections(&document), [""; 0], "{text}");
+            let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+            assert_eq!(cases.count(), rows.len());
         }
-        assert_eq!(text(&rows), by_quick_junit(&rows));
+        // The check can fail: this is how `quick-junit` writes it.
+        let other = "<testsuites skipped=\"0\"><testsuite name=\"a\" tests=\"1\" errors=\"0\">a<testcase name=\"b\" time=\"1e3\">\
+                     <properties/></testcase></testsuite></testsuites>";
+        let expected = [
+            "<testsuites skipped>",
+            "<testsuite> without failures",
+            "text in <testsuite>",
+            "<properties> in <testcase>",
+            "<testcase time=\"1e3\">",
+            "<properties>",
+        ];
+        assert_eq!(objections(&Document::parse(other).unwrap()), expected);
+    }
+
+    #[test]
+    fn a_suite_says_when_and_where_it_ran_and_a_failure_how_to_repeat_it() {
+        let text = text(&rows());
+        let document = Document::parse(&text).unwrap();
+        for suite in document.descendants().filter(|node| node.has_tag_name("testsuite")) {
+            assert_eq!(suite.attribute("timestamp"), Some("2026-11-21T11:21:47Z"));
+            assert_eq!(suite.attribute("hostname"), Some("node1"));
+        }
+        let again =
+            format!("run again: assay run 'p.f32.\"<b>\n' --device {} --budget quick --seed 0\n", "00".repeat(16));
+        let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+        // Cases stand below their suites.
+        let mut rows = rows();
+        rows.sort_by_key(|row| suite(row.name));
+        for (case, row) in cases.zip(rows) {
+            let of = |name: &str| {
+                case.children().find(|node| node.has_tag_name(name)).map(|node| node.text().unwrap_or_default())
+            };
+            let output = row.said.path.map(|path| format!("path: {path}\n"));
+            assert_eq!(of("system-out"), output.as_deref(), "{row:?}");
+            let Some(said) = of("failure").or(of("error")) else { continue };
+            let derivation = row.said.explain.map_or_else(String::new, |line| format!("what is permitted: {line}\n"));
+            assert!(said.starts_with(&derivation) && said[derivation.len()..].starts_with("run again: "), "{said}");
+            assert!(row.name != "p.f32.\"<b>\n" || said.ends_with(&again), "{said}");
+        }
+        assert!(text.contains("what is permitted: assay explain Exp2 --in '&lt;1>'"), "{text}");
     }
 
     #[test]
     fn statuses_are_those_of_junit() {
         let names: Vec<String> = WORDS.iter().map(|word| format!("p.f32.{word}")).collect();
         let whys: Vec<String> = names.iter().map(|name| format!("<{name}> & \"why\"")).collect();
-        let said = |reason| Said { reason, path: None };
+        let said = |reason| Said { reason, ..Said::default() };
         let row =
             |name, word: &str, reason| Row { name, word: word.parse().unwrap(), seconds: 1.5, said: said(reason) };
         let mut rows = vec![row("p.f16.better", "UnexpectedImprovement(Pass)", None)];
         rows.extend((0..WORDS.len()).map(|at| row(&names[at], WORDS[at], Some(&whys[at]))));
         let text = text(&rows);
-        let document = roxmltree::Document::parse(&text).unwrap();
+        let document = Document::parse(&text).unwrap();
         let root = document.root_element();
         assert_eq!((root.tag_name().name(), root.attribute("tests")), ("testsuites", Some("11")));
         assert_eq!((root.attribute("failures"), root.attribute("errors")), (Some("3"), Some("3")));
@@ -245,7 +382,7 @@ mod tests {
             let case = document.descendants().find(|n| n.has_tag_name("testcase") && n.attribute("name") == Some(name));
             let case = case.unwrap();
             assert_eq!(case.attribute("time"), Some("1.500"));
-            let child = case.children().find(roxmltree::Node::is_element);
+            let child = case.children().find(Node::is_element);
             child.map(|c| (c.tag_name().name().to_owned(), c.attribute("type"), c.attribute("message")))
         };
         assert_eq!(of("p.f32.Pass"), None);

@@ -18,6 +18,7 @@ struct Entry {
     /// Which of the texts; 0 is none.
     reason: u32,
     path: u32,
+    explain: u32,
     seconds: f32,
 }
 
@@ -37,18 +38,31 @@ pub(crate) struct Said<'a> {
     pub(crate) reason: Option<&'a str>,
     /// How it ran, if not natively.
     pub(crate) path: Option<&'a str>,
+    /// The command that derives what is permitted, if it failed and there is one.
+    pub(crate) explain: Option<&'a str>,
 }
 
 impl<'a> Said<'a> {
     /// Of a case that ran like that, and did that.
     pub(crate) fn of(reason: Option<&'a str>, path: &'a str, status: Option<Status>) -> Said<'a> {
         let told = !["", NATIVE].contains(&path) && status.is_some_and(Status::is_checked);
-        Said { reason, path: told.then_some(path) }
+        Said { reason, path: told.then_some(path), explain: None }
+    }
+
+    /// The same with the command of the worst result, where that derives what is permitted: of a program it repeats the case,
+    /// as can be said of every case.
+    pub(crate) fn explained(self, status: Option<Status>, command: Option<&'a str>) -> Said<'a> {
+        let failed = status.is_some_and(Status::is_failure);
+        let explain = command.filter(|command| failed && command.starts_with(EXPLAIN));
+        Said { explain, ..self }
     }
 }
 
 /// The path that there is nothing to say of.
 const NATIVE: &str = "native";
+
+/// The beginning of a command that derives what is permitted.
+const EXPLAIN: &str = "assay explain ";
 
 /// How the cases of a run came out, each once. A case that is planned takes a few bytes beside its name, which is there once
 /// for all who need it; reasons and paths are kept once each.
@@ -87,8 +101,9 @@ impl Ledger {
     }
 
     fn entry(&mut self, word: Word, seconds: f64, said: Said<'_>) -> Entry {
-        let [reason, path] = [said.reason, said.path].map(|text| text.map_or(0, |text| self.number(text)));
-        Entry { word, reason, path, seconds: seconds as f32 }
+        let Said { reason, path, explain } = said;
+        let [reason, path, explain] = [reason, path, explain].map(|text| text.map_or(0, |text| self.number(text)));
+        Entry { word, reason, path, explain, seconds: seconds as f32 }
     }
 
     /// Takes in a case that was not run, unless it is there; whether it was not.
@@ -98,7 +113,7 @@ impl Ledger {
             None => self.others.contains_key(name),
         };
         if !there {
-            self.insert(name, word, 0.0, Said { reason: Some(reason), path: None });
+            self.insert(name, word, 0.0, Said { reason: Some(reason), ..Said::default() });
         }
         !there
     }
@@ -131,10 +146,11 @@ impl Ledger {
             (None, Some(_)) => others.next(),
             (Some(_) | None, _) => planned.next(),
         };
-        std::iter::from_fn(next).map(|(name, Entry { word, reason, path, seconds })| {
+        std::iter::from_fn(next).map(|(name, Entry { word, reason, path, explain, seconds })| {
             let text =
                 |number: u32| (number as usize).checked_sub(1).and_then(|at| self.texts.get(at)).map(|text| &**text);
-            Row { name, word, seconds, said: Said { reason: text(reason), path: text(path) } }
+            let said = Said { reason: text(reason), path: text(path), explain: text(explain) };
+            Row { name, word, seconds, said }
         })
     }
 

@@ -32,6 +32,7 @@ mod table;
 mod tally;
 mod waiver;
 
+pub use assay_runner::count;
 pub use check::text as check_text;
 pub use console::{Console, ConsoleOptions};
 pub use expect::{Expectations, Judged, Standing};
@@ -41,7 +42,7 @@ pub use load::{LoadError, Opened};
 pub use names::{Index, Names};
 pub use operands::{Slot, describe, slots};
 pub use progress::{Bars, Progress};
-pub use quantity::{Inputs, count, margin, seconds};
+pub use quantity::{Inputs, counted, margin, plural, seconds};
 pub use shared::Shared;
 pub use tally::{Outcome, Tally, reason_of};
 pub use waiver::{WAIVERS, WaiverError, Waivers};

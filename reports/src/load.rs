@@ -6,14 +6,15 @@
 use crate::expect::is_cut_short;
 use crate::folder::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine, WAIVERS_LEFT};
 use crate::journal;
-use assay_runner::{Event, Profile, RunInfo, SCHEMA, Status};
+use assay_files::input;
+use assay_runner::{Event, Profile, RunInfo, SCHEMA, Status, Writes};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
-    fs::{self, File},
+    fs::File,
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
@@ -129,10 +130,13 @@ pub(crate) struct Brief<'a> {
     pub(crate) inputs_tested: u64,
     #[serde(default)]
     pub(crate) failing_inputs: u64,
-    #[serde(default)]
-    pub(crate) worst: Option<Worst>,
+    #[serde(borrow, default)]
+    pub(crate) worst: Option<Worst<'a>>,
     #[serde(borrow, default)]
     pub(crate) classes: Vec<Class<'a>>,
+    /// Of a check of a shader.
+    #[serde(default)]
+    pub(crate) writes: Option<Writes>,
     /// Passed over unread: only the page needs it.
     #[serde(borrow, default)]
     profile: Option<&'a RawValue>,
@@ -146,8 +150,11 @@ pub(crate) struct Brief<'a> {
 
 /// The result with the greatest margin.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Worst {
+pub(crate) struct Worst<'a> {
     margin: Option<Number>,
+    /// The command that derives what is permitted, or repeats the case.
+    #[serde(borrow, default)]
+    pub(crate) explain: Cow<'a, str>,
 }
 
 /// Failures of one class.
@@ -244,7 +251,7 @@ impl Opened {
         }
         let mut first = Vec::new();
         let mut reader = io::BufReader::new(open(&file)?);
-        io::BufRead::read_until(&mut reader, b'\n', &mut first)
+        input::read_line(&mut reader, &mut first, input::LINE)
             .map_err(|source| LoadError::Read { path: file.clone(), source })?;
         let wrong = |what: String| LoadError::Line { path: file.clone(), line: 1, what };
         #[derive(Deserialize)]
@@ -316,6 +323,10 @@ impl Opened {
             let end = match (got, block[start..].iter().rposition(|&byte| byte == b'\n')) {
                 (0, _) => block.len(),
                 (_, Some(at)) => start + at + 1,
+                (_, None) if block.len() as u64 > input::LINE => {
+                    let what = format!("longer than {} bytes, the longest line that is read", input::LINE);
+                    return Err(LoadError::Line { path, line, what });
+                }
                 (_, None) => continue,
             };
             let parts = parts(&block[..end], offset, line);
@@ -355,7 +366,7 @@ impl Opened {
     /// The file cannot be read, or a line of it is damaged.
     pub(crate) fn standings(&self) -> Result<HashMap<String, StandingLine>, LoadError> {
         let path = self.path.join(STANDINGS);
-        let text = match fs::read_to_string(&path) {
+        let text = match input::read_text(&path, input::DATA) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),
             other => other.map_err(|source| LoadError::Read { path: path.clone(), source })?,
         };
@@ -377,7 +388,7 @@ impl Opened {
     /// The file cannot be read.
     pub(crate) fn waivers_left(&self) -> Result<Vec<String>, LoadError> {
         let path = self.path.join(WAIVERS_LEFT);
-        match fs::read_to_string(&path) {
+        match input::read_text(&path, input::DATA) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             other => other
                 .map(|text| text.lines().map(str::to_owned).collect())
@@ -388,7 +399,7 @@ impl Opened {
     /// The lines of `results.csv`; `None` if there is none.
     pub(crate) fn rows(&self) -> Result<Option<String>, LoadError> {
         let path = self.path.join(RESULTS_CSV);
-        match fs::read_to_string(&path) {
+        match input::read_text(&path, input::DATA) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             other => other.map(Some).map_err(|source| LoadError::Read { path, source }),
         }
@@ -396,7 +407,7 @@ impl Opened {
 }
 
 fn open(path: &Path) -> Result<File, LoadError> {
-    File::open(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
+    input::open(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
 }
 
 /// The last line, which says how the run ended.
@@ -471,6 +482,7 @@ fn parse<T>(path: &Path, piece: Piece<'_>, take: &impl Fn(Located<'_>) -> T) -> 
 mod tests {
     use super::*;
     use crate::testing::{case, folder as write};
+    use std::fs;
 
     fn folder(dir: &Path, cases: &[(&str, Status)]) -> PathBuf {
         let cases: Vec<_> = cases.iter().map(|&(name, status)| case(name, status)).collect();

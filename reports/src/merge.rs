@@ -4,15 +4,18 @@
 //! such a way that joined parts can be joined again. The bytes of a result are never changed.
 
 use crate::{
+    count, counted,
     deqp::{Did, Word, plain},
     folder::{
         self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
+        with_partial,
     },
     journal, junit,
     ledger::{Ledger, Said},
-    load::{LoadError, Opened},
+    load::{LoadError, Located, Opened},
 };
 use assay_case::Partition;
+use assay_files::{Owned, input};
 use assay_runner::{DeviceInfo, Event, Part, RunInfo, Status};
 use std::{
     collections::BTreeSet,
@@ -61,7 +64,7 @@ pub enum MergeError {
     /// Two folders have results of the same cases.
     #[error(
         "{} and {} overlap: both have a result of `{name}`{}", first.display(), second.display(),
-        if *more > 0 { format!(" and of {more} more cases") } else { String::new() }
+        if *more > 0 { format!(" and of {}", counted(more, "more case")) } else { String::new() }
     )]
     Overlap {
         /// A folder.
@@ -99,6 +102,8 @@ struct Entry {
     reason: Option<String>,
     /// How it ran, if not natively.
     path: Option<String>,
+    /// The command that derives what is permitted, if it failed.
+    explain: Option<String>,
 }
 
 /// Joins result folders into a new one. With `partial`, some may be missing.
@@ -115,6 +120,10 @@ pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, Merg
     if out.join(RESULTS).exists() {
         return Err(MergeError::Out { path: out.to_owned(), what: "holds results already" });
     }
+    let own = Owned::of(out);
+    let names = || with_partial([RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, DEVICE]);
+    let unwritable = |source| MergeError::Write { path: out.to_owned(), source };
+    own.check(names()).map_err(unwritable)?;
     for part in &parts[1..] {
         agree(&parts[0], part)?;
     }
@@ -124,13 +133,11 @@ pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, Merg
         return Err(MergeError::Holes(holes));
     }
     let existed = out.exists();
-    let written = write(parts, &entries, out);
+    let written = fs::create_dir_all(out).and_then(|()| own.claim(names())).map_err(unwritable);
+    let written = written.and_then(|()| write(parts, &entries, out));
     if let Err(error) = written {
         // The error at hand matters more than one from cleaning up.
-        for name in [RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, DEVICE] {
-            _ = fs::remove_file(out.join(name));
-            _ = fs::remove_file(out.join(format!("{name}{PARTIAL}")));
-        }
+        _ = own.remove(names());
         if !existed {
             _ = fs::remove_dir(out);
         }
@@ -151,7 +158,7 @@ fn agree(first: &Opened, second: &Opened) -> Result<(), MergeError> {
     let (a, b) = (&first.info, &second.info);
     let divided = |info: &RunInfo| match &info.part {
         None => "no partition".to_owned(),
-        Some(part) => format!("{} cases, {}", part.cases, part.selection),
+        Some(part) => format!("{}, {}", counted(part.cases, "case"), part.selection),
     };
     let (x, y) = (divided(a), divided(b));
     let apart = (x != y).then(|| ("the cases that were divided".to_owned(), x, y));
@@ -164,7 +171,7 @@ fn agree(first: &Opened, second: &Opened) -> Result<(), MergeError> {
 /// In what two runs differ that must not, if one is to be continued as the other: what is run, and the ground it stands on.
 /// What differs, and both values.
 pub fn differing(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
-    let selection = |info: &RunInfo| format!("{} cases, {}", info.cases, info.selection);
+    let selection = |info: &RunInfo| format!("{}, {}", counted(info.cases, "case"), info.selection);
     let (x, y) = (selection(a), selection(b));
     differing_ground(a, b).or((x != y).then(|| ("the list of cases".to_owned(), x, y)))
 }
@@ -220,15 +227,23 @@ fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
     use rayon::slice::ParallelSliceMut;
     let mut entries = Vec::new();
     for (part, opened) in parts.iter().enumerate() {
-        entries.extend(opened.results(|line| Entry {
-            part,
-            offset: line.offset,
-            length: line.text.len(),
-            word: word(line.brief.ended()),
-            seconds: line.brief.times.wall,
-            path: Said::of(None, &line.brief.path, line.brief.ended()).path.map(str::to_owned),
-            reason: line.brief.reason.map(|reason| reason.into_owned()),
-            name: line.brief.name.into_owned(),
+        entries.extend(opened.results(|line| {
+            let Located { brief, text, offset } = line;
+            let ended = brief.ended();
+            let said = Said::of(None, &brief.path, ended);
+            let said = said.explained(ended, brief.worst.as_ref().map(|worst| &*worst.explain));
+            let [path, explain] = [said.path, said.explain].map(|text| text.map(str::to_owned));
+            Entry {
+                part,
+                offset,
+                length: text.len(),
+                word: word(ended),
+                seconds: brief.times.wall,
+                path,
+                explain,
+                reason: brief.reason.map(|reason| reason.into_owned()),
+                name: brief.name.into_owned(),
+            }
         })?);
     }
     entries.par_sort_by(|a, b| a.name.cmp(&b.name));
@@ -251,7 +266,8 @@ fn holes(parts: &[Opened], entries: &[Entry]) -> Vec<String> {
         let whole = |entry: &&Entry| entry.part == index && entry.word != Word::Missing;
         let (has, planned) = (entries.iter().filter(whole).count(), opened.info.cases);
         if has < planned {
-            holes.push(format!("{} has results of {has} of its {planned} cases", opened.path.display()));
+            let planned = counted(planned, "planned case");
+            holes.push(format!("{} has results of {} of {planned}", opened.path.display(), count(has)));
         }
     }
     let given: BTreeSet<String> = of(parts).into_iter().map(|partition| partition.to_string()).collect();
@@ -282,18 +298,20 @@ fn whole(parts: &[Opened], cases: usize) -> RunInfo {
         .filter(|_| !complete)
         .map(|part| Part { of: given.iter().map(ToString::to_string).collect(), ..part });
     info.cases = parts.iter().map(|part| part.info.cases).sum::<usize>().max(cases);
+    // Of parts that were joined before, several machines.
+    let hosts: BTreeSet<&str> = parts.iter().flat_map(|part| part.info.host.split_whitespace()).collect();
+    info.host = hosts.into_iter().collect::<Vec<_>>().join(" ");
     info
 }
 
 fn write(parts: &[Opened], entries: &[Entry], out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let info = whole(parts, entries.len());
-    fs::create_dir_all(out).map_err(failed)?;
     write_device(&info.device, out).map_err(failed)?;
-    let title = format!("assay, {}", info.device.name);
+    let run = info.clone();
     // Both take as long, and neither needs the other.
     let (results, others) =
-        rayon::join(|| write_results(parts, entries, info, out), || write_others(parts, entries, &title, out));
+        rayon::join(|| write_results(parts, entries, info, out), || write_others(parts, entries, &run, out));
     results.and(others)
 }
 
@@ -309,7 +327,7 @@ fn write_results(parts: &[Opened], entries: &[Entry], info: RunInfo, out: &Path)
     let mut sources = Vec::new();
     for part in parts {
         let path = part.file();
-        sources.push(File::open(&path).map_err(|source| LoadError::Read { path, source })?);
+        sources.push(input::open(&path).map_err(|source| LoadError::Read { path, source })?);
     }
     let partial = out.join(format!("{RESULTS}{PARTIAL}"));
     let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial).map_err(failed)?);
@@ -345,7 +363,7 @@ fn read_at(file: &mut File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
 }
 
 /// The other files: their rows are those of the parts, which know what the lab expected.
-fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) -> Result<(), MergeError> {
+fn write_others(parts: &[Opened], entries: &[Entry], run: &RunInfo, out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let mut rows: Vec<String> = Vec::with_capacity(entries.len());
     for part in parts {
@@ -371,7 +389,7 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
     // What is left out is left out of every part, and each says so.
     standings.dedup();
     let mut ledger = Ledger::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
-    for (at, Entry { name, word, seconds, reason, path, .. }) in entries.iter().enumerate() {
+    for (at, Entry { name, word, seconds, reason, path, explain, .. }) in entries.iter().enumerate() {
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
         let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(*word);
         let why = standing.and_then(|line| line.why.clone());
@@ -379,7 +397,7 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
             (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
             (reason, why) => reason.or(why),
         };
-        let said = Said { reason: reason.as_deref(), path: path.as_deref() };
+        let said = Said { reason: reason.as_deref(), path: path.as_deref(), explain: explain.as_deref() };
         ledger.insert_planned(at, word, *seconds, said);
     }
     // Cases without a result have rows, too.
@@ -392,7 +410,7 @@ fn write_others(parts: &[Opened], entries: &[Entry], title: &str, out: &Path) ->
             ledger.without_result(name, word, if word == Word::Missing { MISSING } else { SKIPPED });
         }
     }
-    folder::write_whole(out, JUNIT, |out| junit::write(out, title, || ledger.rows())).map_err(failed)?;
+    folder::write_whole(out, JUNIT, |out| junit::write(out, run, || ledger.rows())).map_err(failed)?;
     if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
         let mut text = String::new();
         for line in &standings {
@@ -514,7 +532,7 @@ mod tests {
         assert_eq!(fs::read_to_string(three.join(RESULTS_CSV)).unwrap().lines().count(), 2);
         let parts = open(&[&one, &two, &three]);
         let refused = merge(&parts, &dir.path().join("whole"), false).unwrap_err().to_string();
-        assert!(refused.contains("has results of 1 of its 2 cases") && !refused.contains("slice"), "{refused}");
+        assert!(refused.contains("has results of 1 of 2 planned cases") && !refused.contains("slice"), "{refused}");
         let out = dir.path().join("all");
         merge(&parts, &out, true).unwrap();
         let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
@@ -572,6 +590,6 @@ mod tests {
         // A part that was interrupted has holes of its own.
         let mut short = open(&[a, b, c]);
         short[2].info.cases = 5;
-        assert!(refused(&short, false).contains("part3 has results of 3 of its 5 cases"));
+        assert!(refused(&short, false).contains("part3 has results of 3 of 5 planned cases"));
     }
 }

@@ -1,6 +1,6 @@
 //! Progress on stderr.
 
-use crate::{count, seconds};
+use crate::{count, counted, seconds};
 use assay_runner::{Event, Reporter};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
@@ -128,13 +128,12 @@ impl Progress {
         let left = if rate > 0.0 { format!(", about {} left", seconds(left)) } else { String::new() };
         let workers = match self.workers {
             0 => String::new(),
-            1 => ", 1 worker".to_owned(),
-            n => format!(", {n} workers"),
+            n => format!(", {}", counted(n, "worker")),
         };
         let slowest = slowest.map_or_else(String::new, |name| format!("; longest under way: {name}"));
-        let (done, all, failing) = (count(self.finished), count(self.planned), count(self.failing));
+        let (done, all, failing) = (count(self.finished), counted(self.planned, "case"), count(self.failing));
         let which = &self.which;
-        format!("assay: {which}{done} of {all} cases, {failing} failing, {rate:.1} a second{left}{workers}{slowest}")
+        format!("assay: {which}{done} of {all}, {failing} failing, {rate:.1} a second{left}{workers}{slowest}")
     }
 }
 

@@ -1,19 +1,19 @@
 //! Counts, margins and times for people.
 
+use assay_runner::count;
 use num_bigint::BigUint;
 use std::{fmt, str::FromStr};
 
-/// A count with its digits in groups: `4,294,967,296`.
-pub fn count(value: impl fmt::Display) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+/// A count with its noun: `1 case`, `2,048 cases`. The noun is regular, and stands in the singular.
+pub fn counted(value: impl fmt::Display, noun: &str) -> String {
+    let digits = count(value);
+    let s = plural(&digits, "", "s");
+    format!("{digits} {noun}{s}")
+}
+
+/// The words that go with a count: `one` with 1, `more` with every other.
+pub fn plural<'a>(value: impl fmt::Display, one: &'a str, more: &'a str) -> &'a str {
+    if value.to_string() == "1" { one } else { more }
 }
 
 /// A share of something: `12.50 %`. What is not none never reads as none, nor what is not all as all.
@@ -114,6 +114,12 @@ mod tests {
         assert_eq!(shown("256"), "256");
         assert_eq!(shown("4294967295"), "4,294,967,295");
         assert_eq!(shown("18446744069414584321"), "1.8e19");
+    }
+
+    #[test]
+    fn nouns_agree_with_their_counts() {
+        let shown = [0, 1, 2, 2_048].map(|n| format!("{} {}", counted(n, "case"), plural(n, "is", "are")));
+        assert_eq!(shown, ["0 cases are", "1 case is", "2 cases are", "2,048 cases are"]);
     }
 
     #[test]

@@ -34,7 +34,8 @@ pub(crate) fn run(cases: usize) -> RunInfo {
         seed: 0,
         cases,
         command: vec!["assay".to_owned(), "run".to_owned()],
-        started: "2026-11-21T11:21:47Z".to_owned(),
+        started: "2026-11-21T11:21:47.25Z".to_owned(),
+        host: "node1".to_owned(),
         selection: String::new(),
         part: None,
     }
@@ -135,11 +136,13 @@ pub(crate) fn check(status: Status) -> CheckResult {
         workgroup_size: [8, 8, 1],
         rounds: 2,
         rounds_checked: 2,
+        unjudged: Vec::new(),
         seed: 0,
         elements_checked: 8,
         elements_undetermined: 3,
         elements_failing: 2,
         elements_warning: 0,
+        writes: None,
         mismatches: vec![Mismatch {
             status: Status::Fail,
             round: 1,

@@ -1,12 +1,14 @@
 //! Waivers: failures that a lab knows of and tolerates for a while, each with its reason, its issue and its end.
 
-use assay_case::Filter;
+use crate::counted;
+use assay_case::{Filter, Filters};
+use assay_files::input;
 use assay_runner::{CaseResult, DeviceInfo, Status, class};
 use jiff::civil::Date;
 use serde::Deserialize;
 use std::{
     collections::BTreeSet,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -150,7 +152,7 @@ impl Waiver {
     }
 }
 
-/// The waivers that hold for a device on a day.
+/// The waivers of a file; after [`Waivers::of_run`], those that hold for a device on a day.
 #[derive(Default)]
 pub struct Waivers {
     list: Vec<Waiver>,
@@ -164,12 +166,13 @@ impl std::fmt::Debug for Waivers {
 }
 
 impl Waivers {
-    /// Reads a file; keeps the waivers for the device.
+    /// Reads a file.
     ///
     /// # Errors
     /// It cannot be read, is not in the form of [`WAIVERS`], or a waiver has no end or filter.
-    pub fn read(path: &Path, device: &DeviceInfo, today: Date) -> Result<Waivers, WaiverError> {
-        let text = fs::read_to_string(path).map_err(|source| WaiverError::Read { path: path.to_owned(), source })?;
+    pub fn read(path: &Path) -> Result<Waivers, WaiverError> {
+        let text = input::read_text(path, input::DESCRIPTION)
+            .map_err(|source| WaiverError::Read { path: path.to_owned(), source })?;
         let form = |what: String| WaiverError::Form { path: path.to_owned(), what };
         let file: File = toml::from_str(&text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
@@ -208,8 +211,31 @@ impl Waivers {
                 place: format!("{}, waiver {number}", path.display()),
             });
         }
-        list.retain(|waiver| waiver.device.matches(device));
-        Ok(Waivers { list, today })
+        Ok(Waivers { list, today: Date::default() })
+    }
+
+    /// Keeps the waivers for the device, and judges on that day whether they are over.
+    #[must_use]
+    pub fn of_run(mut self, device: &DeviceInfo, today: Date) -> Waivers {
+        self.list.retain(|waiver| waiver.device.matches(device));
+        Waivers { today, ..self }
+    }
+
+    /// The waivers that no run of these cases can use, each in words with the first of its filters that matches no case.
+    pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let filters = Filters::new(self.list.iter().flat_map(|waiver| &waiver.filters).map(Filter::pattern));
+        let unknown: BTreeSet<&str> = filters.without_match(names).into_iter().map(Filter::pattern).collect();
+        let say = |waiver: &Waiver| {
+            let Waiver { place, issue, filters, .. } = waiver;
+            let mut patterns = filters.iter().map(Filter::pattern).filter(|pattern| unknown.contains(pattern));
+            let first = patterns.next()?;
+            let more = match patterns.count() {
+                0 => String::new(),
+                more => format!(", nor {}", counted(more, "other filter")),
+            };
+            Some(format!("{place} ({issue}): no case known here matches `{first}`{more}"))
+        };
+        self.list.iter().filter_map(say).collect()
     }
 
     /// How many there are.
@@ -261,12 +287,13 @@ impl Waivers {
 mod tests {
     use super::*;
     use crate::testing::{case, run};
+    use std::fs;
 
     fn read(text: &str) -> Result<Waivers, WaiverError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("waivers.toml");
         fs::write(&path, text).unwrap();
-        Waivers::read(&path, &run(1).device, Date::new(2026, 11, 21).unwrap())
+        Ok(Waivers::read(&path)?.of_run(&run(1).device, Date::new(2026, 11, 21).unwrap()))
     }
 
     const ONE: &str = "[[waiver]]\ncases = [\"p.a\"]\nclasses = [\"FewUlp\"]\nissue = \"I1\"\nexpires = 2026-11-21\n";
@@ -314,6 +341,19 @@ mod tests {
         );
         assert!(waivers.useless(&BTreeSet::from([0, 1]), &BTreeSet::from([0, 1])).is_empty());
         assert_eq!(waivers.concerning("p.b").collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_waiver_of_unknown_cases_is_named_whatever_its_device() {
+        let elsewhere = ONE.replace("p.a", "p.z") + "device = { name = \"other\" }\n";
+        let text = format!("{ONE}{elsewhere}{}", ONE.replace("\"p.a\"", "\"p.a\", \"p.y.*\", \"p.x\""));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("waivers.toml");
+        fs::write(&path, text).unwrap();
+        let said = Waivers::read(&path).unwrap().unknown(["p.a.1", "p.b"].into_iter());
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].ends_with("waiver 2 (I1): no case known here matches `p.z`"), "{said:?}");
+        assert!(said[1].ends_with("waiver 3 (I1): no case known here matches `p.y.*`, nor 1 other filter"), "{said:?}");
     }
 
     #[test]

@@ -4,15 +4,15 @@ use assay_precision::{Call, Modes, Op, Scalar, Shape};
 use std::fmt;
 use std::sync::Arc;
 
-/// Where the operands come from. Drivers fold constants with other code than they run.
+/// Source of the operands. Drivers fold constants with different code than they run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// A storage buffer.
     #[default]
     Buffer,
-    /// `OpConstant` in the module.
+    /// `OpConstant` instructions in the module.
     Constant,
-    /// `OpSpecConstant` with values given when the pipeline is made.
+    /// `OpSpecConstant` instructions with values given at pipeline creation.
     SpecConstant,
 }
 
@@ -20,7 +20,7 @@ impl Source {
     /// Every source.
     pub const ALL: [Source; 3] = [Source::Buffer, Source::Constant, Source::SpecConstant];
 
-    /// `buffer`, `constant`, `specconstant`.
+    /// Returns `buffer`, `constant` or `specconstant`.
     pub const fn name(self) -> &'static str {
         match self {
             Source::Buffer => "buffer",
@@ -36,30 +36,32 @@ impl fmt::Display for Source {
     }
 }
 
-/// One instruction on concrete types, in a concrete environment, its operands from one place.
+/// One instruction on concrete types, in a concrete environment, with one source of operands.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// `precision.f32.exp2.scalar.default`, the prefix being the folder of the family's file: see [`crate::load`].
+    /// `precision.f32.exp2.scalar.default`. The prefix is the directory of the family's file; see
+    /// [`crate::load`].
     pub name: String,
-    /// What is called.
+    /// The call to test.
     pub call: Call,
-    /// The main operand type, of conversions the result type.
+    /// Type of the main operand; for a conversion, of the result.
     pub scalar: Scalar,
-    /// The type that a conversion converts from.
+    /// Operand type of a conversion.
     pub from: Option<Scalar>,
-    /// The shape it is called in.
+    /// Shape of the call.
     pub shape: Shape,
-    /// Where the operands come from.
+    /// Source of the operands.
     pub source: Source,
-    /// Whether the quick budget includes it without being asked for it by name.
+    /// Set if the quick budget includes it even if no filter names it.
     pub quick: bool,
-    /// Why its family exists.
+    /// The purpose of its family.
     pub why: Arc<str>,
 }
 
 impl Case {
-    /// The name: `PREFIX.SCALAR.INSTRUCTION.SHAPE.MODES`, then `.from_SCALAR` for a conversion, then `.constant` or
-    /// `.specconstant` unless the operands come from a buffer.
+    /// Returns the name: `PREFIX.SCALAR.INSTRUCTION.SHAPE.MODES`, followed by `.from_SCALAR` for a
+    /// conversion and by `.constant` or `.specconstant` for operands that do not come from a
+    /// buffer.
     pub(crate) fn named(&self, prefix: &str) -> String {
         let Case { call, scalar, from, shape, source, .. } = self;
         let mut name = format!("{}.{}", stem(prefix, *scalar, call.op, *shape), modes_name(&call.modes));
@@ -73,12 +75,12 @@ impl Case {
     }
 }
 
-/// What the name of a case begins with.
+/// Returns the beginning of a case's name, up to the shape.
 pub(crate) fn stem(prefix: &str, scalar: Scalar, op: Op, shape: Shape) -> String {
     format!("{prefix}.{scalar}.{}.{shape}", op.case_name())
 }
 
-/// The shape of that name.
+/// Returns the shape with that name.
 pub(crate) fn shape_from_name(name: &str) -> Option<Shape> {
     let digit = |c: char| c.to_digit(10).filter(|n| (2..=4).contains(n));
     match name.chars().collect::<Vec<_>>().as_slice() {
@@ -89,8 +91,8 @@ pub(crate) fn shape_from_name(name: &str) -> Option<Shape> {
     }
 }
 
-/// `default`, or the SPIR-V names in lower snake case joined by `_and_`; flags of `FPFastMathMode` begin with
-/// `fast_math_`.
+/// Returns `default`, or the SPIR-V names in lower snake case joined by `_and_`. Flags of
+/// `FPFastMathMode` begin with `fast_math_`.
 pub(crate) fn modes_name(modes: &Modes) -> String {
     let names: Vec<String> = modes.names().into_iter().map(mode_name).collect();
     if names.is_empty() { "default".into() } else { names.join("_and_") }

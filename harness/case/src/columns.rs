@@ -1,23 +1,25 @@
-//! Scalars of many invocations, slot by slot, in the layout of the device's buffers.
+//! Scalars of many invocations by slot, in the layout of the device's buffers.
 
 use assay_precision::{Column, Scalar};
 
-/// One column of words per slot (of 64-bit words where the scalar has 64 bits), one after the other in one allocation that
-/// is made once and used for every chunk.
+/// One column for each slot, of 32-bit words, or of 64-bit words for 64-bit scalars. The columns
+/// follow one another in one allocation, which serves all chunks.
 #[derive(Clone, Debug)]
 pub struct Columns {
     storage: Vec<u64>,
-    /// Per slot, where its column begins, in 32-bit words, and whether its scalars have 64 bits.
+    /// For each slot, the offset of its column in 32-bit words, and true for 64-bit scalars.
     slots: Vec<(usize, bool)>,
     capacity: usize,
     rows: usize,
 }
 
 impl Columns {
-    /// Capacities are a multiple of this, the size of a workgroup, so that no invocation reaches beyond its column.
+    /// Divisor of all capacities: the size of a workgroup, so that no invocation accesses memory
+    /// beyond its column.
     pub const ALIGN: usize = 64;
 
-    /// Columns for these slots with room for at least `rows` invocations; no rows yet.
+    /// Creates columns for these slots with a capacity of at least `rows` invocations, and without
+    /// rows.
     pub fn new(slots: impl IntoIterator<Item = Scalar>, rows: usize) -> Columns {
         let capacity = rows.next_multiple_of(Self::ALIGN);
         let mut next = 0;
@@ -33,46 +35,47 @@ impl Columns {
         Columns { storage: vec![0; next / 2], slots, capacity, rows: 0 }
     }
 
-    /// Rows in use.
+    /// Returns the number of rows in use.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Rows that there is room for.
+    /// Returns the number of rows that fit.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// Where the column of a slot begins in [`Columns::words`].
+    /// Returns the offset of a slot's column in [`Columns::words`].
     pub fn offset(&self, slot: usize) -> usize {
         self.slots[slot].0
     }
 
-    /// Sets how many rows are in use.
+    /// Sets the number of rows in use.
     ///
     /// # Panics
-    /// If there is no room for so many.
+    /// If `rows` exceeds the capacity.
     pub fn set_rows(&mut self, rows: usize) {
         assert!(rows <= self.capacity, "{rows} rows in columns for {}", self.capacity);
         self.rows = rows;
     }
 
-    /// All columns as the device sees them: column after column, each with [`Columns::capacity`] rows.
+    /// Returns all columns in the device's layout: column after column, each with
+    /// [`Columns::capacity`] rows.
     pub fn words(&self) -> &[u32] {
         bytemuck::cast_slice(&self.storage)
     }
 
-    /// [`Columns::words`], to be written.
+    /// Returns [`Columns::words`] for writing.
     pub fn words_mut(&mut self) -> &mut [u32] {
         bytemuck::cast_slice_mut(&mut self.storage)
     }
 
-    /// The rows in use of one slot.
+    /// Returns the rows in use of one slot.
     pub fn column(&self, slot: usize) -> Column<'_> {
         self.part(slot, 0, self.rows)
     }
@@ -86,10 +89,10 @@ impl Columns {
         }
     }
 
-    /// Some rows of every slot.
+    /// Returns the rows from `start` to `end` of every slot.
     ///
     /// # Panics
-    /// If there are not so many rows.
+    /// If `end` exceeds the capacity.
     pub fn columns(&self, start: usize, end: usize) -> Vec<Column<'_>> {
         (0..self.slots()).map(|slot| self.part(slot, start, end)).collect()
     }
@@ -111,7 +114,7 @@ impl Columns {
         }
     }
 
-    /// Repeats the first row after the last, up to the next multiple of [`Columns::ALIGN`].
+    /// Repeats the first row after the last one, up to the next multiple of [`Columns::ALIGN`].
     pub(crate) fn pad(&mut self) {
         for slot in 0..if self.rows == 0 { 0 } else { self.slots.len() } {
             let first = self.column(slot).get(0);
@@ -121,7 +124,7 @@ impl Columns {
         }
     }
 
-    /// Reads one row into a buffer of as many elements as there are slots.
+    /// Reads one row into a slice with one element for each slot.
     pub fn row(&self, row: usize, bits: &mut [u64]) {
         for (slot, bits) in bits.iter_mut().enumerate() {
             *bits = self.column(slot).get(row);

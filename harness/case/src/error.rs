@@ -1,24 +1,24 @@
-//! What can be wrong with a case file.
+//! Errors of case files.
 
-/// Why case files could not be loaded.
+/// Reason why case files could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// The file cannot be read.
     #[error("cannot read {file}: {source}")]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
-    /// The file does not say what a family must say.
+    /// The file is not a valid family.
     #[error("{file}:{line}: {what}")]
     Malformed {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// The line, from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is wrong and what was expected.
+        /// Description of the problem and of the expected contents.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Case families: the TOML files under `cases/`, read strictly and expanded into cases.
+//! Case families: the TOML files under `cases/`, parsed strictly and expanded into cases.
 
 use crate::CaseError;
 use crate::case::{Case, Source, shape_from_name, stem};
@@ -13,35 +13,36 @@ use toml::Spanned;
 
 type Text = Spanned<String>;
 
-/// A family file as it is written.
+/// Contents of a family file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Why the family exists.
+    /// Purpose of the family.
     why: Text,
     /// Blocks of cases.
     cases: Spanned<Vec<Spanned<Block>>>,
 }
 
-/// Every combination of what is listed that the instructions take.
+/// Every combination of the listed values that the instructions accept.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Block {
     instructions: Spanned<Vec<Text>>,
-    /// Main operand types (of conversions: result types); all that the instruction takes if left out.
+    /// Main operand types (result types of conversions); by default all that the instruction
+    /// accepts.
     scalars: Option<Vec<Text>>,
-    /// Types that conversions convert from; all if left out.
+    /// Operand types of conversions; by default all.
     from: Option<Vec<Text>>,
-    /// All if left out.
+    /// Shapes; by default all.
     shapes: Option<Vec<Text>>,
     /// SPIR-V names joined by `+`, `default`, or names of lists in `modes.toml`.
     modes: Vec<Text>,
     sources: Vec<Text>,
-    /// What the quick budget keeps: a case that fits any of these; everything if left out.
+    /// The part that the quick budget keeps: cases that fit an entry; by default all.
     quick: Option<Vec<Quick>>,
 }
 
-/// A part of a block; an axis that is left out is not restricted.
+/// A part of a block; a missing axis is not restricted.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Quick {
@@ -55,7 +56,7 @@ struct Quick {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModeList {
-    /// Why the list exists; for readers of the file.
+    /// Purpose of the list, for readers of the file.
     #[serde(rename = "why")]
     _why: String,
     modes: Vec<Text>,
@@ -65,7 +66,7 @@ struct ModeList {
 pub(crate) struct ModeLists(BTreeMap<String, Vec<Modes>>);
 
 impl ModeLists {
-    /// Reads `modes.toml`.
+    /// Parses `modes.toml`.
     pub(crate) fn parse(file: &str, text: &str) -> Result<ModeLists, CaseError> {
         let at = Place { file, text };
         let lists: BTreeMap<String, ModeList> = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
@@ -93,7 +94,7 @@ impl ModeLists {
         Ok(found)
     }
 
-    /// `default`, or SPIR-V names joined by `+`, none contradicting another.
+    /// Parses `default`, or compatible SPIR-V names joined by `+`.
     fn one(&self, at: &Place<'_>, name: &Text) -> Result<Modes, CaseError> {
         let modes = Modes::from_names(name.get_ref().split('+').map(str::trim)).map_err(|error| match &error {
             ModesError::Unknown { name: part, .. } => {
@@ -104,7 +105,7 @@ impl ModeLists {
                 at.error(&name.span(), format!("`{}` combines modes: {error}", name.get_ref()))
             }
         })?;
-        // Cases declare flags so, once for the module.
+        // Cases declare fast-math flags by FPFastMathDefault, once for the module.
         if modes.preserve_special && modes.fast_math.is_some() {
             let what = "flags are declared by FPFastMathDefault, which excludes SignedZeroInfNanPreserve";
             return Err(at.error(&name.span(), format!("`{}` combines modes: {what}", name.get_ref())));
@@ -113,20 +114,20 @@ impl ModeLists {
     }
 }
 
-/// Which cases are made.
+/// Selection of the cases to create.
 pub(crate) enum Wanted<'a> {
-    /// All, and mistakes of the file are looked for.
+    /// All cases; the file is also checked for mistakes.
     All,
-    /// Those of these names.
+    /// The cases with these names.
     These {
         names: HashSet<&'a str>,
-        /// What the names begin with, component by component.
+        /// Proper prefixes of the names, by components.
         beginnings: HashSet<&'a str>,
     },
 }
 
 impl<'a> Wanted<'a> {
-    /// Those of these names.
+    /// Selects the cases with these names.
     pub(crate) fn these(names: &[&'a str]) -> Wanted<'a> {
         let beginnings = |&name: &&'a str| name.match_indices('.').map(move |(at, _)| &name[..at]);
         Wanted::These {
@@ -135,7 +136,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Whether any is wanted whose name begins with these components and goes on.
+    /// Returns true if a selected name continues after these components.
     pub(crate) fn has_any(&self, beginning: &str) -> bool {
         match self {
             Wanted::All => true,
@@ -144,7 +145,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Reads a family file and expands it as far as it is wanted; names begin with `prefix`.
+/// Parses a family file and expands the selected cases; their names begin with `prefix`.
 pub(crate) fn parse(
     file: &str,
     prefix: &str,
@@ -175,7 +176,7 @@ pub(crate) fn parse(
     Ok(cases)
 }
 
-/// A block with its names resolved.
+/// A block with parsed values.
 struct Axes {
     ops: Vec<Op>,
     scalars: Option<Vec<Scalar>>,
@@ -186,7 +187,7 @@ struct Axes {
     quick: Option<Vec<Kept>>,
 }
 
-/// A part that the quick budget keeps.
+/// An entry of the part that the quick budget keeps.
 struct Kept {
     scalars: Option<Vec<Scalar>>,
     shapes: Option<Vec<Shape>>,
@@ -236,8 +237,8 @@ impl Axes {
         })
     }
 
-    /// Adds every combination that its instruction takes. A type, shape or source that no instruction of the block takes is
-    /// a mistake.
+    /// Adds every combination that its instruction accepts. A type, shape or source type that no
+    /// instruction of the block accepts is a mistake.
     fn expand(
         &self,
         at: &Place<'_>,
@@ -261,7 +262,8 @@ impl Axes {
                         _ => chosen(&self.from, froms).into_iter().map(|&from| Some(from)).collect(),
                     };
                     for from in froms {
-                        // Pairs of types that an instruction does not take together, such as f32 from f32.
+                        // The instruction does not accept some pairs of types, such as f32 from
+                        // f32.
                         let Ok(call) = Call::new(op, scalar, shape, from, Modes::default()) else { continue };
                         used.0.insert(scalar);
                         used.1.extend(from);
@@ -309,9 +311,9 @@ impl Axes {
     }
 }
 
-/// Whether an environment makes sense for a call: `RelaxedPrecision` is for results of 32-bit types but for structures, which the
-/// decoration does not take; saturation for conversions to float8; the other modes are for floating-point types of the IEEE 754 encoding,
-/// which are all that they affect.
+/// Returns true if an environment is meaningful for a call. `RelaxedPrecision` needs 32-bit types
+/// and no structure as the result, which cannot be decorated. Saturation needs a conversion to
+/// float8. The other modes affect only floating-point types of the IEEE 754 encoding.
 fn applies(modes: &Modes, call: &Call) -> bool {
     let mut scalars = call.operand_slots().chain(call.result_slots());
     let decorated_only = Modes { relaxed: modes.relaxed, saturated: modes.saturated, ..Modes::default() } == *modes;
@@ -323,7 +325,8 @@ fn applies(modes: &Modes, call: &Call) -> bool {
     fits_relaxed && fits_saturated && (float || decorated_only)
 }
 
-/// The intersection of what is listed (everything, if nothing is) and what an instruction takes.
+/// Returns the values that an instruction accepts, restricted to the listed values if there is a
+/// list.
 fn chosen<'a, T: PartialEq>(listed: &Option<Vec<T>>, taken: &'a [T]) -> Vec<&'a T> {
     taken.iter().filter(|value| listed.as_ref().is_none_or(|listed| listed.contains(value))).collect()
 }
@@ -352,7 +355,7 @@ fn each<T>(
 }
 
 fn instruction(at: &Place<'_>, name: &Text) -> Result<Op, CaseError> {
-    // Exactly as SPIR-V spells it: files are read by people.
+    // Spelled exactly as in SPIR-V, because people read these files.
     match Op::from_name(name.get_ref()) {
         Ok(op) if op.name() == name.get_ref() => match why_without(op) {
             Some(why) => Err(at.error(&name.span(), format!("no case can run `{op}`: {why}"))),
@@ -384,7 +387,7 @@ fn source(at: &Place<'_>, name: &Text) -> Result<Source, CaseError> {
     found.ok_or_else(|| at.unknown(name, "source", name.get_ref(), Source::ALL.into_iter().map(Source::name)))
 }
 
-/// The file at hand, to say where something is wrong.
+/// The current file, for error messages with line numbers.
 struct Place<'a> {
     file: &'a str,
     text: &'a str,
@@ -396,7 +399,7 @@ impl Place<'_> {
         CaseError::Malformed { file: self.file.to_owned(), line, what }
     }
 
-    /// That no name of a list stands there twice.
+    /// Returns an error if a list contains a name twice.
     fn once(&self, names: &[Text]) -> Result<(), CaseError> {
         let mut seen = HashSet::new();
         match names.iter().find(|name| !seen.insert(name.get_ref())) {

@@ -1,8 +1,9 @@
 //! Case files, case names, filters and input generators.
 //!
-//! A case is one instruction on concrete types, in a concrete environment, with its operands coming from one place. Cases
-//! are not written one by one: a *family*, a TOML file under `cases/`, lists instructions, types, shapes, modes and
-//! operand sources and says why it exists; [`load`] expands every family into named cases.
+//! A case is one instruction on concrete types, in a concrete environment, with one source of
+//! operands. Cases are not written individually: a *family*, a TOML file under `cases/`, lists
+//! instructions, types, shapes, modes and operand sources, and states its purpose. [`load`] expands
+//! every family into named cases.
 
 mod case;
 mod columns;
@@ -21,21 +22,22 @@ pub use inputs::{Budget, InputRange, Inputs, Mixture, RangeError, UnknownBudget,
 pub use partition::{Division, Partition, PartitionError, stable_hash};
 pub use shader::{Shader, ShaderError, Specialization};
 
+use assay_files::input;
 use assay_precision::Op;
 use family::{ModeLists, Wanted};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Every file under `cases/`: path there, text.
+/// Every file under `cases/`: relative path and text.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/families.rs"));
 
-/// The file of `cases/` that names lists of modes.
+/// The file under `cases/` with named lists of modes.
 const MODES: &str = "modes.toml";
 
-/// Every case of the families that are built in, in the order of their files.
+/// Returns every case of the embedded families, in the order of their files.
 ///
 /// # Errors
-/// A built-in file is malformed, which a test rules out.
+/// An embedded file is malformed, which a test excludes.
 pub fn load() -> Result<Vec<Case>, CaseError> {
     let lists = mode_lists()?;
     let mut cases = Vec::new();
@@ -54,10 +56,11 @@ pub fn load() -> Result<Vec<Case>, CaseError> {
     Ok(cases)
 }
 
-/// Those of [`load`] that have these names, in its order. Most of what is not asked for is not made.
+/// Returns the cases of [`load`] with the given names, in its order. Most other cases are not
+/// created.
 ///
 /// # Errors
-/// A built-in file is malformed, which a test rules out.
+/// An embedded file is malformed, which a test excludes.
 pub fn load_named(names: &[&str]) -> Result<Vec<Case>, CaseError> {
     let (lists, wanted) = (mode_lists()?, Wanted::these(names));
     let mut cases = Vec::new();
@@ -70,24 +73,25 @@ pub fn load_named(names: &[&str]) -> Result<Vec<Case>, CaseError> {
     Ok(cases)
 }
 
-/// What the names of the cases of a file under `cases/` begin with: its folder.
+/// Returns the beginning of the case names of a file under `cases/`: its directory.
 fn prefix(path: &str) -> String {
     path.rsplit_once('/').map_or("", |(folder, _)| folder).replace('/', ".")
 }
 
-/// The cases of a family in a file of the user's own. Their names begin with the file's stem.
+/// Returns the cases of a family in a user's file. Their names begin with the file's stem.
 ///
 /// # Errors
-/// The file cannot be read, or is malformed: file, line, and what was expected.
+/// The file cannot be read, or is malformed; the error gives file, line, and the expected contents.
 pub fn load_file(path: &Path) -> Result<Vec<Case>, CaseError> {
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
+    let text = input::read_text(path, input::DESCRIPTION)
+        .map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
     let stem = path.file_stem().map_or("case".into(), |stem| stem.to_string_lossy().to_ascii_lowercase());
     let prefix = stem.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
     family::parse(&file, &prefix, &text, &mode_lists()?, &Wanted::All)
 }
 
-/// Instructions of the precision table that no case can run, and why.
+/// Returns the instructions of the precision table that no case can run, with the reasons.
 pub fn without_case() -> impl Iterator<Item = (Op, &'static str)> {
     Op::ALL.iter().filter_map(|&op| Some((op, shader::why_without(op)?)))
 }

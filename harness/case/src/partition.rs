@@ -1,17 +1,18 @@
-//! Dividing cases among machines.
+//! Division of cases among machines.
 
 use std::{fmt, str::FromStr};
 
-/// How cases are divided.
+/// Method of division.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Division {
-    /// By a hash of the case's name: a case stays in its part when others come or go.
+    /// By a hash of the case's name: a case stays in its part when other cases are added or
+    /// removed.
     Hash,
-    /// By its place among the cases chosen, one after another in turn: parts differ by at most one case.
+    /// By the index among the selected cases, in turn: the sizes of parts differ by at most one.
     Slice,
 }
 
-/// One of several parts of what the filters choose: `hash:2/4`, `slice:1/3`.
+/// One of several parts of the selected cases: `hash:2/4`, `slice:1/3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Partition {
     division: Division,
@@ -19,7 +20,7 @@ pub struct Partition {
     number: u32,
 }
 
-/// Why a text names no part.
+/// Reason why a text is not a partition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no partition: expected hash:M/N or slice:M/N with M from 1 to N{hint}")]
 pub struct PartitionError {
@@ -28,22 +29,22 @@ pub struct PartitionError {
 }
 
 impl Partition {
-    /// The number of the part, from 1.
+    /// Returns the number of the part, from 1.
     pub fn number(self) -> u32 {
         self.number
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub fn count(self) -> u32 {
         self.count
     }
 
-    /// All parts of the division that this one belongs to, in the order of their numbers.
+    /// Returns all parts of the same division, in the order of their numbers.
     pub fn siblings(self) -> impl Iterator<Item = Partition> {
         (1..=self.count).map(move |number| Partition { number, ..self })
     }
 
-    /// Whether the case is in this part; `place` is its place among those chosen, from 0.
+    /// Returns true if the case is in this part; `place` is its index among the selected cases.
     pub fn holds(self, name: &str, place: usize) -> bool {
         let key = match self.division {
             Division::Hash => stable_hash(name.as_bytes()),
@@ -87,8 +88,8 @@ impl fmt::Display for Partition {
     }
 }
 
-/// A hash that is the same in every version and on every machine: FNV-1a of 64 bits, then the finalizer of SplitMix64, so
-/// that its low bits depend on all of the text.
+/// Computes a hash that is equal in all versions and on all machines: 64-bit FNV-1a followed by the
+/// finalizer of SplitMix64, which makes the low bits depend on the whole text.
 pub fn stable_hash(bytes: &[u8]) -> u64 {
     let fnv = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let mut hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, fnv);
@@ -118,7 +119,8 @@ mod tests {
 
     #[test]
     fn the_hash_never_changes() {
-        // Labs compare parts of different days: these are of the first version.
+        // Labs compare parts of different days, so these values of the first version must not
+        // change.
         assert_eq!(stable_hash(b""), 0xf52a_15e9_a9b5_e89b);
         assert_eq!(stable_hash(b"precision.f32.exp2.scalar.default"), 0x2fc6_aad2_4213_b0c1);
     }

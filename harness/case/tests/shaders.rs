@@ -1,4 +1,4 @@
-//! Every kind of shader is legal SPIR-V: it assembles, and `spirv-val` has nothing to say about it.
+//! Every kind of shader is valid SPIR-V: it assembles, and `spirv-val` accepts it.
 
 #![expect(clippy::print_stdout, reason = "a skipped part must be seen")]
 
@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// A case of every instruction with every type, shape and source, and of every environment.
+/// Returns a case for every instruction with every type, shape and source, and for every
+/// environment.
 fn samples() -> Vec<Case> {
     let mut seen = HashSet::new();
     let mut cases = assay_case::load().unwrap();
@@ -43,7 +44,7 @@ fn validator() -> Option<&'static str> {
     found.then_some("spirv-val")
 }
 
-/// What Debian bookworm's validator does not know.
+/// Returns true for extensions that the validator of Debian bookworm does not know.
 fn is_newer(text: &str) -> bool {
     ["SPV_KHR_float_controls2", "SPV_KHR_fma", "SPV_KHR_bfloat16", "SPV_EXT_float8"]
         .iter()

@@ -3,17 +3,19 @@
 //! No device takes part. The oracle computes what each of the two modules permits for the same dispatch; every set of the
 //! other must lie inside the set of this one. A compiler that changes a result so that none is left that both permit has
 //! failed; one that widens what a driver may do gets a warning, as it does for undefined behaviour that it adds; one that narrows it is
-//! not accused.
+//! not accused. Values that a case file expects are held against what the case's own shader permits.
 
-use crate::check::Check;
+use crate::check::{Check, on_one_line};
 use crate::device::Target;
 use crate::elements::{Element, path_text, read_bits};
+use crate::expectation::{Known, Round};
+use crate::status::hollow_reason;
 use crate::verdict::{Permitted, compare as compare_left, data_of, hex, keep, ranges};
 use crate::{CheckError, Descriptor};
 use assay_float::RankRange;
-use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Outcome, Slot};
+use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Memory, Outcome, Slot};
 use assay_precision::Scalar;
-use assay_runner::{CheckResult, Mismatch, Status, Undetermined, class};
+use assay_runner::{BindingWrites, CheckResult, Mismatch, Status, Undetermined, UnjudgedRound, Writes, class};
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Section};
 use assay_spirv::tables::Op;
@@ -28,7 +30,8 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
     let started = Instant::now();
     let mut result = this.blank();
     result.name = format!("{} against {}", other.subject.name, this.subject.name);
-    let mut open = 0;
+    let (mut open, mut known) = (0, [0u64; 3]);
+    result.writes = Some(Writes::default());
     // Undefined behaviour of the other, where this one's is defined.
     let mut added = None;
     for round in 0..this.setup.rounds {
@@ -39,13 +42,15 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));
         let found = other.permitted(&theirs)?;
         result.instructions += permitted.instructions + found.instructions;
-        for (check, outcome) in [(this, &permitted), (other, &found)] {
-            if let Some(first) = check.faults(outcome).first() {
-                let (name, first) = (&check.subject.name, first.trim());
-                result
-                    .notes
-                    .push(format!("round {round} is left out: the behaviour of {name} is undefined in it: {first}"));
-            }
+        let undefined = [(this, &permitted), (other, &found)].into_iter().filter_map(|(check, outcome)| {
+            let faults = check.faults(outcome);
+            let (name, first) = (&check.subject.name, on_one_line(faults.first()?));
+            Some(format!("the behaviour of {name} is undefined in it: {first}"))
+        });
+        let undefined: Vec<String> = undefined.collect();
+        if !undefined.is_empty() {
+            let why = format!("is left out, {}", undefined.join(", and "));
+            result.unjudged.push(UnjudgedRound { round, why });
         }
         if permitted.fault_count + found.fault_count > 0 {
             // What does not end within the limits may end.
@@ -53,7 +58,11 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
             added = added.or((permitted.fault_count == 0 && !is_defined).then_some(round));
             continue;
         }
-        result.rounds_checked += 1;
+        let judged = |result: &CheckResult| {
+            let bindings = result.writes.iter().flat_map(|writes| &writes.bindings);
+            bindings.map(|of| of.falsifiable).sum::<u64>() + result.elements_failing + result.elements_warning
+        };
+        let before = judged(&result) + known[Known::Permitted as usize];
         let hold = |permitted: &Outcome, result: &mut CheckResult| -> u64 {
             let written = this.setup.descriptors.iter().filter(|d| d.is_read_back());
             let between = |descriptor| Between { descriptor, dispatch: &dispatch, permitted, found: &found, round };
@@ -69,20 +78,35 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         }
         result = held;
         open += unknown;
+        let of = Round { number: round, dispatch: &dispatch, outcome: &permitted };
+        for expected in &this.expected {
+            known[expected.hold_permitted(of, &mut result) as usize] += 1;
+        }
+        if judged(&result) + known[Known::Permitted as usize] > before {
+            result.rounds_checked += 1;
+        } else {
+            let why = "wrote nothing that is determined".to_owned();
+            result.unjudged.push(UnjudgedRound { round, why });
+        }
     }
+    let (name, theirs) = (&this.subject.name, &other.subject.name);
+    result.notes.extend(told(known, name));
     if open > 0 {
         let place = "one of the two modules".to_owned();
         result.undetermined.push(Undetermined { cause: "not determined".into(), place, elements: open });
         result.elements_undetermined = open;
     }
-    let (name, theirs) = (&this.subject.name, &other.subject.name);
+    result.writes = result.writes.map(|writes| Writes::of(writes.bindings));
     let of = result.elements_checked;
+    let hollow = result.writes.as_ref().is_none_or(|writes| writes.falsifiable == 0);
     (result.status, result.reason) = match (result.elements_failing, result.elements_warning, added) {
         (0, 0, Some(round)) => {
             let what = format!("in round {round} the behaviour of {theirs} is undefined, that of {name} is not");
             (Status::QualityWarning, Some(what))
         }
-        (0, 0, None) if of == 0 => (Status::Undetermined, Some("nothing could be compared".into())),
+        (0, 0, None) if hollow && known[Known::Permitted as usize] == 0 => {
+            (Status::Undetermined, Some(hollow_reason(result.writes.as_ref())))
+        }
         (0, 0, None) => (Status::Pass, None),
         (0, n, _) => {
             let what = format!(
@@ -90,11 +114,27 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
             );
             (Status::QualityWarning, Some(what))
         }
+        (n, ..) if result.fails_only_the_case() => {
+            (Status::Fail, Some(format!("{n} of {of} elements are never what the case file expects")))
+        }
         (n, ..) => (Status::Fail, Some(format!("{n} of {of} elements are never what {name} permits"))),
     };
     result.times.check = started.elapsed().as_secs_f64();
     result.times.wall = result.times.check;
     Ok(result)
+}
+
+/// Says what the expectations of a case came to, in the order of [`Known`], if there are any.
+fn told([permitted, never, undecided]: [u64; 3], name: &str) -> Option<String> {
+    let all = permitted + never + undecided;
+    let not = |number: u64, what: &str| if number == 0 { String::new() } else { format!(", {number} {what}") };
+    (all > 0).then(|| {
+        format!(
+            "{permitted} of {all} expectations of the case file, round by round, are permitted by {name}{}{}",
+            not(never, "are not"),
+            not(undecided, "cannot be decided, as the oracle does not determine the element")
+        )
+    })
 }
 
 /// How what a target leaves stands to a translation of the shader that it was given instead.
@@ -163,8 +203,14 @@ impl Between<'_> {
         };
         let Some(before) = data_of(dispatch, descriptor.slot) else { return 0 };
         let mut open = 0;
+        let mut writes = BindingWrites { binding: descriptor.label(), ..BindingWrites::default() };
+        let theirs_of = found.memory.get(&descriptor.slot).filter(|_| changed);
         contents.walk(descriptor.bytes, &mut |element: Element, path| {
             let (at, scalar) = (element.offset, element.scalar);
+            let by = |memory: &Memory| memory.is_written(at, element.bytes());
+            let written = descriptor.changed && by(memory) || theirs_of.is_some_and(by);
+            writes.elements += 1;
+            writes.written += u64::from(written);
             let Some(usual) = Permitted::of(memory, at, scalar.width()) else { return open += 1 };
             // What the other does not bind stays as it was.
             let theirs = match found.memory.get(&descriptor.slot) {
@@ -172,7 +218,10 @@ impl Between<'_> {
                 None => read_bits(before, at, scalar.width()).map(Expected::Exact),
             };
             let Some(theirs) = theirs else { return open += 1 };
-            let (status, got) = match held(&usual, &theirs, found, scalar) {
+            let stands = held(&usual, &theirs, found, scalar);
+            let decided = written && !matches!(stands, Held::Open) && usual.can_be_wrong(scalar.width());
+            writes.falsifiable += u64::from(decided);
+            let (status, got) = match stands {
                 Held::Within if descriptor.changed || changed => return result.elements_checked += 1,
                 // That it is as it was is no result.
                 Held::Within => return,
@@ -201,6 +250,11 @@ impl Between<'_> {
                 by: Mismatch::SPECIFICATION.into(),
             });
         });
+        let bindings = &mut result.writes.get_or_insert_default().bindings;
+        match bindings.iter_mut().find(|of| of.binding == writes.binding) {
+            Some(of) => of.add(&writes),
+            None => bindings.push(writes),
+        }
         open
     }
 }
@@ -231,12 +285,7 @@ enum Held {
 }
 
 fn held(ours: &Permitted<'_>, theirs: &Expected, found: &Outcome, scalar: Scalar) -> Held {
-    let is_anything = |expected: &Expected| match expected {
-        Expected::Float { set, .. } => set.is_anything(),
-        Expected::Undetermined(_) => true,
-        Expected::Exact(_) | Expected::OneOf(_) => false,
-    };
-    if is_anything(&ours.expected) {
+    if ours.expected.is_open() {
         return Held::Open;
     }
     if let (Expected::Float { format: a, .. }, Expected::Float { format: b, .. }) = (&ours.expected, theirs)
@@ -244,7 +293,7 @@ fn held(ours: &Permitted<'_>, theirs: &Expected, found: &Outcome, scalar: Scalar
     {
         return Held::Open;
     }
-    if is_anything(theirs) {
+    if theirs.is_open() {
         // What this one determines, the text leaves open of the other.
         let cause = match theirs {
             Expected::Undetermined(cause) => found.causes.get(*cause as usize),
@@ -255,7 +304,7 @@ fn held(ours: &Permitted<'_>, theirs: &Expected, found: &Outcome, scalar: Scalar
     }
     let Some(got) = beyond(theirs, &ours.expected, scalar) else { return Held::Within };
     match ours.lenient {
-        Some(lenient) if is_anything(lenient) => Held::Open,
+        Some(lenient) if lenient.is_open() => Held::Open,
         lenient if meets(&ours.expected, theirs) || lenient.is_some_and(|lenient| meets(lenient, theirs)) => {
             Held::Wider(got)
         }

@@ -12,6 +12,7 @@
 //! | `naga.spvasm` | where it was found through wgpu: what naga makes of the shader |
 //! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
 //! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
+//! | `assay-files.json` | the files of the folder that Assay wrote, which a later check may remove ([`Owned`]) |
 
 use crate::device::WGPU;
 use crate::elements::path_text;
@@ -22,6 +23,7 @@ use crate::verdict::{Permitted, bytes_of, hex, ranges};
 use crate::{
     AddressWord, Check, CheckError, Descriptor, Expectation, ImageForm, Mutation, SamplerForm, Setup, Subject,
 };
+use assay_files::{Owned, input};
 use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
 use assay_precision::Rules;
 use assay_runner::{CheckResult, DeviceInfo};
@@ -77,6 +79,9 @@ pub struct Manifest {
     /// Values of WGSL's overrides.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub overrides: BTreeMap<String, f64>,
+    /// The environment that the original text was assembled for, if one was named; `shader.spvasm` states its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_env: Option<String>,
     /// The files of bindings.
     pub inputs: BTreeMap<String, String>,
     /// Images, by binding: all but their contents.
@@ -156,24 +161,21 @@ pub struct Contents<'a> {
 /// Writes a bundle into a folder, which is made if need be. The manifest comes last: a folder that has it is whole.
 ///
 /// # Errors
-/// [`CheckError::Bundle`].
+/// [`CheckError::Bundle`]: also where the folder holds files that Assay did not write.
 pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     let Contents { check, result, device, dispatch, command, mutation, .. } = *contents;
     let failed = |path: &Path, error: &dyn std::fmt::Display| CheckError::Bundle {
         path: path.to_owned(),
         what: format!("cannot be written: {error}"),
     };
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-    let save = |name: &str, contents: &[u8]| {
-        let path = folder.join(name);
-        std::fs::write(&path, contents).map_err(|error| failed(&path, &error))
-    };
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut save = |name: &str, contents: Vec<u8>| files.push((name.to_owned(), contents));
     let text = check.subject.source.disassemble().map_err(|error| failed(&folder.join(SHADER), &error))?;
-    save(SHADER, text.as_bytes())?;
+    save(SHADER, text.into_bytes());
     let module = &check.subject.source.module;
-    save(WORDS, &module.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?;
+    save(WORDS, module.words().iter().flat_map(|word| word.to_le_bytes()).collect());
     if let Some(text) = &check.subject.text {
-        save(&original(&check.subject.name), text.as_bytes())?;
+        save(&original(&check.subject.name), text.clone().into_bytes());
     }
     let mut inputs = BTreeMap::new();
     let (mut images, mut samplers) = (BTreeMap::new(), BTreeMap::new());
@@ -186,23 +188,23 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         let Some(data) = bytes_of(resource) else { continue };
         let pointed = check.setup.descriptors.iter().any(|d| d.slot == *slot && d.is_pointed());
         let name = if pointed { format!("buffer-{to}.hex") } else { format!("input-{set}.{binding}.{element}.hex") };
-        save(&name, to_hex(data).as_bytes())?;
+        save(&name, to_hex(data).into_bytes());
         inputs.insert(to, name);
     }
     let push = (!dispatch.push_constants.is_empty()).then(|| PUSH.to_owned());
     if push.is_some() {
-        save(PUSH, to_hex(&dispatch.push_constants).as_bytes())?;
+        save(PUSH, to_hex(&dispatch.push_constants).into_bytes());
     }
-    save(EXPECTED, expected(contents).as_bytes())?;
+    save(EXPECTED, expected(contents).into_bytes());
     let json = |name: &str, value: Result<String, serde_json::Error>| match value {
-        Ok(text) => save(name, (text + "\n").as_bytes()),
+        Ok(text) => Ok((text + "\n").into_bytes()),
         Err(error) => Err(failed(&folder.join(name), &error)),
     };
     if let Some(png) = result.picture.as_ref().and_then(|picture| picture.png()) {
-        save(PICTURE, &png)?;
+        save(PICTURE, png);
     }
-    json(RESULT, serde_json::to_string_pretty(result))?;
-    json(DEVICE, serde_json::to_string_pretty(device))?;
+    save(RESULT, json(RESULT, serde_json::to_string_pretty(result))?);
+    save(DEVICE, json(DEVICE, serde_json::to_string_pretty(device))?);
     let manifest = Manifest {
         schema: match is_plain(check) {
             true => PLAIN,
@@ -216,6 +218,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         workgroups: check.setup.groups,
         specialization: check.setup.specs.iter().map(|spec| (spec.id, format!("0x{:x}", spec.bits))).collect(),
         overrides: check.subject.overrides.iter().cloned().collect(),
+        target_env: check.subject.target_env.map(|target| target.to_string()),
         inputs,
         images,
         samplers,
@@ -228,8 +231,26 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         expectations: check.expectations.clone(),
         mutation: mutation.map(ToString::to_string),
     };
-    save(README, readme(&manifest, module.version(), result, device).as_bytes())?;
-    json(MANIFEST, serde_json::to_string_pretty(&manifest))
+    save(README, readme(&manifest, module.version(), result, device).into_bytes());
+    save(MANIFEST, json(MANIFEST, serde_json::to_string_pretty(&manifest))?);
+    check_free(folder)?;
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    let names = files.iter().map(|(name, _)| name);
+    Owned::of(folder).claim(names).map_err(|error| failed(folder, &error))?;
+    files.iter().try_for_each(|(name, contents)| {
+        let path = folder.join(name);
+        std::fs::write(&path, contents).map_err(|error| failed(&path, &error))
+    })
+}
+
+/// Makes sure that a bundle can be written into a folder: it is not there, is empty, or holds one that Assay wrote.
+///
+/// # Errors
+/// [`CheckError::Bundle`]: it holds files of somebody else.
+pub fn check_free(folder: &Path) -> Result<(), CheckError> {
+    Owned::of(folder)
+        .check_whole()
+        .map_err(|error| CheckError::Bundle { path: folder.to_owned(), what: format!("cannot be written: {error}") })
 }
 
 /// The file of the text that a shader was compiled from, which has that name.
@@ -237,32 +258,15 @@ fn original(shader: &str) -> String {
     format!("{ORIGINAL}.{}", ending(shader))
 }
 
-/// Removes the files of a bundle, which its manifest is known by, and its folder if that holds nothing else. Where there is no manifest
-/// nothing is touched.
+/// Removes the files of a bundle that are recorded as Assay's, and its folder if that holds nothing else. Where there is no
+/// record nothing is touched.
 ///
 /// # Errors
 /// [`CheckError::Bundle`]: a file cannot be removed.
 pub fn remove(folder: &Path) -> Result<(), CheckError> {
-    let path = folder.join(MANIFEST);
-    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(()) };
-    let Ok(manifest) = serde_json::from_str::<Manifest>(&text) else { return Ok(()) };
-    let named = manifest.inputs.values().chain(&manifest.push).map(String::as_str);
-    // A name with a path in it could lead anywhere.
-    let named = named.filter(|name| Path::new(name).components().count() == 1);
-    let original = original(&manifest.name);
-    let ours = [MANIFEST, SHADER, WORDS, &original, EXPECTED, PICTURE, RESULT, DEVICE, README, TRANSLATION];
-    for name in ours.into_iter().chain(named) {
-        let path = folder.join(name);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(CheckError::Bundle { path, what: format!("cannot be removed: {error}") });
-            }
-            _ => {}
-        }
-    }
-    // Somebody else's files keep it.
-    _ = std::fs::remove_dir(folder);
-    Ok(())
+    Owned::of(folder)
+        .remove_all()
+        .map_err(|error| CheckError::Bundle { path: folder.to_owned(), what: format!("cannot be removed: {error}") })
 }
 
 /// Whether an older reader misses nothing of what the check is.
@@ -271,17 +275,22 @@ fn is_plain(check: &Check<'_>) -> bool {
     usual && !check.setup.has_pointed() && check.expectations.is_empty()
 }
 
-/// Reads a bundle.
+/// The patience that a bundle may ask for by itself. A bundle comes from elsewhere: with endless patience, an endless loop
+/// would keep whoever runs it waiting.
+pub const MAX_PATIENCE: u64 = 100;
+
+/// Reads a bundle; `patience`, where the user states one, replaces what the bundle asks for.
 ///
 /// # Errors
-/// [`CheckError::Bundle`]: a file is missing or malformed, or the bundle is of a newer version.
-pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
+/// [`CheckError::Bundle`]: a file is missing or malformed, the bundle is of a newer version, or it asks for more than
+/// [`MAX_PATIENCE`].
+pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> {
     let load = |name: &str| -> Result<(PathBuf, String), CheckError> {
+        let read = input::below(folder, Path::new(name))
+            .and_then(|path| Ok((input::read_text(&path, input::DATA)?, path)))
+            .map(|(text, path)| (path, text));
         let path = folder.join(name);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Ok((path, text)),
-            Err(error) => Err(CheckError::Bundle { what: format!("cannot be read: {error}"), path }),
-        }
+        read.map_err(|error| CheckError::Bundle { what: format!("cannot be read: {error}"), path })
     };
     let (path, text) = load(MANIFEST)?;
     let wrong = |path: &Path, what: String| CheckError::Bundle { path: path.to_owned(), what };
@@ -300,6 +309,15 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     if manifest.workgroups.contains(&0) {
         return Err(wrong(&path, format!("`workgroups` {:?}: each is at least 1", manifest.workgroups)));
     }
+    if patience.is_none() && manifest.patience > MAX_PATIENCE {
+        let asked = manifest.patience;
+        return Err(wrong(
+            &path,
+            format!(
+                "asks for {asked} times the usual patience, and may by itself for {MAX_PATIENCE}: give --patience N to                  say how much it gets"
+            ),
+        ));
+    }
     let (path, text) = load(DEVICE)?;
     let device: DeviceInfo =
         serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
@@ -317,13 +335,13 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
         rounds: 1,
         expectations: manifest.expectations.clone(),
         // What was found was found by running all of it, however many there are.
-        limits: Limits { invocations: u64::MAX, ..Limits::default().patient(manifest.patience) },
+        fixed: true,
+        limits: Limits { invocations: u64::MAX, ..Limits::default().patient(patience.unwrap_or(manifest.patience)) },
         ..Options::default()
     };
     let words = |name: &str| -> Result<Source, CheckError> {
-        // A name with a path in it could lead anywhere.
         if Path::new(name).components().count() != 1 {
-            return Err(wrong(&folder.join(MANIFEST), format!("names `{name}`, which is no file of the bundle")));
+            return Err(wrong(&folder.join(MANIFEST), format!("names '{name}', which is not a file of the bundle")));
         }
         let (path, text) = load(name)?;
         from_hex(&text).map(Source::Bytes).map_err(|line| {
@@ -351,7 +369,7 @@ pub fn read(folder: &Path) -> Result<Bundle, CheckError> {
     options.subgroups = manifest.subgroups.as_deref().map(str::parse).transpose()?;
     options.push = manifest.push.as_deref().map(words).transpose()?;
     // What is left out would be made up.
-    subject.must_be_legal()?;
+    let _warnings = subject.must_be_legal(false)?;
     let setup = Setup::new(&subject, &options)?;
     let lacks = |d: &&Descriptor| {
         d.contents().is_some() && !options.inputs.iter().any(|(to, _)| to.names(d.slot, d.name.as_deref()))
@@ -451,6 +469,9 @@ fn readme(manifest: &Manifest, spirv: Version, result: &CheckResult, device: &De
         device.driver_info,
         result.reason.as_deref().unwrap_or_default()
     );
+    if let Some(writes) = &result.writes {
+        _ = writeln!(text, "The shader {writes}; {}.\n", result.rounds_text());
+    }
     for wrong in result.mismatches.iter().filter(|m| !m.is_against_the_specification()) {
         let what = "is not as the case file expects, which the specification need not demand";
         _ = writeln!(text, "{}{} {what}: see expectations in {MANIFEST}", wrong.buffer, wrong.element);

@@ -2,6 +2,7 @@
 
 use crate::options::{Expectation, Options, Source, groups, robustness};
 use crate::{AddressWord, CheckError, ImageForm, SamplerForm};
+use assay_files::input;
 use assay_spirv::sampling::View;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ struct Form {
     rounds: Option<Spanned<u32>>,
     seed: Option<u64>,
     sample: Option<Spanned<u64>>,
-    push: Option<Value>,
+    push: Option<Spanned<Value>>,
     robustness: Option<Spanned<String>>,
     subgroups: Option<Spanned<String>>,
     #[serde(default)]
@@ -87,13 +88,13 @@ impl CaseFile {
         text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("shader"))
     }
 
-    /// Reads a case file. Paths in it are relative to its folder.
+    /// Reads a case file. Paths in it are relative to its folder, and below it.
     ///
     /// # Errors
     /// It cannot be read, or does not say what it must: with its line.
     pub fn load(path: &Path) -> Result<CaseFile, CheckError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
+        let text = input::read_text(path, input::DESCRIPTION)
+            .map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         CaseFile::parse(&path.display().to_string(), &text, folder)
     }
@@ -104,7 +105,9 @@ impl CaseFile {
     /// As [`CaseFile::load`].
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<CaseFile, CheckError> {
         let wrong = |line: usize, what: String| CheckError::CaseFile { file: file.to_owned(), line, what };
-        let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+        // Where lines end: counting anew for each place would take quadratic time.
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        let line = |at: usize| ends.partition_point(|end| *end < at) + 1;
         let form: Form = toml::from_str(text)
             .map_err(|error| wrong(line(error.span().map_or(0, |span| span.start)), error.message().to_owned()))?;
         let mut lines = BTreeMap::new();
@@ -117,7 +120,10 @@ impl CaseFile {
         // A number is one, a text what the command line takes.
         let source = |value: &Value| match value {
             Value::String(text) => match text.parse::<Source>() {
-                Ok(Source::File(path)) => Ok(Source::File(folder.join(path))),
+                Ok(Source::File(path)) => match input::below(folder, &path) {
+                    Ok(path) => Ok(Source::File(path)),
+                    Err(error) => Err(CheckError::option(error.to_string())),
+                },
                 other => other,
             },
             number => Ok(Source::Number(number.text())),
@@ -137,7 +143,9 @@ impl CaseFile {
             options.sample = Some(*sample.get_ref()).filter(|sample| *sample > 0);
             options.sample.ok_or_else(|| none("sample", sample.span()))?;
         }
-        options.push = form.push.as_ref().map(source).transpose()?;
+        if let Some(push) = form.push {
+            options.push = Some(source(push.get_ref()).map_err(at(line(push.span().start)))?);
+        }
         if let Some(given) = form.robustness {
             options.robustness = robustness(given.get_ref()).map_err(at(line(given.span().start)))?;
         }
@@ -150,8 +158,9 @@ impl CaseFile {
             options.specs.push((key.get_ref().clone(), value.text()));
         }
         for (key, value) in &form.input {
-            let to = key.get_ref().parse().map_err(at(noted("input", key)))?;
-            options.inputs.push((to, source(value)?));
+            let line = noted("input", key);
+            let to = key.get_ref().parse().map_err(at(line))?;
+            options.inputs.push((to, source(value).map_err(at(line))?));
         }
         for (key, elements) in &form.elements {
             let line = noted("elements", key);
@@ -182,7 +191,8 @@ impl CaseFile {
             options.expectations.push(expectation.into_inner());
         }
         let shader_line = line(form.shader.span().start);
-        let shader = folder.join(form.shader.get_ref());
+        let shader = input::below(folder, Path::new(form.shader.get_ref()));
+        let shader = shader.map_err(|error| wrong(shader_line, error.to_string()))?;
         Ok(CaseFile { shader, shader_line, why: form.why, options, file: file.to_owned(), lines })
     }
 
@@ -315,6 +325,41 @@ value = "2016"
             let error = error(&case);
             assert!(error.starts_with(&format!("a.toml:{line}: ")) && error.contains(part), "{case}: {error}");
         }
+    }
+
+    #[test]
+    fn files_are_named_below_the_folder_of_the_case_file_only() {
+        for (case, line) in [
+            ("why = \"t\"\nshader = \"../../etc/passwd\"", 2),
+            ("shader = \"/etc/passwd\"", 1),
+            ("shader = \"a\"\n[input]\na = \"../b.bin\"", 3),
+            ("shader = \"a\"\npush = \"/dev/zero\"", 2),
+        ] {
+            let error = CaseFile::parse("a.toml", case, Path::new("folder")).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("a.toml:{line}: ")), "{error}");
+            assert!(error.contains("only files below folder are read"), "{error}");
+        }
+        let below = CaseFile::parse("a.toml", "shader = \"sub/a.wgsl\"", Path::new("folder")).unwrap();
+        assert_eq!(below.shader, Path::new("folder/sub/a.wgsl"));
+    }
+
+    /// Each expectation walked over all elements, and counted the lines before it: 16,384 took a minute.
+    #[test]
+    fn there_may_be_as_many_expectations_as_elements() {
+        const COUNT: u32 = 100_000;
+        let expect = |i: u32| format!("[[expect]]\nbinding = \"to\"\nelement = \"[{i}]\"\nvalue = \"{i}\"\n");
+        let text =
+            format!("shader = \"a\"\nworkgroups = [{COUNT}]\n") + &(0..COUNT).rev().map(expect).collect::<String>();
+        let case = CaseFile::parse("a.toml", &text, Path::new("")).unwrap();
+        let shader = "@group(0) @binding(0) var<storage, read_write> to: array<u32>;
+            @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = id.x; }";
+        let subject = Subject::read("a.wgsl", shader.as_bytes()).unwrap();
+        let check = Check::new(&subject, &case.options).unwrap();
+        assert_eq!(check.setup.descriptors[0].bytes, 4 * u64::from(COUNT));
+        let mut options = case.options.clone();
+        options.expectations[7].element = "[100000]".to_owned();
+        let error = case.placed(Check::new(&subject, &options).unwrap_err()).to_string();
+        assert!(error.starts_with("a.toml:31: ") && error.contains("its first is `[0]`"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The check itself: rounds in the oracle and on the device.
 
 use crate::device::{Job, Left, Placed, Target, TargetError};
-use crate::expectation::Expected;
+use crate::expectation::{Expected, Round};
 use crate::layout::{impossible, recorded, recorded_size, unrecorded};
 use crate::picture::picture;
 use crate::pointed::made_up;
@@ -10,12 +10,12 @@ use crate::sample::{self, Resolved};
 use crate::setup::{Descriptor, Setup};
 use crate::trace::{Recorded, instrument};
 use crate::verdict::{Comparison, complete};
-use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle};
+use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle, status};
 use assay_oracle::{
     Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
     Robustness, Slot,
 };
-use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined};
+use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
@@ -37,10 +37,13 @@ pub struct Check<'a> {
     pub(crate) padding: bool,
     row: Option<usize>,
     pub(crate) expectations: Vec<Expectation>,
-    expected: Vec<Expected>,
+    pub(crate) expected: Vec<Expected>,
     pub(crate) kernel: Option<KernelCall>,
     pub(crate) layout: Option<Slot>,
     pub(crate) robustness: Robustness,
+    fixed: bool,
+    /// The breaches of rules that do not refuse the shader, each with its place.
+    pub warnings: Vec<String>,
 }
 
 /// Where a bundle goes, and what it says of its origin.
@@ -57,6 +60,12 @@ pub struct BundleTo<'a> {
 /// What is said of a round that is under way, before its number.
 const DOING: &str = "running round ";
 
+/// An access out of bounds, a data race or an endless loop in WGSL: "Memory accesses will be restricted to (..) any part of a resource bound
+/// to a variable in the WGSL module (..). Otherwise, the program may not behave as described in the rest of this specification. These
+/// effects may be non-local" (WGSL, "Errors"). So nothing in a bound resource can be judged. The outcomes of the note at "Out-of-Bounds
+/// Access" are examples, and a trap among them leaves out whatever the invocation would have stored afterwards.
+const DYNAMIC_ERROR: &str = "has a dynamic error, after which WGSL confines accesses to bound resources and requires nothing of what they hold,";
+
 /// Faults of the shader that are listed.
 const FAULTS: usize = 5;
 
@@ -66,16 +75,15 @@ impl<'a> Check<'a> {
     /// # Errors
     /// It breaks rules, the options do not fit it, or the oracle cannot interpret it: each with its place.
     pub fn new(subject: &'a Subject, options: &Options) -> Result<Check<'a>, CheckError> {
-        subject.must_be_legal()?;
+        let warnings = subject.must_be_legal(options.strict)?;
         let setup = Setup::new(subject, options)?;
         let program = setup.program(&subject.source.module).map_err(|error| oracle(subject, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
-        let expected =
-            expectations.iter().enumerate().map(|given| Expected::new(given, &setup)).collect::<Result<_, _>>()?;
+        let expected = Expected::all(&expectations, &setup)?;
         let sample = options.sample;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
         let layout = options.subgroups.as_ref().map(|to| setup.records(to)).transpose()?;
-        let &Options { row, robustness, .. } = options;
+        let &Options { row, robustness, fixed, .. } = options;
         Ok(Check {
             subject,
             setup,
@@ -89,6 +97,8 @@ impl<'a> Check<'a> {
             kernel,
             layout,
             robustness,
+            fixed,
+            warnings,
         })
     }
 
@@ -279,7 +289,9 @@ impl<'a> Check<'a> {
     pub fn evidence(&self, to: &BundleTo<'_>, result: &CheckResult, device: &DeviceInfo) -> Result<(), CheckError> {
         let named = result.reason.as_deref().and_then(|reason| reason.split_once(DOING));
         let digits = named.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
-        let round = digits.and_then(|digits| digits.parse().ok()).unwrap_or(result.rounds_checked);
+        let round = digits
+            .and_then(|digits| digits.parse().ok())
+            .unwrap_or(result.rounds_checked + result.unjudged.len() as u32);
         let dispatch = self.setup.dispatch(round.min(self.setup.rounds - 1))?;
         let (dispatch, outcome, left) = (&dispatch, &Outcome::default(), &BTreeMap::new());
         let BundleTo { folder, command, mutation } = *to;
@@ -322,6 +334,8 @@ impl<'a> Check<'a> {
         let mut sum = Comparison::default();
         let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
         let (mut faults, mut endless) = (Vec::new(), false);
+        // Rounds in which the shader's behaviour is undefined.
+        let mut undefined = 0;
         let mut trouble = None;
         // Elements that depend on the order of invocations, and were judged in one.
         let mut by_order = 0;
@@ -329,6 +343,9 @@ impl<'a> Check<'a> {
         let mut whole_rounds = 0;
         let only = self.chosen();
         self.must_be_taken(target)?;
+        if !self.setup.descriptors.iter().any(|d| d.is_read_back() && d.changed) {
+            return Ok(CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..result });
+        }
         self.must_fit(target)?;
         for round in 0..self.setup.rounds {
             let mut dispatch = self.dispatch(round, target)?;
@@ -353,6 +370,7 @@ impl<'a> Check<'a> {
             if outcome.fault_count > 0 {
                 endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
                 faults = self.undefined(round, "was not run", &outcome, &mut result, faults);
+                undefined += 1;
                 continue;
             }
             if only.is_none() {
@@ -404,13 +422,14 @@ impl<'a> Check<'a> {
                                 whole_rounds += 1;
                                 outcome = *whole;
                                 if outcome.fault_count > 0 {
-                                    faults = self.undefined(round, "is not judged", &outcome, &mut result, faults);
+                                    faults = self.undefined(round, "was not judged", &outcome, &mut result, faults);
+                                    undefined += 1;
                                     continue;
                                 }
                                 found = hold(&outcome);
                             }
                             Resolved::Open(instructions) => {
-                                let elements = sample::open(&mut found);
+                                let elements = found.open_all();
                                 let cause = format!(
                                     "not permitted by the sample alone; whether workgroups outside it have a part in that \
                                      would take about {} instructions to find out",
@@ -445,12 +464,16 @@ impl<'a> Check<'a> {
                         result.instructions += outcome.instructions;
                         result.times.check += before.elapsed().as_secs_f64();
                     }
-                    result.rounds_checked += 1;
                     if found.failing > 0 && result.picture.is_none() {
                         let picture = picture(&outcome, &self.setup.descriptors, &left, self.row);
                         result.picture = picture.map(Box::new);
                     }
-                    self.expected.iter().for_each(|expected| expected.hold(&dispatch, &left, round, &mut found));
+                    let round_of = Round { number: round, dispatch: &dispatch, outcome: &outcome };
+                    self.expected.iter().for_each(|expected| expected.hold(round_of, &left, &mut found));
+                    match found.hollow() {
+                        Some(why) => result.unjudged.push(UnjudgedRound { round, why: why.to_owned() }),
+                        None => result.rounds_checked += 1,
+                    }
                     for (cause, elements) in &found.undetermined {
                         let cause = cause.and_then(|cause| outcome.causes.get(cause as usize));
                         *causes.entry(self.cause(cause)).or_default() += elements;
@@ -467,15 +490,16 @@ impl<'a> Check<'a> {
                 }
             }
         }
-        if result.rounds_checked == 0 && trouble.is_none() {
+        if undefined == self.setup.rounds && trouble.is_none() {
             faults.extend(self.setup.short_files());
-            faults.push(
-                "  give it inputs that it is meant for with --input, --elements, --push or --workgroups".to_owned(),
+            faults.extend(
+                self.advice("  give it inputs that it is meant for with --input, --elements, --push or --workgroups"),
             );
             if endless {
-                faults.push("  if it does end, have more patience: --patience 10".to_owned());
+                faults.extend(self.advice("  if it does end, have more patience: --patience 10"));
             }
-            return Err(CheckError::Undefined { name: self.subject.name.clone(), list: faults });
+            let what = if self.setup.wgsl { DYNAMIC_ERROR } else { "has undefined behaviour" };
+            return Err(CheckError::Undefined { name: self.subject.name.clone(), what, list: faults });
         }
         if by_order > 0 {
             result.notes.push(format!(
@@ -485,6 +509,8 @@ impl<'a> Check<'a> {
         }
         let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);
         result.sampled = only.map(|only| self.sampled(&only, sum.beyond));
+        let hollow = sum.hollow().is_some();
+        result.writes = Some(sum.writes());
         result.elements_checked = sum.checked;
         result.elements_failing = sum.failing;
         result.elements_warning = sum.warning;
@@ -492,9 +518,15 @@ impl<'a> Check<'a> {
         result.classes = sum.classes;
         result.undetermined =
             causes.into_iter().map(|((cause, place), elements)| Undetermined { cause, place, elements }).collect();
-        (result.status, result.reason) = status(&result, trouble);
+        (result.status, result.reason) = status::of(&result, trouble, hollow);
+        result.notes.extend(status::few_written(&result, &self.setup.descriptors));
         result.times.wall = started.elapsed().as_secs_f64();
         Ok(result)
+    }
+
+    /// Advice to give the check other options, where that is possible.
+    pub(crate) fn advice(&self, text: &str) -> Option<String> {
+        (!self.fixed).then(|| text.to_owned())
     }
 
     /// The layout of subgroups that the shader recorded, if it does, and their size, or what is impossible about it.
@@ -537,17 +569,19 @@ impl<'a> Check<'a> {
             workgroup_size: self.setup.local,
             rounds: self.setup.rounds,
             rounds_checked: 0,
+            unjudged: Vec::new(),
             seed: self.setup.seed(),
             elements_checked: 0,
             elements_undetermined: 0,
             elements_failing: 0,
             elements_warning: 0,
+            writes: None,
             mismatches: Vec::new(),
             classes: Vec::new(),
             undetermined: Vec::new(),
             blamed: Vec::new(),
             derivation: Vec::new(),
-            notes: Vec::new(),
+            notes: self.warnings.iter().map(|line| format!("warning: {line}; --strict refuses it")).collect(),
             instructions: 0,
             partial: false,
             repeat: None,
@@ -557,7 +591,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Notes that a round says nothing, as the shader's behaviour is undefined in it. Gives the faults of the first such round.
+    /// Notes that a round was not judged, as the shader's behaviour is undefined in it. Returns the faults of the first such round.
     fn undefined(
         &self,
         round: u32,
@@ -567,10 +601,9 @@ impl<'a> Check<'a> {
         known: Vec<String>,
     ) -> Vec<String> {
         let list = self.faults(outcome);
-        result.notes.push(format!(
-            "round {round} {so}, the shader's behaviour is undefined with its inputs: {}",
-            list.first().map_or("", |first| first.trim())
-        ));
+        let first = list.first().map(|first| on_one_line(first)).unwrap_or_default();
+        let why = format!("{so}, as the shader's behaviour is undefined with its inputs: {first}");
+        result.unjudged.push(UnjudgedRound { round, why });
         if known.is_empty() { list } else { known }
     }
 
@@ -610,27 +643,13 @@ impl<'a> Check<'a> {
     }
 }
 
-fn oracle(subject: &Subject, error: impl ToString) -> CheckError {
-    CheckError::Oracle { name: subject.name.clone(), what: error.to_string() }
+/// Joins the lines that [`Check::faults`] gives of one fault.
+pub(crate) fn on_one_line(fault: &str) -> String {
+    fault.lines().map(str::trim).collect::<Vec<_>>().join(": ")
 }
 
-fn status(result: &CheckResult, trouble: Option<Trouble>) -> (Status, Option<String>) {
-    let checked = result.elements_checked;
-    if let Some(trouble) = trouble {
-        return (trouble.status(), Some(trouble.to_string()));
-    }
-    if result.elements_failing > 0 {
-        let how = if result.fails_only_the_case() { "not as the case file expects" } else { "not permitted" };
-        let what = format!("{} of {checked} elements are {how}", result.elements_failing);
-        (Status::Fail, Some(what))
-    } else if result.elements_warning > 0 {
-        let what = format!("{} of {checked} elements only a lenient reading permits", result.elements_warning);
-        (Status::QualityWarning, Some(what))
-    } else if checked == 0 {
-        (Status::Undetermined, Some("nothing could be said of any element, so none was checked".into()))
-    } else {
-        (Status::Pass, None)
-    }
+fn oracle(subject: &Subject, error: impl ToString) -> CheckError {
+    CheckError::Oracle { name: subject.name.clone(), what: error.to_string() }
 }
 
 /// How long a device may take over one dispatch unless something else is said.

@@ -176,47 +176,16 @@ pub fn path_text(path: &[Step]) -> String {
 /// Bytes of a value whose run-time array, if it has one, has that many elements.
 pub fn size_with(shape: &Shape, elements: u64) -> u64 {
     match shape {
+        // Only the last member can end in one.
         Shape::Struct { members, .. } => {
-            let mut end = 0u64;
-            for member in members {
-                let start = member.offset.map_or(end, u64::from);
-                end = end.max(start.saturating_add(size_with(&member.shape, elements)));
-            }
-            end
+            let Some(last) = members.last().filter(|_| runtime_stride(shape).is_some()) else { return shape.size() };
+            let start = last.offset.map_or_else(|| shape.size(), u64::from);
+            shape.size().max(start.saturating_add(size_with(&last.shape, elements)))
         }
         Shape::Array { element, count: None, stride } => {
             stride.map_or(element.size(), u64::from).saturating_mul(elements)
         }
         other => other.size(),
-    }
-}
-
-/// Bytes of a block as a host has it that was written in the same language: structures in it end at a multiple of their alignment. WGSL,
-/// "Structure layout": SizeOf(S) is "roundUp(AlignOf(S), justPastLastMember)", and no buffer may be shorter for WebGPU.
-pub(crate) fn padded_size(block: &Shape) -> u64 {
-    let Shape::Struct { members, .. } = block else { return block.size() };
-    let mut end = 0u64;
-    for member in members {
-        let start = member.offset.map_or(end, u64::from);
-        let size = match &*member.shape {
-            shape @ Shape::Struct { .. } => padded_size(shape).next_multiple_of(alignment(shape)),
-            shape => shape.size(),
-        };
-        end = end.max(start.saturating_add(size));
-    }
-    end
-}
-
-/// The alignment that WGSL gives a type, and the standard layouts of buffers.
-fn alignment(shape: &Shape) -> u64 {
-    let vector = |component: &Shape, n: u32| component.size() * if n == 2 { 2 } else { 4 };
-    match shape {
-        Shape::Struct { members, .. } => members.iter().map(|member| alignment(&member.shape)).max().unwrap_or(1),
-        Shape::Array { element, .. } => alignment(element),
-        Shape::Vector { component, count } => vector(component, *count),
-        Shape::Matrix { component, columns, row_major: true, .. } => vector(component, *columns),
-        Shape::Matrix { component, rows, .. } => vector(component, *rows),
-        other => other.size().max(1),
     }
 }
 
@@ -241,13 +210,13 @@ mod tests {
         let vec3 = Arc::new(Shape::Vector { component: f32.clone(), count: 3 });
         let block = |shape: &Arc<Shape>| {
             let members = vec![Member { name: None, offset: Some(0), shape: shape.clone() }];
-            Arc::new(Shape::Struct { name: None, members })
+            Arc::new(Shape::structure(None, members))
         };
         // A value by itself is as long as it is.
-        assert_eq!(padded_size(&block(&vec3)), 12);
+        assert_eq!(block(&vec3).padded_size(), 12);
         let light = block(&vec3);
-        assert_eq!((size_with(&block(&light), 1), padded_size(&block(&light))), (12, 16));
-        assert_eq!(padded_size(&block(&block(&f32))), 4);
+        assert_eq!((size_with(&block(&light), 1), block(&light).padded_size()), (12, 16));
+        assert_eq!(block(&block(&f32)).padded_size(), 4);
     }
 
     #[test]
@@ -259,7 +228,7 @@ mod tests {
         let array = Shape::Array { element: Arc::new(vec2), count: None, stride: Some(16) };
         let member = |name: &str, offset, shape| Member { name: Some(name.into()), offset: Some(offset), shape };
         let members = vec![member("h", 0, u16), member("m", 8, Arc::new(matrix)), member("v", 32, Arc::new(array))];
-        let block = Shape::Struct { name: None, members };
+        let block = Shape::structure(None, members);
         let mut found = Vec::new();
         walk(&block, 60, &mut |element, path| found.push((element.offset, path_text(path))));
         let expected = [

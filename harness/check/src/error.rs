@@ -50,11 +50,13 @@ pub enum CheckError {
         /// What stands in the way, and where.
         what: String,
     },
-    /// The shader has undefined behaviour, so that nothing can be held against a device.
-    #[error("{name} has undefined behaviour with these inputs, so it is not sent to a device:\n{}", list.join("\n"))]
+    /// The shader has undefined behaviour, or a dynamic error by WGSL, so that nothing can be held against a device.
+    #[error("{name} {what} with these inputs, so it is not sent to a device:\n{}", list.join("\n"))]
     Undefined {
         /// The file's name.
         name: String,
+        /// What the specification calls it, and leaves of its consequences.
+        what: &'static str,
         /// What it does, with invocation and place, and the remedy.
         list: Vec<String>,
     },

@@ -1,14 +1,15 @@
 //! What a case expects of elements, beside what the specification permits.
 
 use crate::elements::{Element, path_text};
-use crate::setup::{Setup, scalar_from_text};
-use crate::verdict::{Comparison, data_of, hex, keep};
+use crate::setup::{Descriptor, Setup, scalar_from_text};
+use crate::verdict::{Comparison, Permitted, data_of, hex, keep, ranges};
 use crate::{BindingName, CheckError, Expectation};
 use assay_case::position;
-use assay_oracle::{Dispatch, Slot};
+use assay_float::RankRange;
+use assay_oracle::{Dispatch, Expected as Set, Outcome, Slot};
 use assay_precision::Scalar;
-use assay_runner::{Mismatch, Status, class};
-use std::collections::BTreeMap;
+use assay_runner::{CheckResult, Mismatch, Status, class};
+use std::collections::{BTreeMap, HashMap};
 
 /// An element that there is, and what is expected of it.
 #[derive(Clone, Debug)]
@@ -33,59 +34,147 @@ enum Value {
     Between([u64; 2]),
 }
 
+/// The elements of a buffer that expectations name.
+#[derive(Default)]
+struct Named<'a> {
+    elements: HashMap<&'a str, Option<Element>>,
+    /// The path of the buffer's first element, for messages.
+    first: String,
+}
+
 impl Expected {
-    /// Finds the element, and reads what is expected of it; the number is that of the expectation in its file.
+    /// Finds the elements that expectations name, in one walk over each buffer, and reads what is expected of them.
     ///
     /// # Errors
-    /// There is no such element, the value is none of its type, or a range is empty.
-    pub(crate) fn new((number, given): (usize, &Expectation), setup: &Setup) -> Result<Expected, CheckError> {
-        let Expectation { binding, element: path, value } = given;
-        let wrong = |why: String| {
-            CheckError::entry("expect", number.to_string(), format!("expectation of {binding} {path}: {why}"))
+    /// There is no such element, the value is none of its type, or a range is empty: the first in the order of the file.
+    pub(crate) fn all(given: &[Expectation], setup: &Setup) -> Result<Vec<Expected>, CheckError> {
+        let wrong = |number: usize, why: String| {
+            let Expectation { binding, element, .. } = &given[number];
+            CheckError::entry("expect", number.to_string(), format!("expectation of {binding} {element}: {why}"))
         };
-        let name: BindingName = binding.parse()?;
-        let descriptor = setup.descriptors.iter().find(|d| name.names(d.slot, d.name.as_deref()));
-        let descriptor = descriptor.ok_or_else(|| wrong("the shader has no such binding".into()))?;
-        let contents = descriptor.contents().filter(|_| descriptor.is_read_back());
-        let contents = contents.ok_or_else(|| wrong("it is nothing that the shader may write".into()))?;
-        let (mut found, mut first) = (None, None);
-        contents.walk(descriptor.bytes, &mut |element, at| {
-            if found.is_none() {
+        let descriptor = |(number, given): (usize, &Expectation)| {
+            let name: BindingName = given.binding.parse()?;
+            let found = setup.descriptors.iter().find(|d| name.names(d.slot, d.name.as_deref()));
+            let found = found.ok_or_else(|| wrong(number, "the shader has no such binding".into()))?;
+            let contents = found.contents().filter(|_| found.is_read_back());
+            let contents = contents.ok_or_else(|| wrong(number, "it is nothing that the shader may write".into()))?;
+            Ok::<_, CheckError>((found, contents))
+        };
+        let descriptors: Vec<_> = given.iter().enumerate().map(descriptor).collect();
+        let mut named: BTreeMap<Slot, Named<'_>> = BTreeMap::new();
+        for (given, found) in given.iter().zip(&descriptors) {
+            let Ok((found, _)) = found else { continue };
+            named.entry(found.slot).or_default().elements.insert(&given.element, None);
+        }
+        for (found, contents) in descriptors.iter().flatten() {
+            let Some(named) = named.get_mut(&found.slot).filter(|named| named.first.is_empty()) else { continue };
+            let mut first = None;
+            contents.walk(found.bytes, &mut |element, at| {
                 let at = path_text(at);
-                found = (at == *path).then_some(element);
+                if let Some(wanted @ None) = named.elements.get_mut(at.as_str()) {
+                    *wanted = Some(element);
+                }
                 first.get_or_insert(at);
-            }
-        });
-        let like = first.unwrap_or_default();
-        let element = found.ok_or_else(|| wrong(format!("it has no such element; its first is `{like}`")))?;
-        let value = Value::read(value, element.scalar).map_err(wrong)?;
-        Ok(Expected { slot: descriptor.slot, label: descriptor.label(), path: path.clone(), element, value })
+            });
+            named.first = first.unwrap_or_default();
+        }
+        let expected = |(number, found): (usize, Result<(&Descriptor, _), CheckError>)| {
+            let Expectation { element: path, value, .. } = &given[number];
+            let (found, _) = found?;
+            let named = named.get(&found.slot);
+            let element = named.and_then(|named| named.elements.get(path.as_str()).copied().flatten());
+            let like = named.map_or("", |named| &named.first);
+            let element =
+                element.ok_or_else(|| wrong(number, format!("it has no such element; its first is `{like}`")))?;
+            let value = Value::read(value, element.scalar).map_err(|why| wrong(number, why))?;
+            Ok(Expected { slot: found.slot, label: found.label(), path: path.clone(), element, value })
+        };
+        descriptors.into_iter().enumerate().map(expected).collect()
     }
 
-    /// Holds what was left against it.
-    pub(crate) fn hold(&self, dispatch: &Dispatch, got: &BTreeMap<Slot, Vec<u8>>, round: u32, result: &mut Comparison) {
+    /// Holds what a target left against it.
+    pub(crate) fn hold(&self, round: Round<'_>, got: &BTreeMap<Slot, Vec<u8>>, result: &mut Comparison) {
         let Expected { slot, element, value, .. } = self;
         let Some(bits) = got.get(slot).and_then(|memory| element.read(memory)) else { return };
         result.checked += 1;
+        let memory = round.outcome.memory.get(slot);
+        result.expected += u64::from(memory.is_some_and(|memory| memory.is_written(element.offset, element.bytes())));
         if value.has(bits, element.scalar) {
             return;
         }
         result.failing += 1;
-        keep(&mut result.mismatches, &mut result.classes, (Status::Fail, class::EXPECTATION), || Mismatch {
-            status: Status::Fail,
-            round,
+        keep(&mut result.mismatches, &mut result.classes, (Status::Fail, class::EXPECTATION), || {
+            self.mismatch(round, Status::Fail, (hex(element.scalar, bits), class::EXPECTATION))
+        });
+    }
+
+    /// Holds what the specification permits against it, where no target takes part.
+    pub(crate) fn hold_permitted(&self, round: Round<'_>, result: &mut CheckResult) -> Known {
+        let Expected { slot, element, value, .. } = self;
+        let memory = round.outcome.memory.get(slot);
+        let permitted = memory.and_then(|memory| Permitted::of(memory, element.offset, element.scalar.width()));
+        let Some(permitted) = permitted else { return Known::Undecided };
+        let scalar = element.scalar;
+        let lenient = permitted.lenient.map(|lenient| value.is_among(lenient, scalar));
+        let status = match (value.is_among(&permitted.expected, scalar), lenient) {
+            (Some(true), _) => {
+                result.elements_checked += 1;
+                return Known::Permitted;
+            }
+            (None, _) | (_, Some(None)) => return Known::Undecided,
+            (Some(false), Some(Some(true))) => Status::QualityWarning,
+            (Some(false), Some(Some(false)) | None) => Status::Fail,
+        };
+        match status {
+            Status::Fail => result.elements_failing += 1,
+            _ => result.elements_warning += 1,
+        }
+        result.elements_checked += 1;
+        let ranges = ranges(scalar, &permitted.expected);
+        let first = ranges.first().map_or_else(String::new, |[lo, _]| lo.clone());
+        keep(&mut result.mismatches, &mut result.classes, (status, class::NEVER_EXPECTED), || {
+            self.mismatch(round, status, (first, class::NEVER_EXPECTED))
+        });
+        Known::Never
+    }
+
+    fn mismatch(&self, round: Round<'_>, status: Status, (got, class): (String, &str)) -> Mismatch {
+        let Expected { slot, element, value, .. } = self;
+        let before = data_of(round.dispatch, *slot).and_then(|data| element.read(data));
+        Mismatch {
+            status,
+            round: round.number,
             buffer: self.label.clone(),
             element: self.path.clone(),
             offset: element.offset,
             scalar: element.scalar.to_string(),
             invocation: None,
-            before: hex(element.scalar, data_of(dispatch, *slot).and_then(|data| element.read(data)).unwrap_or(0)),
-            got: hex(element.scalar, bits),
+            before: hex(element.scalar, before.unwrap_or(0)),
+            got,
             permitted: vec![value.ends(element.scalar)],
-            class: class::EXPECTATION.into(),
+            class: class.into(),
             by: "case".into(),
-        });
+        }
     }
+}
+
+/// A round that expectations are held against.
+#[derive(Clone, Copy)]
+pub(crate) struct Round<'a> {
+    pub(crate) number: u32,
+    pub(crate) dispatch: &'a Dispatch,
+    pub(crate) outcome: &'a Outcome,
+}
+
+/// Relation of what the specification permits for an element to what the case expects of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// A value that the case expects is permitted.
+    Permitted,
+    /// None is.
+    Never,
+    /// The oracle cannot tell.
+    Undecided,
 }
 
 impl Value {
@@ -112,6 +201,26 @@ impl Value {
             Value::Bits(wanted) => bits == wanted,
             Value::Nan => place(bits).is_none(),
             Value::Between([lo, hi]) => place(bits).is_some() && (place(lo)..=place(hi)).contains(&place(bits)),
+        }
+    }
+
+    /// Returns whether one of these values is among those that are permitted; `None` where that is not known.
+    fn is_among(self, permitted: &Set, scalar: Scalar) -> Option<bool> {
+        let any = |patterns: &[u64]| Some(patterns.iter().any(|bits| self.has(*bits, scalar)));
+        match permitted {
+            Set::Exact(bits) => any(std::slice::from_ref(bits)),
+            Set::OneOf(patterns) => any(patterns),
+            open if open.is_open() => None,
+            Set::Float { format, set } => match self {
+                Value::Bits(bits) => Some(set.contains(*format, bits)),
+                _ if scalar != Scalar::Float(*format) => None,
+                Value::Nan => Some(set.has_nan()),
+                Value::Between(ends) => {
+                    let [lo, hi] = ends.map(|bits| format.rank(bits));
+                    Some(set.meets(RankRange::new(lo, hi)))
+                }
+            },
+            Set::Undetermined(_) => None,
         }
     }
 
@@ -145,5 +254,38 @@ mod tests {
             assert!(Value::read(text, Scalar::Float(F32)).unwrap_err().contains(text), "{text}");
         }
         assert!(Value::read("3..2", Scalar::Int { width: 32, signed: false }).is_err());
+    }
+
+    #[test]
+    fn values_are_found_among_permitted_ones() {
+        let scalar = Scalar::Float(F32);
+        let rank = |value: f32| F32.rank(value.to_bits().into());
+        let set = |nan: bool| {
+            let mut set = assay_float::Set::range(rank(1.0), rank(2.0));
+            if nan {
+                set.insert_nan();
+            }
+            Set::Float { format: F32, set }
+        };
+        let among = |text: &str, permitted: &Set| Value::read(text, scalar).unwrap().is_among(permitted, scalar);
+        for (text, permitted, expected) in [
+            ("1.5", set(false), Some(true)),
+            ("2.5", set(false), Some(false)),
+            ("0.5..1", set(false), Some(true)),
+            ("0.5..0.75", set(false), Some(false)),
+            ("nan", set(false), Some(false)),
+            ("nan", set(true), Some(true)),
+            ("1.5", Set::Exact(0x3fc0_0000), Some(true)),
+            ("1.25..1.75", Set::OneOf(vec![0, 0x3fc0_0000]), Some(true)),
+            ("3", Set::OneOf(vec![0, 0x3fc0_0000]), Some(false)),
+            ("3", Set::Undetermined(0), None),
+            ("3", Set::Float { format: F32, set: assay_float::Set::anything() }, None),
+        ] {
+            assert_eq!(among(text, &permitted), expected, "{text} {permitted:?}");
+        }
+        // An integer of the buffer that was written as a float.
+        let word = Scalar::Int { width: 32, signed: false };
+        let of_word = |text: &str| Value::read(text, word).unwrap().is_among(&set(false), word);
+        assert_eq!((of_word("0x3fc00000"), of_word("1..2")), (Some(true), None));
     }
 }

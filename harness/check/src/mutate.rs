@@ -247,7 +247,7 @@ impl Planted {
 /// Lets an instruction make a new id, and defines the result that it had as that, changed: all of a scalar or vector, of what is made of
 /// parts the first that takes it. `None` where there is none, and for instructions behind which nothing may stand or that compute nothing.
 fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &Change<'_>) -> Option<()> {
-    let (op, result) = (i.op?, i.result()?);
+    let op = i.op?;
     let module = editor.module();
     let ty = module.type_declared(i.result_type()?)?;
     if matches!(op, Op::Phi | Op::Function | Op::FunctionParameter | Op::Undef | Op::Variable)
@@ -255,14 +255,11 @@ fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &Change<'_>) -> 
     {
         return None;
     }
-    let (new, mut code) = (editor.id(), Vec::new());
-    changed(editor, &mut code, ty, (new, result), change)?;
-    let mut words = i.words.to_vec();
-    *words.get_mut(2)? = new;
-    editor.replace(i.at, words);
-    editor.decorate_alike(result, new);
-    editor.after(i.at, &code);
-    Some(())
+    editor.divert(i, |editor, new, result| {
+        let mut code = Vec::new();
+        changed(editor, &mut code, ty, (new, result), change)?;
+        Some(code)
+    })
 }
 
 /// Code that defines the second id as the first, a scalar or vector, changed; `None` where that cannot be done.

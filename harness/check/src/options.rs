@@ -62,6 +62,10 @@ pub struct Options {
     pub robustness: Robustness,
     /// What the oracle may spend.
     pub limits: Limits,
+    /// The check is that of a bundle, which no option can change: errors then advise none.
+    pub fixed: bool,
+    /// Whether a module is refused for breaches of rules that are otherwise only warnings.
+    pub strict: bool,
 }
 
 /// What a kernel is called with, where no Vulkan device takes it as it is.
@@ -97,6 +101,8 @@ impl Default for Options {
             subgroups: None,
             robustness: Robustness::None,
             limits: Limits::default(),
+            fixed: false,
+            strict: false,
         }
     }
 }

@@ -81,7 +81,7 @@ impl PointedForm {
         let stride = end.next_multiple_of(align);
         let record = match &members[..] {
             [Member { name: None, shape, .. }] => shape.clone(),
-            _ => Arc::new(Shape::Struct { name: None, members }),
+            _ => Arc::new(Shape::structure(None, members)),
         };
         let array = Shape::Array { element: record, count: None, stride: Some(stride as u32) };
         (array, stride.saturating_mul(self.records))

@@ -11,7 +11,6 @@
 use crate::CheckError;
 use crate::check::Check;
 use crate::device::Target;
-use crate::verdict::Comparison;
 use assay_case::stable_hash;
 use assay_oracle::{Dispatch, Outcome};
 use assay_runner::Sampled;
@@ -107,8 +106,9 @@ impl Check<'_> {
         });
         for (found, limit, what) in invocations.into_iter().chain(sizes) {
             if let Some((most, name)) = limit.filter(|(most, _)| found > *most) {
+                let advice = self.advice("; the shader says how many, or --spec").unwrap_or_default();
                 return Err(CheckError::option(format!(
-                    "{found} {what}: {device} takes at most {most} ({name}); the shader says how many, or --spec"
+                    "{found} {what}: {device} takes at most {most} ({name}){advice}"
                 )));
             }
         }
@@ -116,8 +116,9 @@ impl Check<'_> {
             let limit = limit(format!("maxComputeWorkGroupCount{axis}"));
             if let Some((most, name)) = limit.filter(|(most, _)| found > *most) {
                 let axis = axis.to_lowercase();
+                let advice = self.advice("; dispatch fewer with --workgroups").unwrap_or_default();
                 return Err(CheckError::option(format!(
-                    "{found} workgroups along {axis}: {device} takes at most {most} ({name}); dispatch fewer with --workgroups"
+                    "{found} workgroups along {axis}: {device} takes at most {most} ({name}){advice}"
                 )));
             }
         }
@@ -150,9 +151,10 @@ impl Check<'_> {
             }
             _ => return Ok(()),
         };
-        let what = format!(
-            "{what}: dispatch less with --workgroups, or check a part with --sample N, N up to {limit} invocations{remedy}"
+        let advice = format!(
+            ": dispatch less with --workgroups, or check a part with --sample N, N up to {limit} invocations{remedy}"
         );
+        let what = what + &self.advice(&advice).unwrap_or_default();
         Err(CheckError::Oracle { name: self.subject.name.clone(), what })
     }
 
@@ -169,16 +171,6 @@ impl Check<'_> {
         let ran = self.permitted(&first).ok();
         Ok(ran.filter(|ran| ran.faults.is_empty()).map(|ran| self.expected(&ran, 1)))
     }
-}
-
-/// Counts what the sample does not permit as undetermined.
-pub(crate) fn open(found: &mut Comparison) -> u64 {
-    let elements = found.failing + found.warning;
-    found.checked -= elements;
-    (found.failing, found.warning) = (0, 0);
-    found.mismatches.clear();
-    found.classes.clear();
-    elements
 }
 
 /// A large number in words: two digits and its magnitude.

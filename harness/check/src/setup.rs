@@ -1,12 +1,13 @@
 //! A shader made ready: its entry point, its interface, and what every round of it is given.
 
 use crate::changed::Changed;
-use crate::elements::{Contents, Element, padded_size, read_bits, runtime_stride, size_with, walk};
+use crate::elements::{Contents, Element, read_bits, runtime_stride, size_with, walk};
 use crate::options::{Options, Source};
 use crate::pointed::{self, Word, is_name, is_pointed};
 use crate::texels::Texels;
 use crate::{AddressWord, BindingName, CheckError, PointedForm, Subject};
 use assay_case::{Mixture, Values};
+use assay_files::input;
 use assay_oracle::{Buffer, Dispatch, Program, ProgramError, Resource, Robustness, Slot, SpecValues};
 use assay_precision::{Rules, Scalar};
 use assay_spirv::Module;
@@ -82,7 +83,7 @@ pub struct Setup {
     /// Whose accuracy rules hold.
     pub rules: Rules,
     /// Whether the shader is WGSL, and means what WGSL says: by WGSL's rules it does.
-    wgsl: bool,
+    pub(crate) wgsl: bool,
     /// The entry point's name.
     pub entry: String,
     /// Invocations of a workgroup along x, y and z.
@@ -224,6 +225,10 @@ impl Setup {
                 }
                 None => None,
             };
+            if let Some(block) = &binding.block {
+                let label = name.as_ref().map_or(slot.to_string(), |name| format!("{slot} ({name})"));
+                must_be_walkable(&label, block)?;
+            }
             let texel_bytes = texels.as_ref().map_or(0, Texels::bytes);
             let bytes = match (&binding.block, given) {
                 (Some(block), Some(bytes)) if runtime_stride(block).is_some() => {
@@ -242,7 +247,7 @@ impl Setup {
                     bytes.clamp(4, block.size().max(4))
                 }
                 (Some(block), given) => {
-                    let (least, whole) = (size_with(block, elements.max(1)).max(4), padded_size(block));
+                    let (least, whole) = (size_with(block, elements.max(1)).max(4), block.padded_size());
                     let whole = if runtime_stride(block).is_some() { least } else { whole.max(least) };
                     // A host may leave out the padding at the end.
                     given.filter(|bytes| (least..whole).contains(bytes)).unwrap_or(whole)
@@ -303,6 +308,9 @@ impl Setup {
         }
         if options.push.is_some() && self.push.is_none() {
             return Err(CheckError::option("the shader has no push constants: leave out what they hold"));
+        }
+        if let Some(push) = &self.push {
+            must_be_walkable("the push constants", push)?;
         }
         let push = self.push.as_ref().map(|push| push.size().next_multiple_of(4));
         self.words = pointed::words(&options.addresses, &self.descriptors, push)?;
@@ -475,8 +483,8 @@ impl Setup {
         let default = Source::Mixture(ROUNDS[round as usize % ROUNDS.len()].clone());
         match source.unwrap_or(&default) {
             Source::File(path) => {
-                let data =
-                    std::fs::read(path).map_err(|source| CheckError::Unreadable { path: path.clone(), source })?;
+                let data = input::read(path, MAX_BYTES)
+                    .map_err(|source| CheckError::Unreadable { path: path.clone(), source })?;
                 sized(data, &path.display().to_string())
             }
             Source::Bytes(data) => sized(data.clone(), "what was given"),
@@ -517,10 +525,26 @@ impl Setup {
     }
 }
 
+/// Makes sure that a block, with one element of a run-time array, has no more bytes and no more parts than can be gone through.
+fn must_be_walkable(label: &str, block: &Shape) -> Result<(), CheckError> {
+    let name = match block {
+        Shape::Struct { name: Some(name), .. } => format!("structure '{name}'"),
+        _ => "type".to_owned(),
+    };
+    for (found, what) in [(block.size(), "bytes"), (block.parts(), "scalars and structures")] {
+        if found > MAX_BYTES {
+            return Err(CheckError::option(format!(
+                "{label}: its {name} has {found} {what}, of at most {MAX_BYTES} that Assay checks"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Bytes of what a binding is filled from, if that has a size of its own.
 fn given_bytes(slot: Slot, name: Option<&str>, options: &Options) -> Option<u64> {
     match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
-        Source::File(path) => std::fs::metadata(path).map(|m| m.len()).ok(),
+        Source::File(path) => input::length(path).ok(),
         Source::Bytes(bytes) => Some(bytes.len() as u64),
         Source::Number(_) | Source::Index | Source::Mixture(_) => None,
     }

@@ -1,9 +1,12 @@
 //! The shader that is checked: a file, its module, and how to name places in it.
 
 use crate::CheckError;
+use crate::nesting::{too_deep, with_deep_stack};
+use assay_files::input;
 use assay_oracle::Place;
 use assay_spirv::Module;
-use assay_spirv::inspect::{Report, Source};
+use assay_spirv::TargetEnv;
+use assay_spirv::inspect::{Report, Source, ViolationLine};
 use assay_spirv::lower::without_forbidden_layout;
 use naga::back::pipeline_constants::process_overrides;
 use naga::back::{PipelineConstants, spv};
@@ -25,6 +28,8 @@ pub struct Subject {
     pub text: Option<String>,
     /// Values of WGSL's `override`s, by identifier or by the number of `@id`. In the module they are constants.
     pub overrides: Vec<(String, f64)>,
+    /// The environment that SPIR-V text was assembled for, if one was named.
+    pub target_env: Option<TargetEnv>,
 }
 
 /// A shader as WGSL, and what is given it for its `override`s.
@@ -51,7 +56,20 @@ impl Subject {
     /// # Errors
     /// As [`Subject::load`]; or a value is no number, or is for an `override` that there is not.
     pub fn load_with(path: &Path, specs: &mut Vec<(String, String)>) -> Result<Subject, CheckError> {
-        let bytes = std::fs::read(path).map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
+        Subject::load_for(path, specs, None)
+    }
+
+    /// The same, of SPIR-V text that is assembled for an environment, if one is given.
+    ///
+    /// # Errors
+    /// As [`Subject::load_with`]; or an environment is given for what is not SPIR-V text.
+    pub fn load_for(
+        path: &Path,
+        specs: &mut Vec<(String, String)>,
+        target_env: Option<TargetEnv>,
+    ) -> Result<Subject, CheckError> {
+        let bytes = input::read(path, input::SHADER)
+            .map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
         let name = path.display().to_string();
         let mut overrides = Vec::new();
         if name.ends_with(WGSL) {
@@ -64,7 +82,7 @@ impl Subject {
                 overrides.push((key, value));
             }
         }
-        Subject::read_with(&name, &bytes, overrides)
+        Subject::read_for(&name, &bytes, overrides, target_env)
     }
 
     /// Takes a file's bytes; the ending of `name` tells WGSL from SPIR-V.
@@ -80,8 +98,20 @@ impl Subject {
     /// # Errors
     /// As [`Subject::load_with`].
     pub fn read_with(name: &str, bytes: &[u8], overrides: Vec<(String, f64)>) -> Result<Subject, CheckError> {
+        Subject::read_for(name, bytes, overrides, None)
+    }
+
+    fn read_for(
+        name: &str,
+        bytes: &[u8],
+        overrides: Vec<(String, f64)>,
+        target_env: Option<TargetEnv>,
+    ) -> Result<Subject, CheckError> {
         let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
         let source = if name.ends_with(WGSL) {
+            if let Some(target_env) = target_env {
+                return Err(refused(format!("it is WGSL: the target environment {target_env} goes with SPIR-V text")));
+            }
             let text = std::str::from_utf8(bytes).map_err(|error| {
                 let at = error.valid_up_to();
                 let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
@@ -89,7 +119,7 @@ impl Subject {
             })?;
             Source::compiled(compile(Wgsl { text, overrides: &overrides }, name)?, text)
         } else {
-            Source::read(bytes)
+            Source::read_for(bytes, target_env)
         };
         let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
         Ok(Subject {
@@ -97,6 +127,7 @@ impl Subject {
             source: source.map_err(|error| refused(error.to_string()))?,
             text,
             overrides,
+            target_env,
         })
     }
 
@@ -106,19 +137,21 @@ impl Subject {
         Some(Wgsl { text, overrides: &self.overrides })
     }
 
-    /// An error that lists the rules that the module breaks, if it breaks any.
+    /// The breaches of rules that are only warnings, each with its place; none if `strict`, which makes them errors.
     ///
     /// # Errors
-    /// [`CheckError::Illegal`].
-    pub fn must_be_legal(&self) -> Result<(), CheckError> {
+    /// [`CheckError::Illegal`]: the module breaks rules, which are listed.
+    pub fn must_be_legal(&self, strict: bool) -> Result<Vec<String>, CheckError> {
         let report = Report::new(&self.source);
-        if report.is_legal() {
-            return Ok(());
-        }
-        let list = report.violations.iter().map(|v| {
+        let report = if strict { report.strict() } else { report };
+        let line = |v: &ViolationLine| {
             let place = place_text(&self.name, &v.place);
-            format!("  {place}: {} ({})", v.message, v.rule)
-        });
+            format!("{place}: {} ({})", v.message, v.rule)
+        };
+        if report.is_legal() {
+            return Ok(report.warnings.iter().map(line).collect());
+        }
+        let list = report.violations.iter().map(|v| format!("  {}", line(v)));
         Err(CheckError::Illegal { name: self.name.clone(), list: list.collect() })
     }
 
@@ -160,6 +193,14 @@ pub fn compile_wgsl(text: &str, name: &str) -> Result<Vec<u32>, CheckError> {
 }
 
 fn compile(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
+    if let Some(what) = too_deep(wgsl.text) {
+        return Err(CheckError::Shader { name: name.to_owned(), what });
+    }
+    with_deep_stack(|| compile_here(wgsl, name))
+}
+
+/// Compiles on this thread.
+fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let text = wgsl.text;
     let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
     // naga's message without the heading that ours has already. There is WGSL that it does not take, too.
@@ -221,9 +262,13 @@ fn override_value(text: &str) -> Option<f64> {
     }
 }
 
-/// What the `override`s of WGSL go by; none of what is no WGSL.
+/// Names and numbers of each `override` of WGSL; nothing for a text that is not WGSL.
 pub(crate) fn overrides(text: &str) -> Vec<Vec<String>> {
-    naga::front::wgsl::parse_str(text).map_or_else(|_| Vec::new(), |module| names_of_overrides(&module).collect())
+    if too_deep(text).is_some() {
+        return Vec::new();
+    }
+    let parse = || naga::front::wgsl::parse_str(text).map(|module| names_of_overrides(&module).collect());
+    with_deep_stack(parse).unwrap_or_default()
 }
 
 /// The number of its `@id`, if it has one, and its identifier, of each `override`: values are given by the first.

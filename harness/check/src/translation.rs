@@ -3,6 +3,7 @@
 use crate::setup::is_compute;
 use crate::subject::{WGSL, overrides};
 use crate::{BindingName, Check, CheckError, Options, Subject};
+use assay_files::input;
 use assay_spirv::Module;
 use assay_spirv::reflect::{EntryPoint, Reflection};
 use std::path::Path;
@@ -13,7 +14,7 @@ use std::path::Path;
 /// As [`Subject::load_with`].
 pub fn load_translation(path: &Path, this: &Check<'_>, options: &Options) -> Result<Subject, CheckError> {
     let name = path.display().to_string();
-    let mut specs = match std::fs::read_to_string(path) {
+    let mut specs = match input::read_text(path, input::SHADER) {
         Ok(text) if name.ends_with(WGSL) => common(&given(this, options), &overrides(&text)),
         _ => Vec::new(),
     };

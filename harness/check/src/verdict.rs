@@ -4,7 +4,7 @@ use crate::elements::{Element, path_text, read_bits};
 use crate::setup::Descriptor;
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
 use assay_precision::{FailureClass, Scalar};
-use assay_runner::{ClassCount, Mismatch, Status, class};
+use assay_runner::{BindingWrites, ClassCount, Mismatch, Status, Writes, class};
 use std::collections::BTreeMap;
 
 /// Mismatches that are kept; more are counted only, by class.
@@ -30,6 +30,18 @@ pub struct Comparison {
     pub mismatches: Vec<Mismatch>,
     /// All that are wrong, by class, with the first of each; in the same order.
     pub classes: Vec<ClassCount>,
+    /// Written elements by binding.
+    pub(crate) writes: Vec<BindingCount>,
+    /// Written elements that the case expects something of.
+    pub(crate) expected: u64,
+}
+
+/// Elements of a binding.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct BindingCount {
+    writes: BindingWrites,
+    /// Elements that fail or warn.
+    wrong: u64,
 }
 
 impl Comparison {
@@ -47,9 +59,48 @@ impl Comparison {
         self.undetermined.values().sum()
     }
 
+    /// Returns the written elements of all bindings.
+    pub(crate) fn writes(&self) -> Writes {
+        Writes::of(self.writes.iter().map(|binding| binding.writes.clone()).collect())
+    }
+
+    /// Counts everything that fails or warns as undetermined, and returns how many elements that were.
+    pub(crate) fn open_all(&mut self) -> u64 {
+        let elements = self.failing + self.warning;
+        self.checked -= elements;
+        (self.failing, self.warning) = (0, 0);
+        self.mismatches.clear();
+        self.classes.clear();
+        for BindingCount { writes, wrong } in &mut self.writes {
+            writes.falsifiable = writes.falsifiable.saturating_sub(std::mem::take(wrong));
+        }
+        elements
+    }
+
+    /// The reason for which a comparison says nothing about the device, as what follows `round 0`; `None` if something that was
+    /// written could have come out wrong, or something did.
+    pub(crate) fn hollow(&self) -> Option<&'static str> {
+        let Writes { written, falsifiable, .. } = self.writes();
+        match () {
+            () if falsifiable + self.expected + self.failing + self.warning > 0 => None,
+            () if written == 0 => Some("wrote nothing"),
+            () => Some("wrote only elements of which nothing is determined"),
+        }
+    }
+
     /// Takes in another round's.
     pub fn add(&mut self, other: Comparison) {
         self.checked += other.checked;
+        self.expected += other.expected;
+        for BindingCount { writes: theirs, wrong } in other.writes {
+            let ours = self.writes.iter().position(|ours| ours.writes.binding == theirs.binding);
+            let Some(at) = ours else {
+                self.writes.push(BindingCount { writes: theirs, wrong });
+                continue;
+            };
+            self.writes[at].writes.add(&theirs);
+            self.writes[at].wrong += wrong;
+        }
         self.beyond += other.beyond;
         self.failing += other.failing;
         self.warning += other.warning;
@@ -137,6 +188,11 @@ impl<'a> Permitted<'a> {
     pub(crate) fn judge(&self, got: u64) -> Standing {
         self.expected.judge(self.lenient, got)
     }
+
+    /// Returns whether `width` bits could have come out wrong.
+    pub(crate) fn can_be_wrong(&self, width: u32) -> bool {
+        self.expected.can_be_wrong(self.lenient, width)
+    }
 }
 
 /// Whether a target left all that it was to leave: what is missing could not be compared, and would look as if it were permitted.
@@ -188,11 +244,16 @@ pub(crate) fn compare(
         let (checked, beyond) = (result.checked, result.beyond);
         let wrong = result.failing + result.warning;
         let mut between = vec![padding && descriptor.block.is_some(); got.len()];
+        let binding = descriptor.label();
+        let mut count =
+            BindingCount { writes: BindingWrites { binding, ..BindingWrites::default() }, ..BindingCount::default() };
         contents.walk(got.len() as u64, &mut |element, path| {
             let start = element.offset as usize;
             between[start..start + element.bytes() as usize].fill(false);
-            buffer.element(element, &|| path_text(path), &mut result);
+            buffer.counted(element, &|| path_text(path), &mut result, &mut count.writes);
         });
+        count.wrong = result.failing + result.warning - wrong;
+        result.writes.push(count);
         for (at, _) in between.iter().enumerate().filter(|(_, between)| **between) {
             let byte = Element { offset: at as u64, scalar: Scalar::Int { width: 8, signed: false } };
             buffer.element(byte, &|| "(no element)".to_owned(), &mut result);
@@ -216,11 +277,29 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    fn element(&self, element: Element, name: &dyn Fn() -> String, result: &mut Comparison) {
+    /// Compares an element, and counts it among what the shader wrote.
+    fn counted(
+        &self,
+        element: Element,
+        name: &dyn Fn() -> String,
+        result: &mut Comparison,
+        writes: &mut BindingWrites,
+    ) {
+        let (offset, bytes) = (element.offset, element.bytes());
+        let can_be_wrong = self.element(element, name, result);
+        let written = self.descriptor.changed && self.memory.is_written(offset, bytes);
+        writes.elements += u64::from(self.memory.is_known(offset, bytes));
+        writes.written += u64::from(self.memory.is_known(offset, bytes) && written);
+        writes.falsifiable += u64::from(written && can_be_wrong);
+    }
+
+    /// Compares an element, and returns whether what was written of it could have come out wrong.
+    fn element(&self, element: Element, name: &dyn Fn() -> String, result: &mut Comparison) -> bool {
         if !self.memory.is_known(element.offset, element.bytes()) {
             result.beyond += 1;
-            return;
+            return false;
         }
+        let mut can_be_wrong = false;
         // A value that was written as another type than the block has is held against its own pieces.
         for piece in pieces(self.memory, element) {
             let Some(permitted) = Permitted::of(self.memory, piece.offset, piece.scalar.width()) else {
@@ -228,6 +307,8 @@ impl Compared<'_> {
                 continue;
             };
             let Some(bits) = piece.read(self.got) else { continue };
+            can_be_wrong |=
+                permitted.can_be_wrong(piece.scalar.width()) && self.memory.is_written(piece.offset, piece.bytes());
             let status = match permitted.judge(bits) {
                 Standing::Within => {
                     result.checked += 1;
@@ -264,6 +345,7 @@ impl Compared<'_> {
                 by: Mismatch::SPECIFICATION.into(),
             });
         }
+        can_be_wrong
     }
 }
 

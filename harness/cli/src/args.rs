@@ -18,7 +18,7 @@ use std::path::PathBuf;
     after_help = "Start with `assay run`. Colours follow NO_COLOR and CLICOLOR_FORCE.",
     after_long_help = format!(
         "{START}\n\n{}\n\nColours follow NO_COLOR and CLICOLOR_FORCE.",
-        exit::HELP
+        exit::help()
     )
 )]
 pub(crate) struct Cli {

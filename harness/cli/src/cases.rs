@@ -7,6 +7,7 @@ use crate::{
 };
 use assay_case::Filters;
 use assay_check::CaseFile;
+use assay_files::input;
 use assay_runner::{Choice, must_match};
 use assay_suite::Unit;
 use std::{
@@ -37,7 +38,7 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
         if path.canonicalize().is_ok_and(|path| !files.insert(path)) {
             continue;
         }
-        if std::fs::read_to_string(path).is_ok_and(|text| CaseFile::is_one(&text)) {
+        if input::read_text(path, input::DESCRIPTION).is_ok_and(|text| CaseFile::is_one(&text)) {
             return Err(usage(format!(
                 "{argument} is the case of a shader, not a family: `assay check {argument}` runs it"
             )));

@@ -24,16 +24,21 @@ pub(crate) struct CoverageArgs {
 
 /// Writes the table and counts its rows.
 pub(crate) fn coverage(args: &CoverageArgs) -> Result<u8, Failure> {
-    let table = table().code(exit::INTERNAL)?;
-    let text = table.markdown();
-    if args.file.as_os_str() == "-" {
-        crate::print(text.as_bytes())?;
-    } else {
+    let to_stdout = args.file.as_os_str() == "-";
+    if !to_stdout {
+        // Before the table is made, which takes seconds.
         let folder = args.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             let folder = folder.display();
             return Err(usage(format!("there is no folder {folder}: run this in the project, or name another file")));
         }
+        folders::must_be_writable(&args.file)?;
+    }
+    let table = table().code(exit::INTERNAL)?;
+    let text = table.markdown();
+    if to_stdout {
+        crate::print(text.as_bytes())?;
+    } else {
         folders::write(&args.file, text)?;
     }
     let mut said = String::new();

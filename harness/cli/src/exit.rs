@@ -5,9 +5,9 @@ use std::fmt;
 
 /// Everything as expected.
 pub(crate) const OK: u8 = 0;
-/// Failures; `explain`: the result is outside every reading.
+/// Failures.
 pub(crate) const FAILURES: u8 = 1;
-/// A mistake in the arguments or in an input, or an output folder that cannot be written.
+/// A mistake in the arguments or in an input, or an output that cannot be written.
 pub(crate) const USAGE: u8 = 2;
 /// Nothing matched, or nothing was checked.
 pub(crate) const NOTHING: u8 = 3;
@@ -15,27 +15,48 @@ pub(crate) const NOTHING: u8 = 3;
 pub(crate) const NO_DEVICE: u8 = 4;
 /// A defect of Assay.
 pub(crate) const INTERNAL: u8 = 70;
-/// Ended by Ctrl-C before anything failed: 128 + SIGINT, as shells have it.
+/// Ended by a signal before the last case, whatever failed until then: 128 + SIGINT, as shells have it.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// What `assay --help` says about the codes.
-pub(crate) const HELP: &str = "\
-Exit codes:
-  0    everything as expected
-  1    failures (explain: the result given is outside every reading)
-  2    a mistake in the arguments or an input, or an output folder that cannot be written
-  3    no case matched, or nothing could be checked
-  4    no usable device
-  70   a defect of Assay
-  130  interrupted before anything failed";
+/// Every exit code with its meaning: `assay --help` and the README show this table.
+const CODES: [(u8, &str); 7] = [
+    (OK, "everything as expected"),
+    (FAILURES, "failures; diff: something is worse; inspect: a rule is broken; explain: the result is not permitted"),
+    (USAGE, "a mistake in the arguments or in an input, or an output that cannot be written"),
+    (NOTHING, "no case matched, or nothing could be checked"),
+    (NO_DEVICE, "no usable device"),
+    (INTERNAL, "a defect of Assay"),
+    (INTERRUPTED, "interrupted, whatever failed before; `assay run --resume DIR` continues a run"),
+];
 
-/// The code of a run.
+/// The table of exit codes for `assay --help`, in lines of at most 80 columns.
+pub(crate) fn help() -> String {
+    const WIDTH: usize = 73;
+    let mut text = "Exit codes:".to_owned();
+    for (code, meaning) in CODES {
+        let mut line = String::new();
+        let mut label = code.to_string();
+        for word in meaning.split(' ') {
+            if !line.is_empty() && line.len() + 1 + word.len() > WIDTH {
+                text += &format!("\n  {label:<3}  {line}");
+                (line, label) = (String::new(), String::new());
+            }
+            line += if line.is_empty() { "" } else { " " };
+            line += word;
+        }
+        text += &format!("\n  {label:<3}  {line}");
+    }
+    text
+}
+
+/// The exit code of a run.
 pub(crate) fn of_outcome(outcome: Outcome, interrupted: bool) -> u8 {
     match outcome {
+        // What failed so far says nothing of the rest: a run that is not complete has no verdict.
+        _ if interrupted => INTERRUPTED,
         Outcome::Clean | Outcome::Empty => OK,
         Outcome::Failures => FAILURES,
         Outcome::NothingChecked => NOTHING,
-        Outcome::Incomplete if interrupted => INTERRUPTED,
         Outcome::Incomplete => INTERNAL,
     }
 }
@@ -94,6 +115,28 @@ impl From<assay_vulkan::Error> for Failure {
 mod tests {
     use super::*;
     use anyhow::anyhow;
+
+    #[test]
+    fn an_interrupted_run_has_a_code_of_its_own_whatever_failed() {
+        for outcome in [Outcome::Clean, Outcome::Failures, Outcome::NothingChecked, Outcome::Incomplete] {
+            assert_eq!(of_outcome(outcome, true), INTERRUPTED, "{outcome:?}");
+            assert_ne!(of_outcome(outcome, false), INTERRUPTED, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn help_and_readme_show_the_same_table_of_codes() {
+        let readme = include_str!("../../../README.md");
+        let rows = CODES.map(|(code, meaning)| format!("| {code} | {meaning} |"));
+        let table = format!("| exit code | meaning |\n|---|---|\n{}\n\n", rows.join("\n"));
+        assert!(readme.contains(&table), "README.md has another table of exit codes than\n{table}");
+        let help = help();
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (code, meaning) in CODES {
+            assert!(words(&help).contains(&format!("{code} {meaning}")), "{code}: {help}");
+        }
+    }
 
     #[test]
     fn a_cause_is_told_once() {

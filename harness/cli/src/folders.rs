@@ -4,9 +4,11 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     explain, note, print, run,
 };
+use anyhow::Context;
 use assay_case::Filter;
+use assay_files::{Owned, RECORD};
 use assay_reports::{
-    Opened, count,
+    Opened, counted,
     diff::{self, Threshold},
     history::{self, History},
     html, merge,
@@ -14,7 +16,7 @@ use assay_reports::{
 use clap::{Args, Subcommand};
 use std::{
     fs::{self, File},
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -56,6 +58,8 @@ Examples:
 
 /// What `assay history --help` says.
 pub(crate) const HISTORY_HELP: &str = "\
+The folder of a run on all devices, or through both APIs, stands for its runs.
+
 Examples:
   assay history add nightly
   assay history show 'precision.f32.exp2.*'
@@ -166,11 +170,18 @@ fn factor(text: &str) -> Result<f64, String> {
 
 /// Opens a result folder.
 pub(crate) fn open(path: &Path) -> Result<Opened, Failure> {
-    if let several @ [_, ..] = run::folders_within(path).as_slice() {
-        let names = several.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ");
-        return Err(usage(format!("{} holds several runs, each in a folder of its own: {names}", path.display())));
+    match run::folders_within(path).as_slice() {
+        [] => Opened::open(path),
+        [one] => Opened::open(one),
+        several => {
+            let names = several.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ");
+            return Err(usage(format!(
+                "{} holds several runs, each in a folder of its own: give one of {names}",
+                path.display()
+            )));
+        }
     }
-    Opened::open(path).code(exit::USAGE)
+    .code(exit::USAGE)
 }
 
 /// `assay merge`.
@@ -181,8 +192,8 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
         note(&format!("missing: {hole}"));
     }
     run::write_page(&args.out);
-    let (cases, folders) = (count(merged.cases), args.folders.len());
-    print(format!("{}: {cases} cases from {folders} folders\n", args.out.display()).as_bytes())
+    let (cases, folders) = (counted(merged.cases, "case"), counted(args.folders.len(), "folder"));
+    print(format!("{}: {cases} from {folders}\n", args.out.display()).as_bytes())
 }
 
 /// `assay diff`.
@@ -211,13 +222,17 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         (None, [folder]) => folder.join(PAGE),
         (None, _) => return Err(usage("say where to write the page of several folders, with --out FILE")),
     };
-    // The folder of several runs stands for theirs.
-    let each = |folder: &PathBuf| match run::folders_within(folder) {
-        several if several.is_empty() => vec![folder.clone()],
-        several => several,
-    };
-    write_page(&args.folders.iter().flat_map(each).collect::<Vec<_>>(), &out)?;
+    write_page(&each_run(&args.folders), &out)?;
     print(format!("{}\n", out.display()).as_bytes())
+}
+
+/// The result folders: the folder of a run on all devices, or through both APIs, stands for its runs.
+fn each_run(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let each = |folder: &PathBuf| match run::folders_within(folder) {
+        runs if runs.is_empty() => vec![folder.clone()],
+        runs => runs,
+    };
+    folders.iter().flat_map(each).collect()
 }
 
 /// The name of the page in a result folder.
@@ -228,6 +243,12 @@ pub(crate) fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure>
     let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
     // What cannot be read is said before a file is begun.
     let page = html::Page::read(&runs, &explain::derivation).code(exit::USAGE)?;
+    // The page of a result folder is one of the files of its run, which the next run replaces.
+    if let (Some(folder), true) = (out.parent(), out.ends_with(PAGE))
+        && (folder.join(RECORD).is_file() || folders.iter().any(|run| run == folder))
+    {
+        Owned::of(folder).claim([PAGE]).code(exit::USAGE)?;
+    }
     write_with(out, |out| page.write(out).code(exit::USAGE))
 }
 
@@ -236,12 +257,12 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
     match command {
         HistoryCommand::Add { folders, database } => {
             // Everything is read before anything is written.
-            let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
+            let runs = each_run(folders).iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
             runs.iter().try_for_each(Opened::verify).code(exit::USAGE)?;
             let mut history = History::open(&database.db, true).code(exit::USAGE)?;
             let added = history.add(&runs).code(exit::USAGE)?;
             let line = |(run, added): (&Opened, usize)| {
-                format!("{}: {} cases of {}\n", database.db.display(), count(added), run.path.display())
+                format!("{}: {} of {}\n", database.db.display(), counted(added, "case"), run.path.display())
             };
             print(runs.iter().zip(added).map(line).collect::<String>().as_bytes())
         }
@@ -273,23 +294,36 @@ pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failu
     write_with(path, |out| out.write_all(contents.as_ref()).code(exit::USAGE))
 }
 
+/// Makes sure that [`write`] will be able to write a file, as far as that can be known, and leaves no trace of that.
+pub(crate) fn must_be_writable(path: &Path) -> Result<(), Failure> {
+    let there = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let tried = match fs::metadata(&there) {
+        Ok(found) if found.is_dir() => Err(io::Error::other("it is a folder")),
+        Ok(found) if !found.is_file() => File::options().write(true).open(&there).map(drop),
+        _ => assay_files::scratch(folder_of(&there)).and_then(|(_, scratch)| fs::remove_file(scratch)),
+    };
+    tried.with_context(|| format!("cannot write {}", path.display())).code(exit::USAGE)
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The same, of what is written piece by piece.
 fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<(), Failure> {
     let to = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let Some(name) = to.file_name() else {
-        return Err(usage(format!("{} is no name for a file", path.display())));
-    };
+    if to.file_name().is_none() {
+        return Err(usage(format!("{} is not the name of a file", path.display())));
+    }
     let context = || format!("cannot write {}", path.display());
     let in_words = |failure: Failure| Failure { error: failure.error.context(context()), ..failure };
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         let opened = File::options().write(true).open(path).code(exit::USAGE);
         return opened.and_then(|mut file| write(&mut file)).map_err(in_words);
     }
-    let partial = to.with_file_name(format!("{}.partial", name.to_string_lossy()));
-    let written = File::create(&partial)
-        .code(exit::USAGE)
-        .and_then(|mut file| write(&mut file))
-        .and_then(|()| fs::rename(&partial, &to).code(exit::USAGE));
+    let (mut file, partial) = assay_files::scratch(folder_of(&to)).code(exit::USAGE).map_err(in_words)?;
+    let written = write(&mut file).and_then(|()| fs::rename(&partial, &to).code(exit::USAGE));
     if written.is_err() {
         // The error at hand matters more than one from cleaning up.
         _ = fs::remove_file(&partial);

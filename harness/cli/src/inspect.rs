@@ -5,6 +5,7 @@ use crate::{
     folders, note, print,
 };
 use assay_spirv::{
+    TargetEnv,
     inspect::{Report, Source},
     need::{Have, Need},
 };
@@ -18,7 +19,9 @@ pub(crate) const HELP: &str = "\
 A file is WGSL if its name ends in .wgsl, SPIR-V words if it starts with the magic number (in either byte order), else
 text as spirv-as reads it. No driver is needed: where there is none, nothing is said of devices.
 
-Exit codes: 0 no rule is broken; 1 a rule is broken; 2 the file cannot be read.";
+A warning is a breach that is reported and not refused: --strict takes it for a violation.
+
+Exit codes: 0 the module is legal; 1 it violates a rule; 2 the file cannot be read.";
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
@@ -37,6 +40,16 @@ pub(crate) struct InspectArgs {
     /// Also writes the module here: text if the name ends in .spvasm, else words
     #[arg(long, value_name = "FILE")]
     emit: Option<PathBuf>,
+
+    /// Assemble SPIR-V text for this environment, which decides its version: spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
+    ///
+    /// Without one a `; Version:` comment at the text's start decides, else it is SPIR-V 1.6.
+    #[arg(long, value_name = "ENV")]
+    target_env: Option<TargetEnv>,
+
+    /// Take warnings for violations
+    #[arg(long)]
+    strict: bool,
 
     /// Only this device: its index in `assay devices`, a part of its name, its UUID, or `lavapipe`
     #[arg(long, value_name = "DEVICE")]
@@ -60,11 +73,12 @@ struct DeviceJson {
 /// Says what a module declares, needs and violates.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let source = assay_check::Subject::load(&args.file)?.source;
+    let source = assay_check::Subject::load_for(&args.file, &mut Vec::new(), args.target_env)?.source;
     if let Some(path) = &args.emit {
         emit(&source, path)?;
     }
     let report = Report::new(&source);
+    let report = if args.strict { report.strict() } else { report };
     let code = if report.is_legal() { exit::OK } else { exit::FAILURES };
     if args.disassemble {
         print(source.disassemble().code(exit::USAGE)?.as_bytes())?;

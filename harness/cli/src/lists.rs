@@ -7,8 +7,9 @@ use crate::{
 };
 use assay_case::{Filter, Filters};
 use assay_reports::{
-    Expectations, Names, Waivers, count,
+    Expectations, Names, Waivers, counted,
     deqp::{self, Baseline, Patterns},
+    plural,
 };
 use assay_runner::{Choice, DeviceInfo};
 use assay_suite::Unit;
@@ -66,6 +67,7 @@ pub(crate) struct Chosen {
 pub(crate) struct Lists {
     flakes: Patterns,
     baseline: Option<Baseline>,
+    waivers: Waivers,
 }
 
 impl ListsArgs {
@@ -93,12 +95,13 @@ impl ListsArgs {
         if let (Some(baseline), Some(path)) = (&baseline, &self.baseline) {
             let unknown = baseline.unknown(&all.iter().map(Choice::name).collect());
             if let Some(first) = unknown.first() {
-                note_once(&format!(
-                    "{}: {} cases are not known here, {first} first",
-                    path.display(),
-                    count(unknown.len())
-                ));
+                let (cases, are) = (counted(unknown.len(), "case"), plural(unknown.len(), "is", "are"));
+                note_once(&format!("{}: {cases} {are} not known here, {first} first", path.display()));
             }
+        }
+        let waivers = self.waivers.as_deref().map(Waivers::read).transpose().code(exit::USAGE)?.unwrap_or_default();
+        for unused in waivers.unknown(all.iter().map(Choice::name)) {
+            note_once(&unused);
         }
         self.keep_listed(&mut all)?;
         let excluded = cases::filters(&self.exclude, &all)
@@ -113,13 +116,20 @@ impl ListsArgs {
             }
             !skip
         });
-        let none = filters.without_match(all.iter().map(Choice::name));
-        let none = none.map(|filter| format!(" `{}`", filter.pattern()));
-        if none.is_some() || all.is_empty() {
-            let error = anyhow::anyhow!("the lists leave none of the cases that match{}", none.unwrap_or_default());
-            return Err(Failure { code: exit::NOTHING, error });
+        let emptied = filters.without_match(all.iter().map(Choice::name));
+        let (first, more) = (emptied.first(), emptied.len().saturating_sub(1));
+        let first = first.map_or_else(String::new, |filter| format!(" `{}`", filter.pattern()));
+        let more =
+            if more > 0 { format!(", nor of those of {}", counted(more, "other filter")) } else { String::new() };
+        let none = format!("the lists leave none of the cases that match{first}{more}");
+        if all.is_empty() || (!filters.is_empty() && emptied.len() == filters.len()) {
+            return Err(Failure { code: exit::NOTHING, error: anyhow::anyhow!(none) });
         }
-        Ok((Lists { flakes, baseline }, Chosen { cases: all, skipped }))
+        // The others are worth the night.
+        if !emptied.is_empty() {
+            note_once(&none);
+        }
+        Ok((Lists { flakes, baseline, waivers }, Chosen { cases: all, skipped }))
     }
 
     /// Keeps what the case list names. Named one by one, they are wanted whatever the budget would leave out.
@@ -133,7 +143,7 @@ impl ListsArgs {
             let near = Filter::new(&first.text).nearest(all.iter().map(Choice::name));
             let more = match unknown.len() - 1 {
                 0 => String::new(),
-                more => format!("; {} more names of the list are unknown", count(more)),
+                more => format!("; {} {} unknown, too", counted(more, "other name"), plural(more, "is", "are")),
             };
             return Err(usage(format!(
                 "{}: there is no case `{}`; the nearest names are {}{more}",
@@ -156,16 +166,8 @@ impl ListsArgs {
     }
 
     /// What the lists expect of a run of these cases on a device.
-    pub(crate) fn expect(
-        &self,
-        lists: Lists,
-        device: &DeviceInfo,
-        planned: Rc<Names>,
-        skipped: Vec<String>,
-    ) -> Result<Expectations, Failure> {
-        let today = jiff::Zoned::now().date();
-        let waivers = self.waivers.as_deref().map(|path| Waivers::read(path, device, today)).transpose();
-        let waivers = waivers.code(exit::USAGE)?.unwrap_or_default();
-        Ok(Expectations::new(lists.baseline, lists.flakes, waivers).of_run(planned, skipped))
+    pub(crate) fn expect(lists: Lists, device: &DeviceInfo, planned: Rc<Names>, skipped: Vec<String>) -> Expectations {
+        let waivers = lists.waivers.of_run(device, jiff::Zoned::now().date());
+        Expectations::new(lists.baseline, lists.flakes, waivers).of_run(planned, skipped)
     }
 }

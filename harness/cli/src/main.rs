@@ -24,6 +24,9 @@ use std::{
 };
 
 fn main() -> ExitCode {
+    if let Err(error) = catch_file_size_signal() {
+        note(&format!("a file that exceeds the limit on file sizes will end Assay: {error}"));
+    }
     let cli = match Cli::try_parse_from(std::env::args_os().map(shield_minus)) {
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error),
@@ -79,6 +82,44 @@ fn print(text: &[u8]) -> Result<u8, Failure> {
         }
         _ => Ok(exit::OK),
     }
+}
+
+/// Stdout of a run or a check, whose product is elsewhere: the first write that fails is said on stderr, with what becomes of
+/// the work. A reader that has gone (`assay run | head`) is not worth a word.
+struct Stdout {
+    /// What a failed write means for the work.
+    otherwise: String,
+}
+
+impl Write for Stdout {
+    /// Writes the block, which stays together though several runs write at the same time.
+    fn write(&mut self, block: &[u8]) -> io::Result<usize> {
+        let mut out = anstream::stdout().lock();
+        out.write_all(block).and_then(|()| out.flush()).inspect_err(|error| {
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                note_once(&format!("cannot write to stdout ({error}): {}", self.otherwise));
+            }
+        })?;
+        Ok(block.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Shows on stdout what the exit code sums up: that it cannot be written is said on stderr and changes nothing.
+fn show(text: &str) {
+    // What is wrong has been said.
+    _ = Stdout { otherwise: "the exit code has the verdict".to_owned() }.write_all(text.as_bytes());
+}
+
+/// Has writes beyond the limit on file sizes (`ulimit -f`) fail with EFBIG, as on a full disk: by default SIGXFSZ ends the
+/// process without a word. The handler does nothing but be there, and a process that this one starts has one of its own.
+fn catch_file_size_signal() -> io::Result<()> {
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default())?;
+    Ok(())
 }
 
 /// Says on stderr what is wrong.

@@ -115,3 +115,22 @@ fn a_check_through_both_has_a_verdict_for_each_and_keeps_what_naga_made() {
     let again = assay(&["repro", out.join("wgpu/bundle").to_str().unwrap(), "--device", "0"]);
     assert!(again.stdout.contains("wgpu: it happens here"), "{again:?}");
 }
+
+/// By WGSL nothing in a bound resource can be judged after an access out of bounds; the refusal says so.
+#[test]
+fn an_access_out_of_bounds_is_a_dynamic_error_through_wgpu() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("beyond.wgsl");
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 8>;
+        @compute @workgroup_size(16) fn main(@builtin(local_invocation_index) i: u32) { data[i] = i; }";
+    fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let output = assay(&["check", path, "--api", "wgpu", "--workgroups", "1"]);
+    assert_eq!(output.code, 2, "{output:?}");
+    assert!(output.stderr.contains("has a dynamic error, after which WGSL confines accesses"), "{output:?}");
+    let output = assay(&["check", path, "--workgroups", "1"]);
+    assert!(output.stderr.contains("has undefined behaviour with these inputs"), "{output:?}");
+}

@@ -54,6 +54,66 @@ fn a_shader_passes_and_a_case_of_it_that_expects_something_else_fails() {
     assert!(output.stdout.contains("by        the case"), "{output:?}");
 }
 
+/// With default inputs no invocation passes the guard: that is not a Pass, whatever is planted behind it.
+#[test]
+fn a_check_that_writes_nothing_is_not_a_pass() {
+    if no_device() {
+        return;
+    }
+    let guarded = |guard: &str| {
+        format!(
+            "struct Params {{ n: u32 }}
+            @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+            @group(0) @binding(1) var<uniform> p: Params;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                let i = id.x;
+                if ({guard}) {{ return; }}
+                data[i] = f32(i) * 1.5;
+            }}"
+        )
+    };
+    let text = guarded("p.n < 777u || i >= p.n");
+    for mutate in [&[][..], &["--mutate", "ulp:1000@OpFMul"]] {
+        let arguments = [&["--rounds", "1"], mutate].concat();
+        let output = check("guard.wgsl", &text, &arguments);
+        assert_eq!(output.code, 3, "{output:?}");
+        assert!(output.stdout.contains("the shader wrote none of 256 elements"), "{output:?}");
+        assert!(output.stdout.contains("0 of 1 round checked: round 0 wrote nothing"), "{output:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let arguments = ["--rounds", "1", "--input", "p==5", "--out", out.to_str().unwrap()];
+    let output = check("guard.wgsl", &guarded("i >= p.n"), &arguments);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.contains("\n  wrote 5 of 256 elements in 1 of 1 binding\n"), "{output:?}");
+    assert!(output.stdout.contains("warning: the shader wrote 5 of the 256 elements"), "{output:?}");
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("wrote 5 of 256 elements"), "{page}");
+}
+
+/// Expected values are compared with what the oracle permits, without a device.
+#[test]
+fn expected_values_are_held_against_the_oracle() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("a.wgsl"), SHADER).unwrap();
+    for (value, code, said) in [
+        ("6", 0, "1 of 1 expectations of the case file, round by round, are permitted by"),
+        ("7", 1, "1 of 65 elements are never what the case file expects"),
+    ] {
+        let case = format!(
+            "shader = 'a.wgsl'\nworkgroups = [1]\nrounds = 1\n[input]\ndata = 'index'\n\
+             [[expect]]\nbinding = 'data'\nelement = '[3]'\nvalue = '{value}'\n"
+        );
+        std::fs::write(path("a.toml"), case).unwrap();
+        let arguments = ["check", &path("a.toml"), "--against", &path("a.wgsl")];
+        let output =
+            assay_with(&arguments, &[("VK_DRIVER_FILES", "/nonexistent"), ("VK_ICD_FILENAMES", "/nonexistent")]);
+        assert_eq!(output.code, code, "{output:?}");
+        assert!(output.stdout.contains(said), "{output:?}");
+    }
+}
+
 #[test]
 fn mistakes_get_one_message_and_code_2() {
     for (name, text, arguments, expected) in [
@@ -408,4 +468,33 @@ fn a_derivation_shows_each_step_of_the_first_wrong_element() {
     for part in ["how the first of these came about", "! OpIMul(0x", "by        invocation 0"] {
         assert!(output.stdout.contains(part), "{part}: {output:?}");
     }
+}
+
+/// A descriptor array that is indexed without the capability for that: it is said and checked, and `--strict` refuses it. A bundle says which
+/// version its original was assembled for.
+#[test]
+fn a_warning_is_noted_and_the_shader_checked() {
+    const INDEXED: &str = include_str!("shaders/indexed_buffers.spvasm");
+    let warning = "descriptor array indexed with a non-constant; this requires StorageBufferArrayDynamicIndexing";
+    let refused = check("indexed.spvasm", INDEXED, &["--workgroups", "1", "--strict"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("breaks rules") && refused.stderr.contains(warning), "{refused:?}");
+    if no_device() {
+        return;
+    }
+    let passes = check("indexed.spvasm", INDEXED, &["--workgroups", "1"]);
+    assert_eq!(passes.code, 0, "{passes:?}");
+    assert!(passes.stdout.contains("warning: ") && passes.stdout.contains(warning), "{passes:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let planted =
+        ["--workgroups", "1", "--target-env", "vulkan1.1", "--mutate", "off-by-one@OpIMul", "--no-trace", "--out"];
+    let fails = check("indexed.spvasm", INDEXED, &[&planted[..], &[out.to_str().unwrap()]].concat());
+    assert_eq!(fails.code, 1, "{fails:?}");
+    let read = |name: &str| std::fs::read_to_string(out.join("bundle").join(name)).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&read("bundle.json")).unwrap();
+    assert_eq!(manifest["target_env"], "vulkan1.1");
+    assert!(read("shader.spvasm").contains("; Version: 1.3\n"));
+    let again = assay(&["repro", out.join("bundle").to_str().unwrap()]);
+    assert!(again.stdout.contains("it happens here, bit by bit"), "{again:?}");
 }

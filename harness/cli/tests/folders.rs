@@ -50,6 +50,7 @@ fn folder(path: &Path, part: Option<&str>, cases: &[(String, &str, f64)]) -> Pat
             .chain(part.map(|of| format!("--partition={of}")))
             .collect(),
         started: "2026-11-21T03:00:00Z".to_owned(),
+        host: String::new(),
         selection: String::new(),
         part: part.map(|of| Part { of: vec![of.to_owned()], cases: 4, selection: "0".to_owned() }),
     };
@@ -153,9 +154,9 @@ fn runs_are_compared_in_words_json_and_a_page() {
     let output = assay(&["diff", text(&old), text(&new), "--html", text(&page)]);
     assert_eq!(output.code, 1, "{output:?}");
     for said in [
-        "1 new failures\n  p.f32.a  Pass 0.500 -> Fail (FewUlp) 2.00",
+        "1 new failure\n  p.f32.a  Pass 0.500 -> Fail (FewUlp) 2.00",
         "1 fixed\n  p.f32.b",
-        "1 margins that moved\n  p.f32.c",
+        "1 margin that moved\n  p.f32.c",
     ] {
         assert!(output.stdout.contains(said), "{said}: {}", output.stdout);
     }

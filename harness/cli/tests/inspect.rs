@@ -188,3 +188,49 @@ fn what_is_emitted_replaces_a_file_at_once() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
     assert!(!std::path::Path::new(&format!("{}.partial", folder.path().display())).exists());
 }
+
+/// An array of storage buffers, indexed by an invocation without the capability for that; it states no version.
+const INDEXED: &str = include_str!("shaders/indexed_buffers.spvasm");
+
+fn written(folder: &tempfile::TempDir, text: &str) -> String {
+    let path = folder.path().join("indexed.spvasm");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_warning_leaves_the_exit_code_and_strictness_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, INDEXED);
+    let output = inspect(&[&path]);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.stdout.contains("warning: descriptor array indexed with a non-constant"), "{output:?}");
+    assert!(output.stdout.contains("legal, with 1 warning (--strict refuses the module)"), "{output:?}");
+    let json: serde_json::Value = serde_json::from_str(&inspect(&["--json", &path]).stdout).unwrap();
+    assert_eq!(json["report"]["warnings"][0]["name"], "storage-buffer-index");
+    assert_eq!(json["report"]["violations"].as_array().map(Vec::len), Some(0));
+    let output = inspect(&["--strict", &path]);
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stdout.contains("violation: descriptor array indexed with a non-constant"), "{output:?}");
+}
+
+#[test]
+fn text_is_assembled_for_the_named_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, INDEXED);
+    for (arguments, version) in
+        [(&[][..], "1.6"), (&["--target-env", "vulkan1.1"], "1.3"), (&["--target-env", "spv1.5"], "1.5")]
+    {
+        let output = inspect(&[arguments, &[&path]].concat());
+        assert!(output.stdout.contains(&format!("SPIR-V {version}\n")), "{output:?}");
+    }
+    let output = inspect(&["--target-env", "vulkan9", &path]);
+    assert_eq!(output.code, 2, "{output:?}");
+    assert!(output.stderr.contains("unknown target environment 'vulkan9': expected one of spv1.0,"), "{output:?}");
+    let words = folder.path().join("a.spv");
+    let words = words.to_str().unwrap();
+    assert_eq!(inspect(&[&path, "--emit", words]).code, 0);
+    let output = inspect(&["--target-env", "spv1.0", words]);
+    assert_eq!(output.code, 2, "{output:?}");
+    assert!(output.stderr.contains("words state their version of SPIR-V"), "{output:?}");
+}

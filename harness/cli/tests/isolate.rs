@@ -169,6 +169,9 @@ fn every_device_has_a_folder_of_its_own() {
         merged.code == 2 && merged.stderr.contains("holds several runs, each in a folder of its own"),
         "{merged:?}"
     );
+    let database = dir.path().join("history.sqlite");
+    let added = assay(&["history", "add", path(&out), "--db", path(&database)]);
+    assert_eq!((added.code, added.stdout.lines().count()), (0, devices.len()), "{added:?}");
     // Or all together: those that have not begun are begun, as the command line was.
     fs::remove_dir_all(folders.iter().find(|path| path.is_dir()).unwrap()).unwrap();
     let again = assay(&["run", "--resume", path(&out), "-q"]);

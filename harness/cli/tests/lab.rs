@@ -8,15 +8,15 @@ mod common;
 use common::assay;
 use std::{
     fs,
-    path::Path,
-    process::{Command, Stdio},
+    path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The variables of all schedulers.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 10] = [
     "ASSAY_PART",
     "ASSAY_PARTS",
     "CI_NODE_INDEX",
@@ -25,6 +25,8 @@ const VARIABLES: [&str; 8] = [
     "SLURM_ARRAY_TASK_MIN",
     "SLURM_ARRAY_TASK_MAX",
     "SLURM_ARRAY_TASK_COUNT",
+    "SLURM_CPUS_ON_NODE",
+    "SLURM_RESTART_COUNT",
 ];
 
 /// Runs a script with these variables and no others of schedulers: exit code, stdout, stderr.
@@ -108,29 +110,138 @@ fn jobs_of_a_slurm_array_make_one_run() {
     assert!(merged.stdout.contains("cases from 2 folders"), "{merged:?}");
 }
 
+/// The recipe for Slurm as the scheduler runs it: a copy of the script, away from everything that lies beside it, in a folder of
+/// submission that is not this repository, with a program in place of `assay`.
+struct Spool {
+    dir: tempfile::TempDir,
+}
+
+impl Spool {
+    /// One whose `assay` writes down its arguments and ends with that code.
+    fn new(code: i32) -> Spool {
+        let dir = tempfile::tempdir().unwrap();
+        fs::copy(Path::new(ROOT).join("scripts/lab/slurm"), dir.path().join("slurm_script")).unwrap();
+        let program = format!("#!/bin/sh\necho \"$@\" > arguments\nexit {code}\n");
+        fs::write(dir.path().join("assay"), program).unwrap();
+        for name in ["assay", "slurm_script"] {
+            let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(dir.path().join(name), permissions).unwrap();
+        }
+        fs::create_dir(dir.path().join("submitted")).unwrap();
+        Spool { dir }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.dir.path().join("submitted")
+    }
+
+    /// Runs the job as part 2 of 8: its exit code, what `assay` was told, and stderr.
+    fn run(&self, variables: &[(&str, &str)]) -> (i32, String, String) {
+        let mut command = Command::new(self.dir.path().join("slurm_script"));
+        for variable in VARIABLES {
+            command.env_remove(variable);
+        }
+        command.args(["nightly", "precision", "--budget", "quick"]).current_dir(self.folder());
+        command.envs(slurm("12", "11", "18", "8")).envs(variables.iter().copied());
+        command.env("SLURM_SUBMIT_DIR", self.folder()).env("SLURM_JOB_ID", "77");
+        let output = command.env("ASSAY", self.dir.path().join("assay")).output().expect("the script starts");
+        let told = fs::read_to_string(self.folder().join("arguments")).unwrap_or_default();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code().expect("it exits"), told.trim_end().to_owned(), said)
+    }
+}
+
 #[test]
-fn a_job_that_is_short_of_time_writes_what_it_has() {
+fn a_slurm_job_needs_nothing_beside_the_script_and_uses_the_cpus_that_it_was_given() {
+    let fresh = "run precision --budget quick --partition hash:2/8 --out nightly/part-2-of-8 --jobs";
+    for (variables, jobs) in [(&[][..], "1"), (&[("SLURM_CPUS_ON_NODE", "3")], "3")] {
+        let (code, told, said) = Spool::new(0).run(variables);
+        assert_eq!((code, told), (0, format!("{fresh} {jobs}")), "{said}");
+    }
+    // What a node may lack is left to the one who submits.
+    let text = fs::read_to_string(Path::new(ROOT).join("scripts/lab/slurm")).unwrap();
+    let directives: Vec<&str> = text.lines().filter(|line| line.starts_with("#SBATCH")).collect();
+    assert!(directives.len() > 2 && !directives.iter().any(|line| line.contains("cpus")), "{directives:?}");
+    // The part of a job has one home.
+    for division in ["hash", "slice"] {
+        let (code, out, said) = script("partition", &[division], &slurm("12", "11", "18", "8"));
+        assert_eq!((code, out), (0, format!("{division}:2/8\n")), "{said}");
+    }
+}
+
+#[test]
+fn a_requeued_slurm_job_resumes_its_part_if_it_was_begun() {
+    for (restarts, begun, option) in [
+        ("1", Some("results.jsonl.partial"), "--resume"),
+        ("2", Some("results.jsonl"), "--resume"),
+        ("1", Some("run.json"), "--resume"),
+        ("1", None, "--out"),
+        ("0", Some("results.jsonl"), "--out"),
+    ] {
+        let spool = Spool::new(0);
+        let part = spool.folder().join("nightly/part-2-of-8");
+        if let Some(file) = begun {
+            fs::create_dir_all(&part).unwrap();
+            fs::write(part.join(file), "").unwrap();
+        }
+        let (code, told, said) = spool.run(&[("SLURM_RESTART_COUNT", restarts)]);
+        assert_eq!(code, 0, "{said}");
+        let expected = format!("{option} nightly/part-2-of-8 --jobs 1");
+        assert!(told.ends_with(&expected), "{restarts} restarts, begun: {begun:?}: {told}");
+    }
+}
+
+#[test]
+fn a_slurm_job_succeeds_only_with_a_part_that_is_complete() {
+    for (ended, expected) in [(0, 0), (1, 0), (3, 0), (2, 2), (4, 4), (70, 70), (130, 130)] {
+        let (code, _, said) = Spool::new(ended).run(&[]);
+        assert_eq!(code, expected, "assay ends with {ended}: {said}");
+        assert_eq!(said.contains("scontrol requeue 77"), ended == 130, "{said}");
+    }
+}
+
+/// A case of the first part of a run, which has few inputs, is run at once, and fails against the baseline that is made for it.
+const EARLY: &str = "precision.f16.fnegate.scalar.default";
+
+#[test]
+fn a_job_that_is_short_of_time_is_interrupted_whatever_failed_until_then() {
     if assay(&["devices"]).code != 0 {
         assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
         eprintln!("skipped: no Vulkan device");
         return;
     }
     let dir = tempfile::tempdir().unwrap();
+    let baseline = dir.path().join("baseline.csv");
+    fs::write(&baseline, format!("{EARLY},Fail\n")).unwrap();
     let script = Path::new(ROOT).join("scripts/lab/slurm");
     let mut command = Command::new(script);
-    command.arg(dir.path()).args(["precision.f32.fadd.scalar.default", "--budget", "exhaustive"]);
-    command.envs(slurm("1", "1", "1", "1")).env("SLURM_SUBMIT_DIR", ROOT).env("ASSAY", env!("CARGO_BIN_EXE_assay"));
-    let mut job = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the script starts");
+    command.arg(dir.path()).args([EARLY, "precision.f32.fadd.scalar.default", "--budget", "exhaustive"]);
+    command.args(["--workers", "1", "--baseline", baseline.to_str().unwrap()]);
+    command.envs(slurm("1", "1", "1", "1")).env("ASSAY", env!("CARGO_BIN_EXE_assay"));
+    let log = dir.path().join("log");
+    let to = fs::File::create(&log).unwrap();
+    command.stdout(to.try_clone().unwrap()).stderr(to).env("NO_COLOR", "1");
+    let mut job = command.spawn().expect("the script starts");
     let part = dir.path().join("part-1-of-1");
     let deadline = Instant::now() + Duration::from_secs(60);
-    while !part.join("results.jsonl.partial").exists() {
-        assert!(Instant::now() < deadline && job.try_wait().unwrap().is_none(), "the run starts");
+    let early = format!("\"event\":\"case_finished\",\"name\":\"{EARLY}\"");
+    while !fs::read_to_string(part.join("results.jsonl.partial")).is_ok_and(|text| text.contains(&early)) {
+        let said = fs::read_to_string(&log).unwrap();
+        assert!(Instant::now() < deadline && job.try_wait().unwrap().is_none(), "the first case ends: {said}");
         std::thread::sleep(Duration::from_millis(50));
     }
     // To the script alone, as the scheduler sends it.
     assert!(Command::new("kill").args(["-TERM", &job.id().to_string()]).status().expect("kill").success());
-    assert_eq!(job.wait().unwrap().code(), Some(130));
+    let code = job.wait().unwrap().code();
+    let said = fs::read_to_string(&log).unwrap();
+    assert_eq!(code, Some(130), "{said}");
     assert!(fs::read_to_string(part.join("results.jsonl")).unwrap().contains("\"interrupted\":true"));
+    // The last lines say how far it came, what failed until then, and how to go on.
+    let last: Vec<&str> = said.lines().rev().take(4).collect();
+    let verdict = last.iter().find(|line| line.starts_with("INTERRUPTED: ")).unwrap_or_else(|| panic!("{said}"));
+    assert!(verdict.contains("1 case does better than the baseline says"), "{said}");
+    assert!(verdict.contains(" Interrupted after "), "{said}");
+    assert!(last.iter().any(|line| line.contains("assay run --resume")), "{said}");
 }
 
 #[test]
@@ -174,7 +285,7 @@ fn a_night_is_rehearsed_with_a_kill_in_the_middle() {
     let (code, said, err) = script("rehearse", &[out.to_str().unwrap(), "--kill-after", "2", filter], &[]);
     assert_eq!(code, 0, "{said}{err}");
     // The run that was killed was gone on with: nothing that it had was run again.
-    assert!(err.contains("cases have a result from before"), "{err}");
+    assert!(err.contains(" from before"), "{err}");
     assert!(said.contains("each with one result") && out.join("report.html").exists(), "{said}");
     let (code, _, err) = script("rehearse", &[out.to_str().unwrap()], &[]);
     assert_eq!(code, 2, "{err}");

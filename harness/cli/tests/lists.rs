@@ -55,7 +55,7 @@ fn lists_choose_and_expect() {
         output.stdout.contains("FAIL: ") && output.stdout.contains("does better than the baseline says"),
         "{output:?}"
     );
-    assert!(output.stdout.contains("skipped  1 cases"), "{output:?}");
+    assert!(output.stdout.contains("skipped  1 case, by"), "{output:?}");
     let expected: BTreeSet<(String, String)> =
         [(&names[0], "Pass"), (&names[1], "Skip"), (&names[2], "UnexpectedImprovement(Pass)")]
             .map(|(name, word)| (name.clone(), word.to_owned()))
@@ -74,6 +74,43 @@ fn lists_choose_and_expect() {
     assert_eq!(output.code, 1, "{output:?}");
     let failures = fs::read_to_string(out.join("failures.csv")).unwrap();
     assert_eq!(failures, format!("{},UnexpectedImprovement(Skip)\n", names[1]));
+}
+
+/// What one list empties of a night is said, and is not the end of it.
+#[test]
+fn a_filter_that_the_lists_empty_is_noted_beside_others_that_have_cases() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let skips = file("skips.txt", "precision.f32.fmul\n");
+    let out = dir.path().join("out");
+    let empty = "precision.f32.fmul.scalar.default";
+    let arguments = ["run", SMALLEST, empty, "--skips", &skips, "--out", out.to_str().unwrap()];
+    let output = assay(&arguments);
+    assert_eq!(output.code, 0, "{output:?}");
+    let said = format!("note: the lists leave none of the cases that match `{empty}`\n");
+    assert!(output.stderr.contains(&said), "{output:?}");
+    let words: BTreeSet<String> = rows(&out).into_iter().map(|(_, word)| word).collect();
+    assert!(words.contains("Pass") && words.contains("Skip"), "{words:?}");
+    // Without any that is left there is no run.
+    let none = assay(&["run", empty, "--skips", &skips, "--out", out.to_str().unwrap()]);
+    assert_eq!(none.code, 3, "{none:?}");
+    // A waiver that no case can use is said, as a line of the baseline is that is about none, whatever is shown.
+    let waiver = |cases: &str| format!("[[waiver]]\ncases = [\"{cases}\"]\nissue = \"I\"\nexpires = 2999-01-01\n");
+    let waivers = file("waivers.toml", &(waiver("precision.f32.exp3.*") + &waiver("precision.f32.fnegate")));
+    let baseline = file("baseline.csv", "precision.f32.exp3.scalar,Fail\n");
+    let lists = ["--waivers", &waivers, "--baseline", &baseline, "-q"];
+    let output = assay(&[&["run", SMALLEST, "--out", out.to_str().unwrap()][..], &lists].concat());
+    assert_eq!(output.code, 0, "{output:?}");
+    let said = format!("note: {waivers}, waiver 1 (I): no case known here matches `precision.f32.exp3.*`\n");
+    assert!(output.stderr.contains(&said) && !output.stderr.contains("waiver 2"), "{output:?}");
+    assert!(output.stderr.contains("baseline.csv: 1 case is not known here, "), "{output:?}");
 }
 
 #[test]
@@ -143,6 +180,7 @@ fn mistakes_in_lists_end_with_2_before_a_device_is_opened() {
         ("--caselist", "# nothing\n", "names no case"),
         ("--skips", "a(\n", "list.txt:1: `a(` is no regular expression"),
         ("--flakes", "a,Fail\n", "list.txt:1: `a,Fail` looks like a line of a baseline"),
+        ("--waivers", "[[waver]]\n", "unknown field `waver`"),
         ("--baseline", "a;Fail\n", "list.txt:1: `a;Fail` has no status"),
         ("--baseline", "a,Fail\na,Fail\n", "list.txt:2: `a` stands there twice"),
     ] {

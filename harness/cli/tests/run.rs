@@ -31,7 +31,8 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-const FILES: [&str; 6] = ["device.json", "failures.csv", "junit.xml", "report.html", "results.csv", "results.jsonl"];
+const FILES: [&str; 7] =
+    ["assay-files.json", "device.json", "failures.csv", "junit.xml", "report.html", "results.csv", "results.jsonl"];
 
 #[test]
 fn a_run_leaves_a_table_a_verdict_and_whole_files() {

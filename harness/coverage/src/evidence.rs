@@ -1,6 +1,7 @@
 //! What there is to cover a statement with: asked of the crates that know it.
 
 use crate::CoverageError;
+use crate::statement::Statement;
 use assay_check::Subject;
 use assay_precision::Op;
 use assay_spirv::rules::{self, IMPLIED, NOT_CHECKED, NOT_CHECKED_ON_DEVICES};
@@ -43,6 +44,15 @@ pub(crate) struct Seen {
     pub(crate) words: BTreeSet<String>,
     /// Statements that it names itself.
     pub(crate) covers: Vec<&'static str>,
+}
+
+impl Seen {
+    /// Returns true if the program covers a statement: it names the statement, or its module holds an instruction of it.
+    pub(crate) fn covers(&self, name: &str, statement: &Statement) -> bool {
+        let suite = statement.suites.is_empty() || statement.suites.iter().any(|suite| suite == self.suite);
+        let uses = statement.uses.iter().any(|word| self.words.contains(word));
+        self.covers.contains(&name) || suite && uses
+    }
 }
 
 /// Precision cases of one instruction and result format.
@@ -95,10 +105,26 @@ impl Evidence {
         Ok(Evidence { rules, by_key, programs, precision, modes, cases })
     }
 
-    /// A rule by its name in the text.
+    /// A rule by its name in the text: all of the name, else the number in it.
     pub(crate) fn rule(&self, id: &str) -> Option<&Ruled> {
+        if let Some(rule) = self.rules.iter().find(|rule| rule.id == id) {
+            return Some(rule);
+        }
         let key = keys(id).into_iter().next()?;
         self.by_key.get(&key).map(|place| &self.rules[*place])
+    }
+
+    /// The short name of a rule that a look at the module decides, by its name in the text.
+    pub fn rule_name(&self, id: &str) -> Option<&'static str> {
+        match self.rule(id)?.fate {
+            Fate::Checked(name) => Some(name),
+            Fate::Need | Fate::RunTime(_) | Fate::Implied(_) | Fate::NotChecked(_) => None,
+        }
+    }
+
+    /// The programs that cover a statement; `name` is its own behind that of its document.
+    pub fn cases_of(&self, name: &str, statement: &Statement) -> BTreeSet<&str> {
+        self.programs.iter().filter(|seen| seen.covers(name, statement)).map(|seen| &*seen.name).collect()
     }
 
     /// The groups of the programs that a test chooses.

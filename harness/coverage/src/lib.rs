@@ -8,6 +8,9 @@
 //!   hold, precision cases by instruction and modes. All of it is asked of the crates that know it.
 //! * [`Table`]: both together, a [`Row`] for each statement; [`Table::markdown`] is `reports/coverage.md`.
 //!
+//! Cover that cannot fail is none. A statement may name modules that break it, which what it cites refuses, and faults of drivers under
+//! which cases of it fail: tests run them (`tests/evidence.rs`, `harness/cli/tests/shim.rs`).
+//!
 //! A row that nothing covers and that gives no reason is a hole, and is shown as one.
 
 mod evidence;
@@ -17,7 +20,7 @@ mod table;
 mod units;
 
 pub use evidence::Evidence;
-pub use statement::{Document, List, Nothing, Statement, StatementError, Without, documents};
+pub use statement::{Document, List, Nothing, PlantedFault, Statement, StatementError, Without, documents};
 pub use table::{Covered, Row, Section, Standing, Table};
 pub use units::{fingerprint, units};
 

@@ -95,10 +95,35 @@ pub struct Statement {
     /// Functions that compute what it permits: `oracle::run::images::in_tile`. A test sees that they exist.
     #[serde(default)]
     pub functions: Vec<String>,
+    /// Modules that break it, each refused by one of its rules: lines that are added to a small compute shader, written as those of
+    /// `harness/spirv/tests/rules` are.
+    #[serde(default)]
+    pub breaks: Vec<String>,
+    /// Modules that break it when they run, written in the same way: the reference finds their behaviour undefined.
+    #[serde(default)]
+    pub undefined: Vec<String>,
+    /// Modules that break it on a device that has Vulkan 1.3 and no feature, written in the same way: their needs refuse them there.
+    #[serde(default)]
+    pub lacking: Vec<String>,
+    /// Faults of drivers under which cases of it fail.
+    #[serde(default)]
+    pub faults: Vec<PlantedFault>,
+    /// Reason for which no fault of a driver is planted under its cases.
+    pub unplanted: Option<String>,
     /// Why nothing covers it.
     pub why: Option<String>,
     /// What its cover does not show.
     pub note: Option<String>,
+}
+
+/// A fault of a driver, and cases that it is planted under.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlantedFault {
+    /// The fault, as the shim names it: `flush@OpBitcast`.
+    pub fault: String,
+    /// Names of cases of the statement: all of them fail.
+    pub cases: Vec<String>,
 }
 
 /// A built-in list of statements that cannot be read.

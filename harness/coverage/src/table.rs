@@ -1,7 +1,7 @@
 //! The table: each statement with what covers it.
 
 use crate::CoverageError;
-use crate::evidence::{Evidence, Fate, Ruled, Seen};
+use crate::evidence::{Evidence, Fate, Ruled};
 use crate::statement::{Document, List, Statement, Without};
 use assay_oracle::Watch;
 use assay_precision::{Call, Modes, Op, Scalar, Shape};
@@ -133,7 +133,7 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
         says: statement.says.clone(),
         functions: statement.functions.clone(),
         reason: statement.why.clone(),
-        note: statement.note.clone(),
+        note: note(statement),
         ..Row::default()
     };
     for id in &statement.rules {
@@ -141,15 +141,10 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
         decide(&mut row, rule);
     }
     let own = format!("{}/{}", document.name, statement.id);
-    let chosen = |seen: &Seen| {
-        let suite = statement.suites.is_empty() || statement.suites.iter().any(|suite| suite == seen.suite);
-        let uses = statement.uses.iter().any(|word| seen.words.contains(word));
-        seen.covers.contains(&&*own) || suite && uses
-    };
     if let Some(suite) = statement.suites.iter().find(|name| !assay_suite::all().iter().any(|s| s.name() == **name)) {
         return Err(dangling("the suite", suite));
     }
-    row.cases = evidence.groups(chosen);
+    row.cases = evidence.groups(|seen| seen.covers(&own, statement));
     for name in &statement.ops {
         let op =
             Op::ALL.iter().copied().find(|op| op.name() == name).ok_or_else(|| dangling("the instruction", name))?;
@@ -169,6 +164,15 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
         row.cases.push(prefix);
     }
     Ok(row)
+}
+
+/// Note of a row: the limits of its cover, and the faults under which its cases fail.
+fn note(statement: &Statement) -> Option<String> {
+    let faults: Vec<String> = statement.faults.iter().map(|planted| format!("`{}`", planted.fault)).collect();
+    let planted = (!faults.is_empty()).then(|| format!("cases fail under the faults {}", faults.join(", ")));
+    let unplanted = statement.unplanted.as_ref().map(|why| format!("no fault is planted: {why}"));
+    let all: Vec<String> = statement.note.clone().into_iter().chain(planted).chain(unplanted).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Adds a rule of the text, or why it covers nothing.

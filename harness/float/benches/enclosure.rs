@@ -1,10 +1,10 @@
-//! What one operation costs: `cargo bench -p assay-float`.
+//! Cost of single operations: `cargo bench -p assay-float`.
 
 use assay_float::{Big, Dyadic, Enclosure, F32, Fast, Function};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 use std::{hint::black_box, time::Duration};
 
-/// The functions with an ordinary argument.
+/// Functions with an ordinary argument.
 const FUNCTIONS: [(Function, f64); 18] = [
     (Function::Sqrt, 0.7),
     (Function::InverseSqrt, 0.7),
@@ -28,7 +28,7 @@ const FUNCTIONS: [(Function, f64); 18] = [
 
 fn operations<R: Enclosure>(group: &mut BenchmarkGroup<'_, WallTime>, precision: R::Precision) {
     group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(300)).sample_size(20);
-    // An argument of single precision: what questions are mostly about.
+    // An argument of single precision, as in most questions.
     let number = |x: f64| R::exact(Dyadic::from_f64(f64::from(x as f32)).expect("finite"), precision);
     for (function, x) in FUNCTIONS {
         let x = number(x);

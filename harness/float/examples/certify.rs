@@ -1,10 +1,10 @@
-//! Measures every `f64` kernel over all `f32` inputs of its domain, and pairs for the functions of two variables, against
-//! CORE-MATH, and fails if one exceeds the documented bound.
+//! Measures every `f64` kernel against CORE-MATH over all `f32` inputs of its domain, and over
+//! pairs for the functions of two variables. Fails if a kernel exceeds the documented bound.
 //!
 //! `cargo run --release -p assay-float --example certify -- [--stride N] [FUNCTION]...`
 //!
-//! CORE-MATH's `f64` functions are correctly rounded, so within one unit of 2^-53 of the exact value themselves: that unit
-//! is added to what is measured.
+//! CORE-MATH's `f64` functions are correctly rounded, hence within one unit of 2^-53 of the exact
+//! value; the measured error is increased by that unit.
 
 use assay_float::kernels;
 use std::{
@@ -50,7 +50,7 @@ const KERNELS: [Kernel; 18] = [
     row("atanh", kernels::atanh, core_math::atanh, -BELOW_ONE, BELOW_ONE),
 ];
 
-/// A second coordinate of similar magnitude that depends on the first: all quadrants are met.
+/// Second coordinate of similar magnitude that depends on the first, so that all quadrants occur.
 fn other(x: f64) -> f64 {
     let hash = x.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let factor = f64::from_bits(0x3fc0_0000_0000_0000 + (hash >> 8));
@@ -66,7 +66,7 @@ fn atan2_reference(y: f64) -> f64 {
     core_math::atan2(y, other(y))
 }
 
-/// The error of `value` against `expected` in units of 2^-53 relative; infinite if either is NaN.
+/// Error of `value` against `expected` in units of 2^-53, relative; infinite if either is NaN.
 fn units(value: f64, expected: f64) -> f64 {
     if value == expected {
         return 0.0;
@@ -75,8 +75,8 @@ fn units(value: f64, expected: f64) -> f64 {
     if error.is_nan() { f64::INFINITY } else { error }
 }
 
-/// The largest error over every `stride`-th `f32`, where it is, and how many inputs there were. Each input is also moved
-/// by bits below single precision, so that doubles that are no singles are met as well.
+/// Largest error over every `stride`-th `f32`, its input, and the number of inputs. Each input is
+/// also changed below single precision, so that doubles that are not singles occur as well.
 fn certify(kernel: &Kernel, stride: u64) -> (f64, f64, u64) {
     const CHUNK: u64 = 1 << 22;
     let next = AtomicU64::new(0);

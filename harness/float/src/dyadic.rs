@@ -1,8 +1,9 @@
 //! Exact binary values.
 
-/// An exact value `±mantissa * 2^exponent`: what a bit pattern or a constant of a rule stands for.
+/// Exact value `±mantissa * 2^exponent`: the value of a bit pattern or of a rule's constant.
 ///
-/// Normalised: the mantissa is odd, or zero with exponent 0 and no sign. So equality is equality of values.
+/// The representation is normalised: the mantissa is odd, or zero with exponent 0 and without sign.
+/// Equality is therefore equality of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dyadic {
     negative: bool,
@@ -35,57 +36,58 @@ impl Dyadic {
         Dyadic { negative: false, mantissa: 1, exponent }
     }
 
-    /// The exact value of a finite `f64`; `None` for infinities and NaNs.
+    /// Exact value of a finite `f64`; `None` for infinities and NaNs.
     pub fn from_f64(value: f64) -> Option<Dyadic> {
         crate::F64.value(value.to_bits())
     }
 
-    /// Whether the value is below zero.
+    /// Returns true if the value is below zero.
     pub const fn is_negative(self) -> bool {
         self.negative
     }
 
-    /// Whether the value is zero.
+    /// Returns true if the value is zero.
     pub const fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
-    /// The odd mantissa (zero for zero).
+    /// Odd mantissa, or zero for zero.
     pub const fn mantissa(self) -> u64 {
         self.mantissa
     }
 
-    /// The exponent that belongs to [`Dyadic::mantissa`].
+    /// Exponent for [`Dyadic::mantissa`].
     pub const fn exponent(self) -> i32 {
         self.exponent
     }
 
-    /// The magnitude.
+    /// Magnitude.
     pub const fn abs(self) -> Dyadic {
         Dyadic { negative: false, ..self }
     }
 
-    /// The value with its sign turned.
+    /// Value with the opposite sign.
     #[must_use]
     pub const fn neg(self) -> Dyadic {
         Dyadic { negative: !self.negative && self.mantissa != 0, ..self }
     }
 
-    /// The value times `2^exponent`.
+    /// Value times `2^exponent`.
     #[must_use]
     pub const fn scale(self, exponent: i32) -> Dyadic {
         if self.mantissa == 0 { self } else { Dyadic { exponent: self.exponent + exponent, ..self } }
     }
 
-    /// The greatest integer that is not above the value.
+    /// Greatest integer that is not above the value.
     #[must_use]
     pub fn floor(self) -> Dyadic {
         let whole = self.trunc();
-        // The value is not an integer, so that |whole| + 1 still fits: it has fewer bits than the mantissa.
+        // The value is not an integer, so that |whole| has fewer bits than the mantissa and |whole|
+        // + 1 fits.
         if self.negative && whole != self { Dyadic::new(true, whole.magnitude_of_integer() + 1, 0) } else { whole }
     }
 
-    /// The integer between the value and zero that is nearest to the value.
+    /// Value rounded toward zero to an integer.
     #[must_use]
     pub fn trunc(self) -> Dyadic {
         if self.exponent >= 0 {
@@ -94,7 +96,7 @@ impl Dyadic {
         Dyadic::new(self.negative, self.mantissa.checked_shr(self.exponent.unsigned_abs()).unwrap_or(0), 0)
     }
 
-    /// The value less its [`Dyadic::trunc`].
+    /// Value minus its [`Dyadic::trunc`].
     #[must_use]
     pub const fn fraction(self) -> Dyadic {
         if self.exponent >= 0 {
@@ -105,37 +107,37 @@ impl Dyadic {
         Dyadic::new(self.negative, self.mantissa & mask, self.exponent)
     }
 
-    /// Whether the value is an integer.
+    /// Returns true if the value is an integer.
     pub const fn is_integer(self) -> bool {
         self.exponent >= 0
     }
 
-    /// The magnitude of an integer below `2^64`.
+    /// Magnitude of an integer below `2^64`.
     const fn magnitude_of_integer(self) -> u64 {
         self.mantissa << self.exponent
     }
 
-    /// The same value as an `f64` if that is exact: at most 53 bits, within the normal range.
+    /// Value as `f64`, if that is exact: at most 53 bits, within the normal range.
     pub fn to_f64_exact(self) -> Option<f64> {
         let bits = 64 - self.mantissa.leading_zeros() as i32;
         let normal = (-1022..=1023).contains(&(self.exponent + bits - 1));
         (self.is_zero() || (bits <= 53 && normal)).then(|| self.to_f64())
     }
 
-    /// The nearest `f64` (for display; doubly rounded where the result is a denormal).
+    /// Nearest `f64`, for display. It is rounded twice if the result is a denormal.
     pub fn to_f64(self) -> f64 {
         let magnitude = self.mantissa as f64;
-        // Two factors, as 2^exponent alone may lie outside the range of f64.
+        // Two factors, because 2^exponent alone may lie outside the range of f64.
         let half = self.exponent / 2;
         let scaled = magnitude * power_of_two(half) * power_of_two(self.exponent - half);
         if self.negative { -scaled } else { scaled }
     }
 }
 
-/// `2^exponent`, rounded to zero or infinity far out.
+/// `2^exponent`, rounded to zero or infinity outside the range of `f64`.
 fn power_of_two(exponent: i32) -> f64 {
     match exponent {
-        // The field alone: this stands in the innermost loops.
+        // Only the exponent field, because this is called in the innermost loops.
         -1022..=1023 => f64::from_bits(((exponent + 1023) as u64) << 52),
         _ => 2f64.powi(exponent),
     }

@@ -4,12 +4,13 @@ use crate::Dyadic;
 
 /// Position of a bit pattern in its format's total order: `-inf .. -0, +0 .. +inf`.
 ///
-/// `+0` has rank 0 and `-0` rank -1; a pattern with the sign bit clear has its magnitude bits as rank, one with it set
-/// has `-1 - magnitude`. NaNs have no rank. Ranks of neighbouring values differ by one, so that counting values is
-/// subtraction.
+/// `+0` has rank 0 and `-0` rank -1. A pattern with a clear sign bit has its magnitude bits as
+/// rank, one with a set sign bit has `-1 - magnitude`. NaNs have no rank. Ranks of neighbouring
+/// values differ by one, so that the distance of two values is a subtraction. The order is that of
+/// IEEE 754-2019 `totalOrder` (section 5.10) without its NaNs.
 pub type Rank = i64;
 
-/// Which encodings of a format are not finite numbers.
+/// Encodings of a format that are not finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Specials {
     /// IEEE 754: the all-ones exponent encodes infinities (fraction 0) and NaNs.
@@ -18,10 +19,10 @@ pub enum Specials {
     NanOnly,
 }
 
-/// A binary floating-point format.
+/// Binary floating-point format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
-    /// Name as users write it: `f32`.
+    /// Name in case files and messages: `f32`.
     pub name: &'static str,
     /// Total width in bits.
     pub width: u32,
@@ -29,7 +30,7 @@ pub struct Format {
     pub exponent_bits: u32,
     /// Width of the fraction field in bits, without the implied leading one.
     pub fraction_bits: u32,
-    /// Which encodings are infinities and NaNs.
+    /// Encodings of infinities and NaNs.
     pub specials: Specials,
 }
 
@@ -51,10 +52,10 @@ const fn ieee(name: &'static str, exponent_bits: u32, fraction_bits: u32) -> For
 }
 
 impl Format {
-    /// Every format, narrowest first.
+    /// All formats, narrowest first.
     pub const ALL: [Format; 6] = [F8_E4M3, F8_E5M2, F16, BF16, F32, F64];
 
-    /// The format of that name, matched without case.
+    /// Format of that name, ignoring case.
     pub fn from_name(name: &str) -> Option<Format> {
         Self::ALL.into_iter().find(|f| f.name.eq_ignore_ascii_case(name))
     }
@@ -79,7 +80,7 @@ impl Format {
         (self.max_finite() >> self.fraction_bits) as i32 - self.bias()
     }
 
-    /// The sign bit.
+    /// Sign bit.
     pub const fn sign_mask(self) -> u64 {
         1 << (self.width - 1)
     }
@@ -89,22 +90,22 @@ impl Format {
         self.magnitude_mask() | self.sign_mask()
     }
 
-    /// All bits but the sign.
+    /// All bits except the sign.
     pub const fn magnitude_mask(self) -> u64 {
         self.sign_mask() - 1
     }
 
-    /// Rank (and bits) of the smallest positive normal value.
+    /// Rank, and bits, of the smallest positive normal value.
     pub const fn min_normal(self) -> Rank {
         1 << self.fraction_bits
     }
 
-    /// Rank (and bits) of 1.0.
+    /// Rank, and bits, of 1.0.
     pub const fn rank_of_one(self) -> Rank {
         (self.bias() as i64) << self.fraction_bits
     }
 
-    /// Rank (and bits) of the largest finite value.
+    /// Rank, and bits, of the largest finite value.
     pub const fn max_finite(self) -> Rank {
         let exponent_ones = ((1i64 << self.exponent_bits) - 1) << self.fraction_bits;
         match self.specials {
@@ -113,29 +114,29 @@ impl Format {
         }
     }
 
-    /// Rank (and bits) of `+inf`; in a format without infinities the rank one past the largest finite value, which
-    /// no bit pattern has.
+    /// Rank, and bits, of `+inf`. In a format without infinities it is the rank after the largest
+    /// finite value, which no number has.
     pub const fn infinity(self) -> Rank {
         self.max_finite() + 1
     }
 
-    /// Rank of `-inf`, the mirror of [`Format::infinity`].
+    /// Rank of `-inf`: the mirror image of [`Format::infinity`].
     pub const fn neg_infinity(self) -> Rank {
         -1 - self.infinity()
     }
 
-    /// Whether SPIR-V calls it the IEEE 754 encoding: a floating-point type without an encoding of its own. Execution modes on floats
-    /// speak of no other.
+    /// Returns true for SPIR-V's IEEE 754 encodings: floating-point types without an explicit
+    /// encoding. Execution modes on floats apply to these only.
     pub fn is_ieee_754(self) -> bool {
         [F16, F32, F64].contains(&self)
     }
 
-    /// Whether it is one of the encodings of SPV_EXT_float8.
+    /// Returns true for the encodings of SPV_EXT_float8.
     pub fn is_float8(self) -> bool {
         [F8_E4M3, F8_E5M2].contains(&self)
     }
 
-    /// Whether the format has infinities.
+    /// Returns true if the format has infinities.
     pub fn has_infinity(self) -> bool {
         self.specials == Specials::Ieee
     }
@@ -148,12 +149,13 @@ impl Format {
         }
     }
 
-    /// Whether the pattern is a NaN that IEEE 754 calls signalling: the first bit of the fraction is clear. Formats of one NaN have none.
+    /// Returns true for a NaN that IEEE 754 calls signalling: the first bit of its fraction is
+    /// clear. Formats with one NaN have none.
     pub const fn is_signalling(self, bits: u64) -> bool {
         self.is_nan(bits) && matches!(self.specials, Specials::Ieee) && bits >> (self.fraction_bits - 1) & 1 == 0
     }
 
-    /// Whether the pattern is a NaN.
+    /// Returns true for a NaN.
     pub const fn is_nan(self, bits: u64) -> bool {
         let magnitude = (bits & self.magnitude_mask()) as i64;
         match self.specials {
@@ -162,46 +164,47 @@ impl Format {
         }
     }
 
-    /// Whether the pattern is an infinity.
+    /// Returns true for an infinity.
     pub fn is_infinite(self, bits: u64) -> bool {
         self.has_infinity() && (bits & self.magnitude_mask()) as i64 == self.infinity()
     }
 
-    /// Whether the pattern is a finite number.
+    /// Returns true for a finite number.
     pub const fn is_finite(self, bits: u64) -> bool {
         (bits & self.magnitude_mask()) as i64 <= self.max_finite()
     }
 
-    /// Whether the pattern is a zero of either sign.
+    /// Returns true for a zero of either sign.
     pub const fn is_zero(self, bits: u64) -> bool {
         bits & self.magnitude_mask() == 0
     }
 
-    /// Whether the pattern is a non-zero value below the smallest normal in magnitude.
+    /// Returns true for a non-zero value below the smallest normal in magnitude.
     pub const fn is_denormal(self, bits: u64) -> bool {
         let magnitude = (bits & self.magnitude_mask()) as i64;
         0 < magnitude && magnitude < self.min_normal()
     }
 
-    /// Whether the sign bit is set.
+    /// Returns true if the sign bit is set.
     pub const fn is_negative(self, bits: u64) -> bool {
         bits & self.sign_mask() != 0
     }
 
-    /// The rank of a pattern that is not a NaN.
+    /// Rank of a pattern that is not a NaN.
     pub const fn rank(self, bits: u64) -> Rank {
         debug_assert!(!self.is_nan(bits));
         let magnitude = (bits & self.magnitude_mask()) as i64;
         if self.is_negative(bits) { -1 - magnitude } else { magnitude }
     }
 
-    /// The pattern with that rank, the inverse of [`Format::rank`].
+    /// Pattern with that rank, the inverse of [`Format::rank`].
     pub const fn bits(self, rank: Rank) -> u64 {
         debug_assert!(self.neg_infinity() <= rank && rank <= self.infinity());
         if rank < 0 { (-1 - rank) as u64 | self.sign_mask() } else { rank as u64 }
     }
 
-    /// The exact value of a finite pattern; `None` for infinities and NaNs. Both zeros have the value 0.
+    /// Exact value of a finite pattern; `None` for infinities and NaNs. Both zeros have the value
+    /// 0.
     pub fn value(self, bits: u64) -> Option<Dyadic> {
         if !self.is_finite(bits) {
             return None;
@@ -215,22 +218,22 @@ impl Format {
         Some(Dyadic::new(self.is_negative(bits), mantissa, exponent))
     }
 
-    /// The exact value of the pattern with a finite rank.
+    /// Exact value of the pattern with a finite rank.
     ///
     /// # Panics
-    /// If the rank is an infinity's.
+    /// Panics for the rank of an infinity.
     pub fn value_of_rank(self, rank: Rank) -> Dyadic {
         self.value(self.bits(rank)).expect("a finite rank")
     }
 
-    /// Exponent `e` such that `ulp(x) = 2^e` for every real `x` with `2^binade < |x| <= 2^(binade + 1)`
-    /// (Vulkan specification, "ULP"): the spacing *below* an exactly representable power of two, the smallest
-    /// denormal in the denormal range, and beyond the largest finite value the distance of the two largest ones.
+    /// Exponent `e` with `ulp(x) = 2^e` for every real `x` with `2^binade < |x| <= 2^(binade + 1)`
+    /// (Vulkan, "ULP"). At a power of two this is the spacing *below* it, in the denormal range the
+    /// smallest denormal, and beyond the largest finite value the distance of the two largest ones.
     pub fn ulp_exponent(self, binade: i32) -> i32 {
         binade.clamp(self.min_normal_exponent(), self.max_exponent()) - self.fraction_bits as i32
     }
 
-    /// The nearest `f64` to the pattern's value, for display and margins only.
+    /// `f64` nearest to the pattern's value, for display and margins only.
     pub fn to_f64(self, bits: u64) -> f64 {
         match self.value(bits) {
             Some(value) => {

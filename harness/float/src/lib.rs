@@ -1,12 +1,12 @@
 //! Floating-point formats, permitted sets and certified enclosures of real functions.
 //!
-//! * [`Format`]: a format is data (widths, bias, which encodings are special); bit patterns are `u64`,
-//!   right-aligned, and every format has one total order of its patterns, the [`Rank`].
-//! * [`Set`]: the set of bit patterns that a rule permits: ordered disjoint ranges of ranks, whether NaN
-//!   is a member, and whether anything is.
-//! * [`Enclosure`]: an interval with certified ends around one real number, in `f64` ([`Fast`]) or with
-//!   as many bits as it takes ([`Big`]). [`decide`] asks a question with the first and goes on to the second until
-//!   the answer is certain.
+//! * [`Format`]: a format is data (widths, bias, encodings of special values). Bit patterns are
+//!   `u64`, right-aligned. Every format has one total order of its patterns, the [`Rank`].
+//! * [`Set`]: the set of bit patterns that a rule permits: ordered disjoint ranges of ranks, with
+//!   flags for NaN and for anything.
+//! * [`Enclosure`]: an interval with certified ends around one real number, in `f64` ([`Fast`]) or
+//!   with any number of bits ([`Big`]). [`decide`] answers a question with increasing precision
+//!   until the answer is certain (Ziv's strategy).
 
 mod decide;
 mod dyadic;

@@ -3,12 +3,12 @@
 use crate::{Format, Rank};
 use smallvec::SmallVec;
 
-/// A closed range of ranks, never empty.
+/// Closed range of ranks, never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RankRange {
-    /// The least rank.
+    /// Least rank.
     pub lo: Rank,
-    /// The greatest rank, at least `lo`.
+    /// Greatest rank, at least `lo`.
     pub hi: Rank,
 }
 
@@ -24,20 +24,21 @@ impl RankRange {
         RankRange { lo: rank, hi: rank }
     }
 
-    /// Whether the range holds exactly one rank.
+    /// Returns true if the range contains exactly one rank.
     pub const fn is_point(self) -> bool {
         self.lo == self.hi
     }
 
-    /// Whether the rank lies in the range.
+    /// Returns true if the rank lies in the range.
     pub const fn contains(self, rank: Rank) -> bool {
         self.lo <= rank && rank <= self.hi
     }
 }
 
-/// The set of results that a rule permits, over one format's bit patterns: disjoint, ascending, non-adjacent ranges of
-/// ranks, "any NaN is a member", and "anything is a member" (poison, an undefined value, or no requirement: the
-/// result is not checked and is counted as such).
+/// Set of results that a rule permits, over one format's bit patterns: disjoint, ascending,
+/// non-adjacent ranges of ranks, a flag for NaNs (all or none), and a flag for "anything" (poison,
+/// an undefined value, or no requirement). A result for which anything is permitted is counted as
+/// unchecked.
 ///
 /// Integers and booleans use the same type with their bits as ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -53,59 +54,60 @@ impl Set {
         Set::default()
     }
 
-    /// Everything: nothing is required.
+    /// Set of all results: nothing is required.
     pub fn anything() -> Set {
         Set { any: true, nan: true, ranges: SmallVec::new() }
     }
 
-    /// Any NaN, and nothing else.
+    /// Set of all NaNs.
     pub fn nans() -> Set {
         Set { nan: true, ..Set::default() }
     }
 
-    /// One range.
+    /// Set of one range.
     pub fn range(lo: Rank, hi: Rank) -> Set {
         let mut set = Set::empty();
         set.insert(RankRange::new(lo, hi));
         set
     }
 
-    /// One rank.
+    /// Set of one rank.
     pub fn point(rank: Rank) -> Set {
         Set::range(rank, rank)
     }
 
-    /// The members other than NaNs, ascending, disjoint, with a gap between each two. Empty if anything is permitted.
+    /// Members other than NaNs: ascending, disjoint, with a gap between each two. Empty if anything
+    /// is permitted.
     pub fn ranges(&self) -> &[RankRange] {
         &self.ranges
     }
 
-    /// Whether every NaN is a member.
+    /// Returns true if every NaN is a member.
     pub fn has_nan(&self) -> bool {
         self.nan
     }
 
-    /// Whether nothing is required.
+    /// Returns true if anything is permitted.
     pub fn is_anything(&self) -> bool {
         self.any
     }
 
-    /// Whether there is no member at all.
+    /// Returns true if there are no members.
     pub fn is_empty(&self) -> bool {
         !self.any && !self.nan && self.ranges.is_empty()
     }
 
-    /// Whether the rank is a member.
+    /// Returns true if the rank is a member.
     pub fn contains_rank(&self, rank: Rank) -> bool {
         self.any || self.ranges.iter().any(|r| r.contains(rank))
     }
 
-    /// Whether the bit pattern of that format is a member.
+    /// Returns true if the bit pattern of the format is a member.
     pub fn contains(&self, format: Format, bits: u64) -> bool {
         if format.is_nan(bits) { self.nan || self.any } else { self.contains_rank(format.rank(bits)) }
     }
 
-    /// Adds a range, joining it with the ranges that it meets or touches.
+    /// Adds a range, joining it with the ranges that overlap it or are adjacent.
     pub fn insert(&mut self, range: RankRange) {
         if self.any {
             return;
@@ -151,17 +153,18 @@ impl Set {
         self.ranges = kept;
     }
 
-    /// Whether a member lies in the range.
+    /// Returns true if a member lies in the range.
     pub fn meets(&self, range: RankRange) -> bool {
         self.any || self.ranges.iter().any(|r| r.lo <= range.hi && range.lo <= r.hi)
     }
 
-    /// The least range that covers all members but NaN; `None` if there are none, or anything is permitted.
+    /// Least range that contains all members other than NaNs. `None` if there are none, or if
+    /// anything is permitted.
     pub fn hull(&self) -> Option<RankRange> {
         Some(RankRange::new(self.ranges.first()?.lo, self.ranges.last()?.hi))
     }
 
-    /// How many ranks are members (NaNs not counted); `None` if anything is permitted.
+    /// Number of members without NaNs; `None` if anything is permitted.
     pub fn len(&self) -> Option<u64> {
         (!self.any).then(|| self.ranges.iter().map(|r| r.hi.abs_diff(r.lo) + 1).sum())
     }

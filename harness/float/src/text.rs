@@ -1,23 +1,23 @@
-//! Numbers as text: hex floats, shortest decimals, and reading both into any format.
+//! Numbers as text: hexadecimal floats, shortest decimals, and the parser of both for every format.
 
 use crate::Format;
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use std::fmt::Write;
 
-/// A number read from text.
+/// Number parsed from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
     /// Its bits, rounded to nearest, ties to even.
     pub bits: u64,
-    /// Whether the text names exactly this value.
+    /// Set if the text denotes exactly this value.
     pub exact: bool,
 }
 
-/// Why a text is not a number of a format.
+/// Error: the text is not a number of the format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumberError {
-    /// It is not written like one.
+    /// Malformed number.
     #[error(
         "`{text}` is not a number: expected bits (0x3f800000), a decimal (1.5, -2e-3), a hex float (0x1.8p+0), inf or nan"
     )]
@@ -25,7 +25,7 @@ pub enum NumberError {
         /// The text.
         text: String,
     },
-    /// A hex float without its exponent, which could be mistaken for bits.
+    /// Hexadecimal float without an exponent, which could be mistaken for bits.
     #[error("`{text}` is neither bits nor a hex float: a hex float ends in its exponent (`{text}p0`)")]
     NoExponent {
         /// The text.
@@ -41,7 +41,7 @@ pub enum NumberError {
         /// Its width.
         width: u32,
     },
-    /// A value, or an infinity, that the format cannot hold.
+    /// Value, or infinity, that the format cannot represent.
     #[error("`{text}` is out of the range of {format}")]
     OutOfRange {
         /// The text.
@@ -52,8 +52,8 @@ pub enum NumberError {
 }
 
 impl Format {
-    /// The value as a hex float that keeps every bit: `0x1.3ae148p+0`, `-0x0.000002p-126` (denormals keep the leading zero),
-    /// `-inf`, `nan`.
+    /// Hexadecimal float with all bits: `0x1.3ae148p+0`, `-0x0.000002p-126` (denormals keep the
+    /// leading zero), `-inf`, `nan`.
     pub fn hex_float(self, bits: u64) -> String {
         let sign = if self.is_negative(bits) { "-" } else { "" };
         if !self.is_finite(bits) {
@@ -72,8 +72,9 @@ impl Format {
         format!("{sign}0x{}{point}{text}p{exponent:+}", field.min(1))
     }
 
-    /// The shortest decimal that reads back as the same bits: `1.23`, `-0`, `1e-45`, `inf`, `nan`. Whole numbers of up to 15
-    /// digits are given in full (`65504`, which `65500` would read back as in binary16).
+    /// Shortest decimal that parses to the same bits: `1.23`, `-0`, `1e-45`, `inf`, `nan`. Integers
+    /// of up to 15 digits are written in full (`65504`, although `65500` parses to the same value
+    /// in binary16).
     pub fn decimal(self, bits: u64) -> String {
         let value = self.to_f64(bits);
         let sign = if self.is_negative(bits) { "-" } else { "" };
@@ -83,7 +84,7 @@ impl Format {
         if value.fract() == 0.0 && value.abs() < 1e15 {
             return format!("{sign}{}", value.abs());
         }
-        // 17 digits identify every binary64, so the search ends.
+        // 17 digits identify every binary64, so that the search ends.
         let scientific = (0..17)
             .map(|digits| format!("{:.digits$e}", value.abs()))
             .find(|text| self.parse(text).is_ok_and(|n| n.bits == bits & self.magnitude_mask()))
@@ -105,16 +106,17 @@ impl Format {
         text
     }
 
-    /// The bits as hexadecimal, with all digits of the width: `0x3f800000`.
+    /// Bits as hexadecimal, with all digits of the width: `0x3f800000`.
     pub fn hex_bits(self, bits: u64) -> String {
         format!("0x{bits:0width$x}", width = self.width.div_ceil(4) as usize)
     }
 
-    /// Reads a number: bits (`0x` and no exponent), a hex float (`0x`, with `p`), a decimal, `inf` or `nan`, each but the
-    /// first with an optional sign. Rounds to nearest, ties to even, and says whether it had to.
+    /// Parses a number: bits (`0x` without exponent), a hexadecimal float (`0x`, with `p`), a
+    /// decimal, `inf` or `nan`, all but the first with an optional sign. Rounds to nearest, ties to
+    /// even, and reports whether the number is exact.
     ///
     /// # Errors
-    /// The text is none of these, or names no value of the format.
+    /// Fails if the text is none of these, or does not denote a value of the format.
     pub fn parse(self, text: &str) -> Result<Number, NumberError> {
         let malformed = || NumberError::Malformed { text: text.to_owned() };
         let (negative, digits) = match text.strip_prefix(['-', '\u{2212}']) {
@@ -162,13 +164,13 @@ impl Format {
         }
     }
 
-    /// `mantissa * base^scale`, rounded to nearest even.
+    /// `mantissa * base^scale`, rounded to nearest, ties to even.
     fn round(self, text: &str, mantissa: &BigUint, base: u32, scale: i64) -> Result<Number, NumberError> {
         let out_of_range = || NumberError::OutOfRange { text: text.to_owned(), format: self.name.to_owned() };
         if mantissa.is_zero() {
             return Ok(Number { bits: 0, exact: true });
         }
-        // Far outside every format the powers below would only cost time.
+        // For exponents far outside every format the powers below would only cost time.
         let order = scale.saturating_add(if base == 2 { mantissa.bits() as i64 } else { mantissa.bits() as i64 / 4 });
         let overflow = match self.has_infinity() {
             true => Ok(Number { bits: self.infinity() as u64, exact: false }),
@@ -199,7 +201,8 @@ impl Format {
         let twice = (numerator - &quotient * &denominator) << 1u32;
         let up = twice > denominator || (twice == denominator && quotient.bit(0));
         let steps = quotient.iter_u64_digits().next().unwrap_or(0) + u64::from(up);
-        // Ranks count on through the binades, so that a carry out of the fraction needs no care.
+        // Ranks continue through the binades, so that a carry out of the fraction needs no
+        // treatment.
         let rank = (u128::from((unit - i64::from(self.quantum())) as u64) << self.fraction_bits) + u128::from(steps);
         if rank > self.max_finite() as u128 {
             return overflow;
@@ -208,7 +211,8 @@ impl Format {
     }
 }
 
-/// Digits with at most one point: their value as an integer, and how many stand behind the point.
+/// Digits with at most one point: their value as an integer, and the number of digits after the
+/// point.
 fn digits_of(text: &str, radix: u32) -> Option<(BigUint, i64)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let all = format!("{whole}{fraction}");
@@ -216,7 +220,7 @@ fn digits_of(text: &str, radix: u32) -> Option<(BigUint, i64)> {
     Some((BigUint::parse_bytes(all.as_bytes(), radix).filter(|_| valid)?, fraction.len() as i64))
 }
 
-/// A decimal exponent with an optional sign, clamped to what no format reaches.
+/// Decimal exponent with an optional sign, clamped to a value beyond the range of every format.
 fn exponent_of(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-', '\u{2212}']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -254,7 +258,8 @@ mod tests {
             assert_eq!(bits(&text, F32), u64::from(text.parse::<f32>().unwrap().to_bits()), "{text}");
         }
         for bits in (0..u32::MAX).step_by(1_299_709).filter(|&b| f32::from_bits(b).is_finite()) {
-            // Of two equally short decimals the host takes the closer one; on a tie either is right.
+            // Of two equally short decimals the host prints the closer one; in a tie either is
+            // right.
             let (ours, host) = (F32.decimal(u64::from(bits)), format!("{:e}", f32::from_bits(bits)));
             assert_eq!(ours.parse::<f32>().unwrap().to_bits(), bits);
             let digits = |t: &str| {

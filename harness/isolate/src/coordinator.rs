@@ -1,4 +1,5 @@
-//! The coordinator: gives cases to workers, watches them, and sees to it that every case gets one result.
+//! The coordinator: distributes cases to workers, monitors them, and ensures that every case gets
+//! one result.
 
 mod crew;
 
@@ -16,73 +17,74 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often limits and interruptions are looked at.
+/// Interval at which limits and interruptions are checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long workers may take to end after an interruption.
+/// Longest time for workers to end after an interruption.
 const STOPPING: Duration = Duration::from_secs(10);
 
-/// Workers that fail to start, one after another, before the run is given up.
+/// Number of consecutive failed starts after which the run is aborted.
 const ATTEMPTS: u32 = 3;
 
-/// How long is waited before another attempt: a device that was lost may need a moment.
+/// Delay before another start: a lost device may need time to recover.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Runs that are repeated because something from outside ended them.
+/// Number of times that a run is repeated because an external signal ended it.
 const OUTSIDE: u32 = 5;
 
-/// Messages that are heard at most before limits are looked at.
+/// Largest number of messages that are processed before limits are checked.
 const BACKLOG: usize = 1 << 14;
 
-/// Why a case failed that its worker passed over.
+/// Reason for the failure of a case that its worker skipped.
 const NO_RESULT: &str = "the worker gave no result for it";
 
-/// What workers must keep within.
+/// Limits of worker processes.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long one call into the driver may take.
+    /// Longest time for one call into the driver.
     pub call: Duration,
-    /// How long opening the device may take.
+    /// Longest time for opening the device.
     pub start: Duration,
-    /// Resident memory of a worker in bytes (`VmRSS`, looked at 20 times a second: address space would say nothing, since
-    /// drivers reserve far more than they use); `None`: no limit.
+    /// Resident memory of a worker in bytes (`VmRSS`, checked 20 times a second); `None` for no
+    /// limit. The size of the address space would not be useful, because drivers reserve far more
+    /// than they use.
     pub memory: Option<u64>,
-    /// Bytes that it may write to stderr (and stdout, which goes there) for each order.
+    /// Bytes that a worker may write to stderr for each order; its stdout goes there too.
     pub output: u64,
 }
 
-/// How cases are run.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Worker processes at work at the same time.
+    /// Number of concurrent worker processes.
     pub workers: usize,
-    /// Cases that are given to a worker at once, at most.
+    /// Largest number of cases that a worker gets at once.
     pub batch: usize,
-    /// What workers must keep within.
+    /// Limits of the workers.
     pub limits: Limits,
-    /// Whether failures are run again alone.
+    /// Set to confirm failures by running them again alone.
     pub confirm: bool,
 }
 
-/// The cases of a run, by number.
+/// The cases of a run, by index.
 pub trait Cases {
-    /// The name of a case.
+    /// Returns the name of a case.
     fn name(&self, case: u32) -> &str;
 
-    /// The result of a case that has none of its own.
+    /// Returns a result for a case that has none of its own.
     fn blank(&self, case: u32, status: Status, reason: String) -> Event;
 }
 
-/// Why a run was given up. What it told until then stands.
+/// Reason for aborting a run. Events reported until then remain valid.
 #[derive(Debug, thiserror::Error)]
 pub enum IsolateError {
-    /// The device cannot be opened, or what was asked for is a mistake.
+    /// The device cannot be opened, or the request is invalid.
     #[error(transparent)]
     Refused(Refusal),
     /// Workers end before they have opened the device.
     #[error("a worker process cannot open the device: {0}")]
     Start(String),
-    /// A worker found another device than those before it.
+    /// A worker found a different device than the workers before it.
     #[error("the device has changed from {0} to {1} in the middle of the run")]
     OtherDevice(String, String),
     /// Processes cannot be started.
@@ -93,16 +95,16 @@ pub enum IsolateError {
     Report(io::Error),
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Whether it was interrupted, so that cases are missing.
+    /// Set if the run was interrupted, so that cases are missing.
     pub interrupted: bool,
-    /// Worker processes that were started.
+    /// Number of worker processes that were started.
     pub processes: u64,
 }
 
-/// How many workers there is room for at the moment, for a run that shares its machine with others.
+/// Returns the current number of workers to use, for a run that shares its machine with others.
 pub type Room = Box<dyn Fn() -> usize>;
 
 /// Runs cases in worker processes.
@@ -117,7 +119,7 @@ impl Coordinator {
     /// Starts the first worker, which opens the device.
     ///
     /// # Errors
-    /// It cannot be started, or cannot open the device.
+    /// It cannot be started, or it cannot open the device.
     pub fn start(launch: Launch, settings: Settings) -> Result<Coordinator, IsolateError> {
         let mut crew = Crew::new(launch);
         crew.start(None).map_err(IsolateError::Spawn)?;
@@ -137,7 +139,7 @@ impl Coordinator {
                     crew.workers[0].await_end();
                     let (words, status, _) = crew.bury(0);
                     killed += u32::from(from_outside(status));
-                    // Whoever killed it, it was not the device.
+                    // A kill from outside is not the fault of the device.
                     if !from_outside(status) || killed > OUTSIDE {
                         return Err(IsolateError::Start(format!("{}: {words}", how(status))));
                     }
@@ -151,29 +153,32 @@ impl Coordinator {
         }
     }
 
-    /// What the cases run on.
+    /// Returns the description of the device.
     pub fn device(&self) -> &DeviceInfo {
         &self.device
     }
 
-    /// Starts workers in another way from here on, and runs with other settings: such as suit the device, now that it is known.
+    /// Uses another command for further workers and other settings from here on, for example ones
+    /// that depend on the device.
     #[must_use]
     pub fn adapt(mut self, launch: Launch, settings: Settings) -> Coordinator {
         self.crew.relaunch(launch);
         Coordinator { settings, ..self }
     }
 
-    /// Has as many workers at work as there is room for, instead of as many as the settings say: asked whenever there is work to give.
+    /// Limits the number of concurrent workers by `room` instead of the settings. `room` is called
+    /// whenever there is work to assign.
     #[must_use]
     pub fn within(self, room: Room) -> Coordinator {
         Coordinator { room: Some(room), ..self }
     }
 
-    /// Runs these cases and tells of each when it begins, how it goes, and, exactly once, how it ended. Once `interrupted`
-    /// is set it ends: results that are not confirmed, and those of cases that were cut short, are marked as partial.
+    /// Runs these cases and reports the beginning, the progress and, exactly once, the end of each.
+    /// Once `interrupted` is set, the run ends; results without confirmation and results of cases
+    /// that were cut short are marked as partial.
     ///
     /// # Errors
-    /// Workers cannot be started any more, or `tell` fails.
+    /// Workers can no longer be started, or `tell` fails.
     pub fn run(
         mut self,
         cases: &dyn Cases,
@@ -206,23 +211,24 @@ impl Coordinator {
     }
 }
 
-/// The end of a process that several cases may be to blame for.
+/// The end of a process that several cases may have caused.
 #[derive(Debug, Default)]
 struct Incident {
-    /// Suspects that have not been run alone yet.
+    /// Number of suspects that have not been run alone yet.
     waiting: usize,
-    /// One of them does it alone.
+    /// Set if a suspect reproduced it alone.
     reproduced: bool,
-    /// It may have come from outside, or from all of them together: nobody is accused who does not do it alone.
+    /// Set if the cause may be external, or all cases together. Then only a case that reproduces it
+    /// alone is accused.
     blameless: bool,
-    /// Inquiries into suspects that did nothing alone; the likeliest first.
+    /// Confirmations of suspects that did not fail alone; the likeliest first.
     held: Vec<u64>,
 }
 
 struct Open {
     inquiry: Inquiry,
     incident: Option<u64>,
-    /// Runs that something from outside ended, one after another.
+    /// Number of consecutive runs that an external signal ended.
     outside: u32,
 }
 
@@ -235,16 +241,17 @@ struct Run<'a> {
     tell: &'a mut dyn FnMut(&Event) -> io::Result<()>,
     todo: VecDeque<u32>,
     inquiries: BTreeMap<u64, Open>,
-    /// Runs that inquiries ask for: the inquiry, and what runs before its case.
+    /// Runs that confirmations request: the confirmation, and the cases to run before its case.
     jobs: VecDeque<(u64, Vec<u32>)>,
     incidents: BTreeMap<u64, Incident>,
-    /// How often something from outside ended the process of a case, where that is not inquired into.
+    /// For each case without a confirmation, the number of times that an external signal ended its
+    /// process.
     ended_outside: BTreeMap<u32, u32>,
     numbers: u64,
-    /// Workers that did not start, one after another.
+    /// Number of consecutive failed starts.
     failures: u32,
     not_before: Option<Instant>,
-    /// Workers that ended between cases, one after another.
+    /// Number of consecutive workers that ended between cases.
     barren: u32,
     stopping: Option<Instant>,
 }
@@ -289,7 +296,7 @@ impl Run<'_> {
         (self.tell)(event).map_err(IsolateError::Report)
     }
 
-    /// Gives work to whoever has none.
+    /// Assigns work to idle and new workers.
     fn assign(&mut self) -> Result<(), IsolateError> {
         if self.stopping.is_some() || self.not_before.is_some_and(|then| Instant::now() < then) {
             return Ok(());
@@ -315,9 +322,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes in what a worker said.
+    /// Processes a message or event of a worker.
     fn take(&mut self, number: u64, heard: Heard) -> Result<(), IsolateError> {
-        // What is still in the pipe of one that was given up is not believed.
+        // Further messages of a worker that was killed are ignored.
         let Some(at) = self.crew.find(number) else { return Ok(()) };
         let worker = &mut self.crew.workers[at];
         let said = match heard {
@@ -359,7 +366,7 @@ impl Run<'_> {
     fn event(&mut self, at: usize, event: Event) -> Result<(), IsolateError> {
         match &event {
             Event::CaseStarted { name, .. } | Event::CaseProgress { name, .. } => self.begun(at, &event, name),
-            // What is known so far.
+            // A partial result is progress.
             Event::CheckFinished(check) if check.partial => self.begun(at, &event, &check.name),
             Event::CaseFinished(_) | Event::CheckFinished(_) => {
                 let name = event.ended().map(|(name, ..)| name).unwrap_or_default();
@@ -374,7 +381,7 @@ impl Run<'_> {
         }
     }
 
-    /// A case is under way.
+    /// Processes the beginning or the progress of a case.
     fn begun(&mut self, at: usize, event: &Event, name: &str) -> Result<(), IsolateError> {
         let worker = &mut self.crew.workers[at];
         let inquiring = worker.job.as_ref().is_some_and(|job| job.inquiry.is_some());
@@ -385,11 +392,11 @@ impl Run<'_> {
         }
     }
 
-    /// A case has a result.
+    /// Processes the result of a case.
     fn result(&mut self, at: usize, case: u32, before: Vec<u32>, mut event: Event) -> Result<(), IsolateError> {
         self.barren = 0;
         let status = event.ended().map_or(Status::InternalError, |(_, status, _)| status);
-        // The device, or the process, is not what it was: nothing that comes after this counts.
+        // The state of the device or the process is not trustworthy, so later results do not count.
         let tainted = matches!(status, Status::DeviceLost | Status::Timeout);
         let inquiry = self.crew.workers[at].job.as_ref().and_then(|job| job.inquiry);
         if let Some(number) = inquiry {
@@ -414,7 +421,8 @@ impl Run<'_> {
             self.tell(&event)?;
         }
         if status == Status::DeviceLost {
-            // The other workers of the device may have lost it as well, and say so of cases that are not at fault.
+            // Other workers of the device may have lost it as well, and would attribute the loss to
+            // innocent cases.
             for at in (0..self.crew.workers.len()).rev() {
                 if self.crew.workers[at].job.as_ref().is_none_or(|job| job.inquiry.is_none()) {
                     self.give_up(at);
@@ -426,7 +434,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Ends a worker; what it has not done is to be done by another.
+    /// Kills a worker; its remaining cases are run by another.
     fn give_up(&mut self, at: usize) {
         let (_, _, job) = self.crew.bury(at);
         let Some(job) = job else { return };
@@ -440,7 +448,7 @@ impl Run<'_> {
         }
     }
 
-    /// A worker says that it has done all of its job.
+    /// Processes the end of a worker's job.
     fn done(&mut self, at: usize) -> Result<(), IsolateError> {
         let Some(job) = self.crew.workers[at].job.take() else { return Ok(()) };
         let stopping = self.stopping.is_some();
@@ -465,7 +473,7 @@ impl Run<'_> {
         self.jobs.push_back((number, Vec::new()));
     }
 
-    /// A run that an inquiry asked for has come out.
+    /// Processes the result of a run that a confirmation requested.
     fn outcome(&mut self, number: u64, outcome: Option<Event>) -> Result<(), IsolateError> {
         let cases = self.cases;
         let name = |case: u32| cases.name(case).to_owned();
@@ -512,7 +520,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A worker has ended, or has to.
+    /// Processes the failure of a worker.
     fn lose(&mut self, at: usize, trouble: Trouble) -> Result<(), IsolateError> {
         let worker = &self.crew.workers[at];
         let (starting, suspects) = (worker.is_starting(), worker.suspects(&trouble));
@@ -565,7 +573,7 @@ impl Run<'_> {
             suspects.iter().map(|(case, doing)| (*case, blank(*case, doing))).collect();
         if accused.is_empty() {
             self.barren += 1;
-            // It ends again and again before a case begins: then the first case has to show what it does alone.
+            // It ends repeatedly before any case begins: the first case is then tested alone.
             if let Some(&first) = job.cases.iter().find(|case| job.left.values().any(|c| c == *case))
                 && self.barren >= ATTEMPTS
             {
@@ -580,7 +588,7 @@ impl Run<'_> {
             return Ok(());
         }
         if !self.settings.confirm {
-            // The likeliest is charged, and the others are run again.
+            // The likeliest suspect is accused, and the others are run again.
             for (place, (case, event)) in accused.into_iter().enumerate() {
                 let charged = place == 0 && (!outside || self.ended_too_often(case));
                 if charged { self.tell(&event)? } else { self.todo.push_front(case) }
@@ -597,7 +605,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Something from outside has ended the process of a case: whether that is once too often for it to be run again.
+    /// Counts an external signal that ended the process of a case; returns true if the case may not
+    /// be run again.
     fn ended_too_often(&mut self, case: u32) -> bool {
         let ended = self.ended_outside.entry(case).or_default();
         *ended += 1;
@@ -627,9 +636,10 @@ impl Run<'_> {
         })
     }
 
-    /// Looks at what workers take, and how long.
+    /// Checks the limits of the workers.
     fn look(&mut self) -> Result<(), IsolateError> {
-        // What has been said already is heard first: a coordinator that was kept waiting must not take that for a hang.
+        // Pending messages are processed first, so that a delay of the coordinator does not count
+        // as a hang.
         for _ in 0..BACKLOG {
             let Some((number, heard)) = self.crew.hear(Duration::ZERO) else { break };
             self.take(number, heard)?;
@@ -647,7 +657,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Ends the run: what is under way is cut short, what waits for its confirmation is told as it is.
+    /// Interrupts the run: current work is cut short, and results that wait for their confirmation
+    /// are reported without it.
     fn stop(&mut self) -> Result<(), IsolateError> {
         self.stopping = Some(Instant::now());
         self.todo.clear();

@@ -1,18 +1,20 @@
-//! What goes over the pipes: a line for each message, with its length and a checksum.
+//! Framing of messages on the pipes: one line for each message, with its length and a checksum.
 //!
-//! `0000001f 89abcdef {"say":"beat"}` and a line feed: bytes of the JSON text and their CRC-32, in hexadecimal. JSON text
-//! has no line feed of its own. What is cut short, damaged or written by somebody else is told from a message.
+//! A line is `0000001f 89abcdef {"say":"beat"}` and a line feed: the length of the JSON text in
+//! bytes and its CRC-32, both in hexadecimal. The JSON text contains no line feed. This
+//! distinguishes messages from truncated, damaged and foreign output.
 
 use serde::{Serialize, de::DeserializeOwned};
 use std::io::{self, BufRead, Read};
 
-/// Bytes that a message may have. The largest are results with many examples, which stay far below.
+/// Largest size of a line in bytes. The largest messages are results with many examples, which are
+/// far smaller.
 const MOST: u64 = 1 << 24;
 
-/// Length, checksum and the blanks after them.
+/// Bytes of the length and the checksum with the blanks after them.
 const HEAD: usize = 18;
 
-/// Why bytes are no message.
+/// Reason why bytes are not a message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FrameError {
     #[error(transparent)]
@@ -29,7 +31,7 @@ pub(crate) enum FrameError {
     Unknown(serde_json::Error),
 }
 
-/// The line of a message.
+/// Returns the line of a message.
 pub(crate) fn line(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let json = serde_json::to_vec(message)?;
     let mut line = format!("{:08x} {:08x} ", json.len(), crc32fast::hash(&json)).into_bytes();
@@ -38,7 +40,7 @@ pub(crate) fn line(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Erro
     Ok(line)
 }
 
-/// The next message; `None` at the end.
+/// Reads the next message; returns `None` at the end.
 pub(crate) fn read<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<T>, FrameError> {
     let mut line = Vec::new();
     from.take(MOST).read_until(b'\n', &mut line)?;
@@ -85,7 +87,7 @@ mod tests {
                 twice.truncate(line.len());
                 twice.copy_from_slice(&line);
                 twice[at] ^= 1 << bit;
-                // Hexadecimal digits may change their case, and nothing else.
+                // Only the case of hexadecimal digits may change.
                 let read = read::<Vec<String>>(&mut twice.as_slice());
                 assert!(read.is_err() || twice.eq_ignore_ascii_case(&line), "byte {at}, bit {bit}: {read:?}");
             }

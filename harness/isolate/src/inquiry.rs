@@ -1,43 +1,48 @@
-//! What becomes of a case that failed, or that was at work when its process ended: it is run again alone, and, if that
-//! comes out well, in the company that it had.
+//! Confirmation of a case that failed, or that was running when its process ended: it is run again
+//! alone and, if it then does not fail, after the cases that preceded it.
 //!
-//! Alone means in a process in which nothing has run before: whatever else it had run, failed or not, could be the reason
-//! that the case fails. So each case gets a process of its own. What it has to run there is as little as says enough:
+//! Alone means in a process in which no other case has run, because any earlier case, failed or
+//! not, could be the reason for the failure. So each case gets a process of its own, with as little
+//! work as is conclusive:
 //!
-//! 1. Where its result names chunks of inputs in which something failed ([`FailedChunk`]), these chunks, in the same pipeline
-//!    and dispatches of the same shape. If the same inputs fail with the same bits, that confirms it.
-//! 2. Otherwise, or if anything differs, all of it. A case may fail only because of what itself ran before those chunks.
-//! 3. If that comes out well, all of it after all cases that were before it in its process, and then after fewer.
+//! 1. If its result names chunks of inputs with failures ([`FailedChunk`]): these chunks, in the
+//!    same pipeline and in dispatches of the same shape. The same failing inputs with the same bits
+//!    confirm the failure.
+//! 2. Otherwise, or if anything differs: the whole case. It may fail only because of its own
+//!    earlier chunks.
+//! 3. If it does not fail alone: the whole case after all cases that preceded it in its process,
+//!    and then after fewer of them. The search for fewer is a bisection of that list.
 //!
-//! Runs that differ make it flaky: one fails and another does not, they end in different ways, or both fail with different
-//! bits. Of programs of suites it is not known which bits failed, and what they leave may depend on the order in which
-//! invocations run: there, how they ended is compared, and nothing more.
+//! A case is flaky if its runs differ: only some of them fail, their statuses differ, or both fail
+//! with different bits. For programs of suites the failing bits are not known, and their memory may
+//! depend on the order of invocations; there only the statuses are compared.
 
 use assay_runner::{Event, FailedChunk, OneRun, Repeat, Repeated, Status};
 
-/// Cases before it that a case is run with again: the last of them, if there were more.
+/// Largest number of preceding cases with which a case is rerun: the last ones.
 pub(crate) const COMPANY: usize = 1_000;
 
-/// What is to be done next.
+/// Next step of a confirmation.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Run these cases and then the one in question, in a process of their own.
+    /// Run these cases and then the case itself, in a new process.
     Run(Vec<u32>),
-    /// It came out well alone: wait for what the other suspects do ([`Inquiry::acquit`], [`Inquiry::accuse`]).
+    /// The case did not fail alone: wait for the other suspects ([`Inquiry::acquit`],
+    /// [`Inquiry::accuse`]).
     Hold,
-    /// This is its result.
+    /// The result of the case.
     Ended(Event),
 }
 
-/// The inquiry into one case.
+/// The confirmation of one case.
 #[derive(Debug)]
 pub(crate) struct Inquiry {
     pub(crate) case: u32,
-    /// What it did, or seemed to do, in company.
+    /// The first result, or the suspicion, of the run among other cases.
     first: Event,
-    /// Whether that is its own result: if not, its process ended while it was at work.
+    /// Set if `first` is the case's own result. Otherwise its process ended while it was running.
     own: bool,
-    /// Cases that had begun in the same process before it.
+    /// Cases that began in the same process before it.
     before: Vec<u32>,
     runs: Vec<OneRun>,
     stage: Stage,
@@ -45,31 +50,31 @@ pub(crate) struct Inquiry {
 
 #[derive(Debug)]
 enum Stage {
-    /// Only the chunks in which something failed.
+    /// Only the chunks with failures.
     Chunks,
     Alone,
-    /// It came out well alone.
+    /// It did not fail alone.
     Held(Event),
-    /// With all cases that were before it.
+    /// Runs after all cases that preceded it.
     Company(Event),
-    /// It fails after `before[fails..]` and does not after `before[passes..]`.
+    /// It fails after `before[fails..]` and does not fail after `before[passes..]`.
     Bisect {
         fails: usize,
         passes: usize,
     },
-    /// The same, once it is known from where: perhaps the first of them is enough.
+    /// The search has found the start `before[from]`; this case alone may suffice.
     Single {
         from: usize,
     },
-    /// It seems to fail after these. It has to do so this many times more: what fails now and then seems to depend on
-    /// whatever it is run with.
+    /// It seems to fail after these cases, and must do so `left` more times: a case that fails now
+    /// and then seems to depend on any cases.
     Settle {
         after: Vec<u32>,
         left: u32,
     },
 }
 
-/// Times that a case has to fail after the fewest cases found.
+/// Number of times that a case must fail after the fewest cases found.
 const SETTLED: u32 = 2;
 
 fn status(event: &Event) -> Status {
@@ -85,23 +90,24 @@ fn one_run(event: &Event, after: usize) -> OneRun {
     OneRun { after: after as u64, inputs: inputs(event), status: status(event), reason }
 }
 
-/// Inputs that were run.
+/// Returns the number of inputs that were run.
 fn inputs(event: &Event) -> u64 {
     if let Event::CaseFinished(case) = event { case.inputs_tested } else { 0 }
 }
 
-/// The chunks in which something failed, as far as they are known.
+/// Returns the known chunks with failures.
 fn failed_chunks(event: &Event) -> &[FailedChunk] {
     if let Event::CaseFinished(case) = event { &case.failed_chunks } else { &[] }
 }
 
-/// What a case whose result is this is run as first.
+/// Returns the first stage for a case with this result.
 fn first_stage(own: bool, first: &Event) -> Stage {
     if own && !failed_chunks(first).is_empty() { Stage::Chunks } else { Stage::Alone }
 }
 
 impl Inquiry {
-    /// Into a case that came out like that after those others; `own` tells whether it is its own result or a suspicion.
+    /// Starts the confirmation of a case with the result `first` after the cases `before`. `own` is
+    /// set if this is its own result rather than a suspicion.
     pub(crate) fn new(case: u32, first: Event, own: bool, mut before: Vec<u32>) -> Inquiry {
         before.drain(..before.len().saturating_sub(COMPANY));
         let runs = vec![one_run(&first, before.len())];
@@ -109,24 +115,24 @@ impl Inquiry {
         Inquiry { case, first, own, before, runs, stage }
     }
 
-    /// The chunks of the case that are to be run; `None`: all of them.
+    /// Returns the indices of the chunks to run, or `None` for all of them.
     pub(crate) fn chunks(&self) -> Option<Vec<u64>> {
         let failed = failed_chunks(&self.first).iter().map(|failed| failed.chunk);
         matches!(self.stage, Stage::Chunks).then(|| failed.collect())
     }
 
-    /// What it did in company, if that is its own result.
+    /// Returns the first result, if it is the case's own.
     pub(crate) fn own_result(self) -> Option<Event> {
         self.own.then_some(self.first)
     }
 
-    /// Whether the case is being run with nothing before it.
+    /// Returns true if the whole case is being run with no case before it.
     pub(crate) fn is_alone(&self) -> bool {
         matches!(self.stage, Stage::Alone)
     }
 
-    /// Takes in how the run came out that [`Next::Run`] asked for (the first one is alone); `None` if the process ended
-    /// before the case had its turn. `name` gives the names of cases.
+    /// Takes the result of the run that [`Next::Run`] requested (the first one is alone), or `None`
+    /// if the process ended before the case began. `name` returns the names of cases.
     pub(crate) fn next(&mut self, outcome: Option<Event>, name: &dyn Fn(u32) -> String) -> Next {
         let again = outcome.as_ref().is_some_and(|event| status(event) == status(&self.first));
         match std::mem::replace(&mut self.stage, Stage::Alone) {
@@ -163,7 +169,7 @@ impl Inquiry {
     fn was_in_part(&mut self, outcome: Option<Event>) -> Next {
         let part = match outcome {
             Some(part) if inputs(&part) < inputs(&self.first) => part,
-            // Those chunks were all that there is.
+            // Those chunks were the whole case.
             outcome => return self.was_alone(outcome),
         };
         self.runs.push(one_run(&part, 0));
@@ -174,7 +180,8 @@ impl Inquiry {
         Next::Run(Vec::new())
     }
 
-    /// Whether it failed on other inputs or with other bits than the first time, as far as that is known.
+    /// Returns true if it failed on different inputs or with different bits than in the first run,
+    /// as far as they are known.
     fn differs(&self, event: &Event) -> bool {
         let (then, now) = (failed_chunks(&self.first), failed_chunks(event));
         !then.is_empty() && then != now
@@ -182,7 +189,7 @@ impl Inquiry {
 
     fn was_alone(&mut self, outcome: Option<Event>) -> Next {
         let Some(alone) = outcome else {
-            // Alone, there is nothing else that the process could have ended in: without a result it stays as it was.
+            // Without a result of the only case in the process, the first result remains.
             return Next::Ended(self.first.clone());
         };
         self.runs.push(one_run(&alone, 0));
@@ -192,7 +199,7 @@ impl Inquiry {
                 Next::Ended(self.with(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
             }
             (true, true) => Next::Ended(self.with(alone, Repeated::Same, Vec::new(), None)),
-            // A suspicion says nothing of what the case would have done: this is its first own result.
+            // A suspicion does not state the case's own result: this is the first one.
             (true, false) if !self.own => {
                 (self.first, self.own, self.before) = (alone, true, Vec::new());
                 self.runs.remove(0);
@@ -208,7 +215,7 @@ impl Inquiry {
         }
     }
 
-    /// Another suspect, or nobody, ended the process: what the case did alone is its result.
+    /// Another suspect ended the process, or none did: the result of the run alone is final.
     pub(crate) fn acquit(&mut self) -> Next {
         match std::mem::replace(&mut self.stage, Stage::Alone) {
             Stage::Held(event) => Next::Ended(event),
@@ -219,7 +226,8 @@ impl Inquiry {
         }
     }
 
-    /// No other suspect ended the process alone: it may have been this one, in company.
+    /// No other suspect ended the process alone, so this case may have done so after its
+    /// predecessors.
     pub(crate) fn accuse(&mut self) -> Next {
         match std::mem::replace(&mut self.stage, Stage::Alone) {
             Stage::Held(event) => self.in_doubt(event),
@@ -230,7 +238,7 @@ impl Inquiry {
         }
     }
 
-    /// It failed in company and came out well alone.
+    /// Continues after a failure among other cases that did not occur alone.
     fn in_doubt(&mut self, alone: Event) -> Next {
         if self.before.is_empty() {
             return self.flaky(&alone);

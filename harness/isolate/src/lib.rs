@@ -1,17 +1,20 @@
-//! Runs cases in worker processes, and charges what goes wrong to the case that caused it.
-//!
+//! Runs cases in worker processes and attributes failures of a process to the case that caused
+//! them.
 //! ```text
 //! Coordinator ---- orders: set up, run these cases, stop ---->  serve(Bench)
 //!  (no driver)  <--- ready, calls into the driver, events ---   (one device)
 //! ```
 //!
-//! The [`Coordinator`] never loads a driver. A worker ([`serve`]) holds one device and runs many cases; what it does is a
-//! [`Bench`], which may use [`run_plan`] for cases of the runner. Whatever ends a worker (a signal, an exit, a hang, a limit, a
-//! message that makes no sense) is charged to a case only after that case has shown it alone, in a process of its own; and a
-//! case whose result is a failure is run again alone as well. Runs that differ make it flaky, or, if it fails again after
-//! the same other cases, dependent on them: then the fewest of them are looked for.
+//! The [`Coordinator`] never loads a driver. A worker ([`serve`]) holds one device and runs many
+//! cases; a [`Bench`] does its work and can use [`run_plan`] for cases of the runner.
 //!
-//! Unix only, as process groups and `/proc` are.
+//! The end of a worker (a signal, an exit, a hang, a limit, a malformed message) is attributed to a
+//! case only after that case has reproduced it alone, in a process of its own. A case whose result
+//! is a failure is confirmed in the same way. A case whose runs differ is flaky. If it fails only
+//! after the same other cases, it depends on them, and the coordinator searches for the fewest of
+//! them.
+//!
+//! Unix only, because it needs process groups and `/proc`.
 
 mod coordinator;
 mod frame;

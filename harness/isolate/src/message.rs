@@ -1,59 +1,60 @@
-//! What coordinator and worker tell each other.
+//! Messages between coordinator and worker.
 
 use assay_runner::{DeviceInfo, Event};
 use serde::{Deserialize, Serialize};
 
-/// Version of the protocol: both sides are the same binary, unless somebody has replaced it during a run.
+/// Version of the protocol. Both sides are the same binary, unless it was replaced during the run.
 pub(crate) const PROTOCOL: u32 = 2;
 
-/// From the coordinator.
+/// Message from the coordinator to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub(crate) enum Order {
-    /// First: what to open.
+    /// First message: the data for opening the device.
     SetUp { protocol: u32, setup: serde_json::Value },
-    /// Run these cases; comes again only after [`Said::Done`].
+    /// Runs these cases. The next one comes only after [`Said::Done`].
     Run { cases: Vec<Task> },
-    /// End after what is under way.
+    /// Ends the worker's cases after the current work.
     Stop,
 }
 
-/// A case that a worker is to run.
+/// A case for a worker to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// Its name.
     pub name: String,
-    /// The chunks of its inputs to be run; `None`: all of them.
+    /// Indices of the chunks of its inputs to run; `None` for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunks: Option<Vec<u64>>,
 }
 
-/// From a worker.
+/// Message from a worker to the coordinator.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case")]
 pub(crate) enum Said {
     /// The device is open.
     Ready { protocol: u32, device: Box<DeviceInfo> },
-    /// It cannot be; or, later, what was asked for is a mistake, which is no fault of the device.
+    /// The device cannot be opened; or, later, the request itself is invalid, independently of the
+    /// device.
     Refused(Refusal),
     /// A call into the driver begins, for a case.
     Enter { call: u64, case: String, doing: String },
-    /// It returned.
+    /// The call returned.
     Leave { call: u64 },
-    /// Something happened to a case.
+    /// An event of a case.
     Event { event: Box<Event> },
-    /// All cases of the order were run, as far as they could be.
+    /// All cases of the order were run, as far as possible.
     Done,
     /// The worker is alive.
     Beat,
 }
 
-/// Why a worker cannot begin, or go on.
+/// Reason why a worker cannot start or continue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {
-    /// What is the matter.
+    /// Description.
     pub reason: String,
-    /// The exit code that it calls for.
+    /// The exit code for this reason.
     pub code: u8,
 }

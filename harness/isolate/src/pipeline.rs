@@ -1,14 +1,16 @@
-//! Cases of the runner in a worker: built ahead, checked while the device computes, as in a single process, and announced.
+//! Cases of the runner in a worker. They are built ahead and checked while the device computes, as
+//! in a single process, and calls into the driver are announced.
 
 use crate::Teller;
 use assay_case::{Case, Columns};
 use assay_runner::{DeviceInfo, Executor, Kernel, Plan, Reporter, RunOptions, Trouble};
 use std::{sync::atomic::AtomicBool, time::Duration};
 
-/// Runs a plan on an executor and tells the coordinator. Once `stop` is set, it ends after the current chunk.
+/// Runs a plan on an executor and reports to the coordinator. Once `stop` is set, it ends after the
+/// current chunk.
 ///
 /// # Errors
-/// The run was given up.
+/// The run was aborted.
 pub fn run_plan(
     plan: &Plan,
     executor: &dyn Executor,
@@ -22,7 +24,7 @@ pub fn run_plan(
     ran.map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// An executor whose calls into the driver are announced.
+/// An executor that announces its calls into the driver.
 struct Watched<'a> {
     executor: &'a dyn Executor,
     teller: &'a Teller,
@@ -44,7 +46,8 @@ impl Executor for Watched<'_> {
         Ok(Box::new(WatchedKernel { kernel, case: case.name.clone(), teller: self.teller.clone() }))
     }
 
-    /// What comes after a loss is not to be believed: the coordinator ends this process and goes on in another.
+    /// Refuses: results after a loss are not trustworthy. The coordinator ends this process and
+    /// continues in another.
     fn recover(&self) -> Result<(), Trouble> {
         Err(Trouble::DeviceLost("a new process opens the device again".to_owned()))
     }

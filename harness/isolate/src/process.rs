@@ -1,4 +1,4 @@
-//! A worker process as the coordinator sees it.
+//! A worker process, from the coordinator's side.
 
 use crate::{
     frame,
@@ -22,54 +22,55 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes of what a worker writes to stderr that are kept: the last ones.
+/// Number of last bytes of a worker's stderr that are kept.
 const KEPT: usize = 4 << 10;
 
-/// How long a killed process may take to end: it is the kernel's turn then, and a kernel driver may hang as well.
+/// Longest time for a killed process to end. It depends on the kernel, whose driver can hang as
+/// well.
 const DYING: Duration = Duration::from_secs(5);
 
-/// How a worker process is started.
+/// Command for starting worker processes.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The binary.
+    /// Path of the binary.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Variables that are set for it besides those that it inherits.
+    /// Variables that are set in addition to the inherited ones.
     pub environment: Vec<(OsString, OsString)>,
-    /// What the bench needs to know to open its device.
+    /// Data that the bench needs to open its device.
     pub setup: Value,
 }
 
-/// What was heard of a worker.
+/// Message or event on the pipe of a worker.
 #[derive(Debug)]
 pub(crate) enum Heard {
     Said(Box<Said>),
-    /// Bytes that are no message.
+    /// Bytes that are not a message.
     Broken(String),
     /// The pipe is closed.
     Closed,
 }
 
-/// What a worker has written to stderr.
+/// End of a worker's output to stderr, and its total size.
 #[derive(Debug, Default)]
 struct Tail {
     last: VecDeque<u8>,
     bytes: u64,
 }
 
-/// A running worker process, killed with its group when this is dropped.
+/// A running worker process; it is killed with its process group on drop.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
     reaped: bool,
-    /// Taken when the process may end: what closes stdin.
+    /// Sender of orders; dropping it closes stdin and lets the process end.
     orders: Option<Sender<Vec<u8>>>,
     tail: Arc<Mutex<Tail>>,
 }
 
 impl Process {
-    /// Starts one and sets it up. What it says comes from `heard`, with this number.
+    /// Starts a process and sends it the setup. Its messages arrive at `heard` with this number.
     pub(crate) fn start(launch: &Launch, number: u64, heard: SyncSender<(u64, Heard)>) -> io::Result<Process> {
         let mut child = Command::new(&launch.program)
             .args(&launch.arguments)
@@ -77,7 +78,8 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own: killed as a whole, and spared by the Ctrl-C of the terminal.
+            // Its own process group can be killed as a whole, and does not receive the terminal's
+            // Ctrl-C.
             .process_group(0)
             .spawn()?;
         let taken = |what: &str| io::Error::other(format!("no pipe to the worker's {what}"));
@@ -95,29 +97,29 @@ impl Process {
         Ok(process)
     }
 
-    /// Gives an order; a worker that is gone does not get it.
+    /// Sends an order, which is lost if the worker is gone.
     pub(crate) fn order(&self, order: &Order) -> io::Result<()> {
         let line = frame::line(order)?;
         if let Some(orders) = &self.orders {
-            // Its end is noticed where it is listened to.
+            // The reader of its messages notices the end of the worker.
             _ = orders.send(line);
         }
         Ok(())
     }
 
-    /// Bytes that it has written to stderr.
+    /// Returns the number of bytes that it has written to stderr.
     pub(crate) fn written(&self) -> u64 {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }
 
-    /// Its memory that is in use, in bytes; `None` if the system does not tell.
+    /// Returns its resident memory in bytes; `None` if the system does not report it.
     pub(crate) fn memory(&self) -> Option<u64> {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib << 10)
     }
 
-    /// The last line that it has written to stderr.
+    /// Returns the last line that it has written to stderr.
     pub(crate) fn last_words(&self) -> Option<String> {
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = tail.last.iter().copied().collect();
@@ -126,7 +128,8 @@ impl Process {
         Some(line.chars().filter(|c| !c.is_control()).take(300).collect())
     }
 
-    /// Whether it has ended by itself. It is not reaped: as long as it is not, its number and its group's are its own.
+    /// Returns true if it has ended by itself. It is not reaped, so that its process id and its
+    /// group's remain its own.
     pub(crate) fn has_ended(&self) -> bool {
         let Some(pid) = self.pid() else { return true };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -137,12 +140,13 @@ impl Process {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Lets it close its device: no orders will come.
+    /// Closes the pipe of orders, so that the worker closes its device.
     pub(crate) fn dismiss(&mut self) {
         self.orders = None;
     }
 
-    /// Ends it and all that it has started; says how it ended, by this or before. `None` if it does not die.
+    /// Kills it with all its children. Returns the exit status, from this or an earlier end, or
+    /// `None` if it does not end.
     pub(crate) fn end(&mut self) -> Option<ExitStatus> {
         if let (false, Some(group)) = (self.reaped, self.pid()) {
             _ = kill_process_group(group, Signal::KILL);
@@ -167,13 +171,14 @@ impl Drop for Process {
     }
 }
 
-/// Whether something that is no part of the process may have ended it: the kernel, short of memory, or a person.
+/// Returns true if the cause of the end may be outside the process: the kernel, short of memory, or
+/// a person.
 pub(crate) fn from_outside(status: Option<ExitStatus>) -> bool {
     let signal = status.and_then(|status| status.signal());
     [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP].into_iter().any(|outside| Some(outside.as_raw()) == signal)
 }
 
-/// How a process ended, in words.
+/// Describes the end of a process.
 pub(crate) fn how(status: Option<ExitStatus>) -> String {
     let Some(status) = status else { return "its process does not end, not even when killed".to_owned() };
     match (status.signal(), status.code()) {
@@ -204,7 +209,8 @@ fn signal_name(signal: i32) -> String {
     name.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
 }
 
-/// Writes orders to a worker's stdin. In a thread: a worker that does not read must not stop the coordinator.
+/// Writes orders to a worker's stdin. It runs in a thread of its own, so that a worker that does
+/// not read cannot block the coordinator.
 fn write(mut stdin: ChildStdin, lines: &mpsc::Receiver<Vec<u8>>) {
     for line in lines {
         if stdin.write_all(&line).is_err() {
@@ -227,7 +233,7 @@ fn listen(stdout: impl Read, number: u64, heard: &SyncSender<(u64, Heard)>) {
     }
 }
 
-/// Reads what a worker writes to stderr, and keeps the end of it.
+/// Reads a worker's stderr and keeps its end.
 fn keep(mut stderr: impl Read, tail: &Mutex<Tail>) {
     let mut buffer = vec![0; 1 << 16];
     loop {

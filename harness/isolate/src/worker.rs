@@ -1,4 +1,4 @@
-//! The side of a worker process.
+//! The worker's side of the protocol.
 
 use crate::{
     frame,
@@ -23,23 +23,27 @@ use std::{
     time::Duration,
 };
 
-/// How often a worker says that it is alive.
+/// Interval of the worker's signs of life.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// How long a worker without a coordinator may take to close its device.
+/// Longest time for an idle worker to close its device after its orders end.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// What a worker does: holds a device and runs cases on it.
+/// Work of a worker process: holds a device and runs cases on it.
 pub trait Bench {
-    /// What cases run on.
+    /// Returns the description of its device.
     fn device(&self) -> &DeviceInfo;
 
-    /// Runs these cases in any order and tells of each when it begins ([`Event::CaseStarted`]) and how it ended
-    /// ([`Event::CaseFinished`], [`Event::CheckFinished`], which may come before as partial ones); calls into a driver are announced
-    /// ([`Teller::enter`]). Ends early once `stop` is set. Of a task that names chunks nothing else is run.
+    /// Runs these cases in any order.
+    ///
+    /// It reports the beginning of each case ([`Event::CaseStarted`]) and its end
+    /// ([`Event::CaseFinished`], or [`Event::CheckFinished`], which partial results may precede).
+    /// Calls into a driver are announced with [`Teller::enter`]. It ends early once `stop` is set.
+    /// For a task that names chunks, only these chunks are run.
     ///
     /// # Errors
-    /// A case is not known, or there is a defect: the reason is charged to the cases without a result.
+    /// A case is not known, or there is a defect. The worker then ends, which is attributed like
+    /// any other exit.
     fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String>;
 }
 
@@ -53,7 +57,7 @@ impl<B: Bench + ?Sized> Bench for Box<B> {
     }
 }
 
-/// Why a worker ended early.
+/// Reason for the early end of a worker.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// It was not started by a coordinator.
@@ -62,12 +66,12 @@ pub enum ServeError {
     /// The pipe cannot be set up.
     #[error("cannot set up the pipe: {0}")]
     Pipe(#[from] io::Error),
-    /// The bench gave up.
+    /// The bench failed.
     #[error("{0}")]
     Bench(String),
 }
 
-/// Tells the coordinator what happens. Shared by threads.
+/// Sends messages to the coordinator. Threads share it.
 #[derive(Clone, Debug)]
 pub struct Teller(Arc<Telling>);
 
@@ -83,7 +87,7 @@ impl Teller {
     }
 
     fn say(&self, said: &Said) {
-        // What is told are types of this crate and of the runner, all of which have a JSON form.
+        // All messages are types of this crate and of the runner, and have a JSON form.
         let line = frame::line(said).expect("a message has a JSON form");
         let written = self.0.pipe.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line);
         if written.is_err() {
@@ -91,18 +95,19 @@ impl Teller {
         }
     }
 
-    /// Tells an event of a case.
+    /// Sends an event of a case.
     pub fn event(&self, event: &Event) {
         self.say(&Said::Event { event: Box::new(event.clone()) });
     }
 
-    /// Says that what was asked for cannot be done, whatever the device: the run ends with this.
+    /// Reports that the request is invalid on any device, which ends the run.
     pub fn refuse(&self, refusal: Refusal) {
         self.say(&Said::Refused(refusal));
     }
 
-    /// Announces a call into the driver for a case, `doing` something in words, until the result is dropped. It has to
-    /// return within the limit of the run, or the worker is killed and the case charged.
+    /// Announces a call into the driver for a case, which lasts until the result is dropped;
+    /// `doing` describes it. If the call exceeds the time limit of the run, the coordinator kills
+    /// the worker and attributes that to the case.
     #[must_use = "the call ends when this is dropped"]
     pub fn enter(&self, case: &str, doing: &str) -> Call<'_> {
         let call = self.0.calls.fetch_add(1, Ordering::Relaxed);
@@ -110,16 +115,16 @@ impl Teller {
         Call { teller: self, call }
     }
 
-    /// Writes bytes to the pipe as a damaged worker would: for tests of what becomes of them.
+    /// Writes raw bytes to the pipe like a damaged worker, for tests.
     ///
     /// # Errors
-    /// Nobody reads them.
+    /// The coordinator is gone.
     pub fn spoil(&self, bytes: &[u8]) -> io::Result<()> {
         self.0.pipe.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes)
     }
 }
 
-/// A call into the driver, while it lasts.
+/// A call into the driver; it ends when this is dropped.
 #[derive(Debug)]
 pub struct Call<'a> {
     teller: &'a Teller,
@@ -135,7 +140,7 @@ impl Drop for Call<'_> {
 impl Reporter for Teller {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
-            // The coordinator tells of the run as a whole.
+            // The coordinator reports the run as a whole.
             Event::RunStarted(_) | Event::RunFinished { .. } => {}
             Event::CaseStarted { .. }
             | Event::CaseProgress { .. }
@@ -146,17 +151,18 @@ impl Reporter for Teller {
     }
 }
 
-/// Ends this process and what it has started, whatever a driver is doing.
+/// Ends this process and its children, whatever a driver is doing.
 fn vanish() -> ! {
     _ = kill_current_process_group(Signal::KILL);
     std::process::abort()
 }
 
-/// Takes orders on stdin until there are no more. What a driver writes to stdout goes to stderr from here on, since stdout
-/// is where the coordinator listens.
+/// Runs orders from stdin until there are no more. From here on, output of a driver to stdout goes
+/// to stderr, because the coordinator reads stdout.
 ///
 /// # Errors
-/// There is no coordinator, or the bench gave up. That it cannot be opened has been told to the coordinator and is none.
+/// There is no coordinator, or the bench failed. A device that cannot be opened is reported to the
+/// coordinator and is not an error.
 pub fn serve<B: Bench>(open: impl FnOnce(Value) -> Result<B, Refusal>) -> Result<(), ServeError> {
     let teller = Teller::new(File::from(dup(io::stdout()).map_err(io::Error::from)?));
     stdio::dup2_stdout(io::stderr()).map_err(io::Error::from)?;
@@ -200,8 +206,9 @@ pub fn serve<B: Bench>(open: impl FnOnce(Value) -> Result<B, Refusal>) -> Result
     Ok(())
 }
 
-/// A thread that reads orders. Once there are no more, the coordinator has closed the pipe or is gone: a worker that is
-/// idle closes its device, one that is not ends at once, since nobody wants its results.
+/// Starts the thread that reads orders. The orders end when the coordinator has closed the pipe or
+/// is gone. Then an idle worker closes its device, and a busy one ends at once, because its results
+/// are not needed.
 fn listen(mut stdin: BufReader<io::Stdin>, stop: Arc<AtomicBool>, busy: Arc<AtomicBool>) -> mpsc::Receiver<Vec<Task>> {
     let (sender, batches) = mpsc::channel();
     thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! How fast results of gathers are checked, a core at a time: against the fast reference, and by the interpreter.
+//! Rate at which results of gathers are checked on one core: by the fast reference, and by the
+//! interpreter.
 
 use assay_oracle::sample::{GatherReference, Verdict};
 use assay_oracle::{Filtering, Image};
@@ -9,14 +10,15 @@ use std::hint::black_box;
 
 const SIDE: u32 = 256;
 
-/// Unlike neighbours, finite in every format.
+/// Texels that differ from their neighbours and are finite in every format.
 fn image(format: ImageFormat, bytes: usize) -> Image {
     let data = (0..SIDE as usize * SIDE as usize * bytes).map(|i| (i.wrapping_mul(0x9e37_79b1) >> 13) as u8 & 0x3b);
     let extent = [SIDE, SIDE, 1];
     Image { dim: Dim::Dim2D, extent, layers: 1, levels: 1, format, depth: false, view: View::ALL, data: data.collect() }
 }
 
-/// Four texels by plain Rust, as a device that is right leaves them, at places around and inside the image.
+/// Gathered texels of a correct device, computed in plain Rust, at places around and inside the
+/// image.
 fn gathered(image: &Image, mode: GatherMode, address: AddressMode) -> Vec<([f32; 3], [u32; 4])> {
     let at = |i: i64, j: i64| -> u32 {
         let (Some(x), Some(y)) = (address.texel(i, SIDE), address.texel(j, SIDE)) else { return 0 };

@@ -1,5 +1,5 @@
-//! Instruction-lanes per second: the rates that the interpreter promises are those of integer code and of direct float
-//! operations.
+//! Instruction-lanes per second. The interpreter promises rates for integer code and float
+//! operations on the fast path.
 
 use assay_oracle::{Buffer, Dispatch, Limits, Outcome, Program, Resource, Slot, SpecValues};
 use assay_spirv::Module;

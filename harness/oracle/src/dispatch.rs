@@ -1,4 +1,4 @@
-//! What a program is run with.
+//! Inputs and budget of a run.
 
 use crate::layout::Layout;
 use crate::observed::Observed;
@@ -11,14 +11,15 @@ use std::sync::Arc;
 /// Values of specialisation constants by `SpecId`: their bits, right-aligned; 0 or 1 for booleans.
 pub type SpecValues = BTreeMap<u32, u64>;
 
-/// Which descriptor: set, binding, and place in the binding's array (0 where it is none).
+/// Address of a descriptor: set, binding, and element of the binding's array (0 if it is not an
+/// array).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
     /// Descriptor set.
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
-    /// Place in the binding's array of descriptors.
+    /// Element of the binding's array of descriptors.
     pub element: u32,
 }
 
@@ -39,41 +40,43 @@ impl std::fmt::Display for Slot {
 /// A range of buffer memory that a descriptor binds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buffer {
-    /// Its bytes before the dispatch.
+    /// Contents before the dispatch, in bytes.
     pub data: Vec<u8>,
-    /// The device address of its first byte, if it was made with one. What a program computes from an address is
-    /// only as portable as the address; see [`Outcome`](crate::Outcome).
+    /// Device address of the first byte, if the buffer has one. Results that a program computes
+    /// from an address are only as portable as the address; see [`Outcome`](crate::Outcome).
     pub address: Option<u64>,
 }
 
-/// An image that a descriptor binds, or a buffer seen as texels.
+/// An image, or a buffer viewed as texels, that a descriptor binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// Dimensionality of the view; `Dim::Buffer` for a texel buffer.
     pub dim: Dim,
-    /// Texels of the image's first level along x, y, z; 1 where the image does not extend.
+    /// Size of the image's first level in texels along x, y, z; 1 along axes that the image does
+    /// not have.
     pub extent: [u32; 3],
-    /// Layers of the image. Its view shows 1 unless it is of an array, six for each cube.
+    /// Layers of the image. Its view shows 1 unless it is arrayed, and six for each cube.
     pub layers: u32,
     /// Mip levels of the image, each half as large as the one before.
     pub levels: u32,
-    /// How a texel is stored; not `Unknown`.
+    /// Storage format of a texel; not `Unknown`.
     pub format: ImageFormat,
-    /// Whether it is of depths, which are stored as `R32f`: a depth format, and the depth aspect of it.
+    /// Set for the depth aspect of a depth format, stored as `R32f`.
     pub depth: bool,
-    /// Which part of it the shader sees.
+    /// The part of the image that the shader sees.
     pub view: View,
-    /// Its texels before the dispatch: level by level, in each layer by layer, in each row by row, without padding.
+    /// Texels before the dispatch: level by level, then layer by layer, then row by row, without
+    /// padding.
     pub data: Vec<u8>,
 }
 
 impl Image {
-    /// Texels of a level of the image along x, y, z.
+    /// Size of a level of the image in texels along x, y, z.
     pub fn extent_of(&self, level: u32) -> [u32; 3] {
         self.extent.map(|n| n.checked_shr(level).unwrap_or(0).max(1))
     }
 
-    /// Axes that it extends along; a cube's faces are layers.
+    /// Number of axes. The faces of a cube are layers.
     pub(crate) fn axes(&self) -> u32 {
         match self.dim {
             Dim::Dim1D | Dim::Buffer => 1,
@@ -92,12 +95,13 @@ impl Image {
         self.view.layers_of(self.layers)
     }
 
-    /// Texels of a level of the view along x, y, z.
+    /// Size of a level of the view in texels along x, y, z.
     pub fn extent_shown(&self, level: u32) -> [u32; 3] {
         self.extent_of(self.view.base_level.saturating_add(level))
     }
 
-    /// The number of a texel in [`Image::data`] by its place in the view: level, layer, and x, y, z, all inside.
+    /// Index of a texel in [`Image::data`] from its position in the view: level, layer, and x, y,
+    /// z, all in bounds.
     pub fn texel_shown(&self, level: u32, layer: u32, [x, y, z]: [u32; 3]) -> u64 {
         let [w, h, d] = self.extent_shown(level).map(u64::from);
         let layer = u64::from(self.view.base_layer) + u64::from(layer);
@@ -105,7 +109,7 @@ impl Image {
         self.texels_before(self.view.base_level + level) + u64::from(x) + w * (u64::from(y) + h * slice)
     }
 
-    /// How many texels come before a level.
+    /// Number of texels before a level.
     pub(crate) fn texels_before(&self, level: u32) -> u64 {
         let of = |level| {
             self.extent_of(level).iter().fold(u64::from(self.layers), |n, side| n.saturating_mul(u64::from(*side)))
@@ -114,7 +118,7 @@ impl Image {
     }
 }
 
-/// What a descriptor binds.
+/// A resource that a descriptor binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resource {
@@ -128,24 +132,25 @@ pub enum Resource {
     Sampler(Sampler),
 }
 
-/// The tile that a dispatch of tile shading runs for: `VK_QCOM_tile_shading`, "Per-Tile Execution Model" and "Tile
-/// Attachments".
+/// The tile of a tile shading dispatch: `VK_QCOM_tile_shading`, "Per-Tile Execution Model" and
+/// "Tile Attachments".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Framebuffer coordinates of its first texel: `TileOffsetQCOM`.
     pub offset: [u32; 2],
     /// Its width, height and layers: `TileDimensionQCOM`.
     pub size: [u32; 3],
-    /// How far loads may go beyond it, along x and y: `TileApronSizeQCOM`.
+    /// Distance that loads may go beyond the tile, along x and y: `TileApronSizeQCOM`.
     pub apron: [u32; 2],
     /// Offset and extent of the render area, which bounds every access.
     pub area: [[u32; 2]; 2],
 }
 
 impl Tile {
-    /// The texels that may be stored to, or loaded: first, and end, along x and y.
+    /// The texels that stores, or else loads, may access: first, and end, along x and y.
     ///
-    /// Stores: `max(O_R, O_t) <= c < min(O_R + E_R, O_t + S_t)`; loads the same with the apron around the tile.
+    /// Stores: `max(O_R, O_t) <= c < min(O_R + E_R, O_t + S_t)`. Loads: likewise with the apron
+    /// around the tile.
     pub fn reach(&self, store: bool) -> [[u32; 2]; 2] {
         let apron = if store { [0; 2] } else { self.apron };
         let [origin, extent] = self.area;
@@ -157,52 +162,57 @@ impl Tile {
         [first, end]
     }
 
-    /// How many blocks of a shading rate cover it along x, y and z: the invocations of `vkCmdDispatchTileQCOM`.
+    /// Number of blocks of a shading rate that cover the tile along x, y and z: the invocations of
+    /// `vkCmdDispatchTileQCOM`.
     pub fn blocks(&self, rate: [u32; 3]) -> [u32; 3] {
         std::array::from_fn(|i| self.size[i].div_ceil(rate[i].max(1)))
     }
 }
 
-/// What the device promises for accesses beyond the end of buffers and images.
+/// The device's guarantee for accesses beyond the end of buffers and images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Robustness {
-    /// Nothing: such an access is undefined behaviour, a fault of the shader.
+    /// No guarantee: such an access is undefined behaviour, a fault of the shader.
     #[default]
     None,
-    /// `robustBufferAccess` and `robustImageAccess`: a load gives zero, or of a buffer something of what is in it, of an image zeros
-    /// and an alpha of 0 or 1; a store changes the buffer itself or nothing, and no image.
+    /// `robustBufferAccess` and `robustImageAccess`: a load returns zero, or from a buffer some of
+    /// its contents, or from an image zeros and an alpha of 0 or 1. A store changes the buffer
+    /// itself or nothing, and changes no image.
     Access,
-    /// `robustBufferAccess2` and `robustImageAccess2`: a load gives zeros, of texels with what their format lacks, or what the
-    /// invocation itself stored there; a store changes nothing.
+    /// `robustBufferAccess2` and `robustImageAccess2`: a load returns zeros (texels with the
+    /// defaults for components that their format lacks), or the value that the invocation itself
+    /// stored there. A store changes nothing.
     Access2,
 }
 
 impl Robustness {
-    /// All of them, each with its name in options and case files.
+    /// All guarantees with their names in options and case files.
     pub const NAMED: [(&str, Robustness); 3] =
         [("none", Robustness::None), ("access", Robustness::Access), ("access2", Robustness::Access2)];
 
-    /// Its name in options and case files.
+    /// The name in options and case files.
     pub fn name(self) -> &'static str {
         Robustness::NAMED.into_iter().find(|(_, robustness)| *robustness == self).map_or("", |(name, _)| name)
     }
 }
 
-/// What bit-preserving operations (loads, stores, copies, selections, phis, calls, composites, shuffles, ..) leave of floats: Vulkan,
-/// "Precision and Operation of SPIR-V Instructions".
+/// Effect of bit-preserving operations (loads, stores, copies, selections, phis, calls, composites,
+/// shuffles, ..) on floats: Vulkan, "Precision and Operation of SPIR-V Instructions".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Copies {
-    /// Their bits, as the name says, in both readings.
+    /// They preserve bits, as the name says, in both readings.
     #[default]
     Preserve,
-    /// In the lenient reading what the letter leaves: `NSZ`, `NotInf` and `NotNaN` are assumed for these operations, too, unless the
-    /// module states flags or `SignedZeroInfNanPreserve`, and with the latter bit patterns of NaNs might not be preserved. A zero is
-    /// of either sign then; an infinity or a NaN is any float, or any NaN. The dispatch is always run in both readings for that.
+    /// The lenient reading follows the letter of the text. `NSZ`, `NotInf` and `NotNaN` are assumed
+    /// for these operations too, unless the module states flags or `SignedZeroInfNanPreserve`; with
+    /// the latter, bit patterns of NaNs might not be preserved. A zero then has either sign, and an
+    /// infinity or a NaN is any float, or any NaN. The dispatch is always run in both readings for
+    /// that.
     Assume,
 }
 
-/// Up to where `robustBufferAccess2` lets accesses beyond the end of a buffer behave as if they were inside: limits of Vulkan, the bytes
-/// that a descriptor's range is rounded up to.
+/// Limits of Vulkan for `robustBufferAccess2`: the number of bytes that a descriptor's range is
+/// rounded up to. Accesses up to there may behave as if they were in bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RobustAlignment {
     /// `robustStorageBufferAccessSizeAlignment`.
@@ -212,13 +222,13 @@ pub struct RobustAlignment {
 }
 
 impl Default for RobustAlignment {
-    /// The largest that there may be.
+    /// The largest values that Vulkan permits.
     fn default() -> RobustAlignment {
         RobustAlignment { storage: 4, uniform: 256 }
     }
 }
 
-/// How finely a device places samples: limits of Vulkan.
+/// Precision of image sampling: limits of Vulkan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Filtering {
     /// `subTexelPrecisionBits`: fraction bits of a coordinate in texels.
@@ -228,13 +238,14 @@ pub struct Filtering {
 }
 
 impl Default for Filtering {
-    /// What every device has.
+    /// The least precision that Vulkan requires.
     fn default() -> Filtering {
         Filtering { sub_texel_bits: 4, mipmap_bits: 4 }
     }
 }
 
-/// How far a constant or computed offset may move a lookup, along each axis: limits of Vulkan, the least and the greatest.
+/// Limits of Vulkan on constant and computed offsets of a lookup, along each axis: the least and
+/// the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Offsets {
     /// `minTexelGatherOffset` and `maxTexelGatherOffset`, in texels.
@@ -244,7 +255,7 @@ pub struct Offsets {
 }
 
 impl Default for Offsets {
-    /// What every device that takes offsets has.
+    /// The limits of every device that takes offsets.
     fn default() -> Offsets {
         Offsets { gather: [-8, 7], sample: [-8, 7] }
     }
@@ -253,42 +264,45 @@ impl Default for Offsets {
 /// One dispatch.
 #[derive(Clone, Debug)]
 pub struct Dispatch {
-    /// Workgroups in x, y and z; of no meaning for a shader with a tile shading rate.
+    /// Number of workgroups in x, y and z; ignored for a shader with a tile shading rate.
     pub groups: [u32; 3],
-    /// Invocations of a subgroup: a power of two, 1 to 128.
+    /// Size of a subgroup: a power of two, 1 to 128.
     pub subgroup_size: u32,
-    /// `minSubgroupSize` and `maxSubgroupSize`, powers of two: what subgroups of modules of SPIR-V 1.6 may have instead, unless the
-    /// layout is known. `None`: all have [`Dispatch::subgroup_size`].
+    /// `minSubgroupSize` and `maxSubgroupSize`, powers of two: the sizes that subgroups of SPIR-V
+    /// 1.6 modules may have instead, unless the layout is known. `None`: all have
+    /// [`Dispatch::subgroup_size`].
     pub subgroup_sizes: Option<[u32; 2]>,
-    /// Which invocations are in which subgroup.
+    /// The layout of invocations in subgroups.
     pub layout: Layout,
     /// The push constants, from offset 0.
     pub push_constants: Vec<u8>,
-    /// What the descriptors bind.
+    /// The resources that the descriptors bind.
     pub bindings: BTreeMap<Slot, Resource>,
-    /// What holds beyond the end of buffers.
+    /// The guarantee for accesses out of bounds.
     pub robustness: Robustness,
-    /// How far that reaches.
+    /// The rounding of buffer ranges under that guarantee.
     pub robust_alignment: RobustAlignment,
-    /// What the device says of its filters.
+    /// The device's precision of image sampling.
     pub filtering: Filtering,
-    /// What the device says of offsets.
+    /// The device's limits on offsets.
     pub offsets: Offsets,
-    /// `depthStencilSwizzleOneSupport`: a component of depths that `VK_COMPONENT_SWIZZLE_ONE` shows is 1, else undefined.
+    /// `depthStencilSwizzleOneSupport`: a depth component swizzled to `VK_COMPONENT_SWIZZLE_ONE` is
+    /// 1, else undefined.
     pub depth_swizzle_one: bool,
-    /// How bit-preserving operations are read.
+    /// The reading of bit-preserving operations.
     pub copies: Copies,
-    /// Whether `maintenance8` is enabled: `OpSRem` and `OpSMod` of negative operands are defined.
+    /// Set if `maintenance8` is enabled: `OpSRem` and `OpSMod` of negative operands are defined.
     pub maintenance8: bool,
-    /// The tile, where the shader is one of tile shading.
+    /// The tile, for a tile shading dispatch.
     pub tile: Option<Tile>,
-    /// Of a kernel, its arguments and what its handles name.
+    /// The arguments and handles, for a kernel.
     pub kernel: Option<KernelCall>,
-    /// The numbers of the workgroups that are interpreted, ascending (counted along x, then y, then z); `None`: all of them. What
-    /// the others do is not seen: memory that none of these wrote, and what atomics leave there, is not known to the outcome
-    /// ([`Memory::is_known`](crate::Memory::is_known)), and neither are races with them.
+    /// Numbers of the interpreted workgroups, ascending (counted along x, then y, then z); `None`:
+    /// all of them. The effects of the others are not seen: memory that no interpreted workgroup
+    /// wrote, and the content that atomics leave, is unknown to the outcome
+    /// ([`Memory::is_known`](crate::Memory::is_known)), and so are races with other workgroups.
     pub only: Option<Vec<u64>>,
-    /// What atomic instructions found, if it is one order of them that is asked about; `None`: any.
+    /// The atomic history of one run, if the outcome for its order is wanted; `None`: any order.
     pub observed: Option<Arc<Observed>>,
 }
 
@@ -316,30 +330,33 @@ impl Default for Dispatch {
     }
 }
 
-/// What a run may cost before it is given up.
+/// The budget of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Invocations that are interpreted; more are refused before anything runs.
+    /// Interpreted invocations; more are refused before anything runs.
     pub invocations: u64,
-    /// Bytes of interpreter state for one workgroup; more are refused before anything runs.
+    /// Interpreter state of one workgroup in bytes; more are refused before anything runs.
     pub state_bytes: u64,
-    /// Blocks that one workgroup may execute; after that, it is taken not to end.
+    /// Blocks that one workgroup may execute; beyond that it counts as endless.
     pub blocks_per_group: u64,
-    /// Instructions, counted for each invocation, that one workgroup may execute; after that, it is taken not to end. One on floats
-    /// counts as 8, one that the precision table is asked for as 256: so this is a few seconds of any of them.
+    /// Instructions that one workgroup may execute, counted for each invocation; beyond that it
+    /// counts as endless. A float instruction counts as 8, and one that the precision table
+    /// evaluates as 256, so the limit is a few seconds of any of them.
     pub work_per_group: u64,
-    /// Alternative executions of undecided branches that one workgroup may have at the same time.
+    /// Forked lanes that one workgroup may have at the same time.
     pub forks: u32,
-    /// Blocks that undecided invocations of one workgroup may execute before what they reach is given up.
+    /// Blocks that forked invocations of one workgroup may execute before the workgroup is given
+    /// up.
     pub undecided_blocks: u64,
-    /// Searches for the extremes of inherited formulas over sets, each counted with what it costs (about a millisecond), the
-    /// workgroups having equal shares. After that such results are enclosed rather than searched for, which costs a small part of
-    /// that and may give a little more; of the costliest they are undetermined in the end.
+    /// Searches for the extremes of inherited formulas over sets, in units of about a millisecond,
+    /// shared equally by the workgroups. Beyond that such results are enclosed instead, which costs
+    /// a small part of a search and may give a little more. The costliest become undetermined in
+    /// the end.
     pub searches: u64,
-    /// Faults that are kept; more are counted only.
+    /// Faults that are kept; further ones are only counted.
     pub faults: usize,
-    /// Instructions, counted once for each invocation, that make it worth while to run workgroups on several threads. What comes
-    /// out does not depend on it.
+    /// Instructions, counted once for each invocation, from which workgroups run on several
+    /// threads. The outcome does not depend on it.
     pub together_from: u64,
 }
 
@@ -360,7 +377,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Patient: so many times as much until a workgroup is taken not to end.
+    /// The limits with `times` times the usual work until a workgroup counts as endless.
     pub fn patient(self, times: u64) -> Limits {
         let more = |usual: u64| usual.saturating_mul(times.max(1));
         Limits {
@@ -371,7 +388,7 @@ impl Limits {
         }
     }
 
-    /// How many times as patient as usual these are.
+    /// The multiple of the usual work that these limits permit.
     pub fn patience(&self) -> u64 {
         (self.work_per_group / Limits::default().work_per_group).max(1)
     }

@@ -1,14 +1,14 @@
-//! Why a module cannot be interpreted, or a dispatch not be run.
+//! Errors: modules that cannot be interpreted, and dispatches that cannot be run.
 
 use crate::Slot;
 use assay_spirv::module::Index;
 
-/// Where something is in a module.
+/// A place in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// The instruction, by its place in the module.
+    /// Index of the instruction in the module.
     pub instruction: Index,
-    /// Its line in the source, where the module has lines.
+    /// Line in the source, if the module has line information.
     pub line: Option<u32>,
 }
 
@@ -19,43 +19,43 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Why there is no program.
+/// A module that cannot be interpreted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
     /// No entry point of that name.
     #[error("no compute entry point `{name}`; the module has {}", list(there))]
     NoEntryPoint {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The compute entry points that there are.
+        /// The compute entry points of the module.
         there: Vec<String>,
     },
-    /// Something legal that this interpreter does not implement.
+    /// A legal feature that the interpreter does not implement.
     #[error("unsupported: {what}, at {at}")]
     Unsupported {
-        /// What, by the name that SPIR-V gives it.
+        /// The feature, by its SPIR-V name.
         what: String,
-        /// Where.
+        /// The place of its use.
         at: Place,
     },
-    /// Something that no valid module has.
+    /// An error that no valid module has.
     #[error("the module is not valid: {what}, at {at}")]
     Invalid {
-        /// What is wrong.
+        /// The error.
         what: String,
-        /// Where.
+        /// The place of the error.
         at: Place,
     },
     /// The module is too large for the interpreter.
     #[error("{what}: {found}, of at most {limit}, at {at}")]
     TooLarge {
-        /// What there is too much of.
+        /// The quantity that is too large.
         what: &'static str,
-        /// How much there is.
+        /// Its value.
         found: u64,
-        /// How much there may be.
+        /// Its limit.
         limit: u64,
-        /// Where.
+        /// The place where it is exceeded.
         at: Place,
     },
 }
@@ -64,10 +64,10 @@ fn list(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-/// Why a dispatch cannot be run.
+/// A dispatch that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// A descriptor that the program uses has nothing bound.
+    /// Nothing is bound to a descriptor that the program uses.
     #[error("{slot} is used by the shader but nothing is bound to it")]
     Unbound {
         /// The descriptor.
@@ -76,14 +76,14 @@ pub enum RunError {
     /// The dispatch is too large.
     #[error("{what}: {found}, of at most {limit}; dispatch less, or raise the limit")]
     TooLarge {
-        /// What there is too much of.
+        /// The quantity that is too large.
         what: &'static str,
-        /// How much there is.
+        /// Its value.
         found: u64,
-        /// How much there may be.
+        /// Its limit.
         limit: u64,
     },
-    /// The dispatch says something that no device can be asked for.
+    /// The dispatch is malformed: no device could run it.
     #[error("{0}")]
     Dispatch(String),
 }

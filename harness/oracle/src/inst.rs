@@ -1,4 +1,4 @@
-//! The interpreter's own instructions: registers of scalars, one column of lanes each.
+//! Instruction set of the interpreter. Registers hold scalars, one column of lanes each.
 
 use crate::error::Place;
 use crate::ty::{Kind, Leaf};
@@ -47,9 +47,9 @@ pub(crate) enum IntOp {
     Borrow,
     UMulHigh,
     SMulHigh,
-    /// Of `width` bits, zero-extended or cut to the result's.
+    /// Zero-extends from `width` bits, or truncates to the result's width.
     ZeroExtend,
-    /// Of `width` bits, sign-extended or cut to the result's.
+    /// Sign-extends from `width` bits, or truncates to the result's width.
     SignExtend,
     SAbs,
     SSign,
@@ -62,22 +62,23 @@ pub(crate) enum IntOp {
     FindILsb,
     FindSMsb,
     FindUMsb,
-    /// Sums that stay at the ends of the range.
+    /// Saturating sums.
     UAddSat,
     SAddSat,
-    /// Sums and products that have no value where they do not fit; of the last product the first factor is signed, the second is not.
+    /// Sums and products that have no value if the result does not fit. The first factor of the
+    /// last product is signed, the second is not.
     UAddExact,
     SAddExact,
     UMulExact,
     SMulExact,
     SUMulExact,
-    /// How many of so many bytes lie between two pointers.
+    /// Distance of two pointers in units of a number of bytes.
     Apart,
-    /// Undefined behaviour where the exact result does not fit.
+    /// An operation with undefined behaviour if the exact result does not fit.
     NoWrap(Arithmetic, Fits),
 }
 
-/// What may be decorated not to wrap.
+/// The operations that may be decorated not to wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Arithmetic {
     Neg,
@@ -88,7 +89,8 @@ pub(crate) enum Arithmetic {
     Abs,
 }
 
-/// What the result of an operation fits: signed numbers (`NoSignedWrap`), unsigned ones (`NoUnsignedWrap`), or both.
+/// The ranges that the result must fit: signed numbers (`NoSignedWrap`), unsigned numbers
+/// (`NoUnsignedWrap`), or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fits {
     pub(crate) signed: bool,
@@ -100,13 +102,14 @@ pub(crate) struct Fits {
 pub(crate) struct Term {
     pub(crate) index: Reg,
     pub(crate) width: u8,
-    /// Bytes or registers from one element to the next; objects where it selects a descriptor.
+    /// Distance of two elements in bytes or registers; in objects if the index selects a
+    /// descriptor.
     pub(crate) stride: u64,
-    /// How many elements there are, where the type says so.
+    /// Number of elements, if the type states it.
     pub(crate) count: Option<u64>,
 }
 
-/// The read, changed and written value of an atomic operation.
+/// An atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtomicOp {
     Load,
@@ -128,7 +131,8 @@ pub(crate) enum AtomicOp {
 }
 
 impl AtomicOp {
-    /// What an atomic instruction does; an increment and a decrement add and subtract one. `None` of others.
+    /// The operation of an atomic instruction; increments and decrements add and subtract one.
+    /// `None` for other instructions.
     pub(crate) fn of(op: Op) -> Option<AtomicOp> {
         Some(match op {
             Op::AtomicLoad => AtomicOp::Load,
@@ -152,57 +156,58 @@ impl AtomicOp {
     }
 }
 
-/// Scopes and semantics of a barrier or an atomic operation.
+/// Scope and semantics of a barrier or an atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
     /// The word of the memory scope.
     pub(crate) scope: u32,
     pub(crate) acquire: bool,
     pub(crate) release: bool,
-    /// Whether it is one of these, but makes nothing available or visible, where that has to be said.
+    /// Set for acquire or release semantics without making memory available or visible, where the
+    /// memory model requires the module to ask for that.
     pub(crate) partial: bool,
-    /// Whether it orders buffers (`UniformMemory`), images and workgroup memory.
+    /// Set if buffers (`UniformMemory`), images and workgroup memory, respectively, are ordered.
     pub(crate) buffers: bool,
     pub(crate) images: bool,
     pub(crate) workgroup: bool,
 }
 
 impl Order {
-    /// Whether it orders memory at all, among the invocations of its scope.
+    /// Returns true if it orders memory at all, among the invocations of its scope.
     pub(crate) fn orders(self) -> bool {
         self.acquire || self.release || self.partial
     }
 
-    /// Whether it orders memory among the invocations of a workgroup, or more.
+    /// Returns true if it orders memory among the invocations of a workgroup, or more.
     pub(crate) fn orders_group(self) -> bool {
         self.orders_device() || self.orders() && Scope::from_word(self.scope) == Some(Scope::Workgroup)
     }
 
-    /// Whether it orders memory among the invocations of a subgroup only.
+    /// Returns true if it orders memory among the invocations of a subgroup only.
     pub(crate) fn is_of_subgroups(self) -> bool {
         self.orders() && Scope::from_word(self.scope) == Some(Scope::Subgroup)
     }
 
-    /// Whether it orders memory beyond a workgroup.
+    /// Returns true if it orders memory beyond a workgroup.
     pub(crate) fn orders_device(self) -> bool {
         let far = [Scope::Device, Scope::QueueFamily, Scope::CrossDevice];
         self.orders() && Scope::from_word(self.scope).is_some_and(|scope| far.contains(&scope))
     }
 }
 
-/// Which other invocations of a subgroup count.
+/// The other invocations of a subgroup that take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     All,
-    /// Those before it, and itself or not.
+    /// The invocations before it, and itself if `own` is set.
     Before {
         own: bool,
     },
-    /// Those of its cluster of so many.
+    /// The invocations of its cluster of this size.
     Cluster(u32),
 }
 
-/// What values of a subgroup are folded with.
+/// The operation that folds the values of a subgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
     Add,
@@ -216,11 +221,11 @@ pub(crate) enum Fold {
     Xor,
     FMin,
     FMax,
-    /// No precision is stated.
+    /// An operation without a stated precision.
     Measured,
 }
 
-/// What a subgroup does together.
+/// A subgroup operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubgroupOp {
     Elect,
@@ -238,12 +243,12 @@ pub(crate) enum SubgroupOp {
     BallotFindLsb,
     BallotFindMsb,
     Shuffle,
-    /// A shuffle whose index all have in common.
+    /// A shuffle with an index that all invocations must share.
     ReadInvocation,
     ShuffleXor,
     ShuffleUp,
     ShuffleDown,
-    /// In clusters of a size, or all of the subgroup.
+    /// Rotation in clusters of a size, or of the whole subgroup.
     Rotate {
         cluster: Option<u32>,
     },
@@ -257,14 +262,14 @@ pub(crate) enum SubgroupOp {
     },
 }
 
-/// What a subgroup instruction makes.
+/// The kind of result of a subgroup instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Makes {
     One,
     Ballot,
-    /// The value of an invocation.
+    /// The value of one invocation.
     Copy,
-    /// Of the values of several, one like them.
+    /// A value computed from those of several invocations, of their type.
     Value,
 }
 
@@ -289,7 +294,7 @@ impl SubgroupOp {
         }
     }
 
-    /// Scalars of its result, of a value of `n`.
+    /// Number of scalars of the result for a value of `n` scalars.
     pub(crate) fn results(self, n: u32) -> u32 {
         match self.makes() {
             Makes::One => 1,
@@ -298,13 +303,13 @@ impl SubgroupOp {
         }
     }
 
-    /// Whether it gives the value of an invocation.
+    /// Returns true if the result is the value of one invocation.
     pub(crate) fn is_copy(self) -> bool {
         self.makes() == Makes::Copy
     }
 }
 
-/// What is asked of an image.
+/// A query of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageQuery {
     /// Its size at a level, or at the first one.
@@ -316,54 +321,56 @@ pub(crate) enum ImageQuery {
     Samples,
 }
 
-/// Which level of an image is looked at.
+/// The level of an image that is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// The one that this level of detail means.
+    /// The level given by this level of detail.
     Lod(Reg),
-    /// It follows from derivatives, whose precision is not stated.
+    /// Given by derivatives, whose precision is not stated.
     Gradient,
 }
 
-/// What is added to the coordinates of texels.
+/// The offset added to the coordinates of texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offsets {
     None,
-    /// The same for every texel: register and how many.
+    /// The same for every texel: first register, and number of registers.
     One(Reg, u32),
     /// `ConstOffsets`: x and y of each of four texels.
     Four(Reg),
 }
 
-/// How texels become a result.
+/// The way in which texels become a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LookUpKind {
     Sample(Level),
     Gather { component: Option<Reg>, mode: GatherMode },
 }
 
-/// Texels looked up through a sampler.
+/// A lookup of texels through a sampler.
 #[derive(Clone, Debug)]
 pub(crate) struct LookUp {
     pub(crate) dst: Reg,
     pub(crate) n: u32,
     pub(crate) image: Reg,
-    /// Floats; of arrays the last is the layer. Of cubes the first three are a direction.
+    /// First register and number of floats. For arrays the last is the layer; for cubes the first
+    /// three are a direction.
     pub(crate) coordinates: (Reg, u32),
     pub(crate) arrayed: bool,
-    /// What the coordinates and the reference are divided by.
+    /// The divisor of the coordinates and the reference.
     pub(crate) divisor: Option<Reg>,
-    /// What texels are compared with.
+    /// The reference of a depth comparison.
     pub(crate) reference: Option<Reg>,
     pub(crate) offsets: Offsets,
     pub(crate) kind: LookUpKind,
 }
 
-/// An instruction. `n` counts scalars; registers of one value follow each other.
+/// An instruction. `n` counts scalars. The registers of one value are consecutive.
 #[derive(Clone, Debug)]
 pub(crate) enum Inst {
-    /// `dst[i] = op(args[0][i], ..)`, each of `width` bits, the result cut to `out` bits. An argument whose bit is set in
-    /// `scalar` is the same for every `i`. `relaxed`: the 32 bits of the operands may be 16 or more.
+    /// `dst[i] = op(args[0][i], ..)`, each operand of `width` bits, the result truncated to `out`
+    /// bits. An argument whose bit is set in `scalar` is the same for every `i`. `relaxed`: the
+    /// operation may use any width from 16 to 32 bits.
     Int {
         op: IntOp,
         width: u8,
@@ -374,7 +381,7 @@ pub(crate) enum Inst {
         scalar: u8,
         relaxed: bool,
     },
-    /// `dst[i] = src[i]`. `load`: what nothing has written is noticed.
+    /// `dst[i] = src[i]`. `load`: unwritten memory gets its cause here.
     Copy {
         dst: Reg,
         src: Reg,
@@ -390,7 +397,7 @@ pub(crate) enum Inst {
         b: Reg,
         n: u32,
     },
-    /// Bits of `n` scalars of `from` bits as scalars of `to` bits, low first.
+    /// Reinterprets `n` scalars of `from` bits as scalars of `to` bits, low bits first.
     Recast {
         dst: Reg,
         src: Reg,
@@ -413,47 +420,50 @@ pub(crate) enum Inst {
         value: Reg,
         index: Reg,
     },
-    /// Nothing has written these registers.
+    /// Makes the registers uninitialised.
     Undef {
         dst: Reg,
         n: u32,
     },
-    /// These registers of 32 bits may lose precision: `RelaxedPrecision`. What is in them is taken for that kind.
+    /// Lets 32-bit registers, interpreted as `kind`, lose precision: `RelaxedPrecision`.
     Relax {
         kind: Kind,
         dst: Reg,
         n: u32,
     },
-    /// Nothing is known of these registers that is more than one value: filtered texels of relaxed precision.
+    /// Makes registers with more than one possible value unknown: filtered texels of relaxed
+    /// precision.
     Filtered {
         dst: Reg,
         n: u32,
     },
-    /// Floats as operations of WGSL pass them on that need not keep all of them: see [`Program::of_wgsl`](crate::Program::of_wgsl).
+    /// Applies the rules for floats that operations of WGSL pass on and need not preserve: see
+    /// [`Program::of_wgsl`](crate::Program::of_wgsl).
     Pass {
         dst: Reg,
         n: u32,
-        /// Whether zeros may come with either sign for certain.
+        /// Set if zeros may take either sign in both readings.
         signs: bool,
     },
-    /// These registers hold a constant.
+    /// Sets registers to a constant.
     Set {
         dst: Reg,
         bits: Box<[u64]>,
     },
-    /// A pointer: `base + constant + sum of the terms`.
+    /// Computes a pointer: `base + constant + sum of the terms`.
     Chain {
         dst: Reg,
         base: Reg,
         constant: u64,
         terms: Box<[Term]>,
     },
-    /// What pointers are compared by: the same for two that point at the same, whatever variables they came from.
+    /// The canonical form of a pointer for comparisons: equal for pointers to one location,
+    /// whatever variables they came from.
     Location {
         dst: Reg,
         pointer: Reg,
     },
-    /// From lane-local registers that a pointer names.
+    /// Loads from lane-local registers that a pointer names.
     LocalLoad {
         dst: Reg,
         pointer: Reg,
@@ -464,13 +474,13 @@ pub(crate) enum Inst {
         src: Reg,
         n: u32,
     },
-    /// From memory objects.
+    /// Loads from memory objects.
     Load {
         dst: Reg,
         pointer: Reg,
         leaves: Box<[Leaf]>,
         physical: Option<u32>,
-        /// Whether it is private in the sense of the Vulkan memory model.
+        /// Set if the access is private in the sense of the Vulkan memory model.
         private: bool,
     },
     Store {
@@ -480,7 +490,7 @@ pub(crate) enum Inst {
         physical: Option<u32>,
         private: bool,
     },
-    /// The length of the run-time array that begins `offset` bytes behind the pointer.
+    /// The length of the run-time array that begins `offset` bytes after the pointer.
     Length {
         dst: Reg,
         pointer: Reg,
@@ -490,15 +500,15 @@ pub(crate) enum Inst {
     Atomic {
         op: AtomicOp,
         kind: Kind,
-        /// Of a sum of floats.
-        site: Option<u32>,
+        /// The floating-point instruction of a sum of floats.
+        float_op: Option<u32>,
         dst: Option<Reg>,
         pointer: Reg,
         args: [Reg; 2],
         order: Order,
         physical: bool,
     },
-    /// `OpControlBarrier` of that execution scope.
+    /// `OpControlBarrier` with this execution scope.
     Barrier {
         scope: u32,
         order: Order,
@@ -515,14 +525,15 @@ pub(crate) enum Inst {
         function: u32,
         args: Box<[(Reg, Reg, u32)]>,
     },
-    /// A texel: `n` scalars. `coordinates` has so many integers, the layer last; `level` where it is not the first.
+    /// Reads a texel of `n` scalars. `coordinates`: first register and number of integers, the
+    /// layer last. `level`: absent for the first level.
     ImageRead {
         dst: Reg,
         n: u32,
         image: Reg,
         coordinates: (Reg, u32),
         level: Option<Reg>,
-        /// Added to the coordinates: register and how many.
+        /// Added to the coordinates: first register and number of registers.
         offset: Option<(Reg, u32)>,
     },
     ImageWrite {
@@ -530,20 +541,21 @@ pub(crate) enum Inst {
         coordinates: (Reg, u32),
         texel: (Reg, u32),
     },
-    /// What a handle names; of images, a view of that dimensionality, of an array or not.
+    /// The object that a handle names. `shape`: for images, the dimensionality of the view, and
+    /// true if it is arrayed.
     Handle {
         dst: Reg,
         handle: Reg,
         kind: HandleKind,
         shape: Option<(Dim, bool)>,
     },
-    /// An image together with a sampler of another descriptor.
+    /// Combines an image with a sampler of another descriptor.
     SampledImage {
         dst: Reg,
         image: Reg,
         sampler: Reg,
     },
-    /// Texels looked up through a sampler.
+    /// Looks up texels through a sampler.
     LookUp(Box<LookUp>),
     ImageQuery {
         dst: Reg,
@@ -557,7 +569,7 @@ pub(crate) enum Inst {
         image: Reg,
         coordinates: (Reg, u32),
     },
-    /// `value` has `n` scalars; `second` is an index or distance.
+    /// A subgroup operation. `value` has `n` scalars; `second` is an index or distance.
     Subgroup {
         op: SubgroupOp,
         dst: Reg,
@@ -565,51 +577,60 @@ pub(crate) enum Inst {
         n: u32,
         second: Reg,
     },
-    /// A floating-point operation: see [`crate::site::Site`].
+    /// A floating-point operation; see [`crate::float_op::FloatOp`].
     Float {
-        site: u32,
+        float_op: u32,
         dst: Reg,
         args: Box<[Reg]>,
     },
 }
 
-/// A jump to a block of the function, with the phi values that it brings.
+/// A jump to a block of the function, with the phi values that it carries.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     pub(crate) block: u32,
-    /// Destination, source, scalars.
+    /// Destination, source, number of scalars.
     pub(crate) phis: Box<[(Reg, Reg, u32)]>,
 }
 
-/// How a block ends.
+/// The terminator of a block.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     Jump(Edge),
-    If { condition: Reg, then: Edge, other: Edge },
-    Switch { selector: Reg, cases: Box<[(u64, u32)]>, edges: Box<[Edge]> },
+    If { condition: Decider, then: Edge, other: Edge },
+    Switch { selector: Decider, cases: Box<[(u64, u32)]>, edges: Box<[Edge]> },
     Return { value: Option<Reg> },
     Unreachable,
 }
 
-/// A block; blocks of a function are in the order in which lanes that wait are served.
+/// The value that a branch depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decider {
+    pub(crate) reg: Reg,
+    /// The operand is an `OpUndef` itself, not an instruction that uses one: branching on it is
+    /// undefined behaviour.
+    pub(crate) is_undef: bool,
+}
+
+/// A block. The blocks of a function are in the order in which waiting lanes are scheduled.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) code: std::ops::Range<u32>,
     pub(crate) end: End,
-    /// The instruction that ends it.
+    /// The place of the terminator.
     pub(crate) at: Place,
-    /// The innermost construct around it, by its number in the function.
+    /// The innermost enclosing construct, by its number in the function.
     pub(crate) construct: Option<u32>,
 }
 
 /// A construct of structured control flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Construct {
-    /// The block at which it ends, unless nothing reaches that.
+    /// The block at which it ends, unless that is unreachable.
     pub(crate) merge: Option<u32>,
-    /// The construct around it, by its number in the function.
+    /// The enclosing construct, by its number in the function.
     pub(crate) parent: Option<u32>,
-    /// The block whose last instruction begins it, of a selection; a loop begins with the whole of its header.
+    /// For a selection, the block whose terminator begins it. A loop begins with its whole header.
     pub(crate) header: Option<u32>,
 }
 
@@ -617,22 +638,22 @@ pub(crate) struct Construct {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Function {
     pub(crate) blocks: Vec<Block>,
-    /// Its constructs, outer ones first.
+    /// The constructs, outer ones first.
     pub(crate) constructs: Vec<Construct>,
-    /// Where its result goes.
+    /// First register of the result.
     pub(crate) result: Reg,
     pub(crate) result_scalars: u32,
 }
 
 impl Function {
-    /// Whether a block is inside a construct.
+    /// Returns true if a block is inside a construct.
     pub(crate) fn is_inside(&self, block: u32, construct: u32) -> bool {
         let parent = |inner: &u32| self.constructs.get(*inner as usize).and_then(|inner| inner.parent);
         let innermost = self.blocks.get(block as usize).and_then(|block| block.construct);
         std::iter::successors(innermost, parent).any(|around| around == construct)
     }
 
-    /// The innermost construct that was entered before a block was.
+    /// The innermost construct that was entered before the block.
     pub(crate) fn entered_before(&self, block: u32) -> Option<u32> {
         let innermost = self.blocks.get(block as usize)?.construct?;
         match self.constructs.get(innermost as usize) {
@@ -641,7 +662,7 @@ impl Function {
         }
     }
 
-    /// Whether a construct ends at a block.
+    /// Returns true if a construct ends at a block.
     pub(crate) fn ends_at(&self, construct: u32, block: u32) -> bool {
         self.constructs.get(construct as usize).is_some_and(|construct| construct.merge == Some(block))
     }

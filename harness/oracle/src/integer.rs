@@ -1,30 +1,30 @@
-//! Operations on integers and booleans, one scalar at a time: what they mean, and where they have no meaning.
+//! Semantics of operations on integers and booleans, for one scalar.
 
 use crate::decode::counted;
 use crate::inst::{Arithmetic, Fits, IntOp};
 use crate::ty::mask;
 
-/// Why an operation has no result.
+/// The reason why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undefined {
     /// Undefined behaviour: division by zero, or of the least value by -1.
     Division,
-    /// Undefined behaviour: `NoSignedWrap` or `NoUnsignedWrap`, and it wraps.
+    /// Undefined behaviour: an operation decorated `NoSignedWrap` or `NoUnsignedWrap` wraps.
     Wrap,
-    /// Undefined behaviour: pointers that are not into one array.
+    /// Undefined behaviour: the pointers do not point into one array.
     Apart,
-    /// The value alone is undefined.
+    /// Only the value is undefined.
     Value,
 }
 
-/// The number that the low bits are in two's complement.
+/// The low `width` bits as a number in two's complement.
 #[inline(always)]
 pub(crate) const fn signed(width: u32, bits: u64) -> i64 {
     (bits << (64 - width)).cast_signed() >> (64 - width)
 }
 
 impl IntOp {
-    /// How many operands it takes.
+    /// Number of operands.
     pub(crate) const fn arity(self) -> usize {
         match self {
             IntOp::Neg
@@ -84,7 +84,7 @@ impl IntOp {
         }
     }
 
-    /// The operation, decorated not to wrap; `None` of those that cannot be.
+    /// The operation decorated not to wrap; `None` if it cannot be.
     pub(crate) fn without_wrap(self, fits: Fits) -> Option<IntOp> {
         let of = match self {
             IntOp::Neg => Arithmetic::Neg,
@@ -98,8 +98,9 @@ impl IntOp {
         Some(IntOp::NoWrap(of, fits))
     }
 
-    /// The result for operands of `width` bits (canonical), not yet cut to the result's width. `poison_negative`: `OpSRem`
-    /// and `OpSMod` of a negative operand have no value (no `maintenance8`).
+    /// The result for operands of `width` bits (canonical), not truncated to the result's width.
+    /// `poison_negative`: `OpSRem` and `OpSMod` of a negative operand have no value (without
+    /// `maintenance8`).
     #[inline(always)]
     pub(crate) fn eval(self, width: u32, x: [u64; 4], poison_negative: bool) -> Result<u64, Undefined> {
         let [a, b, c, d] = x;
@@ -195,7 +196,7 @@ impl IntOp {
             }
             IntOp::NoWrap(Arithmetic::Shl, _) if b >= u64::from(width) => return Err(Undefined::Value),
             IntOp::NoWrap(of, fits) => {
-                // How far it is shifted is unsigned.
+                // The shift count is unsigned.
                 let other = if of == Arithmetic::Shl { i128::from(b) } else { i128::from(s(b)) };
                 let signed = of.exact(i128::from(s(a)), other);
                 let unsigned = of.exact(i128::from(a), i128::from(b));
@@ -204,7 +205,7 @@ impl IntOp {
                 if (fits.signed && !is_signed) || (fits.unsigned && !is_unsigned) {
                     return Err(Undefined::Wrap);
                 }
-                // The low bits are the same.
+                // Both have the same low bits.
                 signed.or(unsigned).unwrap_or_default() as u64
             }
         })
@@ -212,7 +213,7 @@ impl IntOp {
 }
 
 impl Arithmetic {
-    /// The number; `None` beyond 128 bits.
+    /// The exact result; `None` beyond 128 bits.
     fn exact(self, a: i128, b: i128) -> Option<i128> {
         match self {
             Arithmetic::Neg => Some(-a),
@@ -225,18 +226,18 @@ impl Arithmetic {
     }
 }
 
-/// A number of `width` bits, if it is one.
+/// The number if it fits `width` bits, unsigned.
 fn unsigned_fit(width: u32, exact: u128) -> Result<u64, Undefined> {
     if exact <= u128::from(mask(width)) { Ok(exact as u64) } else { Err(Undefined::Value) }
 }
 
-/// The same in two's complement.
+/// The number if it fits `width` bits in two's complement.
 fn signed_fit(width: u32, exact: i128) -> Result<u64, Undefined> {
     let bits = exact as u64 & mask(width);
     if i128::from(signed(width, bits)) == exact { Ok(bits) } else { Err(Undefined::Value) }
 }
 
-/// The bits of a field, if it lies in the word.
+/// Mask of the bit field at `offset`, if it lies within the word.
 fn field(width: u32, offset: u64, count: u64) -> Result<u64, Undefined> {
     match (offset.checked_add(count), count) {
         (Some(end), _) if end > u64::from(width) => Err(Undefined::Value),
@@ -246,7 +247,7 @@ fn field(width: u32, offset: u64, count: u64) -> Result<u64, Undefined> {
     }
 }
 
-/// The place of the highest bit; -1 if there is none.
+/// Position of the highest set bit; -1 if there is none.
 fn highest(bits: u64) -> u64 {
     if bits == 0 { u64::MAX } else { 63 - u64::from(bits.leading_zeros()) }
 }

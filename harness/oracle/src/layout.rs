@@ -1,37 +1,38 @@
-//! Which invocations of a dispatch are in which subgroup.
+//! Layout of subgroups: the subgroup of each invocation of a dispatch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The place of an invocation in its workgroup's subgroups.
+/// The position of an invocation in the subgroups of its workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seat {
-    /// `SubgroupId`: which subgroup of the workgroup.
+    /// `SubgroupId`: number of the subgroup in the workgroup.
     pub subgroup: u32,
-    /// `SubgroupLocalInvocationId`: which invocation of the subgroup.
+    /// `SubgroupLocalInvocationId`: number of the invocation in the subgroup.
     pub place: u32,
 }
 
-/// What is known of where a device puts invocations, which the specification leaves to it.
+/// The layout of invocations in subgroups, which the specification leaves to the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// Nothing: what depends on it is undetermined.
+    /// Unknown: results that depend on it are undetermined.
     #[default]
     Unknown,
-    /// In their order: invocation `i` of the workgroup (by its local index) is number `i % subgroup_size` of subgroup
-    /// `i / subgroup_size`.
+    /// In order: invocation `i` of the workgroup (by its local index) is number `i % subgroup_size`
+    /// of subgroup `i / subgroup_size`.
     Linear,
-    /// As a dispatch has recorded it: the seats of all its invocations, workgroup by workgroup, in the order of workgroups
-    /// (x first) and of local indices.
+    /// As recorded by a dispatch: the seats of all its invocations, workgroup by workgroup, in the
+    /// order of workgroups (x first) and of local indices.
     Recorded(Arc<[Seat]>),
 }
 
 impl Layout {
-    /// A recorded layout, if it can be one: of workgroups of `lanes` invocations and subgroups of `size`.
+    /// Checks and returns a recorded layout, for workgroups of `lanes` invocations and subgroups of
+    /// `size`.
     ///
     /// # Errors
-    /// What is impossible about it, in words: a place beyond the subgroup, two invocations with one place, a subgroup that is
-    /// missing, or not as many seats as whole workgroups have.
+    /// The defect, in words: a position beyond the subgroup, two invocations with one position, a
+    /// missing subgroup, or a number of seats that does not make up whole workgroups.
     pub fn recorded(seats: Vec<Seat>, lanes: usize, size: u32) -> Result<Layout, String> {
         if lanes == 0 || seats.is_empty() || !seats.len().is_multiple_of(lanes) {
             return Err(format!("{} invocations, in workgroups of {lanes}", seats.len()));
@@ -50,7 +51,7 @@ impl Layout {
                     return Err(format!("{who}; so does invocation {other}"));
                 }
             }
-            // Numbers of subgroups are those below their count.
+            // Subgroups are numbered from 0 without gaps.
             let mut numbers: Vec<u32> = taken.keys().map(|seat| seat.subgroup).collect();
             numbers.dedup();
             if let Some((missing, _)) = numbers.iter().enumerate().find(|(i, number)| *i as u32 != **number) {
@@ -62,9 +63,10 @@ impl Layout {
         Ok(Layout::Recorded(seats.into()))
     }
 
-    /// The first recorded subgroup that is not full, in words; of workgroups of `lanes` invocations and subgroups of `size`. "When full
-    /// subgroups are required, (..) there is an active invocation with SubgroupLocalInvocationId for each value in range
-    /// [0, SubgroupSize-1]" (Vulkan, "Full Subgroups").
+    /// The first recorded subgroup that is not full, in words, for workgroups of `lanes`
+    /// invocations and subgroups of `size`. "When full subgroups are required, (..) there is an
+    /// active invocation with SubgroupLocalInvocationId for each value in range [0,
+    /// SubgroupSize-1]" (Vulkan, "Full Subgroups").
     pub fn partial(&self, lanes: usize, size: u32) -> Option<String> {
         let Layout::Recorded(seats) = self else { return None };
         seats.chunks(lanes).enumerate().find_map(|(group, seats)| {
@@ -77,8 +79,9 @@ impl Layout {
         })
     }
 
-    /// The seat of an invocation, if it is known: number of the workgroup in the dispatch, invocations of a workgroup, the
-    /// invocation's local index, invocations of a subgroup.
+    /// The position of an invocation; `None` if it is unknown. `group` is the number of the
+    /// workgroup in the dispatch, `lanes` the size of a workgroup, `lane` the local index, `size`
+    /// that of a subgroup.
     pub fn seat(&self, group: usize, lanes: usize, lane: usize, size: u32) -> Option<Seat> {
         match self {
             Layout::Unknown => None,

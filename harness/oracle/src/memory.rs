@@ -1,38 +1,40 @@
-//! Memory: bytes, and what else may stand there.
+//! Memory objects: bytes, and the abstract values of scalars that are not exact.
 
-use crate::form::Form;
-use crate::value::Value;
+use crate::abstract_value::AbstractValue;
+use crate::expr_bound::ExprBound;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Who writes a sum of floats that atomics add to: nobody's chain goes on with it but that of the sum.
+/// The invocation number under which the expression bound of a sum of floats is kept. Only atomics
+/// that continue the sum use it.
 pub(crate) const SUMMED: u32 = u32::MAX;
 
-/// One object: a buffer, the push constants, or a workgroup's memory.
+/// An object: a buffer, the push constants, or the memory of a workgroup.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Object {
     pub(crate) bytes: Vec<u8>,
-    cells: HashMap<u32, (u8, Value)>,
+    cells: HashMap<u32, (u8, AbstractValue)>,
     /// One bit for every four bytes that a cell touches; empty while there are no cells.
     touched: Vec<u64>,
-    /// How floats came about that an invocation of this workgroup wrote, by their offset: bytes, invocation, form.
-    forms: HashMap<u32, (u8, u32, Form)>,
-    /// One bit for every byte that nothing has written; empty if there is none.
+    /// Expression bounds of floats that an invocation of this workgroup wrote, by offset: size in
+    /// bytes, invocation, bound.
+    bounds: HashMap<u32, (u8, u32, ExprBound)>,
+    /// One bit for every unwritten byte; empty if all bytes are written.
     unwritten: Vec<u64>,
-    /// Why nothing at all is known of it.
+    /// The cause if the whole content is unknown.
     pub(crate) lost: Option<u32>,
 }
 
-/// Bytes; cells with their offset and bytes; why nothing is known.
-pub(crate) type Parts = (Vec<u8>, Vec<(u32, u8, Value)>, Option<u32>);
+/// The bytes; the cells with offset and size in bytes; the cause if the whole content is unknown.
+pub(crate) type Parts = (Vec<u8>, Vec<(u32, u8, AbstractValue)>, Option<u32>);
 
-/// What a read finds beside bits.
+/// The abstract value found by a read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
-    Value(Value),
-    /// Nothing has written it, at least not all of it.
+    Value(AbstractValue),
+    /// Unwritten memory, at least in part.
     Unwritten,
-    /// Parts of values: what they are together is not followed.
+    /// Parts of several values, whose combination is not tracked.
     Parts,
 }
 
@@ -41,18 +43,18 @@ impl Object {
         Object { bytes, ..Object::default() }
     }
 
-    /// Memory that nothing has written.
+    /// An unwritten object.
     pub(crate) fn unwritten(size: usize) -> Object {
         Object { bytes: vec![0; size], unwritten: vec![u64::MAX; size.div_ceil(64)], ..Object::default() }
     }
 
-    /// Whether it is bytes and nothing else.
+    /// Returns true if the content is exact bytes without expression bounds.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.touched.is_empty() && self.unwritten.is_empty() && self.forms.is_empty() && self.lost.is_none()
+        self.touched.is_empty() && self.unwritten.is_empty() && self.bounds.is_empty() && self.lost.is_none()
     }
 
-    /// The bits of a scalar of `size` bytes, which lie inside.
+    /// The bits of a scalar of `size` bytes, which must be in bounds.
     #[inline]
     pub(crate) fn bits(&self, offset: usize, size: usize) -> u64 {
         let bytes = &self.bytes[offset..offset + size];
@@ -85,26 +87,27 @@ impl Object {
         at.map(|at| at as u32).collect()
     }
 
-    /// How a float came about that this invocation was the last to write.
-    pub(crate) fn form(&self, offset: usize, size: usize, invocation: u32) -> Option<&Form> {
-        let (bytes, writer, form) = self.forms.get(&(offset as u32))?;
-        (usize::from(*bytes) == size && *writer == invocation).then_some(form)
+    /// The expression bound of a float that this invocation wrote last.
+    pub(crate) fn bound(&self, offset: usize, size: usize, invocation: u32) -> Option<&ExprBound> {
+        let (bytes, writer, bound) = self.bounds.get(&(offset as u32))?;
+        (usize::from(*bytes) == size && *writer == invocation).then_some(bound)
     }
 
-    /// Keeps how the float that an invocation has just written came about.
-    pub(crate) fn keep_form(&mut self, offset: usize, size: usize, invocation: u32, form: Form) {
-        self.forms.insert(offset as u32, (size as u8, invocation, form));
+    /// Keeps the expression bound of a float that an invocation has just written.
+    pub(crate) fn keep_bound(&mut self, offset: usize, size: usize, invocation: u32, bound: ExprBound) {
+        self.bounds.insert(offset as u32, (size as u8, invocation, bound));
     }
 
-    /// A workgroup has ended: nobody is left who could rearrange what its invocations wrote, but for those of others who add to a sum.
+    /// Forgets expression bounds at the end of a workgroup. Those of sums remain, because other
+    /// workgroups may continue them.
     pub(crate) fn forget_forms(&mut self) {
-        self.forms.retain(|_, (_, writer, _)| *writer == SUMMED);
+        self.bounds.retain(|_, (_, writer, _)| *writer == SUMMED);
     }
 
-    /// What a scalar of `size` bytes may be beside its bits.
+    /// The abstract value of a scalar of `size` bytes.
     pub(crate) fn read(&self, offset: usize, size: usize) -> Found {
         if let Some(cause) = self.lost {
-            return Found::Value(Value::Any(cause));
+            return Found::Value(AbstractValue::Unknown(cause));
         }
         if !self.unwritten.is_empty() {
             let written = |byte: usize| self.unwritten[byte / 64] >> (byte % 64) & 1 == 0;
@@ -113,10 +116,10 @@ impl Object {
             }
         }
         if self.touched.is_empty() || !self.is_touched(offset, size) {
-            return Found::Value(Value::Bits);
+            return Found::Value(AbstractValue::Bits);
         }
         match self.overlapping(offset, size)[..] {
-            [] => Found::Value(Value::Bits),
+            [] => Found::Value(AbstractValue::Bits),
             [one] if one as usize == offset && usize::from(self.cells[&one].0) == size => {
                 Found::Value(self.cells[&one].1.clone())
             }
@@ -124,19 +127,22 @@ impl Object {
         }
     }
 
-    /// Writes a scalar of `size` bytes. `parts` is the cause for what remains of values that it cuts.
-    pub(crate) fn write(&mut self, offset: usize, size: usize, bits: u64, value: Value, parts: u32) {
+    /// Writes a scalar of `size` bytes. `parts` is the cause for the remains of values that it
+    /// overwrites in part.
+    pub(crate) fn write(&mut self, offset: usize, size: usize, bits: u64, value: AbstractValue, parts: u32) {
         self.put(offset, size, bits);
-        if !self.forms.is_empty() {
+        if !self.bounds.is_empty() {
             for at in offset.saturating_sub(7)..offset + size {
-                let end = |(bytes, ..): &(u8, u32, Form)| at + usize::from(*bytes);
-                if self.forms.get(&(at as u32)).is_some_and(|form| end(form) > offset) {
-                    self.forms.remove(&(at as u32));
+                let end = |(bytes, ..): &(u8, u32, ExprBound)| at + usize::from(*bytes);
+                if self.bounds.get(&(at as u32)).is_some_and(|bound| end(bound) > offset) {
+                    self.bounds.remove(&(at as u32));
                 }
             }
         }
         let value = match value {
-            Value::Few(few) if !few.is_loose() => Value::Few(Arc::new(few.loosened())),
+            AbstractValue::OneOf(few) if !few.is_uncorrelated() => {
+                AbstractValue::OneOf(Arc::new(few.without_correlation()))
+            }
             value => value,
         };
         if !self.unwritten.is_empty() {
@@ -144,7 +150,7 @@ impl Object {
                 self.unwritten[byte / 64] &= !(1 << (byte % 64));
             }
         }
-        if self.touched.is_empty() && value == Value::Bits {
+        if self.touched.is_empty() && value == AbstractValue::Bits {
             return;
         }
         if self.touched.is_empty() {
@@ -155,11 +161,11 @@ impl Object {
                 let Some((cut, _)) = self.cells.remove(&at) else { continue };
                 let outside = |byte: &usize| !(offset..offset + size).contains(byte);
                 for byte in (at as usize..at as usize + usize::from(cut)).filter(outside) {
-                    self.cells.insert(byte as u32, (1, Value::Any(parts)));
+                    self.cells.insert(byte as u32, (1, AbstractValue::Unknown(parts)));
                 }
             }
         }
-        if value != Value::Bits {
+        if value != AbstractValue::Bits {
             self.cells.insert(offset as u32, (size as u8, value));
             for word in offset / 4..=(offset + size - 1) / 4 {
                 self.touched[word / 64] |= 1 << (word % 64);
@@ -167,15 +173,15 @@ impl Object {
         }
     }
 
-    /// Marks bytes as written, with what they hold.
+    /// Marks bytes as written, with their present content.
     pub(crate) fn mark_written(&mut self, offset: u64, size: u64) {
         for byte in offset..(offset + size).min(self.bytes.len() as u64) {
             self.unwritten[byte as usize / 64] &= !(1 << (byte % 64));
         }
     }
 
-    /// Takes over what another run that began with the same bytes wrote into these ranges. `number` gives its causes their numbers
-    /// here.
+    /// Copies the ranges that another run wrote, which started with the same bytes. `number` maps
+    /// its causes to those of this run.
     pub(crate) fn take_over(&mut self, other: Object, ranges: &[std::ops::Range<usize>], number: impl Fn(u32) -> u32) {
         for range in ranges {
             // The last granule may reach beyond the end.
@@ -185,9 +191,10 @@ impl Object {
         if self.touched.is_empty() && !other.cells.is_empty() {
             self.touched = vec![0; self.bytes.len().div_ceil(256)];
         }
-        // All of its cells were written, as it began with none.
+        // The other run started without cells, so all of its cells were written.
         other.cells.into_iter().for_each(|(offset, (size, value))| {
-            let value = if let Value::Any(cause) = value { Value::Any(number(cause)) } else { value };
+            let value =
+                if let AbstractValue::Unknown(cause) = value { AbstractValue::Unknown(number(cause)) } else { value };
             for word in offset as usize / 4..=(offset as usize + usize::from(size) - 1) / 4 {
                 self.touched[word / 64] |= 1 << (word % 64);
             }
@@ -195,16 +202,16 @@ impl Object {
         });
     }
 
-    /// Gives the causes of what is unknown in it other numbers.
+    /// Renumbers the causes of unknown values.
     pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
         self.cells.values_mut().for_each(|(_, value)| {
-            if let Value::Any(cause) = value {
+            if let AbstractValue::Unknown(cause) = value {
                 *cause = number(*cause);
             }
         });
     }
 
-    /// The cells, by offset: offset, bytes and value.
+    /// The object in parts, with its cells sorted by offset.
     pub(crate) fn into_parts(self) -> Parts {
         let mut cells: Vec<_> = self.cells.into_iter().map(|(at, (size, value))| (at, size, value)).collect();
         cells.sort_unstable_by_key(|cell| cell.0);
@@ -215,40 +222,40 @@ impl Object {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::few::Few;
+    use crate::correlated_set::CorrelatedSet;
 
     #[test]
     fn a_cut_value_leaves_unknown_bytes() {
         let mut object = Object::new(vec![0; 16]);
-        let few = Few::loose(&[1, 2]);
-        // Whoever reads it need not know of the decision.
-        object.write(4, 4, 1, Value::Few(Arc::new(few.numbered(5))), 9);
-        assert_eq!(object.read(4, 4), Found::Value(Value::Few(Arc::new(few))));
+        let few = CorrelatedSet::uncorrelated(&[1, 2]);
+        // A reader may not depend on the choice.
+        object.write(4, 4, 1, AbstractValue::OneOf(Arc::new(few.numbered(5))), 9);
+        assert_eq!(object.read(4, 4), Found::Value(AbstractValue::OneOf(Arc::new(few))));
         assert_eq!(object.read(4, 2), Found::Parts);
-        assert_eq!(object.read(8, 4), Found::Value(Value::Bits));
-        object.write(4, 2, 0xffff, Value::Bits, 9);
-        assert_eq!(object.read(4, 2), Found::Value(Value::Bits));
-        assert_eq!(object.read(6, 1), Found::Value(Value::Any(9)));
+        assert_eq!(object.read(8, 4), Found::Value(AbstractValue::Bits));
+        object.write(4, 2, 0xffff, AbstractValue::Bits, 9);
+        assert_eq!(object.read(4, 2), Found::Value(AbstractValue::Bits));
+        assert_eq!(object.read(6, 1), Found::Value(AbstractValue::Unknown(9)));
         assert_eq!(object.read(4, 4), Found::Parts);
-        object.write(4, 4, 7, Value::Bits, 9);
-        assert_eq!((object.bits(4, 4), object.read(4, 4)), (7, Found::Value(Value::Bits)));
+        object.write(4, 4, 7, AbstractValue::Bits, 9);
+        assert_eq!((object.bits(4, 4), object.read(4, 4)), (7, Found::Value(AbstractValue::Bits)));
     }
 
     #[test]
     fn how_a_float_came_about_is_for_its_writer_until_it_is_written_over() {
         let mut object = Object::new(vec![0; 16]);
-        let product = Form::leaf(2.0, 2.0).mul(Form::leaf(3.0, 3.0));
-        let write = |object: &mut Object, at: usize| object.write(at, 4, 0, Value::Bits, 0);
+        let product = ExprBound::leaf(2.0, 2.0).mul(ExprBound::leaf(3.0, 3.0));
+        let write = |object: &mut Object, at: usize| object.write(at, 4, 0, AbstractValue::Bits, 0);
         write(&mut object, 4);
-        object.keep_form(4, 4, 7, product);
+        object.keep_bound(4, 4, 7, product);
         assert!(!object.is_plain());
-        assert_eq!(object.form(4, 4, 7), Some(&product));
-        assert_eq!((object.form(4, 4, 8), object.form(4, 2, 7), object.form(0, 4, 7)), (None, None, None));
+        assert_eq!(object.bound(4, 4, 7), Some(&product));
+        assert_eq!((object.bound(4, 4, 8), object.bound(4, 2, 7), object.bound(0, 4, 7)), (None, None, None));
         write(&mut object, 8);
-        assert_eq!(object.form(4, 4, 7), Some(&product));
+        assert_eq!(object.bound(4, 4, 7), Some(&product));
         write(&mut object, 6);
-        assert_eq!(object.form(4, 4, 7), None);
-        object.keep_form(4, 4, 7, product);
+        assert_eq!(object.bound(4, 4, 7), None);
+        object.keep_bound(4, 4, 7, product);
         object.forget_forms();
         assert!(object.is_plain());
     }
@@ -257,10 +264,10 @@ mod tests {
     fn unwritten_bytes_are_noticed() {
         let mut object = Object::unwritten(12);
         assert_eq!(object.read(0, 4), Found::Unwritten);
-        object.write(0, 2, 1, Value::Bits, 0);
-        assert_eq!(object.read(0, 2), Found::Value(Value::Bits));
+        object.write(0, 2, 1, AbstractValue::Bits, 0);
+        assert_eq!(object.read(0, 2), Found::Value(AbstractValue::Bits));
         assert_eq!(object.read(0, 4), Found::Unwritten);
         object.mark_written(2, 2);
-        assert_eq!(object.read(0, 4), Found::Value(Value::Bits));
+        assert_eq!(object.read(0, 4), Found::Value(AbstractValue::Bits));
     }
 }

@@ -85,8 +85,10 @@ pub struct Given {
 pub struct Memory {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cells: Vec<Cell>,
-    /// The bytes that were written, ascending, where not all workgroups were run.
-    pub(crate) written: Option<Vec<Range<usize>>>,
+    /// The bytes that some invocation wrote or may have written, ascending.
+    pub(crate) written: Vec<Range<usize>>,
+    /// Not all workgroups were run, so that bytes that these did not write may be anything.
+    pub(crate) partial: bool,
 }
 
 /// A value in memory that more than one bit pattern is permitted for.
@@ -149,6 +151,39 @@ impl Expected {
         }
     }
 
+    /// Returns whether a value of so many bits can be wrong: some pattern is not permitted, and a lenient reading does not leave open
+    /// whether it is.
+    pub fn can_be_wrong(&self, lenient: Option<&Expected>, width: u32) -> bool {
+        self.excludes_some(width) && !lenient.is_some_and(Expected::is_open)
+    }
+
+    /// Returns whether nothing can be said, or nothing is required.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Expected::Exact(_) | Expected::OneOf(_) => false,
+            Expected::Float { set, .. } => set.is_anything(),
+            Expected::Undetermined(_) => true,
+        }
+    }
+
+    fn excludes_some(&self, width: u32) -> bool {
+        match self {
+            Expected::Exact(_) => true,
+            // No list is as long as there are patterns of more bits.
+            Expected::OneOf(patterns) => width > 32 || (patterns.len() as u64) < 1 << width,
+            Expected::Float { format, set } => {
+                // The ranks past the largest finite numbers are NaNs in a format without infinities.
+                let (lo, hi) = match format.has_infinity() {
+                    true => (format.neg_infinity(), format.infinity()),
+                    false => (format.neg_infinity() + 1, format.max_finite()),
+                };
+                let every_number = || set.ranges().iter().any(|range| range.lo <= lo && hi <= range.hi);
+                !(set.is_anything() || set.has_nan() && every_number())
+            }
+            Expected::Undetermined(_) => false,
+        }
+    }
+
     /// Whether bits are permitted; `None` where nothing can be said.
     pub fn permits(&self, bits: u64) -> Option<bool> {
         match self {
@@ -170,10 +205,19 @@ impl Memory {
     /// Whether it is known what these bytes may be: always where all workgroups were run ([`Dispatch::only`](crate::Dispatch::only)),
     /// else where those that were have written all of them.
     pub fn is_known(&self, offset: u64, size: u64) -> bool {
-        let Some(written) = &self.written else { return true };
-        let after = written.partition_point(|range| range.start as u64 <= offset);
-        let range = after.checked_sub(1).map(|at| &written[at]);
+        if !self.partial {
+            return true;
+        }
+        let after = self.written.partition_point(|range| range.start as u64 <= offset);
+        let range = after.checked_sub(1).map(|at| &self.written[at]);
         range.is_some_and(|range| offset + size <= range.end as u64)
+    }
+
+    /// Returns whether some invocation wrote any of these bytes, or may have: a store of the value that was there is a write, too. Memory
+    /// of which nothing is known counts as written.
+    pub fn is_written(&self, offset: u64, size: u64) -> bool {
+        let at = self.written.partition_point(|range| range.end as u64 <= offset);
+        self.written.get(at).is_some_and(|range| (range.start as u64) < offset + size)
     }
 
     /// The values with more than one permitted pattern, by offset, none overlapping another.
@@ -350,5 +394,41 @@ mod tests {
         let anything = Expected::Float { format: assay_float::F32, set: Set::anything() };
         assert_eq!(usual.judge(Some(&anything), 2), Standing::Open(None));
         assert_eq!(anything.judge(Some(&usual), 1), Standing::Open(None));
+    }
+
+    #[test]
+    fn only_a_set_that_excludes_a_pattern_can_be_missed() {
+        let float = |format: Format, set: Set| Expected::Float { format, set };
+        let full = |format: Format| match format.has_infinity() {
+            true => Set::range(format.neg_infinity(), format.infinity()),
+            false => Set::range(format.neg_infinity() + 1, format.max_finite()),
+        };
+        let with_nan = |mut set: Set| {
+            set.insert_nan();
+            set
+        };
+        for format in [assay_float::F32, assay_float::F8_E4M3] {
+            let width = format.width;
+            assert!(float(format, full(format)).can_be_wrong(None, width));
+            assert!(!float(format, with_nan(full(format))).can_be_wrong(None, width));
+            assert!(!float(format, Set::anything()).can_be_wrong(None, width));
+            assert!(float(format, with_nan(Set::range(-1, 0))).can_be_wrong(None, width));
+        }
+        assert!(Expected::Exact(0).can_be_wrong(None, 8) && !Expected::Undetermined(0).can_be_wrong(None, 8));
+        assert!(!Expected::OneOf((0..256).collect()).can_be_wrong(None, 8));
+        assert!(Expected::OneOf((0..255).collect()).can_be_wrong(None, 8));
+        assert!(Expected::OneOf((0..256).collect()).can_be_wrong(None, 64));
+        assert!(!Expected::Exact(0).can_be_wrong(Some(&Expected::Undetermined(0)), 8));
+    }
+
+    #[test]
+    fn bytes_that_were_written_are_told_from_others() {
+        let memory = Memory { bytes: vec![0; 16], written: vec![4..8, 10..11], ..Memory::default() };
+        let written: Vec<u64> = (0..16).filter(|byte| memory.is_written(*byte, 1)).collect();
+        assert_eq!(written, [4, 5, 6, 7, 10]);
+        assert!(memory.is_written(0, 5) && memory.is_written(8, 4) && !memory.is_written(0, 4));
+        assert!(memory.is_known(0, 16));
+        let partial = Memory { partial: true, ..memory };
+        assert!(partial.is_known(4, 4) && !partial.is_known(4, 5) && !partial.is_known(0, 4));
     }
 }

@@ -1,10 +1,10 @@
-//! A shader, ready to be interpreted.
+//! Programs: shaders translated for the interpreter.
 
 use crate::dispatch::{Dispatch, Limits, Slot, SpecValues};
 use crate::error::{Place, ProgramError, RunError};
+use crate::float_op::FloatOp;
 use crate::inst::{Function, Inst, Reg};
 use crate::outcome::Outcome;
-use crate::site::Site;
 use crate::ty::{Fmt, Kind, Leaf};
 use assay_precision::{FastMath, Rules};
 use assay_spirv::Module;
@@ -17,49 +17,53 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Program {
     pub(crate) name: String,
     pub(crate) size: [u32; 3],
-    /// What each register is.
+    /// The kind of each register.
     pub(crate) kinds: Vec<Kind>,
     pub(crate) code: Vec<Inst>,
-    /// Where each instruction of `code` comes from.
+    /// The place in the module of each instruction of `code`.
     pub(crate) at: Vec<Place>,
-    /// What is done once: constants.
+    /// Instructions executed once: constants.
     pub(crate) setup: Vec<Inst>,
     pub(crate) setup_at: Vec<Place>,
-    /// What every workgroup begins with: private variables.
+    /// Instructions that every workgroup begins with: private variables.
     pub(crate) fresh: Vec<Inst>,
     pub(crate) functions: Vec<Function>,
     pub(crate) entry: u32,
-    /// Registers of variables of invocations: first, how many.
+    /// Registers of invocation-local variables: first register, and number of registers.
     pub(crate) locals: Vec<(Reg, u32)>,
     pub(crate) objects: Vec<Object>,
     pub(crate) workgroup_bytes: u64,
-    /// Workgroup memory that begins as zero: offset and bytes.
+    /// Workgroup memory that is initialised to zero: offset and size in bytes.
     pub(crate) zeroed: Vec<(u64, u64)>,
     pub(crate) builtins: Vec<(BuiltIn, Reg, u32)>,
-    pub(crate) sites: Vec<Site>,
-    /// Whether it is a translation of WGSL, and means what WGSL says: see [`Program::of_wgsl`].
+    pub(crate) float_ops: Vec<FloatOp>,
+    /// Set if the module is a translation of WGSL with the semantics of WGSL: see
+    /// [`Program::of_wgsl`].
     pub(crate) wgsl: bool,
-    /// Pointer registers into values that the translation of WGSL keeps in memory to index them.
+    /// Registers of pointers into values that the translation of WGSL keeps in memory to index
+    /// them.
     pub(crate) kept: BTreeSet<Reg>,
-    /// The flags that hold for bit-preserving operations, by format.
+    /// The flags of bit-preserving operations, by format.
     pub(crate) copied: Vec<(Fmt, FastMath)>,
-    /// Whether subgroups may have varying sizes, and must be full if they can be: the module is one of SPIR-V 1.6 or later.
+    /// Set for SPIR-V 1.6 and later: subgroups may have varying sizes, and must be full if they can
+    /// be.
     pub(crate) varies: bool,
-    /// `MaximallyReconvergesKHR`: who runs a subgroup instruction together follows from the structure.
+    /// `MaximallyReconvergesKHR`: the structure determines the invocations that execute a subgroup
+    /// instruction together.
     pub(crate) reconverges: bool,
-    /// Whether it has instructions that several invocations execute together.
+    /// Set if it has instructions that several invocations execute together.
     pub(crate) tangled: bool,
-    /// Registers of what is decorated `NonUniform`.
+    /// Registers decorated `NonUniform`.
     pub(crate) non_uniform: BTreeSet<Reg>,
-    /// Registers of pointers into arrays of push constants, at indices that are no constants.
+    /// Registers of pointers into arrays of push constants, with indices that are not constant.
     pub(crate) pushed: BTreeSet<Reg>,
-    /// What accesses to images without a format take their texels for, by instruction.
+    /// The texel types that accesses to images without a format expect, by instruction.
     pub(crate) unformatted: BTreeMap<Index, Numbers>,
     /// `TileShadingQCOM`.
     pub(crate) tiled: bool,
     /// `TileShadingRateQCOM`.
     pub(crate) rate: Option<[u32; 3]>,
-    /// Of a kernel, its parameters.
+    /// The parameters of a kernel; `None` for a shader.
     pub(crate) parameters: Option<Vec<Parameter>>,
 }
 
@@ -67,39 +71,40 @@ pub struct Program {
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     pub(crate) reg: Reg,
-    /// The scalars of a value, as they stand in memory; `None` of a pointer.
+    /// The scalars of a value with their layout in memory; `None` for a pointer.
     pub(crate) leaves: Option<Vec<Leaf>>,
 }
 
-/// Memory that a program names, by the numbers that pointers count it with.
+/// A memory object of the program, with the numbers that pointers refer to it by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Object {
     pub(crate) kind: ObjectKind,
-    /// Its first number, and how many it has: descriptors of an array.
+    /// Its first number, and how many numbers it has, one for each descriptor of an array.
     pub(crate) first: u64,
     pub(crate) count: u64,
-    /// Whether the shader may write it.
+    /// Set if the shader may write it.
     pub(crate) writable: bool,
-    /// Whether its variable is decorated `Aliased`.
+    /// Set if its variable is decorated `Aliased`.
     pub(crate) aliased: bool,
-    /// Whether it is a tile attachment.
+    /// Set if it is a tile attachment.
     pub(crate) tile: bool,
-    /// How one of its descriptors may be chosen, if it has descriptors.
+    /// The rule for selecting one of its descriptors, if it has descriptors.
     pub(crate) choice: Option<Choice>,
-    /// What an image type says of the view that is bound.
+    /// The view that the image type requires.
     pub(crate) image: Option<(Dim, ImageFormat)>,
 }
 
-/// How a descriptor of an array may be chosen.
+/// The rule for selecting a descriptor of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// What the descriptors are.
+    /// The kind of the descriptors.
     pub(crate) of: Descriptors,
-    /// Whether the capability is declared by which invocations of a subgroup may choose different ones.
+    /// Set if the capability is declared that allows invocations of a subgroup to select different
+    /// ones.
     pub(crate) allowed: bool,
 }
 
-/// Kinds of descriptors that have a capability for choosing among them non-uniformly.
+/// Kinds of descriptors with a capability for non-uniform selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Descriptors {
     UniformBuffers,
@@ -111,7 +116,7 @@ pub(crate) enum Descriptors {
 }
 
 impl Descriptors {
-    /// The number of the rule that wants the capability.
+    /// The number of the rule that requires the capability.
     pub(crate) const fn rule(self) -> &'static str {
         match self {
             Descriptors::UniformBuffers => "10134",
@@ -123,7 +128,7 @@ impl Descriptors {
         }
     }
 
-    /// The same where a subgroup is one invocation.
+    /// The number of the rule for subgroups of one invocation.
     pub(crate) const fn rule_alone(self) -> &'static str {
         match self {
             Descriptors::UniformBuffers => "10141",
@@ -135,7 +140,7 @@ impl Descriptors {
         }
     }
 
-    /// The capability.
+    /// The capability for non-uniform selection.
     pub(crate) const fn capability(self) -> Capability {
         match self {
             Descriptors::UniformBuffers => Capability::UniformBufferArrayNonUniformIndexing,
@@ -148,11 +153,11 @@ impl Descriptors {
     }
 }
 
-/// What a shader takes texels for.
+/// The texel type that a shader expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbers {
     Float,
-    /// Integers, by their bits in the shader.
+    /// Integers. `wide`: of 64 bits.
     Int {
         wide: bool,
         signed: bool,
@@ -171,7 +176,7 @@ impl std::fmt::Display for Numbers {
     }
 }
 
-/// What memory it is.
+/// The kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ObjectKind {
     Push,
@@ -180,17 +185,19 @@ pub(crate) enum ObjectKind {
 }
 
 impl Program {
-    /// Translates the compute entry point or kernel `entry` of a module, with these specialisation constants.
+    /// Translates the compute entry point or kernel `entry` of a module, with these specialisation
+    /// constants.
     ///
     /// # Errors
-    /// There is no such entry point, the module holds what the interpreter does not implement (named with its place),
-    /// or what no valid module has.
+    /// There is no such entry point, or the module has a feature that the interpreter does not
+    /// implement (named with its place), or the module is not valid.
     pub fn new(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
         Program::under(Rules::Vulkan, module, entry, spec)
     }
 
-    /// The same, judged by the accuracy rules of WGSL, if these are given, wherever an instruction is the counterpart of an expression of
-    /// WGSL. All else means what SPIR-V says.
+    /// Translates an entry point like [`Program::new`]. With WGSL's rules, the accuracy of WGSL
+    /// applies to every instruction with a counterpart among WGSL's expressions. Everything else
+    /// has the meaning of SPIR-V.
     ///
     /// # Errors
     /// As [`Program::new`].
@@ -198,15 +205,17 @@ impl Program {
         crate::decode::program(rules, false, module, entry, spec)
     }
 
-    /// The same of a module that is a translation of WGSL as it is written. Beside WGSL's accuracy rules, what WGSL says holds where SPIR-V
-    /// says nothing or less:
+    /// Translates an entry point of a module that is itself a translation of WGSL. In addition to
+    /// WGSL's accuracy, the semantics of WGSL apply where those of SPIR-V are absent or weaker:
     ///
     /// * "The number of bits to shift is the value of e2, modulo the bit width of e1";
-    /// * `textureStore` of integers takes the nearest that the format has ("Channel Formats"), and "will not be executed" outside a texture,
-    ///   where `textureLoad` gives one of several values;
-    /// * an index outside a value gives an "indeterminate value", which may decide a branch;
-    /// * floats that `bitcast`, `transpose` and copies between invocations pass on may be flushed, and are assumed to be finite ("Differences
-    ///   from IEEE-754").
+    /// * `textureStore` of integers stores the nearest value of the format ("Channel Formats"), and
+    ///   "will not be executed" outside a texture, where `textureLoad` returns one of several
+    ///   values;
+    /// * an index out of bounds of a value gives an "indeterminate value", which may decide a
+    ///   branch;
+    /// * floats that `bitcast`, `transpose` and copies between invocations pass on may be flushed,
+    ///   and are assumed to be finite ("Differences from IEEE-754").
     ///
     /// # Errors
     /// As [`Program::new`].
@@ -224,12 +233,13 @@ impl Program {
         self.size
     }
 
-    /// The block of texels of an invocation, where the entry point has a `TileShadingRateQCOM`.
+    /// The block of texels of an invocation, if the entry point has a `TileShadingRateQCOM`.
     pub fn tile_shading_rate(&self) -> Option<[u32; 3]> {
         self.rate
     }
 
-    /// The descriptors that the entry point names: each binding's first, and how many it may have.
+    /// The descriptors of the entry point: the first of each binding, and the number that it may
+    /// have.
     pub fn bindings(&self) -> impl Iterator<Item = (Slot, u64)> {
         self.objects.iter().filter_map(|object| match object.kind {
             ObjectKind::Binding(slot) => Some((slot, object.count)),
@@ -237,8 +247,8 @@ impl Program {
         })
     }
 
-    /// The sizes that the subgroups of a dispatch may have where their layout is not known: Vulkan, "Varying Subgroup Size". All
-    /// of a dispatch have the same.
+    /// The sizes that the subgroups of a dispatch may have if their layout is unknown: Vulkan,
+    /// "Varying Subgroup Size". All subgroups of a dispatch have the same size.
     pub fn subgroup_sizes(&self, dispatch: &Dispatch) -> Vec<u32> {
         match dispatch.subgroup_sizes {
             Some([least, greatest]) if self.varies => {
@@ -250,7 +260,8 @@ impl Program {
         }
     }
 
-    /// Whether subgroups must be full in workgroups of that size, where they have `subgroup_size` invocations: Vulkan, "Full Subgroups".
+    /// Returns true if subgroups of `subgroup_size` invocations must be full in workgroups of that
+    /// size: Vulkan, "Full Subgroups".
     pub fn needs_full_subgroups(&self, workgroup: [u32; 3], subgroup_size: u32) -> bool {
         self.varies && workgroup[0].is_multiple_of(subgroup_size)
     }
@@ -258,8 +269,8 @@ impl Program {
     /// Interprets a dispatch.
     ///
     /// # Errors
-    /// Nothing is bound where the shader reads or writes, or the dispatch exceeds a limit. Undefined behaviour of the
-    /// shader is no error but in the outcome.
+    /// Nothing is bound to a descriptor that the shader uses, or the dispatch exceeds a limit.
+    /// Undefined behaviour of the shader is not an error; it is reported in the outcome.
     pub fn run(&self, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
         crate::run::run(self, dispatch, limits)
     }

@@ -1,22 +1,30 @@
-//! The values that atomic instructions took a place in memory through: each found what another one had left. So what they found and
-//! left makes a chain in some order, an Eulerian trail through the values.
+//! Modification orders of atomic locations, as Eulerian trails.
+//!
+//! Each atomic finds the value that another one left. Take the values as vertices and each atomic
+//! as an edge from the value that it found to the value that it left: the atomics on a location
+//! have a modification order exactly if their edges form an Eulerian trail from the initial value
+//! (Euler 1736; Hierholzer 1873). Gibbons and Korach ("Testing Shared Memories", SIAM J. Comput.
+//! 26, 1997) treat the general problem.
+//!
+//! Limits: only the multiset of values is checked. The trail is not checked against the program
+//! order of the invocations, or against the order of other locations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one atomic instruction found, and what it left.
+/// One atomic operation: the value that it found and the value that it left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The bits that it found.
     pub found: u64,
-    /// The bits that it left: the same, if it only loads or changed nothing.
+    /// The bits that it left: the found ones, if it only loads or changes nothing.
     pub left: u64,
 }
 
-/// There is no order in which all of them can have been executed.
+/// No modification order contains all of the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoTrail;
 
-/// How many more steps leave a value than lead to it.
+/// For each value, the number of operations that find it less the number that leave it.
 pub fn balance(steps: &[Step]) -> BTreeMap<u64, i64> {
     let mut balance = BTreeMap::new();
     for step in steps {
@@ -26,7 +34,8 @@ pub fn balance(steps: &[Step]) -> BTreeMap<u64, i64> {
     balance
 }
 
-/// The values that can be come to along steps, in whatever direction, from the start or else from any of them.
+/// The values that are connected with `start`, or else with the first operation, by edges in either
+/// direction.
 pub fn reached(steps: &[Step], start: Option<u64>) -> BTreeSet<u64> {
     let mut neighbours: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for step in steps {
@@ -42,10 +51,11 @@ pub fn reached(steps: &[Step], start: Option<u64>) -> BTreeSet<u64> {
     reached
 }
 
-/// Where a way along all steps, each once, ends, if that is certain; `start` and `end` as far as they are known.
+/// Returns the last value of a trail that uses every operation once, or `None` if it is not
+/// determined. `start` and `end` are the values at its ends, if they are known.
 ///
 /// # Errors
-/// There is no such way.
+/// There is no such trail.
 pub fn trail(steps: &[Step], start: Option<u64>, end: Option<u64>) -> Result<Option<u64>, NoTrail> {
     let balance = balance(steps);
     let with = |n: i64| balance.iter().filter(move |(_, b)| **b == n).map(|(value, _)| *value);
@@ -61,15 +71,16 @@ pub fn trail(steps: &[Step], start: Option<u64>, end: Option<u64>) -> Result<Opt
     if even && starts && right && connected { Ok(ends) } else { Err(NoTrail) }
 }
 
-/// As [`trail`], with stores on the way, of which it is not known what they found: the values that they left.
+/// Variant of [`trail`] that admits stores, whose found values are unknown. `stores` are the values
+/// that they left.
 ///
 /// # Errors
-/// There is no such way.
+/// There is no such trail.
 pub fn trail_with_stores(steps: &[Step], stores: &[u64], start: u64) -> Result<Option<u64>, NoTrail> {
     if stores.is_empty() {
         return trail(steps, Some(start), None);
     }
-    // How often more the way comes to a value than steps lead on from it: a store comes next, or the end.
+    // Surplus of arrivals at a value over departures. After each of them comes a store, or the end.
     let mut over: BTreeMap<u64, i64> = balance(steps).into_iter().map(|(value, more)| (value, -more)).collect();
     for value in stores.iter().copied().chain([start]) {
         *over.entry(value).or_default() += 1;
@@ -87,7 +98,7 @@ pub fn trail_with_stores(steps: &[Step], stores: &[u64], start: u64) -> Result<O
     let mut ends = over.into_iter().filter(|(_, over)| *over > 0).map(|(value, _)| value);
     Ok(match (stores, ends.next(), ends.next()) {
         (_, end, None) => end,
-        // What can only be come to by the store comes after it.
+        // Values that are reached only through the store come after it.
         ([one], Some(a), Some(b)) if !first.contains(one) => Some(if first.contains(&a) { b } else { a }),
         _ => None,
     })

@@ -1,27 +1,28 @@
-//! Texel formats: where channels are, and what numbers they hold.
+//! Texel formats: layout and number formats of channels.
 
+use crate::abstract_value::{ALTERNATIVES, AbstractValue, FloatSet};
 use crate::integer::signed;
 use crate::program::Numbers;
-use crate::round::Real;
+use crate::residual::RoundedReal;
 use crate::sample::ACCURACY;
 use crate::ty::{Fmt, mask};
-use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_precision::Scalar;
 use assay_spirv::tables::ImageFormat;
 
-/// How a channel's bits are a number.
+/// The number format of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Unorm,
     Snorm,
     Float,
-    /// A float without sign, of 5 bits of exponent: its fraction's bits.
+    /// An unsigned float with 5 exponent bits, and this number of fraction bits.
     Small(u32),
     Uint,
     Sint,
 }
 
-/// A format: bytes of a texel, and its channels in order of r, g, b, a: first bit and bits.
+/// A texel format: size in bytes, and the channels in the order r, g, b, a: first bit, number of
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Texel {
     pub(crate) bytes: u32,
@@ -29,8 +30,8 @@ pub(crate) struct Texel {
     pub(crate) channels: &'static [(u32, u32)],
 }
 
-/// The scalars that a texel is in memory, in order: its channels where each is whole bytes (normalised ones as integers),
-/// else one unsigned integer. `None` for `Unknown`.
+/// The scalars of a texel in memory, in order: its channels if each occupies whole bytes
+/// (normalised ones as integers), else one unsigned integer. `None` for `Unknown`.
 pub fn texel_scalars(format: ImageFormat) -> Option<Vec<Scalar>> {
     let texel = Texel::of(format)?;
     if !texel.is_bytewise() {
@@ -57,7 +58,7 @@ const TENS: &[(u32, u32)] = &[(0, 10), (10, 10), (20, 10), (30, 2)];
 const ELEVENS: &[(u32, u32)] = &[(0, 11), (11, 11), (22, 10)];
 
 impl Texel {
-    /// The texels of a format; `None` for `Unknown`.
+    /// The texel format of an image format; `None` for `Unknown`.
     pub(crate) fn of(format: ImageFormat) -> Option<Texel> {
         use ImageFormat as F;
         let (coding, channels) = match format {
@@ -81,7 +82,7 @@ impl Texel {
             F::R32f => (Coding::Float, ONE[2]),
             F::Rg32f => (Coding::Float, TWO[2]),
             F::Rgba32f => (Coding::Float, FOUR[2]),
-            // Its channels have fractions of 6, 6 and 5 bits.
+            // The channels have fractions of 6, 6 and 5 bits.
             F::R11fG11fB10f => (Coding::Small(6), ELEVENS),
             F::R8ui => (Coding::Uint, ONE[0]),
             F::Rg8ui => (Coding::Uint, TWO[0]),
@@ -109,7 +110,7 @@ impl Texel {
         Some(Texel { bytes: bits / 8, coding, channels })
     }
 
-    /// What a shader may take a texel for.
+    /// The sampled type that a shader must declare for these texels.
     pub(crate) fn numbers(&self) -> Numbers {
         let wide = self.channels.iter().any(|(_, width)| *width == 64);
         match self.coding {
@@ -119,48 +120,55 @@ impl Texel {
         }
     }
 
-    /// Whether a shader sees integers.
+    /// Returns true if a shader sees integers.
     pub(crate) fn is_integer(&self) -> bool {
         matches!(self.coding, Coding::Uint | Coding::Sint)
     }
 
-    /// Whether a channel of `width` bits has an integer of a shader, of `own` bits.
+    /// Returns true if a channel of `width` bits can hold the integer `bits` of a shader's type
+    /// with `own` bits.
     pub(crate) fn has(&self, width: u32, own: u32, bits: u64) -> bool {
         let kept = if self.coding == Coding::Sint { signed(width, bits).cast_unsigned() } else { bits & mask(width) };
         kept & mask(own) == bits
     }
 
-    /// A whole number as a shader sees it: bits.
+    /// The bits of a whole number in the shader's type.
     pub(crate) fn whole(&self, n: u32) -> u64 {
         if self.is_integer() { u64::from(n) } else { u64::from((n as f32).to_bits()) }
     }
 
-    /// What a channel that the format lacks is to a shader: 0, and 1 for alpha.
+    /// The value that a shader sees for a channel missing from the format: 1 for alpha, else 0.
     pub(crate) fn absent(&self, channel: usize) -> u64 {
         self.whole(u32::from(channel == 3))
     }
 
-    /// Whether channels are whole bytes, so that each is a value of its own in memory.
+    /// Returns true if every channel occupies whole bytes, so that it is a value of its own in
+    /// memory.
     pub(crate) fn is_bytewise(&self) -> bool {
         self.channels.iter().all(|(first, bits)| first % 8 == 0 && bits % 8 == 0)
     }
 
-    /// What a channel's bits are as a scalar of a shader: exact bits, or either neighbour. `lenient`: a relative error of [`ACCURACY`]
-    /// beside that, and zero for the denormal numbers of formats of less than 32 bits. Also whether that makes a difference.
-    pub(crate) fn read(&self, channel: usize, bits: u64, lenient: bool) -> (Value, u64, bool) {
+    /// The value of a channel in the shader: exact bits, or either neighbour.
+    ///
+    /// `lenient`: with a relative error of [`ACCURACY`] in addition, and zero for denormal numbers
+    /// of formats with fewer than 32 bits. The last component is true if the readings differ.
+    pub(crate) fn read(&self, channel: usize, bits: u64, lenient: bool) -> (AbstractValue, u64, bool) {
         let (_, width) = self.channels[channel];
         let float = |x: f64, exact: bool| {
-            let (lo, hi) = Real::exact(x).neighbours(Fmt::F32);
+            let (lo, hi) = RoundedReal::exact(x).neighbours(Fmt::F32);
             if exact {
-                return (Value::Bits, assay_float::F32.bits(lo), false);
+                return (AbstractValue::Bits, assay_float::F32.bits(lo), false);
             }
             let (lo, hi) = if lenient {
                 let error = x.abs() * ACCURACY;
-                (Real::exact(x - error).neighbours(Fmt::F32).1, Real::exact(x + error).neighbours(Fmt::F32).0)
+                (
+                    RoundedReal::exact(x - error).neighbours(Fmt::F32).1,
+                    RoundedReal::exact(x + error).neighbours(Fmt::F32).0,
+                )
             } else {
                 (lo, hi)
             };
-            let (value, bits) = Value::of_floats(Floats::range(Fmt::F32, lo, hi));
+            let (value, bits) = AbstractValue::of_floats(FloatSet::range(Fmt::F32, lo, hi));
             (value, bits, true)
         };
         let signed = crate::integer::signed(width, bits);
@@ -175,35 +183,37 @@ impl Texel {
                 let x = (signed as f64 / top).max(-1.0);
                 float(x, signed == 0 || x.abs() == 1.0)
             }
-            Coding::Float if width == 32 => (Value::Bits, bits, false),
+            Coding::Float if width == 32 => (AbstractValue::Bits, bits, false),
             Coding::Float => half(bits, lenient),
-            // As a half without sign, its fraction shorter.
+            // The bits of a half without sign and with a shorter fraction.
             Coding::Small(fraction) => half(bits << (10 - fraction + u32::from(channel == 2)), lenient),
-            Coding::Uint => (Value::Bits, bits, false),
-            Coding::Sint => (Value::Bits, signed.cast_unsigned(), false),
+            Coding::Uint => (AbstractValue::Bits, bits, false),
+            Coding::Sint => (AbstractValue::Bits, signed.cast_unsigned(), false),
         }
     }
 
-    /// The same within filtering, where the least number of a signed normalised channel may be what it is: "values less than -1.0 may
-    /// be used but the result must be clamped before the value is returned to shaders".
-    pub(crate) fn read_in_filter(&self, channel: usize, bits: u64, lenient: bool) -> (Value, u64, bool) {
+    /// Variant of [`Self::read`] within filtering. The least number of a signed normalised channel
+    /// may keep its value: "values less than -1.0 may be used but the result must be clamped before
+    /// the value is returned to shaders".
+    pub(crate) fn read_in_filter(&self, channel: usize, bits: u64, lenient: bool) -> (AbstractValue, u64, bool) {
         let (_, width) = self.channels[channel];
         let least = crate::integer::signed(width, bits) as f64 / mask(width - 1) as f64;
         if self.coding != Coding::Snorm || least >= -1.0 {
             return self.read(channel, bits, lenient);
         }
-        let (lo, _) = Real::exact(least).neighbours(Fmt::F32);
-        let (_, hi) = Real::exact(-1.0).neighbours(Fmt::F32);
-        let (value, bits) = Value::of_floats(Floats::range(Fmt::F32, lo, hi));
+        let (lo, _) = RoundedReal::exact(least).neighbours(Fmt::F32);
+        let (_, hi) = RoundedReal::exact(-1.0).neighbours(Fmt::F32);
+        let (value, bits) = AbstractValue::of_floats(FloatSet::range(Fmt::F32, lo, hi));
         (value, bits, false)
     }
 
-    /// What a channel may hold after a float of that range is written: `None` if that is not followed. `lenient`: zero for the denormal
-    /// numbers of formats of less than 32 bits, too.
-    pub(crate) fn written(&self, channel: usize, floats: &Floats, lenient: bool) -> Option<Vec<u64>> {
+    /// The possible contents of a channel after a float in this range is written; `None` if they
+    /// are too many, or if the format is not handled. `lenient`: zero for denormal numbers of
+    /// formats with fewer than 32 bits in addition.
+    pub(crate) fn written(&self, channel: usize, floats: &FloatSet, lenient: bool) -> Option<Vec<u64>> {
         let (_, width) = self.channels[channel];
         let (lo, hi) = floats.hull().filter(|_| !floats.nan)?;
-        let value = |rank| crate::round::value(floats.fmt, rank);
+        let value = |rank| crate::residual::value(floats.fmt, rank);
         let few = |lo: i64, hi: i64, cut: u64| {
             let all = (lo..=hi).take(ALTERNATIVES + 1).map(|n| n.cast_unsigned() & cut).collect::<Vec<_>>();
             (all.len() <= ALTERNATIVES).then_some(all)
@@ -220,11 +230,11 @@ impl Texel {
                 few(scale(value(lo)).floor() as i64, scale(value(hi)).ceil() as i64, mask(width))
             }
             Coding::Float if width == 16 => {
-                let (lo, _) = Real::exact(value(lo)).neighbours(Fmt::F16);
-                let (_, hi) = Real::exact(value(hi)).neighbours(Fmt::F16);
-                let mut range = Floats::range(Fmt::F16, lo, hi);
-                // The sign of a zero is free.
-                let flushed = lenient && crate::direct::meets_denormals(Fmt::F16, (lo, hi));
+                let (lo, _) = RoundedReal::exact(value(lo)).neighbours(Fmt::F16);
+                let (_, hi) = RoundedReal::exact(value(hi)).neighbours(Fmt::F16);
+                let mut range = FloatSet::range(Fmt::F16, lo, hi);
+                // The sign of a zero is unspecified.
+                let flushed = lenient && crate::fast_path::meets_denormals(Fmt::F16, (lo, hi));
                 range.zeros = flushed || (lo <= 0 && hi >= -1);
                 range.few()
             }
@@ -242,36 +252,38 @@ impl Texel {
     }
 }
 
-/// The codes of the floats without sign, of 5 bits of exponent, next to a number: one not above it, and one not below, which are the
-/// same where it is one of them. Negative numbers are zero; beyond the greatest finite one comes infinity.
+/// The codes of the unsigned floats with 5 exponent bits next to a number: the greatest that is not
+/// above it, and the least that is not below. They are equal for a number of the format. Negative
+/// numbers give zero. The successor of the greatest finite number is infinity.
 fn small(fraction: u32, x: f64) -> (u64, u64) {
     const BIAS: i32 = 15;
     if x <= 0.0 {
         return (0, 0);
     }
     let infinity = 31u64 << fraction;
-    // The exponent of a normal double; of smaller numbers that of the denormals.
+    // The exponent of a normal double. Numbers below have the exponent of the denormals.
     let exponent = ((x.to_bits() >> 52) as i32 - 1023).max(1 - BIAS);
     if exponent > BIAS {
         return (infinity - 1, infinity);
     }
-    // Scaled by powers of two: exact.
+    // Scaling by powers of two is exact.
     let steps = x * f64::from(fraction as i32 - exponent).exp2();
     let below = ((exponent + BIAS - 1) as u64) << fraction;
     (below + steps.floor() as u64, below + steps.ceil() as u64)
 }
 
-/// A half as a single; `lenient`: of a denormal one zero, too. Also whether that makes a difference.
-fn half(bits: u64, lenient: bool) -> (Value, u64, bool) {
+/// The value of a half as a single. `lenient`: a denormal may also be zero. The last component is
+/// true if the readings differ.
+fn half(bits: u64, lenient: bool) -> (AbstractValue, u64, bool) {
     let format = assay_float::F16;
     if format.is_nan(bits) {
-        return (Value::Bits, assay_float::F32.nan(), false);
+        return (AbstractValue::Bits, assay_float::F32.nan(), false);
     }
     let single = u64::from((format.to_f64(bits) as f32).to_bits());
     let denormal = format.is_denormal(bits);
     let flushed = [single, 0, assay_float::F32.sign_mask()];
-    let found = Value::of_patterns(flushed.to_vec()).filter(|_| denormal && lenient);
-    let (value, bits) = found.unwrap_or((Value::Bits, single));
+    let found = AbstractValue::of_patterns(flushed.to_vec()).filter(|_| denormal && lenient);
+    let (value, bits) = found.unwrap_or((AbstractValue::Bits, single));
     (value, bits, denormal)
 }
 
@@ -291,7 +303,7 @@ mod tests {
     #[test]
     fn normalised_channels_convert_both_ways() {
         let rgba = Texel::of(ImageFormat::Rgba8).expect("known");
-        assert_eq!(rgba.read(0, 255, false), (Value::Bits, 0x3f80_0000, false));
+        assert_eq!(rgba.read(0, 255, false), (AbstractValue::Bits, 0x3f80_0000, false));
         let (value, _, doubt) = rgba.read(0, 51, false);
         let floats = value.floats(0, Fmt::F32).expect("a set");
         assert!(doubt && floats.set().contains(assay_float::F32, u64::from(0.2f32.to_bits())));
@@ -307,7 +319,7 @@ mod tests {
         assert_eq!(small.read(2, 0b10000 << 5, false).1, u64::from(2f32.to_bits()));
     }
 
-    /// Every code is its own number's, and between two neighbours there are those two.
+    /// Every code converts to its number and back; a number between two neighbours gives both.
     #[test]
     fn floats_without_signs_convert_both_ways() {
         let texel = Texel::of(ImageFormat::R11fG11fB10f).expect("known");
@@ -328,22 +340,22 @@ mod tests {
             assert_eq!(small(fraction, -1.5), (0, 0));
         }
         let rank = |x: f32| assay_float::F32.rank(u64::from(x.to_bits()));
-        let range = |lo, hi| Floats::range(Fmt::F32, rank(lo), rank(hi));
+        let range = |lo, hi| FloatSet::range(Fmt::F32, rank(lo), rank(hi));
         let written = |channel, range| texel.written(channel, &range, false);
         assert_eq!(written(0, range(1.01, 1.01)), Some(vec![15 << 6, (15 << 6) + 1]));
         assert_eq!(written(2, range(1.0, 1.0)), Some(vec![15 << 5]));
         assert_eq!(written(1, range(-3.0, -2.0)), Some(vec![0]));
     }
 
-    /// Of 16, 11 and 10 bits, read and written.
+    /// Floats of 16, 11 and 10 bits, read and written.
     #[test]
     fn denormal_numbers_are_zero_in_the_lenient_reading_only() {
         for (format, step) in [(ImageFormat::Rgba16f, -24), (ImageFormat::R11fG11fB10f, -20)] {
             let texel = Texel::of(format).expect("known");
             let number = u64::from(2f32.powi(step).to_bits());
-            assert_eq!(texel.read(0, 1, false), (Value::Bits, number, true), "{format:?}");
+            assert_eq!(texel.read(0, 1, false), (AbstractValue::Bits, number, true), "{format:?}");
             assert_eq!(texel.read(0, 1, true).0.patterns(0), Ok(vec![0, number, 1 << 31]), "{format:?}");
-            let floats = Floats::point(Fmt::F32, number);
+            let floats = FloatSet::point(Fmt::F32, number);
             assert_eq!(texel.written(0, &floats, false), Some(vec![1]), "{format:?}");
             let lenient = texel.written(0, &floats, true).expect("few");
             assert!(lenient.contains(&0) && lenient.contains(&1), "{format:?}: {lenient:?}");
@@ -353,9 +365,9 @@ mod tests {
     #[test]
     fn the_least_signed_number_may_be_less_than_minus_one_within_filtering() {
         let texel = Texel::of(ImageFormat::Rgba8Snorm).expect("known");
-        let hull = |(value, bits, _): (Value, u64, bool)| {
+        let hull = |(value, bits, _): (AbstractValue, u64, bool)| {
             let (lo, hi) = value.floats(bits, Fmt::F32).ok().and_then(|floats| floats.hull()).expect("a range");
-            [lo, hi].map(|rank| crate::round::value(Fmt::F32, rank))
+            [lo, hi].map(|rank| crate::residual::value(Fmt::F32, rank))
         };
         assert_eq!(
             (hull(texel.read(0, 0x80, false)), hull(texel.read_in_filter(0, 0x81, false))),

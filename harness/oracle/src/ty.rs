@@ -1,4 +1,5 @@
-//! Scalars, and how types are laid out: in registers, in memory without a layout of its own, and as decorated.
+//! Scalar kinds, and layouts of types: in registers, in memory without an explicit layout, and as
+//! decorated.
 
 use assay_float::{BF16, F16, F32, F64, Format};
 use assay_spirv::module::{Module, Type, TypeId};
@@ -26,7 +27,7 @@ impl Fmt {
     }
 }
 
-/// What one scalar of a value is.
+/// The kind of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Bool,
@@ -37,12 +38,12 @@ pub(crate) enum Kind {
     Float(Fmt),
     /// A pointer: object and offset, or an address.
     Pointer,
-    /// An image, a sampler, or both: its descriptor.
+    /// An image, a sampler, or both, by descriptor.
     Handle,
 }
 
 impl Kind {
-    /// Bits of a register that it uses; a boolean is 0 or 1.
+    /// Number of bits in a register; a boolean is 0 or 1.
     pub(crate) fn width(self) -> u32 {
         match self {
             Kind::Bool => 1,
@@ -52,18 +53,18 @@ impl Kind {
         }
     }
 
-    /// Bytes that it takes in memory.
+    /// Size in memory in bytes.
     pub(crate) fn bytes(self) -> u64 {
         if self == Kind::Bool { 4 } else { u64::from(self.width()) / 8 }
     }
 }
 
-/// All bits of a width.
+/// Mask of the low `width` bits.
 pub(crate) const fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// A type as scalars at offsets.
+/// The layout of a type: scalars at offsets.
 #[derive(Debug)]
 pub(crate) enum Layout {
     Scalar(Kind),
@@ -73,10 +74,32 @@ pub(crate) enum Layout {
         stride: u64,
         of: Rc<Layout>,
     },
-    Struct(Vec<(u64, Rc<Layout>)>),
+    Struct(Members),
 }
 
-/// One scalar of a layout.
+/// The members of a structure at their offsets. What all of them come to is kept beside them: structures share their
+/// members, so that a walk over n levels could take 2^n steps.
+#[derive(Debug)]
+pub(crate) struct Members {
+    members: Vec<(u64, Rc<Layout>)>,
+    size: u64,
+    alignment: u64,
+    parts: u64,
+}
+
+impl Members {
+    fn new(members: Vec<(u64, Rc<Layout>)>, mode: Mode) -> Members {
+        let end = |(offset, of): &(u64, Rc<Layout>)| offset.saturating_add(of.size(mode));
+        Members {
+            size: members.iter().map(end).max().unwrap_or(0),
+            alignment: members.iter().map(|(_, of)| of.alignment()).max().unwrap_or(1),
+            parts: members.iter().fold(1, |parts, (_, of)| parts.saturating_add(of.parts())),
+            members,
+        }
+    }
+}
+
+/// A scalar of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
     pub(crate) offset: u64,
@@ -84,7 +107,16 @@ pub(crate) struct Leaf {
 }
 
 impl Layout {
-    /// The scalars, in the order of registers; a run-time array has none.
+    /// Upper bound on the steps of a walk over its scalars: scalars and structures.
+    pub(crate) fn parts(&self) -> u64 {
+        match self {
+            Layout::Scalar(_) => 1,
+            Layout::Many { count, of, .. } => count.unwrap_or(0).saturating_mul(of.parts()),
+            Layout::Struct(members) => members.parts,
+        }
+    }
+
+    /// The scalars, in the order of registers; a run-time array has none. [`Self::parts`] says how long that takes.
     pub(crate) fn leaves(&self) -> Vec<Leaf> {
         let mut out = Vec::new();
         self.collect(0, &mut out);
@@ -100,14 +132,14 @@ impl Layout {
                 }
             }
             Layout::Struct(members) => {
-                for (offset, member) in members {
+                for (offset, member) in &members.members {
                     member.collect(at + offset, out);
                 }
             }
         }
     }
 
-    /// Units (registers or bytes) up to the end of the last scalar.
+    /// Units (registers or bytes) up to the end of the last scalar, in the mode that the layout was made for.
     pub(crate) fn size(&self, mode: Mode) -> u64 {
         match self {
             Layout::Scalar(kind) => mode.scalar(*kind),
@@ -115,39 +147,38 @@ impl Layout {
                 0 => 0,
                 n => stride.saturating_mul(n - 1).saturating_add(of.size(mode)),
             },
-            Layout::Struct(members) => {
-                members.iter().map(|(offset, of)| offset.saturating_add(of.size(mode))).max().unwrap_or(0)
-            }
+            Layout::Struct(members) => members.size,
         }
     }
 
-    /// The part that an index selects, and what the index is multiplied with; for a structure, the member and its offset.
+    /// The offset and layout of the element or member that an index selects.
     pub(crate) fn part(&self, index: u64) -> Option<(u64, Rc<Layout>)> {
         match self {
             Layout::Scalar(_) => None,
             Layout::Many { stride, of, .. } => Some((index.checked_mul(*stride)?, of.clone())),
-            Layout::Struct(members) => members.get(usize::try_from(index).ok()?).cloned(),
+            Layout::Struct(members) => members.members.get(usize::try_from(index).ok()?).cloned(),
         }
     }
 
-    /// Where it may begin, as C aligns it.
+    /// Alignment in bytes, by the rules of C.
     pub(crate) fn alignment(&self) -> u64 {
         match self {
             Layout::Scalar(kind) => kind.bytes(),
             Layout::Many { of, .. } => of.alignment(),
-            Layout::Struct(members) => members.iter().map(|(_, of)| of.alignment()).max().unwrap_or(1),
+            Layout::Struct(members) => members.alignment,
         }
     }
 }
 
-/// How scalars are placed.
+/// The placement of scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
-    /// One after another, one unit each: registers.
+    /// Consecutive, one unit each: registers.
     Leaves,
-    /// One after another in bytes, each aligned to its size: memory that nobody else sees.
+    /// Consecutive bytes, each scalar aligned to its size: memory that nothing outside the shader
+    /// sees.
     Tight,
-    /// As the decorations say.
+    /// As decorated.
     Explicit,
 }
 
@@ -157,17 +188,17 @@ impl Mode {
     }
 }
 
-/// What a structure says of a member that is or holds a matrix.
+/// The matrix decorations of a structure member.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct MatrixLayout {
     stride: u64,
     row_major: bool,
 }
 
-/// Layouts of a module's types with the specialised lengths of arrays.
+/// The layouts of a module's types, with specialised array lengths.
 pub(crate) struct Layouts<'a> {
     module: &'a Module,
-    /// Values of integer constants by their id's word, specialised.
+    /// Values of integer constants by the word of their id, specialised.
     lengths: HashMap<u32, u64>,
     known: HashMap<(TypeId, Mode, MatrixLayout), Rc<Layout>>,
 }
@@ -177,17 +208,17 @@ impl<'a> Layouts<'a> {
         Layouts { module, lengths: HashMap::new(), known: HashMap::new() }
     }
 
-    /// States the value of an integer constant, for lengths of arrays.
+    /// Sets the value of an integer constant, for array lengths.
     pub(crate) fn set_constant(&mut self, word: u32, value: u64) {
         self.lengths.insert(word, value);
     }
 
-    /// The layout of a type; what it cannot lay out is the error.
+    /// The layout of a type. The error names the type without a layout.
     pub(crate) fn get(&mut self, ty: TypeId, mode: Mode) -> Result<Rc<Layout>, String> {
         self.within(ty, mode, MatrixLayout::default())
     }
 
-    /// What one scalar type is.
+    /// The kind of a scalar type.
     pub(crate) fn kind(&self, ty: TypeId) -> Result<Kind, String> {
         Ok(match *self.module.ty(ty) {
             Type::Bool => Kind::Bool,
@@ -208,7 +239,7 @@ impl<'a> Layouts<'a> {
         })
     }
 
-    /// The same of a type that is, or has, matrices which lie like that.
+    /// The layout of a type whose matrices are decorated like `matrix`.
     pub(crate) fn within(&mut self, ty: TypeId, mode: Mode, matrix: MatrixLayout) -> Result<Rc<Layout>, String> {
         if let Some(known) = self.known.get(&(ty, mode, matrix)) {
             return Ok(known.clone());
@@ -247,7 +278,7 @@ impl<'a> Layouts<'a> {
                     None => module.constant_int(length).and_then(|n| u64::try_from(n).ok()),
                 };
                 let count = length.ok_or("an array whose length is no constant")?;
-                // "It must be at least 1"; what it is specialised to, no validation sees.
+                // "It must be at least 1". No validation sees the specialised length.
                 if count == 0 {
                     return Err("an array whose length is zero".into());
                 }
@@ -267,7 +298,7 @@ impl<'a> Layouts<'a> {
         let tight = of.size(mode);
         match mode {
             Mode::Leaves => tight,
-            Mode::Tight => tight.next_multiple_of(of.alignment()),
+            Mode::Tight => tight.checked_next_multiple_of(of.alignment()).unwrap_or(u64::MAX),
             Mode::Explicit => {
                 let word = self.module.type_definition(ty).result().unwrap_or_default();
                 let stated = self.module.decorations(word).find(|d| d.decoration == Some(Decoration::ArrayStride));
@@ -276,7 +307,7 @@ impl<'a> Layouts<'a> {
         }
     }
 
-    /// What a structure says of the matrices of a member.
+    /// The matrix decorations of a member of a structure.
     pub(crate) fn matrix_in(&self, ty: TypeId, member: u32) -> MatrixLayout {
         let word = self.module.type_definition(ty).result().unwrap_or_default();
         let mut matrix = MatrixLayout::default();
@@ -307,11 +338,13 @@ impl<'a> Layouts<'a> {
             let at = match (mode, offsets.get(&i)) {
                 (Mode::Explicit, Some(offset)) => *offset,
                 (Mode::Leaves, _) => end,
-                (Mode::Explicit | Mode::Tight, _) => u64::next_multiple_of(end, of.alignment()),
+                (Mode::Explicit | Mode::Tight, _) => {
+                    u64::checked_next_multiple_of(end, of.alignment()).unwrap_or(u64::MAX)
+                }
             };
             end = at.saturating_add(of.size(mode));
             members.push((at, of));
         }
-        Ok(Layout::Struct(members))
+        Ok(Layout::Struct(Members::new(members, mode)))
     }
 }

@@ -1,22 +1,24 @@
-//! Who sees to the rules that only running shows (`assay_spirv::rules::RUN_TIME_RULES`): one line each.
+//! Enforcement of the run-time rules (`assay_spirv::rules::RUN_TIME_RULES`), one line for each
+//! rule.
 
 use assay_spirv::rules::{RUN_TIME_RULES, RunTimeRule};
 
-/// Who sees to a rule that only running shows.
+/// The place where a run-time rule is enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// The function here that finds it broken: the dispatch has a fault, or is refused, by the rule's name. Each has a dispatch that
-    /// breaks it and a nearest one that does not (`tests/run_time.rs`).
+    /// A function of this crate detects violations: the dispatch has a fault, or is refused, under
+    /// the rule's name. For each rule `tests/run_time.rs` has a dispatch that breaks it and a
+    /// nearest one that does not.
     Enforced(&'static str),
-    /// The function here that follows it when it says what may result.
+    /// A function of this workspace implements the rule when it computes permitted results.
     Followed(&'static str),
-    /// A function elsewhere that refuses what would break it.
+    /// A function of another crate refuses what would break the rule.
     Elsewhere(&'static str),
-    /// Modules that could break it are refused as not implemented, by this name.
+    /// Modules that could break the rule are refused as not implemented, under this name.
     Refused(&'static str),
-    /// Nothing that is bound or run can break it, and why.
+    /// Nothing that can be bound or run breaks the rule, for this reason.
     Cannot(&'static str),
-    /// Nobody sees to it, and why.
+    /// Not enforced, for this reason.
     Open(&'static str),
 }
 
@@ -33,7 +35,7 @@ const SUB_ARRAYS: &str = "OpExtractSubArrayQCOM";
 const NO_YCBCR: &str = "no view or sampler that converts Y'CbCr is made";
 const NO_FRAGMENT: &str = "InterpolateAtOffset is of fragment shaders: this project runs compute";
 
-/// By the number of the VUID, or the end of the clause.
+/// Keyed by the number of the VUID, or by the end of the clause's name.
 const WATCHES: &[(&str, Watch)] = &[
     ("10134", Enforced(ONE_OF)),
     ("10135", Enforced(ONE_OF)),
@@ -137,7 +139,7 @@ const WATCHES: &[(&str, Watch)] = &[
     ("without Aliased", Enforced("oracle::run::aliases::accessed_as")),
 ];
 
-/// Every rule that only running shows, with who sees to it.
+/// Every run-time rule with the place of its enforcement.
 pub fn run_time_rules() -> impl Iterator<Item = (&'static RunTimeRule, Watch)> {
     RUN_TIME_RULES.iter().map(|rule| (rule, of(rule)))
 }
@@ -147,7 +149,7 @@ fn of(rule: &RunTimeRule) -> Watch {
     found.map_or(Open("nobody has looked at it yet"), |(_, watch)| *watch)
 }
 
-/// The whole name of the rule with that number.
+/// The full name of the rule with that number.
 pub(crate) fn named(number: &str) -> &'static str {
     RUN_TIME_RULES.iter().map(|rule| rule.id).find(|id| id.ends_with(number)).unwrap_or("a rule without name")
 }

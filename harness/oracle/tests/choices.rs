@@ -1,11 +1,12 @@
-//! Decisions that the text leaves open: what follows from one goes together.
+//! Nondeterministic choices: values that follow from one choice are correlated.
 
 mod support;
 
 use assay_oracle::{CauseKind, Expected, FaultKind, Outcome};
 use support::*;
 
-/// `y` of a division that may round to either side of a whole number, in a shader of 64 invocations that store to `o`.
+/// Runs a shader of 64 invocations that store to `o`. `y` is a division that may round to either
+/// side of a whole number.
 fn divided(body: &str, length: usize) -> Outcome {
     let text = format!(
         "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
@@ -20,7 +21,7 @@ fn divided(body: &str, length: usize) -> Outcome {
     run(&wgsl(&text), [1; 3], vec![words(&vec![0; length]), words(&[0, 10, 20, 30, 40, 50, 60, 70])])
 }
 
-/// What every invocation has at its own place.
+/// The values that every invocation stores at its own place.
 fn each(expression: &str) -> Outcome {
     divided(&format!("o[g.x] = {expression};"), 64)
 }
@@ -78,7 +79,7 @@ fn what_no_longer_depends_on_it_is_exact() {
     }
 }
 
-/// Two decisions of one expression, and those of two invocations, have nothing to do with each other.
+/// Two choices of one expression are independent, and so are those of two invocations.
 #[test]
 fn other_decisions_are_others() {
     assert_eq!(one_of(&each("y - u32(f32(g.x) / 16.0)"), 16), [0, 1, u64::from(u32::MAX)]);
@@ -97,7 +98,7 @@ fn other_decisions_are_others() {
     assert_eq!(one_of(&outcome, 40), [0, 1, u64::from(u32::MAX)]);
 }
 
-/// In a branch that was taken only the alternatives are left that lead there.
+/// In a branch only the alternatives remain that lead there.
 #[test]
 fn a_branch_decides() {
     let outcome = divided("var n = 0u; if y > 0u { n = t[8u - y] / y; } o[g.x] = n;", 64);
@@ -106,7 +107,7 @@ fn a_branch_decides() {
     assert_eq!(one_of(&outcome, 32), [30, 70]);
 }
 
-/// What is wrong for some of the alternatives is not the shader's fault; what it leads to is not known.
+/// An error for some of the alternatives is not the shader's fault, but its effects are unknown.
 #[test]
 fn perhaps_a_fault() {
     for (body, length) in [

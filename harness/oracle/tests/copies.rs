@@ -1,4 +1,4 @@
-//! What is moved without being computed, by the name of bit-preserving operations and by the letter of the text.
+//! Bit-preserving operations: read by their name, and by the letter of the text.
 
 mod support;
 
@@ -21,14 +21,14 @@ fn by(copies: Copies, module: &Module, values: &[u32]) -> Outcome {
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// How bits stand to what is permitted for word `i` of what is written.
+/// The standing of bits in word `i` of the output.
 fn stands(outcome: &Outcome, i: usize, bits: u32) -> Standing {
     let memory = &outcome.memory[&Slot::new(0, 1)];
     let lenient = memory.cell_at(i as u64 * 4).and_then(|cell| cell.lenient.as_deref());
     word(outcome, 1, i).judge(lenient, u64::from(bits))
 }
 
-/// `value` is made of `x`, an element of the first buffer.
+/// A shader that computes `value` from `x`, an element of the first buffer.
 fn shader(value: &str) -> Module {
     wgsl(&format!(
         "@group(0) @binding(0) var<storage, read> a: array<f32>;
@@ -40,7 +40,7 @@ fn shader(value: &str) -> Module {
     ))
 }
 
-/// A float that is loaded and stored, in these execution modes and with these definitions beside.
+/// A shader that loads and stores a float, with these execution modes and definitions.
 fn moved(modes: &str, defined: &str) -> Module {
     spirv(&format!(
         "OpCapability Shader
@@ -121,7 +121,7 @@ fn by_the_letter_neither_zeros_nor_what_is_no_number_are_kept() {
             (4, NEGATIVE_ZERO, Standing::Lenient),
             (4, QUIET, Standing::Outside),
         ] {
-            // A comparison with what is no number is not determined in either reading.
+            // A comparison with a NaN is undetermined in either reading.
             if !(way.contains("select") && i == 1) {
                 assert_eq!(stands(&outcome, i, bits), as_it_stands, "{way}: {bits:#x} for {:#x}", VALUES[i]);
             }
@@ -129,7 +129,7 @@ fn by_the_letter_neither_zeros_nor_what_is_no_number_are_kept() {
     }
 }
 
-/// Found with `-x` where a driver takes the magnitude.
+/// A driver that takes the magnitude showed this with `-x`.
 #[test]
 fn a_magnitude_may_be_selected_by_sign() {
     let module = shader("select(x, -x, x < 0.0)");

@@ -94,9 +94,10 @@ fn uninitialised_workgroup_memory() {
     assert_eq!(of("let x = shared_words[i];\nout[g.x] = 1u;", two()), []);
     assert_eq!(of("\nout[g.x] = shared_words[i];", two()), []);
     assert_eq!(of("shared_words[i + 32u] = shared_words[i];\nout[g.x] = 1u;", two()), []);
+    // It decides a branch: either way may be taken.
+    assert_eq!(of("\nif shared_words[i] == 0u {\nout[g.x] = 1u;\n}", two()), []);
     // It decides where to.
     assert_eq!(of("\nout[shared_words[i]] = 1u;", two()), [(FaultKind::Uninitialized, 7)]);
-    assert_eq!(of("\nif shared_words[i] == 0u {\nout[g.x] = 1u;\n}", two()), [(FaultKind::Uninitialized, 7)]);
 }
 
 #[test]
@@ -247,6 +248,8 @@ fn stored(body: &str, x: f32) -> Outcome {
         %locals = OpTypePointer Function %float
         %words = OpVariable %blocks StorageBuffer
         %undefined = OpUndef %pair
+        %undef = OpUndef %bool
+        %number = OpUndef %uint
         %main = OpFunction %void None %fn
         %entry = OpLabel
         %local = OpVariable %locals Function
@@ -258,6 +261,39 @@ fn stored(body: &str, x: f32) -> Outcome {
         OpFunctionEnd"
     ));
     run(&module, [1; 3], vec![floats(&[7.0, 7.0, x])])
+}
+
+/// A branch on an `OpUndef` is undefined behaviour; one on what is computed from it goes either way.
+#[test]
+fn only_a_branch_on_an_undef_itself_is_undefined_behaviour() {
+    let branch = "%part = OpCompositeExtract %float %undefined 0
+        %above = OpFOrdGreaterThan %bool %part %f0
+        OpSelectionMerge %merge None
+        OpBranchConditional %above %then %merge
+        %then = OpLabel
+        OpStore %at %f1
+        OpBranch %merge
+        %merge = OpLabel";
+    let outcome = stored(branch, 3.0);
+    assert_eq!(outcome.faults, []);
+    assert!(permits(&outcome, 0, 2, 1.0) && permits(&outcome, 0, 2, 3.0) && !permits(&outcome, 0, 2, 2.0));
+    let outcome = stored(&branch.replace("BranchConditional %above", "BranchConditional %undef"), 3.0);
+    let kinds: Vec<_> = outcome.faults.iter().map(|fault| fault.kind).collect();
+    assert_eq!(kinds, [FaultKind::Uninitialized]);
+    let switch = "%bits = OpBitcast %uint %x
+        %sum = OpIAdd %uint %bits %number
+        OpSelectionMerge %merge None
+        OpSwitch %sum %merge 1 %then
+        %then = OpLabel
+        OpStore %at %f1
+        OpBranch %merge
+        %merge = OpLabel";
+    let outcome = stored(switch, 3.0);
+    assert_eq!(outcome.faults, []);
+    assert!(permits(&outcome, 0, 2, 1.0) && permits(&outcome, 0, 2, 3.0));
+    let outcome = stored(&switch.replace("OpSwitch %sum", "OpSwitch %number"), 3.0);
+    let kinds: Vec<_> = outcome.faults.iter().map(|fault| fault.kind).collect();
+    assert_eq!(kinds, [FaultKind::Uninitialized]);
 }
 
 /// What is undefined may be stored, as a part or as a whole: it is not determined, and all else is.

@@ -1,4 +1,4 @@
-//! Floating-point programs: sets that flow.
+//! Floating-point programs: propagation of value sets.
 
 mod support;
 
@@ -31,7 +31,7 @@ fn a_value_less_itself_is_zero() {
     let outcome = unary("(x * 0.1) - (x * 0.1)", &[3.0]);
     assert!(permits(&outcome, 1, 0, 0.0));
     let outcome = unary("sqrt(x) - sqrt(x)", &[2.0]);
-    // Two instructions: each may be rounded on its own.
+    // Two instructions, each of which may be rounded on its own.
     assert!(permits(&outcome, 1, 0, 2f32.powi(-23)) && permits(&outcome, 1, 0, 0.0));
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
         @compute @workgroup_size(1) fn main() { let y = sqrt(d[0]); d[1] = y - y; d[2] = y * y; d[3] = y / y; }";
@@ -50,15 +50,15 @@ fn a_sum_may_be_reordered() {
     };
     let values = || vec![floats(&[1e8, 1.0, -1e8])];
     let outcome = run(&wgsl(&text("(d[0] + d[1]) + d[2]")), [1; 3], values());
-    // As written 0 or 8; reordered 1.
+    // 0 or 8 as written, 1 reordered.
     assert!(permits(&outcome, 0, 0, 0.0) && permits(&outcome, 0, 0, 1.0) && permits(&outcome, 0, 0, 8.0));
     assert!(!permits(&outcome, 0, 0, 1e3));
 }
 
 #[test]
 fn a_factor_in_common_may_be_taken_out() {
-    // 0.1 + 2.0 is a little more than 2.1, and may be rounded down: -50 times that is more than either sum of rounded products. Found
-    // by a random shader that was held to be computed wrong.
+    // 0.1 + 2.0 is slightly more than 2.1 and may be rounded down. -50 times that exceeds either
+    // sum of rounded products. Found by a random shader whose results were reported as wrong.
     let taken_out = -50.0 * f32::from_bits(2.1f32.to_bits() - 1);
     for expression in
         ["x * 0.1 + x * 2.0", "x * 2.0 - x * -0.1", "fma(x, 0.1, x * 2.0)", "dot(vec2(x, x), vec2(0.1, 2.0))"]
@@ -71,7 +71,7 @@ fn a_factor_in_common_may_be_taken_out() {
     for expression in ["x * 0.1 + x", "fma(x, 0.1, x)"] {
         assert!(permits(&unary(expression, &[50.0]), 1, 0, one_more), "{expression}");
     }
-    // With nothing in common there is nothing to take out.
+    // Without a common factor there is nothing to take out.
     let outcome = unary("x * 0.1 + 3.0", &[50.0]);
     assert!(permits(&outcome, 1, 0, 8.0) && !permits(&outcome, 1, 0, f32::from_bits(8f32.to_bits() - 1)));
 }
@@ -97,8 +97,8 @@ fn a_difference_of_squares_may_be_a_product() {
     }
     let one = (1.0 - x) * (1.0 + x);
     assert!(permits(&run_with("1.0 - x * x", x, y), 0, 2, one));
-    // Squares of one sign, and products of values of which each stands there once, are no products of sums: nothing but the neighbours at
-    // each step.
+    // Squares of one sign, and products of values that each occur once, do not factor: only the
+    // neighbours at each step are permitted.
     for (expression, far) in
         [("x * x + y * y", x * x + y * y), ("x * y - 3.0 * 0.7", x * y - 2.1), ("x * x - y", x * x - y)]
     {
@@ -107,7 +107,8 @@ fn a_difference_of_squares_may_be_a_product() {
         assert!(permits(&outcome, 0, 2, far(0)), "{expression}");
         assert!(!permits(&outcome, 0, 2, far(4)) && !permits(&outcome, 0, 2, far(-4)), "{expression}");
     }
-    // A sum of products of distinct values: each summand has at most as many roundings as there are sums and a product.
+    // A sum of products of distinct values: each summand has at most as many roundings as there are
+    // sums, and a product.
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
         @compute @workgroup_size(1) fn main() { d[6] = d[0] * d[1] + d[2] * d[3] - d[4] * d[5]; }";
     let given = [1.1f32, 1.3, 0.7, 1.9, 0.37, 1.77, 0.0];
@@ -132,7 +133,7 @@ fn a_quotient_may_be_divided_again() {
     let given = [1e-20f32, 1e20, 1e-15, 0.0];
     let outcome = run(&wgsl(&text("d[0] / (d[1] * d[2])")), [1; 3], vec![floats(&given)]);
     assert!(permits(&outcome, 0, 3, 0.0) && permits(&outcome, 0, 3, 1e-25));
-    // The product of the divisors is none that a quotient is stated for.
+    // No requirement is stated for a division by the product of the divisors.
     let given = [1e-10f32, 1e-20, 1e-19, 0.0];
     let outcome = run(&wgsl(&text("(d[0] / d[1]) / d[2]")), [1; 3], vec![floats(&given)]);
     assert_eq!(cause(&outcome, 0, 3), assay_oracle::CauseKind::NoRequirement);
@@ -141,7 +142,8 @@ fn a_quotient_may_be_divided_again() {
     assert!(permits(&outcome, 0, 3, 1e-17) && !permits(&outcome, 0, 3, 0.0));
 }
 
-/// A denormal number is itself or zero: nothing between, and so for what is computed of it.
+/// A denormal number is itself or zero, and nothing between. The same holds for values computed
+/// from it.
 #[test]
 fn what_lies_between_parts_is_not_permitted() {
     let tiny = f32::from_bits(7);
@@ -179,7 +181,7 @@ fn an_undecided_branch_goes_both_ways() {
             n[i] = r;
         }";
     let outcome = run(&wgsl(text), [1; 3], vec![floats(&[3.0, 9.0]), words(&[0, 0])]);
-    // 3 * 0.1 lies next to 0.3.
+    // 3 * 0.1 is a neighbour of 0.3.
     assert_eq!(word(&outcome, 1, 0), assay_oracle::Expected::OneOf(vec![7, 8]));
     assert!(permits(&outcome, 0, 0, 100.0) && permits(&outcome, 0, 0, 3.0) && !permits(&outcome, 0, 0, 50.0));
     assert_eq!(word(&outcome, 1, 1), assay_oracle::Expected::Exact(7));
@@ -233,7 +235,7 @@ fn beyond_its_budgets_nothing_is_certain_and_nobody_is_to_blame() {
     assert_eq!((cause(&unforked, 0, 2), unforked.faults.len()), (CauseKind::Budget, 0));
 }
 
-/// The same module, by WGSL's accuracy rules.
+/// The same module under WGSL's accuracy rules.
 #[test]
 fn a_translation_of_wgsl_may_be_judged_by_its_rules() {
     use assay_oracle::{Program, SpecValues};
@@ -254,7 +256,8 @@ fn a_translation_of_wgsl_may_be_judged_by_its_rules() {
     // 0.99900001287 has the arc cosine 0.0447248; WGSL permits an absolute error of 6.77e-5.
     let off = 0.0447248 + 6e-5;
     assert!(!permits(&vulkan, 0, 0, off) && permits(&by_wgsl, 0, 0, off) && !permits(&by_wgsl, 0, 0, off + 2e-5));
-    // What overflows is an infinity or the largest value there, and here an indeterminate value.
+    // An overflow is an infinity or the largest value in Vulkan, and an indeterminate value in
+    // WGSL.
     assert!(permits(&vulkan, 0, 1, f32::INFINITY));
     assert_eq!(cause(&by_wgsl, 0, 1), assay_oracle::CauseKind::NoRequirement);
     for outcome in [&vulkan, &by_wgsl] {
@@ -263,7 +266,8 @@ fn a_translation_of_wgsl_may_be_judged_by_its_rules() {
     }
 }
 
-/// Roots of sets are determined in every element of a large dispatch, whatever the budget of searches is.
+/// Roots of sets are determined in every element of a large dispatch, whatever the budget of
+/// searches.
 #[test]
 fn roots_of_many_elements_are_determined() {
     use assay_oracle::{Dispatch, Limits, Program, Slot, SpecValues};
@@ -285,7 +289,8 @@ fn roots_of_many_elements_are_determined() {
     }
 }
 
-/// Numbers that come from a few bit patterns are followed where sums and products may be rearranged, too.
+/// Numbers that come from a few bit patterns are tracked through sums and products that may be
+/// rearranged.
 #[test]
 fn a_number_made_of_a_few_patterns_is_followed() {
     let text = "@group(0) @binding(0) var<storage, read_write> a: array<f32, 3>;
@@ -321,7 +326,8 @@ fn a_number_made_of_a_few_patterns_is_followed() {
 #[test]
 fn a_conversion_is_rounded_as_it_is_decorated() {
     let module = spirv(include_str!("../../../shaders/compute/conversion/half_rounded_as_decorated.spvasm"));
-    // A little more than 1, a tie above it, -1 less three quarters of a step, and more than the largest half.
+    // A little more than 1, a tie above it, -1 less three quarters of a step, and more than the
+    // largest half.
     let values = [1.0001, 1.000_488_3, -1.000_732_4, 65_519.0];
     let given = floats(&values.iter().copied().chain([1.0; 60]).collect::<Vec<_>>());
     let outcome = run(&module, [1; 3], vec![given, words(&[0; 32]), words(&[0; 32]), words(&[0; 64])]);
@@ -331,7 +337,8 @@ fn a_conversion_is_rounded_as_it_is_decorated() {
     assert_eq!(halves(3, 4), [0xbc00_3c00, 0xbc00_3c00, 0x3c00_bc00, 0xfbff_7bff]);
 }
 
-/// Runs, on the words `%a` and `%b`, what makes the word `%r` of them, of an entry point with these capabilities and execution modes.
+/// Runs a body that computes the word `%r` from the words `%a` and `%b`, in an entry point with
+/// these capabilities and execution modes.
 fn of_words(capabilities: &[&str], modes: &[&str], body: &str, [a, b]: [u32; 2]) -> Outcome {
     let capabilities: String = capabilities.iter().map(|name| format!("OpCapability {name}\n")).collect();
     let modes: String = modes.iter().map(|mode| format!("OpExecutionMode %main {mode}\n")).collect();
@@ -369,7 +376,7 @@ fn of_words(capabilities: &[&str], modes: &[&str], body: &str, [a, b]: [u32; 2])
     outcome
 }
 
-/// How bits stand to what `%r` may be.
+/// The standing of bits in `%r`.
 fn standing(outcome: &Outcome, bits: u32) -> Standing {
     match outcome.memory[&assay_oracle::Slot::new(0, 0)].cell_at(8) {
         Some(cell) => cell.expected.judge(cell.lenient.as_deref(), bits.into()),
@@ -377,7 +384,8 @@ fn standing(outcome: &Outcome, bits: u32) -> Standing {
     }
 }
 
-/// "If an IEEE 754 Inf or NaN is created, .. the resulting floating-point value is unspecified", and denormals may be flushed.
+/// "If an IEEE 754 Inf or NaN is created, .. the resulting floating-point value is unspecified",
+/// and denormals may be flushed.
 #[test]
 fn a_double_is_packed_and_unpacked_as_the_table_says() {
     let body = "%v = OpCompositeConstruct %v2uint %a %b
@@ -401,8 +409,8 @@ fn a_double_is_packed_and_unpacked_as_the_table_says() {
     assert_eq!((unpacked([5, 0], 4), unpacked([5, 0x4000_0000], 0)), (Standing::Outside, Standing::Outside));
 }
 
-/// "Denormalized values obtained via unpacking an integer into a vector of values with smaller bit width": they are of 16 bits, though
-/// the types of the instruction are of 32.
+/// "Denormalized values obtained via unpacking an integer into a vector of values with smaller bit
+/// width": these have 16 bits, although the types of the instruction have 32.
 #[test]
 fn halves_that_are_unpacked_follow_the_modes_of_16_bits() {
     let body = "%v = OpExtInst %v2float %glsl UnpackHalf2x16 %a
@@ -421,7 +429,8 @@ fn halves_that_are_unpacked_follow_the_modes_of_16_bits() {
     };
     let (yes, doubt, no) = (Standing::Within, Standing::Lenient, Standing::Outside);
     assert_eq!(both(&[]), [[yes, yes], [yes, yes]]);
-    // Only the sentence on unpacking demands zeros: no list of DenormFlushToZero names PackHalf2x16.
+    // Only the sentence on unpacking demands zeros. The lists of DenormFlushToZero do not name
+    // PackHalf2x16.
     assert_eq!(both(&["DenormFlushToZero 32"]), [[yes, yes], [yes, yes]]);
     assert_eq!(both(&["DenormPreserve 32"]), [[yes, yes], [yes, yes]]);
     assert_eq!(both(&["DenormFlushToZero 16"]), [[doubt, yes], [yes, yes]]);
@@ -431,8 +440,9 @@ fn halves_that_are_unpacked_follow_the_modes_of_16_bits() {
     assert_eq!(both(&["DenormPreserve 16", "DenormFlushToZero 32"]), [[yes, doubt], [yes, doubt]]);
 }
 
-/// "Only affects instructions operating on a floating-point type .. whose component width is Target Width": of a conversion the result
-/// follows the mode of its width, and the operand of its own.
+/// "Only affects instructions operating on a floating-point type .. whose component width is Target
+/// Width": the result of a conversion follows the mode of its width, and the operand that of its
+/// own.
 #[test]
 fn denormals_of_a_conversion_follow_the_modes_of_their_widths() {
     let narrowed = "%x = OpBitcast %float %a
@@ -458,7 +468,8 @@ fn denormals_of_a_conversion_follow_the_modes_of_their_widths() {
     assert_eq!(both(&["DenormPreserve 16", "DenormFlushToZero 32"]), [[yes, no], [yes, no]]);
 }
 
-/// "exp operand must be a scalar or vector with integer component type"; it "is interpreted as a signed integer".
+/// "exp operand must be a scalar or vector with integer component type"; it "is interpreted as a
+/// signed integer".
 #[test]
 fn an_exponent_of_ldexp_has_any_width_and_is_signed() {
     let scaled = |exponent: &str, words, expected: Result<f32, ()>| {
@@ -473,7 +484,7 @@ fn an_exponent_of_ldexp_has_any_width_and_is_signed() {
             Ok(value) => assert_eq!(standing(&outcome, value.to_bits()), Standing::Within, "{exponent} {words:x?}"),
             Err(()) => assert!(matches!(standing(&outcome, 0), Standing::Open(_)), "{exponent} {words:x?}"),
         }
-        // A third of what would be right, which is wrong wherever anything is required.
+        // A third of the correct value, which is wrong wherever anything is required.
         let wrong = expected.map_or(0, |value| (value / 3.0).to_bits());
         assert_eq!(standing(&outcome, wrong) == Standing::Outside, expected.is_ok_and(|v| v != 0.0), "{exponent}");
     };
@@ -493,8 +504,9 @@ fn an_exponent_of_ldexp_has_any_width_and_is_signed() {
     scaled(high, [x, u32::MAX], Ok(0.0));
 }
 
-/// "The precision of all instructions on float values with the BFloat16KHR encoding is required to be correctly rounded", but "it is
-/// implementation-defined whether intermediate values are rounded" (SPV_KHR_bfloat16).
+/// "The precision of all instructions on float values with the BFloat16KHR encoding is required to
+/// be correctly rounded", but "it is implementation-defined whether intermediate values are
+/// rounded" (SPV_KHR_bfloat16).
 #[test]
 fn a_dot_product_of_bfloat16_is_rounded_once() {
     let head = "OpCapability BFloat16TypeKHR
@@ -516,7 +528,7 @@ fn a_dot_product_of_bfloat16_is_rounded_once() {
         %p2 = OpAccessChain %pfloat %data %zero %two
         OpStore %p2 %r";
     let buffers = &[("%data", "%fblocks")];
-    // Else what its operands were converted from might be summed in their place.
+    // Otherwise the unconverted operands might be summed.
     let decorations = "OpDecorate %dot NoContraction";
     let module = Shader { head, buffers, decorations, declared, body, ..Shader::default() }.module();
     let outcome = run(&module, [1; 3], vec![floats(&[256.0, 0.0, 0.0])]);

@@ -39,7 +39,7 @@ fn texels_are_fetched_converted_and_stored() {
     assert!(permits(&outcome, 2, 3, 0.2) && !permits(&outcome, 2, 3, 0.200_01));
     let left = &outcome.memory[&Slot::new(0, 1)];
     for (i, texel) in texels.iter().enumerate() {
-        // The byte itself may come back; its neighbours only where rounding may go there.
+        // The byte itself may come back, and its neighbours only where rounding can reach them.
         let expected =
             left.cell_at(i as u64).map_or(Expected::Exact(u64::from(left.bytes()[i])), |c| c.expected.clone());
         assert_eq!(expected.permits(u64::from(*texel)), Some(true), "{i}: {expected:?}");
@@ -47,7 +47,7 @@ fn texels_are_fetched_converted_and_stored() {
     }
 }
 
-/// Availability and visibility of single texels: accesses to images are taken to be non-private anyway.
+/// Availability and visibility of single texels. Accesses to images count as non-private anyway.
 #[test]
 fn texels_may_be_made_available_and_visible() {
     let module = wgsl(COPY);
@@ -73,7 +73,7 @@ fn texels_may_be_made_available_and_visible() {
     assert_eq!(made.memory, plain.memory);
 }
 
-/// Texels of one byte each, of different invocations: none of them races with another.
+/// Texels of one byte each, of different invocations, do not race.
 #[test]
 fn texels_narrower_than_a_word_do_not_race() {
     let text = "@group(0) @binding(0) var to: texture_storage_2d<r8uint, write>;
@@ -82,7 +82,7 @@ fn texels_narrower_than_a_word_do_not_race() {
     let outcome = dispatch(text, vec![plane(ImageFormat::R8ui, [4, 2, 1], vec![0xff; 8])], Robustness::None);
     assert_eq!(outcome.faults, []);
     assert_eq!(outcome.memory[&Slot::new(0, 0)].bytes(), [0, 1, 2, 3, 16, 17, 18, 19]);
-    // The same texel is another matter.
+    // Accesses to one texel do.
     let same = text.replace("id.xy, vec4", "vec2(0u, id.y), vec4");
     let outcome = dispatch(&same, vec![plane(ImageFormat::R8ui, [4, 2, 1], vec![0xff; 8])], Robustness::None);
     assert_eq!(outcome.faults.first().map(|fault| fault.kind), Some(FaultKind::DataRace));
@@ -101,7 +101,8 @@ fn beyond_the_edge() {
         let robust = dispatch(&text, bindings(), robustness);
         assert_eq!(robust.faults, []);
         assert_eq!(word(&robust, 2, 0), Expected::Exact(0));
-        // An alpha that is there is zero, and one that is missing one; by a note the looser promise allows 0 and 1 for any.
+        // A present alpha is zero, and a missing one is one. A note of the weaker guarantee allows
+        // 0 and 1 for any alpha.
         let alpha = dispatch(&text.replace("texel.y", "texel.w"), bindings(), robustness);
         assert_eq!(word(&alpha, 2, 0), Expected::Exact(0));
         let lenient = alpha.memory[&Slot::new(0, 2)].cell_at(0).and_then(|cell| cell.lenient.as_deref().cloned());
@@ -119,7 +120,8 @@ fn beyond_the_edge() {
     }
 }
 
-/// A load beyond a buffer's end gives something that is in it where nothing writes that, and nothing else.
+/// A load beyond a buffer's end gives a part of its contents where no invocation writes that, and
+/// nothing else.
 #[test]
 fn beyond_the_end() {
     let text = "@group(0) @binding(0) var<storage, read> held: array<u32>;
@@ -128,7 +130,7 @@ fn beyond_the_end() {
         fn main() { out[0] = held[out[0]]; }";
     let run = |robustness| dispatch(text, vec![words(&[7, 9]), words(&[40, 1])], robustness);
     let loaded = word(&run(Robustness::Access), 1, 0);
-    // Also of parts of two neighbours.
+    // Also parts of two neighbours.
     for (value, permitted) in [(0, true), (7, true), (9, true), (0x0900_0000, true), (8, false), (40, false)] {
         assert_eq!(loaded.permits(value), Some(permitted), "{value:#x}: {loaded:?}");
     }
@@ -146,7 +148,7 @@ fn atomics_on_texels_commute() {
     assert_eq!(exact(&outcome, 0), [7 + 12, 100 + 16]);
 }
 
-/// An integer that the format does not have leaves its channel open, and no other one.
+/// An integer that the format cannot hold leaves its channel undetermined, and no other one.
 #[test]
 fn integers_beyond_the_format_are_not_checked() {
     let store = |format: ImageFormat, name: &str, value: &str, bytes: usize| {
@@ -181,7 +183,8 @@ fn integers_beyond_the_format_are_not_checked() {
     assert_eq!(open(&store(ImageFormat::Rgb10a2ui, "rgb10a2uint", "vec4u(1023u, 1u, 2u, 4u)", 4)), [0]);
 }
 
-/// "If Level of Detail is greater than levelCount, the result is undefined"; of the one in between nothing is said.
+/// "If Level of Detail is greater than levelCount, the result is undefined". The text does not
+/// mention the level equal to levelCount.
 #[test]
 fn a_level_that_there_is_not_has_no_size() {
     let text = "@group(0) @binding(0) var image: texture_2d<u32>;

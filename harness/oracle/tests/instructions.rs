@@ -1,11 +1,12 @@
-//! Instructions one by one against the host: the right value is permitted, and one beside it is not.
+//! Single instructions against the host: the correct value is permitted, and values near it are
+//! not.
 
 mod support;
 
 use assay_oracle::CauseKind;
 use support::*;
 
-/// Runs an expression over `x`, `y` and `z` for one invocation; the words it gives.
+/// Runs an expression over `x`, `y` and `z` for one invocation.
 fn evaluate(expression: &str, inputs: [f32; 3]) -> assay_oracle::Outcome {
     let text = format!(
         "@group(0) @binding(0) var<storage, read> a: array<f32>;
@@ -20,7 +21,7 @@ fn evaluate(expression: &str, inputs: [f32; 3]) -> assay_oracle::Outcome {
     outcome
 }
 
-/// The value is permitted, its surroundings at a distance of `slack` are not.
+/// Checks that the value is permitted, and values at a distance of `slack` are not.
 fn close(expression: &str, inputs: [f32; 3], expected: f32, slack: f32) {
     let outcome = evaluate(&format!("out[0] = {expression};"), inputs);
     let found = word(&outcome, 1, 0);
@@ -262,7 +263,8 @@ fn pointers_are_elements_apart() {
     assert_eq!(exact(&outcome, 0), (0..4).map(|i: i32| (5 * i - 7).cast_unsigned()).collect::<Vec<_>>());
 }
 
-/// An integer dot product of vectors of two words of these types, with an accumulator of the first type if there is one.
+/// An integer dot product of vectors of two words of these types, with an optional accumulator of
+/// the first type.
 fn dot(op: &str, types: [&str; 2], [a, b]: [[u32; 2]; 2], accumulator: Option<u32>) -> assay_oracle::Outcome {
     let [first, second] = types;
     let show = |ty: &str, bits: u32| if ty == "int" { bits.cast_signed().to_string() } else { bits.to_string() };
@@ -317,13 +319,13 @@ fn only_the_last_sum_of_a_dot_product_saturates() {
     let minus = |x: i32| x.cast_unsigned();
     let (signed, unsigned, mixed) = (["int", "int"], ["uint", "uint"], ["int", "uint"]);
     let given = |op, types, factors, accumulator| exact(&dot(op, types, factors, accumulator), 0)[0];
-    // The plain one has the low bits of the exact sum.
+    // The plain product has the low bits of the exact sum.
     assert_eq!(given("OpUDot", unsigned, [[0x1_0000, 1], [0x1_0000, 7]], None), 7);
     assert_eq!(given("OpUDotAccSat", unsigned, [[2, 1], [3, 7]], Some(u32::MAX)), u32::MAX);
     assert_eq!(given("OpSDotAccSat", signed, [[2, 1], [3, 7]], Some(minus(-20))), minus(-7));
     assert_eq!(given("OpSUDotAccSat", mixed, [[minus(-2), 1], [3, 1]], Some(minus(i32::MIN))), minus(i32::MIN));
     assert_eq!(given("OpSUDotAccSat", mixed, [[minus(-1), 0], [1 << 31, 7]], Some(5)), minus(i32::MIN + 5));
-    // Neither what is above zero nor what is below overflows, whatever their order.
+    // Neither the positive nor the negative products overflow, in any order.
     let far = [[i32::MAX as u32, minus(i32::MIN)], [1, 1]];
     assert_eq!(given("OpSDotAccSat", signed, far, Some(5)), 4);
     for (op, types, factors) in [
@@ -338,7 +340,8 @@ fn only_the_last_sum_of_a_dot_product_saturates() {
     }
 }
 
-/// "If two masks are present, the first applies to Target (..), and the second applies to Source"; one applies to both.
+/// "If two masks are present, the first applies to Target (..), and the second applies to Source";
+/// one applies to both.
 #[test]
 fn each_side_of_a_copy_has_its_own_memory_operands() {
     use assay_oracle::{Buffer, Dispatch, Expected, FaultKind, Limits, Program, Resource, Slot, SpecValues};

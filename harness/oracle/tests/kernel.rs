@@ -1,4 +1,4 @@
-//! Kernels with handles: arguments, memory, what handles name, and what is refused.
+//! Kernels with handles: arguments, memory, named objects, and refusals.
 
 use assay_oracle::{
     Dispatch, FaultKind, Image, Limits, Outcome, Program, ProgramError, Resource, RunError, Slot, SpecValues,
@@ -14,7 +14,7 @@ use support::{spirv, words};
 
 const KERNEL: &str = include_str!("kernel.spvasm");
 
-/// Handles that only their upper half tells apart, as far as there is one.
+/// Handles that differ in their upper half only, if they have one.
 const HIGH: u64 = 0x7f3a_0000_0000_0040;
 
 fn text(wide: bool, body: &str) -> String {
@@ -48,7 +48,8 @@ fn handle(handle: u64, at: DescriptorAt) -> ImageHandle {
     ImageHandle { handle, at, dim: Dim::Dim2D, arrayed: false, format: ImageFormat::R32ui, storage: false }
 }
 
-/// Three images, two samplers, an image with its sampler; arguments: where handles are, where texels go, a handle, 5.
+/// Three images, two samplers, an image with its sampler. Arguments: the addresses of handles and
+/// texels, a handle, 5.
 fn dispatch(wide: bool, handles: [u64; 4]) -> Dispatch {
     let mut dispatch = Dispatch::default();
     let memory: Vec<u32> = match wide {
@@ -75,7 +76,7 @@ fn dispatch(wide: bool, handles: [u64; 4]) -> Dispatch {
             Argument::Value { offset: 8 },
         ],
         images: (0..).zip(names).map(|(element, name)| handle(name, at(0, element))).collect(),
-        // The same names as the first images'.
+        // The same names as the first images.
         samplers: (0..)
             .zip(&names[..2])
             .map(|(element, name)| SamplerHandle { handle: *name, at: at(1, element) })
@@ -90,7 +91,7 @@ fn run(wide: bool, body: &str, handles: [u64; 4]) -> Outcome {
     program.run(&dispatch(wide, handles), &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The first words of the texels that were left.
+/// The first words of the texels after the run.
 fn left(outcome: &Outcome) -> Vec<u32> {
     assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
     let memory = &outcome.memory[&Slot::new(0, 1)];
@@ -114,7 +115,7 @@ fn arguments_are_values_of_their_width() {
     assert_eq!(left(&run(true, body, [0; 4])), [10; 4]);
 }
 
-/// Names of one kind are no names of another: the second sampler has the name of the second image.
+/// Names of one kind are not names of another: the second sampler has the name of the second image.
 #[test]
 fn kinds_of_handles_are_apart() {
     let body = "%by = OpConvertHandleToSamplerINTEL %sampler %handle\n%made = OpConvertHandleToImageINTEL %image %handle\n\
@@ -134,12 +135,12 @@ fn undefined_handles_are_the_shaders_fault() {
     };
     let found = faults(false, READ, [0x40, 0x43, 0x41, 0x42]);
     assert_eq!(found, [(FaultKind::Handle, Some(12), [1, 0, 0], "handle 0x43 names no image".to_owned())]);
-    // Its lower half is another's.
+    // Its lower half is that of another handle.
     let found = faults(true, READ, [HIGH, HIGH & 0xffff_ffff, HIGH, HIGH]);
     assert_eq!(found[0].3, "handle 0x40 names no image");
     let other = READ.replace("INTEL %image", "INTEL %line").replace("%made %at", "%made %u1");
     assert_eq!(faults(false, &other, [0x41; 4])[0].3, "the image that handle 0x41 names is 2D, not 1D");
-    // Unused as it is.
+    // The converted handle is unused.
     let unused = format!("{READ}\n%by = OpConvertHandleToSamplerINTEL %sampler %handle");
     assert_eq!(faults(false, &unused, [0x40, 0x41, 0x42, 0x40])[0].3, "handle 0x42 names no sampler");
 }
@@ -160,7 +161,7 @@ fn what_is_not_implemented_is_refused_by_name() {
     assert_eq!(three, "a kernel's memory with vectors of 3, or vectors in structures");
 }
 
-/// Kernels with words changed: refused, or interpreted to some outcome, but never a panic.
+/// Kernels with changed words are refused or interpreted, but never panic.
 #[test]
 fn changed_words_never_panic() {
     let mut state = 3u64;

@@ -1,4 +1,4 @@
-//! Modules with random words changed: refused, or interpreted to some outcome, but never a panic.
+//! Modules with random changed words are refused or interpreted, but never panic.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! What depends on the order of invocations: which accesses nothing orders, and what atomics give and leave in any order, or in one.
+//! Order of invocations: unordered accesses, and the results and effects of atomics in any order,
+//! or in one.
 
 mod support;
 
@@ -11,7 +12,8 @@ use assay_spirv::tables::{ImageFormat, Op};
 use std::sync::Arc;
 use support::*;
 
-/// A shader with an atomic `x`, words `out`, and `g`, `w`, `i`: the invocation, its workgroup and its place there.
+/// A shader with an atomic `x`, words `out`, and `g`, `w`, `i`: the invocation, its workgroup and
+/// its index there.
 fn atomics(body: &str) -> Module {
     wgsl(&format!(
         "struct Words {{ x: atomic<u32>, more: array<atomic<u32>> }}
@@ -37,7 +39,7 @@ fn any(body: &str, groups: u32) -> Outcome {
     in_order(&atomics(body), groups, None)
 }
 
-/// An earlier change does not become invisible to other workgroups because its own has come past a barrier since.
+/// An earlier modification stays unordered to other workgroups after its own passes a barrier.
 #[test]
 fn changes_before_a_barrier_are_without_order_to_other_workgroups() {
     let loaded = "if w == 0u { if i == 0u { atomicAdd(x, 1u); } storageBarrier(); out[g] = atomicLoad(x); }
@@ -45,14 +47,14 @@ fn changes_before_a_barrier_are_without_order_to_other_workgroups() {
     let outcome = any(loaded, 2);
     assert_eq!(outcome.faults, []);
     assert_eq!(cause(&outcome, 1, 2), CauseKind::Order);
-    // Sums of workgroup 1 may come before what workgroup 0 stores.
+    // Sums of workgroup 1 may come before the store of workgroup 0.
     let stored = "if w == 0u { if i == 0u { atomicStore(x, 100u); } storageBarrier(); }
         atomicAdd(x, 1u);";
     assert_eq!(cause(&any(stored, 2), 0, 0), CauseKind::Order);
     assert_eq!(word(&any(stored, 1), 0, 0), Expected::Exact(102));
 }
 
-/// Each of several changes by one invocation counts.
+/// Each of several modifications by one invocation counts.
 #[test]
 fn what_an_invocation_does_in_several_steps_commutes_only_if_each_does() {
     let steps = "if i == 0u { atomicAdd(x, 5u); atomicMax(x, 10u); } else { atomicMax(x, 7u); }";
@@ -65,7 +67,8 @@ fn what_an_invocation_does_in_several_steps_commutes_only_if_each_does() {
     assert_eq!(word(&any(alone, 1), 0, 0), Expected::Exact(10));
 }
 
-/// A flag that several raise is raised; who finds it so depends on the order.
+/// A flag that several invocations raise is raised. The one that finds it raised depends on the
+/// order.
 #[test]
 fn stores_of_one_value_commute() {
     let flag = "atomicStore(x, 7u); if w == 1u { atomicExchange(x, 7u); }";
@@ -75,8 +78,8 @@ fn stores_of_one_value_commute() {
     assert_eq!(cause(&any("out[g] = atomicExchange(x, 7u);", 2), 1, 0), CauseKind::Order);
 }
 
-/// SPIR-V on a buffer of words: `%first` points to its first one, `%wide` to the same place as 64 bits; `%zeroth` is whether the
-/// invocation is the first of its workgroup.
+/// SPIR-V on a buffer of words: `%first` points to its first one, `%wide` to the same place as 64
+/// bits. `%zeroth` is true in the first invocation of a workgroup.
 fn assembled(body: &str) -> Outcome {
     assembled_for(2, body)
 }
@@ -176,8 +179,8 @@ fn atomics_do_not_hide_plain_accesses_from_other_workgroups() {
     assert_eq!(word(&outcome, 0, 0), Expected::Exact(6));
 }
 
-/// Vulkan memory model, "Atomic Operation": two are ordered if each is in the instance of the other's scope, and both access the same
-/// memory.
+/// Vulkan memory model, "Atomic Operation": two are ordered if each is in the instance of the
+/// other's scope, and both access the same memory.
 #[test]
 fn atomics_are_ordered_as_far_as_their_scopes_reach_and_on_the_same_bytes() {
     for (scope, raced) in [("%device", false), ("%workgroup", true), ("%subgroup", true), ("%invocation", true)] {
@@ -189,7 +192,7 @@ fn atomics_are_ordered_as_far_as_their_scopes_reach_and_on_the_same_bytes() {
     assert_eq!(kinds(&assembled(both)), [FaultKind::DataRace]);
 }
 
-/// Those of others count, even where the invocation was the last one to make one.
+/// Atomics of other invocations count, even if this invocation made the last one.
 #[test]
 fn an_own_atomic_does_not_hide_those_of_others() {
     let own = "%found = OpAtomicIAdd %uint %first %device %none %one";
@@ -201,7 +204,8 @@ fn an_own_atomic_does_not_hide_those_of_others() {
     assert_eq!(kinds(&assembled(&format!("{narrow}\n{own}"))), [FaultKind::DataRace]);
 }
 
-/// "If A is a release barrier, B is an acquire barrier, and C is a control barrier (where A can equal C, and B can equal C)".
+/// "If A is a release barrier, B is an acquire barrier, and C is a control barrier (where A can
+/// equal C, and B can equal C)".
 #[test]
 fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
     let (control, fence) = ("OpControlBarrier %workgroup %workgroup", "OpMemoryBarrier %workgroup");
@@ -222,7 +226,7 @@ fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
         (false, acquire_barrier.clone()),
         (false, lines(&[&acquire_barrier, &release_barrier])),
     ] {
-        // Each stores a word, and loads the other's.
+        // Each stores a word, and loads the word of the other.
         let body = format!(
             "%other = OpISub %uint %one %i
             %own_word = OpAccessChain %uints %narrow_words %none %i
@@ -236,8 +240,9 @@ fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
     }
 }
 
-/// OpAtomicCompareExchange: "store the New Value back through Pointer only if Original Value equaled Comparator"; what writes nothing races
-/// with no read. It may do so if anybody changes what it finds.
+/// OpAtomicCompareExchange: "store the New Value back through Pointer only if Original Value
+/// equaled Comparator". Without a write it does not race with reads. It may write if any invocation
+/// modifies the location.
 #[test]
 fn a_compare_exchange_that_fails_writes_nothing() {
     let compared = "%found = OpAtomicCompareExchange %uint %first %device %none %none %one %workgroup";
@@ -252,8 +257,8 @@ fn a_compare_exchange_that_fails_writes_nothing() {
     }
 }
 
-/// Vulkan memory model: private accesses are ordered with those of other invocations by nothing in a dispatch, and what one writes is made
-/// available and visible.
+/// Vulkan memory model: private accesses are not ordered with those of other invocations in a
+/// dispatch, and writes must be made available and visible.
 #[test]
 fn the_vulkan_memory_model_asks_for_more_than_a_barrier() {
     let with = |fence: &str, (write, order, read): (&str, &str, &str)| {
@@ -275,7 +280,7 @@ fn the_vulkan_memory_model_asks_for_more_than_a_barrier() {
     assert_eq!(exact(&body(shared, full, shared), 0)[..2], [1, 1]);
     for (write, read) in [("", shared), (shared, ""), ("", "")] {
         assert_eq!(kinds(&body(write, full, read)), [FaultKind::DataRace], "{write} {read}");
-        // Nor does what may order others.
+        // Nor does another fence order them.
         let fence = format!("OpMemoryBarrier %device {full}");
         assert_eq!(kinds(&with(&fence, (write, full, read))), [FaultKind::DataRace], "{write} {read}");
     }
@@ -285,7 +290,7 @@ fn the_vulkan_memory_model_asks_for_more_than_a_barrier() {
     assert_eq!(exact(&body(&write, "%ordered", &read), 0)[..2], [1, 1]);
 }
 
-/// A barrier of a subgroup may order what is done on either side of it, but nothing that comes after it.
+/// A barrier of a subgroup may order accesses on either side of it, but no later access.
 #[test]
 fn an_earlier_barrier_of_a_subgroup_makes_no_read_certain() {
     for (yes, no) in [("%read", "%write"), ("%write", "%read")] {
@@ -305,7 +310,7 @@ fn an_earlier_barrier_of_a_subgroup_makes_no_read_certain() {
             %merge = OpLabel"
         );
         assert_eq!(cause(&assembled_for(1, &body), 0, 1), CauseKind::PossibleRace, "{yes}");
-        // Without it, it is a race.
+        // Without the barrier it is a race.
         let body = body.replace("OpControlBarrier %subgroup %subgroup %ordered\n", "");
         assert_eq!(kinds(&assembled_for(1, &body)), [FaultKind::DataRace]);
     }
@@ -333,7 +338,7 @@ fn barriers_order_the_memory_that_they_name() {
     }
 }
 
-/// What each invocation's execution of the module's only atomic with a result found.
+/// The values that each invocation's execution of the module's only atomic with a result found.
 fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<Observed>> {
     let atomic = |op: Option<Op>| op.is_some_and(|op| op.name().starts_with("OpAtomic"));
     let mut all = module.instructions().filter(|i| atomic(i.op) && i.result().is_some());
@@ -347,7 +352,7 @@ fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<Observed>> {
     Some(Arc::new(observed))
 }
 
-/// Places in an append buffer are determined in the order that there was.
+/// Positions in an append buffer are determined under the observed order.
 #[test]
 fn what_atomics_found_decides_what_depends_on_it() {
     let append = atomics("let at = atomicAdd(x, 1u); out[at] = g;");
@@ -360,7 +365,8 @@ fn what_atomics_found_decides_what_depends_on_it() {
     assert!(!outcome.depends_on_order());
 }
 
-/// One that has several values to leave has left the one that it was given; if it is none of them, that is said.
+/// An atomic with several permitted operands left the recorded one. A recorded operand that is not
+/// permitted is reported.
 #[test]
 fn what_an_atomic_was_given_is_one_of_the_values_that_it_may_be() {
     // A third is rounded either way.
@@ -386,7 +392,7 @@ fn what_an_atomic_was_given_is_one_of_the_values_that_it_may_be() {
     assert_eq!(outcome.disorder, []);
 }
 
-/// Exchanges leave what the last one left, which the order tells.
+/// Exchanges leave the last one's value, which the order determines.
 #[test]
 fn what_is_left_is_where_the_trail_ends() {
     let exchange = atomics("out[g] = atomicExchange(x, g + 1u);");
@@ -411,7 +417,8 @@ fn what_is_left_is_where_the_trail_ends() {
     assert_eq!((1..4).map(|i| word(&outcome, 0, i)).collect::<Vec<_>>(), [2, 1, 0].map(Expected::Exact));
 }
 
-/// Two that found the same, one that found what nobody left, one whose change was lost.
+/// Two atomics that found the same value, one that found a value that none left, and one whose
+/// modification was lost.
 #[test]
 fn what_no_order_explains_is_said() {
     let append = atomics("let at = atomicAdd(x, 1u); out[g] = at;");
@@ -422,7 +429,7 @@ fn what_no_order_explains_is_said() {
         assert_eq!((disorder.slot, disorder.offset, disorder.width), (Some(Slot::new(0, 0)), 0, 32));
         assert_eq!((disorder.first, disorder.steps.len()), (0, 4));
     }
-    // In workgroup memory, too, which each workgroup has for itself.
+    // Workgroup memory as well, which each workgroup has for itself.
     let own = atomics("if i == 0u { atomicStore(&mine, 5u); } workgroupBarrier(); out[g] = atomicAdd(&mine, 1u);");
     let outcome = in_order(&own, 2, observed(&own, &[&[5], &[6], &[6], &[5]]));
     assert_eq!((outcome.disorder.len(), exact(&outcome, 1)[..4].to_vec()), (0, vec![5, 6, 6, 5]));
@@ -431,10 +438,11 @@ fn what_no_order_explains_is_said() {
     assert_eq!((disorder.slot, disorder.first, disorder.steps.len()), (None, 5, 2));
 }
 
-/// A store does not say what it found, but what others found tells where it was.
+/// A store does not record the value it found, but the values that others found determine its
+/// position.
 #[test]
 fn a_store_has_its_place_in_the_order() {
-    // What stands first is interpreted first.
+    // The first body is interpreted first.
     let bodies = [
         "if i == 0u { atomicStore(x, 100u); } else { out[g] = atomicAdd(x, 1u); }",
         "if i == 1u { out[g] = atomicAdd(x, 1u); } else { atomicStore(x, 100u); }",
@@ -451,7 +459,7 @@ fn a_store_has_its_place_in_the_order() {
         let [disorder] = &outcome.disorder[..] else { panic!("{body}: {:?}", outcome.disorder) };
         assert_eq!((disorder.steps.len(), &disorder.stores[..]), (1, &[100][..]));
     }
-    // Of several stores any that is no predecessor of another one may be the last.
+    // With several stores, any that no other one follows may be the last.
     let several = atomics("if i == 0u { atomicStore(x, g + 1u); } else { out[g] = atomicLoad(x); }");
     let outcome = in_order(&several, 2, observed(&several, &[&[], &[3], &[], &[0]]));
     assert_eq!(outcome.disorder, []);
@@ -461,7 +469,7 @@ fn a_store_has_its_place_in_the_order() {
     assert_eq!(outcome.disorder.len(), 1);
 }
 
-/// What was done before a barrier was done before what comes after it.
+/// Atomics before a barrier precede those after it.
 #[test]
 fn a_trail_does_not_reach_past_a_barrier() {
     let body = "let had = atomicExchange(&mine, i + 1u); workgroupBarrier(); out[g] = atomicExchange(&mine, had + 7u);";
@@ -480,11 +488,12 @@ fn a_trail_does_not_reach_past_a_barrier() {
     // 0 to 1 to 2; then 2 to 7 + 1, and that to 7 + 0.
     let outcome = judge([[0, 8], [1, 2]]);
     assert_eq!((outcome.disorder.len(), exact(&outcome, 1)[..2].to_vec()), (0, vec![8, 2]));
-    // One way through all of it, but across the barrier: 0 to 1, that to 7, 7 to 2, 2 to 14.
+    // One trail through all of them exists, but across the barrier: 0 to 1, that to 7, 7 to 2, 2 to
+    // 14.
     assert!(!judge([[0, 1], [7, 2]]).disorder.is_empty());
 }
 
-/// Where it is not known what one of them found, none is believed.
+/// If the value that one atomic found is unknown, no record is used.
 #[test]
 fn a_trail_with_a_gap_is_not_followed() {
     let append = atomics("let at = atomicAdd(x, 1u); out[g] = at;");
@@ -494,7 +503,8 @@ fn a_trail_with_a_gap_is_not_followed() {
     assert_eq!(word(&outcome, 0, 0), Expected::Exact(4));
 }
 
-/// Sums of floats leave what adding in any order gives, roundings included; one after another, what each addition permits.
+/// Sums of floats leave the results of adding in any order, with their roundings; in sequence, the
+/// permitted results of each addition.
 #[test]
 fn sums_of_floats_leave_what_any_order_of_them_gives() {
     let sums = |body: &str, more: u32, groups: u32, given: &[f32]| {
@@ -539,7 +549,7 @@ fn sums_of_floats_leave_what_any_order_of_them_gives() {
     let twice = format!("{add}\n%again = OpAtomicFAddEXT %float %to %one %zero %x");
     let alone = sums(&twice, 0, 1, &[0.1]);
     assert!(permits(&alone, 1, 0, 0.2) && !permits(&alone, 1, 0, 0.2f32.next_up()), "{:?}", word(&alone, 1, 0));
-    // What each found depends on the order.
+    // The value that each found depends on the order.
     let found = sums(&format!("{add}\n%b = OpAccessChain %pfloat %out %zero %k\nOpStore %b %old"), 1, 1, &[1.0, 2.0]);
     assert_eq!(cause(&found, 1, 1), CauseKind::Order);
 }

@@ -1,4 +1,5 @@
-//! Workgroups on several threads leave what they leave one after another, whatever they do to each other.
+//! Workgroups on several threads give the outcome of running them in sequence, however they
+//! interact.
 
 mod support;
 
@@ -8,7 +9,7 @@ use support::*;
 
 const GROUPS: u32 = 12;
 
-/// What a shader body leaves with that many threads.
+/// The outcome of a program with that many threads.
 fn with(threads: usize, program: &Program, limits: Limits) -> Outcome {
     let data: Vec<u32> = (0..8 * GROUPS).map(|i| (0.5 + i as f32).to_bits()).collect();
     let bindings =
@@ -18,7 +19,7 @@ fn with(threads: usize, program: &Program, limits: Limits) -> Outcome {
     pool.install(|| program.run(&dispatch, &limits)).expect("runs")
 }
 
-/// The same with any number of threads.
+/// The outcome of a shader body, which must be equal for every number of threads.
 fn same(body: &str, limits: Limits) -> Outcome {
     let text = format!(
         "@group(0) @binding(0) var<storage, read_write> data: array<f32>;\n\
@@ -54,7 +55,7 @@ fn workgroups_that_do_not_meet() {
     let outcome = same("data[g] = sin(data[g]) * 2.0 + 1.0; out[g] = bitcast<u32>(data[g] / 3.0);", Limits::default());
     assert_eq!(outcome.faults, []);
     assert_eq!(outcome.memory[&Slot::new(0, 1)].cells().len(), 8 * GROUPS as usize);
-    // Every third element only, so that what is written lies between what is not.
+    // Only every third element is written, so written elements lie between others.
     let outcome = same("if g % 3u == 0u { out[g] = g; }", Limits::default());
     assert_eq!(exact(&outcome, 1), (0..8 * GROUPS).map(|g| if g % 3 == 0 { g } else { 0 }).collect::<Vec<_>>());
     // Causes of their own in late workgroups; branches that are followed both ways.
@@ -72,7 +73,7 @@ fn workgroups_that_do_not_meet() {
 fn workgroups_that_race_are_found_and_told_the_same() {
     for body in [
         "out[i] = group;",
-        // One workgroup reads what another one writes, in either order.
+        // One workgroup reads an element that another writes, in either order.
         "if group == 3u { out[g] = 1u; } else { let x = out[24u + i]; if x > 0u { data[g] = 1.0; } }",
         "if group == 9u { out[i] = bitcast<u32>(data[i]); } data[g] = f32(g);",
     ] {
@@ -83,7 +84,7 @@ fn workgroups_that_race_are_found_and_told_the_same() {
 
 #[test]
 fn atomics_that_only_some_workgroups_do() {
-    // The first one does not: it is not known before that the others meet.
+    // The first workgroup does not, so the conflict of the others is not known beforehand.
     let outcome = same("if group > 2u { atomicAdd(&out[0], g); }", Limits::default());
     assert_eq!(exact(&outcome, 1)[0], (24..8 * GROUPS).sum::<u32>());
     let outcome = same("if group > 2u { atomicStore(&out[g], atomicAdd(&out[1], 1u)); }", Limits::default());
@@ -92,7 +93,7 @@ fn atomics_that_only_some_workgroups_do() {
         "if group > 2u { if group == 5u { atomicStore(&out[0], 3u); } else { atomicMax(&out[0], g); } }",
         Limits::default(),
     );
-    // In workgroup memory nobody else sees it.
+    // Workgroup memory is not visible to others.
     same("line[i] = f32(g); workgroupBarrier(); atomicAdd(&out[g], u32(line[7u - i]));", Limits::default());
 }
 
@@ -101,7 +102,7 @@ fn workgroups_that_exhaust_a_budget() {
     let endless = "out[g] = 1u; if group == 8u { loop { if data[g] < 0.0 { break; } } }";
     let outcome = same(endless, Limits { blocks_per_group: 1000, ..Limits::default() });
     assert!(outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless));
-    // Searches are counted by workgroups, and what is beyond their share is enclosed.
+    // Searches are counted by workgroups, and results beyond their share are enclosed.
     let searched = "let x = sin(data[g]); out[g] = bitcast<u32>(sqrt(abs(x) + 1.0));";
     let outcome = same(searched, Limits { searches: 50, ..Limits::default() });
     let lost = |outcome: &assay_oracle::Outcome| {

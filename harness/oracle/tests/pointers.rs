@@ -1,12 +1,13 @@
-//! Pointers as values: null, compared, subtracted, and to matrices.
+//! Pointers as values: null, comparisons, differences, and pointers to matrices.
 
 mod support;
 
 use assay_oracle::{CauseKind, Expected, FaultKind, Outcome};
 use support::*;
 
-/// Four invocations with their number `%i` and a pointer `%own` to their word of `%data`; `%twin` is another variable of its binding,
-/// `%other` one of another, and `%pair` two arrays of two words.
+/// Four invocations with their number `%i` and a pointer `%own` to their word of `%data`. `%twin`
+/// is another variable of its binding, `%other` one of another binding, and `%pair` two arrays of
+/// two words.
 fn of(body: &str) -> Outcome {
     let body = format!("%i = OpLoad %uint %index\n%own = OpAccessChain %puint %data %zero %i\n{body}");
     let module = Shader {
@@ -55,10 +56,10 @@ fn nothing_is_behind_null() {
     let null = (FaultKind::OutOfBounds, [2, 0, 0], "a null pointer".to_owned());
     assert_eq!(fault_of(&format!("{third}%x = OpLoad %uint %at")), null);
     assert_eq!(fault_of(&format!("{third}OpStore %at %i")), null);
-    // It is itself, and nothing else.
+    // It equals itself only.
     let compared = "%same = OpPtrEqual %bool %at %null\n%x = OpSelect %uint %same %one %zero\nOpStore %own %x";
     assert_eq!(exact(&of(&format!("{third}{compared}")), 0), [0, 0, 1, 0]);
-    // What a chain that begins there leads to may be anything, and nothing is behind it either.
+    // A chain that begins at null gives any pointer, and refers to no memory either.
     let chain = format!("{third}%after = OpPtrAccessChain %puint %at %one\n");
     let outcome = of(&format!("{chain}{}", compared.replace("%at", "%after")));
     assert_eq!((word(&outcome, 0, 1), cause(&outcome, 0, 2)), (Expected::Exact(0), CauseKind::Unspecified));
@@ -83,7 +84,7 @@ fn pointers_into_different_arrays_have_no_difference() {
     let (kind, invocation, detail) = fault_of(&from("%other %zero %zero"));
     assert_eq!((kind, invocation), (FaultKind::Pointer, [0; 3]));
     assert!(detail.contains("OpPtrDiff"), "{detail}");
-    // No whole number of elements apart.
+    // Not a whole number of elements apart.
     let first = "%first = OpAccessChain %puint %pair %zero %zero\n%there = OpAccessChain %puint %pair %one %zero\n";
     assert_eq!(fault_of(&format!("{first}%x = OpPtrDiff %int %there %first")).0, FaultKind::Pointer);
     // Beyond the array.
@@ -93,7 +94,8 @@ fn pointers_into_different_arrays_have_no_difference() {
     assert_eq!(exact(&of(&format!("{end}OpStore %own %x")), 0), [2; 4]);
 }
 
-/// A matrix of two columns of three rows that lies row after row, 16 bytes each: what `body` gets of it as `%v`.
+/// The value `%v` that `body` computes from a matrix of two columns and three rows, stored row by
+/// row with 16 bytes each.
 fn of_matrix(functions: &str, body: &str) -> Result<f32, String> {
     let body = format!(
         "%to = OpAccessChain %pfloat %data %zero %zero
@@ -135,8 +137,9 @@ fn of_matrix(functions: &str, body: &str) -> Result<f32, String> {
     Ok(f32::from_bits(exact(&outcome, 0)[0]))
 }
 
-/// Through a function and a selection, too (which only physical pointers to matrices may come from; it is no matter here). Where two
-/// structures say different things, it is refused by name.
+/// Also through a function and a selection. (Only physical pointers to matrices may come from a
+/// selection, but that does not matter here.) If two structures differ, the module is refused by
+/// name.
 #[test]
 fn a_matrix_lies_as_the_structure_says_that_it_is_in() {
     let load = "%at = OpAccessChain %pfloat %it %one %two\n%v = OpLoad %float %at";
@@ -157,7 +160,7 @@ fn a_matrix_lies_as_the_structure_says_that_it_is_in() {
     assert!(of_matrix(&function, both).is_err_and(|error| error.contains("a pointer to a matrix")));
 }
 
-/// Workgroup memory of blocks lies as they say, whatever part of them a function gets.
+/// Workgroup blocks are laid out as decorated, whatever part of them a function gets.
 #[test]
 fn a_part_of_a_workgroup_block_lies_as_decorated() {
     let module = Shader {

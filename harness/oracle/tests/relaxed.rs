@@ -1,4 +1,4 @@
-//! `RelaxedPrecision`: which values may lose precision, and which may not.
+//! `RelaxedPrecision`: values that may lose precision, and values that may not.
 
 mod support;
 
@@ -7,8 +7,9 @@ use assay_spirv::Module;
 use assay_spirv::tables::ImageFormat;
 use support::*;
 
-/// A shader of one invocation. Of `%fa` it has the float `%x`, of `%ua` the words `%u` and `%v`; `body` makes the word `%r` of them,
-/// which is written. What is declared besides, and functions beside `%main`.
+/// A shader of one invocation. It has the float `%x` of `%fa`, and the words `%u` and `%v` of
+/// `%ua`. `body` computes the word `%r` from them, which is written. `declared` and `functions` are
+/// added.
 fn shader(decorations: &str, declared: &str, functions: &str, body: &str) -> Module {
     let declared = format!(
         "%v2float = OpTypeVector %float 2
@@ -38,7 +39,7 @@ fn run_on(module: &Module, x: f32, u: u32, v: u32) -> Outcome {
     outcome
 }
 
-/// The words that may be left; none where nothing is known.
+/// The words that may be left; empty if they are unknown.
 fn left(module: &Module, u: u32, v: u32) -> Vec<u64> {
     match word(&run_on(module, 0.0, u, v), 2, 0) {
         Expected::Exact(bits) => vec![bits],
@@ -59,13 +60,13 @@ fn integers_are_computed_in_some_width() {
     // Seventeen widths leave too many values.
     assert_eq!(left(&sum, u32::MAX, 0), []);
     assert_eq!(cause(&run_on(&sum, 0.0, u32::MAX, 0), 2, 0), CauseKind::Precision);
-    // Sign-extended: -1 is -1 in all widths, and so is what is divided.
+    // Sign-extended: -1 is -1 in all widths, and so is the dividend.
     let quotient =
         on_words("%a = OpBitcast %int %u %b = OpBitcast %int %v %y = OpSDiv %int %a %b %r = OpBitcast %uint %y");
     assert_eq!(left(&quotient, (-100i32).cast_unsigned(), 7), [u64::from((-14i32).cast_unsigned())]);
     // In seventeen bits it is negative.
     assert_eq!(left(&quotient, 0x1_0000, 2), [0, 0x8000, 0xffff_8000]);
-    // A divisor of which nothing is left in 16 bits.
+    // A divisor that is zero in 16 bits.
     assert_eq!(left(&quotient, 6, 0x1_0000), []);
     let shift = on_words("%y = OpShiftRightLogical %uint %u %v %r = OpCopyObject %uint %y");
     assert_eq!(left(&shift, 0xff00, 8), [0xff]);
@@ -75,12 +76,12 @@ fn integers_are_computed_in_some_width() {
     assert_eq!(left(&less, 0x1_0000, 1), [0, 1]);
     let load = on_words("%y = OpCopyObject %uint %u %r = OpBitwiseXor %uint %y %y");
     assert_eq!(left(&load, 0x1_2345, 0), [0]);
-    // The same without the decoration.
+    // Without the decoration.
     let sum = shader("", "", "", "%r = OpIAdd %uint %u %v");
     assert_eq!(left(&sum, 70_000, 1), [70_001]);
 }
 
-/// Whether `%y`, made of `%x`, may be of less precision, and nothing else.
+/// Returns true if `%y`, computed from `%x`, may have less precision, and no other value.
 fn loses(decorations: &str, declared: &str, functions: &str, body: &str) -> bool {
     let module = shader(decorations, declared, functions, &format!("{body} %r = OpBitcast %uint %y"));
     // The nearest halves are 1 and 1 + 2^-10.
@@ -137,7 +138,7 @@ fn floats_lose_precision_where_they_are_decorated() {
         assert!(loses("OpMemberDecorate %both 1 RelaxedPrecision", both, "", body), "{body}");
         assert!(!loses("OpMemberDecorate %both 0 RelaxedPrecision", both, "", body), "{body}");
     }
-    // What is decorated is another value.
+    // Another value is decorated.
     assert!(!loses(
         "OpDecorate %z RelaxedPrecision",
         "",
@@ -169,7 +170,7 @@ fn a_comparison_may_be_of_less_precision() {
     assert_eq!(with(""), Some(false));
 }
 
-/// `(a + b) * x` may be `a * x + b * x`, each part of which loses precision of its own.
+/// `(a + b) * x` may be `a * x + b * x`, each part of which loses precision.
 #[test]
 fn chains_are_rearranged_in_relaxed_precision() {
     let relaxed = "OpDecorate %s RelaxedPrecision OpDecorate %y RelaxedPrecision";
@@ -186,20 +187,20 @@ fn chains_are_rearranged_in_relaxed_precision() {
     }
     let as_written = on(&format!("{relaxed} {kept}"), product, cancelling);
     assert!(permits(&as_written, 2, 0, 1.953) && !permits(&as_written, 2, 0, 3.5));
-    // Where nothing cancels, every arrangement is as good.
+    // Without cancellation, all arrangements are equally good.
     let sum = on(relaxed, "%s = OpFAdd %float %a %b %y = OpFAdd %float %s %x", [1.0, 2.0, 3.0]);
     assert!(permits(&sum, 2, 0, 6.01) && !permits(&sum, 2, 0, 6.1));
     let factors = on(relaxed, "%s = OpFMul %float %a %b %y = OpFMul %float %s %x", [3.0, 5.0, 0.125]);
     assert!(permits(&factors, 2, 0, 1.875 * 1.002) && !permits(&factors, 2, 0, 1.875 * 1.02));
-    // Fused it is no worse.
+    // Fusing makes it no worse.
     let fused = on(relaxed, "%s = OpFMul %float %a %b %y = OpFAdd %float %s %x", [1000.0, 1.0, -900.0]);
     assert!(permits(&fused, 2, 0, 100.5) && !permits(&fused, 2, 0, 110.0));
-    // A half is 2^-14 at least.
+    // A half is at least 2^-14.
     let small = on(relaxed, "%s = OpFMul %float %a %b %y = OpFMul %float %s %x", [2f32.powi(-7), 2f32.powi(-6), 64.0]);
     assert_eq!(cause(&small, 2, 0), CauseKind::NoRequirement);
 }
 
-/// Either decoration, that of the texel or that of its image, is enough.
+/// The decoration of the texel or of its image suffices.
 #[test]
 fn a_texel_may_lose_precision() {
     let text = "OpCapability Shader

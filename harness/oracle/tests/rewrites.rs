@@ -1,6 +1,7 @@
-//! What a chain of operations may be rearranged to, held against a second method: one that rewrites an expression by the laws of precise
-//! arithmetic, one law after another at random places, and evaluates what it has come to with either neighbour at every step.
-//! (Vulkan, "Evaluation of Expressions": "any of the mathematical properties governing the expressions in precise arithmetic".)
+//! Rearrangements of chains against a second method: an expression is rewritten by the laws of
+//! precise arithmetic, one law after another at random places, and evaluated with either neighbour
+//! at every step. Vulkan, "Evaluation of Expressions": "any of the mathematical properties
+//! governing the expressions in precise arithmetic".
 
 mod support;
 
@@ -27,7 +28,7 @@ enum Expr {
     Fma(Rc<Expr>, Rc<Expr>, Rc<Expr>),
     /// `x * (1 - a) + y * a`.
     Mix(Rc<Expr>, Rc<Expr>, Rc<Expr>),
-    /// Of two vectors of two.
+    /// The dot product of two vectors of two components.
     Dot(Box<[Rc<Expr>; 4]>),
     Sqrt(Rc<Expr>),
     InverseSqrt(Rc<Expr>),
@@ -36,7 +37,7 @@ enum Expr {
     Rem(Rc<Expr>, Rc<Expr>),
     /// `smoothstep(x, y, z)`.
     Smooth(Rc<Expr>, Rc<Expr>, Rc<Expr>),
-    /// Of two vectors of two.
+    /// The distance of two vectors of two components.
     Distance(Box<[Rc<Expr>; 4]>),
     /// The first component of a vector of two.
     Normalize(Rc<Expr>, Rc<Expr>),
@@ -48,11 +49,11 @@ enum Expr {
 
 use Expr::*;
 
-/// What an implementation may round to: as declared, else at random.
+/// The arithmetic of an implementation: rounding as declared, else at random.
 struct Arithmetic {
     random: Random,
     rounding: Option<Rounding>,
-    /// Whether denormals are flushed; not declared: now and then.
+    /// Set if denormals are flushed. Undeclared: occasionally.
     flushes: Option<bool>,
 }
 
@@ -77,13 +78,13 @@ impl Arithmetic {
     /// The sum of two numbers.
     fn sum(&mut self, x: f64, y: f64) -> f32 {
         let sum = x + y;
-        // What the sum in 64 bits leaves, exactly.
+        // The exact remainder of the sum in 64 bits.
         let part = sum - x;
         let left = (x - (sum - part)) + (y - part);
         self.rounded(sum, left)
     }
 
-    /// A number that is `x` and a little `left`, rounded.
+    /// The number `x` with residual `left`, rounded.
     fn rounded(&mut self, x: f64, left: f64) -> f32 {
         let near = x as f32;
         if near.is_infinite() {
@@ -107,12 +108,12 @@ impl Arithmetic {
         self.flushed(x, result)
     }
 
-    /// The result, or zero where the number that it is rounded from is denormal.
+    /// The result, or zero if the exact number is denormal.
     fn flushed(&mut self, exact: f64, result: f32) -> f32 {
         if is_denormal(exact) && self.flushes.unwrap_or_else(|| self.random.below(2) == 0) { 0.0 } else { result }
     }
 
-    /// A quotient as its own precision has it.
+    /// A quotient within its own precision.
     fn quotient(&mut self, x: f64, y: f64) -> f32 {
         let exact = x / y;
         let result = if is_denormal(exact) { exact as f32 } else { quotient(x, y, &mut self.random) };
@@ -120,12 +121,12 @@ impl Arithmetic {
     }
 
     fn product(&mut self, x: f64, y: f64) -> f32 {
-        // Exact in 64 bits, but where both parts are tiny.
+        // Exact in 64 bits, unless both parts are tiny.
         self.rounded(x * y, 0.0)
     }
 }
 
-/// What expressions have come to.
+/// The values of evaluated expressions.
 type Known = Vec<(Rc<Expr>, f32)>;
 
 fn neg(x: &Rc<Expr>) -> Rc<Expr> {
@@ -168,7 +169,7 @@ impl Expr {
         1 + self.parts().iter().map(|part| part.size()).sum::<usize>()
     }
 
-    /// Summands when it is multiplied out, as many as the oracle counts.
+    /// Number of summands after multiplying out, as the oracle counts them.
     fn terms(&self) -> usize {
         match self {
             Input(_) | Constant(_) | Sqrt(_) | InverseSqrt(_) | Trunc(_) => 1,
@@ -181,7 +182,8 @@ impl Expr {
         }
     }
 
-    /// Factors of a summand, as many as the oracle counts: a division for each of its roundings.
+    /// Number of factors of a summand, as the oracle counts them: a division for each of its
+    /// roundings.
     fn degree(&self) -> usize {
         match self {
             Input(_) | Constant(_) | Sqrt(_) | InverseSqrt(_) | Trunc(_) => 1,
@@ -193,7 +195,7 @@ impl Expr {
         }
     }
 
-    /// The formula that it is.
+    /// The formula of the expression.
     fn written_out(&self) -> Rc<Expr> {
         match self {
             Fma(x, y, z) => add(&mul(x, y), z),
@@ -219,7 +221,7 @@ impl Expr {
         }
     }
 
-    /// What one law of precise arithmetic makes of it.
+    /// The results of applying one law of precise arithmetic.
     fn laws(&self) -> Vec<Rc<Expr>> {
         let mut found = Vec::new();
         match self {
@@ -233,7 +235,7 @@ impl Expr {
                 {
                     found.push(neg(&add(a, b)));
                 }
-                // What is in common is taken out.
+                // Takes out common factors.
                 let factors = |e: &Rc<Expr>| match &**e {
                     Mul(a, b) => vec![(a.clone(), b.clone()), (b.clone(), a.clone())],
                     Neg(a) => match &**a {
@@ -261,14 +263,14 @@ impl Expr {
                 {
                     found.push(div(&add(a, c), b));
                 }
-                // What cancels goes.
+                // Removes cancelling terms.
                 if neg(x) == *y || neg(y) == *x {
                     found.push(constant(0.0));
                 }
                 if **y == Constant(0.0) {
                     found.push(x.clone());
                 }
-                // A quotient by itself has its own bound.
+                // A quotient on its own has its own bound.
                 if let Div(a, b) = &**x {
                     found.push(add(&mul(a, &div(&constant(1.0), b)), y));
                 }
@@ -331,7 +333,7 @@ impl Expr {
                 }
             }
             Ldexp(x, n) => {
-                // By itself it is no product, from which a factor could be taken out.
+                // On its own it is not a product, from which a factor could be taken out.
                 if let Add(a, b) = &**x {
                     found.push(add(&Rc::new(Ldexp(a.clone(), *n)), &Rc::new(Ldexp(b.clone(), *n))));
                 }
@@ -345,7 +347,7 @@ impl Expr {
         found
     }
 
-    /// With one law applied somewhere, if there is one.
+    /// The expression with one law applied somewhere, if any applies.
     fn rewritten(self: &Rc<Self>, random: &mut Random) -> Rc<Expr> {
         let parts = self.parts();
         if !parts.is_empty() && random.below(3) != 0 {
@@ -356,7 +358,7 @@ impl Expr {
         if found.is_empty() { self.clone() } else { found[random.below(found.len())].clone() }
     }
 
-    /// With what one function makes of each part.
+    /// The expression with a function applied to each part.
     fn map(&self, mut f: impl FnMut(&Rc<Expr>) -> Rc<Expr>) -> Rc<Expr> {
         Rc::new(match self {
             Input(_) | Constant(_) => self.clone(),
@@ -381,7 +383,7 @@ impl Expr {
         })
     }
 
-    /// With up to `n` laws applied.
+    /// The expression with up to `n` laws applied.
     fn rearranged(self: &Rc<Self>, n: usize, random: &mut Random) -> Rc<Expr> {
         (0..random.below(n)).fold(self.clone(), |expr, _| {
             let next = expr.rewritten(random);
@@ -389,7 +391,8 @@ impl Expr {
         })
     }
 
-    /// With a value in place of each root and whole number, and of each sum that is divided by: there is one, wherever it is used.
+    /// The expression with a value in place of each root, whole number and divisor that is a sum.
+    /// Each has one value wherever it is used.
     fn settled(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> Rc<Expr> {
         match &**self {
             Rem(..) | Smooth(..) | Normalize(..) => return self.written_out().settled(inputs, known, with),
@@ -409,7 +412,7 @@ impl Expr {
         }
     }
 
-    /// What one arrangement comes to.
+    /// The value of one arrangement.
     fn value(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> Rc<Expr> {
         let value = match known.iter().find(|(expr, _)| expr == self) {
             Some((_, value)) => *value,
@@ -419,7 +422,7 @@ impl Expr {
         constant(value)
     }
 
-    /// One evaluation; `known` has what expressions have come to, each of which is computed once.
+    /// Evaluates once. `known` has the values of expressions, each of which is computed once.
     fn evaluate(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> f32 {
         if let Some((_, value)) = known.iter().find(|(expr, _)| expr == self) {
             return *value;
@@ -471,7 +474,7 @@ impl Expr {
         value
     }
 
-    /// As WGSL; subexpressions that are the same are one value.
+    /// The expression in WGSL; equal subexpressions are one value.
     fn text(self: &Rc<Self>, known: &mut Vec<Rc<Expr>>, lines: &mut String) -> usize {
         if let Some(k) = known.iter().position(|expr| expr == self) {
             return k;
@@ -485,7 +488,7 @@ impl Expr {
             Neg(_) => format!("-v{a}"),
             Abs(_) => format!("abs(v{a})"),
             Add(_, y) => match &**y {
-                // What is added negated is subtracted.
+                // A negated summand is subtracted.
                 Neg(y) => format!("v{a} - v{}", known.iter().position(|expr| expr == y).unwrap_or_default()),
                 _ => format!("v{a} + v{b}"),
             },
@@ -514,7 +517,7 @@ impl Expr {
     }
 }
 
-/// What a random expression may be made of.
+/// The operations of random expressions.
 #[derive(Clone, Copy, PartialEq)]
 enum Made {
     SumsOfProducts,
@@ -522,7 +525,7 @@ enum Made {
     Formulas,
 }
 
-/// A random expression; what it is made of stands in it again.
+/// A random expression whose parts occur repeatedly.
 fn expression(random: &mut Random, of: Made) -> Rc<Expr> {
     let mut made: Vec<Rc<Expr>> = (0..INPUTS).map(|k| Rc::new(Input(k))).collect();
     made.push(constant([0.1, 2.0, 3.0, -0.5][random.below(4)]));
@@ -531,7 +534,7 @@ fn expression(random: &mut Random, of: Made) -> Rc<Expr> {
         Made::Quotients => 21,
         Made::Formulas => 25,
     };
-    // Products of longer sums are multiplied out in the lenient reading.
+    // Longer products of sums are multiplied out in the lenient reading.
     let longest = if random.below(4) == 0 { 40 } else { 8 };
     let steps = 3 + random.below(6);
     for step in 0..steps {
@@ -581,7 +584,8 @@ fn with_modes(module: &Module, modes: &[&str]) -> Module {
     spirv(&lines)
 }
 
-/// How many results of rewritten expressions were compared, and of how many lanes nothing was determined.
+/// Compares results of rewritten expressions with the sets. Returns the number of compared results,
+/// of undetermined lanes, and of lanes.
 fn compare(expressions: usize, rewrites: usize, seed: u64, of: Made, modes: &[&str]) -> (usize, usize, usize) {
     const LANES: usize = 4;
     let with = &mut Arithmetic::new(seed, modes);
@@ -619,7 +623,7 @@ fn compare(expressions: usize, rewrites: usize, seed: u64, of: Made, modes: &[&s
                 let mut known = Vec::new();
                 let other = expr.settled(inputs, &mut known, with).rearranged(16, &mut with.random);
                 let value = other.evaluate(inputs, &mut known, with);
-                // What overflows on its way may come to anything.
+                // An overflow on the way may give anything.
                 if known.iter().any(|(_, value)| !value.is_finite()) {
                     continue;
                 }
@@ -642,7 +646,7 @@ const MODES: [&[&str]; 6] = [
     &["RoundingModeRTE", "DenormPreserve"],
 ];
 
-/// How many expressions; with `ASSAY_FULL` as many as take minutes.
+/// Number of expressions; with `ASSAY_FULL` as many as take minutes.
 fn many() -> usize {
     if std::env::var_os("ASSAY_FULL").is_some() { 5000 } else { 100 }
 }
@@ -670,7 +674,7 @@ fn every_rewritten_formula_lies_in_the_set() {
     for (seed, modes) in (21..).zip(MODES) {
         let (inside, undetermined, lanes) = compare(many(), 100, seed, Made::Formulas, modes);
         assert!(inside > 12_000, "{inside} results, {modes:?}");
-        // Where denormals must be flushed, the lengths of sets are not determined.
+        // If denormals must be flushed, the lengths of sets are undetermined.
         assert!(undetermined * 5 < lanes * 3, "{undetermined} of {lanes} undetermined");
     }
 }

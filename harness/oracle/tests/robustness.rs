@@ -1,5 +1,5 @@
-//! Accesses beyond the ends of buffers and images on devices that are robust: Vulkan, "Robust Buffer Access", "Robust Buffer Access 2"
-//! and "Robust Image Access".
+//! Accesses beyond the ends of buffers and images on robust devices: Vulkan, "Robust Buffer
+//! Access", "Robust Buffer Access 2" and "Robust Image Access".
 
 mod support;
 
@@ -31,7 +31,8 @@ fn is_open(outcome: &Outcome, binding: u32, i: usize) -> bool {
     }
 }
 
-/// "If a value was previously written to the same out of bounds location in the same shader invocation, that value may be returned".
+/// "If a value was previously written to the same out of bounds location in the same shader
+/// invocation, that value may be returned".
 #[test]
 fn an_invocation_may_find_again_what_it_stored_beyond_the_end() {
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<u32>;
@@ -67,7 +68,7 @@ fn nothing_is_known_of_the_aligned_range() {
     assert!(is_open(&most, 1, 0) && is_open(&most, 1, 1));
     assert_eq!(word(&most, 1, 2), Expected::Exact(0));
     assert_eq!(exact(&run(RobustAlignment { storage: 4, uniform: 32 }), 1), [0, 0, 0]);
-    // Of storage buffers it is another limit.
+    // Storage buffers have another limit.
     let bytes = || Resource::Buffer(Buffer { data: vec![5; 5], address: None });
     let text = "@group(0) @binding(0) var<storage, read> held: array<u32>;
         @group(0) @binding(1) var<storage, read_write> out: array<u32>;
@@ -77,7 +78,8 @@ fn nothing_is_known_of_the_aligned_range() {
     assert_eq!(word(&outcome, 1, 1), Expected::Exact(0));
 }
 
-/// "Any access wider than 32 bits may be treated as multiple 32-bit accesses that are separately bounds checked", or not.
+/// "Any access wider than 32 bits may be treated as multiple 32-bit accesses that are separately
+/// bounds checked", or not.
 #[test]
 fn a_vector_across_the_end_may_be_beyond_it_as_a_whole() {
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<vec2<u32>>;
@@ -100,15 +102,65 @@ fn a_vector_across_the_end_may_be_beyond_it_as_a_whole() {
     assert_eq!((word(&outcome, 0, 1), word(&outcome, 0, 2)), (Expected::Exact(6), Expected::OneOf(vec![7, 8])));
 }
 
-/// "Any access of the same type (..) to the same buffer that is less than 16 bytes away from the first access may behave as if it is
-/// also outside": also one that comes before it, and of another workgroup.
+/// An index of 64 bits and a large stride lead farther than one buffer's pointers count. They lead neither
+/// to an element of another buffer nor back into this one.
+#[test]
+fn far_elements_of_an_array_without_a_length_are_beyond_its_end() {
+    for index in [1i64 << 32, 1 << 33, 3 << 38, i64::MAX, i64::MIN, -(1 << 32), 1 << 55] {
+        let text = format!(
+            "OpCapability Shader
+             OpCapability Int64
+             OpCapability Shader64BitIndexingEXT
+             OpExtension \"SPV_EXT_shader_64bit_indexing\"
+             OpMemoryModel Logical GLSL450
+             OpEntryPoint GLCompute %main \"main\"
+             OpExecutionMode %main LocalSize 1 1 1
+             OpExecutionMode %main Shader64BitIndexingEXT
+             OpDecorate %array ArrayStride 256
+             OpDecorate %block Block
+             OpMemberDecorate %block 0 Offset 0
+             OpDecorate %from DescriptorSet 0
+             OpDecorate %from Binding 0
+             OpDecorate %to DescriptorSet 0
+             OpDecorate %to Binding 1
+             %void = OpTypeVoid
+             %fn = OpTypeFunction %void
+             %u32 = OpTypeInt 32 0
+             %i64 = OpTypeInt 64 1
+             %c0 = OpConstant %u32 0
+             %here = OpConstant %i64 0
+             %far = OpConstant %i64 {index}
+             %array = OpTypeRuntimeArray %u32
+             %block = OpTypeStruct %array
+             %p_block = OpTypePointer StorageBuffer %block
+             %p = OpTypePointer StorageBuffer %u32
+             %from = OpVariable %p_block StorageBuffer
+             %to = OpVariable %p_block StorageBuffer
+             %main = OpFunction %void None %fn
+             %start = OpLabel
+             %1 = OpAccessChain %p %from %c0 %far
+             %2 = OpLoad %u32 %1
+             %3 = OpAccessChain %p %to %c0 %here
+             OpStore %3 %2
+             OpReturn
+             OpFunctionEnd"
+        );
+        let bindings = vec![words(&[7; 128]), words(&[9; 4])];
+        let outcome = dispatch(&spirv(&text), 1, bindings, (Robustness::Access2, RobustAlignment::default()));
+        assert_eq!(word(&outcome, 1, 0), Expected::Exact(0), "{index}");
+    }
+}
+
+/// "Any access of the same type (..) to the same buffer that is less than 16 bytes away from the
+/// first access may behave as if it is also outside". This includes earlier accesses, and those of
+/// other workgroups.
 #[test]
 fn a_load_near_one_beyond_the_end_may_be_beyond_it_too() {
     let text = "@group(0) @binding(0) var<storage, read> held: array<u32>;
         @group(0) @binding(1) var<storage, read> at: array<u32>;
         @group(0) @binding(2) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(1) fn main(@builtin(workgroup_id) i: vec3<u32>) { out[i.x] = held[at[i.x]]; }";
-    // All bytes are the same, so that any part of it is known.
+    // All bytes are equal, so every part of it is known.
     const HELD: u32 = 0x0505_0505;
     let run = |robustness, at: [u32; 4]| {
         let bindings = vec![words(&[HELD; 3]), words(&at), words(&[9; 4])];
@@ -148,7 +200,7 @@ fn an_invocation_may_find_again_what_it_stored_beyond_an_edge() {
     }
 }
 
-/// Coordinates that are not known are not beyond the edge.
+/// Unknown coordinates are not beyond the edge.
 #[test]
 fn coordinates_that_robustness_leaves_open_may_be_inside() {
     let text = "@group(0) @binding(0) var image: texture_storage_2d<r32uint, read_write>;
@@ -162,7 +214,8 @@ fn coordinates_that_robustness_leaves_open_may_be_inside() {
     assert!(is_open(&outcome, 1, 0) && is_open(&outcome, 0, 0));
 }
 
-/// A shader on an image of words `%texels` and words `%out`, into which `%to_texel` and `%to_word` point.
+/// A shader on an image of words `%texels` and words `%out`. `%to_texel` and `%to_word` point into
+/// them.
 fn on_texels(dim: &str, body: &str) -> Module {
     let capability = if dim == "Buffer" { "OpCapability ImageBuffer" } else { "" };
     spirv(&format!(
@@ -209,7 +262,8 @@ OpFunctionEnd
     ))
 }
 
-/// Buffers of texels are buffers: under the looser promise a store beyond the end may change any of it, and a load nearby is open.
+/// Texel buffers are buffers: with the weaker guarantee a store beyond the end may change any of
+/// it, and a load nearby is undetermined.
 #[test]
 fn texel_buffers_are_buffers() {
     let shader = |access: &str| {
@@ -240,8 +294,9 @@ OpStore %at %result"
     }
 }
 
-/// "Writes or atomic read-modify-write operations to a storage image outside of the checked dimensions will not modify any memory. Reads,
-/// atomic read-modify-write operations, or fetches (..) will return zero values", or what the invocation stored there.
+/// "Writes or atomic read-modify-write operations to a storage image outside of the checked
+/// dimensions will not modify any memory. Reads, atomic read-modify-write operations, or fetches
+/// (..) will return zero values", or the value that the invocation stored there.
 #[test]
 fn atomics_beyond_an_edge_change_nothing_and_find_zero() {
     let shader = |dim: &str, [beyond, below]: [&str; 2]| {
@@ -271,7 +326,8 @@ OpStore %at2 %elsewhere"
         assert!(is_open(&outcome, 1, 1), "it may find what it left");
         assert_eq!(word(&outcome, 1, 3), Expected::Exact(9));
         assert_eq!(exact(&outcome, 0), [0x0505_0505; 4]);
-        // Buffers of texels are buffers: under the looser promise any of it may change, and nothing else.
+        // Texel buffers are buffers: with the weaker guarantee any of it may change, and nothing
+        // else.
         let outcome = run(&buffer, Dim::Buffer, 2);
         assert!((0..3).all(|i| is_open(&outcome, 1, i)));
         assert_eq!(word(&outcome, 1, 3), Expected::Exact(9));
@@ -279,7 +335,8 @@ OpStore %at2 %elsewhere"
     }
 }
 
-/// "Any values fetched are zero if the robustImageAccess2 feature is enabled, otherwise are undefined".
+/// "Any values fetched are zero if the robustImageAccess2 feature is enabled, otherwise are
+/// undefined".
 #[test]
 fn a_level_that_is_not_there_is_zero_under_the_stricter_promise() {
     let text = "@group(0) @binding(0) var image: texture_2d<u32>;

@@ -1,4 +1,5 @@
-//! Rules that only running shows: a dispatch that breaks each that the oracle enforces, and the nearest one that does not.
+//! Run-time rules: for each one that the oracle enforces, a dispatch that breaks it and the nearest
+//! one that does not.
 
 mod support;
 
@@ -10,14 +11,14 @@ use assay_spirv::tables::{Dim, ImageFormat};
 use std::collections::{BTreeMap, BTreeSet};
 use support::*;
 
-/// A dispatch that breaks a rule, and the nearest that keeps it.
+/// A dispatch that breaks a rule, and the nearest one that keeps it.
 struct Pair {
     rule: &'static str,
     broken: (String, Dispatch),
     kept: (String, Dispatch),
 }
 
-/// What a dispatch breaks, in the oracle's words.
+/// The violations of a dispatch, in the oracle's words.
 fn found((text, dispatch): &(String, Dispatch)) -> String {
     let program = Program::new(&spirv(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}\n{text}"));
     match program.run(dispatch, &Limits::default()) {
@@ -27,8 +28,8 @@ fn found((text, dispatch): &(String, Dispatch)) -> String {
     }
 }
 
-/// A shader of four invocations: capabilities, decorations and types as given, `%own` the local index, `%result` what it
-/// stores to its word of binding 1.
+/// A shader of four invocations with these capabilities, decorations and types. `%own` is the local
+/// index, and `%result` is stored to its word of binding 1.
 fn shader(capabilities: &str, decorations: &str, types: &str, body: &str) -> String {
     format!(
         "; Version: 1.3
@@ -86,13 +87,14 @@ fn dispatch(others: impl IntoIterator<Item = (Slot, Resource)>) -> Dispatch {
     Dispatch { bindings, ..Dispatch::default() }
 }
 
-/// A kind of descriptors: the capability, its types up to `%one`, how `%at` (the descriptor) is read.
+/// A kind of descriptor: the capability, its types up to `%one`, and the code that reads `%at`, the
+/// descriptor.
 struct Kind {
     capability: &'static str,
     class: &'static str,
     one: &'static str,
     load: &'static str,
-    /// What is decorated `NonUniform`.
+    /// The operand decorated `NonUniform`.
     operand: &'static str,
     image: Option<Dim>,
     rules: [&'static str; 2],
@@ -146,7 +148,7 @@ fn kinds() -> [Kind; 6] {
     ]
 }
 
-/// A shader that reads one of four descriptors, chosen by `chosen`.
+/// A shader that reads one of four descriptors, selected by `chosen`.
 fn choosing(kind: &Kind, chosen: &str, capability: bool, decorated: bool) -> String {
     let mut capabilities = "OpCapability ShaderNonUniform\nOpExtension \"SPV_EXT_descriptor_indexing\"".to_owned();
     if kind.image == Some(Dim::Buffer) {
@@ -197,7 +199,7 @@ fn descriptors(pairs: &mut Vec<Pair>) {
             pairs.push(Pair { rule, broken, kept });
         }
     }
-    // What is the same for a subgroup may differ between two, where their layout is known.
+    // Values that are uniform in a subgroup may differ between two if the layout is known.
     let kind = &kinds()[1];
     let halves = |size| Dispatch { layout: assay_oracle::Layout::Linear, ..four(kind, size) };
     let half = choosing(kind, "%own", false, false)
@@ -216,7 +218,7 @@ fn others(pairs: &mut Vec<Pair>) {
         (shader("", decorations, types, &body), Dispatch { push_constants: vec![1; 16], ..none() })
     };
     pairs.push(Pair { rule: "04745", broken: pushed("%own"), kept: pushed("%3") });
-    // The rule is about arrays: a component of a vector may be any.
+    // The rule concerns arrays: any component of a vector may be selected.
     let vector = |(text, dispatch): (String, Dispatch)| {
         (
             text.replace("%four = OpTypeArray %uint %4", "%four = OpTypeVector %uint 4")
@@ -225,7 +227,7 @@ fn others(pairs: &mut Vec<Pair>) {
         )
     };
     pairs.push(Pair { rule: "04745", broken: pushed("%own"), kept: vector(pushed("%own")) });
-    // Who broadcasts.
+    // Sources of broadcasts.
     for (rule, capability, op) in [
         ("06277", "GroupNonUniformBallot", "OpGroupNonUniformBroadcast"),
         ("06276", "GroupNonUniformQuad", "OpGroupNonUniformQuadBroadcast"),
@@ -240,7 +242,7 @@ fn others(pairs: &mut Vec<Pair>) {
         };
         pairs.push(Pair { rule, broken: who("%own"), kept: who("%2") });
     }
-    // What a subgroup of four agrees on, and its clusters.
+    // Values that a subgroup of four must agree on, and its clusters.
     let of_four = |capability: &str, body: &str| {
         let capabilities = format!("OpCapability GroupNonUniform\nOpCapability {capability}");
         let types = "%bool = OpTypeBool\n%8 = OpConstant %uint 8\n%ballot = OpConstantComposite %v4uint %2 %0 %0 %0";
@@ -279,7 +281,7 @@ fn others(pairs: &mut Vec<Pair>) {
         (text.replace("%own %1 %4", &format!("%own {delta} %4")), dispatch)
     };
     pairs.push(Pair { rule: "OpGroupNonUniformRotateKHR: Delta", broken: by("%own"), kept: by("%3") });
-    // Who broadcasts in a quad is another one in the next.
+    // The source of a broadcast in a quad is another one in the next.
     let in_quads = |size: u32| {
         let (text, dispatch) = of_four(
             "GroupNonUniformQuad",
@@ -317,7 +319,7 @@ fn others(pairs: &mut Vec<Pair>) {
     };
     pairs.push(Pair { rule: "06315", broken: pointed(0x10002), kept: pointed(0x10004) });
     pairs.push(Pair { rule: "11819", broken: pointed(0x10010), kept: pointed(0x1000c) });
-    // The view that is bound.
+    // The bound view.
     let read = |dim, format| {
         let decorations = "OpDecorate %picture DescriptorSet 0\nOpDecorate %picture Binding 0";
         let types = "%image = OpTypeImage %uint 2D 0 0 0 2 R32ui\n%to_image = OpTypePointer UniformConstant %image\n\
@@ -333,7 +335,7 @@ fn others(pairs: &mut Vec<Pair>) {
         broken: read(Dim::Dim2D, ImageFormat::R32i),
         kept: kept(),
     });
-    // The same without a format, where the instruction says what the texels are.
+    // Without a format, where the instruction gives the texel type.
     let plain = |format: ImageFormat, operands: &str| {
         let (text, dispatch) = read(Dim::Dim2D, ImageFormat::R32ui);
         let mut bindings = dispatch.bindings;
@@ -375,7 +377,7 @@ fn aliases(pairs: &mut Vec<Pair>) {
         (text, Dispatch { bindings, ..dispatch })
     };
     pairs.push(Pair { rule, broken: many(next("%0")), kept: many(next("%4")) });
-    // Two reads do not meet.
+    // Two reads do not conflict.
     let reads = |through: &str| {
         twice(
             &[],

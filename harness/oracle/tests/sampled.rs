@@ -1,4 +1,4 @@
-//! Sampled images, held against a second method: coordinates that are exact, and textbook loops over texels.
+//! Image sampling against a second method: exact coordinates, and textbook loops over texels.
 
 mod support;
 
@@ -13,7 +13,7 @@ use assay_spirv::sampling::{AddressMode, BorderColor, CompareOp, GatherMode, Sam
 use assay_spirv::tables::{Dim, ImageFormat};
 use support::*;
 
-/// A workgroup gathers at each place.
+/// Each workgroup gathers at one place.
 const GATHER: &str = include_str!("../../spirv/tests/lower/gather.spvasm");
 
 fn gather_module(mode: GatherMode, component: u32, offset: Option<[i32; 2]>) -> String {
@@ -46,7 +46,7 @@ fn run_module(module: &Module, image: Image, sampler: Sampler, at: &[[f32; 3]]) 
         (Slot::new(0, 2), words(&vec![0; at.len() * 4])),
     ];
     let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
-    // Of a device that takes farther offsets than every device does.
+    // A device with larger offset limits than required.
     let offsets = Offsets { gather: [-20, 20], ..Offsets::default() };
     let dispatch = Dispatch {
         groups: [at.len() as u32, 1, 1],
@@ -58,7 +58,7 @@ fn run_module(module: &Module, image: Image, sampler: Sampler, at: &[[f32; 3]]) 
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A texel shows where it is: layer, row, column and channel.
+/// Texels that encode their position: layer, row, column and channel.
 fn positions(extent: [u32; 2], layers: u32) -> Image {
     let [w, h] = extent;
     let data = (0..layers).flat_map(|l| (0..h).flat_map(move |y| (0..w).flat_map(move |x| texel_at(l, y, x))));
@@ -78,7 +78,7 @@ fn texel_at(layer: u32, y: u32, x: u32) -> [u32; 4] {
     [0, 1, 2, 3].map(|channel| 1_000_000 * (layer + 1) + 10_000 * y + 10 * x + channel)
 }
 
-/// Wraps by walking, one texel at a time.
+/// Wraps by walking one texel at a time.
 fn walk(mode: AddressMode, mut i: i64, n: i64) -> Option<i64> {
     match mode {
         AddressMode::Repeat => {
@@ -122,7 +122,8 @@ fn footprint(mode: GatherMode) -> (f64, [(i64, i64); 4]) {
     }
 }
 
-/// Every mode, every address mode on each axis, odd sizes and single texels, layers, offsets, inside and far outside.
+/// Every mode, every address mode on each axis, odd sizes and single texels, layers, offsets,
+/// inside and far outside.
 #[test]
 fn gathers_agree_with_loops_over_texels() {
     let mut compared = 0;
@@ -134,7 +135,7 @@ fn gathers_agree_with_loops_over_texels() {
         let border = [BorderColor::IntTransparentBlack, BorderColor::IntOpaqueBlack, BorderColor::IntOpaqueWhite];
         let border = border[case % 3];
         let sampler = Sampler { address, border, ..Sampler::NEAREST };
-        // Far from what either origin is decided by: quarters of texels.
+        // Quarters of texels, far from the boundaries of either origin.
         let at: Vec<[f32; 3]> = (-14..14i32)
             .flat_map(|y| (-14..14i32).map(move |x| (x, y)))
             .map(|(x, y)| [(x as f32 + 0.25) / extent[0] as f32, (y as f32 - 0.25) / extent[1] as f32, (x & 3) as f32])
@@ -142,7 +143,7 @@ fn gathers_agree_with_loops_over_texels() {
         let text = gather_module(mode, component, offset);
         let outcome = run_gather(&text, positions(extent, 3), sampler, &at);
         let found = exact(&outcome, 2);
-        // Lowered, it means the same.
+        // The lowered module means the same.
         if mode != GatherMode::Core {
             let colour = match border {
                 BorderColor::IntOpaqueWhite => [1; 4],
@@ -209,7 +210,7 @@ fn a_tie_permits_the_texels_on_either_side_and_no_other() {
     let texel = |x: u32, y: u32| u64::from(texel_at(0, y, x)[0]);
     assert_eq!(word(&outcome, 2, 0), Expected::OneOf(vec![texel(1, 3), texel(2, 3)]));
     assert_eq!(word(&outcome, 2, 2), Expected::OneOf(vec![texel(2, 2), texel(3, 2)]));
-    // A little beside: only a device with eight bits of fraction may still go the other way.
+    // Slightly off: only a device with eight fraction bits may still select the other texel.
     assert_eq!(word(&outcome, 2, 4), Expected::Exact(texel(2, 3)));
     let cell = outcome.memory[&Slot::new(0, 2)].cell_at(16).expect("two readings");
     assert_eq!(cell.lenient, Some(Box::new(Expected::OneOf(vec![texel(1, 3), texel(2, 3)]))));
@@ -230,7 +231,7 @@ fn views_show_a_level_layers_and_swizzled_components() {
     {
         let text = gather_module(GatherMode::Diamond, component, None);
         let found = exact(&run_gather(&text, image.clone(), sampler, &[[0.25, 0.25, 9.0]]), 2);
-        // South; the north is the border, which is swizzled as texels are.
+        // South. The north is the border, which is swizzled like texels.
         let white = u32::from(component != 3);
         assert_eq!((found[0], found[2]), (expected, white), "{component}");
     }
@@ -348,13 +349,13 @@ fn comparing(compare: CompareOp) -> Sampler {
     Sampler { compare: Some(compare), ..Sampler::NEAREST }
 }
 
-/// Whether a lenient reading permits a number that the usual one does not.
+/// Returns true if the lenient reading permits a number that the usual one does not.
 fn only_lenient(outcome: &Outcome, binding: u32, i: usize, number: f32) -> bool {
     let cell = outcome.memory[&Slot::new(0, binding)].cell_at(i as u64 * 4).expect("a set");
     cell.expected.judge(cell.lenient.as_deref(), u64::from(number.to_bits())) == Standing::Lenient
 }
 
-/// Whether the usual reading asks for something, and the lenient one for nothing.
+/// Returns true if the usual reading requires something, and the lenient one nothing.
 fn is_lenient_anything(outcome: &Outcome, binding: u32, i: usize) -> bool {
     let cell = outcome.memory[&Slot::new(0, binding)].cell_at(i as u64 * 4).expect("a set");
     let open = |expected: &Expected| matches!(expected, Expected::Undetermined(_));
@@ -383,7 +384,7 @@ fn what_is_compared_is_swizzled_afterwards() {
     };
     for (swizzle, number) in [("0gba", 0f32), ("gbar", 0.0), ("brga", 0.0), ("argb", 1.0)] {
         assert_eq!(exact(&run(swizzle, false, false), 2), [number.to_bits(); 6], "{swizzle}");
-        // Filtered, what is shown instead of the comparison is still not anything.
+        // With a filter, a component that is shown instead of the comparison is still determined.
         let linear = run(swizzle, true, false);
         assert!((0..6).all(|i| permits(&linear, 2, i, number)), "{swizzle}");
         let half = |i: u64| {
@@ -395,7 +396,7 @@ fn what_is_compared_is_swizzled_afterwards() {
     }
     let compared = [1.0f32, 1.0, 0.0, 0.0, 1.0, 1.0].map(f32::to_bits);
     assert_eq!(exact(&run("rrrr", false, false), 2), compared);
-    // One is undefined for depths, unless the device says otherwise; and the other components may be, too.
+    // One is undefined for depths, unless the device guarantees it, and so may other components be.
     assert_eq!(cause(&run("1gba", false, false), 2, 0), CauseKind::Unspecified);
     assert_eq!(exact(&run("1gba", false, true), 2), [1f32.to_bits(); 6]);
     let other = run("r1ba", false, false);
@@ -407,7 +408,8 @@ fn what_is_compared_is_swizzled_afterwards() {
     assert_eq!((cause(&loaded(false), 2, 0), exact(&loaded(true), 2)[0]), (CauseKind::Unspecified, 1f32.to_bits()));
 }
 
-/// "D may be computed in an implementation-dependent manner"; "the resulting value must be in the range [0,1]".
+/// "D may be computed in an implementation-dependent manner"; "the resulting value must be in the
+/// range [0,1]".
 #[test]
 fn linear_comparisons_are_between_0_and_1() {
     let sampler = Sampler { linear: true, ..comparing(CompareOp::Always) };
@@ -420,7 +422,8 @@ fn linear_comparisons_are_between_0_and_1() {
     }
 }
 
-/// "If the image being sampled has an unsigned normalized fixed-point format, then D_ref is clamped to [0,1]".
+/// "If the image being sampled has an unsigned normalized fixed-point format, then D_ref is clamped
+/// to [0,1]".
 #[test]
 fn references_are_clamped_where_depths_are() {
     let text = COMPARE.replace("0.5);", "1.5);");
@@ -469,7 +472,7 @@ fn nothing_is_asked_of_numbers_that_need_not_be_representable() {
     assert!(
         word(&outcome, 2, 0) == Expected::Exact(texel_at(2, 2, 1)[0].into()) && is_lenient_anything(&outcome, 2, 0)
     );
-    // The fast reference says the same.
+    // The fast reference agrees.
     let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
     let judge = |sampler: &Sampler, u: f32, x: u32| {
         let reference = GatherReference::new(&positions([4, 4], 1), false, sampler, 0, filtering).expect("a reference");
@@ -481,7 +484,8 @@ fn nothing_is_asked_of_numbers_that_need_not_be_representable() {
     assert_eq!(judge(&repeating, 1e20, 0), Verdict::Permitted);
 }
 
-/// "Values less than -1.0 may be used but the result must be clamped before the value is returned to shaders".
+/// "Values less than -1.0 may be used but the result must be clamped before the value is returned
+/// to shaders".
 #[test]
 fn the_least_signed_texel_counts_as_it_is_until_it_is_returned() {
     let row = |left: u8, right: u8| [[0, left, 0, 0], [0, right, 0, 0]].concat();
@@ -493,7 +497,7 @@ fn the_least_signed_texel_counts_as_it_is_until_it_is_returned() {
     assert!(permits(&outcome, 2, 0, half) && permits(&outcome, 2, 0, -0.5) && !permits(&outcome, 2, 0, -0.51));
     assert!(permits(&outcome, 2, 1, -1.0) && !permits(&outcome, 2, 1, (-1f32).next_down()));
     assert!(!only_lenient(&outcome, 2, 1, (-1f32).next_down()));
-    // The one above it is -1.
+    // The next one is -1.
     let outcome = sample(image(row(0x81, 0)), linear, &at);
     assert!(permits(&outcome, 2, 0, -0.5) && !permits(&outcome, 2, 0, half));
     // Without a filter it is clamped at once.
@@ -513,7 +517,8 @@ fn the_lenient_reading_asks_five_digits_of_filtering() {
     assert!(only_lenient(&outcome, 2, 0, 0.300_001_5) && !only_lenient(&outcome, 2, 0, 0.300_1));
 }
 
-/// The border is of another kind of numbers than the texels: "the value of the texel returned is poison", of the border or not.
+/// The border has another number format than the texels: "the value of the texel returned is
+/// poison", whether the texel is of the border or not.
 #[test]
 fn a_border_that_does_not_fit_may_spoil_texels_beside_it() {
     let at = [[0.4, 0.5, 0.0]];
@@ -524,7 +529,8 @@ fn a_border_that_does_not_fit_may_spoil_texels_beside_it() {
     }
 }
 
-/// Which of several levels gradients mean is not computed here, which is not to say that nothing is required of it.
+/// The level that gradients select is not computed here, although the text does require something
+/// of it.
 #[test]
 fn gradients_on_several_levels_are_not_followed() {
     let text = "@group(0) @binding(0) var image: texture_2d<f32>;
@@ -537,7 +543,7 @@ fn gradients_on_several_levels_are_not_followed() {
     assert_eq!(cause(&outcome, 2, 0), CauseKind::Precision);
 }
 
-/// What an unnormalised sampler must not be used with: the rule that says so.
+/// Uses that are forbidden for an unnormalised sampler, with the rule.
 #[test]
 fn unnormalised_coordinates_have_limits() {
     let unnormalized = Sampler { unnormalized: true, ..Sampler::NEAREST };
@@ -558,13 +564,13 @@ fn unnormalised_coordinates_have_limits() {
         let [fault] = &outcome.faults[..] else { panic!("{call}: {:?}", outcome.faults) };
         assert!(fault.kind == FaultKind::Rule && fault.detail.contains(rule), "{call}: {}", fault.detail);
     }
-    // A whole coordinate is not rounded: it is the texel after it.
+    // A whole coordinate is not rounded: it selects the texel after it.
     let call = "OpImageSampleExplicitLod %v4uint %both %flat Lod %lod";
     let outcome = run_gather(&flat.replace("GATHER", call), one(), unnormalized, &[[2.0, 1.0, 0.0]]);
     assert_eq!(word(&outcome, 2, 0), Expected::Exact(texel_at(0, 1, 2)[0].into()));
 }
 
-/// The fast reference and the interpreter say the same of right results, and of wrong ones that they are wrong.
+/// The fast reference and the interpreter agree on correct results, and on wrong ones.
 #[test]
 fn the_fast_reference_agrees_with_the_interpreter() {
     let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };
@@ -598,7 +604,7 @@ fn the_fast_reference_agrees_with_the_interpreter() {
         }
     }
     assert!(right == 25 * 256 && wrong > 2 * right, "{right} {wrong}");
-    // At a tie, all four texels are counted from one and the same origin.
+    // At a tie, all four texels have the same origin.
     let image = positions([8, 8], 1);
     let sampler = Sampler { address: [AddressMode::Repeat; 3], ..Sampler::NEAREST };
     let reference = GatherReference::new(&image, false, &sampler, 0, filtering).expect("a reference");
@@ -613,7 +619,7 @@ fn the_fast_reference_agrees_with_the_interpreter() {
         (judge(2.0, mixed), judge(2.002, row(1)), judge(2.01, row(1))),
         (Verdict::Refused, Verdict::Lenient, Verdict::Refused)
     );
-    // Texels that are converted: either neighbour, and what a lenient reading adds.
+    // Converted texels: either neighbour, and the additional values of the lenient reading.
     let image = Image { format: ImageFormat::Rgba8, data: vec![51; 8 * 8 * 4], ..image };
     let reference = GatherReference::new(&image, false, &sampler, 0, filtering).expect("a reference");
     let judge = |got: f32| reference.judge(GatherMode::Core, [0.3, 0.3, 0.0], [0; 2], [got.to_bits(); 4]);

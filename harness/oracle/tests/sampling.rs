@@ -1,5 +1,6 @@
-//! Random straight-line float programs against an independent evaluation: one that does what an implementation may do (either
-//! neighbour at every step, fusing, reordering, distributing, taking out what is in common), again and again. Whatever it comes to lies in the computed set.
+//! Random straight-line float programs against independent random evaluations. Each evaluation does
+//! what an implementation may do: round to either neighbour at every step, fuse, reorder,
+//! distribute, take out common factors. Every result must lie in the computed set.
 
 mod support;
 
@@ -29,7 +30,7 @@ fn program(random: &mut Random, direct: bool) -> Vec<Step> {
     let mut terms = vec![1; INPUTS];
     for _ in 0..8 {
         let n = steps.len();
-        // Prefer what was just computed, so that chains get long.
+        // Prefers the latest result, so that chains get long.
         let pick = |random: &mut Random| if random.below(2) == 0 { n - 1 } else { random.below(n) };
         let (a, b) = (pick(random), pick(random));
         steps.push(match random.below(if direct { 11 } else { 14 }) {
@@ -85,8 +86,8 @@ fn text(steps: &[Step], lanes: usize) -> String {
     )
 }
 
-/// A sum (`sign` 1) or difference (-1) of two products, or of one and its factor, as a product of what they have in common; `None` where
-/// that is nothing.
+/// A sum (`sign` 1) or difference (-1) of two products, or of one and its factor, with the common
+/// factor taken out; `None` if there is none.
 fn taken_out(steps: &[Step], v: &[f32], (a, b): (usize, usize), sign: f64, random: &mut Random) -> Option<f32> {
     // Two quotients with one divisor: their sum over it.
     if let (Step::Div(x, z), Step::Div(y, w)) = (steps[a], steps[b])
@@ -107,7 +108,7 @@ fn taken_out(steps: &[Step], v: &[f32], (a, b): (usize, usize), sign: f64, rando
     Some(either(f64::from(v[common]) * f64::from(inner), random))
 }
 
-/// What is squared, if a step is a square or a number that is one.
+/// The root, if a step is a square or a number that is one.
 fn squared(steps: &[Step], v: &[f32], k: usize) -> Option<f32> {
     match steps[k] {
         Step::Mul(x, y) if x == y => Some(v[x]),
@@ -115,7 +116,8 @@ fn squared(steps: &[Step], v: &[f32], k: usize) -> Option<f32> {
     }
 }
 
-/// A difference of two squares as a product of sum and difference, which may be multiplied out again.
+/// A difference of two squares as a product of sum and difference, which may be multiplied out
+/// again.
 fn of_squares(steps: &[Step], v: &[f32], (a, b): (usize, usize), random: &mut Random) -> Option<f32> {
     let (x, y) = (f64::from(squared(steps, v, a)?), f64::from(squared(steps, v, b)?));
     let (sum, difference) = (f64::from(either(x + y, random)), f64::from(either(x - y, random)));
@@ -132,7 +134,7 @@ fn of_squares(steps: &[Step], v: &[f32], (a, b): (usize, usize), random: &mut Ra
     })
 }
 
-/// One execution as an implementation may do it; `free`: with contraction and rearrangement.
+/// One execution as an implementation may do it. `free`: with contraction and rearrangement.
 fn sample(steps: &[Step], inputs: &[f32], random: &mut Random, free: bool) -> Option<f32> {
     let mut v: Vec<f32> = Vec::new();
     for step in steps {
@@ -269,8 +271,8 @@ fn every_sample_with_quotients_and_roots_lies_in_the_set() {
     assert!(inside > 150_000, "{inside} samples");
 }
 
-/// Every sample of a program of these steps, of random inputs with exponents of that range, lies in its set. Gives how many were
-/// within.
+/// Checks that every sample of a program of these steps, for random inputs with exponents in that
+/// range, lies in its set. Returns the number of samples.
 fn sample_one(steps: &[Step], exponents: std::ops::Range<i32>, seed: u64) -> usize {
     let random = &mut Random(seed);
     let mut inside = 0;
@@ -303,7 +305,7 @@ fn sample_one(steps: &[Step], exponents: std::ops::Range<i32>, seed: u64) -> usi
 fn every_product_of_sums_that_is_a_difference_of_squares_lies_in_the_set() {
     let squares = [Step::Input(0), Step::Input(1), Step::Input(2), Step::Mul(0, 0), Step::Mul(1, 1), Step::Sub(3, 4)];
     assert!(sample_one(&squares, -2..2, 3) > 50_000);
-    // With something added; and times something.
+    // With a summand added, and with a factor.
     let added = [&squares[..], &[Step::Add(5, 2)]].concat();
     assert!(sample_one(&added, -1..1, 4) > 50_000);
     let times = [&squares[..], &[Step::Mul(5, 2)]].concat();
@@ -323,8 +325,8 @@ fn every_quotient_by_one_divisor_after_another_lies_in_the_set() {
     }
 }
 
-/// Lengths, dot products and the like of vectors that are sets: what a plain evaluation with either neighbour gives lies inside,
-/// and what is far from it does not.
+/// Lengths, dot products and the like of vectors that are sets: results of a plain evaluation with
+/// either neighbour lie inside, and distant values do not.
 #[test]
 fn vectors_of_sets() {
     let text = "@group(0) @binding(0) var<storage, read> a: array<f32>;

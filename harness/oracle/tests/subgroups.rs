@@ -1,4 +1,4 @@
-//! Subgroup instructions with a known layout, and what is left of them without.
+//! Subgroup instructions with a known layout, and with an unknown one.
 
 mod support;
 
@@ -25,7 +25,7 @@ fn compiled(body: &str) -> Module {
     ))
 }
 
-/// The same with maximal reconvergence.
+/// Runs the body with maximal reconvergence.
 fn reconverging(body: &str) -> Outcome {
     let module = compiled(body);
     let mode = module.instructions().find(|i| i.op == Some(Op::ExecutionMode)).expect("an execution mode");
@@ -58,7 +58,7 @@ fn each(f: impl Fn(u32) -> u32) -> Vec<u32> {
 #[test]
 fn extremes_of_floats() {
     let of = |extreme: &str, bits: &str| format!("out[i] = bitcast<u32>({extreme}(bitcast<f32>({bits})));");
-    // Zeros, and from 1 on: one of them is the least, and none the greatest.
+    // Zeros, and numbers from 1 on: a zero is the least, and not the greatest.
     let from_zero = "select(0u, 0x3f800000u + s, s > 2u)";
     assert_eq!(linear(&of("subgroupMax", from_zero)), [0x3f80_0007; 16]);
     let open = |body: &str| cause(&subgroup(body, true), 0, 0);
@@ -91,22 +91,23 @@ fn an_unknown_layout_leaves_only_what_all_have() {
     assert_eq!(cause(&subgroup("out[i] = s;", false), 0, 0), CauseKind::SubgroupLayout);
 }
 
-/// Who follows the same path from where all were together takes part; after that it is known only where all come together again.
+/// Invocations that follow the same path since all were together take part. After that the
+/// participants are known only where all reconverge.
 #[test]
 fn who_takes_part_is_known_as_far_as_the_path_tells() {
     let one = |body: &str| exact(&subgroup(body, true), 0);
     let open = |body: &str, element: usize| cause(&subgroup(body, true), 0, element);
     let branch = "var r = 0u; if i < 4u { r = subgroupAdd(1u); } out[i] = r;";
     assert_eq!(one(branch), each(|i| if i < 4 { 4 } else { 0 }));
-    // All of a subgroup, but some of it came here on another path.
+    // The whole subgroup, but some of it arrived on another path.
     let inner =
         "var v = 0u; if i < 8u { if s < 4u { v = 100u; } else { v = 200u; } v = v + subgroupAdd(1u); } out[i] = v;";
     assert_eq!(open(inner, 0), CauseKind::Reconvergence);
     assert_eq!(word(&subgroup(inner, true), 0, 9), assay_oracle::Expected::Exact(0));
-    // The whole workgroup is together again.
+    // The whole workgroup has reconverged.
     let merged = "var v = 1u; if s < 4u { v = 100u; } out[i] = subgroupAdd(v);";
     assert_eq!(one(merged), [404; 16]);
-    // Those that stay in a loop follow the same path; those that leave it meet where it ends.
+    // Invocations that stay in a loop follow the same path; those that leave it meet at its end.
     let leaving =
         "var v = 0u; for (var k = 0u; k < 4u; k++) { if s == k { break; } v = v * 16u + subgroupAdd(1u); } out[i] = v;";
     assert_eq!(one(leaving), each(|i| [0, 0x7, 0x76, 0x765, 0x7654][(i % 8).min(4) as usize]));
@@ -120,7 +121,8 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     // Cases of a selection that lead to one block are one path.
     let cases = "var v = 0u; switch s { case 0u, 1u, 2u: { v = subgroupAdd(1u); } default: { } } out[i] = v;";
     assert_eq!(one(cases), each(|i| if i % 8 < 3 { 3 } else { 0 }));
-    // Who leaves a function on several ways has taken several paths; a call that is left on one, or a construct around it, is one path.
+    // Leaving a function on several paths separates invocations. A call that is left on one path,
+    // or a construct around it, is one path.
     let called = "let p = pick(s); out[i] = p + subgroupAdd(1u);";
     assert_eq!(open(called, 0), CauseKind::Reconvergence);
     let same = "let p = pick(0u); out[i] = p + subgroupAdd(1u);";
@@ -129,13 +131,14 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     assert_eq!(one(around), each(|i| if i % 8 < 3 { 9 } else { 10 }));
     let within = "var p = 0u; if i < 99u { p = pick(s) + subgroupAdd(1u); } out[i] = p;";
     assert_eq!(open(within, 0), CauseKind::Reconvergence);
-    // Who was apart before is not together at the end of what was entered then.
+    // Invocations that were apart before a construct are not together at its end.
     let later = "let p = pick(s); var v = 0u; if s % 3u == 0u { v = 1u; } out[i] = p + v + subgroupAdd(1u);";
     assert_eq!(open(later, 0), CauseKind::Reconvergence);
     let deeper = "let p = deep(s); out[i] = p + subgroupAdd(1u);";
     assert_eq!(open(deeper, 0), CauseKind::Reconvergence);
     assert_eq!(one("let p = level(s); out[i] = p + subgroupAdd(1u);"), each(|i| if i % 8 < 3 { 9 } else { 10 }));
-    // Who has left the first turn another way is not together with the others in the second one.
+    // Invocations that left the first iteration on another path are not together with the others in
+    // the second one.
     let another = "var v = 0u;
         for (var k = 0u; k < 2u; k++) { if k == 0u && s < 2u { continue; } if k == 1u { v = subgroupAdd(1u); } }
         out[i] = v + subgroupAdd(1u) * 100u;";
@@ -144,7 +147,8 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
     assert_eq!(one(&turns), [8; 16]);
 }
 
-/// SPV_KHR_shader_ballot: "The Index must be the same for all active invocations in the subgroup, otherwise the results are undefined."
+/// SPV_KHR_shader_ballot: "The Index must be the same for all active invocations in the subgroup,
+/// otherwise the results are undefined."
 #[test]
 fn what_is_read_of_an_invocation_is_read_by_all() {
     let read = |of: &str| {
@@ -162,8 +166,8 @@ fn what_is_read_of_an_invocation_is_read_by_all() {
     assert_eq!(own.faults, []);
 }
 
-/// "Considering only the bits in Value required to represent all bits of the scope restricted tangle": up to its last invocation, or the
-/// subgroup's.
+/// "Considering only the bits in Value required to represent all bits of the scope restricted
+/// tangle": up to its last invocation, or the subgroup's.
 #[test]
 fn bits_of_a_ballot_beyond_the_tangle_may_count() {
     let of = |instruction: &str, mask: u32| {
@@ -209,8 +213,8 @@ fn bits_of_a_ballot_beyond_the_tangle_may_count() {
     assert_eq!(cause(&of(least, 0xf0), 0, 9), CauseKind::Unspecified);
 }
 
-/// What comes from an invocation that is not there is undefined, but some value: "If Condition is an OpUndef, behavior is undefined" is said
-/// of nothing else. Either way is taken.
+/// The value from a missing invocation is undefined, but some value. "If Condition is an OpUndef,
+/// behavior is undefined" concerns OpUndef only, so either path is taken.
 #[test]
 fn what_a_shuffle_leaves_undefined_may_decide_a_branch() {
     let branch = |other: &str| {
@@ -223,8 +227,9 @@ fn what_a_shuffle_leaves_undefined_may_decide_a_branch() {
     assert_eq!(word(&another, 0, 1), Expected::Exact(2));
 }
 
-/// SPV_KHR_maximal_reconvergence: those that execute an instruction together are one tangle, but "invocations with different 'Selector'
-/// values executing the same 'case construct' may be partitioned into the same tangle".
+/// SPV_KHR_maximal_reconvergence: invocations that execute an instruction together are one tangle,
+/// but "invocations with different 'Selector' values executing the same 'case construct' may be
+/// partitioned into the same tangle".
 #[test]
 fn maximal_reconvergence_leaves_open_who_is_together_in_a_case() {
     let inner = "var v = 0u; if i < 8u { if s < 4u { v = 100u; } v = v + subgroupAdd(1u); } out[i] = v;";
@@ -235,17 +240,17 @@ fn maximal_reconvergence_leaves_open_who_is_together_in_a_case() {
     assert_eq!(word(&case, 0, 3), Expected::Exact(0));
     let one = several.replace("case 0u, 1u, 2u", "case 2u");
     assert_eq!(exact(&reconverging(&one), 0), each(|i| u32::from(i % 8 == 2)));
-    // Behind it all are together.
+    // After it all are together.
     let behind = "var v = 0u; switch s { case 0u, 1u: { v = 1u; } default: { } } out[i] = subgroupAdd(1u) + v;";
     assert_eq!(exact(&reconverging(behind), 0), each(|i| if i % 8 < 2 { 9 } else { 8 }));
-    // In the continuing part of a loop, too, where a barrier may stand.
+    // Also in the continue construct of a loop, where a barrier may be.
     let continued = "var k = 0u; loop { if s < 3u { continue; } out[i] = 1u;
         continuing { workgroupBarrier(); k += 1u; break if k == 2u; } }";
     assert_eq!(reconverging(continued).faults, []);
     assert_eq!(subgroup(continued, true).faults.first().map(|f| f.kind), Some(FaultKind::DivergentBarrier));
 }
 
-/// Dealt out in turns, from the last place on: places that are not the order of invocations.
+/// Positions dealt out in turns, from the last one on, in another order than the invocations.
 #[test]
 fn a_recorded_layout_decides_who_is_where() {
     let text = "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
@@ -268,11 +273,12 @@ fn a_recorded_layout_decides_who_is_where() {
     });
     let outcome = run((0..10).map(seat).collect()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(exact(&outcome, 0), expected.collect::<Vec<_>>());
-    // Of two workgroups, for a dispatch of one.
+    // The layout of two workgroups, for a dispatch of one.
     assert!(run((0..20).map(|i| seat(i % 10)).collect()).is_err());
 }
 
-/// What depends on the layout has its cause where the built-in is read, in every workgroup.
+/// Results that depend on the layout have their cause where the built-in is read, in every
+/// workgroup.
 #[test]
 fn the_cause_is_where_the_built_in_is_read() {
     let module = spirv(
@@ -315,7 +321,8 @@ fn the_cause_is_where_the_built_in_is_read() {
     assert_eq!(ops, [Some(Op::Load)]);
 }
 
-/// Vulkan, "Varying Subgroup Size": from SPIR-V 1.6 on a subgroup may have any size within the device's limits.
+/// Vulkan, "Varying Subgroup Size": from SPIR-V 1.6 on a subgroup may have any size within the
+/// device's limits.
 #[test]
 fn the_size_may_vary_in_later_modules() {
     let text = |version: &str| {
@@ -365,7 +372,7 @@ fn the_size_may_vary_in_later_modules() {
     assert_eq!(sizes("1.6", Some([8, 8]), Layout::Unknown), eight);
     assert_eq!(sizes("1.6", None, Layout::Unknown), eight);
     assert_eq!(sizes("1.6", Some([4, 32]), Layout::Linear), eight);
-    // They are full where the x dimension of the workgroup size is a multiple of the size.
+    // Subgroups are full if the x dimension of the workgroup size is a multiple of the size.
     let full = |version: &str, workgroup| program(version).needs_full_subgroups(workgroup, 8);
     assert!(full("1.6", [16, 3, 1]) && !full("1.6", [12, 2, 1]) && !full("1.5", [16, 3, 1]));
     assert_eq!(sizes("1.5", Some([4, 32]), Layout::Unknown), eight);

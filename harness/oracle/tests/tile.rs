@@ -1,4 +1,4 @@
-//! Tile shading: what an invocation may see, and that lowered modules mean the same.
+//! Tile shading: visible texels, and equivalence of lowered modules.
 
 mod support;
 
@@ -69,19 +69,19 @@ fn a_tile_computes_its_texels_within_the_render_area() {
         assert_eq!(found, expected, "({x}, {y})");
         sum += if inside { expected } else { 0 };
     }
-    // The sizes that the built-ins give stand behind the sum.
+    // The sizes that the built-ins give follow the sum.
     assert_eq!(exact(&outcome, 2), [sum, 2, 1]);
 }
 
 #[test]
 fn loads_beyond_the_apron_and_stores_beyond_the_tile_break_a_rule() {
-    // How many accesses break a rule, and the first of each instruction.
+    // Number of accesses that break a rule, and the first one of each instruction.
     let rules = |outcome: &Outcome| {
         let first: Vec<_> = outcome.faults.iter().map(|f| (f.kind, f.detail.clone())).collect();
         (outcome.fault_count, first)
     };
     assert_eq!(rules(&native(TEXT, TILE)).0, 0);
-    // Without apron the left neighbour of the tile's first column may not be loaded.
+    // Without apron, the left neighbour of the tile's first column may not be loaded.
     let (count, narrow) = rules(&native(TEXT, Tile { apron: [0, 1], ..TILE }));
     assert_eq!((count, narrow.len(), narrow[0].0), (3, 1, FaultKind::Rule));
     let detail = &narrow[0].1;

@@ -1,4 +1,4 @@
-//! What WGSL says where SPIR-V says nothing or less.
+//! Semantics of WGSL where those of SPIR-V are absent or weaker.
 
 mod support;
 
@@ -8,7 +8,7 @@ use assay_oracle::{
 use assay_spirv::tables::ImageFormat;
 use support::*;
 
-/// The dispatch of one workgroup, of the text as WGSL and of its translation for itself.
+/// The outcomes of one workgroup for the text as WGSL and for its translation as SPIR-V.
 fn both(text: &str, bindings: Vec<Resource>) -> [Outcome; 2] {
     let module = wgsl(text);
     let of_wgsl = Program::of_wgsl(&module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
@@ -79,7 +79,7 @@ fn shifts_are_modulo_the_width() {
 
 const DENORMAL: u32 = 0x8000_0005;
 
-/// The bits that are permitted at a word, of some, in the usual reading.
+/// The bits of `of` that are permitted at a word in the usual reading.
 fn permitted(outcome: &Outcome, binding: u32, i: usize, of: &[u32]) -> Vec<u32> {
     let expected = word(outcome, binding, i);
     of.iter().copied().filter(|bits| expected.permits((*bits).into()) == Some(true)).collect()
@@ -109,7 +109,7 @@ fn what_is_passed_on_may_be_flushed() {
         assert_eq!(permitted(&of_wgsl, binding, i, &all), flushed, "{binding} {i}");
         assert_eq!(permitted(&of_spirv, binding, i, &all), [DENORMAL], "{binding} {i}");
     }
-    // An infinity is assumed not to be there.
+    // Infinities are assumed to be absent.
     for (binding, i) in [(0, 6), (1, 2)] {
         assert_eq!(cause(&of_wgsl, binding, i), CauseKind::NoRequirement);
         assert_eq!(permitted(&of_spirv, binding, i, &[f32::INFINITY.to_bits()]).len(), 1);
@@ -120,7 +120,8 @@ fn what_is_passed_on_may_be_flushed() {
     }
 }
 
-/// A zero whose bits are asked for: that its sign may be ignored is a doubt there, and none where a zero is made of bits.
+/// The sign of a zero may be ignored: in the lenient reading where its bits are read, in both
+/// readings where a zero is made of bits.
 #[test]
 fn the_sign_of_a_zero_may_be_ignored() {
     let text = "@group(0) @binding(0) var<storage, read_write> f: array<f32>;
@@ -182,7 +183,7 @@ fn texels_outside_a_texture_are_no_fault() {
     let left = &of_wgsl.memory[&Slot::new(0, 1)];
     assert_eq!((left.bytes(), left.cells()), (&[1, 2, 3, 4][..], &[][..]));
     assert_eq!(cause(&of_wgsl, 2, 1), CauseKind::Robustness);
-    // What depends on it is one or the other.
+    // Results that depend on it are one or the other.
     assert_eq!(word(&of_wgsl, 2, 2), Expected::OneOf(vec![0, 1]));
     assert_eq!(cause(&of_wgsl, 2, 3), CauseKind::Unspecified);
     assert_eq!(word(&of_wgsl, 2, 4), Expected::Exact(4));

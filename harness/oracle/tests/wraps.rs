@@ -1,11 +1,12 @@
-//! Integers that may not wrap, as they are decorated.
+//! Integer operations decorated not to wrap.
 
 mod support;
 
 use assay_oracle::{CauseKind, FaultKind, Outcome};
 use support::*;
 
-/// Four invocations that store what `body` computes from their number `%i` and their word `%x`; `%a` may not wrap.
+/// Four invocations that store the result of `body` on their number `%i` and their word `%x`. `%a`
+/// may not wrap.
 fn of(decoration: &str, body: &str, data: [u32; 4]) -> Outcome {
     let decorations = format!("OpDecorate %index BuiltIn LocalInvocationIndex\nOpDecorate %a {decoration}");
     let body = format!(
@@ -55,13 +56,13 @@ fn what_wraps_and_may_not_is_a_fault() {
     let unsigned = "NoUnsignedWrap";
     assert_eq!(wraps(unsigned, "%a = OpISub %uint %x %one", [9, 9, 0, 9]), [[2, 0, 0]]);
     assert_eq!(wraps(unsigned, "%a = OpShiftLeftLogical %uint %x %most", [0, 1, 2, 0]), [[2, 0, 0]]);
-    // The one does not say the other.
+    // One decoration does not imply the other.
     assert_eq!(wraps(unsigned, "%a = OpIAdd %uint %x %one", [0x7fff_ffff; 4]), [[0; 3]; 0]);
     assert_eq!(wraps(signed, "%a = OpIAdd %uint %x %one", [u32::MAX; 4]), [[0; 3]; 0]);
     assert_eq!(wraps(signed, "%other = OpIMul %int %s %big\n%a = OpIAdd %uint %x %one", [2; 4]), [[0; 3]; 0]);
 }
 
-/// A shift too far has no value, be it decorated or not.
+/// A shift by too much has no value, decorated or not.
 #[test]
 fn a_shift_too_far_only_has_no_value() {
     let outcome = of("NoUnsignedWrap", "%a = OpShiftLeftLogical %uint %one %x", [0, 31, 32, 1]);
@@ -70,7 +71,7 @@ fn a_shift_too_far_only_has_no_value() {
     assert_eq!(word(&outcome, 0, 1).permits(1 << 31), Some(true));
 }
 
-/// A denormal may be above zero or not: what is added to may wrap.
+/// A denormal may be above zero or not, so the sum may or may not wrap.
 #[test]
 fn what_wraps_perhaps_is_not_determined() {
     let body = "%f = OpBitcast %float %x

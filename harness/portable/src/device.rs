@@ -1,4 +1,4 @@
-//! Devices through wgpu: the same as Vulkan's, found again among wgpu's adapters.
+//! Vulkan's devices, found among wgpu's adapters.
 
 use crate::error::{PortableError, trouble};
 use assay_runner::{DeviceInfo, Trouble, device_info};
@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wgpu::{Backends, Features, InstanceDescriptor, InstanceFlags};
 
-/// The version of wgpu, and of naga with it.
+/// Version of wgpu and of naga.
 pub const WGPU: &str = "30.0.1";
 
-/// What wgpu is asked for where the adapter has it: what shaders of ours may use.
+/// Features that shaders may use; requested if the adapter has them.
 const WANTED: Features = Features::SHADER_F16
     .union(Features::SHADER_F64)
     .union(Features::SHADER_INT64)
@@ -20,26 +20,26 @@ const WANTED: Features = Features::SHADER_F16
     .union(Features::TEXTURE_FORMAT_16BIT_NORM)
     .union(Features::IMMEDIATES);
 
-/// An adapter of wgpu's, and the Vulkan device that it is.
+/// An adapter of wgpu with its Vulkan device.
 #[derive(Clone)]
 pub struct PortableDevice {
     adapter: wgpu::Adapter,
     info: DeviceInfo,
 }
 
-/// A device that was opened through wgpu. Lost for good once it was lost.
+/// A device opened through wgpu. Once lost, it stays lost.
 #[derive(Clone)]
 pub(crate) struct Open {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// Why it is lost, once it is.
+    /// Reason for the loss of the device, if it is lost.
     lost: Arc<Mutex<Option<String>>>,
-    /// Errors that no scope was open for: a defect of ours, or of wgpu.
+    /// Errors outside error scopes: defects of this program or of wgpu.
     uncaptured: Arc<Mutex<Vec<String>>>,
 }
 
 impl PortableDevice {
-    /// The device that a selector names, as `assay devices` lists it.
+    /// Returns the device that a selector names, as in the list of `assay devices`.
     ///
     /// # Errors
     /// There is no such device, or wgpu does not offer it.
@@ -50,7 +50,7 @@ impl PortableDevice {
         Self::of(&chosen, &devices)
     }
 
-    /// wgpu's adapter for a Vulkan device, one of `all`.
+    /// Returns the device for wgpu's adapter of a Vulkan device, which is one of `all`.
     ///
     /// # Errors
     /// wgpu does not offer it.
@@ -68,17 +68,17 @@ impl PortableDevice {
         Ok(PortableDevice { adapter: adapter.clone(), info: info(physical) })
     }
 
-    /// What it is: what Vulkan says of it, with the API in its name.
+    /// Returns Vulkan's description of the device, with the API in its name.
     pub fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    /// Whether shaders may use `f16`.
+    /// Returns true if shaders may use `f16`.
     pub fn has_f16(&self) -> bool {
         self.adapter.features().contains(Features::SHADER_F16)
     }
 
-    /// What the adapter has of what shaders of ours may use.
+    /// Returns the features of the adapter that shaders may use.
     pub(crate) fn features(&self) -> Features {
         self.adapter.features() & WANTED
     }
@@ -103,7 +103,7 @@ impl PortableDevice {
         });
         let uncaptured: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&uncaptured);
-        // Without a handler wgpu panics.
+        // Without a handler, wgpu panics.
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             lock(&told).push(error.to_string());
         }));
@@ -112,13 +112,13 @@ impl PortableDevice {
 }
 
 impl Open {
-    /// Does something with the device, what wgpu objects to being an error.
+    /// Calls `work` within error scopes and returns the first error of wgpu.
     pub(crate) fn watched<T>(&self, during: &str, work: impl FnOnce() -> T) -> Result<T, (wgpu::Error, Trouble)> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let made = work();
-        // In the reverse order of opening.
+        // Scopes are closed in the reverse order.
         let errors = [pollster::block_on(validation.pop()), pollster::block_on(internal.pop())];
         let errors = errors.into_iter().chain([pollster::block_on(memory.pop())]).flatten();
         match errors.into_iter().next() {
@@ -130,7 +130,7 @@ impl Open {
         }
     }
 
-    /// The loss of the device, if it is lost.
+    /// Returns the loss of the device, if it is lost.
     pub(crate) fn loss(&self, during: &str) -> Option<Trouble> {
         let lost = lock(&self.lost).clone()?;
         Some(Trouble::DeviceLost(format!("{during}: wgpu: device lost: {lost}")))
@@ -162,7 +162,7 @@ impl Open {
         }
     }
 
-    /// The bytes of a buffer that can be mapped, after [`Open::run`].
+    /// Reads a mappable buffer after [`Open::run`].
     pub(crate) fn read(&self, buffer: &wgpu::Buffer, during: &str, take: impl FnOnce(&[u8])) -> Result<(), Trouble> {
         let (sender, told) = std::sync::mpsc::channel();
         buffer.slice(..).map_async(wgpu::MapMode::Read, move |mapped| _ = sender.send(mapped));
@@ -186,7 +186,8 @@ impl Open {
     }
 }
 
-/// Every adapter over Vulkan, in the loader's order, those without conformance among them: software drivers are.
+/// Returns every Vulkan adapter in the loader's order, including non-conformant ones such as
+/// software drivers.
 fn adapters() -> Vec<wgpu::Adapter> {
     let instance = wgpu::Instance::new(InstanceDescriptor {
         backends: Backends::VULKAN,
@@ -196,7 +197,7 @@ fn adapters() -> Vec<wgpu::Adapter> {
     pollster::block_on(instance.enumerate_adapters(Backends::VULKAN))
 }
 
-/// What tells devices apart in either API.
+/// Properties that identify a device in both APIs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     name: String,
@@ -228,13 +229,14 @@ impl Key {
     }
 }
 
-/// The adapter that is the device of that index: of several that nothing tells apart, the one in the same place among its likes.
+/// Returns the adapter of the device with that index. Among indistinguishable devices, positions
+/// correspond.
 fn corresponding(index: usize, device: &Key, devices: &[(usize, Key)], adapters: &[Key]) -> Option<usize> {
     let place = devices.iter().filter(|(other, key)| *other < index && key == device).count();
     adapters.iter().enumerate().filter(|(_, key)| *key == device).map(|(place, _)| place).nth(place)
 }
 
-/// What results say of the device.
+/// Returns the description of the device for results.
 fn info(physical: &PhysicalDevice) -> DeviceInfo {
     let mut info = device_info(physical);
     info.name += ", wgpu";
@@ -258,7 +260,7 @@ mod tests {
     #[test]
     fn devices_are_told_apart_and_twins_by_their_order() {
         let devices = [(0, key("a", 1)), (1, key("b", 1)), (2, key("a", 1)), (3, key("a", 2))];
-        // wgpu may list them in another order, and may leave some out.
+        // wgpu may list them in another order, and may omit some.
         let adapters = [key("a", 2), key("b", 1), key("a", 1), key("a", 1)];
         let found = |index: usize| corresponding(index, &devices[index].1, &devices, &adapters);
         assert_eq!([found(0), found(1), found(2), found(3)], [Some(2), Some(1), Some(3), Some(0)]);

@@ -5,7 +5,7 @@ use assay_precision::{Call, Modes, Op, Rules, Scalar, Spelling};
 use assay_runner::{SPECIFICATION, WGSL_SPECIFICATION};
 use std::fmt::Write;
 
-/// `reports/wgsl-accuracy.md`: every instruction with Vulkan's rule and WGSL's.
+/// Returns `reports/wgsl-accuracy.md`: every instruction with Vulkan's rule and WGSL's.
 pub fn accuracy() -> String {
     let mut text = format!(
         "# What WGSL permits, beside what Vulkan does\n\n\
@@ -57,7 +57,8 @@ pub fn accuracy() -> String {
     text + REFERENCE
 }
 
-/// The functions of WGSL that compute or pass on values ("Built-in Functions", but for textures, atomics and synchronisation).
+/// The functions of WGSL that compute or pass values (WGSL, "Built-in Functions", without textures,
+/// atomics and synchronisation).
 const FUNCTIONS: &str = "bitcast all any select abs acos acosh asin asinh atan atanh atan2 ceil clamp cos cosh countLeadingZeros \
     countOneBits countTrailingZeros cross degrees determinant distance dot dot4U8Packed dot4I8Packed exp exp2 extractBits faceForward \
     firstLeadingBit firstTrailingBit floor fma fract frexp insertBits inverseSqrt ldexp length log log2 max min mix modf normalize pow \
@@ -72,7 +73,7 @@ const FUNCTIONS: &str = "bitcast all any select abs acos acosh asin asinh atan a
 const REST: &str = "Shaders that call them are checked by `assay check` as SPIR-V means what naga makes of them; `transpose`, `bitcast` and copies \
     between invocations may flush as WGSL says.";
 
-/// What is not seen.
+/// Limits of the reference.
 const REFERENCE: &str = "\
 \n## What `assay check --api wgpu` takes for right\n\n\
 The reference is not WGSL but naga's own SPIR-V for it. Its floating-point instructions are judged by the rows above, and where SPIR-V says \
@@ -80,7 +81,7 @@ less than WGSL (shifts, clamps and remainders of integers, integers stored to te
 flushed), WGSL's words hold. All else means what SPIR-V says. So a mistake of naga's front end or of its evaluation of constants, which is \
 the same in the reference and on the device, is not seen.\n";
 
-/// What holds around every row.
+/// Rules that apply to all rows.
 const ENVIRONMENT: &str = "\
 ## Around every row
 
@@ -115,7 +116,7 @@ fn any(op: Op) -> Option<Call> {
     Call::scalars(op).iter().find_map(|&scalar| call(op, scalar))
 }
 
-/// Text that ends no cell of a table.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('*', "\\*")
 }

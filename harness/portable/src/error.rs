@@ -1,11 +1,11 @@
-//! What goes wrong between a case and wgpu.
+//! Errors between cases and wgpu.
 
 use assay_runner::Trouble;
 
-/// Why there is no device through wgpu.
+/// Reason why a device is not available through wgpu.
 #[derive(Debug, thiserror::Error)]
 pub enum PortableError {
-    /// No Vulkan device of that name.
+    /// No Vulkan device matches.
     #[error(transparent)]
     Vulkan(#[from] assay_vulkan::Error),
     /// wgpu does not offer the device that Vulkan does.
@@ -13,15 +13,15 @@ pub enum PortableError {
     NoAdapter {
         /// The device, as Vulkan names it.
         device: String,
-        /// The adapters that there are.
+        /// The adapters that wgpu offers.
         adapters: Vec<String>,
     },
-    /// wgpu has the adapter and opens no device on it.
+    /// wgpu has the adapter but cannot open it.
     #[error("wgpu cannot open {device}: {what}")]
     Open {
         /// The device.
         device: String,
-        /// What wgpu says.
+        /// Message of wgpu.
         what: String,
     },
 }
@@ -30,7 +30,7 @@ fn list(adapters: &[String]) -> String {
     if adapters.is_empty() { "none".to_owned() } else { adapters.join(", ") }
 }
 
-/// What an error of wgpu means; `during` says what was being done.
+/// Converts an error of wgpu to the reason why a case has no result; `during` names the activity.
 pub(crate) fn trouble(error: &wgpu::Error, during: &str) -> Trouble {
     let what = format!("{during}: wgpu: {}", said(error));
     match error {
@@ -39,7 +39,7 @@ pub(crate) fn trouble(error: &wgpu::Error, during: &str) -> Trouble {
     }
 }
 
-/// What wgpu says, in one line.
+/// Returns wgpu's message in one line.
 pub(crate) fn said(error: &wgpu::Error) -> String {
     let text = error.to_string();
     text.split_whitespace().collect::<Vec<_>>().join(" ")

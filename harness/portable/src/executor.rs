@@ -1,4 +1,4 @@
-//! The executor that runs precision cases through wgpu.
+//! Executor for precision cases through wgpu.
 
 use crate::device::{Open, PortableDevice, lock};
 use crate::error::{PortableError, said};
@@ -9,7 +9,7 @@ use assay_runner::{DeviceInfo, Executor, Kernel, Trouble};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Runs cases through wgpu, in this process. Cases have to be [`translated`] first: what is not is not run.
+/// Runs cases through wgpu in this process. It runs only [`translated`] cases.
 pub struct PortableExecutor {
     device: PortableDevice,
     open: Mutex<Open>,
@@ -26,7 +26,7 @@ impl PortableExecutor {
         Ok(PortableExecutor { device, open, time_limit })
     }
 
-    /// The device that it opened.
+    /// Returns the opened device.
     pub fn device(&self) -> &PortableDevice {
         &self.device
     }
@@ -65,14 +65,14 @@ impl Executor for PortableExecutor {
                     cache: None,
                 })
             })
-            // WGSL that is valid and refused is the implementation's failure.
+            // Refusing valid WGSL is a failure of the implementation.
             .map_err(|(error, trouble)| match trouble {
                 Trouble::Internal(_) => {
                     Trouble::Pipeline(format!("{DURING}: wgpu refuses valid WGSL: {}", said(&error)))
                 }
                 other => other,
             })?;
-        // What is packed into a word is no value of its own.
+        // The parts of a packed word are not values of their own.
         let packed = !bindings.contains(&Binding::ResultHalves);
         let halves = case.call.result_slots().map(|scalar| is_half(scalar) && !packed).collect();
         Ok(Box::new(PortableKernel { open, pipeline, bindings, halves, buffers: None, time_limit: self.time_limit }))
@@ -88,9 +88,9 @@ struct PortableKernel {
     open: Open,
     pipeline: wgpu::ComputePipeline,
     bindings: Vec<Binding>,
-    /// Which result slots are halves.
+    /// Set for result slots that are halves.
     halves: Vec<bool>,
-    /// Made with the first chunk: a case may wait for its turn, and buffers are what takes memory.
+    /// Created with the first chunk: cases may wait for their turn, and buffers take most memory.
     buffers: Option<Buffers>,
     time_limit: Duration,
 }
@@ -104,7 +104,7 @@ struct Buffers {
     group: wgpu::BindGroup,
 }
 
-/// What the words of results hold before the shader writes them, so that what it does not write can be told.
+/// Contents of result words before the shader writes them, which make unwritten words recognisable.
 const UNWRITTEN: [u8; 4] = 0xa55a_5aa5u32.to_le_bytes();
 
 impl PortableKernel {
@@ -149,7 +149,7 @@ impl PortableKernel {
 }
 
 impl PortableKernel {
-    /// Takes the results that are halves from a buffer that is laid out as the results are.
+    /// Copies the results that are halves from a buffer with the layout of the results.
     fn take_halves(&self, bytes: &[u8], results: &mut Columns) {
         let capacity = results.capacity();
         for (slot, _) in self.halves.iter().enumerate().filter(|(_, half)| **half) {

@@ -1,11 +1,12 @@
-//! The same cases through wgpu: WGSL in, results out, judged by WGSL's rules.
+//! Cases through wgpu: WGSL in, results out, judged by WGSL's rules.
 //!
-//! Precision cases are written as WGSL ([`shader`]) where WGSL has what they are about; [`translated`] says which, and gives the case
-//! the rules of WGSL's text. [`PortableExecutor`] runs them; it stands where the Vulkan executor does. Nothing is passed
-//! through: wgpu reads the WGSL, and naga, which it translates it with, is part of what is tested. What results say is therefore
-//! about wgpu's implementation of WebGPU *on* a driver.
+//! [`translated`] decides which precision cases WGSL can express, and gives them WGSL's rules;
+//! [`shader`] writes them as WGSL. [`PortableExecutor`] runs them in place of the Vulkan executor.
+//! wgpu reads the WGSL and translates it with naga, which is part of the tested system. Results are
+//! therefore about wgpu's implementation of WebGPU *on* a driver.
 //!
-//! A device is the one that Vulkan lists: [`PortableDevice::of`] finds it again among wgpu's adapters.
+//! The devices are those that Vulkan lists: [`PortableDevice::of`] finds the corresponding adapter
+//! of wgpu.
 
 mod device;
 mod document;

@@ -1,17 +1,19 @@
-//! Precision cases as WGSL: the expression that corresponds to the instruction, applied to one row of operands by each invocation.
+//! Precision cases as WGSL: each invocation applies the expression for the instruction to one row
+//! of operands.
 //!
-//! Operands and results lie in storage buffers of words, column after column, as those of the SPIR-V shaders do; they are bitcast next
-//! to the expression. Values of `f16` are in the low halves of their words: naga 30 has no `bitcast` between a word and a vector of
-//! halves, so that they are loaded and stored through bindings of type `array<f16>`, for which the layout is the same.
+//! Operands and results are in storage buffers of words, column after column as for the SPIR-V
+//! shaders, and are bitcast next to the expression. Values of `f16` are in the low halves of their
+//! words. naga 30 has no `bitcast` between a word and a vector of halves, so they are loaded and
+//! stored through bindings of type `array<f16>` with the same layout.
 
 use assay_case::{Case, Columns, Source};
 use assay_precision::{Call, NotInWgsl, Op, Scalar, Spelling, Type};
 use std::fmt::Write;
 
-/// Why a case is not run through wgpu.
+/// Reason why a case cannot run through wgpu.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPortable {
-    /// WGSL has not what it is about.
+    /// WGSL has no equivalent of its instruction.
     #[error(transparent)]
     Wgsl(#[from] NotInWgsl),
     /// Its operands are constants.
@@ -22,10 +24,10 @@ pub enum NotPortable {
     Source(Source),
 }
 
-/// The case as WGSL has it, judged by WGSL's rules.
+/// Returns the case for WGSL, with WGSL's rules.
 ///
 /// # Errors
-/// It cannot be expressed.
+/// WGSL cannot express it.
 pub fn translated(case: &Case) -> Result<Case, NotPortable> {
     let call = case.call.in_wgsl()?;
     match case.source {
@@ -34,17 +36,17 @@ pub fn translated(case: &Case) -> Result<Case, NotPortable> {
     }
 }
 
-/// The invocations of a workgroup.
+/// Invocations of a workgroup.
 pub(crate) const WORKGROUP: u32 = 64;
 
-/// Whether values of `f16` occur, which WGSL has as an extension.
+/// Returns true if values of `f16` occur, which need an extension of WGSL.
 pub(crate) fn uses_f16(call: &Call) -> bool {
     let half = |ty: &Type| is_half(ty.scalar);
     let results: &[Type] = if packs(call.op) { &[] } else { &call.results };
     call.operands.iter().chain(results).any(half)
 }
 
-/// Whether the result is a word whose parts are results of their own.
+/// Returns true if the result is a word whose parts count as separate results.
 fn packs(op: Op) -> bool {
     matches!(op, Op::PackSnorm4x8 | Op::PackUnorm4x8 | Op::PackSnorm2x16 | Op::PackUnorm2x16 | Op::PackHalf2x16)
 }
@@ -54,7 +56,7 @@ fn packs(op: Op) -> bool {
 pub struct Wgsl {
     /// Its text.
     pub text: String,
-    /// What it binds in group 0, by binding.
+    /// Buffers that it binds in group 0, by binding.
     pub bindings: Vec<Binding>,
 }
 
@@ -67,12 +69,12 @@ pub enum Binding {
     Results,
     /// The buffer of operands, as halves.
     OperandHalves,
-    /// Results of type `f16`, each in the low half of its word, in a buffer of their own.
+    /// Results of type `f16`, each in the low half of its word, in a separate buffer.
     ResultHalves,
 }
 
 impl Binding {
-    /// Its number in group 0.
+    /// Returns its binding in group 0.
     pub fn number(self) -> u32 {
         match self {
             Binding::Operands => 0,
@@ -92,12 +94,12 @@ impl Binding {
     }
 }
 
-/// Whether a scalar travels as a half.
+/// Returns true if a scalar is transferred as a half.
 pub(crate) fn is_half(scalar: Scalar) -> bool {
     scalar.format().is_some_and(|format| format.width == 16)
 }
 
-/// The shader of a translated case for columns of that capacity.
+/// Returns the shader of a translated case for columns of that capacity.
 ///
 /// # Errors
 /// WGSL has no such expression.
@@ -190,7 +192,7 @@ fn type_name(ty: Type) -> String {
 
 const WORD: Scalar = Scalar::Int { width: 32, signed: false };
 
-/// The scalar of the row in the column that begins at that word.
+/// Returns the expression for the row's scalar in the column that begins at word `at`.
 fn load(scalar: Scalar, at: usize) -> String {
     let word = format!("operands[{at}u + row]");
     match scalar {
@@ -201,7 +203,7 @@ fn load(scalar: Scalar, at: usize) -> String {
     }
 }
 
-/// A word whose low bits are those of a scalar.
+/// Returns an expression for a word whose low bits are those of a scalar.
 fn store(scalar: Scalar, value: &str) -> String {
     match scalar {
         Scalar::Bool => format!("select(0u, 1u, {value})"),
@@ -210,7 +212,7 @@ fn store(scalar: Scalar, value: &str) -> String {
     }
 }
 
-/// A value from its scalars, matrices column by column.
+/// Returns the expression for a value made of its scalars, matrices column by column.
 fn compose(ty: Type, scalars: &[String]) -> String {
     if ty.is_scalar() {
         return scalars[0].clone();
@@ -218,7 +220,7 @@ fn compose(ty: Type, scalars: &[String]) -> String {
     format!("{}({})", type_name(ty), scalars.join(", "))
 }
 
-/// The scalars of a value, in the order of [`compose`].
+/// Returns the expressions for the scalars of a value, in the order of [`compose`].
 fn parts(ty: Type, value: &str) -> Vec<String> {
     let letter = |row: u32| ["x", "y", "z", "w"][row as usize % 4];
     match (ty.columns, ty.rows) {

@@ -1,26 +1,27 @@
-//! What naga makes of a shader that goes through wgpu, and the SPIR-V that a driver gets to see of it.
+//! naga's translation of shaders that go through wgpu, and the SPIR-V that the driver receives.
 
-use assay_check::{Spec, Wgsl, capabilities_but, with_overrides};
+use assay_check::{Spec, Wgsl, capabilities_but, control_flow_too_deep, with_deep_stack, with_overrides};
 use assay_runner::DeviceInfo;
+use assay_spirv::Module;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{ScalarKind, TypeInner};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A shader as wgpu is given it.
+/// A shader in the form given to wgpu.
 #[derive(Clone, Copy, Debug)]
 pub enum Given<'a> {
-    /// As it is written.
+    /// WGSL text.
     Wgsl(Wgsl<'a>),
-    /// Words, and values of its specialisation constants.
+    /// SPIR-V words and the values of specialisation constants.
     Spirv(&'a [u32], &'a [Spec]),
 }
 
-/// What naga reads, and the values of its overrides as wgpu takes them.
+/// naga's module and the values of its overrides, as wgpu takes them.
 pub(crate) type Parsed = (naga::Module, Vec<(String, f64)>);
 
-/// Has naga read a shader.
+/// Parses a shader with naga.
 ///
 /// # Errors
 /// naga's message.
@@ -31,9 +32,12 @@ pub(crate) fn parsed(given: Given<'_>) -> Result<Parsed, String> {
             Ok((module, overrides.to_vec()))
         }
         Given::Spirv(words, specs) => {
+            if let Some(what) = Module::parse(words.to_vec()).ok().as_ref().and_then(control_flow_too_deep) {
+                return Err(format!("naga cannot read this SPIR-V: {what}"));
+            }
             let options = naga::front::spv::Options::default();
             let bytes: &[u8] = bytemuck::cast_slice(words);
-            // There are legal modules on which naga's reader panics.
+            // naga's reader panics on some legal modules.
             let read = catch_unwind(AssertUnwindSafe(|| naga::front::spv::parse_u8_slice(bytes, &options)));
             let read = read.map_err(|_| "naga panics on this SPIR-V".to_owned())?;
             let module = read.map_err(|error| format!("naga does not read this SPIR-V: {error}"))?;
@@ -43,7 +47,7 @@ pub(crate) fn parsed(given: Given<'_>) -> Result<Parsed, String> {
     }
 }
 
-/// The value of a specialisation constant as WebGPU has it: a number of type f64.
+/// Returns the value of a specialisation constant in WebGPU's form: a number of type f64.
 fn value(module: &naga::Module, spec: &Spec) -> Result<(String, f64), String> {
     let found = module.overrides.iter().find(|(_, known)| known.id.map(u32::from) == Some(spec.id));
     let (_, known) = found.ok_or_else(|| format!("naga finds no specialisation constant {}", spec.id))?;
@@ -63,19 +67,25 @@ fn value(module: &naga::Module, spec: &Spec) -> Result<(String, f64), String> {
     Ok((spec.id.to_string(), value))
 }
 
-/// What naga makes of a shader with the checks that wgpu asks for on that device: accesses kept inside, loops that end, workgroup
-/// memory that begins as zero. wgpu hands its own to the driver and shows it to nobody; this is made in the same way.
+/// Translates a shader with naga and the options that wgpu uses on that device: accesses restricted
+/// to their objects, loops that end, zero-initialised workgroup memory. wgpu does not reveal the
+/// words that it gives to the driver; this function produces them in the same way.
 ///
 /// # Errors
 /// naga's message.
 pub fn naga_spirv(given: Given<'_>, device: &DeviceInfo) -> Result<Vec<u32>, String> {
+    with_deep_stack(|| naga_spirv_here(given, device))
+}
+
+/// Translates on this thread.
+fn naga_spirv_here(given: Given<'_>, device: &DeviceInfo) -> Result<Vec<u32>, String> {
     let (module, overrides) = parsed(given)?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|error| format!("naga holds the shader for invalid: {}", error.as_inner()))?;
     let (module, info) = with_overrides(&module, &info, &overrides)?;
     let has = |name: &str| device.features.iter().any(|feature| feature == name);
     let checked = |robust: bool| if robust { BoundsCheckPolicy::Unchecked } else { BoundsCheckPolicy::Restrict };
-    // What wgpu lets naga do without where the device has it not.
+    // Capabilities that wgpu lets naga avoid on devices without them.
     let mut without = Vec::new();
     if !has("shaderInt8") {
         without.push(spv::Capability::Int8);
@@ -105,7 +115,7 @@ pub fn naga_spirv(given: Given<'_>, device: &DeviceInfo) -> Result<Vec<u32>, Str
     written.map_err(|_| "naga panics on it".to_owned())?.map_err(|error| error.to_string())
 }
 
-/// What a device has with `shaderIntegerDotProduct`.
+/// Capabilities of devices with `shaderIntegerDotProduct`.
 const DOT_PRODUCTS: [spv::Capability; 4] = [
     spv::Capability::DotProductInputAllKHR,
     spv::Capability::DotProductInput4x8BitKHR,
@@ -113,7 +123,7 @@ const DOT_PRODUCTS: [spv::Capability; 4] = [
     spv::Capability::DotProductKHR,
 ];
 
-/// The version of SPIR-V that wgpu asks for on a device of that version of Vulkan.
+/// Returns the SPIR-V version that wgpu uses on a device of that Vulkan version.
 fn version(api: &str) -> (u8, u8) {
     let mut parts = api.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
     match (parts.next().unwrap_or(1), parts.next().unwrap_or(0)) {

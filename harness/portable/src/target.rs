@@ -1,10 +1,10 @@
-//! Whole shaders through wgpu: WGSL as it is written, SPIR-V through naga.
+//! Checks of whole shaders through wgpu: WGSL as written, SPIR-V through naga.
 
 use crate::device::{Open, PortableDevice, lock};
 use crate::error::{PortableError, said};
 use crate::spirv::{Given, parsed};
 use crate::texture;
-use assay_check::{Job, Left, Target, TargetError};
+use assay_check::{Job, Left, Target, TargetError, with_deep_stack};
 use assay_oracle::{Resource, Slot};
 use assay_runner::{DeviceInfo, Trouble};
 use assay_spirv::need::Have;
@@ -18,18 +18,18 @@ use std::time::Duration;
 /// A device through wgpu.
 pub struct PortableTarget {
     device: PortableDevice,
-    /// `None` after it was lost or took too long: then it is opened anew.
+    /// `None` after a loss or a timeout; the device is then reopened.
     open: Mutex<Option<Open>>,
     have: Have,
     time_limit: Duration,
-    /// Whether shaders that are SPIR-V are taken, through naga's reader.
+    /// Set if SPIR-V shaders are accepted, through naga's reader.
     spirv: bool,
 }
 
-/// What a shader binds, by group and binding.
+/// The bindings that a shader uses, by group and binding.
 type Bound = BTreeSet<(u32, u32)>;
 
-/// What wgpu is given.
+/// A shader in wgpu's form.
 struct Shader<'a> {
     source: wgpu::ShaderSource<'a>,
     /// Values of its overrides, by identifier or number.
@@ -38,7 +38,8 @@ struct Shader<'a> {
 }
 
 impl PortableTarget {
-    /// Opens a device. `have` is what the device has as a Vulkan device: what wgpu then refuses is said by it.
+    /// Opens a device. `have` contains its capabilities as a Vulkan device; wgpu reports its own
+    /// further restrictions when it refuses a shader.
     ///
     /// # Errors
     /// wgpu refuses.
@@ -47,7 +48,8 @@ impl PortableTarget {
         Ok(PortableTarget { device, open, have, time_limit, spirv: false })
     }
 
-    /// The same, taking SPIR-V as well: naga reads it, and writes it again for the driver.
+    /// Returns the same target, accepting SPIR-V as well: naga reads it and writes it again for the
+    /// driver.
     #[must_use]
     pub fn with_spirv(self) -> PortableTarget {
         PortableTarget { spirv: true, ..self }
@@ -63,6 +65,11 @@ impl PortableTarget {
     }
 
     fn compute(&self, open: &Open, job: &Job<'_>) -> Result<Left, TargetError> {
+        // wgpu has naga read and write the shader.
+        with_deep_stack(|| self.compute_here(open, job))
+    }
+
+    fn compute_here(&self, open: &Open, job: &Job<'_>) -> Result<Left, TargetError> {
         if !job.dispatch.push_constants.is_empty() {
             return Err(TargetError::Lacks("WebGPU has no push constants".to_owned()));
         }
@@ -112,7 +119,7 @@ impl PortableTarget {
             let before = job.dispatch.bindings.get(&descriptor.slot).and_then(bytes);
             let Some(before) = before else { continue };
             let Some(thing) = held.things.get(&descriptor.slot) else {
-                // No device had it: what it holds says nothing.
+                // The device never had it, so its contents prove nothing.
                 let what = format!("{} is not bound through wgpu, as naga sees no use of it", descriptor.label());
                 return Err(TargetError::Lacks(what));
             };
@@ -146,7 +153,8 @@ impl PortableTarget {
     }
 }
 
-/// What an objection of wgpu's to a legal shader means: what WebGPU does not allow is a limit of its own, all else a failure.
+/// Converts wgpu's error for a legal shader. A violation of WebGPU's own rules is a limit of
+/// WebGPU, everything else a failure.
 fn refused(error: &wgpu::Error, trouble: Trouble) -> TargetError {
     match (error, trouble) {
         (wgpu::Error::Validation { .. }, Trouble::Internal(_)) => TargetError::Lacks(format!("wgpu: {}", said(error))),
@@ -155,7 +163,7 @@ fn refused(error: &wgpu::Error, trouble: Trouble) -> TargetError {
     }
 }
 
-/// The bytes of a binding.
+/// Returns the bytes of a binding.
 fn bytes(resource: &Resource) -> Option<&[u8]> {
     match resource {
         Resource::Buffer(buffer) => Some(&buffer.data),
@@ -164,7 +172,7 @@ fn bytes(resource: &Resource) -> Option<&[u8]> {
     }
 }
 
-/// What is bound, made on the device.
+/// The bound resources on the device.
 struct Held {
     things: BTreeMap<Slot, Thing>,
 }
@@ -194,7 +202,7 @@ impl Held {
         Ok(Held { things })
     }
 
-    /// A bind group for each set.
+    /// Creates a bind group for each set.
     fn groups(&self, open: &Open, pipeline: &wgpu::ComputePipeline) -> Vec<(u32, wgpu::BindGroup)> {
         let sets: BTreeSet<u32> = self.things.keys().map(|slot| slot.set).collect();
         let group = |set: u32| {
@@ -232,7 +240,7 @@ impl Held {
 }
 
 impl Thing {
-    /// What it holds after the dispatch, as the oracle lays it out.
+    /// Returns its contents after the dispatch, in the oracle's layout.
     fn read(&self, open: &Open, bytes: usize) -> Result<Vec<u8>, TargetError> {
         const DURING: &str = "reading results";
         let mut memory = Vec::new();
@@ -252,12 +260,12 @@ impl Thing {
     }
 }
 
-/// What a binding is on the device; what WebGPU lacks for it, in words.
+/// Creates the resource of a binding; the error names the missing functionality of WebGPU.
 fn made(open: &Open, descriptor: &assay_check::Descriptor, resource: &Resource) -> Result<Thing, String> {
     use wgpu::BufferUsages as Usage;
     match (descriptor.kind, resource) {
         (DescriptorKind::StorageBuffer | DescriptorKind::UniformBuffer, Resource::Buffer(buffer)) => {
-            // Copies are of whole words; what is beyond the data is nobody's.
+            // Copies cover whole words; bytes after the data are unused.
             let size = (buffer.data.len().next_multiple_of(4) as u64).max(4);
             let storage = descriptor.kind == DescriptorKind::StorageBuffer;
             let usage = if storage { Usage::STORAGE | Usage::COPY_SRC } else { Usage::UNIFORM };

@@ -1,4 +1,4 @@
-//! Textures and samplers as the oracle describes them, made through wgpu.
+//! Textures and samplers of the oracle's descriptions, created through wgpu.
 
 use crate::device::Open;
 use assay_check::Descriptor;
@@ -9,23 +9,24 @@ use assay_spirv::tables::{Dim, ImageFormat};
 use assay_vulkan::{Resource, TexelFormat};
 use wgpu::{TextureFormat, TextureUsages};
 
-/// A texture, what shaders see of it, and how it comes back.
+/// A texture with its view for shaders and its path back to the host.
 pub(crate) struct Made {
     texture: wgpu::Texture,
     pub(crate) view: wgpu::TextureView,
-    /// Of what a shader may write.
+    /// Buffer for the copy to the host, for a texture that shaders can write.
     pub(crate) back: Option<wgpu::Buffer>,
     levels: Vec<Level>,
     texel: u32,
 }
 
-/// One level in memory: levels come one after the other, in each the layers (or slices), in each the rows.
+/// One level in memory. Levels follow one another; each consists of layers (or slices), and these
+/// of rows.
 struct Level {
     size: wgpu::Extent3d,
-    /// Bytes of a row without padding, and with it.
+    /// Bytes of a row without padding.
     row: u32,
     padded: u32,
-    /// Where it begins in the buffer that it is copied back to.
+    /// Byte offset in the buffer for the copy to the host.
     offset: u64,
 }
 
@@ -36,11 +37,12 @@ impl Level {
 }
 
 impl Made {
-    /// Makes a texture with these texels; what WebGPU lacks for it, in words.
+    /// Creates a texture with these texels; the error names the missing functionality of WebGPU.
     pub(crate) fn new(open: &Open, descriptor: &Descriptor, image: &Image) -> Result<Made, String> {
         let storage = descriptor.kind == DescriptorKind::StorageImage;
         if is_depth(descriptor) {
-            // "Depth32Float" is a format that nothing is copied into; the others do not hold what the oracle gives it.
+            // WebGPU copies no data into "Depth32Float", and its other depth formats cannot store
+            // the oracle's values.
             return Err("depth textures through wgpu: WebGPU copies no texels into one of Depth32Float, so that it cannot be filled here"
                 .to_owned());
         }
@@ -101,7 +103,7 @@ impl Made {
         let view = texture.create_view(&wgpu::TextureViewDescriptor {
             dimension: Some(shown),
             base_mip_level: image.view.base_level,
-            // A storage texture shows one level.
+            // The view of a storage texture has one level.
             mip_level_count: Some(if storage { 1 } else { image.view.levels_of(image.levels) }),
             base_array_layer: image.view.base_layer,
             array_layer_count: Some(image.view.layers_of(image.layers)),
@@ -141,7 +143,7 @@ impl Made {
         }
     }
 
-    /// The texels without the padding of rows.
+    /// Returns the texels without the padding of rows.
     pub(crate) fn unpadded(&self, all: &[u8]) -> Vec<u8> {
         let mut texels = Vec::new();
         for level in &self.levels {
@@ -155,13 +157,13 @@ impl Made {
     }
 }
 
-/// Whether the texels are depths.
+/// Returns true if the texels are depths.
 fn is_depth(descriptor: &Descriptor) -> bool {
     let resource = descriptor.texels.as_ref().map(|texels| texels.resource(descriptor.kind, None));
     matches!(resource, Some(Resource::SampledImage(spec)) if spec.format == TexelFormat::Depth32)
 }
 
-/// The format, and the bytes of a texel.
+/// Returns the format, and the bytes of a texel.
 fn format_of(format: ImageFormat) -> Result<(TextureFormat, u32), String> {
     use ImageFormat as I;
     use TextureFormat as T;
@@ -209,7 +211,7 @@ fn format_of(format: ImageFormat) -> Result<(TextureFormat, u32), String> {
     })
 }
 
-/// Makes a sampler; what WebGPU lacks for it, in words.
+/// Creates a sampler; the error names the missing functionality of WebGPU.
 pub(crate) fn sampler(open: &Open, sampler: &Sampler) -> Result<wgpu::Sampler, String> {
     if sampler.unnormalized {
         return Err("WebGPU has no unnormalised coordinates".to_owned());

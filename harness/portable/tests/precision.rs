@@ -1,4 +1,4 @@
-//! Precision cases through wgpu on the drivers that are here. Skipped where there are none.
+//! Precision cases through wgpu on the installed drivers; skipped if there are none.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Every device that is here, through wgpu.
+/// Returns an executor for every device.
 fn executors() -> Vec<PortableExecutor> {
     let devices = Instance::new(false).and_then(|instance| instance.devices()).unwrap_or_default();
     if devices.is_empty() {
@@ -30,7 +30,7 @@ fn cases() -> BTreeMap<String, Case> {
     assay_case::load().expect("cases").into_iter().map(|case| (case.name.clone(), case)).collect()
 }
 
-/// The results of a case for some rows of operands.
+/// Returns the operands and results of a case for some rows of operands.
 fn run(executor: &dyn Executor, case: &Case, rows: &[Vec<u64>]) -> Result<(Columns, Columns), Trouble> {
     let mut operands = Columns::new(case.call.operand_slots(), rows.len());
     let mut results = Columns::new(case.call.result_slots(), rows.len());
@@ -44,7 +44,8 @@ fn bits(x: f32) -> u64 {
     x.to_bits().into()
 }
 
-/// One case of each instruction, on few operands: wgpu reads what is written, and what the device returns is in its place.
+/// One case for each instruction, on few operands: wgpu accepts the text, and results arrive in the
+/// right positions.
 #[test]
 fn every_instruction_of_wgsl_runs_and_what_comes_back_is_in_its_place() {
     let cases = cases();
@@ -52,7 +53,7 @@ fn every_instruction_of_wgsl_runs_and_what_comes_back_is_in_its_place() {
         let mut ran = 0;
         for case in cases.values().filter(|case| case.source == Source::Buffer && case.name.ends_with(".default")) {
             let Ok(case) = translated(case) else { continue };
-            // Of each instruction scalars, and the largest shapes, which have the most that can be in the wrong place.
+            // For each instruction scalars, and the largest shapes, which have the most positions.
             let whole = ["scalar", "vec4", "mat3x4", "mat4x4", "vec3"].contains(&case.shape.to_string().as_str());
             if !whole || executor.missing(&case).is_some() {
                 continue;
@@ -61,7 +62,7 @@ fn every_instruction_of_wgsl_runs_and_what_comes_back_is_in_its_place() {
             let rows: Vec<Vec<u64>> = (0..3u64)
                 .map(|row| {
                     let value = |(k, slot): (usize, &assay_precision::Scalar)| match slot.format() {
-                        // Between one half and one, different in every place.
+                        // Between one half and one, different in every position.
                         Some(f) => (f.rank_of_one() as u64 - 1) - ((row * 31 + k as u64 * 7) << (f.fraction_bits - 8)),
                         None => (row + 2 + k as u64) & 1 | 2,
                     };
@@ -139,7 +140,7 @@ fn what_is_not_run_says_why() {
     for executor in executors() {
         let case = &cases["precision.f64.fadd.scalar.default"];
         assert!(executor.missing(case).is_some_and(|why| why.contains("f64")));
-        // One that WGSL has is not run before it is judged as WGSL.
+        // A case that WGSL can express does not run before it is translated.
         assert!(executor.missing(&cases["precision.f32.fadd.scalar.default"]).is_some());
         let half = translated(&cases["precision.f16.fadd.scalar.default"]).expect("WGSL has it");
         let missing = executor.missing(&half);
@@ -162,7 +163,7 @@ fn a_shader_is_what_a_person_would_write() {
         "}",
     ];
     assert_eq!(body, expected);
-    // Halves have bindings of their own, whatever else there is.
+    // Halves always have bindings of their own.
     let half = translated(&cases()["precision.f16.frexpstruct.scalar.default"]).expect("WGSL has it");
     let written = shader(&half, 64).expect("a shader");
     assert_eq!(written.bindings, [Binding::Results, Binding::OperandHalves, Binding::ResultHalves]);
@@ -172,7 +173,7 @@ fn a_shader_is_what_a_person_would_write() {
     assert!(written.text.contains("results[64u + row] = bitcast<u32>(result.exp);"), "{}", written.text);
 }
 
-/// WGSL with buffers, textures and samplers, through the check that Vulkan devices go through.
+/// WGSL with buffers, textures and samplers, through the same check as for Vulkan devices.
 #[test]
 fn shaders_are_checked_and_a_wrong_one_is_found() {
     use assay_check::{Check, Options, Subject};
@@ -199,7 +200,7 @@ fn shaders_are_checked_and_a_wrong_one_is_found() {
         let result = check.run(&target).expect("checked");
         assert_eq!(result.status, Status::Pass, "{:?} {:?}", result.reason, result.mismatches.first());
         assert!(result.elements_checked > 20, "{result:?}");
-        // The device is given another shader than the one that is checked.
+        // The device runs another shader than the one that is checked.
         let spoilt = Subject::read("shader.wgsl", TEXT.replace("* scale.x", "+ scale.x").as_bytes()).expect("a shader");
         let wrong = Check::new(&spoilt, &options)
             .expect("ready")
@@ -210,7 +211,7 @@ fn shaders_are_checked_and_a_wrong_one_is_found() {
     }
 }
 
-/// Overrides of WGSL and specialisation constants of SPIR-V get their values on the way through wgpu.
+/// Overrides of WGSL and specialisation constants of SPIR-V keep their values through wgpu.
 #[test]
 fn constants_that_a_pipeline_sets_reach_the_device() {
     use assay_check::{Check, CheckError, Options, Subject};
@@ -277,7 +278,7 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
         assert_eq!(check.setup.local, [4, 1, 1]);
         let result = check.run(&target).expect("checked");
         assert_eq!((result.status, result.elements_failing), (Status::Pass, 0), "{:?}", result.reason);
-        // Given the usual values, the device computes something else.
+        // With the default values, the device computes other results.
         let other = Subject::read_with("other.wgsl", TEXT.as_bytes(), vec![("7".to_owned(), 0.0)]).expect("a shader");
         let wrong = Check::new(&other, &options).expect("ready");
         let overrides = &subject.overrides;
@@ -289,11 +290,13 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
     }
 }
 
-/// A dispatch that takes longer than the limit is a timeout, and the device is there again for the next.
+/// A dispatch that exceeds the time limit is a timeout, and the next one finds the device open
+/// again.
 #[test]
 fn what_takes_too_long_is_a_timeout() {
     use assay_check::{Check, Options, Subject};
-    // Drivers may end loops after 65,535 rounds of all of them together, so most of the work is in the body of one.
+    // Drivers may end loops after 65,535 rounds in total, so most of the work is in the body of one
+    // round.
     const STEP: &str = "x = (x ^ (x << 13u)) * 1664525u + k;\n";
     let slow = format!(
         "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
@@ -325,7 +328,7 @@ fn what_takes_too_long_is_a_timeout() {
     }
 }
 
-/// Bytes in arithmetic are no need of `pack4xU8`: naga does without where wgpu tells it to.
+/// `pack4xU8` does not require the capability `Int8`: naga avoids it if wgpu requests that.
 #[test]
 fn bytes_are_asked_of_devices_that_have_them_only() {
     use assay_check::{Check, Options, Subject};
@@ -366,11 +369,11 @@ fn bytes_are_asked_of_devices_that_have_them_only() {
     }
 }
 
-/// A target that is given another text.
+/// A target that runs another text.
 struct Other<'a> {
     target: &'a PortableTarget,
     text: &'a str,
-    /// Other values of overrides, too.
+    /// Other values of overrides.
     overrides: Option<&'a [(String, f64)]>,
 }
 

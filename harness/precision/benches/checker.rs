@@ -1,4 +1,5 @@
-//! The bulk checker beside the obvious loop, over the same inputs and on one core: `cargo bench -p assay-precision --bench checker`.
+//! The bulk checker and the plain loop over equal inputs on one core: `cargo bench -p
+//! assay-precision --bench checker`.
 
 mod support;
 
@@ -7,7 +8,7 @@ use assay_precision::{Call, Census, Checker, Column, Modes, Scalar, Shape, Verdi
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
-/// Blocks spread over all inputs.
+/// Number of blocks, spread over all inputs.
 const BLOCKS: u32 = 64;
 
 fn checker(c: &mut Criterion) {

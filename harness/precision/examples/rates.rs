@@ -1,10 +1,12 @@
-//! What the bulk checker costs: nanoseconds per result on one core, beside the obvious loop, over inputs spread evenly over all 2^32 of each
-//! instruction, and how many of the results it leaves to the certain evaluation. Operands and results are in the core's cache: from memory the
-//! fastest are up to twice as slow.
+//! Cost of the bulk checker: nanoseconds per result on one core, next to the plain loop, over
+//! inputs spread evenly over all 2^32 of each instruction, and the number of results that the
+//! filter leaves to the certified evaluation. Operands and results are in the core's cache; from
+//! memory the fastest rates are up to two times lower.
 //!
 //! `cargo run --release -p assay-precision --example rates -- [--blocks N] [INSTRUCTION]...`
 //!
-//! The device is an ideal one that is up to one ulp off; `benches/checker.rs` compares the same with the obvious loop.
+//! The device is an ideal one with errors of up to one ulp. `benches/checker.rs` compares the
+//! checker with the plain loop.
 
 #[path = "../benches/support/mod.rs"]
 mod support;
@@ -12,7 +14,8 @@ mod support;
 use assay_precision::{Call, Census, Checker, Column, Modes, Op, Scalar, Shape, Verdict};
 use std::{hint::black_box, io::Write as _, process::ExitCode, sync::LazyLock, time::Instant};
 
-/// Seconds that this thread has run: on a busy machine less than have passed. Linux; elsewhere the time that has passed.
+/// CPU time of this thread in seconds: less than the elapsed time on a busy machine. Linux;
+/// elsewhere the elapsed time.
 fn cpu() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let run = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -20,10 +23,12 @@ fn cpu() -> f64 {
     nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |ns| ns * 1e-9)
 }
 
-/// Blocks that are gone through together: as many as a core's own cache holds, so that it is not memory that is measured.
+/// Number of blocks in a batch: as many as a core's own cache holds, so that memory is not
+/// measured.
 const BATCH: usize = 8;
 
-/// Times that a batch is gone through between two looks at the clock, which the system moves on a few hundred times a second only.
+/// Number of passes over a batch between two readings of the clock, which the system advances only
+/// a few hundred times a second.
 const TURNS: usize = 16;
 
 fn main() -> ExitCode {
@@ -65,7 +70,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What real drivers do for instructions of inherited precision: the formula of the specification, step by step in single precision.
+/// Typical implementation of an instruction of inherited precision: the specification's formula,
+/// step by step in single precision.
 fn by_formula(op: Op) -> Option<fn(f32) -> f32> {
     use core_math::{atan2f, cosf, expf, logf, sinf};
     Some(match op {
@@ -82,7 +88,7 @@ fn by_formula(op: Op) -> Option<fn(f32) -> f32> {
     })
 }
 
-/// Checks the blocks of a device and prints what it took.
+/// Checks the blocks of a device and prints the cost.
 fn line(op: Op, name: &str, blocks: u32, device: impl Fn(u32) -> (Vec<u32>, Vec<u32>)) {
     let call = Call::new(op, Scalar::Float(assay_float::F32), Shape::Scalar, None, Modes::default());
     let checker = Checker::new(call.expect("every unary instruction takes a single"));
@@ -96,7 +102,8 @@ fn line(op: Op, name: &str, blocks: u32, device: impl Fn(u32) -> (Vec<u32>, Vec<
                 checker.check(&[Column::Words(operands)], &[Column::Words(results)], census);
             }
         };
-        // Once before the clock is looked at: a sweep of all inputs has seen results as bad as those of a batch, a 32,768th of it.
+        // One pass before the clock starts: in a sweep of all inputs, results as bad as those of
+        // the batch, a 32,768th of it, have occurred before.
         let mut first = census.next();
         check(&mut first);
         let started = cpu();

@@ -1,7 +1,8 @@
 //! Runs the synthetic devices over all rows and modes, on all cores: `--count` results in all (default 10^8).
 //!
-//! Each row in each mode gets the same time in each round, so that rows whose reference is slow (inherited precision in 64 bits, with
-//! its lenient reading) come up in every round without holding up the others; the fewest results that any of them got are reported.
+//! Each row in each mode gets equal time in each round, so that rows with a slow reference
+//! (inherited precision in 64 bits, with its lenient reading) take part in every round without
+//! delaying the others. The least number of results of any row is reported.
 
 #[path = "../tests/support/devices.rs"]
 mod devices;
@@ -14,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long each row runs in each mode in one round.
+/// Duration of one row in one mode in one round.
 const SLICE: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
     if score.examples.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The score of both.
+/// Sum of two scores.
 fn sum(a: Score, b: Score) -> Score {
     let both = |p: (u64, u64), q: (u64, u64)| (p.0 + q.0, p.1 + q.1);
     Score {
@@ -67,7 +68,7 @@ fn sum(a: Score, b: Score) -> Score {
     }
 }
 
-/// One row in one mode for its time, in ever larger batches, and one sweep of it.
+/// Runs one row in one mode for its time, in ever larger batches, and one sweep of it.
 fn slice(call: &assay_precision::Call, seed: u64) -> Score {
     let (start, mut score, mut batch) = (Instant::now(), Score::default(), 8);
     let mut turn = 0;

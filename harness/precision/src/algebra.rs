@@ -1,4 +1,4 @@
-//! Evaluating formulas: once, for all that can be asked of them.
+//! Evaluation of formulas: one traversal for every domain of values.
 
 use crate::{
     formula::{Formula, Node, NodeId},
@@ -10,10 +10,11 @@ use assay_float::Dyadic;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 
-/// What a formula is evaluated in. The certain answer comes from [`Spans`](crate::spans::Spans), the quick one for many inputs at once
-/// from [`Lanes`](crate::lanes::Lanes).
+/// Domain in which formulas are evaluated (an abstract domain in the sense of abstract
+/// interpretation). [`Spans`](crate::spans::Spans) gives certified ranges,
+/// [`Lanes`](crate::lanes::Lanes) inner approximations for many inputs at once.
 pub(crate) trait Algebra {
-    /// What an operation may give.
+    /// Results that an operation may return.
     type Range: Clone;
 
     fn constant(&self, value: Dyadic) -> Result<Self::Range, Stop>;
@@ -21,12 +22,12 @@ pub(crate) trait Algebra {
     fn radians_per_degree(&self) -> Result<Self::Range, Stop>;
     /// 180/pi: either neighbour.
     fn degrees_per_radian(&self) -> Result<Self::Range, Stop>;
-    /// Correctly rounded.
+    /// Correctly rounded sum.
     fn add(&self, a: &Self::Range, b: &Self::Range) -> Result<Self::Range, Stop>;
-    /// Correctly rounded.
+    /// Correctly rounded product.
     fn mul(&self, a: &Self::Range, b: &Self::Range) -> Result<Self::Range, Stop>;
     fn neg(&self, a: &Self::Range) -> Self::Range;
-    /// A sum of products, in every order and factored in every way.
+    /// Sum of products, in every order and with common factors taken out in every way.
     fn sum(&self, sum: &Sum, node: impl Fn(NodeId) -> Result<Self::Range, Stop>) -> Result<Self::Range, Stop>
     where
         Self: Sized,
@@ -36,11 +37,14 @@ pub(crate) trait Algebra {
     fn hull(&self, a: &Self::Range, b: &Self::Range) -> Self::Range;
     fn real(&self, real: Real, operands: &[Self::Range]) -> Result<Self::Range, Stop>;
     fn inherited(&self, formula: &Formula, operands: &[Self::Range]) -> Result<Self::Range, Stop>;
-    /// `floor` or `trunc`.
+    /// Range of a formula of one variable, each use of which has the same value of `value`. In the
+    /// reading of [`Environment::separate_uses`](crate::Environment) each use may have another one.
+    fn bind(&self, value: &Self::Range, body: &Formula) -> Result<Self::Range, Stop>;
+    /// `trunc` if `toward_zero`, otherwise `floor`.
     fn integral(&self, operand: &Self::Range, toward_zero: bool) -> Result<Self::Range, Stop>;
     /// `clamp(_, 0.0, 1.0)`
     fn clamp_to_unit(&self, operand: &Self::Range) -> Result<Self::Range, Stop>;
-    /// The members that are not negative; of none, anything.
+    /// Members that are not negative. If there are none, any range.
     fn not_negative(&self, operand: &Self::Range) -> Result<Self::Range, Stop>;
     /// `condition < 0.0 ? negative : otherwise`
     fn select(
@@ -49,10 +53,10 @@ pub(crate) trait Algebra {
         negative: impl FnOnce() -> Result<Self::Range, Stop>,
         otherwise: impl FnOnce() -> Result<Self::Range, Stop>,
     ) -> Result<Self::Range, Stop>;
-    /// An intermediate as the next operation may find it: flushed where it may be, and not overflown where that is assumed not to
-    /// happen.
+    /// Intermediate result as the next operation may read it: flushed where permitted, and without
+    /// overflow where infinities are assumed not to occur.
     fn settle(&self, formula: &Formula, node: NodeId, range: Self::Range) -> Result<Self::Range, Stop>;
-    /// Evaluates something one level deeper, for those who record.
+    /// Evaluates `f` one level deeper in the derivation, for domains that record one.
     fn nested<T>(&self, f: impl FnOnce() -> T) -> T {
         f()
     }
@@ -67,7 +71,7 @@ struct Walk<'a, A: Algebra> {
 }
 
 impl Formula {
-    /// What any of the equivalent formulas may give.
+    /// Hull of the results of all equivalent formulas.
     pub(crate) fn range<A: Algebra>(&self, algebra: &A, operands: &[A::Range]) -> Result<A::Range, Stop> {
         let memo = RefCell::new(smallvec![None; self.nodes.len()]);
         Walk { algebra, formula: self, operands, memo }.node(self.root)
@@ -112,6 +116,7 @@ impl<A: Algebra> Walk<'_, A> {
                 }
                 Ok(range)
             }
+            Node::Let(value, body) => algebra.bind(&self.node(*value)?, body),
         }
     }
 }

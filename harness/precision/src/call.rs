@@ -5,43 +5,46 @@ use crate::{
     classify::classify,
     domain,
     evaluate::{self, Slot},
+    relaxed,
     table::{self, Accuracy},
     trace::Trace,
 };
-use assay_float::Set;
+use assay_float::{BF16, Set};
 use std::fmt;
 
 /// One instruction on concrete types, with the floating-point environment that its module declares.
 ///
-/// Operands and results are flat lists of scalars ("slots"): the components of all operands in order, matrices column by
-/// column; for instructions with several results (`ModfStruct`: fraction, whole; `FrexpStruct`: significand,
-/// exponent; atomics: value returned, value left in memory) the components of all results in order. What the Pack
-/// instructions pack into a word counts as a vector of its parts, low bits first (halves for `PackHalf2x16`).
+/// Operands and results are flat lists of scalars ("slots"): the components of all operands in
+/// order, with matrices column by column. For instructions with several results (`ModfStruct`:
+/// fraction, whole; `FrexpStruct`: significand, exponent; atomics: value returned, value left in
+/// memory) they are the components of all results in order. The parts of a packed word count as a
+/// vector, low bits first (halves for `PackHalf2x16`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     /// The instruction.
     pub op: Op,
-    /// Types of the results; one but for `Modf`, `ModfStruct`, `Frexp`, `FrexpStruct` and atomics, which have two.
+    /// Types of the results: two for `Modf`, `ModfStruct`, `Frexp`, `FrexpStruct` and atomics,
+    /// otherwise one.
     pub results: Vec<Type>,
     /// Types of the operands.
     pub operands: Vec<Type>,
-    /// The environment.
+    /// The declared environment.
     pub modes: Modes,
-    /// Whose text judges the results.
+    /// Specification by which results are judged.
     pub rules: Rules,
 }
 
-/// Why an instruction cannot be called like that.
+/// Error: the instruction cannot be called in this way.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The table does not have the instruction for this type.
-    #[error("{op} of {scalar} is not in Assay's table; it takes {accepted}")]
+    #[error("{op} of {scalar} is not in Assay's table; it takes {accepted}{}", not_of_bfloat16(*.scalar))]
     Scalar {
         /// The instruction.
         op: Op,
-        /// The type asked for.
+        /// The requested type.
         scalar: Scalar,
-        /// What it takes, as a list.
+        /// Accepted types, as a list.
         accepted: String,
     },
     /// The instruction does not exist in this shape.
@@ -49,29 +52,29 @@ pub enum CallError {
     Shape {
         /// The instruction.
         op: Op,
-        /// The shape asked for.
+        /// The requested shape.
         shape: Shape,
-        /// What it takes, as a list.
+        /// Accepted shapes, as a list.
         accepted: String,
     },
-    /// A conversion was asked for without the type that it converts from.
+    /// The type that a conversion converts from is missing.
     #[error("{op} needs the type that it converts from; it takes {accepted}")]
     From {
         /// The instruction.
         op: Op,
-        /// What it takes, as a list.
+        /// Accepted types, as a list.
         accepted: String,
     },
-    /// A conversion was asked for from a type that the table does not have for it.
+    /// The table does not have the conversion from this type.
     #[error("{op} of {from} to {to} is not in Assay's table; to another type it takes {accepted}")]
     Source {
         /// The instruction.
         op: Op,
-        /// The type to convert from.
+        /// Type to convert from.
         from: Scalar,
-        /// The type to convert to.
+        /// Type to convert to.
         to: Scalar,
-        /// What it takes, as a list.
+        /// Accepted types, as a list.
         accepted: String,
     },
     /// The module decorates an instruction that may not have the decoration.
@@ -79,11 +82,11 @@ pub enum CallError {
     Decorated {
         /// The instruction.
         op: Op,
-        /// The type of its result.
+        /// Type of its result.
         to: Scalar,
         /// The decoration.
         mode: &'static str,
-        /// What may have it.
+        /// Instructions that may have the decoration.
         accepted: &'static str,
     },
     /// The number of operand scalars is wrong.
@@ -95,19 +98,29 @@ pub enum CallError {
         expected: usize,
         /// Their types.
         types: String,
-        /// How many were given.
+        /// Given number.
         given: usize,
     },
 }
 
-/// The shape of an instruction's widest operand, from which the types of all others follow.
+/// The reason why an instruction does not take bfloat16, if that is the type (SPV_KHR_bfloat16, "Validation Rules").
+fn not_of_bfloat16(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::Float(BF16) => {
+            "; SPV_KHR_bfloat16 permits no arithmetic but OpDot, cooperative matrices and conversions"
+        }
+        _ => "",
+    }
+}
+
+/// Shape of an instruction's widest operand, from which the types of all others follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// Scalars.
     Scalar,
     /// Vectors of 2, 3 or 4 components.
     Vector(u32),
-    /// Matrices of so many columns and rows, each 2, 3 or 4.
+    /// Matrices with 2, 3 or 4 columns and rows.
     Matrix {
         /// Columns.
         columns: u32,
@@ -126,28 +139,28 @@ impl fmt::Display for Shape {
     }
 }
 
-/// What an instruction may return for concrete operands, for one result scalar.
+/// Permitted results of an instruction for concrete operands, for one result scalar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permitted {
     /// The usual reading of the text.
     pub usual: Set,
-    /// The lenient reading, a superset, where the row has two.
+    /// The lenient reading, a superset, if the row has two readings.
     pub lenient: Option<Lenient>,
 }
 
 /// A lenient reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lenient {
-    /// What it permits.
+    /// Permitted set.
     pub set: Set,
     /// The doubt, in words.
     pub doubt: &'static str,
 }
 
-/// What a result is.
+/// Verdict on a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Nothing is required here; not checked.
+    /// Nothing is required, so that the result is not checked.
     Unchecked,
     /// In the permitted set.
     Pass,
@@ -157,22 +170,22 @@ pub enum Verdict {
     Fail,
 }
 
-/// How a result that is not permitted is wrong.
+/// Class of a result that is not permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FailureClass {
-    /// What is right for denormal operands read as zero, which this environment forbids.
+    /// Right for denormal operands read as zero, which the environment forbids.
     FlushedIn,
     /// A zero in place of a denormal result that had to be kept.
     FlushedOut,
     /// A denormal result that had to be flushed.
     KeptDenormal,
-    /// The other neighbour of a correctly rounded result than the declared rounding mode gives.
+    /// The neighbour of the exact result that the declared rounding mode does not give.
     RoundingDirection,
     /// The wrong sign of a zero.
     SignOfZero,
-    /// A NaN where a number is due, or a number where a NaN is.
+    /// A NaN instead of a number, or a number instead of a NaN.
     Nan,
-    /// An infinity where a finite number is due, or the other way round.
+    /// An infinity instead of a finite number, or a finite number instead of an infinity.
     Overflow,
     /// At most 16 representable values outside the permitted set.
     FewUlp,
@@ -185,10 +198,11 @@ pub enum FailureClass {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// Error over bound: 0 is exact, 1 the limit, more is a failure; infinite where no error is permitted (a "correct result") and
-    /// there is one. `None` where the result is unchecked or is not a number.
+    /// Error divided by the permitted error: 0 is exact, 1 the limit, more is a failure. Infinite
+    /// if no error is permitted (a "correct result") and there is one. `None` if the result is
+    /// unchecked or is not a number.
     pub margin: Option<f64>,
-    /// How it is wrong, for `QualityWarning` and `Fail`.
+    /// Class of the failure, for `QualityWarning` and `Fail`.
     pub class: Option<FailureClass>,
 }
 
@@ -197,43 +211,44 @@ pub struct Judgement {
 pub struct Step {
     /// Nesting: 0 for the instruction itself, deeper for the operations of a formula.
     pub depth: usize,
-    /// What was done to the set, and why.
+    /// Change of the set, and its reason.
     pub text: String,
 }
 
-/// The permitted set of one result scalar, derived.
+/// Permitted set of one result scalar, with its derivation.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The infinitely precise result in decimal, or what there is in its place ("not defined").
+    /// Infinitely precise result in decimal, or a statement in its place ("not defined").
     pub exact: String,
     /// The rule in words, from the table.
     pub rule: String,
-    /// The clause of the specification: an anchor of its text.
+    /// Anchor of the clause in the text of the specification.
     pub clause: &'static str,
-    /// The steps from the exact value to the set.
+    /// Steps from the exact value to the set.
     pub steps: Vec<Step>,
-    /// The set.
+    /// Permitted set.
     pub permitted: Permitted,
-    /// The verdict on the bits that were got, if any were given.
+    /// Verdict on the given result, if there is one.
     pub judgement: Option<Judgement>,
 }
 
 impl Call {
-    /// The scalar type of every operand slot, in order.
+    /// Scalar type of every operand slot, in order.
     pub fn operand_slots(&self) -> impl Iterator<Item = Scalar> + '_ {
         self.operands.iter().flat_map(|t| std::iter::repeat_n(t.scalar, t.len()))
     }
 
-    /// The scalar type of every result slot, in order.
+    /// Scalar type of every result slot, in order.
     pub fn result_slots(&self) -> impl Iterator<Item = Scalar> + '_ {
         self.results.iter().flat_map(|t| std::iter::repeat_n(t.scalar, t.len()))
     }
 
-    /// Whether the operands have defined *behaviour* (float to integer out of range has not): if not, they must never
-    /// be sent to a device.
+    /// Returns true if the *behaviour* is defined for the operands. It is undefined for a
+    /// conversion from float to integer out of range; such operands must never be sent to a device.
     pub fn is_defined(&self, operands: &[u64]) -> bool {
         if self.rules == Rules::Wgsl {
-            // It has no undefined behaviour in expressions: what is not defined is an indeterminate value.
+            // WGSL has no undefined behaviour in expressions: an undefined value is an
+            // indeterminate value.
             return true;
         }
         let result = self.results[0].scalar;
@@ -241,21 +256,21 @@ impl Call {
         slots.all(|(operand, &bits)| !domain::is_undefined_behaviour(self.op, result, operand, bits))
     }
 
-    /// The call, prepared for evaluating it many times.
+    /// Prepares the call for many evaluations.
     pub fn reference(&self) -> Reference {
         Reference { slots: evaluate::slots(self) }
     }
 
-    /// Per result slot, what may be returned for these operands.
+    /// Permitted results for these operands, for each result slot.
     ///
     /// # Panics
-    /// If the number of operand scalars is not that of [`Call::operand_slots`].
+    /// Panics unless the number of operand scalars is that of [`Call::operand_slots`].
     pub fn permitted(&self, operands: &[u64]) -> Vec<Permitted> {
         let reference = self.reference();
         (0..reference.slots.len()).map(|slot| reference.permitted(slot, operands)).collect()
     }
 
-    /// Per result slot, the verdict on the bits that a device returned.
+    /// Verdict on the bits that a device returned, for each result slot.
     ///
     /// # Panics
     /// As [`Call::permitted`], for operands and results.
@@ -264,7 +279,7 @@ impl Call {
         got.iter().enumerate().map(|(slot, &bits)| reference.judge(slot, operands, bits)).collect()
     }
 
-    /// Per result slot, the derivation of the set, with the verdict on `got` if given.
+    /// Derivation of the set for each result slot, with the verdict on `got` if it is given.
     ///
     /// # Panics
     /// As [`Call::judge`].
@@ -286,46 +301,50 @@ impl Call {
             .collect()
     }
 
-    /// The rule in words, from the table.
+    /// Rule in words, from the table, with the effect of `RelaxedPrecision`.
     pub fn rule(&self) -> String {
-        table::words(self)
+        let words = table::words(self);
+        match self.reference().slots.first() {
+            Some(slot) if slot.relaxed => format!("{words}; RelaxedPrecision: {}", relaxed::words(slot)),
+            _ => words,
+        }
     }
 
-    /// The clause of the specification: an anchor of its text.
+    /// Anchor of the clause in the text of the specification.
     pub fn clause(&self) -> &'static str {
         table::clause(self)
     }
 
-    /// Whether the specification states a precision at all; results of other instructions are reported as measured and
-    /// never fail.
+    /// Returns true if the specification states no precision. Results of such instructions are
+    /// reported as measured and never fail.
     pub fn is_measured_only(&self) -> bool {
         matches!(table::accuracy(self), Accuracy::Measured)
     }
 }
 
-/// A call, prepared for evaluating it many times.
+/// Call that is prepared for many evaluations.
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub(crate) slots: Vec<Slot>,
 }
 
 impl Reference {
-    /// What the modes and the row's lists allow where this result slot is evaluated (the usual reading).
+    /// Environment in which this result slot is evaluated, in the usual reading.
     pub fn environment(&self, slot: usize) -> Environment {
         self.slots[slot].env
     }
 
-    /// What may be returned in a result slot for these operands.
+    /// Permitted results in a result slot for these operands.
     ///
     /// # Panics
-    /// If there are fewer operand scalars than [`Call::operand_slots`] says.
+    /// Panics if there are fewer operand scalars than [`Call::operand_slots`] lists.
     pub fn permitted(&self, slot: usize, operands: &[u64]) -> Permitted {
         let usual = self.slots[slot].evaluate(operands, None, false, &Trace::off()).set;
         let lenient = self.lenient(slot, operands).filter(|l| l.set != usual);
         Permitted { usual, lenient }
     }
 
-    /// The lenient reading, whether or not it permits more.
+    /// The lenient reading, even if it permits no more than the usual one.
     fn lenient(&self, slot: usize, operands: &[u64]) -> Option<Lenient> {
         let part = &self.slots[slot];
         if let Some((other, doubt)) = part.leniently() {
@@ -336,7 +355,7 @@ impl Reference {
         Some(Lenient { set: outcome.set, doubt: outcome.doubt? })
     }
 
-    /// The verdict on the bits that a device returned in a result slot.
+    /// Verdict on the bits that a device returned in a result slot.
     ///
     /// # Panics
     /// As [`Reference::permitted`].

@@ -1,4 +1,5 @@
-//! Checking many results at once, and counting what comes out.
+//! Bulk checker: checks many results at once with the floating-point filter in front of the
+//! certified evaluation, and counts the verdicts.
 
 use crate::{
     Call, FailureClass, Judgement, Profile, Reference, Scalar, Verdict,
@@ -9,17 +10,18 @@ use crate::{
 use smallvec::SmallVec;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// One slot of many invocations, in the layout of the device's buffers.
+/// Values of one operand or result scalar for many invocations, in the layout of the device's
+/// buffers.
 #[derive(Clone, Copy, Debug)]
 pub enum Column<'a> {
-    /// Scalars of up to 32 bits, right-aligned in a word each.
+    /// Scalars of up to 32 bits, each right-aligned in a word.
     Words(&'a [u32]),
     /// 64-bit scalars.
     Wide(&'a [u64]),
 }
 
 impl Column<'_> {
-    /// The bits of one invocation.
+    /// Bits of one invocation.
     pub fn get(self, index: usize) -> u64 {
         match self {
             Column::Words(words) => u64::from(words[index]),
@@ -27,7 +29,7 @@ impl Column<'_> {
         }
     }
 
-    /// How many invocations.
+    /// Number of invocations.
     pub fn len(self) -> usize {
         match self {
             Column::Words(words) => words.len(),
@@ -35,31 +37,31 @@ impl Column<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no invocations.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 }
 
-/// One result with what it belongs to.
+/// One result scalar with its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Bits of all operand slots.
+    /// Bits of all operand scalars.
     pub operands: Vec<u64>,
-    /// The result slot.
+    /// Index of the result component.
     pub slot: usize,
-    /// The bits that the device returned there.
+    /// Bits that the device returned.
     pub got: u64,
-    /// Error over bound, if it is a number.
+    /// Error divided by the permitted error, if it is a number.
     pub margin: Option<f64>,
 }
 
 impl Sample {
-    /// A hash of its bits, the same everywhere and always.
+    /// Hash of the bits, equal on every machine and in every version.
     fn hash(&self) -> u64 {
         let words = self.operands.iter().copied().chain([self.slot as u64, self.got]);
         words.fold(0x9e37_79b9_7f4a_7c15, |hash, word| {
-            // A step of SplitMix64 for each word: every bit of it reaches every bit of the hash.
+            // One step of SplitMix64 for each word: every bit of it affects every bit of the hash.
             let mut z = (hash ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -68,43 +70,46 @@ impl Sample {
     }
 }
 
-/// What came out of checking many results: every one counted, the worst and the first few of each class kept.
+/// Counts of the verdicts of many results, with the worst examples of each class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Census {
-    /// Invocations checked.
+    /// Number of checked invocations.
     pub inputs: u64,
-    /// Result scalars that the quick way left to the certain one: a matter of speed, not of results.
+    /// Number of result scalars that the filter left to the certified evaluation. This affects
+    /// speed only, not verdicts.
     pub certain: u64,
-    /// Result scalars by verdict.
+    /// Number of result scalars by verdict.
     pub verdicts: BTreeMap<Verdict, u64>,
-    /// Inputs (not scalars) with at least one failing scalar.
+    /// Number of inputs (not scalars) with at least one failing scalar.
     pub failing_inputs: u64,
-    /// Inputs with at least one quality warning and no failure.
+    /// Number of inputs with at least one quality warning and no failure.
     pub warning_inputs: u64,
-    /// Sum of a hash of each failing scalar with its operands: the same for two devices that fail on the same inputs with the
-    /// same bits, in whatever order they were checked.
+    /// Sum of a hash of each failing scalar with its operands. Two devices have equal fingerprints
+    /// if they fail on the same inputs with the same bits, in whatever order these were checked.
     pub fingerprint: u64,
-    /// Failing and warning scalars by class.
+    /// Number of failing and warning scalars by class.
     pub classes: BTreeMap<(Verdict, FailureClass), u64>,
-    /// The worst of each class, at most [`Census::EXAMPLES`] each, worst first.
+    /// Worst results of each class, at most [`Census::EXAMPLES`] each, worst first.
     pub examples: BTreeMap<(Verdict, FailureClass), Vec<Sample>>,
-    /// The result with the greatest margin.
+    /// Result with the greatest margin.
     pub worst: Option<Sample>,
-    /// Where the margins lie along the first operand.
+    /// Greatest margins along the first operand.
     pub profile: Profile,
 }
 
 impl Census {
-    /// How many examples of a class are kept.
+    /// Number of examples that are kept of a class.
     pub const EXAMPLES: usize = 8;
 
-    /// An empty one for another part of the same case, which need not weigh what is no worse than the worst of this. So of results whose
-    /// margins are as good as the same (see [`Checker`]), the order of parts may decide which is told as the worst.
+    /// Empty counts for another part of the same case. They start with the worst result of this
+    /// part, so that the other part evaluates only margins that exceed it. Among results whose
+    /// margins are nearly equal (see [`Checker`]), the order of the parts may therefore decide
+    /// which one is reported as the worst.
     pub fn next(&self) -> Census {
         Census { worst: self.worst.clone(), profile: self.profile.next(), ..Census::default() }
     }
 
-    /// Adds what another part of the same case found.
+    /// Adds the counts of another part of the same case.
     pub fn merge(&mut self, other: &Census) {
         self.inputs += other.inputs;
         self.certain += other.certain;
@@ -128,7 +133,7 @@ impl Census {
         self.profile.merge(&other.profile);
     }
 
-    /// Counts so many result scalars.
+    /// Counts `count` result scalars.
     fn add(&mut self, verdict: Verdict, count: u64) {
         if count > 0 {
             *self.verdicts.entry(verdict).or_default() += count;
@@ -148,7 +153,7 @@ impl Census {
         }
     }
 
-    /// The margin that a result must exceed to become the worst.
+    /// Margin that a result must exceed to become the worst.
     pub(crate) fn worst_margin(&self) -> f64 {
         self.worst.as_ref().and_then(|w| w.margin).unwrap_or(-1.0)
     }
@@ -162,7 +167,7 @@ impl Census {
     fn keep_example(&mut self, class: (Verdict, FailureClass), sample: impl FnOnce() -> Sample) {
         let examples = self.examples.entry(class).or_default();
         let sample = sample();
-        // Worst first; a result that is not a number counts as the worst of all.
+        // Worst first. A result without a margin counts as the worst of all.
         let badness = |s: &Sample| s.margin.unwrap_or(f64::INFINITY);
         let at = examples.partition_point(|e| badness(e) >= badness(&sample));
         if at < Census::EXAMPLES {
@@ -172,35 +177,42 @@ impl Census {
     }
 }
 
-/// Checks results of one call in bulk. Cheap to share between threads.
+/// Bulk checker for the results of one call. Cheap to share between threads.
 ///
-/// Most results are decided quickly, in groups; what the quick way cannot decide for certain goes to
-/// [`Reference::judge`]. The verdicts are the same, and the margin of [`Census::worst`] is that result's own; none that passes
-/// has one greater by more than 2^-18 or, below an eighth, than a 32nd of it; where the bound is inherited and operands are consecutive, a
-/// 256th of it joins.
+/// The filter decides most results in groups. A result that it leaves undecided goes to
+/// [`Reference::judge`]. The verdicts are those of the certified evaluation, and so is the margin
+/// of [`Census::worst`].
+///
+/// # Limits
+///
+/// The result reported as the worst may not be the very worst: a passing result may have a margin
+/// greater by at most 2^-18, or by at most a 32nd of it where the margin is below an eighth. Where
+/// the bound is inherited and the operands are consecutive, a further 256th of it is added.
 #[derive(Clone, Debug)]
 pub struct Checker {
     call: Call,
     reference: Arc<Reference>,
     screens: Arc<[Option<Screen>]>,
-    /// The type of the first operand, along which margins are kept.
+    /// Type of the first operand, along which the profile of margins is kept.
     first: Option<Scalar>,
 }
 
-/// What a quick margin may be while the worst is this: it may itself be a little too large.
+/// Greatest filter margin that is not examined while the worst margin is `worst`: filter margins
+/// may be a little too great.
 fn tolerated(worst: f64) -> f64 {
     let least = 1.0 / (1 << 18) as f64;
     if worst < 0.125 { worst + (worst / 32.0).max(least) } else { worst + least }
 }
 
-/// By how much the quick margins of a group with one bound may be too large where that bound is as near as can be.
+/// Factor by which filter margins of a group with a common bound may be too great even if that
+/// bound is as tight as possible.
 const EXAGGERATED: f64 = 1.0 + 1.0 / 256.0;
 
-/// Of margins up to this the profile may show exaggerated ones (see [`Profile`]).
+/// The profile may show exaggerated margins up to this (see [`Profile`]).
 const NEGLIGIBLE: f64 = 1.0 / 16.0;
 
 impl Checker {
-    /// A checker for one call.
+    /// Checker for one call.
     pub fn new(call: Call) -> Checker {
         let reference = Arc::new(call.reference());
         let screens = reference.slots.iter().map(Screen::new).collect();
@@ -208,15 +220,16 @@ impl Checker {
         Checker { call, reference, screens, first }
     }
 
-    /// The call.
+    /// The call that is checked.
     pub fn call(&self) -> &Call {
         &self.call
     }
 
-    /// Checks every invocation: one column per operand slot, one per result slot, all of the same length.
+    /// Checks every invocation. `operands` has one column for each operand scalar, `results` one
+    /// for each result scalar, all of equal length.
     ///
     /// # Panics
-    /// If the numbers or lengths of the columns are wrong.
+    /// Panics if the numbers or lengths of the columns are wrong.
     pub fn check(&self, operands: &[Column<'_>], results: &[Column<'_>], census: &mut Census) {
         assert_eq!(operands.len(), self.call.operand_slots().count(), "a column per operand slot");
         assert_eq!(results.len(), self.call.result_slots().count(), "a column per result slot");
@@ -235,13 +248,15 @@ impl Checker {
         self.find_worst(&columns, &worst, census);
     }
 
-    /// The stretch of an ordered sweep that begins there, if it is one.
+    /// Quadratic filter for the operands from `first` on, if they are a stretch of an ordered
+    /// sweep.
     fn stretch(&self, columns: &Columns<'_>, first: usize) -> Option<Stretch<'_>> {
         let (&[Column::Words(operands)], [_]) = (columns.operands, columns.results) else { return None };
         self.screens[0].as_ref()?.stretch(&operands[first..columns.len.min(first + STRETCH)])
     }
 
-    /// Settles a group of a stretch that holds nothing worse than has been seen, as nearly all do; says its greatest quick margin.
+    /// Decides a group of a stretch that contains nothing worse than the worst so far, as nearly
+    /// all groups do. Returns the group's greatest filter margin.
     fn settle(
         &self,
         stretch: &Stretch<'_>,
@@ -256,7 +271,7 @@ impl Checker {
         let group = results.get(start..start + LANES)?.first_chunk()?;
         let sample = Lanes { operands: columns.operands[0], start, count: LANES }.sample(scalar)?;
         let operand = columns.operands[0].get(start);
-        // What is no worse than the worst nearby adds nothing to the profile.
+        // Margins below the worst nearby add nothing to the profile.
         let nearby = census.profile.greatest(scalar, operand).max(NEGLIGIBLE);
         let exaggerates = stretch.exaggerates();
         let least = match exaggerates {
@@ -269,11 +284,12 @@ impl Checker {
         census.add(Verdict::Unchecked, swept.settled.unchecked);
         let greatest = if exaggerates { swept.settled.worst.min(nearby) } else { swept.settled.worst };
         census.profile.add_sweep(scalar, operand, swept.sampled, greatest);
-        // As tolerated as it was here, it must not be looked at again for the worst.
+        // A margin that was tolerated here must not be examined again in the search for the worst.
         Some(if exaggerates { swept.settled.worst / EXAGGERATED } else { swept.settled.worst })
     }
 
-    /// Checks a group of invocations; says the greatest quick margin among those that passed.
+    /// Checks a group of invocations. Returns the greatest filter margin among the results that
+    /// passed.
     fn check_group(&self, columns: &Columns<'_>, start: usize, worst: &mut Worst, census: &mut Census) -> f64 {
         let count = columns.count(start);
         census.inputs += count as u64;
@@ -287,7 +303,7 @@ impl Checker {
                 continue;
             }
             let group = self.screens[slot].as_ref().map(|s| (s, columns.group(s, slot, start)));
-            // Most groups are settled at a glance, almost all others by the whole rule.
+            // The first method decides most groups, the whole rule almost all others.
             let glanced = group.as_ref().and_then(|(screen, group)| {
                 let screened = screen.glance(group)?;
                 Some((screened.settled(count)?, screened))
@@ -347,7 +363,8 @@ impl Checker {
         greatest
     }
 
-    /// Settles a group of an ordered sweep that holds nothing worse than this margin, as nearly all do.
+    /// Decides a group of an ordered sweep that contains no margin above `margin`, as nearly all
+    /// groups do.
     fn sweep(
         &self,
         columns: &Columns<'_>,
@@ -371,7 +388,7 @@ impl Checker {
         Some(swept.settled)
     }
 
-    /// Checks one result by the certain way.
+    /// Checks one result with the certified evaluation.
     fn check_one(&self, columns: &Columns<'_>, slot: usize, index: usize, census: &mut Census) -> Verdict {
         let (x, got) = columns.row(slot, index);
         let judgement = self.reference.judge(slot, &x, got);
@@ -383,11 +400,12 @@ impl Checker {
         judgement.verdict
     }
 
-    /// The worst of those that passed quickly, by the certain way.
+    /// Finds the worst of the results that passed the filter, with the certified evaluation.
     fn find_worst(&self, columns: &Columns<'_>, worst: &Worst, census: &mut Census) {
         let Some((slot, index)) = worst.at.filter(|_| worst.margin > census.worst_margin()) else { return };
         self.weigh(columns, slot, index, census);
-        // Where its quick margin was right, which is at least the certain one, nothing comes near it; now and then it is not.
+        // If its filter margin, an upper bound on the certified one, was tight, no other result
+        // comes near it. Otherwise others are examined.
         for (group, &margin) in worst.groups.iter().enumerate() {
             if margin <= tolerated(census.worst_margin().max(0.0)) {
                 continue;
@@ -405,7 +423,7 @@ impl Checker {
         }
     }
 
-    /// The margin of a result that passed, by the certain way.
+    /// Evaluates the certified margin of a result that passed.
     fn weigh(&self, columns: &Columns<'_>, slot: usize, index: usize, census: &mut Census) {
         let (x, got) = columns.row(slot, index);
         let margin = self.reference.judge(slot, &x, got).margin;
@@ -414,7 +432,7 @@ impl Checker {
     }
 }
 
-/// What is checked in one go.
+/// Columns of one call to [`Checker::check`].
 struct Columns<'a> {
     operands: &'a [Column<'a>],
     results: &'a [Column<'a>],
@@ -422,7 +440,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// How many invocations the group has that starts there.
+    /// Number of invocations in the group from `start` on.
     fn count(&self, start: usize) -> usize {
         LANES.min(self.len - start)
     }
@@ -431,19 +449,19 @@ impl Columns<'_> {
         screen.group(self.operands, self.results[slot], start, self.count(start))
     }
 
-    /// The operands of an invocation, and one result.
+    /// Operands of an invocation, and one result.
     fn row(&self, slot: usize, index: usize) -> (SmallVec<[u64; 8]>, u64) {
         (self.operands.iter().map(|c| c.get(index)).collect(), self.results[slot].get(index))
     }
 }
 
-/// The greatest margin so far, for a while by the quick way only.
+/// Greatest margin so far, which may come from the filter only.
 #[derive(Default)]
 struct Worst {
     margin: f64,
-    /// The result slot and the invocation that have it, if it is a quick one.
+    /// Result component and invocation with that margin, if it comes from the filter.
     at: Option<(usize, usize)>,
-    /// The greatest quick margin in each group.
+    /// Greatest filter margin of each group.
     groups: Vec<f64>,
 }
 

@@ -1,5 +1,6 @@
-//! Formulas of operands that are results themselves, for those who follow how a value came about: an implementation may rearrange
-//! the operations of a formula with those that made its operands.
+//! Evaluation of formulas in a caller's domain of expressions. An implementation may rearrange the
+//! operations of a formula together with the operations that produced its operands, so that callers
+//! who track how values were computed need the formula in their own terms.
 
 use crate::{
     algebra::Algebra,
@@ -7,6 +8,7 @@ use crate::{
     environment::Environment,
     evaluate::Kernel,
     formula::{Formula, Node, NodeId},
+    modes::Rounding,
     real::Real,
     span::{Span, Stop},
     spans::{Reading, Spans},
@@ -16,43 +18,47 @@ use crate::{
 use assay_float::{Dyadic, Rank};
 use smallvec::SmallVec;
 
-/// What chains of sums and products are made of and followed as.
+/// Domain of expressions: sums, products and quotients as the caller tracks them.
 pub trait Chains {
-    /// How a value came about.
+    /// Expression of a value.
     type Chain: Clone;
 
-    /// A number.
+    /// Expression of a number.
     fn constant(&self, value: f64) -> Self::Chain;
-    /// Any value between these, however it came about.
+    /// Expression of any value from `lo` to `hi`, however it was computed.
     fn between(&self, lo: Rank, hi: Rank) -> Self::Chain;
-    /// The sum.
+    /// Sum.
     fn add(&self, a: &Self::Chain, b: &Self::Chain) -> Self::Chain;
-    /// The product; `None` where it is too long to be followed.
+    /// Product; `None` if it is too long to be tracked.
     fn mul(&self, a: &Self::Chain, b: &Self::Chain) -> Option<Self::Chain>;
-    /// The quotient; `None` where it is too long, or the divisor may be zero.
+    /// Quotient; `None` if it is too long to be tracked, or if the divisor may be zero.
     fn div(&self, a: &Self::Chain, b: &Self::Chain) -> Option<Self::Chain>;
-    /// The value with its sign reversed.
+    /// Value with its sign reversed.
     fn neg(&self, a: &Self::Chain) -> Self::Chain;
-    /// Either of the two.
+    /// Either of the two values.
     fn either(&self, a: &Self::Chain, b: &Self::Chain) -> Self::Chain;
-    /// All that it may be computed as, in whatever arrangement; `None` where that is not known.
+    /// Least and greatest rank that the expression may be computed as, in any arrangement; `None`
+    /// if unknown.
     fn computed(&self, a: &Self::Chain) -> Option<(Rank, Rank)>;
 }
 
 impl Reference {
-    /// Whether a result scalar is computed by a formula with sums or products in it: what made its operands, and what its result is used
-    /// in, may be rearranged with those.
+    /// Returns true if a result scalar is computed by a formula that contains sums or products.
+    /// Implementations may rearrange those with the operations that produced its operands and that
+    /// use its result.
     pub fn takes_apart(&self, slot: usize) -> bool {
         matches!(&self.slots[slot].kernel, Kernel::Formula(formula) if formula.computes())
     }
 
-    /// What the formula of a result scalar makes of operands that came about so (those that [`Call::inputs`](crate::Call::inputs) lists
-    /// for it). `None` where that is not known, or nothing is required; of an instruction without formula, too.
+    /// Expression of a result scalar whose operands have these expressions (`operands` holds one
+    /// for each operand scalar of the call; the formula reads those that
+    /// [`Call::inputs`](crate::Call::inputs) lists). `None` if it is unknown, if nothing is
+    /// required, or if the instruction has no formula.
     pub fn chained<C: Chains>(&self, slot: usize, chains: &C, operands: &[C::Chain]) -> Option<C::Chain> {
         let slot = &self.slots[slot];
         let Kernel::Formula(formula) = &slot.kernel else { return None };
-        // Whether a formula rounds as declared has two readings.
-        let env = Environment { coarse: true, ..slot.env };
+        // Whether a formula rounds as declared has two readings. Here rounding is left undeclared.
+        let env = Environment { coarse: true, rounding: Rounding::Undeclared, ..slot.env };
         let trace = Trace::off();
         let given: SmallVec<[C::Chain; 8]> = slot.inputs.iter().map(|(i, _)| operands[*i].clone()).collect();
         formula.range(&Chained { spans: Spans { env: &env, trace: &trace }, chains }, &given).ok()
@@ -60,17 +66,18 @@ impl Reference {
 }
 
 impl Formula {
-    /// Whether there is a sum or a product in it.
+    /// Returns true if the formula contains a sum or a product.
     fn computes(&self) -> bool {
         self.nodes.iter().any(|node| match node {
             Node::Sum(sum) => sum.terms.len() > 1 || sum.terms.iter().any(|term| term.factors.len() > 1),
-            Node::Inherited(formula, _) => formula.computes(),
+            Node::Inherited(formula, _) | Node::Let(_, formula) => formula.computes(),
             _ => false,
         })
     }
 }
 
-/// Evaluates formulas in chains, and in spans what is no sum of products.
+/// Evaluator of formulas in a caller's expressions, and in spans for operations that are not sums
+/// of products.
 struct Chained<'a, C> {
     spans: Spans<'a>,
     chains: &'a C,
@@ -127,7 +134,7 @@ impl<C: Chains> Algebra for Chained<'_, C> {
     }
 
     fn sum(&self, sum: &Sum, node: impl Fn(NodeId) -> Result<C::Chain, Stop>) -> Result<C::Chain, Stop> {
-        // In whatever order: a chain stands for all of them.
+        // Any order will do: an expression represents all of them.
         let mut total: Option<C::Chain> = None;
         for term in &sum.terms {
             let mut product: Option<C::Chain> = None;
@@ -159,6 +166,10 @@ impl<C: Chains> Algebra for Chained<'_, C> {
         self.chain(self.spans.inherited(formula, &self.readings(operands)?)?)
     }
 
+    fn bind(&self, value: &C::Chain, body: &Formula) -> Result<C::Chain, Stop> {
+        body.range(self, std::slice::from_ref(value))
+    }
+
     fn integral(&self, operand: &C::Chain, toward_zero: bool) -> Result<C::Chain, Stop> {
         self.chain(self.spans.integral(&self.reading(operand)?, toward_zero)?)
     }
@@ -188,7 +199,7 @@ impl<C: Chains> Algebra for Chained<'_, C> {
     }
 
     fn settle(&self, _: &Formula, _: NodeId, range: C::Chain) -> Result<C::Chain, Stop> {
-        // What a step may lose to a flush is the chains' to know.
+        // The caller's domain accounts for the error of a flush.
         Ok(range)
     }
 }

@@ -1,13 +1,13 @@
-//! How a result that is not permitted is wrong.
+//! Classification of results that are not permitted.
 
 use crate::{FailureClass, evaluate::Slot, trace::Trace};
 use assay_float::{Format, RankRange, Set};
 
-/// How far outside the set a result may lie to count as off by a few ulp.
+/// Greatest distance from the set, in representable values, that counts as a few ulp.
 const FEW: u64 = 16;
 
 impl FailureClass {
-    /// The class of a float outside the set, as far as the result alone shows it.
+    /// Class of a float outside the set, as far as the result alone shows it.
     pub fn of(format: Format, set: &Set, got: u64) -> FailureClass {
         if format.is_nan(got) || set.ranges().is_empty() {
             return FailureClass::Nan;
@@ -33,13 +33,13 @@ impl FailureClass {
     }
 }
 
-/// How many representable values lie between a result and the set.
+/// Number of representable values from the set to a result.
 fn distance(format: Format, set: &Set, got: u64) -> u64 {
     let rank = format.rank(got);
     set.ranges().iter().map(|r| rank.abs_diff(rank.clamp(r.lo, r.hi))).min().unwrap_or(u64::MAX)
 }
 
-/// The class of a result outside the set.
+/// Class of a result outside the set.
 pub(crate) fn classify(slot: &Slot, operands: &[u64], set: &Set, got: u64) -> FailureClass {
     let Some(format) = slot.result.format() else { return FailureClass::Wild };
     match FailureClass::of(format, set, got) {
@@ -64,7 +64,7 @@ pub(crate) fn classify(slot: &Slot, operands: &[u64], set: &Set, got: u64) -> Fa
     }
 }
 
-/// Whether the result would be permitted if denormal operands could be read as zeros.
+/// Returns true if the result would be permitted if denormal operands could be read as zeros.
 fn is_right_with_flushed_operands(slot: &Slot, operands: &[u64], got: u64) -> bool {
     if slot.env.flush_operands {
         return false;
@@ -75,7 +75,7 @@ fn is_right_with_flushed_operands(slot: &Slot, operands: &[u64], got: u64) -> bo
     flushing.holds(&set, got)
 }
 
-/// Whether the result would be permitted without a declared rounding mode.
+/// Returns true if the result would be permitted without a declared rounding mode.
 fn is_right_in_any_rounding_mode(slot: &Slot, operands: &[u64], got: u64) -> bool {
     let mut free = slot.clone();
     free.env.rounding = crate::Rounding::Undeclared;

@@ -7,12 +7,13 @@ use crate::{
     real::Real,
 };
 
-/// Why the value is undefined, if it is: clauses of GLSL.std.450 that no rule of the table expresses.
+/// Reason for which the value is undefined, if it is: clauses of GLSL.std.450 that no rule of the
+/// table expresses.
 pub(crate) fn undefined(slot: &Slot, x: &[u64]) -> Option<&'static str> {
     let format = slot.env.format;
     let finite = |i: usize| format.is_finite(x[i]);
     match (slot.op, &slot.kernel) {
-        // WGSL's is the formula, whatever the order of the edges.
+        // WGSL defines the function by its formula, whatever the order of the edges.
         (Op::SmoothStep, _) if slot.env.rules == Rules::Vulkan => {
             let ordered = finite(0) && finite(1) && format.rank(x[0]).max(-1) < format.rank(x[1])
                 || finite(0) && finite(1) && format.rank(x[0]) < format.rank(x[1]).min(-1);
@@ -34,7 +35,7 @@ pub(crate) fn undefined(slot: &Slot, x: &[u64]) -> Option<&'static str> {
     }
 }
 
-/// Whether the *behaviour* is undefined: such operands must never be sent to a device.
+/// Returns true if the *behaviour* is undefined: such operands must never be sent to a device.
 pub(crate) fn is_undefined_behaviour(op: Op, result: Scalar, operand: Scalar, bits: u64) -> bool {
     match (op, operand, result) {
         (Op::ConvertFToU | Op::ConvertFToS, Scalar::Float(format), Scalar::Int { width, signed }) => {

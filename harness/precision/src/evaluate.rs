@@ -1,4 +1,10 @@
-//! The permitted set of one result scalar: the row's rule, with the environment applied around it.
+//! Permitted set of one result scalar: the rule of its row in the table, with the environment
+//! applied around it.
+//!
+//! The order is that of the specification: operands may be flushed, the rule gives a range of real
+//! numbers rounded outward to values of the format, and then the sign of zero, flushing and
+//! overflow are applied to the result. Comparisons of real numbers are decided by Ziv's strategy
+//! ([`decide`]).
 
 use crate::{
     Call, Op, Rounding, Rules, Scalar, domain,
@@ -19,13 +25,13 @@ use assay_float::{Dyadic, Enclosure, F16, F32, F64, Format, Question, RankRange,
 use smallvec::SmallVec;
 use std::{cell::Cell, cmp::Ordering};
 
-/// How one result scalar is judged.
+/// Rule by which one result scalar is judged.
 #[derive(Clone, Debug)]
 pub(crate) enum Kernel {
     Exact(Exact),
     Real(Real),
     Formula(Formula),
-    /// Part `slot` of a word as a normalised integer.
+    /// Part `component` of a packed word as a normalised integer.
     Unpack {
         signed: bool,
         width: u32,
@@ -34,39 +40,39 @@ pub(crate) enum Kernel {
     Measured,
 }
 
-/// One result scalar of a call, ready to be evaluated.
+/// One result scalar of a call, ready for evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) op: Op,
     pub(crate) kernel: Kernel,
-    /// The operand slots it depends on, and their types.
+    /// Indices and types of the operand scalars that it depends on.
     pub(crate) inputs: SmallVec<[(usize, Scalar); 4]>,
     pub(crate) result: Scalar,
-    /// Its index among the components of its result.
+    /// Index among the components of its result.
     pub(crate) component: usize,
-    /// The environment, in the format that the evaluation works in.
+    /// Environment, in the format in which the rule is evaluated.
     pub(crate) env: Environment,
-    /// The environment of a lenient reading, if it has one of its own, and the doubt.
+    /// Environment of the lenient reading, if that has its own, with the doubt.
     lenient_env: Option<(Environment, &'static str)>,
-    /// How a lenient reading judges it, if it does so otherwise, and the doubt.
+    /// Rule of the lenient reading, if that has its own, with the doubt.
     lenient_kernel: Option<(Kernel, &'static str)>,
-    /// What becomes of values out of range, of a conversion to float8.
+    /// Treatment of values out of range in a conversion to float8.
     pub(crate) beyond: Option<Beyond>,
     pub(crate) relaxed: bool,
-    /// The other parts of the word that this one is packed into: the instruction has one result, so that if nothing is
-    /// required of one part, nothing is required of any.
+    /// Other parts of the word that this one is packed into. The instruction has one result: if
+    /// nothing is required of one part, nothing is required of any.
     pub(crate) packed_with: Vec<Slot>,
 }
 
-/// What is permitted under one reading.
+/// Permitted results under one reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) set: Set,
-    /// Error over bound of the result asked about.
+    /// Error divided by the permitted error, for the given result.
     pub(crate) margin: Option<f64>,
-    /// The infinitely precise result, if there is one, in decimal; only when traced.
+    /// Infinitely precise result in decimal, if there is one; only with a derivation.
     pub(crate) exact: Option<String>,
-    /// Why a lenient reading permits more, if it was used.
+    /// Reason for which a lenient reading permits more, if it was used.
     pub(crate) doubt: Option<&'static str>,
 }
 
@@ -74,6 +80,7 @@ const OVERFLOW: &str =
     "a permitted result overflows while NotInf is assumed: the text may leave the whole result undefined";
 const DOUBLE: &str = "of 64-bit operations the text requires only the precision of single";
 const ROUNDED_INSIDE: &str = "of an inherited formula the text says how its denormals follow the declared modes, but not whether its roundings do";
+const SEPARATE_USES: &str = "the formula of SmoothStep names its intermediate t once and uses it three times: t may be one value, or computed for each use";
 const QUANTIZED: &str =
     "the instruction set demands zero for a denormal half, the table of Vulkan says correctly rounded";
 const CLASSIFIED: &str = "without SignedZeroInfNanPreserve the operand is assumed not to be a NaN or an infinity";
@@ -99,7 +106,7 @@ const HALVES: &str =
 const RETURNED: &str = "an atomic returns the original value, and DenormFlushToZero demands zero of denormal results";
 const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instruction set gives zero";
 
-/// The slots of a call, in order.
+/// Result scalars of a call, in order.
 pub(crate) fn slots(call: &Call) -> Vec<Slot> {
     let row = table::of(call.op);
     let accuracy = table::accuracy(call);
@@ -151,14 +158,14 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
             // "If X is zero and of integer scalar type, then XOut has a zero sign bit."
             let positive = keeps && inputs[0].1.format().is_none();
             let env = Environment { nsz: env.nsz && !positive, ..env };
-            // Conversions of WGSL may be taken for operations that flush, and their zeros for any.
+            // WGSL's conversions may be read as operations that flush, with zeros of either sign.
             let converted = wgsl::converts(call.op, call.rules).then(|| (env.flushing(), CONVERTED));
             let by_single = call.modes.operand_denormals.map(|declared| row.lists.flush_of_results(declared));
             let halved = matches!(call.op, Op::PackHalf2x16 | Op::UnpackHalf2x16)
                 && by_single.is_some_and(|flush| flush != env.flush_results);
             let lenient_env =
                 converted.or(halved.then_some((Environment { flush_results: Flush::May, ..env }, HALVES)));
-            // Of a comparison, and of what is packed, it is the operands that are of 32 bits.
+            // For comparisons and packing, the 32-bit values are the operands.
             let by_operands = result == Scalar::Bool || matches!(row.signature, Signature::Pack);
             let decorated = if by_operands { inputs[0].1 } else { result };
             let relaxed = call.modes.relaxed
@@ -192,7 +199,8 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
 }
 
 impl Slot {
-    /// The same in the environment that the lenient reading has of its own, or judged as it does, and the doubt.
+    /// This result scalar with the rule or the environment of the lenient reading, and the doubt.
+    /// `None` if that reading has neither of its own.
     pub(crate) fn leniently(&self) -> Option<(Slot, &'static str)> {
         if let Some((kernel, doubt)) = self.lenient_kernel.clone() {
             return Some((Slot { kernel, ..self.clone() }, doubt));
@@ -200,30 +208,32 @@ impl Slot {
         self.lenient_env.map(|(env, doubt)| (Slot { env, ..self.clone() }, doubt))
     }
 
-    /// Why another reading keeps a denormal result where `DenormFlushToZero` demands zero.
+    /// Reason for which another reading keeps a denormal result where `DenormFlushToZero` demands
+    /// zero.
     pub(crate) fn demanded_zero_in_doubt(&self) -> Option<&'static str> {
         match self.kernel {
             _ if is_of_float8(self.op, self.inputs[0].1, self.result) => Some(FLOAT8_FLUSHED),
-            // What an atomic found.
+            // The original value that an atomic returns.
             Kernel::Exact(Exact::Copy) => Some(RETURNED),
             _ => None,
         }
     }
 
-    /// Whether the lenient reading differs in its environment, in how it judges, or in what it makes of values out of range.
+    /// Returns true if the lenient reading has its own environment, its own rule, or its own
+    /// treatment of values out of range.
     pub(crate) fn is_read_leniently(&self) -> bool {
         let out_of_range = self.beyond.is_some_and(|beyond| beyond != Beyond::Largest);
         self.lenient_env.is_some() || self.lenient_kernel.is_some() || out_of_range
     }
 }
 
-/// Whether it converts float8 to binary16, which preserves denormals.
+/// Returns true for a conversion from float8 to binary16, which preserves denormals.
 fn is_of_float8(op: Op, operand: Scalar, result: Scalar) -> bool {
     op == Op::FConvert && operand.format().is_some_and(Format::is_float8) && result == Scalar::Float(F16)
 }
 
 impl Slot {
-    /// What is permitted for these operand bits (of the whole call), and the margin of `got`.
+    /// Permitted results for these operand bits (of the whole call), and the margin of `got`.
     pub(crate) fn evaluate(&self, operands: &[u64], got: Option<u64>, lenient: bool, trace: &Trace) -> Outcome {
         let x: SmallVec<[u64; 8]> = self.inputs.iter().map(|&(i, _)| operands[i]).collect();
         let run = Run::new(self, got, lenient, trace);
@@ -238,7 +248,7 @@ impl Slot {
                 )
             });
             set.union_with(&more);
-            // The margin is that of the ordinary bound.
+            // The margin refers to the ordinary bound.
             margin = margin.filter(|m| *m <= 1.0 || !got.is_some_and(|got| self.holds(&set, got)));
         }
         let mut outcome = Outcome { set, margin, exact: run.exact.take(), doubt: run.doubt.get() };
@@ -253,13 +263,13 @@ impl Slot {
     }
 }
 
-/// One evaluation.
+/// One evaluation of a result scalar.
 pub(crate) struct Run<'a> {
     pub(crate) slot: &'a Slot,
     got: Option<u64>,
     pub(crate) lenient: bool,
     trace: &'a Trace,
-    /// Why the lenient reading permits more, once it has.
+    /// Reason for which the lenient reading permits more, once it has.
     pub(crate) doubt: Cell<Option<&'static str>>,
     exact: Cell<Option<String>>,
 }
@@ -269,7 +279,8 @@ impl<'a> Run<'a> {
         Run { slot, got, lenient, trace, doubt: Cell::new(None), exact: Cell::new(None) }
     }
 
-    /// The union over all ways to read the operands: as they are, and denormals as zeros where they may be flushed.
+    /// Union over all readings of the operands: unchanged, and with denormals as zeros where they
+    /// may be flushed. Returns the least margin of these.
     fn alternatives(&self, x: &[u64]) -> (Set, Option<f64>) {
         let Slot { env, inputs, .. } = self.slot;
         if let Some(outcome) = self.assumed_away(x) {
@@ -307,12 +318,12 @@ impl<'a> Run<'a> {
         (set, margin)
     }
 
-    /// Operations on bits, which no flush touches.
+    /// Returns true for operations on bits, which flushing does not affect.
     pub(crate) fn is_bitwise(&self) -> bool {
         matches!(self.slot.kernel, Kernel::Exact(Exact::UnpackDouble | Exact::PackDouble | Exact::CompareExchange))
     }
 
-    /// Anything, if an operand is a NaN or an infinity that is assumed not to occur.
+    /// Permits anything if an operand is a NaN or an infinity that is assumed not to occur.
     fn assumed_away(&self, x: &[u64]) -> Option<(Set, Option<f64>)> {
         let any = |test: fn(Format, u64) -> bool| {
             let inputs = &self.slot.inputs;
@@ -321,7 +332,8 @@ impl<'a> Run<'a> {
         self.assumes_away(any(Format::is_nan), any(Format::is_infinite)).then(|| (Set::anything(), None))
     }
 
-    /// Whether a NaN, or an infinity, among the operands permits anything because it is assumed not to occur.
+    /// Returns true if a NaN, or an infinity, among the operands permits anything because it is
+    /// assumed not to occur.
     pub(crate) fn assumes_away(&self, nan: bool, infinite: bool) -> bool {
         let Slot { env, kernel, .. } = self.slot;
         let (nan, infinite) = (env.not_nan && nan, env.not_inf && infinite);
@@ -339,7 +351,8 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// What is permitted for operands with exactly these bits, the environment applied to the result.
+    /// Permitted results for operands with exactly these bits, with the environment applied to the
+    /// result.
     pub(crate) fn one(&self, x: &[u64]) -> (Set, Option<f64>) {
         let slot = self.slot;
         match &slot.kernel {
@@ -363,7 +376,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The exact result is the one value of a set, if it has one.
+    /// Records the only member of a set as the exact result.
     fn note_exact(&self, set: &Set, format: Format) {
         let one = || match (set.ranges(), set.has_nan() || set.is_anything()) {
             ([range], false) if range.lo == range.hi => Some(show::value(range.lo, format)),
@@ -379,7 +392,7 @@ impl<'a> Run<'a> {
         Site { operand: inputs[0].1, result: *result, slot: *component, rounding: env.rounding }
     }
 
-    /// A discrete result, before the environment is applied to it.
+    /// Discrete results, before the environment is applied to them.
     pub(crate) fn listed(&self, exact: Exact, x: &[u64]) -> Set {
         let (slot, site) = (self.slot, self.site());
         if let Some(mut set) = (slot.env.rules == Rules::Wgsl).then(|| wgsl::listed(exact, x, &site)).flatten() {
@@ -393,7 +406,7 @@ impl<'a> Run<'a> {
             return set;
         }
         let mut set = match (slot.op, exact) {
-            // "modf(±Inf) = { ±0, ±Inf }" is said of this one only.
+            // "modf(±Inf) = { ±0, ±Inf }" is stated for this instruction only.
             (Op::ModfStruct, Exact::Fraction) if slot.env.format.is_infinite(x[0]) => {
                 Set::point(if slot.env.format.is_negative(x[0]) { -1 } else { 0 })
             }
@@ -416,7 +429,7 @@ impl<'a> Run<'a> {
         set
     }
 
-    /// What another reading of the text permits of a discrete result, and the doubt.
+    /// Discrete results that another reading of the text adds, and the doubt.
     fn otherwise(&self, exact: Exact, x: &[u64]) -> Option<(&'static str, Set)> {
         let nan = |k: usize| self.slot.inputs[k].1.format().is_some_and(|f| f.is_nan(x[k]));
         match exact {
@@ -433,7 +446,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The part of a 64-bit float, where it is kept no better than arithmetic keeps it.
+    /// Part of a 64-bit float, if it is kept no better than arithmetic keeps it.
     fn unpacked(&self, bits: u64) -> Set {
         let Slot { env, component, .. } = self.slot;
         if env.not_nan && F64.is_nan(bits) || env.not_inf && F64.is_infinite(bits) {
@@ -452,7 +465,8 @@ impl<'a> Run<'a> {
         found
     }
 
-    /// Whether an operand may be chosen in this reading as if denormals were zeros, and come back as it is.
+    /// Returns true if an operand may be selected in this reading as if denormals were zeros, and
+    /// be returned unchanged.
     pub(crate) fn compares_as_zeros(&self, exact: Exact) -> bool {
         self.lenient && self.slot.env.flush_operands && self.slot.env.rules == Rules::Vulkan && exact.chooses()
     }
@@ -461,8 +475,9 @@ impl<'a> Run<'a> {
         self.doubt.set(Some(COMPARED_AS_ZEROS));
     }
 
-    /// The values that the rule permits for operands with exactly these finite bits, before the environment is applied to the
-    /// result, and whether the infinitely precise result is non-zero and below the smallest normal.
+    /// Values that the rule permits for operands with exactly these finite bits, before the
+    /// environment is applied to the result. The second value is true if the infinitely precise
+    /// result is non-zero and below the smallest normal in magnitude.
     pub(crate) fn unfinished(&self, x: &[u64]) -> Result<(Set, bool), Stop> {
         if let Some(reason) = domain::undefined(self.slot, x) {
             return Err(Stop::Anything(reason));
@@ -477,7 +492,8 @@ impl<'a> Run<'a> {
         Ok((self.with_named(self.signed(found.range?, x), x), found.tiny))
     }
 
-    /// A result judged by its distance from a real number.
+    /// Permitted results that are judged by their distance from a real number, and the margin of
+    /// the given one.
     fn measured(&self, x: &[u64]) -> (Set, Option<f64>) {
         let slot = self.slot;
         let env = &slot.env;
@@ -507,25 +523,25 @@ impl<'a> Run<'a> {
             Err(Stop::Anything(reason)) => return self.anything(reason),
             Err(Stop::Undecided) => unreachable!("decided"),
         };
-        // Of the operands as they are, not of zeros in their place.
+        // The exact result for the operands as they are, not for zeros in their place.
         self.exact.set(self.exact.take().or(exact));
         let set = self.with_named(self.signed(span, x), x);
         let set = match self.half(x) {
-            // An unpacked denormal half becomes a normal single: the flush is the half's.
+            // An unpacked denormal half becomes a normal single: flushing applies to the half.
             Some(half) => self.flush(set, F16.is_denormal(half), env.flush_results),
             None => self.finish(set, tiny),
         };
         let margin = margin.map(|m| match self.got.is_some_and(|got| self.holds(&set, got)) {
             // Permitted by a flush or an overflow rather than by the bound.
             true if m > 1.0 => 0.0,
-            // The other neighbour than the rounding mode gives.
+            // The neighbour that the rounding mode does not give.
             false if m <= 1.0 => f64::INFINITY,
             _ => m,
         });
         (set, margin)
     }
 
-    /// Asks what real arithmetic makes of operands with exactly these bits.
+    /// Evaluates the real result of operands with exactly these bits.
     fn ask(&self, x: &[u64]) -> Found {
         let env = self.reading();
         let formulas = match &self.slot.kernel {
@@ -551,13 +567,14 @@ impl<'a> Run<'a> {
         (Set::anything(), None)
     }
 
-    /// A set with no error but none.
+    /// Set whose members have the margin 0 and all other results an infinite one.
     fn discrete(&self, set: Set) -> (Set, Option<f64>) {
         let margin = self.got.map(|got| if self.holds(&set, got) { 0.0 } else { f64::INFINITY });
         (set, margin)
     }
 
-    /// The result that the instruction set names where the table's rule says otherwise or nothing, and the doubt.
+    /// Result that the instruction set names where the rule of the table differs or is silent, and
+    /// the doubt.
     fn by_name(&self, x: &[u64]) -> Option<(&'static str, Set)> {
         let slot = self.slot;
         let format = slot.env.format;
@@ -576,7 +593,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The range as a set, the sign of an exact zero and of Atan2 at its cut as IEEE 754 has them.
+    /// The range as a set, with the sign of an exact zero and of Atan2 at its cut as in IEEE 754.
     fn signed(&self, span: Span, x: &[u64]) -> Set {
         let slot = self.slot;
         let set = Set::range(span.lo, span.hi);
@@ -599,7 +616,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The set with what the instruction set permits beside the rule.
+    /// The set with results that the instruction set permits in addition to the rule.
     fn with_named(&self, mut set: Set, x: &[u64]) -> Set {
         let slot = self.slot;
         if matches!(slot.kernel, Kernel::Real(Real::Ldexp))
@@ -615,17 +632,18 @@ impl<'a> Run<'a> {
         set
     }
 
-    /// Whether `fract` may flush what it takes the floor of and not what it subtracts that from.
+    /// Returns true if `fract` may flush the operand of its floor and not the operand of its
+    /// subtraction.
     pub(crate) fn may_floor_a_zero(&self) -> bool {
         self.lenient && self.slot.env.rules == Rules::Wgsl && matches!(self.slot.kernel, Kernel::Real(Real::Fract))
     }
 
-    /// The half that an unpacking slot reads.
+    /// Half that an unpacking component reads.
     fn half(&self, x: &[u64]) -> Option<u64> {
         matches!(self.slot.kernel, Kernel::UnpackHalf).then(|| self.slot.part(x[0], 16))
     }
 
-    /// The environment of the reading.
+    /// Environment of the reading.
     pub(crate) fn reading(&self) -> Environment {
         let slot = self.slot;
         if !self.lenient {
@@ -636,10 +654,15 @@ impl<'a> Run<'a> {
             self.doubt.set(Some(DOUBLE));
             env = env.with_rule(F32);
         }
-        // "Inherited From" extends DenormPreserve and the flushes to the formula and is silent about the rounding modes.
+        // "Inherited From" extends DenormPreserve and the flushes to the formula and does not
+        // mention the rounding modes.
         if matches!(slot.kernel, Kernel::Formula(_)) && env.rounding != Rounding::Undeclared {
             self.doubt.set(self.doubt.get().or(Some(ROUNDED_INSIDE)));
             env.rounding = Rounding::Undeclared;
+        }
+        if matches!(&slot.kernel, Kernel::Formula(formula) if formula.binds()) {
+            self.doubt.set(self.doubt.get().or(Some(SEPARATE_USES)));
+            env.separate_uses = true;
         }
         env.zero_unspecified = true;
         env
@@ -649,8 +672,8 @@ impl<'a> Run<'a> {
         self.slot.holds(set, got)
     }
 
-    /// Applies what the environment does to a result: the sign of zero, flushing, overflow. `tiny`: the infinitely
-    /// precise result is non-zero and below the smallest normal.
+    /// Applies the environment to a result: the sign of zero, flushing, overflow. `tiny`: the
+    /// infinitely precise result is non-zero and below the smallest normal.
     pub(crate) fn finish(&self, set: Set, tiny: bool) -> Set {
         let Some(format) = self.slot.result.format() else { return set };
         let env = &self.slot.env;
@@ -683,7 +706,7 @@ impl<'a> Run<'a> {
         set
     }
 
-    /// What a conversion to float8 makes of what is out of range.
+    /// Treatment of values out of range in a conversion to float8.
     fn converted(&self, beyond: Beyond, set: Set, format: Format) -> Set {
         if has_infinity(&set, format) {
             self.trace.note(|| beyond.words().into());
@@ -724,19 +747,19 @@ fn has_infinity(set: &Set, format: Format) -> bool {
     set.meets(RankRange::point(format.infinity())) || set.meets(RankRange::point(format.neg_infinity()))
 }
 
-/// The question that real arithmetic answers.
+/// Question about the real result of one evaluation.
 struct Asked<'a> {
     run: &'a Run<'a>,
     x: &'a [u64],
     env: Environment,
-    /// The formula, and what it and its equivalents give.
+    /// Formula, and the hull of its results and those of its equivalents.
     formulas: Option<(&'a Formula, Span)>,
     mark: (usize, usize),
 }
 
-/// Its answer.
+/// Answer to [`Asked`].
 struct Found {
-    /// The permitted values, before the environment is applied to the result.
+    /// Permitted values, before the environment is applied to the result.
     range: Result<Span, Stop>,
     tiny: bool,
     exact: Option<String>,
@@ -771,7 +794,8 @@ impl Asked<'_> {
                 let bits = slot.part(x[0], *width);
                 let value =
                     if *signed { (bits << (64 - width)).cast_signed() >> (64 - width) } else { bits.cast_signed() };
-                // WGSL defines the least pattern as `max(v / k, -1)`, and then states an error; Vulkan clamps the result.
+                // WGSL defines the least pattern as `max(v / k, -1)` and states an error of that;
+                // Vulkan clamps the result.
                 let wgsl = env.rules == Rules::Wgsl;
                 let value = if wgsl && *signed { value.max(1 - (1i64 << (width - 1))) } else { value };
                 let mut point = Real::Unpack.point(&[constant(Dyadic::int(value)), constant(k)], env, precision)?;
@@ -811,13 +835,13 @@ impl Asked<'_> {
         let format = env.format;
         let magnitude = exact.abs();
         let edge = format.min_normal();
-        // Only a range that comes near the denormals can belong to a tiny exact value.
+        // The exact result can only be tiny if the range comes close to the denormals.
         let tiny = span.lo <= edge
             && span.hi >= -1 - edge
             && magnitude.compare(&R::exact(Dyadic::ZERO, precision))? == Ordering::Greater
             && magnitude.compare(&R::exact(Dyadic::pow2(format.min_normal_exponent()), precision))? == Ordering::Less;
         let margin = run.got.filter(|&got| format.is_finite(got)).map(|got| {
-            // Both sides of Atan2's cut are as far from their own exact value.
+            // Results on both sides of Atan2's cut are equally far from their own exact value.
             let got = if ieee::at_cut(run.slot, x) { got & format.magnitude_mask() } else { got };
             let value = format.value(got).unwrap_or(Dyadic::ZERO);
             let error = exact.sub(&R::exact(value, precision)).abs().approximate();
@@ -833,7 +857,7 @@ impl Asked<'_> {
 }
 
 impl Slot {
-    /// Whether the bits of a result are in the set.
+    /// Returns true if the bits of a result are in the set.
     pub(crate) fn holds(&self, set: &Set, got: u64) -> bool {
         match self.result.format() {
             Some(format) => set.contains(format, got),
@@ -842,11 +866,11 @@ impl Slot {
         }
     }
 
-    /// The exact value of operand `i`; a power of two for the exponent of Ldexp.
+    /// Exact value of operand `i`; a power of two for the exponent of Ldexp.
     pub(crate) fn value(&self, x: &[u64], i: usize) -> Dyadic {
         match self.inputs[i].1 {
             Scalar::Float(format) => format.value(x[i]).unwrap_or(Dyadic::ZERO),
-            // Beyond any format's range it does not matter how far.
+            // Beyond the range of every format the distance does not matter.
             Scalar::Int { .. } if matches!(self.kernel, Kernel::Real(Real::Ldexp)) => {
                 Dyadic::pow2((x[i] as u32).cast_signed().clamp(-20_000, 20_000))
             }
@@ -858,7 +882,7 @@ impl Slot {
         }
     }
 
-    /// The part of a packed word that the slot reads.
+    /// Part of a packed word that the component reads.
     pub(crate) fn part(&self, word: u64, width: u32) -> u64 {
         word >> (width as usize * self.component) & ((1 << width) - 1)
     }

@@ -1,4 +1,5 @@
-//! Discrete results: operations whose result is a bit pattern that follows from the operands' bit patterns, or one of a few.
+//! Discrete operations: the result is one bit pattern, or one of a few, that follows from the
+//! operands' bit patterns.
 
 use crate::{
     Rounding, Scalar, pack,
@@ -18,16 +19,16 @@ pub(crate) enum Relation {
     GreaterEqual,
 }
 
-/// Where a discrete operation stands.
+/// Context of a discrete operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// Type of the operands.
     pub(crate) operand: Scalar,
     /// Type of the result.
     pub(crate) result: Scalar,
-    /// The result component, for the unpacking ones.
+    /// Index of the result component, for unpacking operations.
     pub(crate) slot: usize,
-    /// Effective for correctly rounded steps.
+    /// Rounding mode of correctly rounded steps.
     pub(crate) rounding: Rounding,
 }
 
@@ -44,11 +45,11 @@ pub(crate) enum Exact {
     Ceil,
     /// `x - trunc(x)`, with the sign of `x`: the fraction of Modf.
     Fraction,
-    /// Of Frexp: in `[0.5, 1.0)`, with the sign of `x`.
+    /// Significand of Frexp: in `[0.5, 1.0)`, with the sign of `x`.
     Significand,
-    /// Of Frexp.
+    /// Exponent of Frexp.
     Exponent,
-    /// Operand 0, unchanged: what an atomic returns.
+    /// Operand 0, unchanged: the value that an atomic returns.
     Copy,
     Min,
     Max,
@@ -58,7 +59,8 @@ pub(crate) enum Exact {
     NClamp,
     AtomicMin,
     AtomicMax,
-    /// Of a subgroup: a NaN loses, of NaNs alone the result is undefined, and the zeros have no order.
+    /// Minimum of a subgroup: numbers are preferred to NaNs, the result for NaNs alone is
+    /// undefined, and the zeros are unordered.
     GroupMin,
     GroupMax,
     /// "An ordered-and-equal compare is used."
@@ -67,7 +69,7 @@ pub(crate) enum Exact {
     Step,
     IsNan,
     IsInf,
-    /// Whether a NaN makes the comparison true.
+    /// Comparison with a relation; the flag is its result if an operand is a NaN.
     Compare(Relation, bool),
     ToInt,
     QuantizeToF16,
@@ -105,30 +107,34 @@ impl Exact {
         }
     }
 
-    /// What is permitted for these operand bits, the sign of zeros and NaNs as IEEE 754 and the instruction set have them.
+    /// Permitted results for these operand bits, with signs of zeros and NaNs as IEEE 754 and the
+    /// instruction set define them.
     pub(crate) fn set(self, x: &[u64], site: &Site) -> Set {
         match site.operand {
             Scalar::Float(format) => self.float(x, format, site),
             Scalar::Int { width, .. } => self.integer(x, width, site.result),
-            // The one instruction on truths: whether those of all invocations are the same.
+            // The only instruction on booleans: whether those of all invocations are equal.
             Scalar::Bool if self == Exact::AllEqual => Set::point((x[0] == x[1]).into()),
             Scalar::Bool => Set::anything(),
         }
     }
 
-    /// Whether it gives back one of its operands, chosen by comparing them: so GLSL.std.450 defines FMin and its like. Of group and
-    /// atomic minima the text says no more than "minimum", so what is built of FMin is not accused for that.
+    /// Returns true if the operation returns one of its operands, selected by comparing them.
+    /// GLSL.std.450 defines FMin and similar instructions in this way. For group and atomic minima
+    /// the text says only "minimum"; they are included so that an implementation built on FMin is
+    /// not accused.
     pub(crate) fn chooses(self) -> bool {
         use Exact::{AtomicMax, AtomicMin, Clamp, GroupMax, GroupMin, Max, Min, NClamp, NMax, NMin};
         matches!(self, Min | Max | Clamp | NMin | NMax | NClamp | AtomicMin | AtomicMax | GroupMin | GroupMax)
     }
 
-    /// What one that chooses may give where denormals compare as the zeros that they may be read as, and come back as they are.
+    /// Results of a selecting operation if denormals compare as the zeros that they may be read as,
+    /// and are returned unchanged.
     pub(crate) fn chosen(self, x: &[u64], site: &Site) -> Set {
         let Scalar::Float(f) = site.operand else { return self.set(x, site) };
         match self {
             Exact::Clamp | Exact::NClamp => self.clamped(x, f, site, Exact::chosen),
-            // Of two zeros the order is stated.
+            // The order of two zeros is stated.
             _ if x.iter().all(|&bits| f.is_zero(bits) || f.is_denormal(bits))
                 && x.iter().any(|&bits| f.is_denormal(bits)) =>
             {
@@ -140,7 +146,7 @@ impl Exact {
         }
     }
 
-    /// `min(max(x, low), high)`, with the least and the greatest of two as `of` has them.
+    /// `min(max(x, low), high)`, with `of` for the minimum and the maximum of two values.
     fn clamped(self, x: &[u64], f: Format, site: &Site, of: fn(Exact, &[u64], &Site) -> Set) -> Set {
         if !f.is_nan(x[1]) && !f.is_nan(x[2]) && less(f, x[2], x[1]) {
             return Set::anything();
@@ -183,7 +189,8 @@ impl Exact {
                     keep(x[0])
                 }
             }
-            // The instruction set says nothing about the significand or the exponent of a NaN or an infinity, nor about Modf's fraction.
+            // The instruction set does not define the significand or the exponent of a NaN or an
+            // infinity, nor Modf's fraction.
             Exact::Fraction | Exact::Significand | Exact::Exponent if !f.is_finite(x[0]) => Set::anything(),
             Exact::Fraction => {
                 let value = f.value(x[0]).map(Dyadic::abs).unwrap_or(Dyadic::ZERO);
@@ -262,7 +269,8 @@ impl Exact {
         }
     }
 
-    /// Rounding to an integer of a finite value, which the format always represents; zero keeps the operand's sign.
+    /// A finite value rounded to an integer, which the format always represents. Zero keeps the
+    /// operand's sign.
     fn integral(self, bits: u64, f: Format) -> Set {
         let value = f.value(bits).expect("a finite value").abs();
         let negative = f.is_negative(bits);
@@ -271,7 +279,8 @@ impl Exact {
         if value.is_integer() {
             return Set::point(rank(value));
         }
-        // Not an integer: below 2^fraction_bits, so that the arithmetic on u64 is exact.
+        // Values that are not integers are below 2^fraction_bits, so that the arithmetic on u64 is
+        // exact.
         let lower = below.to_f64() as u64;
         let upper = Dyadic::int(lower as i64 + 1);
         let half = value == Dyadic::new(false, 2 * lower + 1, -1);
@@ -340,13 +349,14 @@ impl Exact {
         match result {
             Scalar::Float(format) if format.is_nan(bits) => Set::nans(),
             Scalar::Float(format) => Set::point(format.rank(bits)),
-            // Integers are compared by their bits.
+            // Integers have their bits as ranks.
             Scalar::Int { .. } | Scalar::Bool => Set::point(bits as i64),
         }
     }
 }
 
-/// Significand or exponent of a finite value: `x = significand * 2^exponent`; both zero for zero.
+/// Significand or exponent of a finite value, `x = significand * 2^exponent`; both are zero for
+/// zero.
 fn frexp(bits: u64, f: Format, exponent: bool) -> Set {
     let Some(value) = f.value(bits).filter(|v| !v.is_zero()) else {
         return if exponent { Set::point(0) } else { Set::point(f.rank(bits)) };
@@ -366,12 +376,13 @@ fn with_sign(rank: i64, negative: bool) -> i64 {
     if negative { -1 - rank } else { rank }
 }
 
-/// `a < b` for numbers: the zeros are equal.
+/// `a < b` for numbers; the zeros are equal.
 fn less(f: Format, a: u64, b: u64) -> bool {
     f.rank(a) < f.rank(b) && !(f.is_zero(a) && f.is_zero(b))
 }
 
-/// The bits of the value truncated to an integer type; `None` where it does not fit, which is undefined behaviour.
+/// Bits of the value truncated to an integer type; `None` if it does not fit, which is undefined
+/// behaviour.
 pub(crate) fn to_integer(f: Format, bits: u64, width: u32, signed: bool) -> Option<u64> {
     let whole = f.value(bits)?.trunc();
     let length = 64 - whole.mantissa().leading_zeros() as i32 + whole.exponent();
@@ -390,7 +401,8 @@ pub(crate) fn to_integer(f: Format, bits: u64, width: u32, signed: bool) -> Opti
     (least..=greatest).contains(&value).then_some(value as u64 & (u64::MAX >> (64 - width)))
 }
 
-/// The half neighbours of a value, in the value's own format: OpQuantizeToF16 but for what is denormal as a half.
+/// Neighbours of a value in binary16, in the value's own format: the result of OpQuantizeToF16
+/// except for denormal halves.
 pub(crate) fn nearest_halves(bits: u64, f: Format) -> Set {
     let wide = |rank| convert_rank(rank, F16, f);
     match f.value(bits) {
@@ -405,8 +417,8 @@ pub(crate) fn nearest_halves(bits: u64, f: Format) -> Set {
     }
 }
 
-/// `OpQuantizeToF16`, the usual reading: either half neighbour, with zero for all that is denormal as a half, and infinity for all
-/// that is beyond the next power of two.
+/// `OpQuantizeToF16` in the usual reading: either half neighbour, with zero in place of denormal
+/// halves, and infinity for values from the next power of two after the largest half on.
 fn quantize(bits: u64, f: Format) -> Set {
     let beyond = f.value(bits).is_some_and(|value| value.abs().to_f64() >= 65_536.0);
     if beyond {

@@ -1,19 +1,27 @@
-//! The least and the greatest value that an operation may return over boxes of operands.
+//! Least and greatest value that an operation may return over a box of operands, by branch and
+//! bound.
+//!
+//! The search is interval branch and bound (Moore, Kearfott & Cloud, *Introduction to Interval
+//! Analysis*, 2009, chapters 5 and 6; Hansen & Walster, *Global Optimization Using Interval
+//! Analysis*): single points bound the range from inside, certified covers of boxes from outside. A
+//! box whose cover adds nothing to the points is dropped, every other one is halved along its
+//! widest operand. Boxes are discrete here, so that the search ends by itself: an operand of at
+//! most two values has only corners.
 
 use crate::span::{Span, Stop};
 use assay_float::{Big, Enclosure, Fast, Question, Rank, Undecided, decide};
 use smallvec::{SmallVec, smallvec};
 
-/// A question to certified enclosures that may have no answer in numbers.
+/// Question to certified enclosures whose answer may be that there is no range.
 pub(crate) trait Ask {
     type Answer: PartialEq;
 
-    /// The answer; [`Stop::Undecided`] asks for more precision.
+    /// Answers with the given precision; [`Stop::Undecided`] requests more.
     fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Stop>;
 }
 
-/// The answer, with as many bits as it takes. Each operation of a formula asks on its own, so that one hard case does not make the
-/// others slow.
+/// Answer to the question with as much precision as it takes (Ziv's strategy, see [`decide`]). Each
+/// operation of a formula asks separately, so that one hard case does not slow the others.
 pub(crate) fn surely<A: Ask>(ask: &A) -> Result<A::Answer, Stop> {
     struct Sure<'a, A>(&'a A);
     impl<A: Ask> Question for Sure<'_, A> {
@@ -29,8 +37,9 @@ pub(crate) fn surely<A: Ask>(ask: &A) -> Result<A::Answer, Stop> {
     decide(&Sure(ask))
 }
 
-/// The answer, if `f64` or some more bits show it: for covers of boxes, which no precision decides where the box is too large.
-/// `finely`: not in `f64`, whose answer may be too wide to be of use.
+/// Answer to the question if `f64` or a few hundred bits decide it. This serves for covers of
+/// boxes: if the box is too large, no precision decides. With `finely`, `f64` is skipped, because
+/// its answer may be too wide to be of use.
 pub(crate) fn briefly<A: Ask>(ask: &A, finely: bool) -> Result<A::Answer, Stop> {
     const PRECISIONS: [u32; 2] = [200, 600];
     let mut answer = if finely { Err(Stop::Undecided) } else { ask.ask::<Fast>(()) };
@@ -43,40 +52,48 @@ pub(crate) fn briefly<A: Ask>(ask: &A, finely: bool) -> Result<A::Answer, Stop> 
     answer
 }
 
-/// An operation on values of one format.
+/// Operation on values of one format.
 pub(crate) trait Operation {
-    /// Exactly what may be returned for these operands.
+    /// Exact range of the permitted results for these operands.
     fn point(&self, operands: &[Rank]) -> Result<Span, Stop>;
 
-    /// A range that covers what may be returned for any operands in these spans; as narrow as may be if `finely`.
+    /// Range that contains the permitted results for all operands in these spans; a narrower one
+    /// with `finely`.
     fn cover(&self, operands: &[Span], finely: bool) -> Result<Span, Stop>;
 }
 
-/// How many boxes are looked into, for one operand that is a range; a quarter for two, and so on.
+/// Number of boxes that are halved if one operand is a range. With `n` ranges it is divided by
+/// `n^2`.
 pub(crate) const BUDGET: usize = 256;
-/// The same where bounds count the ulp of a narrower format than that of the values (the lenient reading of 64 bits): spans are
-/// then some 2^29 values wide, and a search that goes down to single ones takes minutes where formulas are nested.
+/// The same budget where bounds count the ulp of a format narrower than that of the values (the
+/// lenient reading of 64 bits). Spans are then about 2^29 values wide, and a search down to single
+/// values takes minutes if formulas are nested.
 pub(crate) const COARSE_BUDGET: usize = 2;
 
 type Box = SmallVec<[Span; 4]>;
 
-/// The hull of what may be returned for operands in these spans: exactly the least and the greatest permitted value.
+/// Hull of the permitted results over a box: exactly the least and the greatest, if the search is
+/// complete.
 ///
-/// Bounds in ulp jump where the result passes a power of two, and an inherited bound varies from operand to operand, so
-/// that the extremes need not lie at the corners. Branch and bound finds them all the same: a box is dropped when its cover adds
-/// nothing to what single points have already shown, and halved otherwise. Almost always the corners settle it.
+/// Bounds in ulp jump where the result passes a power of two, and an inherited bound varies from
+/// operand to operand, so that the extremes need not lie at the corners. In almost all cases the
+/// corners suffice.
 ///
-/// After `budget` boxes the covers of those left over count as found: the result is then a little wide rather than too
-/// narrow. That happens where several operands range over all that lies between a denormal and the zero it may be flushed to.
+/// # Limits
+///
+/// After `budget` boxes, the covers of the remaining ones are added to the hull: the result is then
+/// too wide rather than too narrow. This happens where several operands range over all values
+/// between a denormal and the zero it may be flushed to.
 pub(crate) fn extremes(operation: &impl Operation, operands: &[Span], budget: usize) -> Result<Span, Stop> {
     let (found, complete) = search(operation, operands, budget, false)?;
-    // In f64 an error of 3 + 2 * 2^-100 ulp is a little more than 3, for which no box is small enough.
+    // In `f64`, an error of 3 + 2 * 2^-100 ulp is rounded up to slightly more than 3, for which no
+    // box is small enough.
     let (found, _) =
         if complete || budget < BUDGET { (found, true) } else { search(operation, operands, budget, true)? };
     Ok(found)
 }
 
-/// The search: what was found, and whether that is all there is.
+/// The search. Returns the hull, and true if the hull is exact.
 fn search(operation: &impl Operation, operands: &[Span], budget: usize, finely: bool) -> Result<(Span, bool), Stop> {
     let mut found = corners(operands, |point| operation.point(point))?;
     let mut boxes: SmallVec<[Box; 16]> = smallvec![Box::from_slice(operands)];
@@ -84,10 +101,10 @@ fn search(operation: &impl Operation, operands: &[Span], budget: usize, finely: 
     let mut budget = budget / (free * free).max(1);
     let mut complete = true;
     while let Some(current) = boxes.pop() {
-        // Of spans of one or two values the corners are all there is.
+        // Spans of one or two values consist of their corners.
         let Some(widest) = widest(&current).filter(|&w| current[w].hi - current[w].lo > 1) else { continue };
         let cover = match operation.cover(&current, finely) {
-            // Of the halves there may be more to say.
+            // The halves may have a cover.
             Err(Stop::Undecided) if budget > 0 => Span { lo: Rank::MIN, hi: Rank::MAX },
             Err(Stop::Undecided) => return Err(Stop::Anything("no bound is found for the range of an intermediate")),
             cover => cover?,
@@ -113,12 +130,13 @@ fn search(operation: &impl Operation, operands: &[Span], budget: usize, finely: 
     Ok((found, complete))
 }
 
-/// The hull of an operation over the corners of a box: its range, if the operation is monotone in each operand.
+/// Hull of an operation over the corners of a box: its range, if the operation is monotone in each
+/// operand.
 pub(crate) fn corners(operands: &[Span], mut point: impl FnMut(&[Rank]) -> Result<Span, Stop>) -> Result<Span, Stop> {
     let mut operand: SmallVec<[Rank; 4]> = operands.iter().map(|s| s.lo).collect();
     let mut found = point(&operand)?;
     loop {
-        // Count through the corners like through binary numbers, skipping operands of one value.
+        // Counts through the corners as through binary numbers, without the operands of one value.
         let mut next = 0;
         loop {
             let Some(span) = operands.get(next) else { return Ok(found) };
@@ -133,7 +151,7 @@ pub(crate) fn corners(operands: &[Span], mut point: impl FnMut(&[Rank]) -> Resul
     }
 }
 
-/// The operand with the most values; none if each has only one.
+/// Index of the operand with the most values. `None` if each has only one.
 fn widest(operands: &[Span]) -> Option<usize> {
     let (index, span) = operands.iter().enumerate().max_by_key(|(_, s)| s.hi - s.lo)?;
     (span.lo != span.hi).then_some(index)
@@ -143,7 +161,7 @@ fn widest(operands: &[Span]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A function with dips that no corner shows.
+    /// Function with dips that no corner shows.
     struct Sawtooth;
 
     impl Operation for Sawtooth {

@@ -1,30 +1,33 @@
-//! Conversions to float8 of what lies beyond the largest finite number of the format.
+//! Conversions to float8 of values beyond the largest finite number of the format.
 //!
-//! "Out-of-range values and infinity are converted to largest representable finite value with a matching sign if the conversion is
-//! decorated with `SaturatedToLargestFloat8NormalConversionEXT`, otherwise they are converted to NaN if the destination type uses the
-//! `Float8E4M3EXT` FP encoding or infinity with a matching sign if the destination type uses the `Float8E5M2EXT` FP encoding"
-//! (SPV_EXT_float8). Vulkan says "correctly rounded", either way: so what lies less than an ulp beyond may also be rounded to the largest
-//! finite number, as out of range as it is.
+//! "Out-of-range values and infinity are converted to largest representable finite value with a
+//! matching sign if the conversion is decorated with `SaturatedToLargestFloat8NormalConversionEXT`,
+//! otherwise they are converted to NaN if the destination type uses the `Float8E4M3EXT` FP encoding
+//! or infinity with a matching sign if the destination type uses the `Float8E5M2EXT` FP encoding"
+//! (SPV_EXT_float8). Vulkan says "correctly rounded", in either direction. A value less than one
+//! ulp beyond the largest finite number, though out of range, may therefore be rounded to that
+//! number.
 
 use crate::Call;
 use assay_float::{Dyadic, Enclosure, Format, RankRange, Set, Undecided};
 use std::cmp::Ordering;
 
-/// What becomes of values out of range, and of infinities.
+/// Result of values out of range and of infinities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beyond {
-    /// The largest finite number: the conversion is decorated.
+    /// Largest finite number: the conversion is decorated.
     Largest,
     Nan,
     Infinity,
 }
 
-/// Why another reading permits the largest finite number of what lies an ulp or more beyond it.
+/// Reason for which another reading permits the largest finite number for values one ulp or more
+/// beyond it.
 pub(crate) const ROUNDED_DOWN: &str =
     "SPV_EXT_float8 names the result of a value out of range, the table of Vulkan says correctly rounded, either way";
 
 impl Beyond {
-    /// What a call makes of them; `None` for all but conversions to float8.
+    /// Policy of a call; `None` except for conversions to float8.
     pub(crate) fn of(call: &Call) -> Option<Beyond> {
         let format = call.results[0].scalar.format().filter(|format| format.is_float8())?;
         Some(match (call.modes.saturated, format.has_infinity()) {
@@ -43,7 +46,8 @@ impl Beyond {
         }
     }
 
-    /// A set in which the ranks of the infinities stand for all that is out of range, with what the conversion makes of that.
+    /// Replaces infinities in a set, which represent all values out of range, by the result of the
+    /// conversion.
     pub(crate) fn applied(self, mut set: Set, format: Format) -> Set {
         let (infinity, largest) = (format.infinity(), format.max_finite());
         for (out, within) in [(infinity, largest), (format.neg_infinity(), -1 - largest)] {
@@ -60,7 +64,8 @@ impl Beyond {
     }
 }
 
-/// Whether a number lies an ulp of the largest finite number or more beyond that, where no rounding of it is in range.
+/// Returns true if a number lies one ulp of the largest finite number or more beyond it, where no
+/// rounding of it is in range.
 pub(crate) fn is_out_of_range<R: Enclosure>(
     exact: &R,
     format: Format,

@@ -1,4 +1,9 @@
-//! Formulas: what an inherited precision is inherited from, and every formula equivalent to it.
+//! Formulas of inherited precision, and the formulas equivalent to them.
+//!
+//! "Inherited From" (Vulkan): let `x` be the infinitely precise result, `Fmin` and `Fmax` the least
+//! and the greatest result of any formula that associativity, commutativity and distributivity make
+//! of the stated one, each operation with the error that its own rule permits, and `E = max(|x -
+//! Fmin|, |x - Fmax|)`. Every value in `[x - E, x + E]` is permitted.
 
 use crate::{
     environment::Environment,
@@ -14,7 +19,7 @@ use assay_float::{Dyadic, Enclosure, Function, Rank, Undecided};
 use smallvec::SmallVec;
 use std::{cmp::Ordering, sync::Arc};
 
-/// A node of a formula, by index.
+/// Index of a node of a formula.
 pub(crate) type NodeId = usize;
 
 /// One operation of a formula.
@@ -28,7 +33,7 @@ pub(crate) enum Node {
     RadiansPerDegree,
     /// 180/pi, correctly rounded: either neighbour.
     DegreesPerRadian,
-    /// A sum of products, in every order and factored in every way.
+    /// Sum of products, in every order and with common factors taken out in every way.
     Sum(Sum),
     /// An operation with a bound of its own.
     Real(Real, Vec<NodeId>),
@@ -42,18 +47,21 @@ pub(crate) enum Node {
     ClampToUnit(NodeId),
     /// `condition < 0.0 ? negative : otherwise`.
     Select { condition: NodeId, negative: NodeId, otherwise: NodeId },
-    /// The square root's operand where the condition of a `Select` found it not negative: members below zero do not get here.
+    /// Operand of the square root in the branch of a `Select` whose condition is not negative:
+    /// members below zero do not occur there.
     NotNegative(NodeId),
-    /// Formulas that the algebraic laws make of one another.
+    /// Formulas that the algebraic laws make equivalent.
     Either(Vec<NodeId>),
+    /// Formula of one variable, bound to one value of the node: `t` in the formula of `SmoothStep`.
+    Let(NodeId, Arc<Formula>),
 }
 
-/// How to get the infinitely precise result.
+/// Definition of the infinitely precise result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
-    /// By the formula itself, in exact arithmetic.
+    /// The formula in exact arithmetic.
     Formula,
-    /// It is this function of the one operand.
+    /// This function of the only operand.
     Function(Function),
     /// `x - y * trunc(x / y)`.
     RemTrunc,
@@ -61,34 +69,38 @@ pub(crate) enum Truth {
     RemFloor,
     /// `x` to the power of `y`.
     Pow,
-    /// This component of `x / sqrt(dot(x, x))`. The formula's `1 / sqrt` is not representable where the quotient is
-    /// (3 / 3), and an enclosure of it never decides.
+    /// This component of `x / sqrt(dot(x, x))`. The formula's `1 / sqrt` may be irrational where
+    /// the quotient is representable (3 / 3), so that no enclosure of it decides.
     Normalized(usize),
 }
 
-/// A formula with all that the laws make of it.
+/// Formula of an inherited precision with its equivalents.
 #[derive(Clone, Debug)]
 pub(crate) struct Formula {
-    /// In the words of the specification.
+    /// The formula in the words of the specification.
     pub(crate) words: &'static str,
     pub(crate) nodes: Vec<Node>,
     pub(crate) root: NodeId,
     pub(crate) truth: Truth,
-    /// An absolute error that is permitted if the formulas give less: so many times ten to the power of minus so much.
+    /// Absolute error that is permitted if the formulas give less: `(digits, exponent)` for `digits
+    /// * 10^-exponent`.
     pub(crate) absolute: Option<(i64, u32)>,
-    /// Whether zero operands give zero by the instruction set, though the formula divides by zero on the way (`Sqrt`).
+    /// Set if zero operands give zero by the instruction set, although the formula divides by zero
+    /// on the way (`Sqrt`).
     pub(crate) zero_is_zero: bool,
 }
 
 impl Formula {
-    /// What the equivalent formulas may give for operands in these spans, infinities included.
+    /// Hull of the results of the equivalent formulas for operands in these spans, including
+    /// infinities.
     fn hull(&self, operands: &[Span], env: &Environment, trace: &Trace) -> Result<Span, Stop> {
         let algebra = Spans { env, trace };
         let uses: SmallVec<[Reading; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
         Ok(self.range(&algebra, &uses)?.hull())
     }
 
-    /// `F`: what the equivalent formulas may give for operands in these spans, all finite.
+    /// `F`: hull of the results of the equivalent formulas for operands in these spans, if all are
+    /// finite.
     pub(crate) fn found(&self, operands: &[Span], env: &Environment, trace: &Trace) -> Result<Span, Stop> {
         let found = self.hull(operands, env, trace)?;
         if found.has_infinity(env.format) {
@@ -101,7 +113,8 @@ impl Formula {
         Ok(found)
     }
 
-    /// Everything that may be returned for operands with exactly these values, `found` being what the formulas give for them.
+    /// Permitted results for operands with exactly these values; `found` is the hull of the
+    /// formulas' results for them.
     pub(crate) fn around<R: Enclosure>(
         &self,
         x: &[R],
@@ -115,8 +128,9 @@ impl Formula {
         let (least, greatest) = (value(found.lo), value(found.hi));
         let (below, above) = (exact.sub(&least).abs(), exact.sub(&greatest).abs());
         let twice = exact.add(&exact);
-        // [x - E, x + E]: the end on the side of the farther extreme is that extreme itself. Where F is one value, the two distances are
-        // one number, which no precision tells apart: the value is the end on its side of x.
+        // [x - E, x + E]: the end on the side of the farther extreme is that extreme itself. If F
+        // is a single value, the two distances are equal and no precision tells them apart: the
+        // value is then the end on its side of x.
         let least_is_end = match found.is_point() {
             true => exact.compare(&least)? == Ordering::Greater,
             false => below.compare(&above)? == Ordering::Greater,
@@ -128,12 +142,12 @@ impl Formula {
             let least = twice.sub(&greatest);
             (least.ceil_rank(env.format)?, found.hi, least, greatest)
         };
-        // A zero stands for both.
+        // A zero represents both zeros.
         let (lo, hi) = (if lo == 0 { -1 } else { lo }, if hi == -1 { 0 } else { hi });
         let mut span = overflow(lo, hi, &least, &greatest, env)?;
         let mut bound = below.max(&above);
         if let Some(absolute) = self.absolute::<R>(precision)? {
-            // Both are ranges around the exact result, so that the hull is the wider one.
+            // Both are ranges about the exact result, so that their hull is the wider one.
             span = span.hull(within(exact.clone(), absolute.clone(), false, env, precision)?.span);
             bound = bound.max(&absolute);
         }
@@ -141,23 +155,23 @@ impl Formula {
         Ok(Point { span, bound, exact })
     }
 
-    /// Everything that may be returned for operands that are spans of one rank each.
+    /// Permitted results for operands that are spans of one rank each.
     pub(crate) fn span(&self, operands: &[Span], env: &Environment) -> Result<Span, Stop> {
         let found = self.found(operands, env, &Trace::off())?;
         surely(&Around { formula: self, operands, found, env, cover: false })
     }
 
-    /// A range that covers what may be returned for any operands in these spans.
+    /// Superset of the permitted results for all operands in these spans.
     pub(crate) fn cover(&self, operands: &[Span], env: &Environment, finely: bool) -> Result<Span, Stop> {
         let found = self.hull(operands, env, &Trace::off())?;
         if found.has_infinity(env.format) {
-            // Only single values tell whether it does.
+            // Only single values show whether it overflows.
             return Ok(Span::all(env.format));
         }
         briefly(&Around { formula: self, operands, found, env, cover: true }, finely)
     }
 
-    /// What holds for infinite operands, which are not assumed away.
+    /// Results for infinite operands that are not assumed away.
     pub(crate) fn overflown(&self, operands: &[Span], env: &Environment) -> Stop {
         let operands: SmallVec<[Reading; 8]> = operands.iter().map(|&span| span.into()).collect();
         match self.range(&Spans { env, trace: &Trace::off() }, &operands) {
@@ -167,14 +181,14 @@ impl Formula {
         }
     }
 
-    /// The absolute error that is permitted beside the formula's.
+    /// Absolute error that is permitted in addition to the formulas'.
     fn absolute<R: Enclosure>(&self, precision: R::Precision) -> Result<Option<R>, Undecided> {
         let Some((digits, exponent)) = self.absolute else { return Ok(None) };
         let ten = 10i64.pow(exponent);
         Ok(Some(R::exact(Dyadic::int(digits), precision).div(&R::exact(Dyadic::int(ten), precision))?))
     }
 
-    /// The infinitely precise result.
+    /// Infinitely precise result.
     fn exact<R: Enclosure>(&self, x: &[R], env: &Environment, precision: R::Precision) -> Result<R, Stop> {
         Ok(match self.truth {
             Truth::Formula => self.exact_node(self.root, x, env, precision)?,
@@ -224,18 +238,20 @@ impl Formula {
             }
             Node::NotNegative(operand) => node(*operand)?,
             Node::Either(formulas) => node(formulas[0])?,
+            Node::Let(value, body) => body.exact(&[node(*value)?], env, precision)?,
             Node::Floor(_) | Node::Trunc(_) => unreachable!("remainders have a truth of their own"),
         })
     }
 }
 
-/// What may be returned around the exact result, `found` being what the formulas may give.
+/// Question for the permitted results around the exact result; `found` is the hull of the formulas'
+/// results.
 struct Around<'a> {
     formula: &'a Formula,
     operands: &'a [Span],
     found: Span,
     env: &'a Environment,
-    /// Whether the operands are more than single values.
+    /// Set if the operands are not single values.
     cover: bool,
 }
 
@@ -262,6 +278,11 @@ impl Ask for Around<'_> {
 }
 
 impl Formula {
+    /// Returns true if the formula binds a variable that it uses more than once.
+    pub(crate) fn binds(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Node::Let(..)))
+    }
+
     /// A node in words: `Exp(#0)`.
     pub(crate) fn describe(&self, id: NodeId) -> String {
         let list = |ids: &[NodeId]| ids.iter().map(|&i| self.describe(i)).collect::<Vec<_>>().join(", ");
@@ -300,6 +321,7 @@ impl Formula {
             }
             Node::NotNegative(operand) => self.describe(*operand),
             Node::Either(formulas) => self.describe(formulas[0]),
+            Node::Let(value, body) => format!("[{}]({})", body.words, self.describe(*value)),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The formulas of the rows whose precision is inherited, in the words and the order of the specification's tables.
+//! Formulas of the rows with inherited precision, in the words and the order of the specification's
+//! tables.
 
 use crate::{
     formula::{Formula, Node, NodeId, Truth},
@@ -10,7 +11,7 @@ use assay_float::{Dyadic, Function};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Builds a formula node by node.
+/// Builder of a formula, node by node.
 #[derive(Default)]
 struct Builder {
     nodes: Vec<Node>,
@@ -42,13 +43,13 @@ impl Builder {
         self.add(Node::Inherited(Arc::new(formula), operands.to_vec()))
     }
 
-    /// A sum of signed products.
+    /// Sum of signed products.
     fn sum(&mut self, terms: &[(bool, &[NodeId])]) -> NodeId {
         let term = |&(negative, factors): &(bool, &[NodeId])| Term { negative, factors: SmallVec::from_slice(factors) };
         self.add(Node::Sum(Sum { terms: terms.iter().map(term).collect() }))
     }
 
-    /// `(a ± b) / divisor`, and the same distributed: `a / divisor ± b / divisor`.
+    /// `(a ± b) / divisor`, and its distributed form `a / divisor ± b / divisor`.
     fn quotient_of_sum(&mut self, a: NodeId, (negative, b): (bool, NodeId), divisor: NodeId) -> NodeId {
         let sum = self.sum(&[(false, &[a]), (negative, &[b])]);
         let whole = self.real(Real::Div, &[sum, divisor]);
@@ -57,7 +58,7 @@ impl Builder {
         self.add(Node::Either(vec![whole, distributed]))
     }
 
-    /// `OpDot` of two vectors; of scalars their product.
+    /// `OpDot` of two vectors, or the product of two scalars.
     fn dot(&mut self, a: &[NodeId], b: &[NodeId]) -> NodeId {
         if let ([a], [b]) = (a, b) {
             return self.sum(&[(false, &[*a, *b])]);
@@ -70,7 +71,7 @@ impl Builder {
         self.inherited(sqrt(&SCALAR), &[operand])
     }
 
-    /// The formula, whose last node is its root.
+    /// Finishes the formula, whose root is the last node.
     fn done(self, words: &'static str, truth: Truth) -> Formula {
         Formula { words, root: self.nodes.len() - 1, nodes: self.nodes, truth, absolute: None, zero_is_zero: false }
     }
@@ -95,7 +96,8 @@ fn remainder(words: &'static str, integral: fn(NodeId) -> Node, truth: Truth) ->
     b.done(words, truth)
 }
 
-/// OpDot and the products of vectors and matrices: the factors of one side first, then those of the other.
+/// OpDot and the products of vectors and matrices: the factors of one side, followed by those of
+/// the other.
 pub(crate) fn sum_of_products(inputs: &Inputs) -> Formula {
     let mut b = Builder::default();
     let n = inputs.components;
@@ -266,7 +268,7 @@ pub(crate) fn normalize(inputs: &Inputs) -> Formula {
     b.done("x * InverseSqrt(dot(x, x))", Truth::Normalized(inputs.component))
 }
 
-/// Normalize as WGSL has it.
+/// Normalize in WGSL's definition.
 pub(crate) fn normalize_by_length(inputs: &Inputs) -> Formula {
     let mut b = Builder::default();
     let x = b.operands(0..inputs.components);
@@ -326,13 +328,20 @@ pub(crate) fn mix(_: &Inputs) -> Formula {
     b.done("x * (1.0 - a) + y * a", Truth::Formula)
 }
 
+/// Polynomial of `SmoothStep`.
+fn polynomial() -> Formula {
+    let mut b = Builder::default();
+    let (t, three, two) = (b.operand(0), b.constant(3, 0), b.constant(2, 0));
+    b.sum(&[(false, &[three, t, t]), (true, &[two, t, t, t])]);
+    b.done("t * t * (3.0 - 2.0 * t)", Truth::Formula)
+}
+
 pub(crate) fn smooth_step(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let (low, high, x) = (b.operand(0), b.operand(1), b.operand(2));
-    let (three, two) = (b.constant(3, 0), b.constant(2, 0));
     let width = b.sum(&[(false, &[high]), (true, &[low])]);
     let quotient = b.quotient_of_sum(x, (true, low), width);
     let t = b.add(Node::ClampToUnit(quotient));
-    b.sum(&[(false, &[three, t, t]), (true, &[two, t, t, t])]);
+    b.add(Node::Let(t, Arc::new(polynomial())));
     b.done("t * t * (3.0 - 2.0 * t), t = clamp((x - e0) / (e1 - e0), 0.0, 1.0)", Truth::Formula)
 }

@@ -1,4 +1,4 @@
-//! What IEEE 754 says about infinities, NaNs and zeros, for operands that are not assumed away.
+//! Results of IEEE 754 for infinities, NaNs and zeros that are not assumed away.
 
 use crate::{
     Rounding, Scalar,
@@ -7,7 +7,7 @@ use crate::{
 };
 use assay_float::{F16, Format, Set};
 
-/// The result where an operand is not finite, or a divisor is zero; `None` where the table's rule applies.
+/// Result for an operand that is not finite, or a zero divisor. `None` if the table's rule applies.
 pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
     let format = slot.env.format;
     let real = match &slot.kernel {
@@ -16,7 +16,7 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
             let half = slot.part(x[0], 16);
             return (!F16.is_finite(half)).then(|| from_host(proxy(F16, half), format));
         }
-        // A NaN in a formula permits anything; infinities are the formula's own business.
+        // A NaN in a formula permits anything; formulas handle infinities themselves.
         Kernel::Formula(_) => return x.iter().any(|&bits| format.is_nan(bits)).then(Set::anything),
         Kernel::Exact(_) | Kernel::Unpack { .. } | Kernel::Measured => return None,
     };
@@ -26,12 +26,13 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
     if finite && !by_zero {
         return None;
     }
-    // Of an infinity, too, no precision of the quotient is stated, nor of an infinity by a finite divisor out of range.
+    // Neither a quotient by an infinity, nor an infinity divided by a finite divisor out of range,
+    // has a stated precision.
     let nan = |i: usize| format.is_nan(x[i]);
     if real == Real::Div && !nan(0) && !nan(1) && !is_divisor_in_range(x[1], format, slot.env.half_column()) {
         return Some(Set::anything());
     }
-    // Only classes and signs matter now.
+    // From here on only classes and signs matter.
     let v = |i: usize| float(i).map_or(1.0, |f| proxy(f, x[i]));
     let host = match real {
         Real::Add => v(0) + v(1),
@@ -47,7 +48,7 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
         }
         Real::Convert | Real::PackHalf => v(0),
         Real::Ldexp => v(0),
-        // What the instruction set does not name is not required.
+        // Nothing is required of results that the instruction set does not name.
         Real::FromInt
         | Real::Fract
         | Real::Exp
@@ -62,13 +63,13 @@ pub(crate) fn special(slot: &Slot, x: &[u64]) -> Option<Set> {
     };
     let mut set = from_host(host, format);
     if by_zero && slot.env.nsz {
-        // With the sign of the zero that of the quotient is free.
+        // A zero of either sign makes the sign of the quotient arbitrary.
         set.union_with(&from_host(-host, format));
     }
     Some(set)
 }
 
-/// A value of the same class and sign.
+/// Value of the same class and sign.
 fn proxy(format: Format, bits: u64) -> f64 {
     let magnitude = if format.is_nan(bits) {
         f64::NAN
@@ -90,7 +91,7 @@ fn from_host(value: f64, format: Format) -> Set {
     Set::point(if value.is_sign_negative() { -1 - magnitude } else { magnitude })
 }
 
-/// The sign of an exactly zero result; `None` where either is right.
+/// Sign of an exactly zero result; `None` if either sign is permitted.
 pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
     let negative = |i: usize| match slot.inputs[i].1 {
         Scalar::Float(format) => format.is_negative(x[i]),
@@ -98,7 +99,8 @@ pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
     };
     let sum = |a: bool, b: bool| match slot.env.rounding {
         _ if a == b => Some(a),
-        // Opposite signs cancel to +0 but when rounding down, which an undeclared mode may do.
+        // Opposite signs cancel to +0, except when rounding down, which is possible if no mode is
+        // declared.
         Rounding::Undeclared => None,
         Rounding::Rte | Rounding::Rtz => Some(false),
     };
@@ -110,7 +112,7 @@ pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
             Real::Fma => sum(negative(0) != negative(1), negative(2)),
             Real::Mul | Real::Div | Real::Unpack => Some(negative(0) != negative(1)),
             Real::Convert | Real::PackHalf | Real::Ldexp => Some(negative(0)),
-            // "fract(±0) = +0"; of others `x - floor(x)`.
+            // "fract(±0) = +0"; other operands are subtracted as `x - floor(x)`.
             Real::Fract if slot.env.format.is_zero(x[0]) => Some(false),
             Real::Fract => sum(false, true),
             Real::FromInt | Real::Width => Some(false),
@@ -130,7 +132,8 @@ pub(crate) fn zero_sign(slot: &Slot, x: &[u64]) -> Option<bool> {
     }
 }
 
-/// Whether the operands lie on the cut of Atan2: y zero, x negative, where the sign of y picks the side.
+/// Returns true if the operands lie on the cut of Atan2: y is zero and x negative, so that the sign
+/// of y selects the side.
 pub(crate) fn at_cut(slot: &Slot, x: &[u64]) -> bool {
     let format = slot.env.format;
     matches!(slot.kernel, Kernel::Real(Real::Atan2))

@@ -1,21 +1,26 @@
-//! The precision table of the Vulkan specification as permitted sets.
+//! Precision table of the Vulkan specification as permitted sets.
 //!
-//! [`Call`] names one instruction on concrete types in a concrete environment; [`Call::permitted`] is the set of bit
-//! patterns that a conforming device may return for given operand bits. Everything that the harness says about
-//! floating-point results comes from here.
+//! [`Call`] names one instruction on concrete types in a concrete environment. [`Call::permitted`]
+//! is the set of bit patterns that a conforming device may return for given operand bits. Every
+//! statement of the harness about floating-point results rests on these sets.
 //!
-//! How a set comes about, from the inside out:
+//! A set is computed in layers, from the inside out:
 //!
-//! 1. `table` has a row for every instruction: its types, its accuracy, the lists that name it.
-//! 2. `exact` (discrete results), `real` (a real function and its bound) and `formula` with `formulas` and `sum` (inherited
-//!    precision) give the values that the rule permits for operands with exactly known values.
-//! 3. `evaluate` applies the environment around that, once for all rows: denormal operands and results, signed zeros, NaNs and
-//!    infinities, rounding modes, fast-math flags; `relaxed` adds what `RelaxedPrecision` permits.
-//! 4. `over` goes from single operands to sets of them: the union over all members, found without visiting each. `chained` goes to
-//!    operands that are results themselves, which a formula may be rearranged with.
+//! 1. `table` has a row for every instruction: its types, its accuracy, and the specification's
+//!    lists that name it.
+//! 2. `exact` (discrete results), `real` (a real function with a bound) and `formula` with
+//!    `formulas` and `sum` (inherited precision) give the values that the rule permits for operands
+//!    with exactly known values.
+//! 3. `evaluate` applies the environment to that, once for all rows: denormal operands and results,
+//!    signed zeros, NaNs and infinities, rounding modes, fast-math flags. `relaxed` adds the
+//!    results that `RelaxedPrecision` permits.
+//! 4. `over` is the set extension: the union over all members of operand sets, computed without
+//!    visiting each. `chained` is for operands that are results themselves, with which a formula
+//!    may be rearranged.
+//! 5. `screen` is a floating-point filter for bulk results, and `census` the checker that uses it.
 //!
-//! Real numbers are certified enclosures ([`assay_float::Enclosure`]), asked for with more precision until every
-//! comparison is decided.
+//! Real numbers are certified enclosures ([`assay_float::Enclosure`]), evaluated with increasing
+//! precision until every comparison is decided (Ziv's strategy, [`assay_float::decide`]).
 
 mod algebra;
 mod call;

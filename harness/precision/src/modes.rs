@@ -1,11 +1,11 @@
-//! The floating-point environment of one instruction.
+//! Floating-point environment of one instruction.
 
 use std::fmt;
 
-/// What the entry point declares about denormals of a width.
+/// Declaration of the entry point for denormals of a width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Denormals {
-    /// Nothing: each may be flushed.
+    /// None: each denormal may be flushed.
     #[default]
     Undeclared,
     /// `DenormFlushToZero`.
@@ -14,10 +14,10 @@ pub enum Denormals {
     Preserve,
 }
 
-/// What the entry point declares about rounding of a width.
+/// Declaration of the entry point for rounding of a width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// Nothing: implementation-defined, either neighbour.
+    /// None: implementation-defined, either neighbour.
     #[default]
     Undeclared,
     /// `RoundingModeRTE`.
@@ -26,21 +26,21 @@ pub enum Rounding {
     Rtz,
 }
 
-/// How SPIR-V spells [`Modes::saturated`].
+/// SPIR-V's name of [`Modes::saturated`].
 pub(crate) const SATURATED: &str = "SaturatedToLargestFloat8NormalConversionEXT";
 
-/// Why names do not make an environment.
+/// Error: the names do not declare an environment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModesError {
     /// No mode has that name.
     #[error("unknown mode `{name}`; the nearest are {}", nearest.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// The names nearest to it, best first.
+        /// Closest names, best first.
         nearest: Vec<&'static str>,
     },
-    /// Two of them cannot be declared together.
+    /// Two modes cannot be declared together.
     #[error("{first} and {second} exclude each other in a module; name one of them")]
     Exclusive {
         /// One.
@@ -64,31 +64,34 @@ pub struct FastMath {
     pub allow_transform: bool,
 }
 
-/// The floating-point environment of one instruction, as its module declares it.
+/// Floating-point environment of one instruction, as its module declares it.
 ///
-/// Modes are those of the width of the instruction's operands and result; where these differ in width, both widths
-/// declare the same modes, but for denormals if [`Modes::operand_denormals`] says otherwise.
+/// Modes are those of the width of the instruction's operands and result. If these differ in width,
+/// both widths declare the same modes, except for denormals if [`Modes::operand_denormals`] is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "independent declarations of a SPIR-V module")]
 pub struct Modes {
-    /// `DenormPreserve`, `DenormFlushToZero`, or neither: what the result's width declares. Where halves are packed or unpacked, which
-    /// are values of 16 bits though no type of the instruction is, theirs.
+    /// `DenormPreserve`, `DenormFlushToZero`, or neither, for the result's width. For packing and
+    /// unpacking halves it is the width of the halves, which are 16-bit values although no type of
+    /// the instruction is.
     pub denormals: Denormals,
-    /// What the operands' width declares (where halves are packed or unpacked, the singles'), if it is not the same. Names of modes name
-    /// no width, so that [`Modes::names`] leaves it out.
+    /// Declaration for the operands' width if it differs (for packing and unpacking halves, the
+    /// width of the singles). Names of modes do not name a width; [`Modes::names`] therefore omits
+    /// it.
     pub operand_denormals: Option<Denormals>,
     /// `RoundingModeRTE`, `RoundingModeRTZ`, or neither.
     pub rounding: Rounding,
     /// `SignedZeroInfNanPreserve`.
     pub preserve_special: bool,
-    /// The flags of float_controls2 if the module declares any (decoration or `FPFastMathDefault`), which then replace
-    /// all assumptions and `preserve_special`; excludes `no_contraction`.
+    /// Flags of float_controls2 if the module declares any (by decoration or `FPFastMathDefault`).
+    /// They replace all assumptions and `preserve_special`, and exclude `no_contraction`.
     pub fast_math: Option<FastMath>,
     /// The `NoContraction` decoration.
     pub no_contraction: bool,
     /// The `RelaxedPrecision` decoration.
     pub relaxed: bool,
-    /// The `SaturatedToLargestFloat8NormalConversionEXT` decoration: only conversions to float8 may have it.
+    /// The `SaturatedToLargestFloat8NormalConversionEXT` decoration, for conversions to float8
+    /// only.
     pub saturated: bool,
 }
 
@@ -101,8 +104,8 @@ impl fmt::Display for Modes {
 }
 
 impl Modes {
-    /// Every name that [`Modes::with`] takes: execution modes and decorations as SPIR-V spells them, and the flags of
-    /// `FPFastMathMode` (`None` declares the empty set of flags).
+    /// All names that [`Modes::with`] takes: execution modes and decorations in SPIR-V's spelling,
+    /// and the flags of `FPFastMathMode` (`None` declares the empty set of flags).
     pub const NAMES: [&'static str; 16] = [
         "DenormPreserve",
         "DenormFlushToZero",
@@ -122,12 +125,15 @@ impl Modes {
         "AllowTransform",
     ];
 
-    /// The environment that all these names declare together (matched without case; `default` declares nothing).
+    /// Environment that all these names declare together (ignoring case; `default` declares
+    /// nothing).
     ///
     /// # Errors
-    /// A name is unknown, or two exclude each other: `DenormPreserve` and `DenormFlushToZero`, `RoundingModeRTE` and
-    /// `RoundingModeRTZ`, flags of `FPFastMathMode` with `NoContraction`, `None` with another flag. Flags of a decoration replace
-    /// `SignedZeroInfNanPreserve`, which a module may declare beside them; only `FPFastMathDefault` excludes it (SPV_KHR_float_controls2).
+    /// Fails if a name is unknown or if two names exclude each other: `DenormPreserve` and
+    /// `DenormFlushToZero`, `RoundingModeRTE` and `RoundingModeRTZ`, flags of `FPFastMathMode` with
+    /// `NoContraction`, `None` with another flag. Flags of a decoration replace
+    /// `SignedZeroInfNanPreserve`, which a module may declare as well; only `FPFastMathDefault`
+    /// excludes it (SPV_KHR_float_controls2).
     pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Modes, ModesError> {
         const FLAGS: std::ops::Range<usize> = 8..Modes::NAMES.len();
         let mut modes = Modes::default();
@@ -158,9 +164,9 @@ impl Modes {
         }
     }
 
-    /// Adds the mode of that name (matched without case); `None` if there is no such mode.
+    /// Adds the mode of that name (ignoring case); `None` for an unknown mode.
     ///
-    /// `AllowTransform` brings `AllowContract` and `AllowReassoc` with it, as SPIR-V requires.
+    /// `AllowTransform` includes `AllowContract` and `AllowReassoc`, as SPIR-V requires.
     #[must_use]
     pub fn with(mut self, name: &str) -> Option<Modes> {
         let name = Self::NAMES.into_iter().find(|n| n.eq_ignore_ascii_case(name))?;
@@ -190,7 +196,7 @@ impl Modes {
         Some(self)
     }
 
-    /// The names that [`Modes::with`] would take to build this environment.
+    /// Names from which [`Modes::with`] builds this environment.
     pub fn names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         match self.denormals {

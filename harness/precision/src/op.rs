@@ -1,4 +1,4 @@
-//! The instructions that the table knows.
+//! Instructions of the precision table.
 
 use std::fmt;
 
@@ -145,18 +145,18 @@ pub enum Op {
     NClamp,
 }
 
-/// A name that is no instruction of the table.
+/// Error: the name is not an instruction of the table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown instruction `{name}`; did you mean {}?", nearest.join(", "))]
 pub struct UnknownOp {
-    /// What was asked for.
+    /// The unknown name.
     pub name: String,
-    /// The names nearest to it, best first.
+    /// Closest names, best first.
     pub nearest: Vec<&'static str>,
 }
 
 impl Op {
-    /// Every instruction, core ones first, in the order of the specification's tables.
+    /// All instructions, core ones first, in the order of the specification's tables.
     pub const ALL: &'static [Op] = &[
         Op::FNegate,
         Op::FAdd,
@@ -295,7 +295,7 @@ impl Op {
         Op::NClamp,
     ];
 
-    /// The name as SPIR-V spells it: `OpFDiv`, `Exp2`.
+    /// Name in SPIR-V: `OpFDiv`, `Exp2`.
     pub const fn name(self) -> &'static str {
         match self {
             Op::FNegate => "OpFNegate",
@@ -436,22 +436,22 @@ impl Op {
         }
     }
 
-    /// Whether it is an instruction of the extended set GLSL.std.450.
+    /// Returns true for instructions of the extended set GLSL.std.450.
     pub fn is_glsl(self) -> bool {
         self >= Op::Round
     }
 
-    /// The name as it stands in case names: lower case, without `Op`: `fdiv`, `exp2`.
+    /// Name in case names, in lower case and without `Op`: `fdiv`, `exp2`.
     pub fn case_name(self) -> String {
         let name = self.name();
         let name = if self.is_glsl() { name } else { &name[2..] };
         name.to_ascii_lowercase()
     }
 
-    /// The instruction of that name, matched without case; `Op` may be left out where that is not ambiguous.
+    /// Parses an instruction's name, ignoring case. `Op` may be omitted where that is unambiguous.
     ///
     /// # Errors
-    /// No such instruction: the nearest names are offered.
+    /// Fails for an unknown name, with the closest known names.
     pub fn from_name(name: &str) -> Result<Op, UnknownOp> {
         let same = |candidate: &str| candidate.eq_ignore_ascii_case(name);
         let found =
@@ -469,7 +469,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// The three valid names nearest to a misspelt one, best first, for the message that refuses it.
+/// The three valid names closest to a misspelt one, best first, for error messages.
 pub fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let name = name.to_ascii_lowercase();
     let mut nearest: Vec<&str> = valid.collect();
@@ -478,7 +478,7 @@ pub fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a 
     nearest
 }
 
-/// Edit distance.
+/// Edit distance of two strings.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Floats to normalised integers.
+//! Conversion of floats to normalised integers.
 
 use crate::{
     Rounding, Scalar,
@@ -8,8 +8,9 @@ use crate::{
 };
 use assay_float::{Dyadic, Format, Rank, RankRange, Set};
 
-/// `round(clamp(c, -1, 1) * k)` (`clamp(c, 0, 1)` if not signed) as bits of `width`, `k` being the largest value: the product
-/// correctly rounded, then halves either way. A NaN gives anything.
+/// `round(clamp(c, -1, 1) * k)` (`clamp(c, 0, 1)` if unsigned) as bits of `width`, where `k` is the
+/// largest value. The product is correctly rounded, and halves are then rounded either way. A NaN
+/// permits anything.
 pub(crate) fn normalized(bits: u64, format: Format, width: u32, signed: bool, rounding: Rounding) -> Set {
     if format.is_nan(bits) {
         return Set::anything();
@@ -18,18 +19,18 @@ pub(crate) fn normalized(bits: u64, format: Format, width: u32, signed: bool, ro
     rounded(rounded_product(value, largest(width, signed), format, rounding), format, width)
 }
 
-/// `clamp(c, -1, 1)`, or `clamp(c, 0, 1)` if not signed.
+/// `clamp(c, -1, 1)`, or `clamp(c, 0, 1)` if unsigned.
 pub(crate) fn clamped(c: Rank, format: Format, signed: bool) -> Rank {
     let one = format.rank_of_one();
     c.clamp(if signed { -1 - one } else { 0 }, one)
 }
 
-/// `k`, the largest value of so many bits.
+/// `k`, the largest value of `width` bits.
 pub(crate) fn largest(width: u32, signed: bool) -> Dyadic {
     Dyadic::int((1i64 << (width - u32::from(signed))) - 1)
 }
 
-/// The products of a span, rounded to integers, as bits of `width`.
+/// Products in a span, rounded to integers, as bits of `width`.
 pub(crate) fn rounded(products: Span, format: Format, width: u32) -> Set {
     let float = Scalar::Float(format);
     let site = Site { operand: float, result: float, slot: 0, rounding: Rounding::Undeclared };

@@ -1,11 +1,13 @@
-//! Where errors lie: the greatest error over bound along the values of the first operand, and how errors are distributed.
+//! Profile of the margins of a case: the greatest margin along the values of the first operand, and
+//! the distribution of margins.
 
 use crate::{Column, Scalar};
 
-/// Error over bound by the value of the first operand, of every result that was checked.
+/// Margins of all checked results by the value of the first operand.
 ///
-/// Margins are the checker's quick ones where it decides quickly: at least the certain ones and hardly more. Along an ordered sweep of a
-/// function whose bound is inherited they may be up to twice the certain ones where those are below 1/16, and a bucket's greatest may be too
+/// Margins are those of the filter where it decides: at least the certified ones and hardly
+/// greater. Along an ordered sweep of a function with an inherited bound they may be up to twice
+/// the certified ones where those are below 1/16, and the greatest margin of a bucket may be too
 /// small by a 64th.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -19,44 +21,47 @@ impl Default for Profile {
     }
 }
 
-/// In a bucket of which nothing is known: below every margin.
+/// Mark of an empty bucket, less than every margin.
 const NONE: f32 = -1.0;
 
 impl Profile {
-    /// Buckets along the first operand, each of as many bit patterns, in the order of the values: a negative NaN first,
-    /// -inf, .. -0, +0, .. +inf, NaN; of integers from the least to the greatest.
+    /// Number of buckets along the first operand. Each covers equally many bit patterns, in the
+    /// order of the values: negative NaNs first, then -inf, .. -0, +0, .. +inf, NaN; integers from
+    /// the least to the greatest.
     pub const BUCKETS: usize = 128;
 
-    /// Bins of the distribution: no error; then error over bound up to 2^-10, 2^-9, .. 2^7; then all above.
+    /// Number of bins of the distribution: no error; then margins up to 2^-10, 2^-9, .. 2^7; then
+    /// all greater ones.
     pub const BINS: usize = 20;
 
-    /// The greatest margin in each bucket; `None` where there is none.
+    /// Greatest margin in each bucket; `None` for an empty bucket.
     pub fn worst(&self) -> impl Iterator<Item = Option<f32>> {
         self.worst.iter().map(|&margin| (margin >= 0.0).then_some(margin))
     }
 
-    /// How many results have an error in each bin. Of an ordered sweep, in which neighbours err alike, one in
-    /// 128 is counted.
+    /// Number of results in each bin. In an ordered sweep, where neighbours have similar errors,
+    /// one result in 128 is counted.
     pub fn errors(&self) -> &[u64; Profile::BINS] {
         &self.errors
     }
 
-    /// Whether it says nothing: no result had a margin, or none had an error.
+    /// Returns true if no result had an error.
     pub fn is_empty(&self) -> bool {
         self.errors[1..].iter().all(|&count| count == 0)
     }
 
-    /// Of another part of the same case: what is known of the worst, and nothing counted.
+    /// Profile for another part of the same case, with the greatest margins so far and without
+    /// counts.
     pub(crate) fn next(&self) -> Profile {
         Profile { worst: self.worst, ..Profile::default() }
     }
 
-    /// The greatest margin so far among operands near this one; negative where there is none.
+    /// Greatest margin so far among operands close to this one; negative if there is none.
     pub(crate) fn greatest(&self, scalar: Scalar, operand: u64) -> f64 {
         self.worst[bucket(scalar, operand)].into()
     }
 
-    /// Adds that of another part of the same case.
+    /// Adds the profile of another part of the same case.
     pub fn merge(&mut self, other: &Profile) {
         for (worst, &margin) in self.worst.iter_mut().zip(&other.worst) {
             *worst = worst.max(margin);
@@ -76,8 +81,8 @@ impl Profile {
         self.errors[bin(margin)] += 1;
     }
 
-    /// Adds a group of results that all pass or are not checked; a lane has the margin given, negative if it has none, and
-    /// the greatest is `worst`.
+    /// Adds a group of results that all pass or are not checked. `margin` gives the margin of a
+    /// lane, negative if it has none; `worst` is the greatest.
     pub(crate) fn add_group(&mut self, scalar: Scalar, lanes: Lanes<'_>, margin: impl Fn(usize) -> f64, worst: f64) {
         let Lanes { operands, start, count } = lanes;
         if count == 0 || worst.is_nan() || worst < 0.0 {
@@ -92,8 +97,8 @@ impl Profile {
         }
     }
 
-    /// Adds a group of an ordered sweep that [`Lanes::sample`] found, which begins with this operand, by the margin of that lane and the
-    /// greatest one, negative where there is none.
+    /// Adds a group of an ordered sweep for which [`Lanes::sample`] gave a lane: its first operand,
+    /// the margin of that lane, and the greatest margin. A margin is negative if there is none.
     pub(crate) fn add_sweep(&mut self, scalar: Scalar, first: u64, sampled: f64, worst: f64) {
         if worst < 0.0 {
             return;
@@ -106,7 +111,7 @@ impl Profile {
     }
 }
 
-/// Invocations one after another, with their first operands.
+/// Consecutive invocations with their first operands.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'a> {
     pub(crate) operands: Column<'a>,
@@ -115,9 +120,11 @@ pub(crate) struct Lanes<'a> {
 }
 
 impl Lanes<'_> {
-    /// If they are of an ordered sweep, and in one bucket: the lane that stands for them in the distribution of errors.
+    /// Lane that represents the group in the distribution of errors. `None` unless the group is
+    /// part of an ordered sweep and lies in one bucket.
     ///
-    /// Not always the same one: low bits of operands have patterns of their own.
+    /// The lane differs from group to group, because the low bits of operands have patterns of
+    /// their own.
     pub(crate) fn sample(&self, scalar: Scalar) -> Option<usize> {
         let Lanes { operands, start, count } = *self;
         let (first, end) = (operands.get(start), operands.get(start + count - 1));
@@ -126,7 +133,7 @@ impl Lanes<'_> {
     }
 }
 
-/// The bucket of a value.
+/// Bucket of a value.
 fn bucket(scalar: Scalar, bits: u64) -> usize {
     let width = scalar.width();
     let sign = 1u64 << (width - 1);
@@ -141,12 +148,12 @@ fn bucket(scalar: Scalar, bits: u64) -> usize {
     (index as usize).min(Profile::BUCKETS - 1)
 }
 
-/// The bin of a margin.
+/// Bin of a margin.
 fn bin(margin: f64) -> usize {
     if margin == 0.0 {
         return 0;
     }
-    // The exponent of the least power of two that is not below it.
+    // Exponent of the least power of two that is not below the margin.
     let bits = margin.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i64 - 1023;
     let up = exponent + i64::from(bits & ((1 << 52) - 1) != 0);

@@ -1,4 +1,14 @@
-//! Operations that are real functions with a bound: the exact value, the bound, and the range it permits.
+//! Operations that are real functions with a bound: the exact value, the bound, and the permitted
+//! range.
+//!
+//! # Bounds
+//!
+//! Vulkan's table ("Precision of Individual Operations") states bounds as correct rounding, as
+//! multiples of `ulp(x)` of the exact result `x`, or as absolute errors. `ulp(x)` is the least
+//! distance `b - a` of finite values `a <= x <= b`, `a != b`, of the format: at a power of two it
+//! is the spacing below. Every value in `[x - n ulp(x), x + n ulp(x)]` is permitted for a bound of
+//! `n` ulp. [`Real::point`] gives the exact range for operands that are single values,
+//! [`Real::cover`] a superset of the ranges for operands in intervals.
 
 use crate::{
     Modes, Rounding, Rules,
@@ -10,14 +20,14 @@ use crate::{
 use assay_float::{Dyadic, Enclosure, Format, Function, Question, Rank, Undecided, decide};
 use std::cmp::Ordering;
 
-/// An operation judged by its distance from a real number.
+/// Operation that is judged by its distance from a real number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Real {
     Add,
     Sub,
     Mul,
     Div,
-    /// A normalised integer, operand 0, by its largest value, operand 1.
+    /// A normalised integer, operand 0, divided by its largest value, operand 1.
     Unpack,
     Fma,
     /// `operand 1 - operand 0`, a derivative.
@@ -27,7 +37,7 @@ pub(crate) enum Real {
     FromInt,
     Convert,
     PackHalf,
-    /// The sum of the products of the components, rounded once.
+    /// Sum of the products of the components, rounded once.
     Dot,
     Ldexp,
     Fract,
@@ -42,20 +52,23 @@ pub(crate) enum Real {
     Atan2,
 }
 
-/// How far from the exact value a result may lie.
+/// Bound on the distance of a result from the exact value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Bound {
     /// Correctly rounded, in the declared mode if there is one.
     Rounded,
-    /// Correctly rounded with implementation-defined rounding mode: either neighbour, whatever is declared.
+    /// Correctly rounded with implementation-defined rounding mode: either neighbour, even if a
+    /// mode is declared.
     Either,
-    /// So many half ulp: `n = half_ulps / 2`.
+    /// `half_ulps / 2` ulp.
     Ulps { half_ulps: u32 },
     /// `base + 2 * |x|` ulp.
     UlpsPlusTwiceX { base: u32 },
-    /// So many ulp outside `[0.5, 2.0]`, inside it an absolute error of at most `2^exponent`, below it if `strict`.
+    /// `ulps` ulp outside `[0.5, 2.0]`; inside, an absolute error of at most `2^exponent`, or less
+    /// than that if `strict`.
     Logarithm { ulps: u32, exponent: i32, strict: bool },
-    /// An absolute error of at most `2^exponent`, for `x` in `[-pi, pi]`; nothing is required elsewhere.
+    /// Absolute error of at most `2^exponent` for `x` in `[-pi, pi]`; nothing is required
+    /// elsewhere.
     Trigonometric { exponent: i32 },
 }
 
@@ -63,8 +76,8 @@ pub(crate) enum Bound {
 pub(crate) const EITHER: &str = "correctly rounded with implementation-defined rounding mode";
 
 impl Real {
-    /// **The** bound of the operation, from "Precision of Individual Operations" of Vulkan or from WGSL's table; `half` selects
-    /// the column.
+    /// **The** bound of the operation, from "Precision of Individual Operations" of Vulkan or from
+    /// WGSL's table. `half` selects the column.
     pub(crate) const fn bound(self, rules: Rules, half: bool) -> Bound {
         if let Rules::Wgsl = rules {
             return wgsl::bound(self, half);
@@ -122,9 +135,11 @@ impl Real {
         }
     }
 
-    /// The infinitely precise result for operands in these enclosures (points for single values).
+    /// Infinitely precise result for operands in these enclosures (points for single values).
     ///
-    /// `Stop::Anything` if it is not mathematically defined, or nothing is required, for some of them.
+    /// # Errors
+    /// `Stop::Anything` if the result is not mathematically defined, or nothing is required, for
+    /// some of the operands.
     pub(crate) fn exact<R: Enclosure>(self, x: &[R], env: &Environment, precision: R::Precision) -> Result<R, Stop> {
         let constant = |value| R::exact(value, precision);
         let zero = || constant(Dyadic::ZERO);
@@ -139,11 +154,11 @@ impl Real {
                 a.iter().zip(b).fold(zero(), |sum, (a, b)| sum.add(&a.mul(b)))
             }
             Real::Width => x[1].sub(&x[0]).abs().add(&x[2].sub(&x[0]).abs()),
-            // The exponent of Ldexp arrives as the power of two itself.
+            // The exponent of Ldexp is given as the power of two itself.
             Real::Ldexp => x[0].mul(&x[1]),
             Real::FromInt | Real::Convert | Real::PackHalf => x[0].clone(),
             Real::Fract => x[0].rem_floor(&constant(Dyadic::ONE))?,
-            // A normalised integer by its largest value, which is in every range.
+            // The largest value of a normalised integer lies in every range of divisors.
             Real::Unpack => x[0].div(&x[1])?,
             Real::Div => {
                 let magnitude = x[1].abs();
@@ -191,7 +206,7 @@ impl Real {
         })
     }
 
-    /// Everything that may be returned for operands with exactly these values.
+    /// Permitted results for operands with exactly these values.
     pub(crate) fn point<R: Enclosure>(
         self,
         x: &[R],
@@ -223,12 +238,19 @@ impl Real {
         Ok(within(exact, bound, false, env, precision)?)
     }
 
-    /// A range that covers what may be returned for any operands in these enclosures.
+    /// Superset of the permitted results for all operands in these enclosures.
+    ///
+    /// Let `n` be the number of ulp. The lower end is the least value of `v - n ulp(v)` over the
+    /// exact results `v`, or `v` less the absolute error. For negative `v` it is taken at the
+    /// lowest `v`. For positive `v` the function rises with `v` except just above a power of two
+    /// `2^k`, where the ulp doubles. If `n epsilon < 1`, the values there increase with `k`, so
+    /// that the minimum is at the lowest `v` or just above the first power of two above it. If `n
+    /// epsilon >= 1`, the ulp of the largest magnitude serves. The upper end is symmetric.
     pub(crate) fn cover<R: Enclosure>(self, x: &[R], env: &Environment, precision: R::Precision) -> Result<Span, Stop> {
         let exact = self.exact(x, env, precision)?;
         let constant = |value| R::exact(value, precision);
         let (none, bound) = (constant(Dyadic::ZERO), self.bound(env.rules, env.half_column()));
-        // So many ulp, or an absolute error: where both may be stated, the greater.
+        // Number of ulp and absolute error. If both may apply, the greater one counts.
         let (ulps, absolute) = match bound {
             Bound::Rounded | Bound::Either => (constant(Dyadic::ONE), none.clone()),
             Bound::Ulps { half_ulps } => (constant(Dyadic::new(false, half_ulps.into(), -1)), none.clone()),
@@ -249,13 +271,14 @@ impl Real {
         let largest = exact.abs().upper();
         let epsilon = constant(Dyadic::pow2(-(env.rule.fraction_bits as i32)));
         let grows = ulps.mul(&epsilon).compare(&constant(Dyadic::ONE))? == Ordering::Less;
-        // The reach of the bound below `end`, all members being at or above it.
+        // Reach of the bound below `end`, if all members are at or above it.
         let reach = |end: &R| -> Result<R, Stop> {
             let at_end = ulps.mul(&ulp(end, env, precision)?);
             let by_ulps = if end.compare(&none)? == Ordering::Less {
                 at_end
             } else if grows {
-                // v less n ulp(v) grows with v but where the ulp doubles, just above a power of two; of these drops the first counts.
+                // `v - n ulp(v)` rises with `v` except just above a power of two, where the ulp
+                // doubles. The first of these drops is the deepest.
                 let tiny = end.compare(&constant(Dyadic::pow2(env.rule.min_normal_exponent())))? != Ordering::Greater;
                 let binade = if tiny { env.rule.min_normal_exponent() } else { end.binade()? };
                 let power = constant(Dyadic::pow2(binade + 1));
@@ -271,7 +294,8 @@ impl Real {
             };
             Ok(by_ulps.max(&absolute).upper())
         };
-        // What lies strictly between the ends of the enclosure stays so: next to an end that is no member a value may be excluded.
+        // Values strictly between the ends of the enclosure stay so: next to an end that is not a
+        // member, a value may be excluded.
         let down = exact.sub(&reach(&exact.lower())?);
         let up = exact.add(&reach(&exact.upper().neg())?);
         let (lo, hi) = (down.member_ranks(env.format).0, up.member_ranks(env.format).1);
@@ -280,28 +304,30 @@ impl Real {
     }
 }
 
-/// What may be returned for operands with exactly known values.
+/// Permitted results for operands with exactly known values.
 #[derive(Clone, Debug)]
 pub(crate) struct Point<R> {
-    /// The permitted values.
+    /// Permitted values.
     pub(crate) span: Span,
-    /// The infinitely precise result.
+    /// Infinitely precise result.
     pub(crate) exact: R,
-    /// The error that counts as 1.0, for margins.
+    /// Error with margin 1.0.
     pub(crate) bound: R,
 }
 
-/// What the table says of `OpFDiv`, for those who divide many numbers in `f64` and ask the table only next to its ends.
+/// The table's rule for `OpFDiv`, for callers that divide many numbers in `f64` and consult the
+/// table only close to the ends of its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Division {
-    /// The bound, in ULP.
+    /// Bound in ulp.
     pub ulps: f64,
-    /// A precision is stated for a divisor of zero and for magnitudes in `[2^-exponent, 2^exponent]`.
+    /// Exponent of the range of divisors with a stated precision: zero and magnitudes in
+    /// `[2^-exponent, 2^exponent]`.
     pub exponent: i32,
 }
 
 impl Division {
-    /// Of one of the two columns.
+    /// Rule of one of the two columns.
     pub const fn of(half: bool) -> Division {
         let Bound::Ulps { half_ulps } = Real::Div.bound(Rules::Vulkan, half) else {
             panic!("the bound of OpFDiv is in ULP")
@@ -310,7 +336,8 @@ impl Division {
     }
 }
 
-/// WGSL states an accuracy of `atan2(y, x)` "for `|x|` in the range [2^-126, 2^126], and `y` is finite and normal" (f16: 14).
+/// Stops unless `x` and `y` lie in the range for which WGSL states an accuracy of `atan2(y, x)`:
+/// "for `|x|` in the range [2^-126, 2^126], and `y` is finite and normal" (14 for f16).
 fn in_wgsl_range<R: Enclosure>(x: &[R], env: &Environment, precision: R::Precision) -> Result<(), Stop> {
     let half = env.half_column();
     let power = |exponent| R::exact(Dyadic::pow2(exponent), precision);
@@ -329,12 +356,12 @@ fn in_wgsl_range<R: Enclosure>(x: &[R], env: &Environment, precision: R::Precisi
     Ok(())
 }
 
-/// `e` of OpFDiv's range `[2^-e, 2^e]` of divisors.
+/// Exponent `e` of OpFDiv's range of divisors `[2^-e, 2^e]`.
 pub(crate) const fn divisor_exponent(half: bool) -> i32 {
     if half { 14 } else { 126 }
 }
 
-/// Whether OpFDiv states a precision for a divisor with these bits.
+/// Returns true if OpFDiv has a stated precision for a divisor with these bits.
 pub(crate) fn is_divisor_in_range(bits: u64, format: Format, half: bool) -> bool {
     let e = divisor_exponent(half);
     let power = |exponent| neighbours(Dyadic::pow2(exponent), format).lo;
@@ -346,7 +373,7 @@ fn holds_zero<R: Enclosure>(x: &R, zero: &R) -> Result<bool, Undecided> {
     Ok(x.lower().compare(zero)? != Ordering::Greater && x.upper().compare(zero)? != Ordering::Less)
 }
 
-/// `ulp(x)` in the format that the bounds are counted in.
+/// `ulp(x)` in the format of the bounds.
 fn ulp<R: Enclosure>(x: &R, env: &Environment, precision: R::Precision) -> Result<R, Undecided> {
     let magnitude = x.abs();
     let power = |exponent: i32| R::exact(Dyadic::pow2(exponent), precision);
@@ -354,7 +381,7 @@ fn ulp<R: Enclosure>(x: &R, env: &Environment, precision: R::Precision) -> Resul
     let is_beyond = |format: Format| -> Result<bool, Undecided> {
         Ok(magnitude.lower().compare(&power(format.max_exponent() + 1))? != Ordering::Less)
     };
-    // The same ulp holds for all that is tiny and all that is huge, however far.
+    // One ulp holds for all tiny values, and one for all huge values, however far.
     let exponent = if magnitude.upper().compare(&power(rule.min_normal_exponent()))? != Ordering::Greater {
         rule.quantum()
     } else if is_beyond(beyond)? {
@@ -367,7 +394,8 @@ fn ulp<R: Enclosure>(x: &R, env: &Environment, precision: R::Precision) -> Resul
     Ok(R::exact(Dyadic::pow2(exponent), precision))
 }
 
-/// Every value in `[exact - bound, exact + bound]`, the ends excluded if `strict`, with the additions that overflow makes.
+/// All values in `[exact - bound, exact + bound]`, without the ends if `strict`, extended for
+/// overflow ([`overflow`]).
 pub(crate) fn within<R: Enclosure>(
     exact: R,
     bound: R,
@@ -394,8 +422,9 @@ pub(crate) fn within<R: Enclosure>(
     Ok(Point { span, exact, bound })
 }
 
-/// The range `lo ..= hi` of values between two real numbers, extended as "ULP" says for magnitudes above the largest finite value:
-/// the infinity and the largest finite value of that sign are then permitted too.
+/// Range `lo ..= hi` of values between two real numbers, extended as "ULP" says for magnitudes
+/// above the largest finite value: the infinity and the largest finite value of that sign are then
+/// permitted too.
 pub(crate) fn overflow<R: Enclosure>(
     lo: Rank,
     hi: Rank,
@@ -416,7 +445,7 @@ pub(crate) fn overflow<R: Enclosure>(
     Ok(Span { lo, hi })
 }
 
-/// The correctly rounded results for one real number.
+/// Correctly rounded results for one real number.
 fn rounded<R: Enclosure>(
     exact: R,
     env: &Environment,
@@ -432,8 +461,9 @@ fn rounded<R: Enclosure>(
     Ok(Point { span, exact, bound })
 }
 
-/// The correctly rounded values of one real number, both zeros for zero. Where bounds count in a narrower format than that of the values,
-/// at least its precision is required: all that is as near as what is rounded to that.
+/// Correctly rounded values of one real number; both zeros for zero. If bounds are stated in a
+/// narrower format than that of the values, only its precision is required: the range is the hull
+/// of the values rounded to either format.
 pub(crate) fn round<R: Enclosure>(
     exact: &R,
     env: &Environment,
@@ -468,17 +498,17 @@ pub(crate) fn round<R: Enclosure>(
     Ok(own.hull(to(if is_beyond { env.rule_beyond() } else { env.rule })?))
 }
 
-/// The neighbours of a value in a format; the value itself, or both zeros, if it is representable.
+/// Neighbours of a value in a format: the value itself, or both zeros, if it is representable.
 pub(crate) fn neighbours(value: Dyadic, format: Format) -> Span {
     rounded_product(value, Dyadic::ONE, format, Rounding::Undeclared)
 }
 
-/// A product, correctly rounded.
+/// Product, correctly rounded.
 pub(crate) fn rounded_product(a: Dyadic, b: Dyadic, format: Format, rounding: Rounding) -> Span {
     decide(&Fused { factors: [a, b], addend: Dyadic::ZERO, env: plain(format), rounding })
 }
 
-/// `a * b + c`, correctly rounded either way.
+/// `a * b + c`, correctly rounded in either direction.
 pub(crate) fn rounded_sum(a: Dyadic, b: Dyadic, c: Dyadic, format: Format) -> Span {
     decide(&Fused { factors: [a, b], addend: c, env: plain(format), rounding: Rounding::Undeclared })
 }
@@ -487,7 +517,7 @@ fn plain(format: Format) -> Environment {
     Environment::new(&Modes::default(), Lists::default(), format, format)
 }
 
-/// A product and a sum, rounded once.
+/// Question for a product and a sum, rounded once.
 struct Fused {
     factors: [Dyadic; 2],
     addend: Dyadic,

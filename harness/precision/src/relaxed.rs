@@ -1,4 +1,5 @@
-//! `RelaxedPrecision` on 32-bit operations: what it permits beside the ordinary rules.
+//! Results that `RelaxedPrecision` on 32-bit operations permits in addition to the ordinary rules
+//! (SPIR-V, "Relaxed Precision").
 
 use crate::{
     Scalar, Tightness,
@@ -6,24 +7,27 @@ use crate::{
     exact::{Exact, Site},
     extremes::corners,
     pack,
-    real::{Real, neighbours},
+    real::{Bound, Real, neighbours},
     span::{Span, Stop, convert_rank, rank_of_representable},
 };
 use assay_float::{Enclosure, F16, F32, Question, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
 
-/// The least magnitude but zero of which something is promised, `2^-14`: below it are the denormals of a half.
+/// Least non-zero magnitude with a stated precision, `2^-14`. Below it are the denormals of a half.
 pub const LEAST: f64 = 1.0 / 16_384.0;
 
-/// The greatest: the range is `(-2^14, 2^14)`, where "the largest required magnitude is half of the relative precision less than the value
-/// given", `2^14 (1 - 2^-11)`.
+/// Greatest magnitude with a stated precision, `2^14 (1 - 2^-11)`: the range is `(-2^14, 2^14)`,
+/// where "the largest required magnitude is half of the relative precision less than the value
+/// given".
 pub const GREATEST: f64 = 16_376.0;
 
-/// The relative precision, an ulp of a half at most: of each operand that is truncated, and of a result.
+/// Relative precision, at most one ulp of a half: of each operand that is truncated, and of a
+/// result.
 pub const PRECISION: f64 = 1.0 / 1_024.0;
 
-/// What is permitted for relaxed operands and a relaxed result: anything outside the magnitudes `0` and [`LEAST`] to [`GREATEST`], else the
-/// half column's bounds around what operands of relaxed precision give.
+/// Permitted results for relaxed operands and a relaxed result: anything outside the magnitudes `0`
+/// and [`LEAST`] to [`GREATEST`], otherwise the bounds of the half column around the results for
+/// operands of relaxed precision.
 pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
     if matches!(slot.inputs[0].1, Scalar::Int { .. }) && matches!(slot.result, Scalar::Int { .. }) {
         return integers(slot, x);
@@ -35,20 +39,47 @@ pub(crate) fn set(slot: &Slot, x: &[u64]) -> Set {
     let spans: SmallVec<[Span; 8]> =
         (0..x.len()).map(|i| if float(i) { relaxed_operand(x[i]) } else { Span::point(x[i] as i64) }).collect();
     match &slot.kernel {
-        // A conversion, or an exponent, of another width: nothing is said of its operand.
+        // A conversion or an exponent of another width: the text does not mention its operand.
         Kernel::Exact(_) if slot.inputs.iter().any(|(_, s)| s.format().is_some_and(|f| f != F32)) => Set::anything(),
         Kernel::Exact(Exact::PackSnorm | Exact::PackUnorm) => packed(slot, spans[0]),
         Kernel::Exact(exact) => exact_results(*exact, slot, &spans),
-        // Of an inherited bound nothing is checked: every intermediate is an operation of relaxed precision too, for which the text
-        // promises nothing once it is below 2^-14 (denormal to a half) or from 2^14 on, nor says whether it is truncated again where
-        // it is used; `1 - x * x`, `Exp(x) - Exp(-x)` and any difference pass through there.
+        // An inherited bound is not checked. Every intermediate is an operation of relaxed
+        // precision too, for which the text states nothing below 2^-14 (denormal for a half) or
+        // from 2^14 on, nor whether it is truncated again at its use. `1 - x * x`, `Exp(x) -
+        // Exp(-x)` and every difference can have such intermediates.
         Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => Set::anything(),
         Kernel::Real(real) => function(*real, slot, &spans),
     }
 }
 
-/// A normalised integer of an operand anywhere in this span: "the RelaxedPrecision Decoration only affects the conversion step", of which
-/// the product is the only one that is rounded; above what is in range it may be anything.
+/// The rule of [`set`] in words.
+pub(crate) fn words(slot: &Slot) -> String {
+    match &slot.kernel {
+        Kernel::Exact(_) if matches!(slot.result, Scalar::Int { .. }) && slot.inputs[0].1 == slot.result => {
+            "computed in 16 to 32 bits".into()
+        }
+        Kernel::Exact(_) => "the same for operands of relaxed precision".into(),
+        Kernel::Real(real) if has_relaxed_bound(*real) => {
+            let bound = match real.bound(slot.env.rules, true) {
+                Bound::Rounded | Bound::Either => "1 ULP".into(),
+                _ => real.words(slot.env.rules, true),
+            };
+            format!("{bound} of binary16, for operands of relaxed precision")
+        }
+        Kernel::Real(_) | Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => {
+            "nothing is required".into()
+        }
+    }
+}
+
+/// Returns true if the half column states a bound of relaxed results.
+fn has_relaxed_bound(real: Real) -> bool {
+    !matches!(real, Real::FromInt | Real::Convert | Real::Ldexp | Real::Fract)
+}
+
+/// Normalised integers of an operand anywhere in the span. "The RelaxedPrecision Decoration only
+/// affects the conversion step", of which only the product is rounded; a result above the range may
+/// be anything.
 fn packed(slot: &Slot, operand: Span) -> Set {
     let Scalar::Int { width, signed } = slot.result else { return Set::anything() };
     let clamped = |rank| pack::clamped(rank, F32, signed);
@@ -61,23 +92,24 @@ fn packed(slot: &Slot, operand: Span) -> Set {
     products.hull().map_or_else(Set::anything, |r| pack::rounded(Span { lo: r.lo, hi: r.hi }, F32, width))
 }
 
-/// What a function gives of operands anywhere in these spans.
+/// Permitted results of a function of operands anywhere in the spans.
 fn function(real: Real, slot: &Slot, spans: &[Span]) -> Set {
-    if matches!(real, Real::FromInt | Real::Convert | Real::Ldexp | Real::Fract) {
+    if !has_relaxed_bound(real) {
         return Set::anything();
     }
     let in_range = |rank| is_in_range(Some(convert_rank(rank, slot.env.format, F32)));
     match decide(&Cover { real, slot, spans }) {
         Ok(span) if in_range(span.lo) && in_range(span.hi) && !span.has_zero() => Set::range(span.lo, span.hi),
-        // Nothing is promised of results that may leave the range.
+        // Nothing is required of results that may leave the range.
         Ok(_) | Err(_) => Set::anything(),
     }
 }
 
-/// The same for operands that are any members of sets.
+/// Results that relaxed precision adds for operands that are any members of sets.
 pub(crate) fn over(slot: &Slot, sets: &[Set]) -> (Set, Tightness) {
     let float = |i: usize| slot.inputs[i].1 == Scalar::Float(F32);
-    // Of one sign, or zero alone: between a zero and any other number there are some too small.
+    // The hull must be of one sign, or zero alone: between zero and any other number there are
+    // values below the range.
     let in_range = |set: &Set| {
         let hull = set.hull().filter(|_| !set.has_nan());
         hull.is_some_and(|h| {
@@ -95,14 +127,15 @@ pub(crate) fn over(slot: &Slot, sets: &[Set]) -> (Set, Tightness) {
     }
 }
 
-/// What floats of 32 bits may be where `RelaxedPrecision` lets values be truncated that no operation computes: loads, variables,
-/// selections. Themselves, or what the format of half the width has next to them; anything outside the magnitudes `0` and
-/// [`LEAST`] to [`GREATEST`]. SPIR-V, "Relaxed Precision".
+/// Values that 32-bit floats may take where `RelaxedPrecision` permits truncation without an
+/// operation (loads, variables, selections): the values themselves, or their neighbours in the
+/// format of half the width; anything outside the magnitudes `0` and [`LEAST`] to [`GREATEST`].
+/// SPIR-V, "Relaxed Precision".
 pub fn truncated(set: &Set) -> Set {
     let mut all = Set::empty();
     for range in set.ranges() {
         let in_range = is_in_range(Some(range.lo)) && is_in_range(Some(range.hi));
-        // Between a zero and any other number there are some too small.
+        // Between zero and any other number there are values below the range.
         if !in_range || !(range.lo > 0 || range.hi < -1 || (range.lo >= -1 && range.hi <= 0)) {
             return Set::anything();
         }
@@ -110,18 +143,18 @@ pub fn truncated(set: &Set) -> Set {
         let span = lo.hull(hi);
         all.insert(RankRange::new(span.lo, span.hi));
     }
-    // A NaN is in no range.
+    // No range contains a NaN.
     if set.has_nan() { Set::anything() } else { all }
 }
 
-/// Whether something is promised of a value.
+/// Returns true if the text states a precision for the value.
 fn is_in_range(rank: Option<i64>) -> bool {
     let magnitude = rank.map(|r| if r < 0 { -1 - r } else { r });
     let [least, greatest] = [LEAST, GREATEST].map(|value| i64::from((value as f32).to_bits()));
     magnitude.is_some_and(|m| m == 0 || (least..=greatest).contains(&m))
 }
 
-/// The values that an operand may be truncated to.
+/// Values that an operand may be truncated to.
 fn relaxed_operand(bits: u64) -> Span {
     let value = F32.value(bits).unwrap_or(assay_float::Dyadic::ZERO);
     let halves = neighbours(value, F16);
@@ -129,11 +162,12 @@ fn relaxed_operand(bits: u64) -> Span {
     Span { lo: wide(halves.lo), hi: wide(halves.hi) }.hull(Span::point(F32.rank(bits)))
 }
 
-/// Discrete operations are monotone but for comparisons, which may go either way where operands overlap.
+/// Results of a discrete operation. These are monotone except comparisons, which may give either
+/// result where the operands overlap.
 fn exact_results(exact: Exact, slot: &Slot, spans: &[Span]) -> Set {
     let site =
         Site { operand: slot.inputs[0].1, result: slot.result, slot: slot.component, rounding: slot.env.rounding };
-    // These jump where the whole part, or the binade, changes.
+    // These jump where the integral part or the binade changes.
     if matches!(exact, Exact::Fraction | Exact::Significand | Exact::Exponent) && !spans[0].is_point() {
         return Set::anything();
     }
@@ -151,7 +185,7 @@ fn exact_results(exact: Exact, slot: &Slot, spans: &[Span]) -> Set {
     hull.map_or_else(|_| Set::anything(), |span| Set::range(span.lo, span.hi))
 }
 
-/// The range over relaxed operands.
+/// Question for the range over relaxed operands.
 struct Cover<'a> {
     real: Real,
     slot: &'a Slot,
@@ -164,8 +198,9 @@ impl Question for Cover<'_> {
     fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Undecided> {
         let env = self.slot.env.with_rule(F16);
         let x: SmallVec<[R; 8]> = self.spans.iter().map(|s| s.reals(F32, precision)).collect();
-        // Correctly rounded results count as an ulp either way, even of what is exact in halves: nowhere is it said that values of
-        // relaxed precision lie on the grid of binary16, only how far apart they are at most.
+        // Correctly rounded results may err by one ulp in either direction even if the exact result
+        // is a half. The text does not say that values of relaxed precision lie on the grid of
+        // binary16, only that they lie at most so far apart.
         match self.real.cover(&x, &env, precision) {
             Err(Stop::Undecided) => Err(Undecided),
             decided => Ok(decided),
@@ -173,7 +208,7 @@ impl Question for Cover<'_> {
     }
 }
 
-/// Integers: computed in some width of 16 to 32 bits, then extended.
+/// Results of integer operations: computed in any width from 16 to 32 bits, then extended.
 fn integers(slot: &Slot, x: &[u64]) -> Set {
     let (Kernel::Exact(exact), Scalar::Int { signed, .. }) = (&slot.kernel, slot.inputs[0].1) else {
         return Set::anything();

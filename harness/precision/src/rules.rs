@@ -1,4 +1,4 @@
-//! Whose text a result is judged by.
+//! Specifications by which results are judged.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// `Vulkan`, `WGSL`.
+    /// `Vulkan` or `WGSL`.
     pub const fn name(self) -> &'static str {
         match self {
             Rules::Vulkan => "Vulkan",

@@ -1,4 +1,28 @@
-//! Deciding the bulk of many results quickly, and saying which are left.
+//! Floating-point filter for bulk results: a cheap test that decides most results and leaves the
+//! rest to the certified evaluation.
+//!
+//! The name and the idea are those of exact geometric computation (Fortune & Van Wyk, SoCG 1993;
+//! Shewchuk, Discrete & Computational Geometry 18, 1997): an approximate evaluation with a known
+//! error bound decides wherever the bound suffices. Here one evaluation covers [`LANES`]
+//! invocations and computes three numbers for each: an approximation `v` of the infinitely precise
+//! result, a bound `e` on the error of `v`, and a lower bound `b` on the error that the
+//! specification permits. The *margin* of a result `r` is
+//!
+//! ```text
+//! (|r - v| + e) / b
+//! ```
+//!
+//! It is at least the margin of the certified evaluation, `|r - exact| / permitted`, because the
+//! numerator is no smaller and the denominator no greater. A result with a margin of at most
+//! [`CERTAIN`] is therefore permitted. The filter never rejects a result: it leaves every other one
+//! undecided. A test below checks the inequality against the certified evaluation.
+//!
+//! # Limits
+//!
+//! The filter handles operands and results of `f16`, `f32`, integers of at most 32 bits and
+//! booleans, and only the usual reading. It leaves relaxed precision, packed words, round toward
+//! zero, and formulas of several operands with a declared rounding mode or with significant
+//! infinities and NaNs to the certified evaluation ([`Screen::new`]).
 
 mod stretch;
 mod sweep;
@@ -20,10 +44,12 @@ use assay_float::{F16, F32, Format};
 use smallvec::SmallVec;
 pub(crate) use stretch::{STRETCH, Stretch};
 
-/// A result whose margin is at most this is permitted for certain; up to 1.0 it is too close to call.
+/// Largest margin with which a result is certainly permitted. Between this and 1.0 the filter is
+/// undecided: `2^-20` is far above the rounding errors of a margin, which are a few units of
+/// `2^-53`.
 const CERTAIN: f64 = 1.0 - 1.0 / (1 << 20) as f64;
 
-/// Quick verdicts for one result slot, for the usual reading.
+/// Filter for one result component under the usual reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     op: Op,
@@ -36,16 +62,17 @@ pub(crate) struct Screen {
     special: Special,
 }
 
-/// How results are measured.
+/// Parameters by which results are measured.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
-    /// Denormal results may be zero.
+    /// Set if a denormal result may be flushed to zero.
     may_flush: bool,
-    /// Below this a value is denormal for certain.
+    /// Values below this magnitude are certainly denormal.
     edge: f64,
-    /// Above this it is beyond the largest finite one.
+    /// Values above this magnitude are certainly beyond the largest finite value of the format.
     max: f64,
-    /// What may reach beyond this is left to the certain evaluation, where an overflow permits anything; else infinity.
+    /// Results that may exceed this magnitude are left undecided: the certified evaluation knows
+    /// where an overflow permits anything. Infinity if an overflow does not permit anything.
     open: f64,
 }
 
@@ -59,17 +86,19 @@ impl Measure {
         }
     }
 
-    /// Error over bound, see [`Screened::margins`].
+    /// Upper bound on the margin, see [`Screened::margins`].
     #[inline(always)]
     fn margin(self, v: f64, e: f64, bound: f64, got: f64) -> f64 {
         let error = (got - v).abs() + e;
         let quotient = error / bound;
         let margin = if error == 0.0 { 0.0 } else { quotient };
-        // A bound that is not positive bounds nothing here.
+        // A bound that is not positive, or is a NaN, decides nothing.
         let margin = if (error == 0.0) | (bound > 0.0) { margin } else { f64::NAN };
         let tiny = (v.abs() + e < self.edge) & (v.abs() > e);
         let flushed = self.may_flush & tiny & (got == 0.0);
-        // An infinity is permitted where the range reaches beyond the largest finite value. It is at no distance: without a margin.
+        // An infinity is permitted where the exact result certainly exceeds the largest finite
+        // value and has the same sign. Its distance is not finite, so it has no margin: the
+        // negative zero marks that.
         let overflown = (got.abs() == f64::INFINITY) & (v.copysign(v * got) - e > self.max);
         if v.abs() + bound + e > self.open {
             f64::NAN
@@ -83,14 +112,14 @@ impl Measure {
     }
 }
 
-/// Results that the quick way leaves to the certain one whatever their margins.
+/// Results that stay undecided whatever their margins.
 #[derive(Clone, Copy, Debug)]
 struct Special {
-    /// The sign of a zero counts.
+    /// Set if the sign of a zero result matters.
     zero: bool,
-    /// Denormal results are not permitted.
+    /// Set if denormal results are not permitted.
     denormal: bool,
-    /// The format's smallest normal value.
+    /// Smallest normal value of the result's format.
     min_normal: f64,
 }
 
@@ -104,7 +133,7 @@ impl Special {
         }
     }
 
-    /// Whether any result is.
+    /// Returns true if some result stays undecided.
     fn is_possible(self) -> bool {
         self.zero | self.denormal
     }
@@ -115,59 +144,62 @@ impl Special {
     }
 }
 
-/// Invocations that are screened together.
+/// Operands and results of the invocations that are filtered together.
 pub(crate) struct Group {
-    /// The operands that the slot depends on.
+    /// Operands that the result component depends on.
     x: Vec<Lane>,
     got: Lane,
-    /// Whether an operand is denormal somewhere.
+    /// Set if some operand is denormal.
     denormals: bool,
 }
 
-/// What the screen says about each lane.
+/// Outcome of the filter for each lane.
 pub(crate) struct Screened {
-    /// Error over bound, at least the certain one and hardly more; a NaN where the screen cannot tell; a negative zero where the result is
-    /// permitted and is no number.
+    /// Upper bounds on the margins: at least those of the certified evaluation and, except from
+    /// [`Screen::glance`], hardly greater. A NaN where the filter is undecided; a negative zero
+    /// where the result is a permitted infinity.
     pub(crate) margins: Lane,
-    /// 1.0 where nothing is required.
+    /// 1.0 where the specification requires nothing of the result, otherwise 0.0.
     pub(crate) any: Lane,
 }
 
-/// What the screen says about a group of lanes in which it leaves nothing to the certain evaluation.
+/// Counts of a group of lanes that the filter has decided completely.
 pub(crate) struct Settled {
     pub(crate) passed: u64,
     pub(crate) unchecked: u64,
-    /// The greatest margin of those that passed; negative if none has one.
+    /// Greatest margin of the results that passed; negative if there is no margin.
     pub(crate) worst: f64,
 }
 
 impl Settled {
-    /// A group that passes, with the greatest margin.
+    /// Counts of a whole group of [`LANES`] that passes, with its greatest margin.
     fn passed(worst: f64) -> Settled {
         Settled { passed: LANES as u64, unchecked: 0, worst }
     }
 
-    /// So many of which nothing is required.
+    /// Counts of a group of `count` lanes of which nothing is required.
     fn unchecked(count: u64) -> Settled {
         Settled { passed: 0, unchecked: count, worst: -1.0 }
     }
 }
 
 impl Screened {
-    /// Whether the lane is permitted for certain.
+    /// Returns true if the result of the lane is certainly permitted.
     pub(crate) fn passes(&self, lane: usize) -> bool {
         self.margins[lane] <= CERTAIN
     }
 
-    /// Whether nothing is required of the lane.
+    /// Returns true if nothing is required of the lane.
     pub(crate) fn is_unchecked(&self, lane: usize) -> bool {
         self.any[lane] > 0.0
     }
 
-    /// The first lanes, if each of them passes or is unchecked.
+    /// Counts of the first `count` lanes. `None` unless each of them passes or is unchecked.
     pub(crate) fn settled(&self, count: usize) -> Option<Settled> {
         let (margins, any) = (self.margins, self.any);
-        // Counts and the maximum as integers, which vectorise: margins are ordered as their bits are, and what has none comes before.
+        // The counts and the maximum are integers, because integer reductions vectorise.
+        // Non-negative margins are ordered as their bit patterns are; the negative zero of a
+        // permitted infinity comes before all of them.
         let (passed, unchecked, worst) = vectorised(
             #[inline(always)]
             move || {
@@ -190,7 +222,8 @@ impl Screened {
 }
 
 impl Screen {
-    /// A screen for the slot, if its kind is one that pays.
+    /// Filter for a result component. `None` if the filter does not handle its types, rule or
+    /// modes.
     pub(crate) fn new(slot: &Slot) -> Option<Screen> {
         let narrow = |scalar: Scalar| match scalar {
             Scalar::Float(format) => format == F16 || format == F32,
@@ -201,7 +234,8 @@ impl Screen {
         let known = match &slot.kernel {
             Kernel::Exact(exact) => discrete(*exact, &[[1.0; LANES]; 3]).is_some(),
             Kernel::Real(_) => slot.env.rounding != Rounding::Rtz,
-            // Several operands and a declared mode, or infinities that count, are left to the certain evaluation altogether.
+            // Formulas of several operands are left to the certified evaluation if a rounding mode
+            // is declared, or if infinities or NaNs are significant.
             Kernel::Formula(_) if slot.inputs.len() > 1 => {
                 slot.env.rounding == Rounding::Undeclared && slot.env.not_inf && slot.env.not_nan
             }
@@ -225,14 +259,16 @@ impl Screen {
         Lanes { env: &self.env, grid: self.grid }
     }
 
-    /// Operands and results of up to [`LANES`] invocations from `start` on, for [`Screen::judge`] and [`Screen::glance`].
+    /// Operands and results of `count` invocations from `start` on, at most [`LANES`], for
+    /// [`Screen::judge`] and [`Screen::glance`].
     pub(crate) fn group(&self, operands: &[Column<'_>], result: Column<'_>, start: usize, count: usize) -> Group {
         let x: Vec<Lane> = self.operands.iter().map(|&(i, scalar)| decode(operands[i], scalar, start, count)).collect();
         let denormals = x.iter().enumerate().any(|(k, x)| self.has_denormal(k, x));
         Group { got: decode(result, self.result, start, count), x, denormals }
     }
 
-    /// Screens a group in every way that there is: each margin the least, which is nearest to the certain one.
+    /// Filters a group with every method and keeps the least margin of each lane, the one nearest
+    /// to the certified margin.
     pub(crate) fn weigh(&self, group: &Group) -> Option<Screened> {
         let mut screened = self.judge(group)?;
         if let Some(glanced) = self.glance(group) {
@@ -242,8 +278,9 @@ impl Screen {
         Some(screened)
     }
 
-    /// Screens a group by less than the whole rule: margins may be too large by more than a little, and more lanes are left open.
-    /// `None` if there is no such way.
+    /// Filters a group with part of the rule only ([`inner`]): margins may be greater than
+    /// necessary by more than a little, and more lanes stay undecided. `None` if the instruction
+    /// has no such method.
     pub(crate) fn glance(&self, group: &Group) -> Option<Screened> {
         let lanes = self.lanes();
         if let [x] = &group.x[..]
@@ -259,12 +296,12 @@ impl Screen {
         Some(screened)
     }
 
-    /// Screens a group. `None` if these operands are none for it.
+    /// Filters a group with the whole rule. `None` if the rule or these operands are not handled.
     pub(crate) fn judge(&self, group: &Group) -> Option<Screened> {
         let Group { x, got, denormals } = group;
         let mut screened = self.alternative(x, got)?;
         if self.env.flush_operands && *denormals {
-            // The alternative that all denormal operands are read as zero.
+            // The alternative in which all denormal operands are read as zero.
             let flushed: Vec<Lane> = x
                 .iter()
                 .enumerate()
@@ -284,7 +321,7 @@ impl Screen {
         Some(screened)
     }
 
-    /// The smallest normal value of an operand's format; 0 for an integer.
+    /// Smallest normal value of an operand's format; 0 for an integer.
     fn min_normal(&self, operand: usize) -> f64 {
         self.operands[operand].1.format().map_or(0.0, |f| Grid::new(f).min_normal)
     }
@@ -294,7 +331,7 @@ impl Screen {
         holds(x, move |v| (v != 0.0) & (v.abs() < edge))
     }
 
-    /// Margins for operands with these values.
+    /// Margins for operands with exactly these values.
     fn alternative(&self, x: &[Lane], got: &Lane) -> Option<Screened> {
         let mut screened = self.by_kernel(x, got)?;
         self.refuse_what_is_named(x, &mut screened);
@@ -313,7 +350,7 @@ impl Screen {
         Some(self.measured(&point, got))
     }
 
-    /// Margins of results by their distance.
+    /// Margins of results by their distance from the approximate exact result.
     fn measured(&self, point: &Point, got: &Lane) -> Screened {
         let (v, e, bound) = (&point.exact.value, &point.exact.error, &point.bound);
         let measure = self.measure;
@@ -321,7 +358,7 @@ impl Screen {
         let mut screened = Screened { margins, any: point.any };
         if let Some(rounding) = self.rounds() {
             let evaluation = self.lanes();
-            // Next to a power of two more than the neighbours lie within an ulp.
+            // Next to a power of two, values other than the two neighbours lie within an ulp too.
             let margins = &screened.margins;
             screened.margins = match rounding {
                 Rounding::Undeclared => lanes!([v, got, margins], |i| {
@@ -341,7 +378,7 @@ impl Screen {
         screened
     }
 
-    /// The rounding mode, for what is correctly rounded.
+    /// Rounding mode of a correctly rounded operation. `None` for every other operation.
     fn rounds(&self) -> Option<Rounding> {
         let Kernel::Real(real) = &self.kernel else { return None };
         match real.bound(self.env.rules, self.env.half_column()) {
@@ -365,17 +402,19 @@ impl Screen {
         Some(Screened { margins, any: [0.0; LANES] })
     }
 
-    /// Whether infinities and NaNs are assumed not to occur: nothing is required of them.
+    /// Returns true if infinities and NaNs are assumed not to occur, so that nothing is required of
+    /// an operation on them.
     fn assumes_finite(&self) -> bool {
         let classifies = matches!(self.kernel, Kernel::Exact(Exact::IsNan | Exact::IsInf));
         self.env.not_nan && self.env.not_inf && !classifies
     }
 
-    /// Leaves to the certain evaluation what the quick one does not model.
+    /// Leaves special results and non-finite operands undecided, which the filter does not model.
     fn refuse_what_is_special(&self, x: &[Lane], got: &Lane, screened: &mut Screened) {
         let assumed_away = self.assumes_finite();
         let special = self.special;
-        // What is not required does not count as passed; without the assumptions the certain evaluation says which.
+        // A lane of which nothing is required does not count as passed. Without the assumption that
+        // infinities and NaNs do not occur, the certified evaluation decides which lanes these are.
         let (margins, any) = (&screened.margins, &screened.any);
         screened.margins = lanes!([margins, any, got], |i| {
             if special.is(got[i]) | (any[i] > 0.0) { f64::NAN } else { margins[i] }
@@ -395,14 +434,15 @@ impl Screen {
 }
 
 impl Screen {
-    /// Leaves to the certain evaluation the operands for which the instruction set names a result, or names none.
+    /// Leaves operands undecided for which the instruction set names a result or leaves it
+    /// undefined.
     fn refuse_what_is_named(&self, x: &[Lane], screened: &mut Screened) {
         let mut refuse = |named: &dyn Fn(usize) -> bool| {
             for i in (0..LANES).filter(|&i| named(i)) {
                 (screened.margins[i], screened.any[i]) = (f64::NAN, 0.0);
             }
         };
-        // Most groups hold none of these.
+        // Most groups contain no such operand.
         match self.op {
             Op::SmoothStep => refuse(&|i| x[0][i] >= x[1][i]),
             op => {
@@ -414,7 +454,7 @@ impl Screen {
     }
 }
 
-/// The operand for which the instruction set names a result, if it is one.
+/// Operand for which the instruction set names a result, if there is one.
 fn named(op: Op) -> Option<f64> {
     match op {
         Op::Log | Op::Log2 => Some(1.0),
@@ -423,7 +463,7 @@ fn named(op: Op) -> Option<f64> {
     }
 }
 
-/// Whether some lane is like that.
+/// Returns true if the test holds for some lane.
 #[inline(always)]
 fn holds(x: &Lane, test: impl Fn(f64) -> bool) -> bool {
     let x = *x;
@@ -433,7 +473,8 @@ fn holds(x: &Lane, test: impl Fn(f64) -> bool) -> bool {
     )
 }
 
-/// A discrete operation of one float, exactly. `None` for others.
+/// Applies the exact function of a discrete operation of one float. `None` for all other discrete
+/// operations.
 fn of_one<A: Apply>(exact: Exact, apply: A) -> Option<A::Output> {
     let certain = |value: f64| Found { value, error: 0.0, bound: f64::NAN, any: 0.0 };
     macro_rules! apply {
@@ -458,7 +499,8 @@ fn of_one<A: Apply>(exact: Exact, apply: A) -> Option<A::Output> {
     })
 }
 
-/// One permitted result of a discrete operation on finite operands, for those that are simple; a NaN where there is none.
+/// One permitted result of a discrete operation on finite operands. A NaN marks a lane without one.
+/// `None` for operations that the filter leaves to the certified evaluation.
 fn discrete(exact: Exact, x: &[Lane]) -> Option<Lane> {
     let first = &x[0];
     if let Some(point) = of_one(exact, Fill(first)) {
@@ -521,7 +563,7 @@ fn discrete(exact: Exact, x: &[Lane]) -> Option<Lane> {
     })
 }
 
-/// A lane of words, each turned into a number by a function.
+/// Decodes a lane of words by a function from bits to a number.
 macro_rules! words {
     ($bits:ident, $number:expr) => {{
         let $bits: [u32; LANES] = *$bits;
@@ -538,7 +580,9 @@ macro_rules! words {
     }};
 }
 
-/// The values of a column as numbers, infinities and NaNs as such; past the end, one.
+/// Values of a column as `f64`. Infinities stay infinities in `f32`; narrower formats give a NaN in
+/// their place. Lanes after the end of the column hold one. A column of other than 32-bit words
+/// gives NaNs.
 fn decode(column: Column<'_>, scalar: Scalar, start: usize, count: usize) -> Lane {
     let Column::Words(words) = column else { return [f64::NAN; LANES] };
     let one = match scalar {
@@ -559,7 +603,8 @@ fn decode(column: Column<'_>, scalar: Scalar, start: usize, count: usize) -> Lan
     }
 }
 
-/// The value of a pattern of a narrow format, by the same exponent field in `f64` and a scale.
+/// Value of a bit pattern of a narrow format: the magnitude bits, moved into the fields of an
+/// `f64`, times `2^(1023 - bias)`, which is exact. A NaN for infinities and NaNs of the format.
 #[inline(always)]
 fn value(format: Format, bits: u64) -> f64 {
     let magnitude = bits & format.magnitude_mask();
@@ -573,7 +618,8 @@ mod tests {
     use super::*;
     use crate::{Call, Modes, Shape};
 
-    /// What a quick margin promises: to be at least the certain one. Results as drivers compute them, and farther and farther off.
+    /// Margins of the filter are at least the certified ones. The results are those of typical
+    /// drivers, and results farther and farther away.
     #[test]
     fn quick_margins_are_at_least_the_certain_ones() {
         type Function = fn(f32) -> f32;
@@ -595,7 +641,8 @@ mod tests {
             let call = Call::new(op, Scalar::Float(F32), Shape::Scalar, None, modes).expect("a call");
             let reference = call.reference();
             let screen = Screen::new(&reference.slots[0]).expect("a screen");
-            // Every binade from the least, on both sides of zero, with bits that differ from one to the next.
+            // Every binade from the least one, on both sides of zero, with fraction bits that
+            // differ from one binade to the next.
             for exponent in (0..130u32).chain((130..255).step_by(5)) {
                 let (mut operands, mut results) = ([0u32; 8], [0u32; 8]);
                 for (i, (operand, result)) in operands.iter_mut().zip(&mut results).enumerate() {

@@ -3,7 +3,7 @@
 use crate::{Scalar, span::Span};
 use assay_float::{Format, Rank, RankRange, Set};
 
-/// A value with its bits: `0x3f800000 (1.0)`.
+/// Value with its bits: `0x3f800000 (1.0)`.
 pub(crate) fn rank(rank: Rank, format: Format) -> String {
     let value = value(rank, format);
     if format.infinity() <= rank || rank <= format.neg_infinity() {
@@ -12,7 +12,8 @@ pub(crate) fn rank(rank: Rank, format: Format) -> String {
     format!("{:#0width$x} ({value})", format.bits(rank), width = format.width as usize / 4 + 2)
 }
 
-/// A value without its bits: `1.0`, `+inf`; in a format without infinities "beyond" the largest finite one.
+/// Value without its bits: `1.0`, `+inf`. In a format without infinities, "beyond" the largest
+/// finite value.
 pub(crate) fn value(rank: Rank, format: Format) -> String {
     if !format.has_infinity() && (format.infinity() <= rank || rank <= format.neg_infinity()) {
         let inner = rank.clamp(format.neg_infinity() + 1, format.max_finite());
@@ -35,7 +36,7 @@ pub(crate) fn span(span: Span, format: Format) -> String {
     }
 }
 
-/// A set of values.
+/// Set of values in words.
 pub(crate) fn set(set: &Set, format: Format) -> String {
     if set.is_anything() {
         return "anything".into();
@@ -47,7 +48,7 @@ pub(crate) fn set(set: &Set, format: Format) -> String {
     parts.join(", ")
 }
 
-/// A set of integers or booleans.
+/// Set of integers or booleans in words.
 pub(crate) fn integers(set: &Set, scalar: Scalar) -> String {
     if set.is_anything() {
         return "anything".into();

@@ -1,14 +1,15 @@
-//! Which types an instruction takes, and which operand scalars a result scalar depends on.
+//! Signatures: the types that an instruction takes, and the operand scalars that a result scalar
+//! depends on.
 
 use crate::{Call, CallError, Modes, Op, Rules, Scalar, Shape, Type, modes::SATURATED, table};
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 
-/// How operand and result types belong together.
+/// Relation of operand and result types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signature {
-    /// So many operands of one floating-point type, component by component.
+    /// This many operands of one floating-point type, component by component.
     Map(usize),
-    /// The same for integers.
+    /// This many operands of one integer type, component by component.
     IntMap(usize),
     /// Two floating-point operands, a boolean result.
     Compare,
@@ -27,17 +28,18 @@ pub(crate) enum Signature {
     Dot,
     Determinant,
     MatrixInverse,
-    /// The value here and at one or both neighbouring invocations.
+    /// Value of this invocation and of one or both neighbours.
     Derivative(usize),
-    /// The value in memory and so many less one operands; the value returned and the one left in memory.
+    /// Value in memory and the other operands, this many in all; results are the returned value and
+    /// the one left in memory.
     Atomic(usize),
     Modf,
     Frexp,
     Ldexp,
-    /// A vector packed into one word; the parts of the word are the result scalars, low bits first.
+    /// Vector packed into one word. The parts of the word are the result scalars, low bits first.
     Pack,
     PackDouble,
-    /// A word unpacked into a vector.
+    /// Word unpacked into a vector.
     Unpack,
     UnpackDouble,
     Length,
@@ -88,11 +90,11 @@ const fn matrix(columns: u32, rows: u32) -> Shape {
 }
 
 impl Call {
-    /// The call of an instruction whose main operand type is `scalar` (for conversions: whose result type it is, `from`
-    /// being the operand's), in the given shape: that of the widest operand.
+    /// Call of an instruction with the main operand type `scalar`, in the given shape of its widest
+    /// operand. For conversions `scalar` is the result type and `from` the operand type.
     ///
     /// # Errors
-    /// The instruction does not take that type, shape or decoration.
+    /// Fails if the instruction does not take that type, shape or decoration.
     pub fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> Result<Call, CallError> {
         let signature = table::of(op).signature;
         if !Call::scalars(op).contains(&scalar) {
@@ -155,13 +157,15 @@ impl Call {
         Ok(call)
     }
 
-    /// Whether `SaturatedToLargestFloat8NormalConversionEXT` may decorate it: only conversions have results of float8.
+    /// Returns true if `SaturatedToLargestFloat8NormalConversionEXT` may decorate the call: only
+    /// conversions have results of float8.
     pub fn takes_saturation(&self) -> bool {
         self.results[0].scalar.format().is_some_and(Format::is_float8)
     }
 
-    /// The shapes that the instruction takes: of its widest operand. Pack and Unpack count as scalar, having one shape
-    /// only. `OpMatrixTimesMatrix` multiplies a matrix of the shape by one of the transposed shape.
+    /// Shapes that the instruction takes, for its widest operand. Pack and Unpack have only one
+    /// shape, which counts as scalar. `OpMatrixTimesMatrix` multiplies a matrix of the shape by one
+    /// of the transposed shape.
     pub fn shapes(op: Op) -> &'static [Shape] {
         match table::of(op).signature {
             Signature::Map(_)
@@ -193,14 +197,15 @@ impl Call {
         }
     }
 
-    /// The main scalar types that the instruction takes (for conversions: the result types).
+    /// Main scalar types that the instruction takes (for conversions, the result types).
     pub fn scalars(op: Op) -> &'static [Scalar] {
         const ATOMIC_INTS: &[Scalar] = &[I32, U32, int(64, true), int(64, false)];
         match op {
             Op::ConvertFToU => UNSIGNED,
             Op::ConvertFToS => SIGNED,
             Op::FConvert | Op::ConvertSToF | Op::ConvertUToF => ALL_FLOATS,
-            // Of bfloat16, the one arithmetic instruction besides those of cooperative matrices.
+            // For bfloat16 this is the only arithmetic instruction besides those of cooperative
+            // matrices.
             Op::Dot => &[Scalar::Float(F16), Scalar::Float(F32), Scalar::Float(F64), Scalar::Float(BF16)],
             Op::QuantizeToF16 => SINGLE,
             Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => ATOMIC_INTS,
@@ -248,7 +253,7 @@ impl Call {
         }
     }
 
-    /// For conversions the types that it converts from; empty for all others.
+    /// Types that a conversion converts from; empty for all other instructions.
     pub fn sources(op: Op) -> &'static [Scalar] {
         match op {
             Op::ConvertFToU | Op::ConvertFToS | Op::FConvert => ALL_FLOATS,
@@ -258,7 +263,7 @@ impl Call {
         }
     }
 
-    /// The operand slots that a result slot depends on.
+    /// Indices of the operand scalars that a result scalar depends on.
     pub(crate) fn inputs(&self, slot: usize) -> Vec<usize> {
         let len = |i: usize| self.operands[i].len();
         let rows = |i: usize| self.operands[i].rows as usize;
@@ -271,7 +276,7 @@ impl Call {
             Signature::Compare | Signature::Ldexp => vec![slot, len(0) + slot],
             Signature::Predicate | Signature::Convert | Signature::Pack => vec![slot],
             Signature::VectorTimesScalar | Signature::MatrixTimesScalar => vec![slot, len(0)],
-            // Pairs of factors: first all of one side, then all of the other.
+            // Pairs of factors: first all factors of one side, then all of the other.
             Signature::VectorTimesMatrix => {
                 let n = len(0);
                 (0..n).chain((0..n).map(|i| n + slot * n + i)).collect()
@@ -303,7 +308,7 @@ impl Call {
     }
 }
 
-/// How many parts a packed word has, and their type.
+/// Number of parts of a packed word, and their type.
 fn parts(op: Op) -> (u32, Scalar) {
     match op {
         Op::PackSnorm4x8 | Op::UnpackSnorm4x8 => (4, int(8, true)),

@@ -1,15 +1,16 @@
-//! Ranges of values inside a formula, and the ways an evaluation stops early.
+//! Ranges of ranks inside a formula, and the reasons for which an evaluation stops early.
 
 use assay_float::{Dyadic, Enclosure, Format, Rank, Undecided};
 
-/// A non-empty range of values of one format, by rank: the hull of what an operation may return.
+/// Non-empty range of values of one format, by rank: the hull of the results that an operation may
+/// return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) lo: Rank,
     pub(crate) hi: Rank,
 }
 
-/// Why there is no range.
+/// Reason for which there is no range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The precision does not suffice.
@@ -39,7 +40,7 @@ impl Span {
         self.lo == self.hi || self == Span::ZERO
     }
 
-    /// Whether nothing but zeros is in it.
+    /// Returns true if all members are zeros.
     pub(crate) fn is_zero(self) -> bool {
         self.lo >= -1 && self.hi <= 0
     }
@@ -53,7 +54,7 @@ impl Span {
         self.lo <= 0 && -1 <= self.hi
     }
 
-    /// Whether a denormal of the format is a member.
+    /// Returns true if a member is a denormal of the format.
     pub(crate) fn has_denormal(self, format: Format) -> bool {
         let edge = format.min_normal();
         (self.lo < edge && self.hi >= 1) || (self.lo <= -2 && self.hi > -1 - edge)
@@ -63,25 +64,26 @@ impl Span {
         self.lo <= format.neg_infinity() || self.hi >= format.infinity()
     }
 
-    /// Every value but NaN.
+    /// All values but NaN.
     pub(crate) fn all(format: Format) -> Span {
         Span { lo: format.neg_infinity(), hi: format.infinity() }
     }
 
-    /// The negated values.
+    /// Negated values.
     #[must_use]
     pub(crate) fn neg(self) -> Span {
         Span { lo: -1 - self.hi, hi: -1 - self.lo }
     }
 
-    /// The real numbers from the least to the greatest member. Members must be finite.
+    /// Real numbers from the least to the greatest member, which must be finite.
     pub(crate) fn reals<R: Enclosure>(self, format: Format, precision: R::Precision) -> R {
         let lo = R::exact(format.value_of_rank(self.lo), precision);
         if self.lo == self.hi { lo } else { lo.hull(&R::exact(format.value_of_rank(self.hi), precision)) }
     }
 }
 
-/// The rank in `to` of the value that `rank` has in `from`, which must be a format contained in `to`; infinities map to infinities.
+/// Rank in `to` of the value that `rank` has in `from`. `to` must contain all values of `from`.
+/// Infinities map to infinities.
 pub(crate) fn convert_rank(rank: Rank, from: Format, to: Format) -> Rank {
     if from == to {
         return rank;
@@ -97,7 +99,7 @@ pub(crate) fn convert_rank(rank: Rank, from: Format, to: Format) -> Rank {
     if rank < 0 { -1 - magnitude } else { magnitude }
 }
 
-/// The rank of a non-negative value that the format represents exactly.
+/// Rank of a non-negative value that the format represents exactly.
 pub(crate) fn rank_of_representable(value: Dyadic, format: Format) -> Rank {
     if value.is_zero() {
         return 0;
@@ -106,7 +108,8 @@ pub(crate) fn rank_of_representable(value: Dyadic, format: Format) -> Rank {
     let exponent = value.exponent() + length - 1;
     let quantum = format.quantum().max(exponent - format.fraction_bits as i32);
     let significand = (value.mantissa() as i64) << (value.exponent() - quantum);
-    // A normal significand carries the implied one, which adds the last one to the exponent field.
+    // A normal significand includes the implied one, which adds the missing one to the exponent
+    // field.
     significand + (i64::from(quantum - format.quantum()) << format.fraction_bits)
 }
 

@@ -1,4 +1,11 @@
-//! The certain evaluation of formulas: spans of ranks around certified enclosures.
+//! Certified evaluation of formulas by interval arithmetic on ranks, with certified enclosures of
+//! real numbers.
+//!
+//! Unlike plain interval arithmetic, each operation is evaluated exactly at points, and its range
+//! over a box is searched for ([`extremes`]), so that the hull of one operation is sharp unless the
+//! search's budget ends. Dependencies between operations are not followed: an intermediate result
+//! that is used twice is treated as two independent ones (the dependency problem of interval
+//! arithmetic). A variable that a formula binds (`Node::Let`) is the exception.
 
 use crate::{
     algebra::Algebra,
@@ -14,21 +21,22 @@ use assay_float::{Dyadic, Enclosure, Rank};
 use smallvec::SmallVec;
 use std::{cell::Cell, cmp::Ordering};
 
-/// What the next operation of a formula may find: values in a few disjoint spans, ascending. A zero that a denormal may be flushed
-/// to stands apart from it, and so does what comes of that zero: what lies between is no member.
+/// Values that the next operation of a formula may read: a few disjoint spans in ascending order.
+/// The zero to which a denormal may be flushed is a span of its own, and so are the results for
+/// that zero; values between the spans are not members.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     parts: SmallVec<[Span; 2]>,
 }
 
 impl Reading {
-    /// How many spans are kept apart; of more the nearest are joined.
+    /// Greatest number of spans. The closest ones are joined if there are more.
     const PARTS: usize = 16;
 
-    /// Up to how many members are taken one by one where each has a result of its own.
+    /// Greatest number of members that are evaluated one by one.
     const MEMBERS: i64 = 12;
 
-    /// The least span that holds all members.
+    /// Least span that contains all members.
     pub(crate) fn hull(&self) -> Span {
         Span { lo: self.parts[0].lo, hi: self.parts[self.parts.len() - 1].hi }
     }
@@ -53,8 +61,8 @@ impl Reading {
         Reading { parts }
     }
 
-    /// The same with each member by itself, if they are few: results that are further apart than their operands leave room between them
-    /// that is no member.
+    /// The same set with each member as a span of its own, if there are few. Results may lie
+    /// farther apart than their operands, and the values between them are not members.
     fn members(&self) -> Reading {
         let more = |count: i64, span: &Span| count.saturating_add(span.hi.saturating_sub(span.lo)).saturating_add(1);
         if self.parts.iter().fold(0, more) > Reading::MEMBERS {
@@ -74,7 +82,7 @@ impl From<Span> for Reading {
     }
 }
 
-/// The union of an operation's ranges over every choice of a part of each operand.
+/// Union of an operation's ranges over every choice of one span for each operand.
 fn over_parts(operands: &[&Reading], range: impl Fn(&[Span]) -> Result<Span, Stop>) -> Result<Reading, Stop> {
     let mut choice: SmallVec<[usize; 8]> = SmallVec::from_elem(0, operands.len());
     let mut found: SmallVec<[Span; 8]> = SmallVec::new();
@@ -91,20 +99,22 @@ fn over_parts(operands: &[&Reading], range: impl Fn(&[Span]) -> Result<Span, Sto
 
 const OVERFLOW: Stop = Stop::Anything("an intermediate may overflow, and infinities are assumed not to occur");
 
-/// Evaluates formulas in spans: exactly the least and the greatest value that each operation may give.
+/// Evaluator of formulas in spans: the least and the greatest value that each operation may return.
 pub(crate) struct Spans<'a> {
     pub(crate) env: &'a Environment,
     pub(crate) trace: &'a Trace,
 }
 
-/// An operation that is correctly rounded wherever it stands.
+/// Operation that is correctly rounded wherever it occurs.
 #[derive(Clone, Copy, Debug)]
 enum Elementary {
     Add,
     Mul,
 }
 
-/// An elementary operation on two values: what it may give, and whether the exact result is non-zero and below the smallest normal.
+/// Question for the range of an elementary operation on two values. The second answer is true if
+/// the exact result is below the smallest normal value in magnitude but may be rounded up to it,
+/// where flushing is permitted.
 struct Rounded<'a> {
     operation: Elementary,
     values: [Dyadic; 2],
@@ -130,7 +140,7 @@ impl Ask for Rounded<'_> {
     }
 }
 
-/// The neighbours of pi/180, or of its inverse.
+/// Question for the neighbours of pi/180, or of its reciprocal.
 struct Degree<'a> {
     inverse: bool,
     env: &'a Environment,
@@ -147,7 +157,7 @@ impl Ask for Degree<'_> {
 }
 
 impl Spans<'_> {
-    /// How many boxes are looked into for the extremes of an operation.
+    /// Number of boxes that the search for the extremes of an operation may halve.
     fn budget(&self) -> usize {
         if self.env.coarse || self.env.rule != self.env.format { COARSE_BUDGET } else { BUDGET }
     }
@@ -157,8 +167,8 @@ impl Spans<'_> {
         i32::from(rank >= self.env.format.infinity()) - i32::from(rank <= self.env.format.neg_infinity())
     }
 
-    /// A correctly rounded operation, monotone in each operand; `infinite` gives the sign of the infinity that it makes of operands
-    /// that are not both finite.
+    /// Range of a correctly rounded operation, which is monotone in each operand. `infinite`
+    /// returns the sign of the infinite result for operands that are not both finite.
     fn rounded(
         &self,
         a: &Reading,
@@ -167,7 +177,8 @@ impl Spans<'_> {
         infinite: impl Fn(Rank, Rank) -> Result<i32, Stop>,
     ) -> Result<Reading, Stop> {
         let format = self.env.format;
-        // A result below the smallest normal counts as denormal though it is rounded up to that; the corner nearest to zero shows it.
+        // A result below the smallest normal value counts as denormal even if it is rounded up to
+        // that. The corner closest to zero shows whether there is one.
         let rounded_up = Cell::new(false);
         let range = |spans: &[Span]| {
             corners(spans, |ranks| {
@@ -186,7 +197,7 @@ impl Spans<'_> {
         self.settled(Reading::union(found.parts.into_iter().chain(zero)))
     }
 
-    /// Flushed where it may be, and not overflown where that is assumed not to happen.
+    /// Applies flushing, and stops at an overflow where infinities are assumed not to occur.
     fn settled(&self, range: Reading) -> Result<Reading, Stop> {
         if self.env.not_inf && range.hull().has_infinity(self.env.format) {
             return Err(OVERFLOW);
@@ -202,12 +213,13 @@ impl Spans<'_> {
         Reading::union(range.parts.into_iter().chain([Span::ZERO]))
     }
 
-    /// A value as an operation may read it.
+    /// Value as an operation may read it: with zero if it is denormal and may be flushed.
     pub(crate) fn uses(&self, span: Span) -> Reading {
         self.flushed(span.into())
     }
 
-    /// Stops where an operand may be infinite: the operations with a bound of their own state nothing then.
+    /// Stops at an operand that may be infinite: operations with a bound of their own have no
+    /// stated precision for it.
     fn finite(&self, operands: &[Reading]) -> Result<(), Stop> {
         match operands.iter().any(|o| o.hull().has_infinity(self.env.format)) {
             true => Err(Stop::Anything("an intermediate may be infinite, and the next operation may make a NaN of it")),
@@ -239,7 +251,7 @@ impl Algebra for Spans<'_> {
     }
 
     fn mul(&self, a: &Reading, b: &Reading) -> Result<Reading, Stop> {
-        // A NaN may arise from members within, not only at the corners.
+        // Members inside the ranges may produce a NaN, not only the corners.
         let meet =
             |p: &Reading, q: &Reading| p.hull().has_infinity(self.env.format) && q.parts.iter().any(|s| s.has_zero());
         if meet(a, b) || meet(b, a) {
@@ -279,7 +291,7 @@ impl Algebra for Spans<'_> {
             if lo < -1 {
                 return Err(Stop::Anything("the operand may be below zero, where the function is not defined"));
             }
-            // Zero apart, where the formula leads through an infinity.
+            // Zero is treated separately, because the formula leads through an infinity there.
             if hi <= 0 {
                 Ok(Span::ZERO)
             } else {
@@ -287,6 +299,14 @@ impl Algebra for Spans<'_> {
             }
         };
         over_parts(&operands.iter().collect::<SmallVec<[&Reading; 8]>>(), range)
+    }
+
+    fn bind(&self, value: &Reading, body: &Formula) -> Result<Reading, Stop> {
+        if self.env.separate_uses {
+            return body.range(self, std::slice::from_ref(value));
+        }
+        let operation = BoundOperation { body, env: self.env };
+        over_parts(&[value], |spans| extremes(&operation, spans, self.budget()))
     }
 
     fn integral(&self, operand: &Reading, toward_zero: bool) -> Result<Reading, Stop> {
@@ -308,7 +328,8 @@ impl Algebra for Spans<'_> {
     fn not_negative(&self, operand: &Reading) -> Result<Reading, Stop> {
         let kept = operand.parts.iter().filter(|s| s.hi >= -1);
         let kept: SmallVec<[Span; 8]> = kept.map(|s| Span { lo: s.lo.max(-1), hi: s.hi.max(0) }).collect();
-        // Of none, anything: the formula is not evaluated then.
+        // If there is no such member, the result does not matter: the formula is not evaluated
+        // then.
         Ok(if kept.is_empty() { Span::ZERO.into() } else { Reading::union(kept) })
     }
 
@@ -340,13 +361,14 @@ impl Algebra for Spans<'_> {
     }
 }
 
-/// An operation with a bound of its own, within a formula.
+/// Operation with a bound of its own inside a formula.
 struct RealOperation<'a> {
     real: Real,
     env: &'a Environment,
 }
 
-/// What an operation may give for operands in spans: exactly, for spans of one value, or a cover.
+/// Question for the range of an operation over spans: exact for spans of one value, otherwise a
+/// cover.
 struct RealAsked<'a> {
     operation: &'a RealOperation<'a>,
     spans: &'a [Span],
@@ -374,7 +396,32 @@ impl Operation for RealOperation<'_> {
     }
 }
 
-/// An operation whose bound is inherited, within another formula.
+/// Formula of a variable that has one value in all its uses.
+struct BoundOperation<'a> {
+    body: &'a Formula,
+    env: &'a Environment,
+}
+
+impl BoundOperation<'_> {
+    fn range(&self, value: Span) -> Result<Span, Stop> {
+        let spans = Spans { env: self.env, trace: &Trace::off() };
+        Ok(self.body.range(&spans, &[value.into()])?.hull())
+    }
+}
+
+impl Operation for BoundOperation<'_> {
+    fn point(&self, operands: &[Rank]) -> Result<Span, Stop> {
+        self.range(Span::point(operands[0]))
+    }
+
+    /// Evaluates the formula with independent uses of the variable: a superset of the results with
+    /// one value.
+    fn cover(&self, operands: &[Span], _: bool) -> Result<Span, Stop> {
+        self.range(operands[0])
+    }
+}
+
+/// Operation with an inherited bound inside another formula.
 struct InheritedOperation<'a> {
     formula: &'a Formula,
     env: &'a Environment,
@@ -384,7 +431,7 @@ impl Operation for InheritedOperation<'_> {
     fn point(&self, operands: &[Rank]) -> Result<Span, Stop> {
         let spans: SmallVec<[Span; 8]> = operands.iter().map(|&r| Span::point(r)).collect();
         match self.formula.span(&spans, self.env) {
-            // An operand like any other for the next operation, which may make a NaN of it.
+            // For the next operation this is an operand like any other, which may make a NaN of it.
             Err(Stop::AnyNumber(_)) => Ok(Span::all(self.env.format)),
             found => found,
         }

@@ -1,24 +1,46 @@
-//! Sums of products in floating point, over every formula that associativity, commutativity and distributivity reach.
+//! Sums of products in floating point, over every formula that associativity, commutativity and
+//! distributivity reach.
+//!
+//! # Method
+//!
+//! Exhaustive enumeration with memoisation over subsets of the sum (dynamic programming). The range
+//! of a part of the sum is the hull over
+//!
+//! 1. every split of its terms into two non-empty parts, which are added (associativity and
+//!    commutativity);
+//! 2. every product of nodes that all its terms have in common, multiplied by the remaining sum
+//!    (distributivity).
+//!
+//! The range of a product is the hull over every split of its factors into two non-empty products.
+//!
+//! # Limits
+//!
+//! At most 8 terms of at most 7 factors each (the encoding of [`Part`]). A common factor is a
+//! product of nodes: one that is itself a sum of several terms, `c + d` in `a * c + a * d + b * c +
+//! b * d`, is not taken out. The hull treats values between two formulas' results as permitted.
+//! Each addition and multiplication rounds; contraction into a fused operation is not modelled
+//! here.
 
 use crate::{algebra::Algebra, formula::NodeId, span::Stop};
 use assay_float::{Dyadic, Enclosure};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
-/// `±a*b*.. ±c*d*.. ..`: signed products of nodes. A product of no factors is one.
+/// Sum of signed products of nodes, `±a*b*.. ±c*d*.. ..`. A product without factors is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Sum {
     pub(crate) terms: Vec<Term>,
 }
 
-/// A signed product.
+/// Signed product.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) negative: bool,
     pub(crate) factors: SmallVec<[NodeId; 4]>,
 }
 
-/// Terms left, and factors left of each: a byte a term, bit 7 for the term, one bit for each of its factors.
+/// Subset of a sum: a byte for each term, with bit 7 set if the term is present, and one bit for
+/// each of its remaining factors.
 type Part = u64;
 
 const PRESENT: u64 = 0x80;
@@ -29,7 +51,7 @@ fn term_of(part: Part, index: usize) -> Option<u64> {
 }
 
 impl Sum {
-    /// The sum of products in exact arithmetic.
+    /// Sum of products in exact arithmetic.
     pub(crate) fn exact<R: Enclosure>(
         &self,
         node: impl Fn(NodeId) -> Result<R, Stop>,
@@ -49,7 +71,7 @@ impl Sum {
         Ok(total.expect("a sum has terms"))
     }
 
-    /// What any of the formulas may give.
+    /// Hull of the results of all formulas.
     pub(crate) fn range<A: Algebra>(
         &self,
         algebra: &A,
@@ -70,14 +92,14 @@ type Memo<Range> = RefCell<SmallVec<[(Part, Range); 16]>>;
 
 struct Ranges<'a, A: Algebra> {
     sum: &'a Sum,
-    /// Of every factor of every term.
+    /// Ranges of every factor of every term.
     factors: SmallVec<[SmallVec<[A::Range; 4]>; 5]>,
     algebra: &'a A,
     memo: Memo<A::Range>,
 }
 
 impl<A: Algebra> Ranges<'_, A> {
-    /// Part of the sum: over all ways to split it in two sums, and to take common factors out.
+    /// Range of a part of the sum: over all splits into two sums, and all common factors.
     fn sum(&self, part: Part) -> Result<A::Range, Stop> {
         if let Some((_, known)) = self.memo.borrow().iter().find(|(p, _)| *p == part) {
             return Ok(known.clone());
@@ -90,7 +112,7 @@ impl<A: Algebra> Ranges<'_, A> {
             }
             _ => {
                 let mut found = Found::none(self.algebra);
-                // The first term always stays on the left: the operands of an addition commute.
+                // The first term always stays on the left, because addition commutes.
                 for choice in 0..(1u32 << (present.len() - 1)) - 1 {
                     let side = |take: bool| {
                         let taken = |k: usize| (k == 0 || choice >> (k - 1) & 1 == 1) == take;
@@ -107,11 +129,12 @@ impl<A: Algebra> Ranges<'_, A> {
         Ok(range)
     }
 
-    /// The forms with a common product taken out of all terms.
+    /// Adds the formulas in which a common product is taken out of all terms.
     fn factored(&self, part: Part, present: &[usize], found: &mut Found<'_, A>) -> Result<(), Stop> {
         let first = present[0];
         let mask = term_of(part, first).unwrap_or_default();
-        // Every non-empty subset of the first term's factors that all other terms have too.
+        // Visits every non-empty subset of the first term's factors. It is used if all other terms
+        // contain it.
         let mut subset = mask;
         while subset != 0 {
             if let Some(rest) = self.without(part, present, subset) {
@@ -122,7 +145,8 @@ impl<A: Algebra> Ranges<'_, A> {
         Ok(())
     }
 
-    /// The part with a subset of the first present term's factors taken out of all terms, if all have them.
+    /// The part without a subset of the first present term's factors, taken out of all terms.
+    /// `None` unless all terms contain them.
     fn without(&self, part: Part, present: &[usize], subset: u64) -> Option<Part> {
         let wanted = &self.sum.terms[present[0]].factors;
         let mut rest = part;
@@ -130,7 +154,8 @@ impl<A: Algebra> Ranges<'_, A> {
             let own = &self.sum.terms[i].factors;
             let mut left = term_of(part, i)?;
             for k in (0..wanted.len()).filter(|k| subset >> k & 1 == 1) {
-                // The first term gives exactly the factors asked for, the others the first that are the same.
+                // The first term gives up exactly these factors; the other terms give up the first
+                // equal ones.
                 let same = match i == present[0] {
                     true => k,
                     false => (0..own.len()).find(|&j| left >> j & 1 == 1 && own[j] == wanted[k])?,
@@ -142,7 +167,7 @@ impl<A: Algebra> Ranges<'_, A> {
         Some(rest)
     }
 
-    /// The product of some factors of a term, in every order; its sign left aside.
+    /// Range of the product of some factors of a term, in every order, without its sign.
     fn product(&self, term: usize, mask: u64) -> Result<A::Range, Stop> {
         if mask == 0 {
             return self.algebra.constant(Dyadic::ONE);
@@ -150,7 +175,7 @@ impl<A: Algebra> Ranges<'_, A> {
         if mask.is_power_of_two() {
             return Ok(self.factors[term][mask.trailing_zeros() as usize].clone());
         }
-        // The lowest factor together with any proper subset of the others, times the rest.
+        // The lowest factor with any proper subset of the others, times the remaining factors.
         let others = mask & (mask - 1);
         let mut found = Found::none(self.algebra);
         let mut rest = others;
@@ -162,7 +187,7 @@ impl<A: Algebra> Ranges<'_, A> {
     }
 }
 
-/// The hull of what has been found.
+/// Hull of the ranges so far.
 struct Found<'a, A: Algebra> {
     algebra: &'a A,
     range: Option<A::Range>,

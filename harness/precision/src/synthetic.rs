@@ -1,19 +1,20 @@
-//! Synthetic devices: results that are known to be right, and results that are known to be wrong, by a permitted set.
+//! Synthetic devices: results that are right or wrong by construction, from a permitted set.
 
 use crate::Scalar;
 use assay_float::{Format, Rank, RankRange, Set};
 
-/// A small deterministic generator (splitmix64), the same on every machine.
+/// Small deterministic generator (SplitMix64; Steele, Lea & Flood, OOPSLA 2014), equal on every
+/// machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that starts from a seed.
+    /// Generator with a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// The next 64 bits.
+    /// Next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,12 +22,13 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number below `n`, which must not be zero.
+    /// Number below `n`, which must not be zero.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Operand bits for a scalar type: any pattern, a special, or a value within some binades of one.
+    /// Operand bits for a scalar type: any bit pattern, a special value, or a value within some
+    /// binades of one.
     pub fn operand(&mut self, scalar: Scalar) -> u64 {
         let bits = self.bits() >> (64 - scalar.width());
         let Some(f) = scalar.format() else { return if scalar == Scalar::Bool { bits & 1 } else { bits } };
@@ -47,8 +49,8 @@ impl Random {
     }
 }
 
-/// What a conforming device may return: a random member of the set, every end of a range as likely as all that lies between.
-/// `None` if the set is empty.
+/// Result of a conforming device: a random member of the set, where each end of a range is as
+/// likely as all members between. `None` if the set is empty.
 pub fn conforming(set: &Set, scalar: Scalar, random: &mut Random) -> Option<u64> {
     if set.is_anything() {
         return Some(random.bits() >> (64 - scalar.width()));
@@ -66,8 +68,8 @@ pub fn conforming(set: &Set, scalar: Scalar, random: &mut Random) -> Option<u64>
     Some(bits(rank, scalar))
 }
 
-/// What a device just outside the rule returns: the nearest value beyond each end of each range, and a NaN where none is
-/// permitted. Empty if anything is permitted.
+/// Results of a device just outside the rule: the closest value beyond each end of each range, and
+/// a NaN if none is permitted. Empty if anything is permitted.
 pub fn violating(set: &Set, scalar: Scalar) -> Vec<u64> {
     if set.is_anything() {
         return Vec::new();
@@ -81,7 +83,7 @@ pub fn violating(set: &Set, scalar: Scalar) -> Vec<u64> {
     };
     let within = |rank: &Rank| f.neg_infinity() <= *rank && *rank <= f.infinity();
     let outside = |r: &RankRange| [r.lo - 1, r.hi + 1];
-    // The rank past the largest finite one is that of a NaN in a format without infinities.
+    // In a format without infinities, the rank after the largest finite value is that of a NaN.
     let beyond = set.ranges().iter().flat_map(outside).filter(within).map(|rank| f.bits(rank));
     let nan = (!set.has_nan()).then_some(f.nan());
     beyond.filter(|&bits| !set.contains(f, bits)).chain(nan).collect()

@@ -1,8 +1,9 @@
-//! The table: one row per instruction.
+//! The precision table: one row for each instruction.
 //!
-//! A row says which types the instruction takes ([`Signature`]), how its result is judged ([`Accuracy`]) and which of the
-//! specification's lists name it ([`Lists`]). The bounds themselves stand in [`Real::bound`](crate::real::Real::bound),
-//! the formulas in [`formulas`](crate::formulas), the discrete results in [`Exact`](crate::exact::Exact).
+//! A row has the types that the instruction takes ([`Signature`]), the rule for its result
+//! ([`Accuracy`]) and the specification's lists that name it ([`Lists`]). The bounds are in
+//! [`Real::bound`](crate::real::Real::bound), the formulas in [`formulas`](crate::formulas), the
+//! discrete results in [`Exact`](crate::exact::Exact).
 
 use crate::{
     Call, Denormals, Flush, Op, Rules,
@@ -19,7 +20,7 @@ use assay_float::{BF16, F16, Format};
 const ROUNDED_STEPS: &str = "Vulkan demands correct rounding of every instruction on bfloat16, SPV_KHR_bfloat16 the accuracy of binary32 and \
      leaves it open whether intermediate values are rounded";
 
-/// A row.
+/// Row of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) signature: Signature,
@@ -27,14 +28,14 @@ pub(crate) struct Row {
     pub(crate) lists: Lists,
 }
 
-/// How a result is judged.
+/// Rule for the result of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Accuracy {
-    /// A discrete result: the correct one, or the few that the text names.
+    /// Discrete result: the correct one, or the few that the text names.
     Exact(Exact),
-    /// A real function with a bound.
+    /// Real function with a bound.
     Real(Real),
-    /// Inherited from the formula that the function builds for so many operands.
+    /// Inherited from the formula that the function builds for the operands' sizes.
     Formula(fn(&Inputs) -> Formula),
     /// Two results: the fraction and the whole part.
     Modf,
@@ -42,27 +43,28 @@ pub(crate) enum Accuracy {
     Frexp,
     /// Two results: the value returned (the old one) and the value left in memory.
     Atomic(&'static Accuracy),
-    /// Normalised integers to float: `f / k` by OpFDiv's rule, clamped to [-1, 1] if signed.
+    /// Normalised integers to floats: `f / k` with the precision of OpFDiv, clamped to [-1, 1] if
+    /// signed.
     Unpack {
-        /// Whether the integers are signed.
+        /// Set if the integers are signed.
         signed: bool,
     },
-    /// Binary16 to binary32, exact.
+    /// Binary16 to binary32, which is exact.
     UnpackHalf,
-    /// No stated precision: reported as measured.
+    /// No stated precision: results are reported as measured.
     Measured,
 }
 
-/// What a formula is built for.
+/// Sizes for which a formula is built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inputs {
-    /// Components of each vector operand (1 for scalars), or products of a sum.
+    /// Number of components of each vector operand (1 for scalars), or of products of a sum.
     pub(crate) components: usize,
-    /// The result component.
+    /// Index of the result component.
     pub(crate) component: usize,
 }
 
-/// The lists of instructions in "Precision and Operation of SPIR-V Instructions" that name the instruction.
+/// Lists in "Precision and Operation of SPIR-V Instructions" that name the instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lists {
     /// Must respect `DenormFlushToZero`.
@@ -83,7 +85,7 @@ impl Lists {
     const PRESERVE_SPECIAL: Lists = Lists { flush: false, preserve: true, special: true };
     const ALL: Lists = Lists { flush: true, preserve: true, special: true };
 
-    /// What happens to denormal results of a width that declares this.
+    /// Treatment of denormal results of a width with this declaration.
     pub(crate) fn flush_of_results(self, declared: Denormals) -> Flush {
         match declared {
             Denormals::FlushToZero if self.flush => Flush::Must,
@@ -97,7 +99,7 @@ const fn row(signature: Signature, accuracy: Accuracy, lists: Lists) -> Row {
     Row { signature, accuracy, lists }
 }
 
-/// The row of an instruction.
+/// Row of an instruction.
 pub(crate) fn of(op: Op) -> Row {
     use Accuracy::{Atomic, Exact as E, Formula as F, Frexp, Measured, Modf, Real as R, Unpack, UnpackHalf};
     match op {
@@ -259,21 +261,24 @@ pub(crate) fn of(op: Op) -> Row {
     }
 }
 
-/// Whether it is the dot product of bfloat16: "the precision of all instructions on float values with the BFloat16KHR encoding is
-/// required to be correctly rounded with implementation defined rounding mode".
+/// Returns true for the dot product of bfloat16: "the precision of all instructions on float values
+/// with the BFloat16KHR encoding is required to be correctly rounded with implementation defined
+/// rounding mode".
 fn is_dot_of_bfloat16(call: &Call) -> bool {
     call.op == Op::Dot && call.results[0].scalar.format() == Some(BF16)
 }
 
-/// How a lenient reading judges the result of a call, if it does so otherwise, and the doubt.
+/// Rule of the lenient reading, if that has its own, and the doubt.
 pub(crate) fn lenient_accuracy(call: &Call) -> Option<(Accuracy, &'static str)> {
-    // "The accuracy .. is the same as operations on IEEE754 binary32 floating-point values, with the result rounded using
-    // round-to-nearest-even or round-to-zero rounding. It is implementation-defined whether intermediate values are rounded." What the
-    // formula gives with each step rounded to bfloat16 holds what it gives with each rounded to binary32.
+    // "The accuracy .. is the same as operations on IEEE754 binary32 floating-point values, with
+    // the result rounded using round-to-nearest-even or round-to-zero rounding. It is
+    // implementation-defined whether intermediate values are rounded." The formula's range with
+    // each step rounded to bfloat16 contains its range with each step rounded to binary32.
     is_dot_of_bfloat16(call).then_some((of(call.op).accuracy, ROUNDED_STEPS))
 }
 
-/// How the result of a call is judged. What WGSL has no row for has no stated precision there; [`Call::in_wgsl`] makes no such call.
+/// Rule for the result of a call. An instruction without a row in WGSL has no stated precision
+/// there; [`Call::in_wgsl`] does not make such calls.
 pub(crate) fn accuracy(call: &Call) -> Accuracy {
     match call.rules {
         Rules::Vulkan if is_dot_of_bfloat16(call) => Accuracy::Real(Real::Dot),
@@ -282,7 +287,7 @@ pub(crate) fn accuracy(call: &Call) -> Accuracy {
     }
 }
 
-/// The rule of a call in words.
+/// Rule of a call in words.
 pub(crate) fn words(call: &Call) -> String {
     let half = call.results[0].scalar.format() == Some(F16);
     fn accuracy_words(accuracy: Accuracy, call: &Call, half: bool) -> String {
@@ -316,12 +321,12 @@ pub(crate) fn words(call: &Call) -> String {
     }
 }
 
-/// Whether rounding modes are about the format of its result.
+/// Returns true if rounding modes apply to the format of the call's result.
 fn follows_modes(call: &Call) -> bool {
     call.results[0].scalar.format().is_none_or(Format::is_ieee_754)
 }
 
-/// The clause of the specification that states the rule of an instruction: an anchor of its text.
+/// Anchor of the clause of the specification that states the instruction's rule.
 pub(crate) fn clause(call: &Call) -> &'static str {
     if let (Rules::Wgsl, Ok(row)) = (call.rules, wgsl::of(call.op)) {
         return row.clause;

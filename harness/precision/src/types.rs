@@ -12,7 +12,7 @@ pub enum Scalar {
     Int {
         /// Width in bits: 8, 16, 32 or 64.
         width: u32,
-        /// Whether `OpTypeInt` has signedness 1.
+        /// Set if `OpTypeInt` has signedness 1.
         signed: bool,
     },
     /// `OpTypeBool`; values are 0 and 1.
@@ -20,7 +20,8 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// `f16`, `f32`, `f64`, `bf16`, `f8e4m3`, `f8e5m2`, `i8` .. `i64`, `u8` .. `u64`, `bool`, matched without case.
+    /// Parses `f16`, `f32`, `f64`, `bf16`, `f8e4m3`, `f8e5m2`, `i8` .. `i64`, `u8` .. `u64` or
+    /// `bool`, ignoring case.
     pub fn from_name(name: &str) -> Option<Scalar> {
         if let Some(format) = Format::from_name(name) {
             return Some(Scalar::Float(format));
@@ -34,7 +35,7 @@ impl Scalar {
         [8, 16, 32, 64].contains(&width).then_some(Scalar::Int { width, signed })
     }
 
-    /// The format of a floating-point type.
+    /// Format of a floating-point type.
     pub fn format(self) -> Option<Format> {
         match self {
             Scalar::Float(format) => Some(format),
@@ -42,7 +43,7 @@ impl Scalar {
         }
     }
 
-    /// Width in bits as it is kept in memory (a boolean takes 32).
+    /// Width in bits in memory (32 for a boolean).
     pub fn width(self) -> u32 {
         match self {
             Scalar::Float(format) => format.width,
@@ -62,10 +63,11 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// A scalar, vector or matrix type. Values are flat: the components of a vector in order, a matrix column by column.
+/// A scalar, vector or matrix type. Values are flat: the components of a vector in order, and a
+/// matrix column by column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    /// The component type.
+    /// Component type.
     pub scalar: Scalar,
     /// Components of a vector or of a matrix column; 1 for a scalar.
     pub rows: u32,
@@ -96,13 +98,13 @@ impl Type {
         Type { scalar, rows, columns }
     }
 
-    /// How many scalars a value consists of.
+    /// Number of scalars in a value.
     #[expect(clippy::len_without_is_empty, reason = "no type is empty")]
     pub const fn len(self) -> usize {
         (self.rows * self.columns) as usize
     }
 
-    /// Whether it is a scalar.
+    /// Returns true for a scalar type.
     pub const fn is_scalar(self) -> bool {
         self.rows == 1 && self.columns == 1
     }

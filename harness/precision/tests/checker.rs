@@ -1,9 +1,10 @@
-//! The quick way of [`Checker`] against the certain way of [`Reference`]: the same verdicts, whatever the results are.
+//! [`Checker`] with its filter against the certified evaluation of [`Reference`]: equal verdicts
+//! for all results.
 
 use assay_float::{F16, F32, Format};
 use assay_precision::{Call, Census, Checker, Column, Modes, Op, Reference, Scalar, Shape, Verdict};
 
-/// A small generator: the same inputs everywhere.
+/// Small generator: equal inputs on every machine.
 struct Random(u64);
 
 impl Random {
@@ -19,7 +20,7 @@ impl Random {
         self.next() % n
     }
 
-    /// Specials, moderate values, and any bits.
+    /// Special values, moderate values, and any bits.
     fn operand(&mut self, scalar: Scalar) -> u64 {
         let Scalar::Float(f) = scalar else { return self.next() & (u64::MAX >> (64 - scalar.width())) };
         let one = f.rank_of_one() as u64;
@@ -34,7 +35,7 @@ impl Random {
         magnitude & f.magnitude_mask() | if self.below(4) == 0 { f.sign_mask() } else { 0 }
     }
 
-    /// A result: a member, an end, just outside an end, or anything.
+    /// A result: a member, an end, a value just outside an end, or any bits.
     fn result(&mut self, reference: &Reference, slot: usize, operands: &[u64], scalar: Scalar) -> u64 {
         let set = reference.permitted(slot, operands).usual;
         let any = self.next() & (u64::MAX >> (64 - scalar.width()));
@@ -91,7 +92,7 @@ fn compare(call: Call, count: usize, random: &mut Random) {
     assert_eq!(census.verdicts, expected.verdicts, "{name}");
     assert_eq!((census.failing_inputs, census.warning_inputs), (failing, warning), "{name}");
     let found = census.worst.and_then(|w| w.margin).unwrap_or(-1.0);
-    // Of small margins less is promised.
+    // The guarantee for small margins is weaker.
     let tolerance = if worst < 0.125 { worst / 32.0 } else { 4e-6 * worst.max(1.0) };
     assert!(found == worst || (found - worst).abs() <= tolerance, "{name}: worst {found}, not {worst}");
 }
@@ -113,7 +114,7 @@ fn compare_all(format: Format, count: usize, seed: u64) {
     for &op in Op::ALL {
         for names in MODES {
             let modes = names.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"));
-            // The first shape and the widest.
+            // The first shape and the widest one.
             let shapes = Call::shapes(op);
             for shape in [shapes[0], *shapes.last().expect("a shape")] {
                 let heavy = shape != Shape::Scalar && shape == *shapes.last().expect("a shape");
@@ -127,14 +128,15 @@ fn compare_all(format: Format, count: usize, seed: u64) {
     }
 }
 
-/// A sum of products within a formula may be exact, if a factor is zero or few bits are set: its hull is one value then.
+/// A sum of products within a formula may be exact, if a factor is zero or few bits are set: its
+/// hull is then a single value.
 #[test]
 fn formulas_with_exact_parts_are_judged_the_same_both_ways() {
     let word = |column: &u64| *column as u32;
     for mode in ["DenormPreserve", "SignedZeroInfNanPreserve"] {
         let modes = Modes::default().with(mode).expect("a mode");
         let call = Call::new(Op::Reflect, Scalar::Float(F32), Shape::Vector(2), None, modes).expect("a legal call");
-        // y0 may be read as zero, and the dot product is one product then.
+        // y0 may be read as zero; the dot product is then a single product.
         let x = [0xbdf6_240d, 0x8080_0000, 0x807f_fffe, 0xc18c_624f];
         for got in 0x0519_b750_u64..0x0519_b760 {
             let row: Vec<[u32; 1]> = x.iter().chain(&[0, got]).map(|bits| [word(bits)]).collect();
@@ -171,7 +173,7 @@ fn conversions_to_integers_are_the_same_both_ways() {
     }
 }
 
-/// Results at which nothing is wrong are decided quickly, whatever they are: overflows, flushed ones, exact ones.
+/// The filter decides correct results of all kinds: overflows, flushed ones, exact ones.
 #[test]
 fn right_results_are_left_to_the_certain_way_only_now_and_then() {
     type Device = fn(f32) -> f32;
@@ -194,7 +196,8 @@ fn right_results_are_left_to_the_certain_way_only_now_and_then() {
     }
 }
 
-/// Operands next to which the inherited functions change: of their domains, of what overflows, of how they are evaluated.
+/// Operands close to which the inherited functions change: ends of domains, overflow, changes of
+/// the evaluation.
 const EDGES: [f32; 20] = [
     1e-37,
     1e-20,
@@ -220,7 +223,8 @@ const EDGES: [f32; 20] = [
 
 #[test]
 fn single_results_at_the_ends_of_inherited_bounds_are_judged_the_same_both_ways() {
-    // One at a time: among others one that is left open would take all of them to the whole rule.
+    // One result at a time: in a group with others, one undecided result would send all of them to
+    // the whole rule.
     let ops = [
         Op::Sqrt,
         Op::Tan,
@@ -270,8 +274,8 @@ fn single_results_at_the_ends_of_inherited_bounds_are_judged_the_same_both_ways(
     }
 }
 
-/// A sweep is decided a whole group at a time: one result at or just beyond an end, among 127 that nothing is wrong with, is judged as by
-/// itself.
+/// The filter decides a whole group of a sweep at a time: one result at or just beyond an end,
+/// among 127 correct ones, gets the verdict that it gets alone.
 #[test]
 fn one_result_in_a_sweep_is_judged_as_by_itself() {
     let mut random = Random(5);
@@ -310,7 +314,8 @@ fn one_result_in_a_sweep_is_judged_as_by_itself() {
                     results[lane] = F32.bits(rank) as u32;
                     let mut expected = others.clone();
                     *expected.entry(reference.judge(0, &[x.into()], results[lane].into()).verdict).or_default() += 1;
-                    // In a place where a worse result came before, too: that is when a group is settled in one go.
+                    // Also at a place after a worse result: a group is only then decided in one
+                    // step.
                     let mut census = Census::default();
                     let columns = |words: &[u32]| [words.to_vec(), words.to_vec()].concat();
                     let (twice, both) = (columns(&operands), columns(&results));

@@ -1,4 +1,4 @@
-//! Sets over sets against the union over all members, one by one.
+//! Set extension against the union over all members, one by one.
 
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, Format, RankRange, Set};
 use assay_precision::{Call, Effort, Modes, Op, Operand, Reference, Scalar, Shape, Tightness, synthetic::Random};
@@ -19,7 +19,8 @@ fn modes(names: &[&str]) -> Modes {
     names.iter().fold(Modes::default(), |m, name| m.with(name).expect("a mode"))
 }
 
-/// A set of at most so many members around a place where something happens: one to three ranges, now and then a NaN.
+/// A set of at most this many members around a special value: one to three ranges, sometimes with a
+/// NaN.
 fn random_set(scalar: Scalar, most: u64, random: &mut Random) -> Set {
     let mut set = Set::empty();
     let Some(f) = scalar.format() else {
@@ -43,7 +44,7 @@ fn random_set(scalar: Scalar, most: u64, random: &mut Random) -> Set {
         let hi = lo + random.below(most) as i64;
         set.insert(RankRange::new(lo.clamp(f.neg_infinity(), f.infinity()), hi.clamp(f.neg_infinity(), f.infinity())));
     }
-    // Infinities and NaNs open most answers; keep them rare.
+    // Infinities and NaNs permit anything for most instructions; they are kept rare.
     if !f.has_infinity() || random.below(4) > 0 {
         set.remove(RankRange::new(f.infinity(), f.infinity()));
         set.remove(RankRange::new(f.neg_infinity(), f.neg_infinity()));
@@ -56,14 +57,14 @@ fn random_set(scalar: Scalar, most: u64, random: &mut Random) -> Set {
     set
 }
 
-/// The bits of every member; of NaNs one.
+/// Bits of every member; for NaNs those of one NaN.
 fn members(set: &Set, scalar: Scalar) -> Vec<u64> {
     let ranks = set.ranges().iter().flat_map(|r| r.lo..=r.hi);
     let bits = ranks.map(|rank| scalar.format().map_or(rank.cast_unsigned(), |f| f.bits(rank)));
     bits.chain(set.has_nan().then(|| scalar.format().map_or(0, Format::nan))).collect()
 }
 
-/// The union over all members, in both readings.
+/// Union over all members, in both readings.
 fn union(reference: &Reference, slot: usize, sets: &[Vec<u64>]) -> (Set, Set) {
     let (mut usual, mut lenient) = (Set::empty(), Set::empty());
     let mut index = vec![0; sets.len()];
@@ -85,10 +86,10 @@ fn contains(outer: &Set, inner: &Set) -> bool {
             && inner.ranges().iter().all(|r| outer.ranges().iter().any(|o| o.lo <= r.lo && r.hi <= o.hi))
 }
 
-/// How often each tightness was reported.
+/// Number of reports of each tightness.
 type Tally = BTreeMap<(Op, Tightness), u32>;
 
-/// Compares on random sets of one call.
+/// Compares both methods on random sets for one call.
 fn compare(call: &Call, rounds: usize, random: &mut Random, tally: &mut Tally) {
     let reference = call.reference();
     let slots: Vec<Scalar> = call.operand_slots().collect();
@@ -132,7 +133,7 @@ fn compare(call: &Call, rounds: usize, random: &mut Random, tally: &mut Tally) {
     }
 }
 
-/// How many sets of operands each call is tried on: `ASSAY_ROUNDS`, or a few.
+/// Number of operand sets for each call: `ASSAY_ROUNDS`, or a small default.
 fn rounds() -> usize {
     std::env::var("ASSAY_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(6)
 }
@@ -143,7 +144,7 @@ fn is_formula(op: Op) -> bool {
     call.is_ok_and(|c| c.rule().starts_with("inherited"))
 }
 
-/// The calls of an instruction in half precision, or in its own type where it has no other.
+/// Calls of an instruction in half precision, or in its own type if it has no other.
 fn calls(op: Op, names: &[&str]) -> Vec<Call> {
     let scalars = Call::scalars(op);
     let half = Scalar::Float(F16);
@@ -163,7 +164,7 @@ fn direct_rules_over_sets_contain_the_union_and_are_as_tight_as_they_say() {
             }
         }
     }
-    // What is promised to be exact is.
+    // Results that are documented as exact are exact.
     for op in [Op::FAdd, Op::FSub, Op::FMul, Op::FDiv, Op::FMin, Op::NMax, Op::Floor, Op::Exp, Op::Log2, Op::FAbs] {
         assert!(!tally.contains_key(&(op, Tightness::Enclosure)), "{op}: {tally:?}");
     }
@@ -195,7 +196,8 @@ fn rules_of_wgsl_over_sets_contain_the_union() {
     assert!(tally.len() > 60, "{tally:?}");
 }
 
-/// Conversions to float8 from what is in range and what is not, and sums of products of bfloat16, which have two rules.
+/// Conversions to float8 of values within and beyond the range, and sums of products of bfloat16,
+/// which have two rules.
 #[test]
 fn small_formats_over_sets_contain_the_union() {
     let (mut random, mut tally) = (Random::new(4), Tally::new());
@@ -216,7 +218,7 @@ fn small_formats_over_sets_contain_the_union() {
     }
 }
 
-/// Integers of the upper half are large unsigned ones.
+/// Integers of the upper half are large unsigned numbers.
 #[test]
 fn a_range_converted_to_unsigned_integers_keeps_their_order() {
     let (f32, u32) = (Scalar::Float(assay_float::F32), Scalar::Int { width: 32, signed: false });
@@ -229,7 +231,8 @@ fn a_range_converted_to_unsigned_integers_keeps_their_order() {
     }
 }
 
-/// Less effort gives the union, too, and of ordinary roots hardly more than a search.
+/// Less effort also gives a superset of the union, and for ordinary roots one that is hardly wider
+/// than that of a search.
 #[test]
 fn an_enclosure_holds_what_members_permit() {
     let mut random = Random::new(7);

@@ -1,5 +1,6 @@
-//! Planted mistakes: each test has a witness input at which a mistaken variant of the rule gives another set than the reference, so
-//! that the test fails if the mistake is put in. Mistakes of other harnesses, and the traps of the specification.
+//! Planted mistakes: each test has a witness input for which a mistaken variant of the rule gives
+//! another set than the reference, so that the test fails if the mistake is made. The mistakes are
+//! those of other harnesses, and traps of the specification.
 
 use assay_float::{F16, F32, Format, Set};
 use assay_precision::{Call, Modes, Op, Scalar, Shape, Verdict};
@@ -31,7 +32,8 @@ fn a_tolerance_does_not_grow_from_input_to_input() {
         reference.judge(0, &[bits(x)], 0);
     }
     assert_eq!(reference.permitted(0, &[bits(0.5)]), first);
-    // In words: 3 + 2 * 0.5 ulp on either side of the irrational sqrt(2), so eight values, judged for the thousandth time too.
+    // In words: 3 + 2 * 0.5 ulp on either side of the irrational sqrt(2), which is eight values,
+    // also in the thousandth evaluation.
     assert_eq!(first.usual.len(), Some(8));
 }
 
@@ -66,7 +68,8 @@ fn zeros_are_neighbours_of_the_least_denormals_of_both_signs() {
 
 #[test]
 fn the_reference_is_more_precise_than_the_format() {
-    // 2^24 + 1 needs more than f32 has: a reference in f32 would take the sum to be exact and permit one value.
+    // 2^24 + 1 needs more bits than f32 has: a reference in f32 would take the sum as exact and
+    // permit one value.
     let set = usual(Op::FAdd, &[], &[16_777_216.0, 1.0]);
     assert_eq!(set.len(), Some(2));
     assert_eq!((16_777_216.0f32 + 1.0).to_bits(), 16_777_216f32.to_bits(), "the mistake");
@@ -77,7 +80,8 @@ fn the_reference_is_more_precise_than_the_format() {
 
 #[test]
 fn a_result_is_rounded_once() {
-    // a + 2^-24 - 2^-70 lies just below a tie of f32; f64 sees the tie, which rounds to even: above.
+    // a + 2^-24 - 2^-70 lies just below a tie of f32. f64 sees the tie, which rounds to even:
+    // above.
     let a = 1.0 + f32::EPSILON;
     let (x, y) = (2f32.powi(-12) * (1.0 - f32::EPSILON), 2f32.powi(-12) * (1.0 + f32::EPSILON));
     let twice = (f64::from(x) * f64::from(y) + f64::from(a)) as f32;
@@ -98,7 +102,7 @@ fn the_square_root_of_zero_is_not_the_reciprocal_of_an_infinity() {
 #[test]
 fn ulp_at_a_power_of_two_is_the_spacing_below() {
     let spacing_above = f32::EPSILON;
-    // 1/1 within 2.5 ulp of 1.0, an ulp being 2^-24: one value above, two below.
+    // 1/1 within 2.5 ulp of 1.0, where an ulp is 2^-24: one value above, two below.
     let one = i64::from(1f32.to_bits());
     assert_eq!(usual(Op::FDiv, &[], &[1.0, 1.0]), Set::range(one - 2, one + 1));
     assert!(2.5 * spacing_above >= 2.0 * f32::EPSILON, "the mistake: two values above");
@@ -109,7 +113,8 @@ fn a_flush_is_a_hole_and_not_a_hull() {
     let tiny = 0x0040_0000u64;
     let set = call(Op::FAdd, F32, &[]).permitted(&[tiny, 0]).remove(0).usual;
     assert!(set.contains(F32, tiny) && set.contains(F32, 0) && !set.contains(F32, tiny / 2));
-    // Nor inside a formula: Tanh of this half reads Sinh at the operand and at zero, not at what lies between.
+    // This also holds inside a formula: Tanh of this half reads Sinh at the operand and at zero,
+    // not at values between.
     let set = call(Op::Tanh, F16, &[]).permitted(&[0x03df]).remove(0).usual;
     assert_eq!(set.hull().map(|h| (h.lo, h.hi)), Some((-4_364, 4_611)));
 }
@@ -123,7 +128,8 @@ fn each_use_of_an_operand_may_flush_on_its_own() {
     assert!(!kept.contains(F32, 5));
 }
 
-/// FMax is y if x < y, otherwise x: a comparison that reads denormals as zeros finds none less, and gives one back as it is.
+/// FMax is y if x < y, otherwise x. A comparison that reads denormals as zeros finds neither less,
+/// and returns one unchanged.
 #[test]
 fn denormals_may_compare_as_zeros_and_come_back_in_the_lenient_reading() {
     let (less, greater) = (1 << 31 | 9, 1 << 31 | 5);
@@ -134,7 +140,7 @@ fn denormals_may_compare_as_zeros_and_come_back_in_the_lenient_reading() {
         assert_eq!(judged(op, &[], &[greater, less], less), Verdict::QualityWarning, "{op}");
         assert_eq!(judged(op, &["DenormPreserve"], &[less, greater], less), Verdict::Fail, "{op}");
         assert_eq!(judged(op, &["DenormFlushToZero"], &[less, greater], less), Verdict::Fail, "{op}");
-        // A normal number is compared as what it is, and so are two.
+        // A normal number is compared by its own value, and so are two normal numbers.
         assert_eq!(judged(op, &[], &[less, bits(1.0)], less), Verdict::Fail, "{op}");
         assert_eq!(judged(op, &[], &[bits(1.0), bits(2.0)], bits(1.0)), Verdict::Fail, "{op}");
     }
@@ -143,14 +149,14 @@ fn denormals_may_compare_as_zeros_and_come_back_in_the_lenient_reading() {
     assert_eq!(judged(Op::FMax, &["None"], &zeros, 0), Verdict::Pass);
     assert_eq!(judged(Op::FMax, &["None"], &zeros, 1 << 31), Verdict::Fail);
     assert_eq!(judged(Op::FClamp, &["None"], &[0, 1 << 31, bits(0.5)], 1 << 31), Verdict::Fail);
-    // Of a clamp: each of its two comparisons.
+    // Both comparisons of a clamp.
     let clamp = |x: &[u64], got| judged(Op::FClamp, &[], x, got);
     assert_eq!(clamp(&[less, greater, bits(1.0)], less), Verdict::QualityWarning);
     assert_eq!(clamp(&[bits(-1.0), greater, 5], 5), Verdict::QualityWarning);
     assert_eq!(clamp(&[bits(2.0), greater, 5], greater), Verdict::Fail);
 }
 
-/// "If this product is too large to be finitely represented": an infinity is.
+/// "If this product is too large to be finitely represented": an infinity is too large.
 #[test]
 fn ldexp_of_an_infinity_is_undefined() {
     let call = call(Op::Ldexp, F32, &["None"]);
@@ -172,7 +178,7 @@ fn instructions_outside_the_lists_keep_their_freedom() {
 
 #[test]
 fn the_inherited_interval_is_symmetric_about_the_result_of_the_operation() {
-    // Degrees: F has its own two ends, of which the farther one counts on both sides.
+    // Degrees: F has two ends of its own, of which the farther one counts on both sides.
     let set = usual(Op::Degrees, &["RoundingModeRTE"], &[1.0]);
     let hull = set.hull().unwrap();
     let exact = 180.0 / std::f64::consts::PI;
@@ -184,7 +190,7 @@ fn the_inherited_interval_is_symmetric_about_the_result_of_the_operation() {
 
 #[test]
 fn a_nested_overflow_may_become_a_nan() {
-    // Sinh over Cosh is infinity over infinity here.
+    // Sinh over Cosh is infinity over infinity for this operand.
     assert!(call(Op::Tanh, F16, &["None"]).permitted(&[0x4c41]).remove(0).usual.is_anything());
     assert!(call(Op::Tanh, F16, &["None"]).permitted(&[0x3c41]).remove(0).usual.len().is_some());
 }
@@ -195,7 +201,7 @@ fn a_divisor_out_of_range_bounds_nothing_even_where_infinities_are_preserved() {
     assert!(usual(Op::FDiv, mode, &[0.0, f32::INFINITY]).is_anything());
     assert!(usual(Op::FDiv, mode, &[f32::INFINITY, 2f32.powi(127)]).is_anything());
     assert_eq!(usual(Op::FDiv, mode, &[f32::INFINITY, 2.0]), Set::point(F32.infinity()));
-    // Where the sign of zero is free, that of the infinity is.
+    // If the sign of zero is arbitrary, the sign of the infinity is too.
     let either = usual(Op::FDiv, &["NSZ"], &[1.0, 0.0]);
     assert!(either.contains_rank(F32.infinity()) && either.contains_rank(F32.neg_infinity()));
 }
@@ -222,7 +228,8 @@ fn radians_and_degrees_admit_either_neighbour_of_their_constant() {
         let set = call(op, F16, &["RoundingModeRTE"]).permitted(&one).remove(0).usual;
         let value = |rank: i64| F16.to_f64(F16.bits(rank));
         let below = (0..F16.infinity()).rev().find(|&rank| value(rank) <= constant).expect("a neighbour");
-        // The mistake: only the nearer neighbour is the correctly rounded constant, and one times it is all that is permitted.
+        // The mistake: only the nearer neighbour counts as the correctly rounded constant, so that
+        // one times it is the only permitted result.
         let nearer = if constant - value(below) < value(below + 1) - constant { below } else { below + 1 };
         assert_ne!(set, Set::point(nearer), "{op}");
         assert!(set.contains_rank(below) && set.contains_rank(below + 1), "{op}: {set:?}");
@@ -249,7 +256,7 @@ fn a_union_over_sets_does_not_forget_a_flushed_member_nor_a_turning_point() {
         let (lo, hi) = (F32.rank(bits(lo)), F32.rank(bits(hi)));
         call(op, F32, names).reference().permitted_over(0, &[Operand::Set(Set::range(lo, hi))]).permitted.usual
     };
-    // The mistakes: the ends of the operand alone, and of the result alone.
+    // The mistakes: only the ends of the operand, and only those of the result.
     let crest = over(Op::Sin, &[], 1.5, 1.65);
     let ends = [1.5f32, 1.65].map(|x| usual(Op::Sin, &[], &[x]).hull().expect("a range").hi);
     assert!(crest.hull().expect("a range").hi > ends[0].max(ends[1]));

@@ -1,6 +1,6 @@
-//! Sets that can be worked out by hand from the text of the specification.
+//! Sets that can be derived by hand from the text of the specification.
 
-use assay_float::{F8_E4M3, F8_E5M2, F16, F32, F64, Format, Set};
+use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format, Set};
 use assay_precision::{Call, Modes, Op, Operand, Permitted, Scalar, Shape, Verdict};
 
 fn call(op: Op, format: Format, modes: &[&str]) -> Call {
@@ -48,7 +48,7 @@ fn sin_is_bounded_only_within_pi() {
     assert!(usual(Op::Sin, &[1e30]).is_anything());
     let set = usual(Op::Sin, &[1.0]);
     assert!(has(&set, 0.841_471 + 0.000_487) && !has(&set, 0.841_471 + 0.000_489));
-    // No clip at one is stated.
+    // The text does not clip at one.
     assert!(has(&usual(Op::Sin, &[std::f32::consts::FRAC_PI_2]), 1.0004));
 }
 
@@ -100,7 +100,7 @@ fn division_by_zero_is_ieee_where_preserved() {
     let x = [1f32, -0.0].map(|x| u64::from(x.to_bits()));
     assert!(permitted(Op::FDiv, F32, &[], &x).usual.is_anything());
     assert_eq!(permitted(Op::FDiv, F32, &["SignedZeroInfNanPreserve"], &x).usual, Set::point(F32.neg_infinity()));
-    // A denormal divisor may be flushed, and lies outside the stated range besides.
+    // A denormal divisor may be flushed; it also lies outside the stated range.
     assert!(permitted(Op::FDiv, F32, &["SignedZeroInfNanPreserve"], &[x[0], 1]).usual.is_anything());
     assert!(usual(Op::FDiv, &[1.0, 2f32.powi(127)]).is_anything());
     assert!(!usual(Op::FDiv, &[1.0, 2f32.powi(126)]).is_anything());
@@ -219,10 +219,10 @@ fn the_sign_of_zero_binds_where_it_is_preserved() {
 fn a_packed_word_is_one_result() {
     let call = call(Op::PackHalf2x16, F32, &[]);
     let (one, huge, infinity) = (0x3f80_0000, 0x7f00_0000, 0x7f80_0000);
-    // Assumed away by NotInf in one component: nothing is required of the word.
+    // NotInf assumes one component not to occur: nothing is required of the word.
     assert!(call.permitted(&[infinity, one]).iter().all(|part| part.usual.is_anything()));
-    // An overflow is required to be the largest half or infinity, in the usual reading; what it does to the other half of
-    // the word is in doubt with it.
+    // In the usual reading an overflow must give the largest half or infinity. The doubt about it
+    // extends to the other half of the word.
     let parts = call.permitted(&[huge, one]);
     assert_eq!(parts[1].usual.len(), Some(1));
     assert!(parts.iter().all(|part| part.lenient.as_ref().unwrap().set.is_anything()));
@@ -231,7 +231,8 @@ fn a_packed_word_is_one_result() {
 
 #[test]
 fn whether_a_formula_rounds_as_declared_is_a_doubt_and_no_accusation() {
-    // "Inherited From" extends the denormal modes to the formula and says nothing of the rounding modes.
+    // "Inherited From" extends the denormal modes to the formula and does not mention the rounding
+    // modes.
     for (op, x) in [(Op::Acos, 0x3bfd), (Op::Acos, 0x3bff), (Op::Asin, 0x3bff), (Op::Fma, 0x3a01)] {
         let call = call(op, F16, &["RoundingModeRTE"]);
         let operands = [x, 0x3555, 0x3c01];
@@ -248,7 +249,7 @@ fn whether_a_formula_rounds_as_declared_is_a_doubt_and_no_accusation() {
         assert_eq!(call.judge(operands, &[F16.bits(end)])[0].verdict, Verdict::QualityWarning, "{op}");
         assert_eq!(call.judge(operands, &[F16.bits(hull.hi + 1)])[0].verdict, Verdict::Fail, "{op}");
     }
-    // A single operation that is correctly rounded has no such doubt.
+    // A single correctly rounded operation has no such doubt.
     let x = [0x3c00, 0x0c00];
     assert_eq!(permitted(Op::FAdd, F16, &["RoundingModeRTE", "SignedZeroInfNanPreserve"], &x).lenient, None);
 }
@@ -265,8 +266,9 @@ fn the_subgroup_vote_is_on_truths() {
 
 #[test]
 fn distances_of_all_kinds_of_operands_are_decided() {
-    // Sums of very large and very small values, differences that vanish, squares beyond either end of the format: the exact result
-    // of the formula is then far from what any intermediate can hold, and must be told from its neighbours all the same.
+    // Sums of very large and very small values, vanishing differences, and squares beyond either
+    // end of the format: the exact result of the formula is then far from any intermediate's range,
+    // and must still be distinguished from its neighbours.
     for f in [F16, F32, F64] {
         let (one, edge, max) = (f.rank_of_one() as u64, f.min_normal() as u64, f.max_finite() as u64);
         let half = f.rank_of_one() as u64 - (1 << f.fraction_bits);
@@ -288,8 +290,9 @@ fn distances_of_all_kinds_of_operands_are_decided() {
     }
 }
 
-/// "Denormalized floating-point values whose type use the Float8E4M3EXT or Float8E5M2EXT FP Encoding must be preserved during conversions
-/// to IEEE 754 binary 16": those of E5M2 are denormal as halves, too.
+/// "Denormalized floating-point values whose type use the Float8E4M3EXT or Float8E5M2EXT FP
+/// Encoding must be preserved during conversions to IEEE 754 binary 16": those of E5M2 are denormal
+/// halves too.
 #[test]
 fn float8_denormals_are_kept_in_conversions_to_halves() {
     for format in [F8_E4M3, F8_E5M2] {
@@ -308,19 +311,19 @@ fn float8_denormals_are_kept_in_conversions_to_halves() {
                 if kept {
                     assert_eq!((usual, lenient.is_none()), (Set::point(exact), true), "{bits:#x} {modes}");
                 } else {
-                    // A mode demands zero of a denormal half.
+                    // A mode demands zero for a denormal half.
                     let lenient = lenient.expect("two sentences of the text");
                     assert!(!usual.contains_rank(exact) && lenient.set.contains_rank(exact), "{bits:#x}: {usual:?}");
                 }
             }
-            // Over more members than are looked at one by one, too.
+            // Also over more members than are evaluated one by one.
             let over = call.reference().permitted_over(0, &[Operand::Set(Set::range(1, 60))]).permitted;
             assert_eq!(over.lenient.is_some(), !kept, "{modes}");
         }
     }
 }
 
-/// What is said to be exact is that of the operands as they are, not of zeros in their place.
+/// The reported exact result is that of the operands as they are, not of zeros in their place.
 #[test]
 fn the_exact_result_is_that_of_the_operands_given() {
     let exact = |op, operands: &[u64]| call(op, F32, &[]).explain(operands, None).remove(0).exact;
@@ -331,7 +334,7 @@ fn the_exact_result_is_that_of_the_operands_given() {
     assert_eq!(exact(Op::Log, &[one]), "0.0");
 }
 
-/// A margin of what only relaxed precision permits is not one of the ordinary bound.
+/// A result that only relaxed precision permits does not have a margin of the ordinary bound.
 #[test]
 fn what_relaxed_precision_permits_has_no_margin_above_one() {
     let call = call(Op::FAdd, F32, &["RelaxedPrecision"]);
@@ -343,7 +346,8 @@ fn what_relaxed_precision_permits_has_no_margin_above_one() {
     assert!(judged(4.0).margin.is_some_and(|margin| margin > 1.0));
 }
 
-/// What only moves a float of relaxed precision leaves it, or one of the halves next to it.
+/// An instruction that only moves a float of relaxed precision leaves the value, or one of the
+/// neighbouring halves.
 #[test]
 fn a_truncated_float_is_between_halves() {
     let bits = |x: f32| u64::from(x.to_bits());
@@ -366,4 +370,41 @@ fn a_truncated_float_is_between_halves() {
     assert!(all.contains(F32, bits(1.0)) && all.contains(F32, 0) && !all.contains(F32, bits(0.5)));
     set.insert_nan();
     assert!(assay_precision::relaxed::truncated(&set).is_anything());
+}
+
+#[test]
+fn the_rule_of_a_relaxed_instruction_states_the_half_column() {
+    let rule = |op, modes: &[&str]| call(op, F32, modes).rule();
+    assert_eq!(rule(Op::Exp2, &[]), "3 + 2 * |x| ULP");
+    let relaxed = "3 + 2 * |x| ULP; RelaxedPrecision: 1 + 2 * |x| ULP of binary16, for operands of relaxed precision";
+    assert_eq!(rule(Op::Exp2, &["RelaxedPrecision"]), relaxed);
+    let rounded = "correctly rounded; RelaxedPrecision: 1 ULP of binary16, for operands of relaxed precision";
+    assert_eq!(rule(Op::FAdd, &["RelaxedPrecision"]), rounded);
+    assert_eq!(
+        rule(Op::Tan, &["RelaxedPrecision"]),
+        "inherited from Sin(x) / Cos(x); RelaxedPrecision: nothing is required"
+    );
+    assert_eq!(call(Op::FAdd, F16, &["RelaxedPrecision"]).rule(), "correctly rounded");
+}
+
+#[test]
+fn smooth_step_uses_one_value_of_t_unless_read_leniently() {
+    let call = call(Op::SmoothStep, F16, &[]);
+    let operands = [0xbc02, 0x4080, 0xaf64];
+    let permitted = &call.permitted(&operands)[0];
+    // Each t within the quotient's 2.5 ULP: first one t for all three uses, then one for each use.
+    assert_eq!(permitted.usual, Set::range(12_750, 12_766));
+    let lenient = permitted.lenient.as_ref().expect("a lenient reading");
+    assert_eq!(lenient.set, Set::range(12_745, 12_771));
+    let verdict = |bits| call.judge(&operands, &[bits])[0].verdict;
+    assert_eq!([12_766, 12_767].map(verdict), [Verdict::Pass, Verdict::QualityWarning]);
+    assert_eq!([12_771, 12_772].map(verdict), [Verdict::QualityWarning, Verdict::Fail]);
+}
+
+#[test]
+fn a_refused_bfloat16_instruction_names_the_extension() {
+    let error = Call::new(Op::FmaKHR, Scalar::Float(BF16), Shape::Scalar, None, Modes::default()).expect_err("refused");
+    let words = "OpFmaKHR of bf16 is not in Assay's table; it takes f16, f32, f64; SPV_KHR_bfloat16 permits no arithmetic but \
+                 OpDot, cooperative matrices and conversions";
+    assert_eq!(error.to_string(), words);
 }

@@ -1,11 +1,11 @@
-//! Single sentences of the specifications, each with the results on either side of it.
+//! Single sentences of the specifications, each tested with results on either side of it.
 
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 use assay_precision::{Call, Denormals, Modes, Op, Scalar, Shape, Verdict};
 
 use Verdict::{Fail, Pass, QualityWarning, Unchecked};
 
-/// What is said of the first result slot, or of that number, for these operands.
+/// Verdict on a result component (the first, or `slot`) for these operands.
 fn verdict(op: Op, (to, from): (Format, Format), mode: &str, operands: &[u64], slot: usize, got: u64) -> Verdict {
     let modes = match mode {
         "" => Modes::default(),
@@ -30,7 +30,7 @@ const SIGN: u64 = 0x8000_0000;
 #[test]
 fn modes_are_about_the_ieee_754_encoding() {
     let of = |formats, mode, operand, got| verdict(Op::FConvert, formats, mode, &[operand], 0, got);
-    // A result in bfloat16 that is denormal may be flushed, and need not be.
+    // A denormal result in bfloat16 may be flushed or kept.
     for mode in ["DenormPreserve", "DenormFlushToZero"] {
         assert_eq!(of((BF16, F32), mode, 0x0001_0000, 0), Pass, "{mode}");
         assert_eq!(of((BF16, F32), mode, 0x0001_0000, 1), Pass, "{mode}");
@@ -40,7 +40,8 @@ fn modes_are_about_the_ieee_754_encoding() {
     assert_eq!(of((F32, F8_E5M2), "DenormPreserve", 1, 0), Pass);
     assert_eq!(of((F32, F8_E5M2), "DenormPreserve", 1, 0x3780_0000), Pass);
     assert_eq!(of((F64, BF16), "DenormPreserve", 1, 0), Pass);
-    // Between two such nothing is preserved; where one is of the IEEE 754 encoding it is. Flags are about any.
+    // Between two such formats nothing is preserved; if one has the IEEE 754 encoding, it is. Flags
+    // apply to every format.
     assert_eq!(of((BF16, F8_E5M2), "SignedZeroInfNanPreserve", 0x7c, 0), Unchecked);
     assert_eq!(of((F32, F8_E5M2), "SignedZeroInfNanPreserve", 0x7c, 0), Fail);
     for to in [BF16, F32] {
@@ -50,8 +51,8 @@ fn modes_are_about_the_ieee_754_encoding() {
     }
 }
 
-/// The mode of a width is about values of that width: of a packed half, though no type of the instruction has it, about the half; but
-/// another reading has it about the types.
+/// The mode of a width applies to values of that width. A packed half is such a value, although no
+/// type of the instruction has its width; in another reading the mode applies to the types only.
 #[test]
 fn denormals_follow_the_mode_of_their_own_width() {
     use Denormals::{FlushToZero, Preserve, Undeclared};
@@ -74,7 +75,7 @@ fn denormals_follow_the_mode_of_their_own_width() {
         let narrow = [0x3ff, 0].map(|got| of(Op::FConvert, F16, Some(F32), modes, wide, got));
         assert_eq!((unpack, pack, narrow), (unpacked, packed, narrowed), "{modes:?}");
     }
-    // An operand of 16 bits, and a result of 32.
+    // An operand of 16 bits and a result of 32.
     for (operands, flushed) in [(Undeclared, Pass), (FlushToZero, Pass), (Preserve, Fail)] {
         assert_eq!(of(Op::FConvert, F32, Some(F16), [Undeclared, operands], 0x3ff, 0), flushed, "{operands:?}");
     }
@@ -87,7 +88,7 @@ fn what_a_predicate_says_where_flags_are_stated_is_undefined() {
         let of = |mode, x, got| verdict(op, (F32, F32), mode, &[x], 0, got);
         assert_eq!((of(mode, x, 1), of(mode, x, 0)), (Unchecked, Unchecked), "{op}");
         assert_eq!((of("None", x, 1), of("None", x, 0), of(mode, ONE, 1)), (Pass, Fail, Fail), "{op}");
-        // Flags that are assumed are another matter: what else would it be for?
+        // Default assumptions differ: the predicate would otherwise be useless.
         assert_eq!((of("", x, 1), of("", x, 0)), (Pass, QualityWarning), "{op}");
     }
 }
@@ -100,7 +101,7 @@ fn the_fraction_of_a_zero_is_positive() {
         f32s(Op::Fract, "None", &[x], SIGN, expected);
         f32s(Op::Fract, "NSZ", &[x], SIGN, Pass);
     }
-    // The operand may be flushed to a zero of either sign, but its fraction has one.
+    // The operand may be flushed to a zero of either sign, but the fraction has only one.
     f32s(Op::Fract, "None", &[SIGN | 1], 0, Pass);
     f32s(Op::Fract, "None", &[SIGN | 1], SIGN, Fail);
 }
@@ -116,10 +117,11 @@ fn packing_may_be_of_relaxed_precision() {
         call.judge(&of(x.to_bits().into(), y.to_bits().into()), &of(got[0], got[1]))[0].verdict
     };
     let relaxed = |op, x, got| packed(op, "RelaxedPrecision", x, got);
-    // From 2^14 on nothing is promised.
+    // From 2^14 on nothing is required.
     assert_eq!(relaxed(Op::PackUnorm2x16, [0.3, 0.7], [19_648, 45_856]), Unchecked);
     assert_eq!(packed(Op::PackUnorm2x16, "None", [0.3, 0.7], [19_648, 45_856]), Fail);
-    // 0.1 is between 0.09997559 and 0.10003662 in halves, which times 32767 are 3275.9 and 3277.9, and a half may be off by 2 there.
+    // 0.1 is between 0.09997559 and 0.10003662 in halves, which times 32767 are 3275.9 and 3277.9;
+    // a half may err by 2 there.
     for (got, expected) in [(3277, Pass), (3275, Pass), (3280, Pass), (3270, Fail), (3285, Fail)] {
         assert_eq!(relaxed(Op::PackSnorm2x16, [0.1, 0.0], [got, 0]), expected, "{got}");
         assert_eq!(relaxed(Op::PackSnorm2x16, [-0.1, 0.0], [0x1_0000 - got, 0]), expected, "-{got}");
@@ -137,7 +139,8 @@ fn packing_may_be_of_relaxed_precision() {
     assert_eq!(relaxed(Op::PackHalf2x16, [1.0001, 3.0], [0x3c04, 0x4200]), Fail);
 }
 
-/// Vulkan says nothing of what rounds inside of GLSL.std.450's formula: "round(clamp(c, -1, +1) * 32767.0)".
+/// Vulkan does not say which steps of GLSL.std.450's formula round: "round(clamp(c, -1, +1) *
+/// 32767.0)".
 #[test]
 fn whether_a_rounding_mode_reaches_into_packing_is_a_doubt() {
     let packed = |mode, got| {
@@ -177,16 +180,18 @@ fn integers_convert_to_and_from_small_formats() {
         assert_eq!(truncated.judge(&[x], &[bits])[0].verdict, Pass, "{from:?}");
         assert_eq!(truncated.judge(&[x], &[bits - 1])[0].verdict, Fail, "{from:?}");
     }
-    // What does not fit must not be sent.
+    // Values that do not fit must not be sent.
     let narrow = |from, x| call(Op::ConvertFToU, int(8, false), Scalar::Float(from), "").is_defined(&[x]);
     assert!(!narrow(F8_E4M3, 0x7e) && !narrow(F8_E4M3, 0x7f) && !narrow(F8_E5M2, 0x7c) && !narrow(BF16, 0x4380));
     assert!(narrow(F8_E4M3, 0x76) && narrow(F8_E5M2, 0x5b) && narrow(BF16, 0x437f));
 }
 
-/// "Out-of-range values and infinity are converted to largest representable finite value with a matching sign if the conversion is
-/// decorated with SaturatedToLargestFloat8NormalConversionEXT, otherwise they are converted to NaN if the destination type uses the
-/// Float8E4M3EXT FP encoding or infinity with a matching sign if the destination type uses the Float8E5M2EXT FP encoding." Less than an ulp
-/// beyond the largest number it is also "correctly rounded"; from there on that is a doubt.
+/// "Out-of-range values and infinity are converted to largest representable finite value with a
+/// matching sign if the conversion is decorated with SaturatedToLargestFloat8NormalConversionEXT,
+/// otherwise they are converted to NaN if the destination type uses the Float8E4M3EXT FP encoding
+/// or infinity with a matching sign if the destination type uses the Float8E5M2EXT FP encoding."
+/// Less than an ulp beyond the largest number the result is also "correctly rounded"; from there on
+/// that is a doubt.
 #[test]
 fn what_is_out_of_range_of_float8_is_what_the_conversion_says() {
     const SATURATED: &str = "SaturatedToLargestFloat8NormalConversionEXT";
@@ -199,7 +204,7 @@ fn what_is_out_of_range_of_float8_is_what_the_conversion_says() {
     };
     for (to, x, verdicts) in [
         (F8_E4M3, 448.0, &[(0x7e, Pass), (0x7d, Fail), (0x7f, Fail)][..]),
-        // What IEEE 754's encodings would call an infinity is 256.
+        // The encoding of an infinity in IEEE 754's scheme is 256.
         (F8_E4M3, 464.0, &[(0x7e, Pass), (0x7f, Pass), (0xff, Pass), (0x7d, Fail), (0xfe, Fail), (0x78, Fail)]),
         (F8_E4M3, 480f32.next_down(), &[(0x7e, Pass), (0x7f, Pass), (0x7d, Fail)]),
         (F8_E4M3, 480.0, &[(0x7f, Pass), (0xff, Pass), (0x7e, QualityWarning), (0x7d, Fail), (0xfe, Fail)]),
@@ -228,12 +233,12 @@ fn what_is_out_of_range_of_float8_is_what_the_conversion_says() {
         }
         assert_eq!((saturated(f32::NAN, nan), saturated(f32::NAN, largest)), (Pass, Fail));
         assert_eq!((saturated(limit.next_down(), largest), saturated(limit.next_down(), largest - 1)), (Pass, Pass));
-        // A NaN that is assumed not to occur is one that comes of a conversion, too.
+        // A NaN that is assumed not to occur may also come from a conversion.
         let assumed = [of(to, &[], 1e6, 0), of(to, &["NotNaN"], 1e6, 0), of(to, &[SATURATED], 1e6, 0)];
         let unsaturated = if to == F8_E4M3 { [Unchecked, Unchecked] } else { [QualityWarning, Fail] };
         assert_eq!((&assumed[..2], assumed[2]), (&unsaturated[..], Fail), "{}", to.name);
     }
-    // Modes are about neither rounding to float8 nor its denormals.
+    // Modes do not apply to rounding to float8 or to its denormals.
     for mode in ["RoundingModeRTE", "RoundingModeRTZ", "DenormPreserve", "DenormFlushToZero"] {
         let one = |got| of(F8_E4M3, &[mode], 1.0625, got);
         assert_eq!((one(0x38), one(0x39), one(0x37), one(0x3a)), (Pass, Pass, Fail, Fail), "{mode}");
@@ -280,7 +285,7 @@ fn a_dot_product_of_bfloat16_is_rounded_once() {
     // 256 + 1 + 1 is 258; rounded twice on the way it is 256 to 260.
     let even = |got| dot(&[two_56, one, one, one, one, one], got);
     assert_eq!([0x437f, 0x4380, 0x4381, 0x4382, 0x4383].map(even), [Fail, QualityWarning, Pass, QualityWarning, Fail]);
-    // A product beyond the largest number that another takes back.
+    // A product beyond the largest number that another one cancels.
     let large = 0x7f00;
     let back = |got| dot(&[large, large | 0x8000, one, large, large, one], got);
     assert_eq!((back(one), back(0x7f80), back(one + 1)), (Pass, QualityWarning, QualityWarning));
@@ -340,12 +345,12 @@ fn a_rounding_mode_of_64_bits_asks_for_no_less_than_what_is_nearer() {
         (of(exact), of(exact - 1), of(1f64.to_bits()), of(exact + 1)),
         (Pass, QualityWarning, QualityWarning, Fail)
     );
-    // What single precision has no range for.
+    // Values beyond the range of single precision.
     let modes = Modes::default().with("RoundingModeRTZ").and_then(|modes| modes.with("SignedZeroInfNanPreserve"));
     let call = Call::new(Op::FAdd, Scalar::Float(F64), Shape::Scalar, None, modes.expect("modes")).expect("a call");
     let got = |value: f64| call.judge(&[1e300f64.to_bits(); 2], &[value.to_bits()])[0].verdict;
     assert_eq!((got(2e300), got(f32::MAX.into())), (Pass, Fail));
-    // Its precision is wanted where it has no range, too.
+    // Its precision is required even beyond its range.
     let single = 2e300f64.to_bits() >> 29 << 29;
     assert_eq!((got(f64::from_bits(single)), got(f64::from_bits(single - 1))), (QualityWarning, Fail));
 }
@@ -363,7 +368,7 @@ fn doubles_beyond_the_range_of_singles_have_the_precision_of_singles() {
         let of = |ulps: f64| root(x, 1.0 / x.sqrt() * (1.0 + ulps * 2f64.powi(-24)));
         assert_eq!((of(0.0), of(1.5), of(-1.5), of(5.0), of(-5.0)), (Pass, QualityWarning, QualityWarning, Fail, Fail));
     }
-    // Below them the last place of a single is 2^-149.
+    // Below them, the last place of a single is 2^-149.
     assert_eq!((root(1e200, 2.0 * 1e-100), root(1e200, 3.0 * 2f64.powi(-149))), (QualityWarning, Fail));
 }
 
@@ -393,7 +398,7 @@ fn quantizing_ends_in_infinity() {
     f32s(Op::QuantizeToF16, "RelaxedPrecision", &[near], ONE, Pass);
 }
 
-/// What GLSL.std.450 names since its revision 13.
+/// Results that GLSL.std.450 names since its revision 13.
 #[test]
 fn results_of_special_operands_are_those_that_are_named() {
     for (op, x, named) in [
@@ -421,7 +426,7 @@ fn results_of_special_operands_are_those_that_are_named() {
     // "0.0 if x < edge; otherwise result is 1.0"
     f32s(Op::Step, "None", &[ONE, NAN], ONE, Pass);
     f32s(Op::Step, "None", &[ONE, NAN], 0, QualityWarning);
-    // x - floor(x) is -0 where results are rounded down.
+    // x - floor(x) is -0 if results are rounded down.
     f32s(Op::Fract, "None", &[ONE | SIGN], SIGN, Pass);
     f32s(Op::Fract, "RoundingModeRTE", &[ONE | SIGN], SIGN, Pass);
 }
@@ -433,6 +438,6 @@ fn relaxed_precision_ends_where_it_is_said() {
         verdict(op, (F32, F32), "RelaxedPrecision", &[x.to_bits().into()], 0, got.to_bits().into())
     };
     assert_eq!((relaxed(Op::Floor, 16_376.0, 1.0), relaxed(Op::Floor, 16_376.5, 1.0)), (Fail, Unchecked));
-    // A whole part that truncation may change.
+    // An integral part that truncation may change.
     assert_eq!(relaxed(Op::Modf, 1.9995, 0.999_48), Unchecked);
 }

@@ -1,10 +1,11 @@
-//! Synthetic devices against the bulk checker: no false verdict on a device that returns members of the permitted sets, none
-//! missed on one that returns the nearest values outside. `cargo run --release -p assay-precision --example synthetic` runs more.
+//! Synthetic devices against the bulk checker: no false verdict on a device that returns members of
+//! the permitted sets, and none missed on one that returns the closest values outside. `cargo run
+//! --release -p assay-precision --example synthetic` runs more.
 
 #[path = "support/devices.rs"]
 mod devices;
 
-/// The same for the rules of WGSL, every row in one or two shapes and types.
+/// The rules of WGSL, every row in one or two shapes and types.
 #[test]
 fn synthetic_devices_get_the_verdicts_that_wgsl_has_for_them() {
     let mut score = devices::Score::default();
@@ -20,7 +21,8 @@ fn synthetic_devices_get_the_verdicts_that_wgsl_has_for_them() {
 #[test]
 fn synthetic_devices_get_the_verdicts_they_deserve() {
     let mut score = devices::Score::default();
-    // Some of the rows and modes in every run; seven is coprime to the number of modes, so that each row meets several.
+    // A part of the rows and modes in every run. Seven is coprime to the number of modes, so that
+    // each row meets several of them.
     for (seed, call) in devices::calls().iter().enumerate().step_by(7) {
         devices::run(call, 48, seed as u64, &mut score);
     }

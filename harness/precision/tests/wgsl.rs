@@ -1,4 +1,5 @@
-//! WGSL's rows against its text, typed in again from the specification, and what it defines otherwise than Vulkan.
+//! WGSL's rows against its text, transcribed from the specification, and its differences from
+//! Vulkan.
 
 use assay_float::{F16, F32, RankRange, Set};
 use assay_precision::{Call, Modes, Op, Operand, Rules, Scalar, Spelling, Verdict};
@@ -8,8 +9,9 @@ const H: Scalar = Scalar::Float(F16);
 const I: Scalar = Scalar::Int { width: 32, signed: true };
 const U: Scalar = Scalar::Int { width: 32, signed: false };
 
-/// Expression, accuracy for f32, accuracy for f16 if it is another: "Accuracy of Concrete Floating Point Expressions" of the
-/// specification of 19 August 2026, in its order. What is written here is not taken from the table.
+/// Expression, accuracy for f32, and accuracy for f16 if it differs: "Accuracy of Concrete Floating
+/// Point Expressions" of the specification of 19 August 2026, in its order. Nothing here is taken
+/// from the table under test.
 const TEXT: &[(&[Op], &str, &str, &str)] = &[
     (&[Op::FAdd], "x + y", "correctly rounded", ""),
     (&[Op::FSub], "x - y", "correctly rounded", ""),
@@ -113,8 +115,8 @@ const TEXT: &[(&[Op], &str, &str, &str)] = &[
     (&[Op::Trunc], "trunc(x)", "correctly rounded", ""),
     (&[Op::UnpackSnorm4x8, Op::UnpackUnorm4x8, Op::UnpackSnorm2x16, Op::UnpackUnorm2x16], "", "3 ULP", ""),
     (&[Op::UnpackHalf2x16], "unpack2x16float(x)", "correctly rounded", ""),
-    // Not in that table: products of matrices are defined by `dot` ("Arithmetic Expressions"), conversions have a section of
-    // their own, integer functions are exact.
+    // Not in that table: `dot` defines products of matrices ("Arithmetic Expressions"), conversions
+    // have a section of their own, integer functions are exact.
     (&[Op::VectorTimesScalar, Op::MatrixTimesScalar], "x * y", "correctly rounded", ""),
     (
         &[Op::VectorTimesMatrix, Op::MatrixTimesVector, Op::MatrixTimesMatrix],
@@ -259,7 +261,7 @@ fn conversions_to_integers_saturate() {
     }
     assert!(signed.is_defined(&[bits(1e20)]) && !vulkan(&signed).is_defined(&[bits(1e20)]));
     assert!(only(&signed, &[bits(f32::NAN)]).is_anything() && only(&signed, &[bits(f32::INFINITY)]).is_anything());
-    // Every half but the infinities fits an i32; negative ones do not fit a u32.
+    // Every finite half fits an i32; negative ones do not fit a u32.
     assert_eq!(only(&wgsl(Op::ConvertFToU, U, Some(H)), &[0xfbff]), Set::point(0));
     assert_eq!(only(&wgsl(Op::ConvertFToS, I, Some(H)), &[0xfbff]), Set::point(i64::from(-65504i32 as u32)));
 }
@@ -274,13 +276,13 @@ fn clamp_is_defined_for_limits_in_either_order() {
     both.insert(RankRange::point(bits(2.0) as i64));
     assert_eq!(only(&clamp, &x(2.0, 3.0, 1.0)), both);
     assert!(only(&vulkan(&clamp), &x(2.0, 3.0, 1.0)).is_anything());
-    // Any of the subnormal ones, or a zero: 5 was clamped to no less than 9.
+    // Any of the subnormal values, or a zero: 5 was clamped to at least 9.
     let tiny = only(&clamp, &[5, 9, bits(1.0)]);
     for rank in [5, 9, 0, -1] {
         assert!(tiny.contains_rank(rank), "{rank}");
     }
     assert!(!tiny.contains_rank(7) && !tiny.contains_rank(bits(1.0) as i64));
-    // -1 is raised to the lower of two subnormal limits, and the lesser of these may be either.
+    // -1 is raised to the lower of two subnormal limits, and either may be the lesser of these.
     for (got, expected) in [(5, Verdict::Pass), (9, Verdict::Pass), (0, Verdict::Pass), (7, Verdict::Fail)] {
         assert_eq!(verdict(&clamp, &[bits(-1.0), 5, 9], got), expected, "{got}");
     }
@@ -314,7 +316,7 @@ fn of_two_subnormal_operands_min_and_max_return_either() {
 
 #[test]
 fn the_absolute_error_counts_where_it_is_worse() {
-    // Acos next to one: the inherited error is small, the absolute one is not.
+    // Acos close to one: the inherited error is small, the absolute one is not.
     let (acos, x) = (wgsl(Op::Acos, F, None), 0.999f32);
     let exact = f64::from(x).acos();
     let at = |error: f64| bits((exact + error) as f32);
@@ -348,7 +350,8 @@ fn nothing_is_required_where_wgsl_states_no_accuracy() {
         assert_eq!(only(&atan2, &[bits(y), bits(x)]).is_anything(), free, "atan2({y:e}, {x:e})");
     }
     assert!(!only(&vulkan(&atan2), &[bits(0.0), bits(1.0)]).is_anything());
-    // What may overflow may be anything, an infinity is no number, and the square root of zero comes of a division by it.
+    // A result that may overflow may be anything; an infinity is assumed not to occur; the square
+    // root of zero is inherited from a division by zero.
     let add = wgsl(Op::FAdd, F, None);
     assert!(only(&add, &[bits(f32::MAX), bits(f32::MAX)]).is_anything());
     assert!(!only(&vulkan(&add), &[bits(f32::MAX), bits(f32::MAX)]).is_anything());
@@ -357,14 +360,15 @@ fn nothing_is_required_where_wgsl_states_no_accuracy() {
     let frexp = wgsl(Op::FrexpStruct, F, None);
     assert!(frexp.permitted(&[3]).iter().all(|slot| slot.usual.is_anything()));
     assert_eq!(only(&frexp, &[bits(3.0)]), Set::point(bits(0.75) as i64));
-    // Outside binary16 there is no quantity to quantise to; a denormal half may be flushed, and need not be.
+    // Outside binary16 the result is indeterminate; a denormal half may be flushed or kept.
     let quantize = wgsl(Op::QuantizeToF16, F, None);
     assert!(only(&quantize, &[bits(65505.0)]).is_anything());
     assert_eq!(verdict(&quantize, &[bits(2f32.powi(-24))], bits(2f32.powi(-24))), Verdict::Pass);
     assert_eq!(verdict(&quantize, &[bits(2f32.powi(-24))], 0), Verdict::Pass);
 }
 
-/// "Other operations are required to preserve subnormal numbers", and conversions are in another section than those that need not.
+/// "Other operations are required to preserve subnormal numbers", and conversions are not in the
+/// section of those that may flush.
 #[test]
 fn conversions_keep_denormals() {
     let (widened, narrowed) = (wgsl(Op::FConvert, F, Some(H)), wgsl(Op::FConvert, H, Some(F)));
@@ -385,7 +389,7 @@ fn conversions_keep_denormals() {
         assert_eq!(verdict(&vulkan(&call), &[0], minus), Pass);
         assert_eq!(verdict(&call, &[7], bits(7.0)), Pass);
     }
-    // The same of sets.
+    // The same property for sets.
     let set = Set::range(0, 3);
     let over = widened.reference().permitted_over(0, &[Operand::Set(set)]).permitted;
     assert!(!over.usual.is_anything() && over.usual.contains_rank(least as i64));
@@ -394,7 +398,7 @@ fn conversions_keep_denormals() {
     assert!(!over.usual.contains_rank(0) && over.lenient.is_some_and(|l| l.set.contains_rank(0)));
 }
 
-/// What the text leaves in doubt is not held against a driver.
+/// Results that a doubtful text may permit are warnings.
 #[test]
 fn doubts_of_parts_are_warnings() {
     use Verdict::{Fail, Pass, QualityWarning as Warned};
@@ -407,7 +411,7 @@ fn doubts_of_parts_are_warnings() {
     assert_eq!(verdicts(bits(3.0), [bits(0.75), 3]), [Pass, Fail]);
     let over = frexp.reference().permitted_over(1, &[Operand::Set(Set::range(-1, 0))]).permitted;
     assert!(over.lenient.is_some_and(|l| l.set.is_anything()));
-    // Each step of x - floor(x) may flush on its own.
+    // Each step of x - floor(x) may flush independently.
     let fract = wgsl(Op::Fract, F, None);
     let tiny = u64::from((-f32::from_bits(5)).to_bits());
     assert_eq!([bits(1.0), 0, tiny, tiny + 1].map(|got| verdict(&fract, &[tiny], got)), [Pass, Pass, Warned, Fail]);
@@ -425,7 +429,8 @@ fn packing_adds_a_half_and_takes_the_floor() {
     // 0.5 - 63.5 is -63, whatever rounds to even.
     assert_eq!([at(0.5), at(-0.5), at(1.0), at(-2.0), at(0.0)], [byte(64), byte(-63), byte(127), byte(-127), byte(0)]);
     assert_eq!(at(0.3), byte(38));
-    // What the instruction of GLSL.std.450 may do instead is a doubt, not a failure; what neither does is one.
+    // The alternative behaviour of GLSL.std.450's instruction is a doubt; a result that neither
+    // text permits is a failure.
     let of_minus_half = |got: u64| pack.judge(&[bits(-0.5), 0, 0, 0], &[got, 0, 0, 0])[0].verdict;
     let verdicts = [0xc1, 0xc0, 0xc2].map(of_minus_half);
     assert_eq!(verdicts, [Verdict::Pass, Verdict::QualityWarning, Verdict::Fail]);
@@ -433,7 +438,8 @@ fn packing_adds_a_half_and_takes_the_floor() {
     let unpack = wgsl(Op::UnpackSnorm4x8, F, None);
     let one = i64::from(1f32.to_bits());
     let set = only(&unpack, &[0x80]);
-    // The ULP of one is that below it: 3 of them reach one value farther from zero, and three nearer to it.
+    // The ULP of one is that below it: 3 of them reach one value farther from zero, and three
+    // closer to zero.
     assert_eq!(set, Set::range(-1 - one - 1, -1 - one + 3));
     let vulkan = only(&vulkan(&unpack), &[0x80]);
     assert_eq!(vulkan, Set::point(-1 - one));

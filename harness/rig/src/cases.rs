@@ -9,18 +9,19 @@ use std::{
     rc::Rc,
 };
 
-/// Cases with faults, by number.
+/// Cases with faults, by index.
 #[derive(Clone, Debug)]
 pub struct Faulty(Rc<Names>);
 
 impl Faulty {
-    /// A case for each of these faults, in this order.
+    /// Creates a case for each of these faults, in this order.
     pub fn new(faults: impl IntoIterator<Item = Fault>) -> Faulty {
         let names = faults.into_iter().enumerate().map(|(number, fault)| format!("mock.{fault}.{number:07}"));
         Faulty(Rc::new(names.collect()))
     }
 
-    /// So many cases, of which about one in `each` has a fault, chosen by the seed from all that there are.
+    /// Creates `count` cases, of which about one in `each` has a fault. The seed chooses the
+    /// faults.
     pub fn random(count: u32, each: u32, seed: u64) -> Faulty {
         let mut state = seed;
         let mut next = move |below: u64| {
@@ -37,7 +38,7 @@ impl Faulty {
         }))
     }
 
-    /// The names.
+    /// Returns the names.
     pub fn names(&self) -> &Rc<Names> {
         &self.0
     }
@@ -53,7 +54,7 @@ impl Cases for Faulty {
     }
 }
 
-/// The result of a case.
+/// Returns the result of a case.
 pub fn result(name: &str, status: Status, reason: Option<String>) -> Event {
     let text = |text: &str| text.to_owned();
     Event::CaseFinished(Box::new(CaseResult {
@@ -72,16 +73,17 @@ pub fn result(name: &str, status: Status, reason: Option<String>) -> Event {
     }))
 }
 
-/// Chunks of the cases that have several, the inputs of each, and the chunks in which something is wrong.
+/// Number of chunks of a case with several, inputs of each chunk, and chunks with wrong results.
 const CHUNKS: u64 = 100;
 const INPUTS: u64 = 10;
 const WRONG: [u64; 2] = [3, 57];
 
-/// The result of a case of which only some chunks of inputs are wrong, if these are run; `None`: all.
+/// Returns the result of a case with wrong results in some chunks of inputs, if `chunks` are run;
+/// `None` means all.
 pub(crate) fn spotted(name: &str, fault: Fault, chunks: Option<&[u64]>) -> Event {
     let run = chunks.map_or_else(|| (0..CHUNKS).collect(), <[u64]>::to_vec);
     let wrong = WRONG.iter().filter(|chunk| match fault {
-        // As if the chunk before it had left something behind.
+        // As if the preceding chunk had left a side effect.
         Fault::Late => run.contains(chunk) && run.contains(&(**chunk - 1)),
         _ => run.contains(chunk),
     });

@@ -1,4 +1,4 @@
-//! Runs that are killed again and again, coordinator and workers, until they are done.
+//! Runs whose coordinator and workers are killed repeatedly until they are done.
 
 use crate::run::{RunArgs, say, verify};
 use anyhow::{Context, bail};
@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often what is killed.
+/// Options of a run that is killed repeatedly.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ChaosArgs {
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub struct ChaosArgs {
     coordinator_lives: u64,
 }
 
-/// Runs, kills and resumes until the run is done; then looks whether every case has its result.
+/// Runs, kills and resumes until the run is done, and then checks that every case has its result.
 ///
 /// # Errors
 /// A run ended by itself before it was done, or a result is wrong.
@@ -87,13 +87,13 @@ fn start(args: &RunArgs, resume: bool) -> anyhow::Result<Child> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().context("cannot start the run")
 }
 
-/// A time around that average.
+/// Returns a random time between zero and twice the average.
 fn random(average: u64) -> Duration {
     let part = RandomState::new().hash_one(0) % 1_000;
     Duration::from_millis(average * (part * 2) / 1_000)
 }
 
-/// Kills one of the processes that the coordinator has started; whether there was one.
+/// Kills one of the coordinator's child processes; returns true if there was one.
 fn kill_a_worker(coordinator: &Child) -> bool {
     let parent = format!("PPid:\t{}", coordinator.id());
     let mut children = Vec::new();

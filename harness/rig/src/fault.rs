@@ -1,21 +1,21 @@
-//! What a case does wrong, and what it must come out as.
+//! Injected faults and the results that they permit.
 
 use assay_runner::{Repeated, Status};
 use std::{fmt, str::FromStr};
 
 macro_rules! faults {
     ($($(#[doc = $doc:literal])* $fault:ident = $name:literal,)*) => {
-        /// What a case does wrong.
+        /// An injected fault.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Fault {
             $($(#[doc = $doc])* $fault,)*
         }
 
         impl Fault {
-            /// All of them.
+            /// All faults.
             pub const ALL: &[Fault] = &[$(Fault::$fault),*];
 
-            /// Its name, as it stands in names of cases.
+            /// Returns its name, as it occurs in the names of cases.
             pub fn name(self) -> &'static str {
                 match self { $(Fault::$fault => $name,)* }
             }
@@ -24,66 +24,67 @@ macro_rules! faults {
 }
 
 faults! {
-    /// Nothing.
+    /// No fault.
     None = "pass",
     /// A warning.
     Warning = "warning",
-    /// The device cannot run it.
+    /// A requirement that the device does not meet.
     Unsupported = "unsupported",
     /// Wrong results.
     Wrong = "wrong",
-    /// A validation layer objects.
+    /// An error reported by a validation layer.
     Invalid = "invalid",
-    /// No memory, and the driver says so.
+    /// Out of memory, reported by the driver.
     OutOfMemory = "outofmemory",
-    /// Takes a while.
+    /// A run of some time that then passes.
     Slow = "slow",
-    /// Ends by SIGSEGV.
+    /// An end by SIGSEGV.
     Segfault = "segfault",
-    /// Aborts.
+    /// An abort.
     Abort = "abort",
-    /// Ends by SIGKILL each time, as by something from outside.
+    /// An end by SIGKILL each time, as by an external signal.
     Killed = "killed",
-    /// Exits with code 0.
+    /// An exit with code 0.
     Exit = "exit",
-    /// Never ends.
+    /// A hang.
     Hang = "hang",
-    /// Never ends, and ignores SIGTERM and SIGINT.
+    /// A hang that ignores SIGTERM and SIGINT.
     Stubborn = "stubborn",
-    /// Never ends, and leaves a process behind that holds the pipes open.
+    /// A hang with a child process that holds the pipes open.
     Orphan = "orphan",
-    /// Writes garbage to the pipe.
+    /// Garbage written to the pipe.
     Garbage = "garbage",
-    /// Writes half a message to the pipe and ends.
+    /// Half a message written to the pipe, and an exit.
     Half = "half",
-    /// Tells the result of a case that is not its own.
+    /// The result of another case.
     Liar = "liar",
-    /// Loses the device; what runs after it in the same process is wrong.
+    /// A loss of the device; later results of the same process are wrong.
     Lost = "lost",
-    /// Takes memory without end.
+    /// Endless allocation of memory.
     Leak = "leak",
-    /// Writes to stdout and stderr without end.
+    /// Endless output to stdout and stderr.
     Flood = "flood",
-    /// Gives no result.
+    /// No result.
     Silent = "silent",
     /// Wrong results one time in ten.
     Flaky = "flaky",
-    /// Wrong results in two of many chunks of inputs, each time the same.
+    /// Wrong results in two of many chunks of inputs, equal each time.
     Spots = "spots",
-    /// Wrong results in two of many chunks of inputs, with other bits each time.
+    /// Wrong results in two of many chunks of inputs, with different bits each time.
     Restless = "restless",
-    /// Wrong results in two of many chunks of inputs, which are right if nothing ran before them.
+    /// Wrong results in two of many chunks of inputs, which are correct if nothing ran before them.
     Late = "late",
-    /// Makes [`Fault::Poisoned`] cases fail that run after it in the same process.
+    /// No fault of its own, but [`Fault::Poisoned`] and [`Fault::Shaken`] cases later in the same
+    /// process fail.
     Poison = "poison",
-    /// Fails after [`Fault::Poison`] only.
+    /// A failure, only after [`Fault::Poison`].
     Poisoned = "poisoned",
-    /// Passes, and crashes after [`Fault::Poison`].
+    /// A crash, only after [`Fault::Poison`].
     Shaken = "shaken",
 }
 
 impl Fault {
-    /// Whether a case with this fault may come out as that.
+    /// Returns true if a case with this fault may have this status and confirmation.
     pub fn permits(self, status: Status, repeated: Option<Repeated>) -> bool {
         use Repeated::{Flaky, InCompany, Same};
         let once = |wanted: Status| status == wanted && repeated.is_none();
@@ -104,7 +105,7 @@ impl Fault {
             | Fault::Garbage
             | Fault::Half
             | Fault::Liar => confirmed(Status::Crash),
-            // They do not end either: it depends on the machine's load which limit they meet first.
+            // These do not end either, so the machine's load decides which limit they exceed first.
             Fault::Leak | Fault::Flood => {
                 matches!(status, Status::Crash | Status::Timeout) && matches!(repeated, Some(Same | Flaky))
             }
@@ -116,7 +117,7 @@ impl Fault {
         }
     }
 
-    /// That of a case, by its name; nothing if it is no case of the rig.
+    /// Returns the fault of a case by its name; `None` if it is not a case of this crate.
     pub fn of(name: &str) -> Option<Fault> {
         name.strip_prefix("mock.")?.split('.').next()?.parse().ok()
     }

@@ -1,12 +1,13 @@
-//! A device that goes wrong on demand, to show that runs survive it.
+//! A device with injected faults, to test that runs survive them.
 //!
-//! A case is named `mock.FAULT.NUMBER`, and does what its fault says ([`Fault`]). [`Mock`] is the bench that runs them, in
-//! worker processes of the binary `assay-rig`; [`Faulty`] names the cases of a run. What each must come out as is
-//! [`Fault::permits`].
+//! A case is named `mock.FAULT.NUMBER`, and misbehaves as its fault ([`Fault`]) prescribes.
+//! [`Mock`] is the bench that runs such cases, in worker processes of the binary `assay-rig`.
+//! [`Faulty`] names the cases of a run. [`Fault::permits`] states their expected results.
 //!
-//! [`Real`] is a bench on a real device, on which some shaders never end.
+//! [`Real`] is a bench on a real device, with shaders that never end.
 //!
-//! `assay-rig chaos` runs many of them, kills workers and coordinator at random, and resumes until all is done.
+//! `assay-rig chaos` runs many such cases, kills workers and coordinator at random, and resumes
+//! until all are done.
 
 mod cases;
 mod chaos;

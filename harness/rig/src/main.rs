@@ -1,4 +1,4 @@
-//! `assay-rig`: runs on a device that goes wrong on demand, and runs that are killed.
+//! `assay-rig`: runs on a device with injected faults, and runs that are killed.
 
 use assay_isolate::{Bench, Refusal, serve};
 use assay_rig::{ChaosArgs, Mock, Real, RunArgs, chaos, run, verify};
@@ -14,19 +14,20 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// A worker; takes its orders on stdin
+    /// Run as a worker that takes its orders on stdin
     Worker,
-    /// Runs cases
+    /// Run cases
     Run {
         #[command(flatten)]
         args: RunArgs,
-        /// Go on with a run that was killed
+        /// Resume a run that was killed
         #[arg(long)]
         resume: bool,
     },
-    /// Looks whether the results of a run are right
+    /// Check the results of a run
     Verify(RunArgs),
-    /// Runs cases, kills workers and coordinator at random, goes on until all is done, and looks whether it is right
+    /// Run cases, kill workers and coordinator at random, resume until all are done, and check the
+    /// results
     Chaos(ChaosArgs),
 }
 

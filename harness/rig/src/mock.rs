@@ -1,4 +1,4 @@
-//! The bench that does what the names of cases say.
+//! The bench whose cases misbehave as their names prescribe.
 
 use crate::{Fault, result, spotted};
 use assay_isolate::{Bench, Task, Teller};
@@ -22,7 +22,7 @@ pub struct Mock {
     lost: bool,
 }
 
-/// What the cases run on.
+/// Returns the description of the device.
 pub fn device() -> DeviceInfo {
     DeviceInfo {
         name: "a device that goes wrong on demand".to_owned(),
@@ -101,7 +101,7 @@ impl Mock {
             Fault::Invalid => return (Status::InternalError, "VUID-mock"),
             Fault::OutOfMemory => return (Status::Undetermined, "VK_ERROR_OUT_OF_DEVICE_MEMORY"),
             Fault::Slow => thread::sleep(Duration::from_millis(100)),
-            // The first one only makes Rust's own handler give way.
+            // Rust's own handler catches the first signal and then restores the default.
             Fault::Segfault => loop {
                 _ = kill_process(getpid(), Signal::SEGV);
                 thread::sleep(Duration::from_millis(1));
@@ -134,7 +134,7 @@ impl Mock {
             Fault::Leak => {
                 let mut leak: Vec<Vec<u8>> = Vec::new();
                 loop {
-                    // Not zeros, which would take no memory before they are written to.
+                    // Not zeros: zeroed memory would become resident only when it is written.
                     leak.push(vec![leak.len() as u8 | 1; 4 << 20]);
                     thread::sleep(Duration::from_millis(1));
                 }

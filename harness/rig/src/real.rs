@@ -1,4 +1,4 @@
-//! A real device, on which some shaders never end.
+//! A real device with shaders that never end.
 
 use crate::result;
 use assay_isolate::{Bench, Refusal, Task, Teller};
@@ -6,8 +6,8 @@ use assay_runner::{DeviceInfo, Event, Status, device_info};
 use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PipelineDesc};
 use std::{sync::atomic::AtomicBool, time::Duration};
 
-/// Workgroups of what never ends. Mesa's llvmpipe ends any loop after 65 535 rounds: with these many times that, nobody
-/// lives to see the end either.
+/// Workgroups of a shader that never ends. Mesa's llvmpipe ends any loop after 65 535 rounds; with
+/// this number of workgroups even those take far longer than a lifetime.
 const GROUPS: [u32; 3] = [65_535, 65_535, 1];
 
 /// Runs `real.ends.NUMBER` and `real.endless.NUMBER` on a device.
@@ -18,9 +18,9 @@ pub struct Real {
 }
 
 impl Real {
-    /// Opens the device that the selector names; submissions may take so long.
+    /// Opens the device that the selector names; `limit` is the longest time for a submission.
     ///
-    /// # Errors
+    /// There is no such device, or it cannot be opened.
     /// There is none.
     pub fn open(selector: &str, limit: Duration) -> Result<Real, Refusal> {
         let opened = || -> Result<Real, Error> {
@@ -31,7 +31,7 @@ impl Real {
         opened().map_err(|error| Refusal { reason: error.to_string(), code: 4 })
     }
 
-    /// Runs a shader that waits until a word of memory is not zero.
+    /// Runs a shader that loops until a word of memory is not zero.
     fn wait_for(&self, word: u32) -> Result<(), Error> {
         let words = assay_spirv::assemble(WAITS).map_err(|error| Error::Invalid { what: error.to_string() })?;
         let pipeline = self.device.pipeline(&PipelineDesc::new(&words, 1))?;

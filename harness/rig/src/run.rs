@@ -1,4 +1,4 @@
-//! A run of cases with faults, as `assay run` would do it.
+//! A run of cases with faults, with the reporters of `assay run`.
 
 use crate::Faulty;
 use anyhow::{Context, bail};
@@ -14,36 +14,36 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Which cases are run, and how.
+/// Options of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RunArgs {
-    /// How many cases
+    /// Number of cases
     #[arg(long, default_value_t = 1_000)]
     pub cases: u32,
-    /// One case in so many has a fault
+    /// Give one case in this many a fault
     #[arg(long, default_value_t = 50)]
     pub each: u32,
-    /// Chooses the faults
+    /// Seed that chooses the faults
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Worker processes at a time
+    /// Number of concurrent worker processes
     #[arg(long, default_value_t = 2)]
     pub workers: usize,
-    /// Milliseconds that a call into the driver may take
+    /// Time limit for a call into the driver, in milliseconds
     #[arg(long, default_value_t = 1_000)]
     pub patience: u64,
-    /// MiB that a worker may have
+    /// Memory limit of a worker, in MiB
     #[arg(long, default_value_t = 128)]
     pub memory: u64,
-    /// The folder for results
+    /// Result directory
     #[arg(long)]
     pub out: PathBuf,
 }
 
-/// Runs the cases, or goes on with them; says what it took.
+/// Runs the cases, or resumes their run, and prints the time.
 ///
 /// # Errors
-/// The folder cannot be used, or the run was given up.
+/// The result directory cannot be used, or the run was aborted.
 pub fn run(args: &RunArgs, resume: bool) -> anyhow::Result<()> {
     let cases = Faulty::random(args.cases, args.each, args.seed);
     let limits = Limits {
@@ -70,6 +70,7 @@ pub fn run(args: &RunArgs, resume: bool) -> anyhow::Result<()> {
         cases: cases.names().len(),
         command: vec!["assay-rig".to_owned()],
         started: "2026-11-21T00:00:00Z".to_owned(),
+        host: String::new(),
         selection: format!("{} {} {}", args.cases, args.each, args.seed),
         part: None,
     };
@@ -122,16 +123,17 @@ pub(crate) fn say(text: &str) {
     println!("{text}");
 }
 
-/// The most memory that this process has had, in KiB.
+/// Returns the peak resident memory of this process in KiB.
 fn peak() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// That the folder holds exactly one result of each case, the right one, and nothing else.
+/// Checks that the result directory contains exactly one result of each case, that it is correct,
+/// and that there are no others.
 ///
 /// # Errors
-/// What is wrong.
+/// The first problem found.
 pub fn verify(args: &RunArgs, folder: &Path) -> anyhow::Result<()> {
     let cases = Faulty::random(args.cases, args.each, args.seed);
     let mut missing: HashSet<&str> = cases.names().iter().collect();

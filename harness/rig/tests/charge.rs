@@ -1,4 +1,4 @@
-//! What goes wrong is charged to the case that caused it, and to no other.
+//! Failures are attributed to the case that caused them, and to no other.
 
 use assay_isolate::{Cases, Coordinator, Ended, IsolateError, Launch, Limits, Settings};
 use assay_rig::{Fault, Faulty};
@@ -33,12 +33,12 @@ fn hangs(fault: Fault) -> bool {
     matches!(fault, Fault::Hang | Fault::Stubborn | Fault::Orphan)
 }
 
-/// With a limit that hanging cases soon run into.
+/// Returns settings with time limits that hanging cases soon exceed.
 fn impatient() -> Settings {
     Settings { limits: Limits { call: Duration::from_millis(700), ..settings().limits }, ..settings() }
 }
 
-/// Runs the cases; their results, and whether any was told twice.
+/// Runs the cases; returns their results, and checks that none was reported twice.
 fn run(faults: &[Fault], settings: Settings) -> (Vec<CaseResult>, Ended) {
     let cases = Faulty::new(faults.iter().copied());
     let mut results = BTreeMap::new();
@@ -125,11 +125,11 @@ fn what_depends_on_other_cases_names_them() {
 #[test]
 fn what_failed_is_run_again_and_nothing_else_unless_it_differs() {
     for (fault, verdict, inputs) in [
-        // Confirmed by the two chunks in which it failed.
+        // Confirmed by its two failing chunks.
         (Fault::Spots, Repeated::Same, vec![1_000, 20]),
-        // The same chunks fail with other bits: then all of it, alone, which does so as well.
+        // The same chunks fail with other bits, and so does the whole case alone.
         (Fault::Restless, Repeated::Flaky, vec![1_000, 20, 1_000]),
-        // Those chunks by themselves are fine: the case as a whole is not, each time in the same way.
+        // The chunks by themselves pass; the whole case fails in the same way each time.
         (Fault::Late, Repeated::Same, vec![1_000, 20, 1_000]),
     ] {
         let (results, _) = run(&[Fault::None, fault, Fault::None], settings());
@@ -137,7 +137,7 @@ fn what_failed_is_run_again_and_nothing_else_unless_it_differs() {
         assert_eq!((case.status, repeat.verdict), (Status::Fail, verdict), "{fault}: {}", reason(case));
         assert_eq!(repeat.runs.iter().map(|run| run.inputs).collect::<Vec<_>>(), inputs, "{fault}");
         assert!(repeat.runs[1..].iter().all(|run| run.after == 0));
-        // What is told is the result of the whole case.
+        // The reported result is that of the whole case.
         assert_eq!((case.inputs_tested, case.failing_inputs), (1_000, 2), "{fault}");
         assert_eq!(
             reason(case).contains("flaky: wrong in places; alone it failed with other results"),
@@ -183,7 +183,7 @@ fn what_is_always_ended_from_outside_ends_without_confirmation_too() {
     let statuses: Vec<Status> = results.iter().map(|case| case.status).collect();
     assert_eq!(statuses, [Status::Pass, Status::Crash, Status::Pass]);
     assert!(reason(&results[1]).contains("its process was ended by SIGKILL"), "{}", reason(&results[1]));
-    // It may be none of its fault: it had some more attempts.
+    // An external signal may not be its fault, so it had further attempts.
     assert!(ended.processes > 3, "{ended:?}");
 }
 
@@ -227,7 +227,7 @@ fn an_interruption_ends_the_run_and_a_reporter_that_cannot_write_does_too() {
     let coordinator = Coordinator::start(launch(""), one).unwrap();
     let ended = coordinator.run(&cases, (0..5).collect(), &mut tell, &interrupted).unwrap();
     assert!(ended.interrupted);
-    // The failure waited for its confirmation: a resumed run runs it again.
+    // The failure was not confirmed yet: a resumed run runs it again.
     let name = |case: u32| cases.name(case).to_owned();
     results.sort();
     assert_eq!(

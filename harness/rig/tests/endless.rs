@@ -1,4 +1,4 @@
-//! A shader that never ends, on a real driver: its worker is killed, and it alone is charged.
+//! A shader that never ends, on a real driver: its worker is killed, and only this case is accused.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -21,8 +21,8 @@ impl Cases for Named {
     }
 }
 
-/// Runs them; `own` seconds until the worker itself gives up, `others` until the coordinator does. The reason of the case
-/// that never ends.
+/// Runs the cases and returns the reason of the endless one. The worker gives up after `own`
+/// seconds, the coordinator after `others`.
 fn run(own: f64, others: f64) -> Option<String> {
     let launch = Launch {
         program: env!("CARGO_BIN_EXE_assay-rig").into(),

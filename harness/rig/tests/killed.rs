@@ -1,4 +1,5 @@
-//! Runs that are killed, or whose disk is full, are resumed to their end, and every case has one right result.
+//! Runs that are killed, or whose disk is full, are resumed until they end, and every case has one
+//! correct result.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -23,14 +24,16 @@ const CASES: [&str; 6] = ["--cases", "3000", "--each", "100", "--seed", "5"];
 fn a_run_that_is_killed_again_and_again_comes_to_its_right_end() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
-    // What is killed from outside six times in turn is charged with it, so that patience and these lives go together.
+    // A case that is killed from outside six times in a row is accused, so patience and these
+    // lifetimes are chosen together.
     let chaos =
         ["chaos", "--out", path(&out), "--workers-live", "400", "--coordinator-lives", "700", "--patience", "200"];
     let ended = rig(&[&chaos[..], &CASES].concat());
     assert!(ended.status.success(), "{ended:?}");
     let said = String::from_utf8(ended.stdout).unwrap();
     assert!(said.starts_with("3000 cases, each with its one right result"), "{said}");
-    // What is complete can be gone through again, and a second coordinator is refused while one is at it.
+    // A complete run can be resumed, and a second coordinator is refused while another one uses the
+    // directory.
     let again = rig(&[&["run", "--resume", "--out", path(&out)][..], &CASES].concat());
     assert!(again.status.success() && String::from_utf8_lossy(&again.stdout).starts_with("0 cases in"), "{again:?}");
     let lock = fs::File::open(&out).unwrap();
@@ -41,8 +44,8 @@ fn a_run_that_is_killed_again_and_again_comes_to_its_right_end() {
     assert!(rig(&[&["verify", "--out", path(&out)][..], &CASES].concat()).status.success());
 }
 
-/// Runs on a small disk that fills up, makes room, resumes, and copies the results to where they can be looked at. Then a
-/// folder on a disk that cannot be written to.
+/// Runs on a small disk until it is full, makes room, resumes, and copies the results out. Then
+/// runs on a read-only disk.
 const SCRIPT: &str = r#"
 disk=$1 copy=$2 rig=$3; shift 3
 mount -t tmpfs -o size=8m none "$disk" || exit 99
@@ -62,7 +65,8 @@ fn a_full_disk_and_one_that_is_read_only_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let (disk, copy) = (dir.path().join("disk"), dir.path().join("copy"));
     fs::create_dir(&disk).unwrap();
-    // A name space of its own: the mount ends with it, and it takes no rights that are not there anyway.
+    // A mount namespace of its own: the mount ends with it, and it grants no rights beyond existing
+    // ones.
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", SCRIPT, "sh", path(&disk), path(&copy)]);
     command.arg(env!("CARGO_BIN_EXE_assay-rig")).args(["--cases", "6000", "--each", "1000000"]);
@@ -83,7 +87,7 @@ fn a_full_disk_and_one_that_is_read_only_lose_nothing() {
     assert!(verified.status.success(), "{verified:?}");
 }
 
-/// Whether `unshare` itself failed, before the script began.
+/// Returns true if `unshare` itself failed before the script began.
 fn copy_is_missing(copy: &Path, output: &Output) -> bool {
     !output.status.success() && !copy.with_extension("first").exists()
 }

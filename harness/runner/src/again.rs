@@ -1,18 +1,20 @@
-//! How a case is run again as it was.
+//! Command-line options that rerun a case.
 
-use crate::DeviceInfo;
+use crate::{CHECK_BUDGET, DeviceInfo, RunInfo};
 
-/// Options that decide what a single case comes to, with a value; the device, the API, the budget and the seed aside.
+/// Options with a value that affect a single case, apart from device, API, budget and seed.
 const VALUES: [&str; 4] = ["--path", "--range", "--timeout", "--memory"];
 
-/// Those that have none.
+/// Options without a value that affect a single case.
 const FLAGS: [&str; 1] = ["--validation"];
 
-/// The options with which `assay run NAME` runs a case as this command line did, on that device: each after a space.
+/// Returns the options with which `assay run NAME` runs a case as this command line did on that
+/// device, each preceded by a space.
 pub fn again(command: &[String], device: &DeviceInfo, budget: &str, seed: u64) -> String {
     let mut options = String::new();
     if device.api != "none" {
-        // What it is called is what two drivers of it may call it, and its number is another when a driver comes or goes.
+        // Names may be ambiguous between drivers, and indices change when a driver is installed or
+        // removed.
         options += &format!(" --device {}", device.uuid);
         if device.api != "vulkan" {
             options += &format!(" --api {}", device.api);
@@ -26,7 +28,7 @@ pub fn again(command: &[String], device: &DeviceInfo, budget: &str, seed: u64) -
             None => (argument.as_str(), None),
         };
         if option.ends_with(".toml") {
-            // The case may be of a file of one's own: all of it is run.
+            // The case may come from a user's file, which is run as a whole.
             options += &format!(" {}", quoted(argument));
         } else if FLAGS.contains(&option) {
             options += &format!(" {option}");
@@ -39,7 +41,16 @@ pub fn again(command: &[String], device: &DeviceInfo, budget: &str, seed: u64) -
     options
 }
 
-/// A word for a shell.
+/// Returns the command that repeats a case of a run alone; for a check, which is one case, the command
+/// line of the check.
+pub fn command_again(run: &RunInfo, name: &str) -> String {
+    match run.budget.as_str() {
+        CHECK_BUDGET => run.command.iter().skip(1).fold("assay".to_owned(), |text, word| text + " " + &quoted(word)),
+        budget => format!("assay run {}{}", quoted(name), again(&run.command, &run.device, budget, run.seed)),
+    }
+}
+
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=+,@%".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
@@ -86,6 +97,24 @@ mod tests {
         );
         assert_eq!(options("assay run my.toml", "none"), " --budget quick --seed 7 my.toml");
         assert_eq!((quoted("0.5 .. 2"), quoted("it's")), ("'0.5 .. 2'".to_owned(), "'it'\\''s'".to_owned()));
+        let run = |command: &str, budget: &str| RunInfo {
+            schema: crate::SCHEMA,
+            version: String::new(),
+            specification: String::new(),
+            device: device("vulkan"),
+            budget: budget.to_owned(),
+            seed: 7,
+            cases: 1,
+            command: command.split(' ').map(str::to_owned).collect(),
+            started: String::new(),
+            host: String::new(),
+            selection: String::new(),
+            part: None,
+        };
+        let one = command_again(&run("./assay run p --device all --timeout 3", "sampled"), "p.f32.a");
+        assert_eq!(one, format!("assay run p.f32.a{on} --budget sampled --seed 7 --timeout 3"));
+        let check = command_again(&run("./assay check it's.wgsl --reduce", CHECK_BUDGET), "it's.wgsl");
+        assert_eq!(check, "assay check 'it'\\''s.wgsl' --reduce");
         let reference = "assay run tile --path reference --validation";
         assert_eq!(options(reference, "none"), " --budget quick --seed 7 --path reference --validation");
     }

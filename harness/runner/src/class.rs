@@ -1,32 +1,35 @@
-//! The classes of wrong results, by name.
+//! Names of the classes of wrong results.
 
 use assay_precision::{FailureClass, nearest};
 
-/// Of an element: the device left what was there before.
+/// An element that still has its contents from before the dispatch.
 pub const UNWRITTEN: &str = "Unwritten";
-/// Of an element: the case file expects something else.
+/// An element that differs from the expectation of the case file.
 pub const EXPECTATION: &str = "Expectation";
-/// No order of atomics explains what they found.
+/// Equivalence check: an element with no permitted value that the case file expects.
+pub const NEVER_EXPECTED: &str = "NeverExpected";
+/// The values that atomics found fit no order of them.
 pub const IMPOSSIBLE_ORDER: &str = "ImpossibleOrder";
-/// The layout of subgroups that was recorded cannot be.
+/// The recorded layout of subgroups is not possible.
 pub const IMPOSSIBLE_LAYOUT: &str = "ImpossibleLayout";
-/// Of another translation: nothing that it may become is permitted.
+/// Equivalence check: no result of the other translation is permitted.
 pub const CHANGED: &str = "Changed";
-/// Of another translation: some of what it may become is not permitted.
+/// Equivalence check: some results of the other translation are not permitted.
 pub const WIDER: &str = "Wider";
-/// Of a render pass: a texel or word that is not permitted.
+/// Render pass: a texel or word that is not permitted.
 pub const TEXEL: &str = "Texel";
-/// Of a render pass: the same in the ordinary shader over the whole frame.
+/// Render pass: a texel or word that differs in the ordinary shader over the whole frame.
 pub const FULL_FRAME: &str = "FullFrame";
-/// Of a render pass: the same in the suite's second reference.
+/// Render pass: a texel or word that differs in the suite's independent reference.
 pub const REFERENCE: &str = "Reference";
-/// Of a render pass: a tile changed what is outside it.
+/// Render pass: a tile changed memory outside itself.
 pub const OUTSIDE_TILE: &str = "OutsideTile";
 
-/// Of programs.
-const OF_PROGRAMS: [&str; 10] = [
+/// Classes of programs.
+const OF_PROGRAMS: [&str; 11] = [
     UNWRITTEN,
     EXPECTATION,
+    NEVER_EXPECTED,
     IMPOSSIBLE_ORDER,
     IMPOSSIBLE_LAYOUT,
     CHANGED,
@@ -37,7 +40,7 @@ const OF_PROGRAMS: [&str; 10] = [
     OUTSIDE_TILE,
 ];
 
-/// Of results of instructions, and of elements that are floats.
+/// Classes of instruction results and of float elements.
 const OF_RESULTS: [FailureClass; 9] = [
     FailureClass::FlushedIn,
     FailureClass::FlushedOut,
@@ -50,10 +53,11 @@ const OF_RESULTS: [FailureClass; 9] = [
     FailureClass::Wild,
 ];
 
-/// Looks a name of a class up, as [`ClassCount::class`](crate::ClassCount::class) has it.
+/// Checks that `name` is the name of a class, as in
+/// [`ClassCount::class`](crate::ClassCount::class).
 ///
 /// # Errors
-/// There is none of that name: those near it.
+/// The most similar names, if no class has this name.
 pub fn known(name: &str) -> Result<(), Vec<String>> {
     let results = OF_RESULTS.map(|class| format!("{class:?}"));
     let all = || OF_PROGRAMS.into_iter().chain(results.iter().map(String::as_str));
@@ -69,7 +73,7 @@ mod tests {
 
     #[test]
     fn every_class_is_known_and_others_have_near_names() {
-        // Without a place here a new class does not compile.
+        // A class that is missing here does not compile.
         let place = |class: FailureClass| match class {
             FailureClass::FlushedIn => 0,
             FailureClass::FlushedOut => 1,

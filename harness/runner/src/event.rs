@@ -1,29 +1,29 @@
-//! What a run tells its reporters. The serialised form of these types is the schema of `results.jsonl`.
+//! Events that a run reports. The serialised form of these types is the schema of `results.jsonl`.
 
 use crate::{CheckResult, Picture};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of the serialised form; raised when a reader of the old form would misread the new one.
+/// Version of the serialised form; raised if a reader of the old form would misread the new one.
 pub const SCHEMA: u32 = 1;
 
-/// The specification whose text the precision table follows.
+/// The specification that the precision table follows.
 pub const SPECIFICATION: &str = "Vulkan 1.4.360";
 
-/// The specification whose text WGSL's accuracy table follows: the editor's draft of that day.
+/// The specification that WGSL's accuracy table follows: the editor's draft of that day.
 pub const WGSL_SPECIFICATION: &str = "WGSL, editor's draft of 2026-08-19";
 
-/// What the case did, in deqp's words.
+/// Outcome of a case, in deqp's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 pub enum Status {
     /// Every checked result is permitted.
     Pass,
-    /// Only a lenient reading of the text permits some results.
+    /// Some results are permitted only by a lenient reading of the text.
     QualityWarning,
     /// Some results are not permitted.
     Fail,
-    /// The device lacks what the case needs.
+    /// The device lacks a requirement of the case.
     NotSupported,
     /// The driver ended the process.
     Crash,
@@ -31,31 +31,33 @@ pub enum Status {
     Timeout,
     /// The device was lost.
     DeviceLost,
-    /// The harness is at fault, or a validation layer objected.
+    /// The harness failed, or a validation layer reported an error.
     InternalError,
-    /// Nothing that was checked could be decided.
+    /// No checked result could be decided.
     Undetermined,
 }
 
-/// One result scalar with what it belongs to; bits in hexadecimal (`0x3f800000`).
+/// One result scalar with its operands; bits in hexadecimal (`0x3f800000`).
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Example {
-    /// Bits of all operand slots; of a program, the place of the element in words.
+    /// Bits of all operand slots; for a program, the position of the element in words.
     pub operands: Vec<String>,
-    /// The result slot.
+    /// Index of the result slot.
     pub slot: usize,
-    /// Of a program, the type of the element: `f32`. Else the case's types say it.
+    /// For a program, the type of the element: `f32`. Otherwise the types of the case state it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scalar: Option<String>,
-    /// What the device returned.
+    /// Bits that the device returned.
     pub got: String,
-    /// What is permitted: ranges of bit patterns, lowest value first.
+    /// Permitted results: ranges of bit patterns, lowest value first.
     pub permitted: Vec<[String; 2]>,
-    /// Error over bound; infinite where no error is permitted and there is one (`"inf"` in JSON, which has no infinity).
+    /// Error divided by its bound; infinite if no error is permitted and there is one (`"inf"` in
+    /// JSON, which has no infinity).
     #[serde(with = "margin")]
     #[schemars(with = "Option<margin::Json>")]
     pub margin: Option<f64>,
-    /// The command that derives the permitted set; of a program, the one that runs it alone; of a check, empty.
+    /// The command that derives the permitted set; for a program, the command that runs it alone;
+    /// empty for a check.
     pub explain: String,
 }
 
@@ -64,46 +66,47 @@ pub struct Example {
 pub struct ClassCount {
     /// `QualityWarning` or `Fail`.
     pub status: Status,
-    /// The class, such as `FewUlp`.
+    /// Name of the class, such as `FewUlp`.
     pub class: String,
-    /// How many scalars.
+    /// Number of scalars.
     pub count: u64,
-    /// The worst of them.
+    /// The scalars with the largest errors.
     pub examples: Vec<Example>,
 }
 
-/// Seconds that a case took, part by part; parts overlap.
+/// Duration of a case in seconds, by part; the parts overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Times {
     /// From start to end.
     pub wall: f64,
     /// Building shaders and pipelines.
     pub build: f64,
-    /// Waiting for or running on the device.
+    /// Waiting for the device or running on it.
     pub device: f64,
     /// Checking, summed over threads.
     pub check: f64,
-    /// Of the seconds of the device, those in which results were being checked, of this case or another.
+    /// Part of the device's seconds during which results of this or another case were being
+    /// checked.
     #[serde(default)]
     pub overlap: f64,
 }
 
-/// Everything a verdict carries.
+/// Result of one case.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct CaseResult {
     /// The case's name.
     pub name: String,
-    /// What it did.
+    /// Outcome.
     pub status: Status,
-    /// Why, for every status but `Pass`: one line.
+    /// The reason in one line, for every status except `Pass`.
     pub reason: Option<String>,
-    /// The instruction, as SPIR-V spells it; of a program, the one that it is about.
+    /// The instruction, as SPIR-V spells it; for a program, its subject.
     pub instruction: String,
     /// Types of results and operands: `f32 <- f32, f32`.
     pub types: String,
-    /// The modes declared: `default`, or SPIR-V names joined by `+`.
+    /// The declared modes: `default`, or SPIR-V names joined by `+`.
     pub modes: String,
-    /// Where the operands came from: `buffer`, `constant`, `specconstant`.
+    /// Source of the operands: `buffer`, `constant`, `specconstant`.
     pub source: String,
     /// `vulkan` or `wgpu`.
     pub api: String,
@@ -113,11 +116,13 @@ pub struct CaseResult {
     pub rule: String,
     /// The clause of the specification.
     pub clause: String,
-    /// Inputs run; of a program, elements of its memory that were held against something.
+    /// Inputs run; for a program, elements of its memory that were compared.
     pub inputs_tested: u64,
-    /// Inputs that there are, as a decimal number (it may exceed 64 bits); empty of a program that did not run, where nobody knows.
+    /// Number of possible inputs as a decimal number, which can exceed 64 bits; empty for a program
+    /// that did not run, because its count is unknown.
     pub inputs_possible: String,
-    /// Which part of the possible inputs was run, in words: `every input`, or how a sample was taken.
+    /// The part of the possible inputs that was run, in words: `every input`, or how it was
+    /// sampled.
     pub coverage: String,
     /// Inputs with a failing scalar.
     pub failing_inputs: u64,
@@ -127,95 +132,99 @@ pub struct CaseResult {
     pub scalars_checked: u64,
     /// Result scalars not checked because nothing is required of them.
     pub scalars_unchecked: u64,
-    /// The result with the greatest error over bound.
+    /// The result with the largest error divided by its bound.
     pub worst: Option<Example>,
     /// Failures and warnings by class.
     pub classes: Vec<ClassCount>,
-    /// Chunks of inputs with failing results, those with the worst among them, in order: what is run again to see whether
-    /// the same comes out. Not all of them, if there are many.
+    /// Chunks of inputs with failing results, in order, among them those with the largest errors. A
+    /// confirmation runs these again and compares the results. If there are many, only some are
+    /// listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_chunks: Vec<FailedChunk>,
-    /// Where the errors lie; `None` if there are none.
+    /// Distribution of the errors; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
-    /// Of a failing result that is an image: expected, got and where they differ.
+    /// For a failing result that is an image: expected values, actual values, and the difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Box<Picture>>,
     /// The seed of the inputs.
     pub seed: u64,
-    /// Whether an interruption ended it, or the runs that were to confirm it: a resumed run runs it again.
+    /// Set if an interruption ended the case or its confirmation; a resumed run runs it again.
     #[serde(default, skip_serializing_if = "is_false")]
     pub partial: bool,
-    /// What came of running it again, if it failed and was; `None` if it was run once.
+    /// Result of the confirmation; `None` if the case was run once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Box<Repeat>>,
-    /// Times.
+    /// Duration by part.
     pub times: Times,
 }
 
-/// The API of results that do not name theirs: there was no other when they were written.
+/// The API of results that do not name one: when they were written there was no other.
 fn vulkan() -> String {
     "vulkan".to_owned()
 }
 
-/// For serde, which asks with a reference.
+/// Returns true for false; serde passes a reference.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// A chunk of a case's inputs in which something failed. Inputs of a case are divided into chunks in the same way each time,
-/// and each is one dispatch.
+/// A chunk of a case's inputs with failing results. The inputs of a case are divided into chunks in
+/// the same way each time, and each chunk is one dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct FailedChunk {
-    /// Its number, from 0.
+    /// Index of the chunk, from 0.
     pub chunk: u64,
     /// Inputs in it with a failing scalar.
     pub inputs: u64,
-    /// A hash of those scalars, their operands and what the device returned, in hexadecimal: where it is the same, the same
-    /// inputs failed with the same bits.
+    /// A hash of the failing scalars, their operands and the device's results, in hexadecimal.
+    /// Equal fingerprints mean that the same inputs failed with the same bits.
     pub fingerprint: String,
 }
 
-/// What came of running a failing case again, in processes of its own.
+/// Result of a confirmation: the runs of a failing case in processes of its own.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Repeat {
-    /// What the runs say together.
+    /// Conclusion from all runs.
     pub verdict: Repeated,
-    /// The runs in the order in which they took place; the first was in the company of other cases.
+    /// The runs in chronological order; the first one ran among other cases.
     pub runs: Vec<OneRun>,
-    /// For [`Repeated::InCompany`]: the cases that have to run before it in the same process, in this order.
+    /// For [`Repeated::InCompany`]: the cases that must run before it in the same process, in this
+    /// order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
 }
 
-/// What runs of the same case say together.
+/// Conclusion from several runs of the same case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub enum Repeated {
-    /// It fails alone as it does in company; where it is known which inputs fail with which bits, with the same.
+    /// The case fails alone as it does among others. If the failing inputs and bits are known, they
+    /// are equal.
     Same,
-    /// Runs differ, in what it did or in the bits of failing results, and nothing tells why.
+    /// The runs differ in status or in the bits of failing results, for no known reason.
     Flaky,
-    /// It fails after certain other cases, and alone it does not.
+    /// The case fails after certain other cases, but not alone.
     InCompany,
 }
 
-/// How a case came out once.
+/// Outcome of one run of a case.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct OneRun {
-    /// Cases that had begun in the same process before it.
+    /// Number of cases that began in the same process before it.
     pub after: u64,
-    /// Inputs that were run: fewer than in the first run where only chunks were run again in which something had failed.
+    /// Inputs that were run: fewer than in the first run if only the failing chunks were run again.
     #[serde(default)]
     pub inputs: u64,
-    /// What it did.
+    /// Outcome.
     pub status: Status,
-    /// Why.
+    /// Reason for the outcome.
     pub reason: Option<String>,
 }
 
 impl CaseResult {
-    /// The result of a case of which nothing was run, on the device itself; what the case is about is still to be said.
+    /// Returns the result of a case without any run, for native Vulkan; the caller sets what
+    /// describes the case.
     pub fn blank(name: String, status: Status, seed: u64) -> CaseResult {
         CaseResult {
             name,
@@ -249,28 +258,31 @@ impl CaseResult {
     }
 }
 
-/// Where the errors of a case lie.
+/// Distribution of the errors of a case.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Profile {
     /// The type of the first operand: `f32`.
     pub operand: String,
-    /// The greatest error over bound in each 128th of the first operand's bit patterns, in the order of their values (of
-    /// floats: negative NaNs, -inf .. -0, +0 .. +inf, NaNs), to three digits; `null` where there is none. At most 1e9.
+    /// The largest error divided by its bound in each 128th of the first operand's bit patterns, to
+    /// three digits and at most 1e9; `null` if there is none. The patterns are in the order of
+    /// their values; floats are ordered from negative NaNs over -inf .. -0 and +0 .. +inf to
+    /// positive NaNs.
     pub worst: Vec<Option<f64>>,
-    /// How many results have no error, an error over bound up to 2^-10, 2^-9, .. 2^7, and more. Of ordered sweeps one
-    /// in 128 is counted.
+    /// Numbers of results by error divided by its bound: no error, up to 2^-10, 2^-9, .. 2^7, and
+    /// more. Of ordered sweeps one result in 128 is counted.
     pub errors: Vec<u64>,
 }
 
-/// Identity of the device and its driver, and what the run depends on.
+/// Identity of the device and its driver, and other properties that affect the run.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DeviceInfo {
-    /// `deviceName`, and the API if it is another than Vulkan.
+    /// `deviceName`, with the API if it is not Vulkan.
     pub name: String,
-    /// What results come through: `vulkan` or `wgpu`.
+    /// API of the run: `vulkan` or `wgpu`.
     #[serde(default = "vulkan")]
     pub api: String,
-    /// `VkPhysicalDeviceType`, as `discrete`, `integrated`, `virtual`, `cpu`, `other`.
+    /// `VkPhysicalDeviceType` in lower case: `discrete gpu`, `integrated gpu`, `virtual gpu`, `cpu`
+    /// or `other`.
     pub kind: String,
     /// `vendorID`.
     pub vendor_id: u32,
@@ -288,26 +300,30 @@ pub struct DeviceInfo {
     pub api_version: String,
     /// `conformanceVersion`.
     pub conformance_version: String,
-    /// Feature names that are supported.
+    /// Names of the supported features.
     pub features: Vec<String>,
-    /// Extension names that are supported.
+    /// Names of the supported extensions.
     pub extensions: Vec<String>,
     /// Properties by name, float controls among them.
     pub properties: BTreeMap<String, String>,
-    /// `VK_*`, `MESA_*`, `LVP_*`, `LP_*`, `NIR_*` variables that were set.
+    /// Environment variables that affect the loader and Mesa's drivers: `VK_*`, `MESA_*`, `LVP_*`,
+    /// `LP_*`, `NIR_*`, `GALLIUM_*`, `RADV_*`.
     pub environment: BTreeMap<String, String>,
-    /// The host's processor, which software drivers depend on.
+    /// The host's processor, on which software drivers depend.
     pub host_cpu: String,
 }
 
 impl DeviceInfo {
-    /// The specification that results through its API are held against.
+    /// Returns the specification by which results of its API are judged.
     pub fn specification(&self) -> &'static str {
         if self.api == "wgpu" { WGSL_SPECIFICATION } else { SPECIFICATION }
     }
 }
 
-/// What a run is, before its first case.
+/// The budget of a check of a shader, which has none to choose.
+pub const CHECK_BUDGET: &str = "check";
+
+/// Description of a run, before its first case.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct RunInfo {
     /// [`SCHEMA`].
@@ -318,65 +334,70 @@ pub struct RunInfo {
     pub specification: String,
     /// The device.
     pub device: DeviceInfo,
-    /// `quick`, `sampled`, `exhaustive`.
+    /// `quick`, `sampled`, `exhaustive`, or [`CHECK_BUDGET`].
     pub budget: String,
     /// The seed.
     pub seed: u64,
-    /// Cases planned.
+    /// Number of planned cases.
     pub cases: usize,
     /// The command line.
     pub command: Vec<String>,
-    /// When it started, RFC 3339.
+    /// Start time, RFC 3339.
     pub started: String,
-    /// A hash of the names of the planned cases and of what else decides their results, in hexadecimal: what was begun
-    /// with one is not continued with another.
+    /// Name of the machine. Parts of a run on several machines have several names, separated by spaces.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
+    /// A hash of the names of the planned cases and of everything else that decides their results,
+    /// in hexadecimal. A run can only be resumed with the same value.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub selection: String,
-    /// Which part of a larger run it is; `None` if it is a whole one.
+    /// The part of a larger run that this run is; `None` for a whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
 }
 
-/// Which part of a larger run this is, so that parts can be put together again.
+/// Part of a larger run, with the information needed to join parts.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Part {
-    /// `hash:2/4`; several, in the order of their numbers, where some were joined already.
+    /// `hash:2/4`; several, in the order of their numbers, if parts were joined already.
     pub of: Vec<String>,
-    /// Cases of all parts together.
+    /// Number of cases in all parts together.
     pub cases: usize,
-    /// A hash of the names of all those cases, in hexadecimal: parts belong together only if they agree in it.
+    /// A hash of the names of all these cases, in hexadecimal; parts belong together only if it is
+    /// equal.
     pub selection: String,
 }
 
-/// What happens in a run, in order.
+/// Events of a run, in chronological order.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// First.
+    /// The first event.
     RunStarted(Box<RunInfo>),
     /// A case begins.
     CaseStarted {
         /// Its name.
         name: String,
-        /// Inputs that it will run.
+        /// Number of inputs that it will run.
         inputs: u64,
     },
-    /// More of a long case is done.
+    /// Progress of a long case.
     CaseProgress {
         /// Its name.
         name: String,
         /// Inputs checked so far.
         done: u64,
-        /// Inputs in all.
+        /// Number of inputs in all.
         inputs: u64,
     },
     /// A case ended.
     CaseFinished(Box<CaseResult>),
-    /// A check of a user's shader ended; a partial one from a worker is what is known so far.
+    /// A check of a user's shader ended; a partial result from a worker contains what is known so
+    /// far.
     CheckFinished(Box<CheckResult>),
-    /// Last.
+    /// The last event.
     RunFinished {
-        /// Whether it was interrupted, so that planned cases are missing.
+        /// Set if the run was interrupted, so that planned cases are missing.
         interrupted: bool,
         /// Seconds from start to end.
         wall: f64,
@@ -384,7 +405,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The name, the status and the reason of a case or check that ended; `None` for other events.
+    /// Returns name, status and reason of a case or check that ended; `None` for other events.
     pub fn ended(&self) -> Option<(&str, Status, Option<&str>)> {
         match self {
             Event::CaseFinished(case) => Some((&case.name, case.status, case.reason.as_deref())),
@@ -396,7 +417,7 @@ impl Event {
         }
     }
 
-    /// Whether it is the end of a case that a resumed run has to run again.
+    /// Returns true for the end of a case that a resumed run has to run again.
     pub fn is_partial(&self) -> bool {
         match self {
             Event::CaseFinished(case) => case.partial,
@@ -408,7 +429,7 @@ impl Event {
         }
     }
 
-    /// Says of a case that ended that a resumed run has to run it again.
+    /// Marks a case that ended as partial, so that a resumed run runs it again.
     pub fn set_partial(&mut self) {
         match self {
             Event::CaseFinished(case) => case.partial = true,
@@ -420,7 +441,8 @@ impl Event {
         }
     }
 
-    /// Says of a case that ended what came of running it again, and why it has its status.
+    /// Stores the result of the confirmation of a case that ended, and replaces its reason if `why`
+    /// is given.
     pub fn set_repeat(&mut self, of: Repeat, why: Option<String>) {
         let (reason, repeat) = match self {
             Event::CaseFinished(case) => (&mut case.reason, &mut case.repeat),
@@ -440,12 +462,13 @@ impl Event {
 }
 
 impl Status {
-    /// Whether the case was checked, or ended badly before it could be: what counts as checked in a verdict on a run.
+    /// Returns true if the case was checked, or failed before it could be. Verdicts on a run count
+    /// these cases as checked.
     pub fn is_checked(self) -> bool {
         !matches!(self, Status::NotSupported | Status::Undetermined)
     }
 
-    /// Whether the run has failed if a case has this status and nothing expects it.
+    /// Returns true if an unexpected case with this status makes the run fail.
     pub fn is_failure(self) -> bool {
         match self {
             Status::Fail | Status::Crash | Status::Timeout | Status::DeviceLost | Status::InternalError => true,
@@ -454,16 +477,17 @@ impl Status {
     }
 }
 
-/// Takes events as they come. Reporters implement this.
+/// Receiver of events.
 pub trait Reporter {
     /// Takes one event.
     ///
     /// # Errors
-    /// What it writes to is full or gone; the run stops.
+    /// The destination is full or gone; the run stops.
     fn event(&mut self, event: &Event) -> std::io::Result<()>;
 }
 
-/// JSON has no infinity: left to itself, serde would write `null`, which means that there is no margin.
+/// Serialisation of margins. serde would write infinity as `null`, which means that there is no
+/// margin.
 mod margin {
     use schemars::JsonSchema;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

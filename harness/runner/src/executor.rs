@@ -1,45 +1,45 @@
-//! The seam between the runner and whatever computes results: a Vulkan device or a synthetic one. Processes are another's
-//! concern: `assay_isolate` runs all of this in one.
+//! Interface between the runner and the computation of results: a Vulkan device, wgpu or a
+//! synthetic device. It does not concern processes; `assay_isolate` runs all of this in one.
 
 use crate::{DeviceInfo, Status};
 use assay_case::{Case, Columns};
 use std::time::Duration;
 
-/// Computes what cases ask for. Shared by threads: kernels are built on several while one runs.
+/// Computes the results of cases. Threads share it: several build kernels while one runs.
 pub trait Executor: Sync {
-    /// What it is.
+    /// Returns the description of the device.
     fn info(&self) -> &DeviceInfo;
 
-    /// What the case needs and this executor lacks, in the words of the [`Verdict`](assay_spirv::need::Verdict); `None`
-    /// if it can run it.
+    /// Returns the requirements of the case that this executor does not meet, in the words of
+    /// [`Verdict`](assay_spirv::need::Verdict), or `None` if it can run the case.
     fn missing(&self, case: &Case) -> Option<String>;
 
-    /// Prepares a case for columns of that capacity. For a case whose operands are constants they are `constants`, and the
-    /// kernel is run on just these; for the others that is `None`.
+    /// Prepares a case for columns of that capacity. `constants` contains the operands of a case
+    /// with constant operands, whose kernel runs on exactly these; it is `None` for other cases.
     ///
     /// # Errors
-    /// The shader or pipeline could not be made.
+    /// The shader or pipeline could not be created.
     fn build(&self, case: &Case, capacity: usize, constants: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble>;
 
-    /// Called after [`Trouble::DeviceLost`] and [`Trouble::Timeout`]: opens the device anew. Kernels that were built before are
-    /// not run any more.
+    /// Reopens the device after [`Trouble::DeviceLost`] or [`Trouble::Timeout`]. Kernels built
+    /// before are not run again.
     ///
     /// # Errors
-    /// It cannot be opened again.
+    /// The device cannot be reopened.
     fn recover(&self) -> Result<(), Trouble>;
 }
 
 /// A prepared case.
 pub trait Kernel: Send {
-    /// Computes one result row per operand row. `results` has the same capacity as `operands` and receives as many rows.
-    /// Returns how long the device took.
+    /// Computes one result row for each operand row, and returns the time that the device took.
+    /// `results` has the same capacity as `operands` and receives as many rows.
     ///
     /// # Errors
-    /// The device failed, or took longer than the time limit.
+    /// The device failed, or exceeded the time limit.
     fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, Trouble>;
 }
 
-/// Why there are no results.
+/// Reason why a case has no results.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The device was lost.
@@ -48,25 +48,25 @@ pub enum Trouble {
     /// The time limit passed.
     #[error("{0}")]
     Timeout(String),
-    /// No memory on the host or the device.
+    /// The host or the device ran out of memory.
     #[error("{0}")]
     OutOfMemory(String),
-    /// The driver refused a shader that is valid.
+    /// The driver refused a valid shader.
     #[error("{0}")]
     Pipeline(String),
-    /// The harness is at fault.
+    /// The harness failed.
     #[error("{0}")]
     Internal(String),
 }
 
 impl Trouble {
-    /// The status of a case that ended like this.
+    /// Returns the status of a case that ended for this reason.
     pub fn status(&self) -> Status {
         match self {
             Trouble::DeviceLost(_) => Status::DeviceLost,
             Trouble::Timeout(_) => Status::Timeout,
             Trouble::OutOfMemory(_) => Status::Undetermined,
-            // A driver that refuses a valid shader does not do what it should.
+            // A driver that refuses a valid shader does not conform.
             Trouble::Pipeline(_) => Status::Fail,
             Trouble::Internal(_) => Status::InternalError,
         }

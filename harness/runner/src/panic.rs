@@ -1,8 +1,8 @@
-//! What is known of a panic that was caught.
+//! Messages of caught panics.
 
 use std::any::Any;
 
-/// What a panic said, of what `catch_unwind` gives.
+/// Returns the message of a panic that `catch_unwind` caught.
 pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")

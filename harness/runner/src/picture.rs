@@ -1,53 +1,54 @@
-//! Results in the form of a picture: what was expected, what was got, and where they differ.
+//! Pictures of results: expected values, actual values, and their difference.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use image::{ImageEncoder, codecs::png::PngEncoder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The widest and highest part of a result that a picture shows, in texels.
+/// Largest width and height of the part of a result that a picture shows, in texels.
 pub const PICTURE_SIDE: usize = 64;
 
-/// Bytes that the PNG of a picture has at most.
+/// Largest size of a picture's PNG in bytes.
 pub const PICTURE_BYTES: usize = 64 << 10;
 
-/// A result that is an image, as far as it is drawn: colours that tell values apart, of no meaning beyond that.
+/// A picture of a result that is an image. Its colours distinguish values and have no other
+/// meaning.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Picture {
-    /// What is drawn: which image, which part of it, and how values became colours.
+    /// Description: the image, the part shown, and how values became colours.
     pub caption: String,
     /// Texels in a row.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// What is permitted (of several values, one): red, green and blue of each texel, row by row, in base 64.
+    /// A permitted value of each texel as red, green and blue, row by row, in base 64.
     pub expected: String,
-    /// What was got, likewise.
+    /// The actual value of each texel, in the same form.
     pub got: String,
-    /// A byte a texel, in base 64: 1 where what was got is not permitted, else 0.
+    /// One byte for each texel, in base 64: 1 if the actual value is not permitted, else 0.
     pub wrong: String,
 }
 
-/// The texels of a result, as numbers.
+/// Texels of a result as numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Texels {
     /// Texels in a row.
     pub width: usize,
-    /// The channels that are permitted, texel by texel, row by row; of several values one.
+    /// A permitted value for the channels of each texel, row by row.
     pub expected: Vec<[f64; 4]>,
-    /// The channels that were got.
+    /// The actual channels of each texel.
     pub got: Vec<[f64; 4]>,
-    /// Whether what was got is not permitted.
+    /// Set for texels whose actual value is not permitted.
     pub wrong: Vec<bool>,
 }
 
 impl Texels {
-    /// The picture of the texels; of large ones of the part around the first wrong texel. `None` if nothing is wrong, or there is no
-    /// whole row.
+    /// Returns the picture of the texels. A large result is cropped around the first wrong texel.
+    /// Returns `None` if nothing is wrong, or if there is no complete row.
     pub fn picture(&self, what: &str) -> Option<Picture> {
         let first = self.wrong.iter().position(|wrong| *wrong)?;
         let height = self.wrong.len().checked_div(self.width)?;
-        // A window that has the first wrong texel near its middle, and does not leave the image.
+        // A window with the first wrong texel near its middle, inside the image.
         let window = |at: usize, size: usize| {
             let side = size.min(PICTURE_SIDE);
             (at.saturating_sub(side / 2).min(size - side), side)
@@ -75,11 +76,12 @@ impl Texels {
     }
 }
 
-/// From channels to colours: each channel's least value dark, its greatest bright.
+/// Mapping from channels to colours: the smallest value of each channel is dark, the largest
+/// bright.
 struct Colours {
     least: [f64; 4],
     most: [f64; 4],
-    /// Whether some value is no number.
+    /// Set if some value is NaN.
     nan: bool,
 }
 
@@ -100,7 +102,7 @@ impl Colours {
         self.most[k] > self.least[k]
     }
 
-    /// Red, green and blue; of what is no number magenta.
+    /// Returns red, green and blue; magenta for a value with a NaN.
     fn rgb(&self, value: &[f64; 4]) -> [u8; 3] {
         if value.iter().any(|n| n.is_nan()) {
             return [255, 0, 255];
@@ -111,7 +113,8 @@ impl Colours {
             }
             ((value[k] - self.least[k]) / (self.most[k] - self.least[k])).clamp(0.0, 1.0)
         };
-        // Where the first three do not vary the fourth is all there is to see; a lone first channel is grey.
+        // If only the fourth channel varies, it is drawn in grey; so is a first channel that varies
+        // alone.
         let grey = |level: f64| [(32.0 + 223.0 * level) as u8; 3];
         match [0, 1, 2, 3].map(|k| self.varies(k)) {
             [_, false, false, false] => grey(level(0)),
@@ -126,7 +129,7 @@ impl Colours {
         let varying: Vec<usize> = (0..4).filter(|k| self.varies(*k)).collect();
         let mut said = match varying.as_slice() {
             [] => "every number the same".to_owned(),
-            // What is drawn of three channels leaves no room for the fourth.
+            // The fourth channel is not drawn if one of the first three varies.
             [shown @ .., 3] if !shown.is_empty() => {
                 let shown = shown.iter().map(|k| range(*k)).collect::<Vec<_>>().join(", ");
                 format!("dark to bright: {shown}; not drawn: {}", range(3))
@@ -141,11 +144,12 @@ impl Colours {
 }
 
 impl Picture {
-    /// A PNG: expected, got and difference side by side, every texel a square. In the difference permitted texels are dark, wrong ones
-    /// red, the redder the farther apart the two colours are. `None` if the parts do not fit each other, or the file would be
-    /// too large.
+    /// Encodes a PNG with expected values, actual values and difference side by side, every texel a
+    /// square. In the difference, permitted texels are dark and wrong ones red, brighter with the
+    /// distance of the two colours. Returns `None` if the parts do not fit each other, or if the
+    /// file would be too large.
     pub fn png(&self) -> Option<Vec<u8>> {
-        /// Pixels between the parts, and the width that a part is scaled up to.
+        /// Pixels between the parts, and the width to which a part is scaled.
         const GAP: usize = 8;
         const WIDE: usize = 256;
         let Picture { width, height, .. } = *self;
@@ -186,7 +190,7 @@ impl Picture {
         (png.len() <= PICTURE_BYTES).then_some(png)
     }
 
-    /// The PNG as a `data:` address.
+    /// Returns the PNG as a `data:` URI.
     pub fn data_uri(&self) -> Option<String> {
         self.png().map(|png| format!("data:image/png;base64,{}", BASE64_STANDARD.encode(png)))
     }
@@ -196,7 +200,7 @@ impl Picture {
 mod tests {
     use super::*;
 
-    /// A wedge of one channel with a wrong texel.
+    /// Returns a ramp in one channel with one wrong texel.
     fn texels(width: usize, height: usize, wrong: usize) -> Texels {
         let expected: Vec<[f64; 4]> = (0..width * height).map(|i| [i as f64, 0.0, 0.0, 1.0]).collect();
         let mut got = expected.clone();
@@ -214,7 +218,7 @@ mod tests {
         assert_eq!((picture.width, picture.height), (4, 3));
         assert_eq!(picture.caption, "attachment 0; dark to bright: red 0 to 11");
         let png = decoded(&picture.png().unwrap());
-        // Texel (1, 1), 64 pixels a texel, 8 between the parts.
+        // Texel (1, 1), 64 pixels for each texel, 8 between the parts.
         assert_eq!(png.dimensions(), (3 * 256 + 16, 192));
         let at = |part: u32, x: u32, y: u32| png.get_pixel(part * 264 + x * 64 + 32, y * 64 + 32).0;
         assert_eq!(at(0, 0, 0), at(1, 0, 0));
@@ -250,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Three channels in colour leave the fourth out, and a caption says what is drawn.
+    /// Three varying channels leave the fourth undrawn, and the caption states it.
     #[test]
     fn a_caption_says_what_is_drawn() {
         let mut texels = texels(2, 2, 1);

@@ -1,4 +1,5 @@
-//! The machinery of a run: kernels are built ahead of time, one thread feeds the device, all others check.
+//! Execution of a run: kernels are built ahead of time, one thread feeds the device, all others
+//! check.
 //!
 //! ```text
 //! workers: build kernels ------+        +--> workers: check chunks --> results
@@ -6,8 +7,9 @@
 //! device thread:   fill a chunk, run it +--- columns come back to be filled again
 //! ```
 //!
-//! Checking goes before building, so that results do not pile up; at most [`AHEAD`] kernels wait for the device and at most
-//! [`CHUNKS`] chunks of a case for the checkers, which bounds memory.
+//! Checking has precedence over building, so that results do not accumulate. At most [`AHEAD`]
+//! kernels wait for the device and at most [`CHUNKS`] chunks of a case for the checkers, which
+//! bounds memory.
 
 use crate::verdict::{Ended, Failing, blank, result};
 use crate::{CaseResult, Executor, Kernel, Plan, RunOptions, Status, Times, Trouble, panic_message};
@@ -20,16 +22,16 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Kernels that wait for the device.
+/// Number of cases by which building runs ahead of the device.
 const AHEAD: usize = 16;
 
 /// Chunks of a case that are filled, run or checked at the same time.
 const CHUNKS: usize = 3;
 
-/// Rows that are checked in one go: enough to hide the price of handing them over.
+/// Smallest number of rows in a check, so that handing it over costs little in comparison.
 const PART: usize = 1 << 12;
 
-/// What the machinery tells.
+/// Messages to the calling thread.
 pub(crate) enum Message {
     /// The device begins a case.
     Started { index: usize, inputs: u64 },
@@ -39,7 +41,8 @@ pub(crate) enum Message {
     Finished { index: usize, result: Box<CaseResult> },
 }
 
-/// Runs the plan. `take` gets every message, on the calling thread, and may stop the run by its second argument.
+/// Runs the plan. `take` receives every message on the calling thread; its second argument stops
+/// the run.
 pub(crate) fn run(
     plan: &Plan,
     executor: &dyn Executor,
@@ -78,19 +81,19 @@ struct Machine<'a> {
     options: &'a RunOptions,
     interrupted: &'a AtomicBool,
     stopped: AtomicBool,
-    /// How often the device was opened anew: kernels of an earlier one are not run.
+    /// Number of times that the device was reopened; kernels of an earlier generation are not run.
     generation: AtomicUsize,
-    /// How long something was being checked.
+    /// Time during which results were being checked.
     checking: Mutex<Meter>,
     work: Mutex<Work>,
-    /// Told whenever `work` or a case's columns change.
+    /// Signalled whenever `work` or a case's columns change.
     changed: Condvar,
 }
 
-/// The time in which at least one of several threads is at something.
+/// Measures the time during which at least one of several threads is active.
 struct Meter {
     active: usize,
-    /// When the first of those that are active began.
+    /// Start of the current activity, if there is any.
     since: Instant,
     total: Duration,
 }
@@ -115,15 +118,15 @@ impl Meter {
     }
 }
 
-/// What there is to do.
+/// Pending work.
 struct Work {
     /// The next case to build.
     next: usize,
-    /// The case that the device is at.
+    /// The case that the device is running.
     at: usize,
     built: BTreeMap<usize, Built>,
     checks: VecDeque<Check>,
-    /// Nothing more will come for the workers.
+    /// Set once no more work will come.
     over: bool,
 }
 
@@ -135,7 +138,7 @@ struct Built {
     took: Duration,
 }
 
-/// Rows to be checked.
+/// Rows of a chunk to check.
 struct Check {
     chunk: Arc<Chunk>,
     start: usize,
@@ -160,17 +163,17 @@ struct Running {
 #[derive(Default)]
 struct State {
     census: Census,
-    /// What failed, chunk by chunk.
+    /// Failing results by chunk.
     failing: BTreeMap<u64, Failing>,
     times: Times,
     /// Rows that were left out because their behaviour is undefined.
     undefined: u64,
     trouble: Option<Trouble>,
-    /// Columns to be filled again.
+    /// Free columns for further chunks.
     free: Vec<(Columns, Columns)>,
-    /// Parts that are being checked.
+    /// Number of checks in progress or queued.
     checking: usize,
-    /// Whether the device is done with the case.
+    /// Set once the device is done with the case.
     run: bool,
 }
 
@@ -183,7 +186,7 @@ impl Machine<'_> {
         &self.plan.cases[index].case
     }
 
-    /// How many inputs of a case are to be run.
+    /// Returns the number of inputs of a case that the plan runs.
     fn planned(&self, index: usize, inputs: &Inputs) -> u64 {
         let chosen = self.plan.cases[index].chunks.as_ref();
         chosen.map_or(inputs.len(), |chunks| chunks.iter().map(|&chunk| inputs.rows_of(chunk)).sum())
@@ -197,9 +200,9 @@ impl Machine<'_> {
         self.changed.wait(work).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker: checks, and builds while there is nothing to check.
+    /// Worker thread: checks results, and builds kernels while there is nothing to check.
     fn worker(&self, sender: &Sender<Message>) {
-        // The checker of the case that was checked last: parts of one case come one after another.
+        // The checker of the case that was checked last: checks of one case follow one another.
         let mut checker: Option<(usize, Checker)> = None;
         let mut work = lock(&self.work);
         loop {
@@ -221,7 +224,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The next case that should be built now.
+    /// Returns the next case to build now, if any.
     fn claim(&self, work: &mut Work) -> Option<usize> {
         if work.over {
             return None;
@@ -241,7 +244,7 @@ impl Machine<'_> {
         let case = self.case(index);
         let generation = self.generation.load(Ordering::SeqCst);
         let options = self.options;
-        // The plan has made sure that the range fits.
+        // The plan ensures that the range fits.
         let inputs = Inputs::new(case, options.budget, options.seed, options.range.as_ref())
             .or_else(|_| Inputs::new(case, options.budget, options.seed, None))
             .expect("inputs without a range can always be made");
@@ -252,7 +255,7 @@ impl Machine<'_> {
         Built { inputs, kernel, generation, took: started.elapsed() }
     }
 
-    /// The kernel of a case; one whose operands are constants has one for each chunk.
+    /// Builds the kernel of a case; a case with constant operands has one kernel for each chunk.
     fn kernel(&self, case: &Case, inputs: &Inputs, chunk: u64) -> Result<Box<dyn Kernel>, Trouble> {
         let mut constants = inputs.operand_columns();
         let capacity = constants.capacity();
@@ -265,7 +268,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The device thread: runs case after case.
+    /// Device thread: runs the cases in order.
     fn feed(&self, sender: &Sender<Message>) {
         let mut gone = None;
         for (index, planned) in self.plan.cases.iter().enumerate() {
@@ -280,7 +283,7 @@ impl Machine<'_> {
             if let Some((status, reason)) = unable {
                 let result =
                     Box::new(blank(&planned.case, status, reason, (self.options.seed, self.options.range.as_ref())));
-                // Nobody listens any more only if the run is over.
+                // The receiver is gone only if the run is over.
                 _ = sender.send(Message::Finished { index, result });
                 continue;
             }
@@ -345,7 +348,7 @@ impl Machine<'_> {
             match ran {
                 Ok(took) => {
                     times.device += took.as_secs_f64();
-                    // The device may say that it took less than the wait for it.
+                    // The device can report less time than the wait for it took.
                     times.overlap += checked.min(took.as_secs_f64());
                 }
                 Err(error) => {
@@ -369,7 +372,7 @@ impl Machine<'_> {
         trouble
     }
 
-    /// Columns for the next chunk: new ones for the first few, then those that come back.
+    /// Returns columns for the next chunk: new ones for the first few, then free ones.
     fn columns(&self, running: &Running, made: &mut usize) -> (Columns, Columns) {
         if *made < CHUNKS {
             if let Some(free) = lock(&running.state).free.pop() {
@@ -396,7 +399,7 @@ impl Machine<'_> {
         let parts = (0..rows).step_by(part);
         let checks: Vec<_> =
             parts.map(|start| Check { chunk: Arc::clone(&chunk), start, end: (start + part).min(rows) }).collect();
-        // Only the checks own the chunk from here on: who ends the last one gives its columns back.
+        // From here on only the checks own the chunk: the last one to end frees its columns.
         drop(chunk);
         lock(&self.work).checks.extend(checks);
         self.changed.notify_all();
@@ -410,7 +413,7 @@ impl Machine<'_> {
             *checker = Some((running.index, Checker::new(self.case(running.index).call.clone())));
         }
         lock(&self.checking).begin();
-        // A panic is a defect of the reference: it costs this case, not the run.
+        // A panic is a defect of the reference: it fails this case, not the run.
         let checked = catch_unwind(AssertUnwindSafe(|| {
             let mut census = lock(&running.state).census.next();
             if let Some((_, checker)) = checker {
@@ -448,7 +451,8 @@ impl Machine<'_> {
             self.finish(&running, &mut state, sender);
         }
         drop(state);
-        // Under the lock of `work`, so that a thread that has just found no columns is already waiting.
+        // Notified after locking `work`, so that a thread that has just found no columns is already
+        // waiting.
         drop(lock(&self.work));
         self.changed.notify_all();
     }

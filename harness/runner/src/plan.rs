@@ -1,24 +1,24 @@
-//! Choosing what to run.
+//! Selection of the cases of a run.
 
 use crate::{DeviceInfo, Executor, Part, RunInfo, SCHEMA};
 use assay_case::{Budget, Case, Filters, InputRange, Partition, RangeError, stable_hash};
 
-/// What a run does with its cases.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// How many inputs.
+    /// Number of inputs for each case.
     pub budget: Budget,
     /// The seed of the inputs.
     pub seed: u64,
-    /// Part of the first operand's values.
+    /// Restriction of the first operand's values.
     pub range: Option<InputRange>,
-    /// Which part of the cases is run, if not all of them.
+    /// The part of the cases to run, if not all of them.
     pub partition: Option<Partition>,
-    /// Threads that check and build.
+    /// Number of threads that check and build.
     pub jobs: usize,
     /// The command line, for the record.
     pub command: Vec<String>,
-    /// When the run started, RFC 3339, for the record.
+    /// Start time of the run, RFC 3339, for the record.
     pub started: String,
 }
 
@@ -27,26 +27,26 @@ pub struct RunOptions {
 pub struct Planned {
     /// The case.
     pub case: Case,
-    /// What the device lacks for it: then it is `NotSupported`.
+    /// Missing requirements of the device; with these the case is `NotSupported`.
     pub missing: Option<String>,
-    /// The chunks of its inputs that are run, by number; `None`: all of them.
+    /// Indices of the chunks of inputs to run; `None` for all of them.
     pub chunks: Option<Vec<u64>>,
 }
 
-/// What will be run, in order.
+/// Cases of a run, in order.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The cases that the pipeline runs.
     pub cases: Vec<Planned>,
-    /// Names of the cases that follow them and that something else runs: [`More`](crate::More).
+    /// Names of the cases that follow and are run by [`More`](crate::More).
     pub programs: Vec<String>,
-    /// Cases that match the filters and that the quick budget leaves out.
+    /// Number of cases that match the filters but that the quick budget leaves out.
     pub thinned: usize,
-    /// Which part of the cases these are, if not all of them.
+    /// The part of the cases that these are, if not all of them.
     pub part: Option<Part>,
 }
 
-/// Why there is no plan.
+/// Reason why no plan could be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// A filter matches no case (exit code 3).
@@ -54,7 +54,7 @@ pub enum PlanError {
     NoMatch {
         /// The filter.
         filter: String,
-        /// Names near it.
+        /// Similar names.
         nearest: Vec<String>,
     },
     /// The range does not fit a case's first operand (exit code 2).
@@ -62,16 +62,16 @@ pub enum PlanError {
     Range {
         /// The case.
         case: String,
-        /// Why not.
+        /// The reason.
         source: RangeError,
     },
 }
 
-/// What can be chosen by name: cases of every kind.
+/// A case of any kind that can be selected by name.
 pub trait Choice {
     /// The case's name.
     fn name(&self) -> &str;
-    /// Whether the quick budget includes it without being asked for it by name.
+    /// Returns true if the quick budget includes it even if no filter names it.
     fn is_quick(&self) -> bool;
     /// Makes the quick budget include it.
     fn include(&mut self);
@@ -91,41 +91,38 @@ impl Choice for Case {
     }
 }
 
-/// What was chosen, in order.
+/// The selected cases, in order.
 #[derive(Clone, Debug)]
 pub struct Selection<T> {
     /// The cases.
     pub cases: Vec<T>,
-    /// Cases that match the filters and that the quick budget leaves out.
+    /// Number of cases that match the filters but that the quick budget leaves out.
     pub thinned: usize,
-    /// Which part of the cases these are, if not all of them.
+    /// The part of the cases that these are, if not all of them.
     pub part: Option<Part>,
 }
 
-/// That each filter matches a case.
+/// Checks that each filter matches a case.
 ///
 /// # Errors
-/// The first that does not, with names near it.
+/// The first filter without a match, with similar names.
 pub fn must_match<T: Choice>(filters: &Filters, cases: &[T]) -> Result<(), PlanError> {
     let names = || cases.iter().map(Choice::name);
-    match filters.without_match(names()) {
+    match filters.without_match(names()).first() {
         None => Ok(()),
         Some(one) => Err(PlanError::NoMatch { filter: one.pattern().to_owned(), nearest: one.nearest(names()) }),
     }
 }
 
-/// The cases that match any of the filters (all, if there are none), in the order given; for the quick budget without
-/// those that it leaves out and that no filter names exactly; of these, those in the partition.
-///
-/// # Errors
-/// A filter matches nothing.
+/// Selects the cases that match any of the filters (all cases without filters), in the given order.
+/// The quick budget leaves out further cases, unless a filter names them exactly. A partition then
+/// keeps its part of the remaining cases.
 pub fn choose<T: Choice>(
     cases: Vec<T>,
     filters: &Filters,
     budget: Budget,
     partition: Option<Partition>,
-) -> Result<Selection<T>, PlanError> {
-    must_match(filters, &cases)?;
+) -> Selection<T> {
     let mut selection = Selection { cases: Vec::new(), thinned: 0, part: None };
     for case in cases {
         if !filters.is_empty() && !filters.matches(case.name()) {
@@ -140,13 +137,13 @@ pub fn choose<T: Choice>(
     if let Some(partition) = partition {
         selection.part = Some(divide(&mut selection.cases, partition));
     }
-    Ok(selection)
+    selection
 }
 
-/// Chooses precision cases, as [`choose`] does, and finds out what the device lacks for each.
+/// Selects precision cases like [`choose`], and determines what the device lacks for each.
 ///
 /// # Errors
-/// A filter matches nothing, or the range fits none of a case's values.
+/// A filter matches no case, or the range contains no value of a case's first operand.
 pub fn plan(
     cases: Vec<Case>,
     filters: &Filters,
@@ -158,25 +155,26 @@ pub fn plan(
     Ok(plan)
 }
 
-/// Like [`plan`], for those who have no device: nothing is known yet of what one lacks.
+/// Selects like [`plan`], but without a device: missing requirements remain unknown.
 ///
 /// # Errors
-/// A filter matches nothing, or the range fits none of a case's values.
+/// A filter matches no case, or the range contains no value of a case's first operand.
 pub fn select(cases: Vec<Case>, filters: &Filters, options: &RunOptions) -> Result<Plan, PlanError> {
-    Plan::chosen(choose(cases, filters, options.budget, options.partition)?, options)
+    must_match(filters, &cases)?;
+    Plan::chosen(choose(cases, filters, options.budget, options.partition), options)
 }
 
 impl Plan {
-    /// One that runs these cases.
+    /// Returns a plan that runs these cases.
     pub fn of(cases: impl IntoIterator<Item = Case>) -> Plan {
         let cases = cases.into_iter().map(|case| Planned { case, missing: None, chunks: None }).collect();
         Plan { cases, programs: Vec::new(), thinned: 0, part: None }
     }
 
-    /// One that runs cases which were chosen.
+    /// Returns a plan that runs selected cases.
     ///
     /// # Errors
-    /// The range fits none of a case's values.
+    /// The range contains no value of a case's first operand.
     pub fn chosen(selection: Selection<Case>, options: &RunOptions) -> Result<Plan, PlanError> {
         let Selection { cases, thinned, part } = selection;
         for case in &cases {
@@ -187,25 +185,26 @@ impl Plan {
         Ok(Plan { thinned, part, ..Plan::of(cases) })
     }
 
-    /// How many cases there are, of all kinds.
+    /// Returns the number of cases of all kinds.
     pub fn len(&self) -> usize {
         self.cases.len() + self.programs.len()
     }
 
-    /// Whether there is nothing to run.
+    /// Returns true if there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The names of all cases, in order.
+    /// Returns the names of all cases, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let programs = self.programs.iter().map(String::as_str);
         self.cases.iter().map(|planned| planned.case.name.as_str()).chain(programs)
     }
 
-    /// Finds out what the device lacks for each case, on that many threads.
+    /// Determines what the device lacks for each case, on `jobs` threads.
     pub fn negotiate(&mut self, executor: &dyn Executor, jobs: usize) {
-        // Each case's shader is written and read for this, which adds up over a hundred thousand of them.
+        // This writes and parses the shader of each case, which takes long for a hundred thousand
+        // of them.
         let each = self.cases.len().div_ceil(jobs.max(1)).max(1);
         std::thread::scope(|scope| {
             for part in self.cases.chunks_mut(each) {
@@ -214,7 +213,7 @@ impl Plan {
         });
     }
 
-    /// What a run of it on that device is.
+    /// Returns the description of a run of this plan on a device.
     pub fn info(&self, device: DeviceInfo, options: &RunOptions) -> RunInfo {
         RunInfo {
             schema: SCHEMA,
@@ -226,12 +225,13 @@ impl Plan {
             cases: self.len(),
             command: options.command.clone(),
             started: options.started.clone(),
+            host: crate::host_name(),
             selection: self.selection(options),
             part: self.part.clone(),
         }
     }
 
-    /// A hash of the planned cases and of what decides their inputs.
+    /// Returns a hash of the planned cases and of the options that decide their inputs.
     fn selection(&self, options: &RunOptions) -> String {
         let mut text = format!("{} {} {:?}", options.budget, options.seed, options.range);
         for name in self.names() {
@@ -242,7 +242,7 @@ impl Plan {
     }
 }
 
-/// Keeps those in the partition; says what they are a part of.
+/// Keeps the cases of the partition, and returns which part they are.
 fn divide<T: Choice>(cases: &mut Vec<T>, partition: Partition) -> Part {
     let names: Vec<&str> = cases.iter().map(Choice::name).collect();
     let selection = format!("{:016x}", stable_hash(names.join("\n").as_bytes()));

@@ -1,4 +1,4 @@
-//! Running a plan.
+//! Execution of a plan.
 
 use crate::pipeline::{self, Message};
 use crate::{CaseResult, Event, Executor, Plan, Reporter, RunOptions, Status};
@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What a run came to.
+/// Summary of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Cases by status.
@@ -16,7 +16,7 @@ pub struct Summary {
     pub inputs: u64,
     /// Result scalars checked.
     pub scalars_checked: u64,
-    /// Whether it was interrupted, so that planned cases are missing.
+    /// Set if the run was interrupted, so that planned cases are missing.
     pub interrupted: bool,
     /// Seconds from start to end.
     pub wall: f64,
@@ -26,12 +26,12 @@ pub struct Summary {
     pub device: f64,
     /// Seconds of checking, summed over threads.
     pub check: f64,
-    /// Of the device's seconds, those in which results were being checked.
+    /// Part of the device's seconds during which results were being checked.
     pub overlap: f64,
 }
 
 impl Summary {
-    /// Takes the result of a case in.
+    /// Adds the result of a case.
     pub fn add(&mut self, result: &CaseResult) {
         *self.statuses.entry(result.status).or_default() += 1;
         self.inputs += result.inputs_tested;
@@ -42,13 +42,14 @@ impl Summary {
         self.overlap += result.times.overlap;
     }
 
-    /// Result scalars that one core checks in a second; `None` if nothing was checked.
+    /// Returns the number of result scalars that one core checks in a second; `None` if nothing was
+    /// checked.
     pub fn rate(&self) -> Option<f64> {
         (self.check > 0.0).then(|| self.scalars_checked as f64 / self.check)
     }
 }
 
-/// Why a run ended early.
+/// Reason for the early end of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A reporter could not write.
@@ -56,10 +57,10 @@ pub enum RunError {
     Report(#[from] std::io::Error),
 }
 
-/// What runs the cases of a plan that are [`Plan::programs`], after the others.
+/// Runs the cases of [`Plan::programs`] after the other cases.
 pub trait More {
-    /// Runs them, in order, and tells of their beginnings and ends; ends early once `interrupted` is set or `tell` says
-    /// so.
+    /// Runs them in order and reports their beginnings and ends. It ends early once `interrupted`
+    /// is set or `tell` breaks.
     fn run(&self, interrupted: &AtomicBool, tell: &mut dyn FnMut(Event) -> ControlFlow<()>);
 }
 
@@ -67,7 +68,7 @@ impl More for () {
     fn run(&self, _: &AtomicBool, _: &mut dyn FnMut(Event) -> ControlFlow<()>) {}
 }
 
-/// Runs the plan and tells the reporters: [`run_with`] nothing more.
+/// Runs the plan without programs; see [`run_with`].
 ///
 /// # Errors
 /// A reporter failed; the run is stopped.
@@ -81,10 +82,12 @@ pub fn run(
     run_with(plan, &(), executor, options, reporters, interrupted)
 }
 
-/// Runs the plan, then what follows it, and tells the reporters. Once `interrupted` is set, it ends after the current chunk: the case at hand is
-/// reported with the part that it covered.
+/// Runs the plan, then its programs, and reports to the reporters. Once `interrupted` is set, the
+/// run ends after the current chunk, and the result of the current case covers the inputs until
+/// then.
 ///
-/// Cases begin and end in the order of the plan; one may begin before the one before it has ended.
+/// Cases begin and end in the order of the plan; a case may begin before the previous one has
+/// ended.
 ///
 /// # Errors
 /// A reporter failed; the run is stopped.

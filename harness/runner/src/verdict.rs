@@ -1,42 +1,44 @@
-//! From a census to the result of a case.
+//! Results of cases, from the counts of the checker.
 
 use crate::{CaseResult, ClassCount, Example, FailedChunk, Profile, Status, Times, Trouble};
 use assay_case::{Case, InputRange, possible_inputs};
 use assay_precision::{Call, Census, Reference, Rules, Sample, Scalar, Verdict};
 use std::collections::BTreeMap;
 
-/// What is known of a case when it ends.
+/// Summary of a finished case.
 pub(crate) struct Ended<'a> {
-    /// What came out.
+    /// Counts and samples of the checker.
     pub(crate) census: &'a Census,
-    /// What failed, by chunk.
+    /// Failing results by chunk.
     pub(crate) failing: &'a BTreeMap<u64, Failing>,
-    /// Why it ended early.
+    /// Reason for an early end.
     pub(crate) trouble: Option<&'a Trouble>,
-    /// Rows planned, and rows left out because their behaviour is undefined.
+    /// Number of planned rows.
     pub(crate) planned: u64,
+    /// Number of planned rows that were left out because their behaviour is undefined.
     pub(crate) undefined: u64,
-    /// Which part of the possible inputs was planned.
+    /// The part of the possible inputs that was planned, in words.
     pub(crate) coverage: String,
     pub(crate) possible: String,
     pub(crate) seed: u64,
     pub(crate) times: Times,
 }
 
-/// Chunks with failing results that a result names: enough to see again what failed, few enough to be run again in a moment.
+/// Number of failing chunks that a result names: enough to reproduce the failure, few enough to
+/// rerun quickly.
 const NAMED: usize = 16;
 
-/// What failed in a chunk.
+/// Failing results of a chunk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Failing {
     inputs: u64,
     fingerprint: u64,
-    /// The greatest margin of a failing result; infinite for one that is not a number.
+    /// The largest margin of a failing result; infinite if one has no margin.
     worst: f64,
 }
 
 impl Failing {
-    /// Adds what a part of the chunk came to.
+    /// Adds the counts of a part of the chunk.
     pub(crate) fn add(&mut self, census: &Census) {
         self.inputs += census.failing_inputs;
         self.fingerprint = self.fingerprint.wrapping_add(census.fingerprint);
@@ -46,7 +48,8 @@ impl Failing {
     }
 }
 
-/// The chunks to be named: half of them those with the worst results, the others from everywhere.
+/// Selects the chunks to name: half of them have the largest errors, the others are spread evenly
+/// over the rest.
 fn failed_chunks(failing: &BTreeMap<u64, Failing>) -> Vec<FailedChunk> {
     let mut order: Vec<u64> = failing.keys().copied().collect();
     order.sort_by(|a, b| failing[b].worst.total_cmp(&failing[a].worst));
@@ -63,7 +66,7 @@ fn failed_chunks(failing: &BTreeMap<u64, Failing>) -> Vec<FailedChunk> {
     order.into_iter().map(named).collect()
 }
 
-/// The result of a case of which nothing was run, with what its inputs would have been.
+/// Returns the result of a case without any run, with the number of its possible inputs.
 pub fn blank(case: &Case, status: Status, reason: String, (seed, range): (u64, Option<&InputRange>)) -> CaseResult {
     let types = |types: &[assay_precision::Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     CaseResult {
@@ -79,13 +82,13 @@ pub fn blank(case: &Case, status: Status, reason: String, (seed, range): (u64, O
         .to_owned(),
         rule: case.call.rule(),
         clause: case.call.clause().to_owned(),
-        // A range that does not fit is no part of a plan.
+        // A range that does not fit is rejected by the plan.
         inputs_possible: possible_inputs(case, range).unwrap_or_default(),
         ..CaseResult::blank(case.name.clone(), status, seed)
     }
 }
 
-/// The result of a case that was run, wholly or in part.
+/// Returns the result of a case that was run completely or in part.
 pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
     let Ended { census, failing, trouble, planned, undefined, mut coverage, possible, seed, times } = ended;
     let count = |verdict| census.verdicts.get(&verdict).copied().unwrap_or(0);
@@ -131,13 +134,13 @@ pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
     }
 }
 
-/// Where the errors lie, if there are any.
+/// Returns the distribution of the errors, if there are any.
 fn profile(case: &Case, census: &Census) -> Option<Profile> {
     let first = case.call.operand_slots().next().filter(|_| !census.profile.is_empty())?;
     let digits = |margin: f32| {
         let margin = f64::from(margin).min(1e9);
         let short = format!("{margin:.2e}").parse().unwrap_or(margin);
-        // Never rounded onto the limit from either side.
+        // Rounding never moves a margin onto the limit, from either side.
         if short == 1.0 { margin } else { short }
     };
     Some(Profile {
@@ -195,7 +198,7 @@ fn example(case: &Case, reference: &Reference, sample: &Sample) -> Example {
     }
 }
 
-/// The bits of a rank: of a float in its order, of an integer or boolean the value itself.
+/// Returns the bits of a rank: of a float by its order, of an integer or boolean the value itself.
 fn bits(scalar: Scalar, rank: i64) -> u64 {
     match scalar {
         Scalar::Float(format) => format.bits(rank),
@@ -209,7 +212,8 @@ fn hex(scalar: Scalar, bits: u64) -> String {
     format!("0x{bits:0digits$x}")
 }
 
-/// The command that derives what is permitted; what the device returned is judged if it is the only result.
+/// Returns the command that derives the permitted set. It judges the device's result if that is the
+/// only one.
 fn explain(case: &Case, operands: &[String], got: &str) -> String {
     let Case { call, scalar, from, shape, .. } = case;
     let Call { op, modes, .. } = call;

@@ -1,4 +1,4 @@
-//! The executor that runs cases on a Vulkan device.
+//! Executor for Vulkan devices.
 
 use crate::{DeviceInfo, Executor, Kernel, Trouble};
 use assay_case::{Case, Columns, Shader, Source};
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Which device to open, and how.
+/// Options for opening a device.
 #[derive(Clone, Debug)]
 pub struct VulkanOptions {
-    /// An index, part of a name, a UUID or `lavapipe`; without one the best device.
+    /// An index, part of a name, a UUID or `lavapipe`; by default the best device.
     pub device: Option<String>,
-    /// Load the validation layer: what it objects to makes a case an `InternalError`.
+    /// Set to load the validation layer, whose errors make a case an `InternalError`.
     pub validation: bool,
-    /// How long one dispatch may take.
+    /// Time limit for one dispatch.
     pub time_limit: Duration,
 }
 
@@ -27,26 +27,27 @@ impl Default for VulkanOptions {
     }
 }
 
-/// Runs cases on a Vulkan device, in this process.
+/// Runs cases on a Vulkan device in this process.
 pub struct VulkanExecutor {
     physical: PhysicalDevice,
     device: Mutex<Device>,
     info: DeviceInfo,
-    /// What is enabled, as negotiation takes it; the same each time the device is opened.
+    /// Enabled capabilities in the form of the requirements check; equal whenever the device is
+    /// reopened.
     have: Have,
     time_limit: Duration,
-    /// With validation: held while the layer may speak, so that what it says belongs to one case.
+    /// With validation: locked during calls, so that the layer's messages belong to one case.
     validation: Option<Arc<Mutex<()>>>,
 }
 
-/// What the words of results hold before the shader writes them, so that what it does not write can be told.
+/// Contents of result words before the shader writes them, which make unwritten words recognisable.
 const UNWRITTEN: u32 = 0xa55a_5aa5;
 
 impl VulkanExecutor {
     /// Opens a device.
     ///
     /// # Errors
-    /// No loader, no device, no such device, or none that computes: each says what to do.
+    /// No loader, no device, no matching device, or no compute queue; each names the remedy.
     pub fn open(options: &VulkanOptions) -> Result<VulkanExecutor, Error> {
         let instance = Instance::new(options.validation)?;
         let physical = instance.select(options.device.as_deref())?;
@@ -61,7 +62,7 @@ impl VulkanExecutor {
         })
     }
 
-    /// The device that it opened.
+    /// Returns the opened device.
     pub fn physical(&self) -> &PhysicalDevice {
         &self.physical
     }
@@ -81,7 +82,7 @@ impl Executor for VulkanExecutor {
     }
 
     fn missing(&self, case: &Case) -> Option<String> {
-        // A case without a module gets its error when it is built.
+        // A case without a module gets its error during building.
         let verdict = case.need().ok()?.check(&self.have);
         (!verdict.may_run()).then(|| verdict.to_string())
     }
@@ -102,7 +103,7 @@ impl Executor for VulkanExecutor {
                 Trouble::Internal(what) => Trouble::Pipeline(what),
                 other => other,
             },
-            // What the layer objects to nobody needs to compile.
+            // A driver does not have to compile a shader to which the layer objects.
             Err(objection) => objection,
         })?;
         listening.check(&device)?;
@@ -126,7 +127,7 @@ struct VulkanKernel {
     device: Device,
     pipeline: Pipeline,
     shader: Shader,
-    /// Made with the first chunk: a case may wait for its turn, and buffers are what takes memory.
+    /// Created with the first chunk: cases may wait for their turn, and buffers take most memory.
     slot: Option<Slot>,
     time_limit: Duration,
     validation: Option<Arc<Mutex<()>>>,
@@ -171,7 +172,7 @@ fn spec_constant(value: &assay_case::Specialization) -> SpecConstant {
     }
 }
 
-/// While it exists, what the validation layer says is about one case.
+/// Scope during which messages of the validation layer belong to one case.
 struct Listening<'a>(Option<MutexGuard<'a, ()>>);
 
 impl Listening<'_> {
@@ -196,7 +197,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Trouble {
-    /// What an error of a device means for a case; `during` says what was being done.
+    /// Converts an error of a device to the reason why a case has no result; `during` names the
+    /// activity.
     pub fn new(error: Error, during: &str) -> Trouble {
         let what = format!("{during}: {error}");
         match error {
@@ -217,7 +219,7 @@ impl Trouble {
     }
 }
 
-/// What results say of a device; the schema of `device.json`.
+/// Returns the description of a device for results; the schema of `device.json`.
 pub fn device_info(physical: &PhysicalDevice) -> DeviceInfo {
     let identity = physical.identity();
     let has = physical.capabilities();
@@ -241,7 +243,7 @@ pub fn device_info(physical: &PhysicalDevice) -> DeviceInfo {
     }
 }
 
-/// Variables that change what Mesa's drivers and the loader do.
+/// Returns the variables that affect Mesa's drivers and the loader.
 fn environment() -> BTreeMap<String, String> {
     const PREFIXES: [&str; 7] = ["VK_", "MESA_", "LVP_", "LP_", "NIR_", "GALLIUM_", "RADV_"];
     std::env::vars_os()
@@ -250,7 +252,7 @@ fn environment() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The processor as Linux names it; elsewhere its architecture.
+/// Returns the processor's name from Linux, or the architecture on other systems.
 fn host_cpu() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

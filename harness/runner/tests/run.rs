@@ -1,4 +1,4 @@
-//! The runner over devices made of closures: what becomes of right, wrong, lost, slow and interrupted ones.
+//! The runner on synthetic devices: correct, wrong, lost, slow and interrupted ones.
 
 use assay_case::{Budget, Case, Columns, Filters, Partition};
 use assay_runner::{
@@ -12,14 +12,14 @@ use std::time::Duration;
 
 type Compute = fn(&[u64]) -> u64;
 
-/// A device that computes one result per row with a closure, and has the given troubles.
+/// A device that computes one result for each row with a closure, and fails on request.
 #[derive(Default)]
 struct Fake {
     info: Option<DeviceInfo>,
     compute: Option<Compute>,
-    /// Trouble when the case of this name is run.
+    /// Error when the case of this name is run.
     trouble: Option<(&'static str, Trouble)>,
-    /// Trouble when it is built.
+    /// Name of the case whose pipeline it refuses.
     refuses: Option<&'static str>,
     cannot_recover: bool,
     recovered: AtomicUsize,
@@ -156,7 +156,7 @@ fn right_results_pass_and_missing_modes_are_not_supported() {
         ran(&device, &[NEGATE, PRESERVE, "precision.f32.fnegate.scalar.rounding_mode_rte"], Budget::Quick);
     let names: Vec<(&str, Status)> = results.iter().map(|result| (result.name.as_str(), result.status)).collect();
     assert_eq!(names.len(), 5, "{names:?}");
-    // A filter without a wildcard names the group too.
+    // A filter without a wildcard also names the group.
     assert_eq!(names[0], (NEGATE, Status::Pass));
     assert_eq!(names[1], (CONSTANT, Status::Pass));
     let preserve = results.iter().find(|result| result.name == PRESERVE).unwrap();
@@ -199,14 +199,14 @@ fn all_inputs_are_run_in_chunks() {
     assert_eq!(results.len(), 3);
     assert_eq!(results[1].inputs_tested, 1_024);
     assert_eq!(summary.inputs, 65_536 + 2 * 1_024);
-    // Only what the device took can overlap with checking.
+    // Only the device's time can overlap with checking.
     assert!(results.iter().all(|result| (0.0..=result.times.device).contains(&result.times.overlap)));
     assert!(summary.device > 0.0 && summary.overlap <= summary.device);
 }
 
 #[test]
 fn chunks_that_failed_are_named_and_fail_with_the_same_bits_when_run_again() {
-    // Results of every third bit pattern are wrong, in one bit or another; a chunk is a module of 64 constants.
+    // Results of every third bit pattern are wrong in one bit; a chunk is a module of 64 constants.
     let first_bit = |row: &[u64]| negate(row) ^ u64::from(row[0].is_multiple_of(3));
     let second_bit = |row: &[u64]| negate(row) ^ (u64::from(row[0].is_multiple_of(3)) << 1);
     let ran = |chunks: Option<&[u64]>, computes: fn(&[u64]) -> u64| {
@@ -226,7 +226,7 @@ fn chunks_that_failed_are_named_and_fail_with_the_same_bits_when_run_again() {
     let part = ran(Some(&[2, 11]), first_bit);
     assert_eq!((part.status, part.inputs_tested, part.partial), (Status::Fail, 128, false));
     assert_eq!(part.failed_chunks, [2, 11].map(|chunk| whole.failed_chunks[chunk].clone()));
-    // The same inputs fail, with other bits.
+    // The same inputs fail, with different bits.
     let other = ran(Some(&[2, 11]), second_bit).failed_chunks;
     for (other, first) in other.iter().zip(&part.failed_chunks) {
         assert_eq!((other.chunk, other.inputs), (first.chunk, first.inputs));
@@ -279,7 +279,7 @@ fn what_has_no_stated_precision_is_measured() {
     assert!(results[0].inputs_tested > 0 && results[0].reason.as_ref().unwrap().contains("measured"));
 }
 
-/// Interrupts the run once a case shows progress.
+/// Interrupts the run once a case reports progress.
 struct Interrupting(Arc<AtomicBool>);
 
 impl Reporter for Interrupting {
@@ -295,7 +295,7 @@ impl Reporter for Interrupting {
 fn an_interrupted_case_says_how_far_it_came() {
     let device = Fake::computing(negate);
     let mut options = options(Budget::Sampled);
-    // Not all 2^32: enough for several chunks.
+    // A part of the 2^32 inputs, large enough for several chunks.
     options.range = Some("0..0x01000000".parse().unwrap());
     let plan = planned(&device, &[NEGATE], &options);
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -337,7 +337,7 @@ fn plans_are_thinned_filtered_and_checked() {
     let quick = options(Budget::Quick);
     let whole = plan(cases.clone(), &Filters::default(), &device, &quick).unwrap();
     assert_eq!(whole.cases.len() + whole.thinned, cases.len());
-    // A case that the quick budget leaves out is run if it is named.
+    // A case that the quick budget leaves out is run if a filter names it.
     let thinned = cases.iter().find(|case| !case.quick).unwrap();
     assert_eq!(planned(&device, &[&thinned.name], &quick).cases.len(), 1);
     let sampled = plan(cases.clone(), &Filters::default(), &device, &options(Budget::Sampled)).unwrap();

@@ -249,6 +249,23 @@ impl<'a> Editor<'a> {
         }
     }
 
+    /// Lets an instruction make a new id, and puts behind it the code that defines its result from that: what `define` returns for
+    /// the new id and the result. Changes nothing where that is `None`, or where the instruction has no result type.
+    pub fn divert(
+        &mut self,
+        i: &Instruction<'_>,
+        define: impl FnOnce(&mut Self, u32, u32) -> Option<Vec<u32>>,
+    ) -> Option<()> {
+        let (new, result) = (self.id(), i.result_type().and(i.result())?);
+        let code = define(self, new, result)?;
+        let mut words = i.words.to_vec();
+        *words.get_mut(2)? = new;
+        self.replace(i.at, words);
+        self.decorate_alike(result, new);
+        self.after(i.at, &code);
+        Some(())
+    }
+
     /// Puts something in an instruction's place; nothing, to remove it.
     pub fn replace(&mut self, at: usize, words: Vec<u32>) {
         self.replaced.insert(at, words);

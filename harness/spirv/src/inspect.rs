@@ -7,8 +7,9 @@ use serde::Serialize;
 use crate::module::{Module, ModuleError, Section};
 use crate::need::{Have, Need};
 use crate::reflect::Reflection;
-use crate::rules::{self, Environment};
-use crate::text::{AssembleError, Spans, Style, assemble_with_spans, disassemble, position};
+use crate::rules::{self, Environment, Severity, Violation};
+use crate::tables::Capability;
+use crate::text::{AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position};
 use crate::words::{MAGIC, WordsError, words_from_bytes};
 
 /// Version of the shape of a [`Report`] as JSON.
@@ -57,6 +58,9 @@ pub enum InspectError {
         /// The first word, read as little-endian.
         found: u32,
     },
+    /// It states its version itself.
+    #[error("words state their version of SPIR-V: a target environment goes with text")]
+    TargetOfWords,
     /// It is neither text nor does it start with the magic number.
     #[error(
         "byte {at} is not UTF-8, and the file does not start with the magic number 0x07230203: expected SPIR-V words or text"
@@ -69,9 +73,23 @@ pub enum InspectError {
 
 impl Source {
     /// Reads a file's bytes: words where they start with the magic number in either byte order, else text.
+    ///
+    /// # Errors
+    /// They are neither a module nor the text of one.
     pub fn read(bytes: &[u8]) -> Result<Source, InspectError> {
+        Source::read_for(bytes, None)
+    }
+
+    /// Reads a file's bytes; text is assembled for that environment, whatever its first comment says of a version.
+    ///
+    /// # Errors
+    /// As [`Source::read`]; or there is an environment for words, which state their version.
+    pub fn read_for(bytes: &[u8], target: Option<TargetEnv>) -> Result<Source, InspectError> {
         let magic = [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()];
         if bytes.get(..4).is_some_and(|start| magic.iter().any(|m| m == start)) {
+            if target.is_some() {
+                return Err(InspectError::TargetOfWords);
+            }
             let module = Module::parse(words_from_bytes(bytes)?)?;
             return Ok(Source { module, text: None, origin: None });
         }
@@ -83,14 +101,24 @@ impl Source {
             (Ok(text), &[a, b, c, d, ..]) if text.contains('\0') => {
                 Err(InspectError::Magic { found: u32::from_le_bytes([a, b, c, d]) })
             }
-            (Ok(text), _) => Source::from_text(text),
+            (Ok(text), _) => Source::from_text_for(text, target),
             (Err(error), _) => Err(InspectError::Neither { at: error.valid_up_to() }),
         }
     }
 
     /// Reads text.
+    ///
+    /// # Errors
+    /// It does not assemble, or what it assembles to is not a module.
     pub fn from_text(text: &str) -> Result<Source, InspectError> {
-        let (words, spans) = assemble_with_spans(text)?;
+        Source::from_text_for(text, None)
+    }
+
+    fn from_text_for(text: &str, target: Option<TargetEnv>) -> Result<Source, InspectError> {
+        let (mut words, spans) = assemble_with_spans(text)?;
+        if let (Some(target), Some(version)) = (target, words.get_mut(1)) {
+            *version = target.version().word();
+        }
         match Module::parse(words) {
             Ok(module) => Ok(Source { module, text: Some((text.to_owned(), spans)), origin: None }),
             Err(error) => {
@@ -204,6 +232,9 @@ pub struct ViolationLine {
     pub says: String,
     /// What is there.
     pub message: String,
+    /// The reason for not refusing the module, where the rule only warns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// The instruction at fault.
     pub place: Place,
 }
@@ -219,6 +250,8 @@ pub struct Report {
     pub environment: String,
     /// Capabilities that it declares.
     pub capabilities: Vec<String>,
+    /// Those of them that Vulkan does not list.
+    pub unlisted: Vec<String>,
     /// Extensions that it declares.
     pub extensions: Vec<String>,
     /// Entry points.
@@ -231,6 +264,8 @@ pub struct Report {
     pub needs: Vec<NeedLine>,
     /// What it violates.
     pub violations: Vec<ViolationLine>,
+    /// Breaches that are reported and do not make it illegal.
+    pub warnings: Vec<ViolationLine>,
 }
 
 impl Report {
@@ -267,10 +302,14 @@ impl Report {
             place: source.place(item.at),
             because: item.because,
         });
-        let violations = rules::violations(module, environment).into_iter().map(|v| ViolationLine {
+        let line = |v: Violation| ViolationLine {
             name: v.rule.name.to_owned(),
             rule: v.rule.id.to_owned(),
             says: v.rule.says.to_owned(),
+            why: match v.rule.severity {
+                Severity::Error => None,
+                Severity::Warning { why } => Some(why.to_owned()),
+            },
             place: source.place(v.at),
             message: match source.origin {
                 // No translated language speaks of decorations, so their author would look for one in vain.
@@ -281,7 +320,11 @@ impl Report {
                 ),
                 _ => v.message,
             },
-        });
+        };
+        let found = rules::violations(module, environment).into_iter();
+        let (violations, warnings): (Vec<Violation>, Vec<Violation>) = found.partition(Violation::refuses);
+        let declared_capabilities = || module.section(Section::Capabilities).filter_map(|i| i.operand(0));
+        let unlisted = declared_capabilities().filter_map(Capability::from_word).filter(|c| c.enabling().is_none());
         Report {
             schema: SCHEMA,
             version: module.version().to_string(),
@@ -290,16 +333,26 @@ impl Report {
                 Environment::Other => "other".to_owned(),
             },
             capabilities: declared(Section::Capabilities),
+            unlisted: unlisted.map(|capability| capability.to_string()).collect(),
             extensions: declared(Section::Extensions),
             entry_points: entry_points.collect(),
             spec_constants: reflection.spec_constants.iter().map(|c| (c.spec_id, c.name.clone())).collect(),
             unknown: module.unknown_instructions(),
             needs: needs.collect(),
-            violations: violations.collect(),
+            violations: violations.into_iter().map(line).collect(),
+            warnings: warnings.into_iter().map(line).collect(),
         }
     }
 
-    /// Whether no rule is broken.
+    /// The report in which warnings are violations.
+    #[must_use]
+    pub fn strict(mut self) -> Report {
+        self.violations.append(&mut self.warnings);
+        self.violations.sort_by_key(|line| line.place.word);
+        self
+    }
+
+    /// Whether the module is legal: it breaks no rule, but for what is only a warning.
     pub fn is_legal(&self) -> bool {
         self.violations.is_empty()
     }
@@ -339,30 +392,52 @@ impl Report {
             write!(out, "    at {}", at(name, &line.place))?;
             writeln!(out, "{}", line.rule.as_ref().map_or_else(String::new, |rule| format!(" ({rule})")))?;
         }
-        for violation in &self.violations {
-            let place = &violation.place;
-            writeln!(out, "\nviolation: {}\n  at {}", violation.message, at(name, place))?;
-            if let (Some(line), Some(text)) = (place.line, &place.text) {
-                render_source(out, line, place.column.unwrap_or(1), text)?;
+        let warnings = self.warnings.iter().map(|line| ("warning", line));
+        for (what, line) in self.violations.iter().map(|line| ("violation", line)).chain(warnings) {
+            let place = &line.place;
+            writeln!(out, "\n{what}: {}\n  at {}", line.message, at(name, place))?;
+            if let (Some(number), Some(text)) = (place.line, &place.text) {
+                render_source(out, number, place.column.unwrap_or(1), text)?;
             }
-            writeln!(out, "  {}\n  rule: {}", violation.rule, violation.says)?;
+            writeln!(out, "  {}\n  rule: {}", line.rule, line.says)?;
+            if let Some(why) = &line.why {
+                writeln!(out, "  reported, and refused with --strict only: {why}")?;
+            }
         }
         if self.environment == "other" {
-            writeln!(out, "\na kernel, which is not for Vulkan: only the rules of the extensions are checked")?;
+            let unlisted = match &self.unlisted[..] {
+                [] => String::new(),
+                names => format!(", which does not list {}", names.join(", ")),
+            };
+            writeln!(
+                out,
+                "\na kernel, which is not for Vulkan{unlisted}: only the rules of the extensions are checked"
+            )?;
         }
-        match self.violations.len() {
-            0 => writeln!(
+        let warnings = counted(self.warnings.len(), "warning");
+        match (self.violations.len(), self.warnings.len()) {
+            (0, 0) => writeln!(
                 out,
                 "\nlegal: no rule is broken of those in harness/spirv/RULES.md, whose last section names what is not looked at"
             )?,
-            1 => writeln!(out, "\n1 violation")?,
-            count => writeln!(out, "\n{count} violations")?,
+            (0, _) => writeln!(
+                out,
+                "\nlegal, with {warnings} (--strict refuses the module): no other rule is broken of those in \
+                 harness/spirv/RULES.md, whose last section names what is not looked at"
+            )?,
+            (count, 0) => writeln!(out, "\n{}", counted(count, "violation"))?,
+            (count, _) => writeln!(out, "\n{}, {warnings}", counted(count, "violation"))?,
         }
         for (device, have) in devices {
             writeln!(out, "{device}: {}", need.check(have))?;
         }
         Ok(())
     }
+}
+
+/// A number of things in words.
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn at(name: &str, place: &Place) -> String {

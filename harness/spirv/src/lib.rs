@@ -32,5 +32,5 @@ mod words;
 
 pub use decode::Anomaly;
 pub use module::{Module, ModuleError};
-pub use text::{AssembleError, Spans, Style, assemble, assemble_with_spans, disassemble};
+pub use text::{AssembleError, Spans, Style, TargetEnv, UnknownTargetEnv, assemble, assemble_with_spans, disassemble};
 pub use words::{Header, MAGIC, MAX_ID, WordsError, words_from_bytes};

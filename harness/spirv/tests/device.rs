@@ -101,7 +101,7 @@ fn resources_of_called_functions_are_found_with_their_layout() {
     assert_eq!(images.count, Count::Fixed(2));
     assert_eq!((bytes.set, bytes.binding, bytes.kind), (1, 3, Some(DescriptorKind::StorageBuffer)));
     assert_eq!(bytes.name.as_deref(), Some("bytes"));
-    let Shape::Struct { name, members } = &**bytes.block.as_ref().unwrap() else { panic!("not a structure") };
+    let Shape::Struct { name, members, .. } = &**bytes.block.as_ref().unwrap() else { panic!("not a structure") };
     assert_eq!(name.as_deref(), Some("Bytes"));
     assert_eq!(members[0].name.as_deref(), Some("head"));
     assert_eq!(members[1].shape.size(), 60, "three strides of 16 and a last column of 12");

@@ -1,5 +1,6 @@
 //! Reports: places in text and in words, errors of unreadable files.
 
+use assay_spirv::TargetEnv;
 use assay_spirv::inspect::{Report, Source};
 use assay_spirv::need::{ApiVersion, Have, Need};
 
@@ -57,4 +58,147 @@ fn unreadable_files_get_one_message_with_a_place() {
     ] {
         assert_eq!(Source::read(bytes).unwrap_err().to_string(), expected);
     }
+}
+
+/// A compute shader of no invocations, with what is put before its memory model.
+fn shader_beside(capabilities: &str, model: &str) -> Source {
+    let text = format!(
+        "; Version: 1.6\nOpCapability Shader\n{capabilities}\nOpMemoryModel Logical {model}\n\
+         OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 0 0 0\n\
+         %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%main = OpFunction %void None %fn\n%label = OpLabel\n\
+         OpReturn\nOpFunctionEnd"
+    );
+    Source::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[test]
+fn a_kernel_capability_beside_a_shader_switches_off_no_rule() {
+    for capability in [
+        "Kernel",
+        "Vector16",
+        "Float16Buffer",
+        "ImageBasic",
+        "ImageReadWrite",
+        "ImageMipmap",
+        "Pipes",
+        "DeviceEnqueue",
+        "LiteralSampler",
+        "SubgroupDispatch",
+        "NamedBarrier",
+        "PipeStorage",
+        "FPFastMathModeINTEL",
+    ] {
+        for model in ["GLSL450", "OpenCL"] {
+            let report = Report::new(&shader_beside(&format!("OpCapability {capability}"), model));
+            assert_eq!(report.environment, "vulkan", "{capability}");
+            let messages: Vec<&str> = report.violations.iter().map(|v| v.message.as_str()).collect();
+            let named = format!("capability {capability}, which Vulkan does not list");
+            assert!(messages.contains(&named.as_str()), "{capability}: {messages:?}");
+            assert!(
+                report.violations.iter().any(|v| v.name == "workgroup-size-positive"),
+                "{capability}: {messages:?}"
+            );
+        }
+    }
+}
+
+/// A kernel with one capability more.
+const KERNEL: &str = "OpCapability Kernel\nOpCapability Addresses\nOpMemoryModel Physical64 OpenCL\n\
+    OpEntryPoint Kernel %main \"main\"\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+    %main = OpFunction %void None %fn\n%label = OpLabel\nOpReturn\nOpFunctionEnd";
+
+#[test]
+fn a_kernel_is_for_another_api_and_the_report_says_by_what() {
+    let source = Source::from_text(KERNEL).unwrap();
+    let report = Report::new(&source);
+    assert_eq!((report.environment.as_str(), report.is_legal()), ("other", true));
+    assert_eq!(report.unlisted, ["Kernel", "Addresses"]);
+    let shown = report.render("kernel.spvasm", &Need::of(&source.module), &[]);
+    assert!(shown.contains("not for Vulkan, which does not list Kernel, Addresses: only the rules"), "{shown}");
+    // A library for the same API has no entry point to tell it by.
+    let library: Vec<&str> = KERNEL.lines().filter(|line| !line.contains("OpEntryPoint")).collect();
+    let library = library.join("\n").replace("OpCapability Addresses", "OpCapability Addresses\nOpCapability Linkage");
+    assert_eq!(Report::new(&Source::from_text(&library).unwrap()).environment, "other");
+}
+
+/// An array of storage buffers, indexed by what an invocation is, without the capability for that.
+const INDEXED: &str = "; Version: 1.3
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\" %id
+OpExecutionMode %main LocalSize 4 1 1
+OpDecorate %id BuiltIn LocalInvocationIndex
+OpDecorate %buffers DescriptorSet 0
+OpDecorate %buffers Binding 0
+OpDecorate %Block Block
+OpMemberDecorate %Block 0 Offset 0
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%u0 = OpConstant %uint 0
+%u4 = OpConstant %uint 4
+%Block = OpTypeStruct %uint
+%array = OpTypeArray %Block %u4
+%ins = OpTypePointer Input %uint
+%pointer = OpTypePointer StorageBuffer %array
+%words = OpTypePointer StorageBuffer %uint
+%id = OpVariable %ins Input
+%buffers = OpVariable %pointer StorageBuffer
+%main = OpFunction %void None %fn
+%label = OpLabel
+%i = OpLoad %uint %id
+%word = OpAccessChain %words %buffers %i %u0
+OpStore %word %i
+OpReturn
+OpFunctionEnd";
+
+#[test]
+fn a_warning_is_reported_and_refused_by_strictness_only() {
+    let source = Source::from_text(INDEXED).unwrap();
+    let report = Report::new(&source);
+    assert!(report.is_legal(), "{:?}", report.violations);
+    let names: Vec<&str> = report.warnings.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["storage-buffer-index"]);
+    let need = Need::of(&source.module);
+    let shown = report.render("indexed.spvasm", &need, &[]);
+    let expected = "warning: descriptor array indexed with a non-constant; this requires StorageBufferArrayDynamicIndexing\n  at indexed.spvasm:26:1\n";
+    assert!(shown.contains(expected), "{shown}");
+    assert!(shown.contains("\nlegal, with 1 warning (--strict refuses the module): "), "{shown}");
+    // A device must have the feature all the same.
+    assert!(
+        shown.contains("descriptor array indexed with a non-constant: feature shaderStorageBufferArrayDynamicIndexing"),
+        "{shown}"
+    );
+    let strict = report.strict();
+    assert!(!strict.is_legal() && strict.warnings.is_empty());
+    let shown = strict.render("indexed.spvasm", &need, &[]);
+    assert!(shown.contains("\nviolation: descriptor array") && shown.ends_with("\n1 violation\n"), "{shown}");
+}
+
+#[test]
+fn text_is_assembled_for_the_environment_that_is_named() {
+    let version = |text: &str, target: Option<&str>| {
+        let target = target.map(|name| name.parse().unwrap());
+        Source::read_for(text.as_bytes(), target).unwrap().module.version().to_string()
+    };
+    let bare = INDEXED.replace("; Version: 1.3\n", "");
+    for (text, target, expected) in [
+        (bare.as_str(), None, "1.6"),
+        (&bare, Some("spv1.0"), "1.0"),
+        (&bare, Some("vulkan1.1"), "1.3"),
+        (&bare, Some("vulkan1.1spv1.4"), "1.4"),
+        (&bare, Some("vulkan1.2"), "1.5"),
+        (&bare, Some("vulkan1.4"), "1.6"),
+        (INDEXED, None, "1.3"),
+        // As for spirv-as, a comment decides nothing against it.
+        (INDEXED, Some("spv1.5"), "1.5"),
+    ] {
+        assert_eq!(version(text, target), expected, "{target:?}");
+    }
+    let words: Vec<u8> =
+        Source::from_text(INDEXED).unwrap().module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+    let refused = Source::read_for(&words, Some("spv1.0".parse().unwrap())).unwrap_err().to_string();
+    assert_eq!(refused, "words state their version of SPIR-V: a target environment goes with text");
+    let unknown = "vulkan2".parse::<TargetEnv>().unwrap_err().to_string();
+    assert!(unknown.starts_with("unknown target environment 'vulkan2': expected one of spv1.0, "), "{unknown}");
 }

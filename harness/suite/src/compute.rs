@@ -1,5 +1,5 @@
 //! `compute.*`: shaders as people write them, under `shaders/compute/`, each for something that a driver or a translator gets
-//! wrong; those that need other inputs than any have a case file under `cases/compute/`.
+//! wrong; those that need other inputs than any have a case file beside them.
 
 use crate::{About, Case, Program, Suite};
 use assay_check::{CaseFile, Options};
@@ -60,8 +60,8 @@ mod tests {
             assert!(text.starts_with(['/', ';']) && why.len() > 15, "{path} begins with `{why}`");
             assert!(path.ends_with(".wgsl") || path.ends_with(".spvasm"), "{path}");
             let Some(file) = file else { continue };
-            let case = CaseFile::parse(path, file, Path::new("cases/compute/group")).unwrap();
-            let shader = Path::new("cases/compute/group/../../../shaders/compute").join(path);
+            let case = CaseFile::parse(path, file, Path::new("shaders/compute/group")).unwrap();
+            let shader = Path::new("shaders/compute/group").join(path.rsplit('/').next().unwrap());
             assert_eq!(case.shader, shader, "{path}");
             assert!(case.why.is_some(), "{path}: its case file does not say why");
         }

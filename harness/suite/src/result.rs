@@ -28,7 +28,10 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
         inputs_possible: (check.elements_checked + check.elements_undetermined).to_string(),
         coverage: match check.elements_checked {
             0 => "none".to_owned(),
-            n => format!("{n} elements of memory, written or not"),
+            n => match &check.writes {
+                Some(writes) => format!("{n} elements of memory; the program {writes}"),
+                None => format!("{n} elements of memory"),
+            },
         },
         failing_inputs: check.elements_failing,
         warning_inputs: check.elements_warning,

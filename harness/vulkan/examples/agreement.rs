@@ -1,12 +1,15 @@
-//! Our parser, assembler and rules beside spirv-as, spirv-val and the validator inside the validation layer.
+//! Compares our parser, assembler and rules with spirv-as, spirv-val and the validator inside the
+//! validation layer.
 //!
-//! `cargo run -p assay-vulkan --example agreement -- [MUTATIONS [SEED [SECONDS]]]` with the environment of `scripts/test` and
-//! `VK_DRIVER_FILES="$ASSAY_MOCK_ICD"`: the mock driver advertises every extension and does nothing with a module.
+//! `cargo run -p assay-vulkan --example agreement -- [MUTATIONS [SEED [SECONDS]]]` with the
+//! environment of `scripts/test` and `VK_DRIVER_FILES="$ASSAY_MOCK_ICD"`: the mock driver
+//! advertises every extension and does nothing with a module.
 //!
-//! The modules are the cases of the rules, the examples of `shaders/inspect`, what naga emits for the corpus, and mutations of
-//! all of them, one change each. Whoever accepts what another refuses is counted by the reason that is given; what
-//! `explained.rs` does not explain ends the program with an error. With `ASSAY_AGREEMENT_ONLY` set to the start of a module's name
-//! that module alone is judged, and shown.
+//! The modules are the cases of the rules, the examples of `shaders/inspect`, naga's output for the
+//! corpus, and mutations of all of them, one change each. Disagreements are counted by the reason
+//! of the judge that refuses. A disagreement that `explained.rs` does not explain ends the program
+//! with an error. If `ASSAY_AGREEMENT_ONLY` is set to the start of a module's name, only that
+//! module is judged and shown.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 use std::collections::BTreeMap;
@@ -27,10 +30,10 @@ mod support;
 use support::explained::{Judge, why_accepted, why_refused};
 use support::mutate::{Random, change};
 
-/// What the layer says where its validator refuses a module.
+/// Text of the layer's message when its validator refuses a module.
 const REFUSED: &str = "(spirv-val produced an error)";
 
-/// Output of a tool that reads standard input, or what it complains about.
+/// Returns the output of a tool that reads standard input; the error is its complaint.
 fn run(tool: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, String> {
     let seconds = PATIENCE.as_secs().to_string();
     let child = Command::new("timeout")
@@ -42,7 +45,7 @@ fn run(tool: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, String> 
         .spawn();
     let mut child = child.map_err(|error| format!("{tool}: {error}")).expect("spirv-tools are installed");
     if let Some(mut stdin) = child.stdin.take() {
-        // A tool that stops reading early has its reasons, which it says below.
+        // If a tool stops reading early, its output below gives the reason.
         let _closed = stdin.write_all(input);
     }
     let output = child.wait_with_output().map_err(|error| error.to_string())?;
@@ -52,15 +55,15 @@ fn run(tool: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, String> 
     Err(String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout))
 }
 
-/// What one of several judges says of a module.
+/// Verdict of one judge on a module.
 #[derive(Debug)]
 enum Verdict {
     Accepted,
-    /// Names of rules, or the complaint.
+    /// Names of the broken rules, or the complaint.
     Refused(Vec<String>),
 }
 
-/// Our own verdict.
+/// Returns our own verdict.
 fn ours(words: &[u32]) -> Verdict {
     let module = match Module::parse(words.to_vec()) {
         Ok(module) => module,
@@ -76,7 +79,8 @@ fn ours(words: &[u32]) -> Verdict {
     if names.is_empty() { Verdict::Accepted } else { Verdict::Refused(names) }
 }
 
-/// A complaint without what is special about the one module: its VUID, or its first words.
+/// Reduces a complaint to a category without the details of the module: its VUID, or its first
+/// words.
 fn kind(complaint: &str) -> String {
     if let Some(at) = complaint.find("VUID-StandaloneSpirv").or_else(|| complaint.find("VUID-RuntimeSpirv")) {
         return complaint[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
@@ -90,24 +94,25 @@ fn kind(complaint: &str) -> String {
     }
     let message = complaint.split_once("error: ").map_or(complaint, |(_, rest)| rest);
     let message = message.rsplit_once("produced an error):").map_or(message, |(_, rest)| rest.trim());
-    // Of a layout what matters is what is wrong with it.
+    // For a complaint about a layout, only the part about the error matters.
     let message = message.rsplit_once("layout rules: ").map_or(message, |(_, what)| what);
     let words =
         message.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit() || "'%<[".contains(c)));
     words.take(9).collect::<Vec<_>>().join(" ")
 }
 
-/// How often two judges agreed, and what they differed over.
+/// Agreements and disagreements between us and one other judge.
 struct Tally {
     judge: Judge,
     legal: u64,
     illegal: u64,
-    /// Modules that we refuse and the other accepts, and the other way round.
+    /// Modules that we refuse and the other judge accepts, and the reverse.
     ours_only: Differences,
     theirs_only: Differences,
 }
 
-/// Why one refuses what the other accepts: how often, the first such module, and what explains it.
+/// For each reason of a refusal that the other judge does not share: the count, the first such
+/// module, and the explanation.
 #[derive(Default)]
 struct Differences(BTreeMap<String, (u64, String, Option<&'static str>)>);
 
@@ -136,7 +141,7 @@ impl Tally {
             (Verdict::Accepted, Verdict::Accepted) => self.legal += 1,
             (Verdict::Refused(_), Verdict::Refused(_)) => self.illegal += 1,
             (Verdict::Refused(rules), Verdict::Accepted) => {
-                // Whoever misses each of them is explained; one that is not explained has to be settled.
+                // The disagreement is explained if every rule of it is.
                 let why = rules.iter().map(|rule| why_accepted(self.judge, rule)).reduce(|a, b| a.and(b)).flatten();
                 self.ours_only.note(rules.join(" + "), name, why);
             }
@@ -174,8 +179,8 @@ impl Tally {
     }
 }
 
-/// The validation layer, in a process of its own: there are modules that it
-/// ends its process over, or never ends to judge.
+/// The validation layer in a process of its own, because some modules end its process or make it
+/// run forever.
 struct Layer {
     child: Child,
     answers: Receiver<String>,
@@ -185,10 +190,10 @@ struct Layer {
 /// Words of a module's header.
 const HEADER: usize = 5;
 
-/// How long a judge may think about one module.
+/// Time limit for one judge and one module.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The argument that makes this program the process behind [`Layer`].
+/// The argument with which this program runs as the process behind [`Layer`].
 const WORKER: &str = "--layer";
 
 impl Layer {
@@ -208,7 +213,7 @@ impl Layer {
         Layer { child, answers, ended_over: Vec::new() }
     }
 
-    /// `None` if the layer ended its process, or gave no answer in time.
+    /// Returns `None` if the layer ended its process or did not answer in time.
     fn judge(&mut self, name: &str, words: &[u32]) -> Option<Verdict> {
         let mut message = (words.len() as u32).to_le_bytes().to_vec();
         message.extend(bytes(words));
@@ -228,7 +233,8 @@ impl Layer {
     }
 }
 
-/// Answers for each module on standard input what the layer's validator complains of, in a line.
+/// Reads modules from standard input and prints one line for each: the complaint of the layer's
+/// validator, or nothing.
 fn worker() {
     let instance = Instance::new(true).expect("the validation layer is set up");
     let physical = instance.select(None).expect("a device");
@@ -240,7 +246,7 @@ fn worker() {
         input.read_exact(&mut module).expect("a whole module");
         let words: Vec<u32> = module.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
         let messages = device.validate(&words).expect("the mock driver takes all");
-        // The rest is about what the device lacks.
+        // Other messages concern features that the device lacks.
         let refused = messages.iter().find(|message| message.text.contains(REFUSED));
         let complaint = refused.map(|m| if m.id.contains("Spirv-") { m.id.clone() } else { kind(&m.text) });
         let complaint = complaint.unwrap_or_default();
@@ -252,14 +258,15 @@ fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Whether an environment of spirv-val takes modules of this version.
+/// Returns true if this environment of spirv-val accepts modules of this version.
 fn takes(minor: u32, words: &[u32]) -> bool {
     let version = words.get(1).copied().unwrap_or_default();
     let newest = [0x0001_0000, 0x0001_0300, 0x0001_0500, 0x0001_0600][minor as usize];
     version <= newest
 }
 
-/// Whether the words are instructions one after the other: the layer reads past the end of others, and ends its process.
+/// Returns true if the words divide into whole instructions. The layer reads past the end of other
+/// modules and ends its process.
 fn splits(words: &[u32]) -> bool {
     let mut rest = words.get(HEADER..).unwrap_or_default();
     while let Some(first) = rest.first() {
@@ -295,7 +302,7 @@ fn main() {
         let mut words = words.clone();
         let header = words[..HEADER].to_vec();
         change(&mut words, &mut random);
-        // A bound of billions is no rule's concern, and the layer makes tables of that size.
+        // No rule concerns a bound of billions, and the layer allocates tables of that size.
         words[..HEADER].copy_from_slice(&header);
         (format!("mutation {number} of {name}"), words)
     });
@@ -313,9 +320,9 @@ fn main() {
             continue;
         }
         let ours = ours(words);
-        // Text: what spirv-as makes of ours.
+        // Text: spirv-as must assemble our text to the same words.
         let shown = disassemble(words, Style::Plain).ok();
-        // It has no way to write operands that the grammar does not have room for.
+        // The text form cannot express operands for which the grammar has no room.
         malformed += u64::from(shown.as_ref().is_some_and(|text| text.contains('!')));
         if let Some(shown) = shown.filter(|text| !text.contains('!')) {
             match run("spirv-as", &["--preserve-numeric-ids", "-o", "-", "-"], shown.as_bytes()) {

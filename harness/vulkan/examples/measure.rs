@@ -1,8 +1,10 @@
-//! What a device costs: pipeline creation, the latency of a small dispatch, the rate of a large one.
+//! Measures a device: pipeline creation, the latency of a small dispatch, the throughput of a large
+//! one.
 //!
 //!     cargo run --release -p assay-vulkan --example measure -- [DEVICE]
 //!
-//! DEVICE as `assay run --device` takes it; set MESA_SHADER_CACHE_DISABLE=true to measure compilation.
+//! DEVICE as `assay run --device` takes it; set MESA_SHADER_CACHE_DISABLE=true to measure
+//! compilation.
 
 #![expect(clippy::print_stdout, reason = "a program that prints measurements")]
 
@@ -57,8 +59,9 @@ fn description(code: &[u32]) -> PipelineDesc<'_> {
     PipelineDesc { push_constants: 4, ..PipelineDesc::new(code, 2) }
 }
 
-/// Milliseconds for each of `count` pipelines that no cache knows, made by a thread for each of `devices`; with `first_use`, a
-/// dispatch included, in which some drivers do the compiling.
+/// Returns the milliseconds for each of `count` pipelines that no cache knows, created by one
+/// thread for each of `devices`. With `first_use` this includes a dispatch, in which some drivers
+/// compile.
 fn compile(devices: &[&Device], count: u32, first_use: bool) -> Result<f64, Error> {
     let start = Instant::now();
     std::thread::scope(|scope| {
@@ -87,7 +90,7 @@ fn compile_some(device: &Device, numbers: impl Iterator<Item = u32>, first_use: 
     Ok(())
 }
 
-/// The time from writing 4096 words to reading the results.
+/// Measures the time from writing 4096 words to reading the results.
 fn small(device: &Device, pipeline: &Pipeline) -> Result<(), Error> {
     const WORDS: usize = 4096;
     let mut slot = device.slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
@@ -105,12 +108,12 @@ fn small(device: &Device, pipeline: &Pipeline) -> Result<(), Error> {
     Ok(())
 }
 
-/// The rate of 2^24 words.
+/// Measures the throughput for 2^24 words.
 fn large(device: &Device, name: &str, pipeline: &Pipeline) -> Result<(), Error> {
     const WORDS: usize = 1 << 24;
     let mut slot = device.slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
     for (i, word) in (0..).zip(slot.write::<u32>(0)?) {
-        // From about 1.0 on: ordinary values, where a fast path for special ones would not be taken.
+        // Values from about 1.0 on, which no fast path for special values covers.
         *word = 0x3f80_0000 + i;
     }
     let mut best: Option<assay_vulkan::Timing> = None;
@@ -128,7 +131,8 @@ fn large(device: &Device, name: &str, pipeline: &Pipeline) -> Result<(), Error> 
     Ok(())
 }
 
-/// The rate of dependent integer operations: what the device's threads can do without memory.
+/// Measures the throughput of dependent integer operations: the device's threads without memory
+/// accesses.
 fn arithmetic(device: &Device) -> Result<(), Error> {
     const WORDS: usize = 1 << 18;
     const ROUNDS: u32 = 1000;

@@ -1,4 +1,4 @@
-//! What a device has, in the registry's words and as plain data.
+//! Features, extensions and properties of a device as plain data with the registry's names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::version::ApiVersion;
 pub enum PropertyValue {
     /// A `VkBool32`.
     Bool(bool),
-    /// A number, or flags, or an enumerant's number.
+    /// An integer, flags, or the value of an enumerant.
     Number(u64),
 }
 
@@ -28,25 +28,27 @@ impl fmt::Display for PropertyValue {
     }
 }
 
-/// What a shader may need of a device. Names are spelled as in the registry: `shaderFloat16`, `VK_KHR_shader_clock`,
-/// `shaderDenormPreserveFloat32`. Of a [`PhysicalDevice`](crate::PhysicalDevice): what it offers; of a
-/// [`Device`](crate::Device): what is enabled.
+/// Everything that a shader can require of a device. Names are spelled as in the registry:
+/// `shaderFloat16`, `VK_KHR_shader_clock`, `shaderDenormPreserveFloat32`. For a
+/// [`PhysicalDevice`](crate::PhysicalDevice) it is what the device offers, for a
+/// [`Device`](crate::Device) what is enabled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
-    /// The version whose core may be used: the device's, at most the newest that this crate asks for.
+    /// The usable core version: that of the device, at most the newest that this crate requests.
     pub api_version: ApiVersion,
-    /// Features, of all structures alike.
+    /// Features of all structures.
     pub features: BTreeSet<String>,
     /// Device extensions.
     pub extensions: BTreeSet<String>,
-    /// The properties that rules about shaders refer to: those of float controls, subgroups and compute limits.
-    /// Absent ones could not be asked for.
+    /// The properties to which rules about shaders refer: float controls, subgroups and compute
+    /// limits. Properties that could not be queried are absent.
     pub properties: BTreeMap<String, PropertyValue>,
 }
 
 impl Capabilities {
-    /// The same as negotiation takes it: what a module may do here is decided by
-    /// [`Need::check`](assay_spirv::need::Need::check) and nowhere else.
+    /// Converts to the form of the requirements check: only
+    /// [`Need::check`](assay_spirv::need::Need::check) decides whether a module may run on the
+    /// device.
     #[must_use]
     pub fn have(&self) -> Have {
         let number = |value: &PropertyValue| match *value {
@@ -61,26 +63,26 @@ impl Capabilities {
         }
     }
 
-    /// Whether the device has this feature.
+    /// Returns true if the device has the feature.
     #[must_use]
     pub fn has_feature(&self, name: &str) -> bool {
         self.features.contains(name)
     }
 
-    /// Whether the device has this extension.
+    /// Returns true if the device has the extension.
     #[must_use]
     pub fn has_extension(&self, name: &str) -> bool {
         self.extensions.contains(name)
     }
 
-    /// A `VkBool32` property; false where it could not be asked for.
+    /// Returns the value of a `VkBool32` property; false if it could not be queried.
     #[must_use]
     pub fn is(&self, property: &str) -> bool {
         self.properties.get(property) == Some(&PropertyValue::Bool(true))
     }
 }
 
-/// The properties by name.
+/// Returns the properties by name.
 pub(crate) fn named(properties: &Properties) -> BTreeMap<String, PropertyValue> {
     let mut map = BTreeMap::new();
     let swizzle_one = PropertyValue::Bool(properties.depth_swizzle_one);

@@ -1,4 +1,4 @@
-//! What a slot has beside its resources: descriptor sets, a command buffer, a fence, queries.
+//! Objects of a slot besides its resources: descriptor sets, a command buffer, a fence, queries.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::error::Error;
 use crate::layout::{LayoutKey, descriptor_type};
 use crate::slot::{Body, Bound};
 
-/// The Vulkan objects of a slot but for its resources; null where not yet made.
+/// The Vulkan objects of a slot without its resources; null if not created.
 pub(crate) struct Objects {
     pub(crate) device: Arc<DeviceShared>,
-    /// A set for each from 0 to the last that has bindings.
+    /// A set for each number from 0 to the last one with bindings.
     pub(crate) sets: Vec<vk::DescriptorSet>,
     pub(crate) commands: vk::CommandBuffer,
     pub(crate) command_pool: vk::CommandPool,
@@ -25,8 +25,8 @@ pub(crate) struct Objects {
 impl Drop for Objects {
     fn drop(&mut self) {
         let device = &self.device.raw;
-        // SAFETY: the slot is not in flight (one that is gets forgotten, see `Slot::drop`); null handles are ignored;
-        // sets and command buffers go with their pools.
+        // SAFETY: the slot is not in flight (`Slot::drop` leaks the objects of one that is); null
+        // handles are ignored; sets and command buffers are freed with their pools.
         unsafe {
             device.destroy_query_pool(self.queries, None);
             device.destroy_fence(self.fence, None);
@@ -37,10 +37,10 @@ impl Drop for Objects {
 }
 
 impl Objects {
-    /// Makes them for resources whose layout is `key` (without push constants).
+    /// Creates the objects for resources whose layout is `key` (without push constants).
     pub(crate) fn new(device: &Arc<DeviceShared>, key: &LayoutKey, resources: &[Bound]) -> Result<Self, Error> {
         let made = device.layout(key)?;
-        // Filled in one by one: a failure on the way drops what is there.
+        // The fields are filled one by one, so that an error on the way drops the existing objects.
         let mut objects = Self {
             device: device.clone(),
             sets: Vec::new(),
@@ -118,13 +118,13 @@ impl Objects {
                 })
             })
             .collect();
-        // SAFETY: the sets are new, so nothing uses them; the resources are alive and live as long as the sets; the
-        // layout was made from the resources, so each write fits it.
+        // SAFETY: the sets are new, so nothing uses them; the resources are alive and live as long
+        // as the sets; the layout was made from the resources, so each write fits it.
         unsafe { self.device.raw.update_descriptor_sets(&writes, &[]) };
     }
 }
 
-/// What a descriptor is written from.
+/// Contents of a descriptor write.
 enum Info {
     Buffer([vk::DescriptorBufferInfo; 1]),
     Texels([vk::BufferView; 1]),

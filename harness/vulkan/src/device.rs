@@ -23,36 +23,38 @@ use crate::resource::{Resource, ResourceSpec};
 use crate::slot::{BufferSpec, Slot};
 use crate::validation::ValidationMessage;
 
-/// How to open a device. The default enables every feature and extension that matters to compute and that the device
-/// has, but for those that change how memory accesses are compiled (`robustBufferAccess` and its kin).
+/// Options for opening a device. The default enables every feature and extension of the device that
+/// matters to compute, except those that change how memory accesses are compiled
+/// (`robustBufferAccess` and related features).
 #[derive(Clone, Debug, Default)]
 pub struct DeviceOptions {
-    /// Features to enable although they are off by default, as the registry spells them; an error where the device
-    /// lacks one.
+    /// Features to enable that are off by default, as the registry spells them; an error if the
+    /// device lacks one.
     pub with: BTreeSet<String>,
-    /// Features and extensions to do without although the device has them.
+    /// Features and extensions to leave disabled.
     pub without: BTreeSet<String>,
-    /// Where buffers live; by default as suits the device's type.
+    /// Memory of buffers; by default according to the device's type.
     pub staging: Staging,
 }
 
-/// Where the buffers that shaders use live.
+/// Memory of the buffers that shaders use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Staging {
-    /// Device-local with copies on discrete GPUs, mapped everywhere else.
+    /// Device-local with copies on discrete and virtual GPUs, mapped elsewhere.
     #[default]
     Auto,
-    /// Always in device-local memory, with copies from and to mapped memory around each dispatch.
+    /// Always device-local memory, with copies from and to mapped memory around each dispatch.
     Always,
     /// Always in mapped memory.
     Never,
 }
 
-/// An opened device with one compute queue. Cheap to clone and usable from several threads; destroyed with the last
-/// pipeline or slot made from it.
+/// An opened device with one compute queue. It is cheap to clone and usable from several threads,
+/// and is destroyed with the last pipeline or slot created from it.
 ///
-/// lavapipe compiles a shader at its first dispatch, on the one thread of the device's queue: many small cases run
-/// faster on a device for each thread of the host than on one for all (`examples/measure.rs` shows by how much).
+/// lavapipe compiles a shader at its first dispatch, on the single thread of the device's queue.
+/// Many small cases therefore run faster on one device for each host thread than on a shared device
+/// (`examples/measure.rs` measures the difference).
 #[derive(Clone)]
 pub struct Device {
     shared: Arc<DeviceShared>,
@@ -65,23 +67,23 @@ pub(crate) struct DeviceShared {
     pub(crate) capabilities: Capabilities,
     pub(crate) properties: Properties,
     pub(crate) staged: bool,
-    /// Whether memory is allocated so that buffers may have device addresses.
+    /// Set if memory is allocated such that buffers can have device addresses.
     pub(crate) addresses: bool,
     pub(crate) family: QueueFamily,
     pub(crate) layouts: Mutex<Layouts>,
     queue: Mutex<vk::Queue>,
     allocator: ManuallyDrop<Mutex<Allocator>>,
     lost: AtomicBool,
-    /// Last, so that the instance outlives the device.
+    /// Declared last so that the instance outlives the device.
     pub(crate) instance: Arc<InstanceShared>,
 }
 
 impl Drop for DeviceShared {
     fn drop(&mut self) {
         let layouts = std::mem::take(&mut *lock(&self.layouts));
-        // SAFETY: pipelines and slots hold an Arc of this, so none is left and no work is in flight (a slot that cannot
-        // be waited for keeps its Arc for ever). The allocator frees its memory while the device still exists, and is
-        // not used again.
+        // SAFETY: pipelines and slots hold an Arc of this, so none is left and no work is in flight
+        // (a slot that cannot be awaited keeps its Arc for ever). The allocator frees its memory
+        // while the device still exists, and is not used again.
         unsafe {
             layouts.destroy(&self.raw);
             ManuallyDrop::drop(&mut self.allocator);
@@ -94,8 +96,8 @@ impl Device {
     /// Opens the device.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] where it has no compute queue or lacks a feature of `options.with`;
-    /// [`Error::Invalid`] for a feature that does not exist; otherwise what the driver reports.
+    /// [`Error::NotSupported`] if it has no compute queue or lacks a feature of `options.with`;
+    /// [`Error::Invalid`] for a feature that does not exist; otherwise the driver's error.
     pub fn open(physical: &PhysicalDevice, options: &DeviceOptions) -> Result<Self, Error> {
         let identity = physical.identity().clone();
         let lacks = |what: String| Error::NotSupported { device: identity.name.clone(), what };
@@ -148,13 +150,14 @@ impl Device {
             info = info.enabled_features(&core);
         }
         let instance = &physical.instance;
-        // SAFETY: the handle is of this instance; the extensions and feature structures are ones that the device
-        // reported, and all that `info` points to lives until the call returns.
+        // SAFETY: the handle belongs to this instance; the device reported the extensions and
+        // feature structures; everything that `info` points to lives until the call returns.
         let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.map_err(during("vkCreateDevice"))?;
         // SAFETY: the device was created with this queue.
         let queue = unsafe { raw.get_device_queue(family.index, 0) };
         let addresses = capabilities.has_feature("bufferDeviceAddress");
-        // Blocks grow with use: a worker that runs small cases holds few megabytes, a sweep gets its own blocks anyway.
+        // Memory blocks grow with use: a worker that runs small cases holds a few megabytes, and
+        // large buffers get blocks of their own in any case.
         const MB: u64 = 1 << 20;
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.raw.clone(),
@@ -169,7 +172,7 @@ impl Device {
         let allocator = match allocator {
             Ok(allocator) => ManuallyDrop::new(Mutex::new(allocator)),
             Err(error) => {
-                // SAFETY: nothing was made from the device.
+                // SAFETY: no other object was created from the device.
                 unsafe { raw.destroy_device(None) };
                 return Err(allocating(error));
             }
@@ -201,46 +204,47 @@ impl Device {
         &self.shared
     }
 
-    /// Name, driver and versions.
+    /// Returns name, driver and versions.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.shared.identity
     }
 
-    /// What is *enabled*: the features that are on, and the extensions whose shader abilities may be used (those
-    /// enabled, and those that are part of the core version).
+    /// Returns the *enabled* capabilities: the enabled features, and the extensions whose shader
+    /// functionality may be used (enabled ones, and those included in the core version).
     #[must_use]
     pub fn capabilities(&self) -> &Capabilities {
         &self.shared.capabilities
     }
 
-    /// Limits, float controls and subgroups, typed.
+    /// Returns limits, float controls and subgroup properties, typed.
     #[must_use]
     pub fn properties(&self) -> &Properties {
         &self.shared.properties
     }
 
-    /// Whether buffers are copied around each dispatch rather than mapped.
+    /// Returns true if buffers are copied around each dispatch instead of being mapped.
     #[must_use]
     pub fn is_staged(&self) -> bool {
         self.shared.staged
     }
 
-    /// Makes a compute pipeline. May be called from several threads at once. There is no time limit on a driver's
-    /// compiler: only another process can end it.
+    /// Creates a compute pipeline. Several threads may call it at once. The driver's compiler runs
+    /// without a time limit: only another process can end it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a description that contradicts itself, [`Error::NotSupported`] for one beyond the
-    /// device, otherwise what the driver reports. The module itself is not checked: an invalid one is undefined
-    /// behaviour in the driver, so check what you are given first (and see [`Instance::new`](crate::Instance::new)).
+    /// [`Error::Invalid`] for a description that contradicts itself, [`Error::NotSupported`] for
+    /// one that exceeds the device, otherwise the driver's error. The module itself is not checked:
+    /// an invalid module is undefined behaviour in the driver, so callers validate modules first
+    /// (see also [`Instance::new`](crate::Instance::new)).
     pub fn pipeline(&self, description: &PipelineDesc<'_>) -> Result<Pipeline, Error> {
         Pipeline::new(&self.shared, description)
     }
 
-    /// Makes a slot: buffers, and what it takes to dispatch over them. Buffer `i` is bound to set 0, binding `i`.
+    /// Creates a slot of storage buffers. Buffer `i` is bound to set 0, binding `i`.
     ///
     /// # Errors
-    /// [`Error::Invalid`], [`Error::NotSupported`] (the device's limits), [`Error::OutOfMemory`].
+    /// [`Error::Invalid`], [`Error::NotSupported`] (limits of the device), [`Error::OutOfMemory`].
     pub fn slot(&self, buffers: &[BufferSpec]) -> Result<Slot, Error> {
         let resource = |(binding, &buffer): (u32, &BufferSpec)| ResourceSpec {
             set: 0,
@@ -252,21 +256,24 @@ impl Device {
         Slot::new(&self.shared, &resources)
     }
 
-    /// Makes a slot of any resources: sets, bindings and arrays of them as a shader declares them. In the slot's calls
-    /// a resource goes by its place in `resources`.
+    /// Creates a slot of any resources, with the sets, bindings and arrays that a shader declares.
+    /// The slot's methods identify a resource by its index in `resources`.
     ///
     /// # Errors
-    /// As [`Device::slot`]; [`Error::NotSupported`] also for a format or an extent that the device has not.
+    /// As for [`Device::slot`]; [`Error::NotSupported`] also for a format or an extent that the
+    /// device does not support.
     pub fn slot_of(&self, resources: &[ResourceSpec]) -> Result<Slot, Error> {
         Slot::new(&self.shared, resources)
     }
 
-    /// What the validation layer says of a module when one is made of `code`; nothing else is done with it. The module
-    /// may be anything that starts with a header, so give it to drivers that only keep words: what another one does
-    /// with an invalid module is undefined.
+    /// Creates a shader module from `code`, destroys it, and returns the messages of the validation
+    /// layer. The code may be anything that is at least as long as a header. Use this only with
+    /// drivers that store the words without reading them: the behaviour of other drivers is
+    /// undefined for an invalid module.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for less than a header, what the driver reports for a module that it refuses.
+    /// [`Error::Invalid`] for fewer words than a header; the driver's error if it refuses the
+    /// module without any message.
     pub fn validate(&self, code: &[u32]) -> Result<Vec<ValidationMessage>, Error> {
         const HEADER: usize = 5;
         if code.len() < HEADER {
@@ -274,7 +281,8 @@ impl Device {
         }
         let _earlier = self.take_validation_messages();
         let info = vk::ShaderModuleCreateInfo::default().code(code);
-        // SAFETY: the device is alive; the words live until the call returns; a module that is made is destroyed once.
+        // SAFETY: the device is alive; the words live until the call returns; a created module is
+        // destroyed once.
         let made = unsafe { self.shared.raw.create_shader_module(&info, None) };
         let messages = self.take_validation_messages();
         if let Ok(module) = made {
@@ -286,15 +294,16 @@ impl Device {
         Ok(messages)
     }
 
-    /// What the validation layer said since the last call, of this device and of the others of its instance; empty
-    /// without validation.
+    /// Returns the messages of the validation layer since the last call, for all devices of the
+    /// instance; empty without validation.
     #[must_use]
     pub fn take_validation_messages(&self) -> Vec<ValidationMessage> {
         self.shared.instance.take_messages()
     }
 }
 
-/// Whether shaders may use what `extension` offers: it is enabled, or the core version has it.
+/// Returns true if shaders may use the functionality of `extension`: it is enabled, or the core
+/// version includes it.
 fn usable(extension: &str, enabled: &BTreeSet<String>, offered: &Capabilities) -> bool {
     enabled.contains(extension) || crate::features::is_core(extension, offered.api_version)
 }
@@ -304,7 +313,7 @@ impl DeviceShared {
         lock(&self.allocator)
     }
 
-    /// The layouts of a key, made on first use and kept.
+    /// Returns the layouts of a key, creating them on first use.
     pub(crate) fn layout(&self, key: &LayoutKey) -> Result<Made, Error> {
         let mut stages = vk::ShaderStageFlags::COMPUTE;
         if self.capabilities.has_feature("tileShadingFragmentStage") {
@@ -320,12 +329,13 @@ impl DeviceShared {
         let commands = [commands];
         let info = vk::SubmitInfo::default().command_buffers(&commands);
         let queue = lock(&self.queue);
-        // SAFETY: the queue is locked; command buffer and fence belong to one slot, which is not in flight.
+        // SAFETY: the queue is locked; command buffer and fence belong to one slot, which is not in
+        // flight.
         let result = unsafe { self.raw.queue_submit(*queue, &[info], fence) };
         self.check(result, "vkQueueSubmit")
     }
 
-    /// Maps a result, remembering the loss of the device.
+    /// Converts a result, and records a loss of the device.
     pub(crate) fn check<T>(&self, result: Result<T, vk::Result>, command: &'static str) -> Result<T, Error> {
         if matches!(result, Err(vk::Result::ERROR_DEVICE_LOST)) {
             self.lost.store(true, Ordering::Relaxed);
@@ -333,7 +343,7 @@ impl DeviceShared {
         result.map_err(during(command))
     }
 
-    /// An error if the device is known to be lost.
+    /// Returns an error if the device is known to be lost.
     pub(crate) fn alive(&self, command: &'static str) -> Result<(), Error> {
         if self.is_lost() { Err(Error::DeviceLost { during: command }) } else { Ok(()) }
     }
@@ -347,7 +357,8 @@ impl DeviceShared {
     }
 }
 
-/// A panic elsewhere leaves these consistent: every change under a lock is one step.
+/// Locks a mutex and ignores its poison flag: every change under these locks is one step, so a
+/// panic elsewhere leaves the data consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

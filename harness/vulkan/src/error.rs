@@ -1,28 +1,28 @@
-//! What can go wrong between here and a device, as values.
+//! Errors of the crate.
 
 use std::time::Duration;
 
 use ash::vk;
 use gpu_allocator::AllocationError;
 
-/// Everything that this crate reports as an error. No input and no driver answer makes it panic.
+/// Every error that this crate reports. No input and no answer of a driver causes a panic.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The Vulkan loader is not on this machine, or cannot be loaded.
+    /// The machine has no Vulkan loader, or it cannot be loaded.
     #[error(
         "cannot load the Vulkan loader ({reason}); install it (Debian, Ubuntu: `apt install libvulkan1 mesa-vulkan-drivers`)"
     )]
     NoLoader {
-        /// What the dynamic linker said.
+        /// Message of the dynamic linker.
         reason: String,
     },
-    /// The loader found no driver that works, or the drivers no device.
+    /// The loader found no working driver, or the drivers found no device.
     #[error(
         "no Vulkan device: no driver answered; install one (Debian, Ubuntu: `apt install mesa-vulkan-drivers`, which has \
          lavapipe for machines without a GPU) or check VK_DRIVER_FILES"
     )]
     NoDevice,
-    /// Validation was asked for and `VK_LAYER_KHRONOS_validation` is not there.
+    /// Validation was requested, but `VK_LAYER_KHRONOS_validation` is not installed.
     #[error(
         "validation was asked for, but there is no VK_LAYER_KHRONOS_validation: install it (Debian, Ubuntu: \
          `apt install vulkan-validationlayers`) or point VK_ADD_LAYER_PATH at the folder of its manifest \
@@ -36,7 +36,7 @@ pub enum Error {
     NoMatch {
         /// The selector as given.
         selector: String,
-        /// The devices that are there, one a line.
+        /// The present devices, one a line.
         present: String,
     },
     /// A device selector matches several devices.
@@ -44,47 +44,49 @@ pub enum Error {
     Ambiguous {
         /// The selector as given.
         selector: String,
-        /// The devices that match, one a line.
+        /// The matching devices, one a line.
         matches: String,
     },
-    /// The device cannot do what was asked: a version, queue, feature or limit is missing, named in the text.
+    /// The device lacks a version, queue, feature or limit that the request needs; the text names
+    /// it.
     #[error("{device} does not support {what}")]
     NotSupported {
         /// The device's name.
         device: String,
-        /// What it lacks, in the registry's words.
+        /// The missing item, in the registry's words.
         what: String,
     },
-    /// An argument that no device could accept: sizes, names, counts.
+    /// An argument that no device could accept: a size, name or count.
     #[error("{what}")]
     Invalid {
-        /// What is wrong and what was expected.
+        /// Description of the problem and of the expected value.
         what: String,
     },
-    /// A slot was touched while the device works on it.
+    /// A slot was accessed while the device works on it.
     #[error("the slot is in flight: wait for its submission before touching its buffers")]
     InFlight,
-    /// A wait on a slot to which nothing was submitted.
+    /// A wait on a slot without a submission.
     #[error("nothing was submitted to the slot, so there is nothing to wait for")]
     NotSubmitted,
-    /// The work did not end within the time limit. The device may still be running it; it may be waited for again.
+    /// The work did not end within the time limit. The device may still be running it, and another
+    /// wait is possible.
     #[error("the device did not finish within {limit:?}")]
     Timeout {
         /// The limit that passed.
         limit: Duration,
     },
-    /// The device is lost: it, and all that was made from it, can only be dropped.
+    /// The device is lost: it, and everything created from it, can only be dropped.
     #[error("the device was lost during {during}; open it again, in a new process to be sure of it")]
     DeviceLost {
         /// The Vulkan command that reported it.
         during: &'static str,
     },
-    /// The host or the device has no memory left for this.
+    /// The host or the device ran out of memory.
     #[error("out of {which} memory during {during}; use smaller or fewer buffers")]
     OutOfMemory {
         /// `host` or `device`.
         which: &'static str,
-        /// What was being made.
+        /// The Vulkan command that failed.
         during: &'static str,
     },
     /// Any other error code of a Vulkan command.
@@ -92,7 +94,7 @@ pub enum Error {
     Vulkan {
         /// The Vulkan command.
         during: &'static str,
-        /// The `VkResult`, as the registry spells it where it is known.
+        /// The `VkResult`, spelled as in the registry if it is known.
         code: String,
     },
 }
@@ -102,7 +104,8 @@ impl Error {
         Self::Invalid { what: what.into() }
     }
 
-    /// Whether the device, or this process's hold on it, is gone or stuck: nothing further can be learnt from it here.
+    /// Returns true if the device is lost or does not respond, so that this process can learn
+    /// nothing more from it.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
         matches!(self, Self::DeviceLost { .. } | Self::Timeout { .. })
@@ -121,7 +124,7 @@ pub(crate) fn during(command: &'static str) -> impl Fn(vk::Result) -> Error {
     }
 }
 
-/// The same for the allocator's errors.
+/// Turns an error of the allocator into an [`Error`].
 pub(crate) fn allocating(error: AllocationError) -> Error {
     const DURING: &str = "vkAllocateMemory";
     match error {

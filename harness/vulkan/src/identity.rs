@@ -1,4 +1,4 @@
-//! Who a device is: what every result must name.
+//! Identity of a device: the names and versions that every result carries.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::version::ApiVersion;
 
-/// The kind of a device, best first.
+/// Kind of a device, in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceType {
@@ -19,7 +19,7 @@ pub enum DeviceType {
     Virtual,
     /// Software on the host's processor: lavapipe, SwiftShader.
     Cpu,
-    /// None of these.
+    /// Any other kind.
     Other,
 }
 
@@ -77,7 +77,8 @@ impl Serialize for Uuid {
 }
 
 impl Uuid {
-    /// Reads 32 hexadecimal digits, with hyphens anywhere among them; `None` for anything else.
+    /// Parses 32 hexadecimal digits with hyphens at any position; returns `None` for any other
+    /// text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits: Vec<u8> =
@@ -90,7 +91,7 @@ impl Uuid {
 /// Name, vendor, driver and versions of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Identity {
-    /// Its place in the loader's list.
+    /// Position in the loader's list.
     pub index: usize,
     /// `deviceName`.
     pub name: String,
@@ -100,20 +101,21 @@ pub struct Identity {
     pub vendor_id: u32,
     /// `deviceID`, unique for the vendor.
     pub device_id: u32,
-    /// `driverID` without its prefix and suffix (`MESA_LLVMPIPE`, `NVIDIA_PROPRIETARY`); empty before Vulkan 1.2.
+    /// `driverID` without its prefix and suffix (`MESA_LLVMPIPE`, `NVIDIA_PROPRIETARY`); empty
+    /// before Vulkan 1.2.
     pub driver_id: String,
     /// `driverName`; empty before Vulkan 1.2.
     pub driver_name: String,
-    /// `driverInfo`, where drivers put their version in words; empty before Vulkan 1.2.
+    /// `driverInfo`, where drivers describe their version as text; empty before Vulkan 1.2.
     pub driver_info: String,
     /// `driverVersion` in the vendor's own notation.
     pub driver_version: String,
-    /// `driverVersion` as the number it is.
+    /// `driverVersion` as a number.
     pub driver_version_raw: u32,
     /// `apiVersion` of the device.
     pub api_version: ApiVersion,
-    /// `conformanceVersion`, such as `1.3.1.1`: the conformance tests that the driver says it passed; empty before
-    /// Vulkan 1.2, `0.0.0.0` where it claims none.
+    /// `conformanceVersion`, such as `1.3.1.1`: the conformance tests that the driver claims to
+    /// pass. Empty before Vulkan 1.2, `0.0.0.0` if it claims none.
     pub conformance_version: String,
     /// `deviceUUID`; all zero before Vulkan 1.1.
     pub device_uuid: Uuid,
@@ -122,12 +124,12 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whether both tell of the same device and driver, their places in the list aside.
+    /// Returns true if both describe the same device and driver, possibly at different indices.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         *self == Self { index: self.index, ..other.clone() }
     }
 
-    /// Whether this is Mesa's software driver.
+    /// Returns true if this is Mesa's software driver.
     #[must_use]
     pub fn is_lavapipe(&self) -> bool {
         self.driver_id == "MESA_LLVMPIPE"
@@ -135,7 +137,8 @@ impl Identity {
 }
 
 impl fmt::Display for Identity {
-    /// One line: `0: llvmpipe (LLVM 15.0.6, 256 bits) [CPU, llvmpipe Mesa 22.3.6 .., Vulkan 1.3.230, uuid]`.
+    /// One line: `0: llvmpipe (LLVM 15.0.6, 256 bits) [CPU, llvmpipe Mesa 22.3.6 .., Vulkan
+    /// 1.3.230, uuid]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} [{}, ", self.index, self.name, self.device_type)?;
         let name = if self.driver_name.is_empty() { "driver" } else { &self.driver_name };

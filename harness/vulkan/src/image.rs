@@ -13,11 +13,12 @@ use crate::error::{Error, allocating};
 use crate::memory::Buffer;
 use crate::resource::{AddressMode, CompareOp, ImageDim, ImageSpec, SamplerSpec, TexelFormat};
 
-/// An image with its memory and a view of it. Freed on drop: its owner sees to it that the device is done with it.
+/// An image with its memory and a view of it. It is freed on drop; its owner ensures that no work
+/// uses it then.
 pub(crate) struct Image {
     device: Arc<DeviceShared>,
     pub(crate) spec: ImageSpec,
-    /// All that it has.
+    /// All aspects that it has.
     pub(crate) aspects: vk::ImageAspectFlags,
     pub(crate) raw: vk::Image,
     pub(crate) view: vk::ImageView,
@@ -25,7 +26,8 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Makes an image that copies may fill, and read where it is a storage image; its contents are undefined.
+    /// Creates an image that copies can fill, and can read if it is a storage image. Its contents
+    /// are undefined.
     pub(crate) fn new(device: &Arc<DeviceShared>, spec: ImageSpec, storage: bool) -> Result<Self, Error> {
         let usage = if storage {
             vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST
@@ -35,7 +37,7 @@ impl Image {
         Self::with_usage(device, spec, usage)
     }
 
-    /// Makes an image of any usage; its contents are undefined.
+    /// Creates an image of the given usage. Its contents are undefined.
     pub(crate) fn with_usage(
         device: &Arc<DeviceShared>,
         spec: ImageSpec,
@@ -44,7 +46,8 @@ impl Image {
         Self::of_aspects(device, spec, usage, aspect_of(spec.format))
     }
 
-    /// Makes an image of any usage with these aspects: depth and stencil of one image, of which `spec` is one, or what its format has.
+    /// Creates an image of the given usage and aspects. If `aspects` contains both depth and
+    /// stencil, the image has both, and `spec` describes one of them.
     pub(crate) fn of_aspects(
         device: &Arc<DeviceShared>,
         spec: ImageSpec,
@@ -71,10 +74,11 @@ impl Image {
             .sharing_mode(vk::SharingMode::EXCLUSIVE)
             .initial_layout(vk::ImageLayout::UNDEFINED);
         let raw_device = &device.raw;
-        // SAFETY: the device is alive, here and below, and was asked whether it takes such an image.
+        // SAFETY: the device is alive, here and below, and was asked whether it takes such an
+        // image.
         let raw = unsafe { raw_device.create_image(&info, None) };
         let raw = device.check(raw, "vkCreateImage")?;
-        // From here on a drop of `image` cleans up.
+        // From here on, dropping `image` cleans up.
         let mut image =
             Self { device: device.clone(), spec, aspects, raw, view: vk::ImageView::null(), allocation: None };
         // SAFETY: a live image of this device.
@@ -90,7 +94,8 @@ impl Image {
             })
             .map_err(allocating)?;
         let allocation = image.allocation.insert(allocation);
-        // SAFETY: the allocation fits the requirements of the image, is bound once, and outlives it (see `drop`).
+        // SAFETY: the allocation fits the requirements of the image, is bound once, and outlives it
+        // (see `drop`).
         let bound = unsafe { raw_device.bind_image_memory(raw, allocation.memory(), allocation.offset()) };
         device.check(bound, "vkBindImageMemory")?;
         let info = vk::ImageViewCreateInfo::default()
@@ -105,7 +110,7 @@ impl Image {
         Ok(image)
     }
 
-    /// A view of one of its aspects.
+    /// Creates a view of one aspect.
     pub(crate) fn view_of(&self, aspect: vk::ImageAspectFlags) -> Result<AspectView, Error> {
         let both = self.aspects != aspect;
         let info = vk::ImageViewCreateInfo::default()
@@ -119,7 +124,7 @@ impl Image {
         Ok(AspectView { device: self.device.clone(), raw: self.device.check(raw, "vkCreateImageView")? })
     }
 
-    /// All levels and layers.
+    /// Returns the range of all levels and layers.
     pub(crate) fn range(&self) -> vk::ImageSubresourceRange {
         vk::ImageSubresourceRange::default()
             .aspect_mask(self.aspects)
@@ -127,7 +132,7 @@ impl Image {
             .layer_count(self.spec.layers)
     }
 
-    /// The levels and layers that the view shows, of an aspect.
+    /// Returns the levels and layers that the view shows, for `aspect`.
     fn shown(&self, aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
         let ImageSpec { levels, layers, view, .. } = self.spec;
         vk::ImageSubresourceRange::default()
@@ -138,12 +143,13 @@ impl Image {
             .layer_count(view.layers_of(layers))
     }
 
-    /// The copies between the image and a buffer of its contents, level by level.
+    /// Returns the copies between the image and a buffer of its contents, one for each level.
     pub(crate) fn regions(&self) -> Result<Vec<vk::BufferImageCopy>, Error> {
         self.regions_of(self.aspects)
     }
 
-    /// The same of one of its aspects. A texel of each has as many bytes as the format of the image's description.
+    /// Returns the copies for one aspect. A texel of each aspect has the size that the format of
+    /// `spec` gives.
     pub(crate) fn regions_of(&self, aspect: vk::ImageAspectFlags) -> Result<Vec<vk::BufferImageCopy>, Error> {
         (0..self.spec.levels)
             .map(|level| {
@@ -163,14 +169,14 @@ impl Image {
 
 impl Drop for Image {
     fn drop(&mut self) {
-        // SAFETY: the owner vouches that no work uses the image; view and image go once, before their memory; null
-        // handles are ignored.
+        // SAFETY: the owner ensures that no work uses the image; view and image are destroyed once,
+        // before their memory; null handles are ignored.
         unsafe {
             self.device.raw.destroy_image_view(self.view, None);
             self.device.raw.destroy_image(self.raw, None);
         }
         if let Some(allocation) = self.allocation.take() {
-            // The allocator refuses only what it did not hand out.
+            // The allocator refuses only allocations that are not its own.
             let _freed = self.device.allocator().free(allocation);
         }
     }
@@ -184,12 +190,12 @@ pub(crate) struct AspectView {
 
 impl Drop for AspectView {
     fn drop(&mut self) {
-        // SAFETY: the owner vouches that no work uses it.
+        // SAFETY: the owner ensures that no work uses it.
         unsafe { self.device.raw.destroy_image_view(self.raw, None) };
     }
 }
 
-/// The aspect of a format.
+/// Returns the aspect of a format.
 pub(crate) fn aspect_of(format: TexelFormat) -> vk::ImageAspectFlags {
     match format {
         TexelFormat::Color(_) => vk::ImageAspectFlags::COLOR,
@@ -230,7 +236,7 @@ impl TexelView {
 
 impl Drop for TexelView {
     fn drop(&mut self) {
-        // SAFETY: the owner vouches that no work uses it.
+        // SAFETY: the owner ensures that no work uses it.
         unsafe { self.device.raw.destroy_buffer_view(self.raw, None) };
     }
 }
@@ -280,12 +286,12 @@ impl Sampler {
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        // SAFETY: the owner vouches that no work uses it.
+        // SAFETY: the owner ensures that no work uses it.
         unsafe { self.device.raw.destroy_sampler(self.raw, None) };
     }
 }
 
-/// Whether images of a format can be filtered linearly.
+/// Returns true if images of a format can be filtered linearly.
 pub(crate) fn filters_linearly(device: &DeviceShared, format: TexelFormat) -> Result<bool, Error> {
     let features = format_properties(device, vk_format(format)?).optimal_tiling_features;
     Ok(features.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR))
@@ -296,7 +302,7 @@ fn format_properties(device: &DeviceShared, format: vk::Format) -> vk::FormatPro
     unsafe { device.instance.raw.get_physical_device_format_properties(device.physical, format) }
 }
 
-/// An error if the device does not take such an image.
+/// Returns an error if the device does not support such an image.
 fn check(
     device: &DeviceShared,
     spec: &ImageSpec,
@@ -423,7 +429,8 @@ fn compare_op(op: CompareOp) -> vk::CompareOp {
     }
 }
 
-/// Vulkan's name for a format ("Compatibility Between SPIR-V Image Formats and Vulkan Formats").
+/// Returns Vulkan's format for a texel format (Vulkan, "Compatibility Between SPIR-V Image Formats
+/// and Vulkan Formats").
 pub(crate) fn vk_format(format: TexelFormat) -> Result<vk::Format, Error> {
     use ImageFormat as F;
     let format = match format {

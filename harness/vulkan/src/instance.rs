@@ -11,31 +11,33 @@ use crate::select::select;
 use crate::validation::{Collector, LAYER, Messenger, ValidationMessage};
 use crate::version::ApiVersion;
 
-/// The way to the devices. Cheap to clone; what is behind it is destroyed with the last thing made from it.
+/// Access to the devices through the loader. It is cheap to clone; the underlying instances are
+/// destroyed with the last object created from them.
 #[derive(Clone)]
 pub struct Instance {
-    /// One for each of [`VERSIONS`] that some driver takes.
+    /// One instance for each of [`VERSIONS`] that some driver accepts.
     shared: Vec<Arc<InstanceShared>>,
     collector: Option<Arc<Collector>>,
 }
 
-/// The versions that instances are made for. Drivers must take versions newer than they know, but SwiftShader (at least
-/// up to 2026) refuses an instance of version 1.4: its devices come from a second instance.
+/// The API versions that instances are created for. Drivers must accept versions newer than their
+/// own, but SwiftShader (at least up to 2026) refuses an instance of version 1.4. Its devices come
+/// from a second instance.
 const VERSIONS: [ApiVersion; 2] = [ApiVersion::NEWEST, ApiVersion { major: 1, minor: 3, patch: 0 }];
 
 pub(crate) struct InstanceShared {
-    /// Keeps the loader's library in memory.
+    /// Keeps the loader's library loaded.
     _entry: ash::Entry,
     pub(crate) raw: ash::Instance,
-    /// What the instance was made for; no device is used beyond it.
+    /// API version of the instance; no device is used beyond it.
     pub(crate) version: ApiVersion,
     messenger: Option<Messenger>,
 }
 
 impl Drop for InstanceShared {
     fn drop(&mut self) {
-        // SAFETY: everything made from the instance holds an Arc of this, so nothing of it is left; the messenger goes
-        // before the instance, each once.
+        // SAFETY: everything created from the instance holds an Arc of this, so no such object is
+        // left; the messenger is destroyed before the instance, each once.
         unsafe {
             if let Some(messenger) = &self.messenger {
                 messenger.destroy();
@@ -46,11 +48,12 @@ impl Drop for InstanceShared {
 }
 
 impl Instance {
-    /// Loads the Vulkan loader and asks it for the drivers; with `validation`, under `VK_LAYER_KHRONOS_validation`.
+    /// Loads the Vulkan loader and its drivers; with `validation`, enables
+    /// `VK_LAYER_KHRONOS_validation`.
     ///
     /// # Errors
-    /// [`Error::NoLoader`], [`Error::NoValidationLayer`] and [`Error::NoDevice`] (no driver works here) say what to
-    /// install.
+    /// [`Error::NoLoader`], [`Error::NoValidationLayer`] and [`Error::NoDevice`] (no driver works
+    /// here), each with the package to install.
     pub fn new(validation: bool) -> Result<Self, Error> {
         // SAFETY: the loader's own initialisers are the only foreign code that runs here.
         let entry = unsafe { ash::Entry::load() }.map_err(|e| Error::NoLoader { reason: e.to_string() })?;
@@ -77,11 +80,11 @@ impl Instance {
         if shared.is_empty() { Err(Error::NoDevice) } else { Ok(Self { shared, collector }) }
     }
 
-    /// Every physical device, in the loader's order (which is what an index selects), with everything that can be read
-    /// without opening it.
+    /// Returns every physical device in the loader's order, by which indices select, with
+    /// everything that can be read without opening it.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] when there is none.
+    /// [`Error::NoDevice`] if there is none.
     pub fn devices(&self) -> Result<Vec<PhysicalDevice>, Error> {
         let mut devices: Vec<PhysicalDevice> = Vec::new();
         for shared in &self.shared {
@@ -90,7 +93,8 @@ impl Instance {
                 Err(vk::Result::ERROR_INITIALIZATION_FAILED) => Vec::new(),
                 other => other.map_err(during("vkEnumeratePhysicalDevices"))?,
             };
-            // Several alike of one instance are several; the same again in the next instance is the same.
+            // Identical devices of one instance are distinct; a device that a later instance
+            // repeats is the same device.
             let known = devices.len();
             for handle in handles {
                 let device = PhysicalDevice::read(shared, handle, devices.len())?;
@@ -102,10 +106,12 @@ impl Instance {
         if devices.is_empty() { Err(Error::NoDevice) } else { Ok(devices) }
     }
 
-    /// The one device that `selector` names (see [`select`]); without a selector the best one.
+    /// Returns the device that `selector` names (see [`select`]), or the best one without a
+    /// selector.
     ///
     /// # Errors
-    /// [`Error::NoMatch`] and [`Error::Ambiguous`] list what is there; [`Error::NoDevice`] when nothing is.
+    /// [`Error::NoMatch`] and [`Error::Ambiguous`] with a list of devices; [`Error::NoDevice`] if
+    /// there is none.
     pub fn select(&self, selector: Option<&str>) -> Result<PhysicalDevice, Error> {
         let mut devices = self.devices()?;
         let identities: Vec<_> = devices.iter().map(|d| d.identity()).collect();
@@ -113,8 +119,8 @@ impl Instance {
         Ok(devices.swap_remove(index))
     }
 
-    /// What the validation layer said since the last call; empty without validation. Messages are collected for the
-    /// instance and all devices opened from it.
+    /// Returns the messages of the validation layer since the last call; empty without validation.
+    /// They are collected for the instance and all devices opened from it.
     #[must_use]
     pub fn take_validation_messages(&self) -> Vec<ValidationMessage> {
         self.collector.as_ref().map(|c| c.take()).unwrap_or_default()
@@ -122,7 +128,7 @@ impl Instance {
 }
 
 impl InstanceShared {
-    /// Makes an instance for `version`; `None` where no driver takes it.
+    /// Creates an instance for `version`; returns `None` if no driver accepts it.
     fn new(entry: &ash::Entry, version: ApiVersion, collector: Option<&Arc<Collector>>) -> Result<Option<Self>, Error> {
         let mut layers = Vec::new();
         let mut extensions = Vec::new();
@@ -152,14 +158,16 @@ impl InstanceShared {
             extensions.push(ext::debug_utils::NAME.as_ptr());
             messenger_info = collector.messenger_info();
             info = info.push_next(&mut messenger_info);
-            // The layer falls silent about a rule after a few messages, which would hide later cases' errors. It reads
-            // its settings whether or not VK_EXT_layer_settings is enabled, which older loaders refuse to do.
+            // By default the layer stops reporting a rule after a few messages, which would hide
+            // errors of later cases. It reads its settings even if VK_EXT_layer_settings is not
+            // enabled; older loaders refuse to enable it.
             if extension_names(entry, Some(LAYER))?.iter().any(|n| n == ext::layer_settings::NAME) {
                 info = info.push_next(&mut settings);
             }
         }
         let info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
-        // SAFETY: all that `info` points to lives until the call returns; the collector outlives the instance.
+        // SAFETY: all that `info` points to lives until the call returns; the collector outlives
+        // the instance.
         let raw = match unsafe { entry.create_instance(&info, None) } {
             Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => return Ok(None),
             other => other.map_err(during("vkCreateInstance"))?,
@@ -167,7 +175,7 @@ impl InstanceShared {
         match collector.map(|c| Messenger::new(entry, &raw, c.clone())).transpose() {
             Ok(messenger) => Ok(Some(Self { _entry: entry.clone(), raw, version, messenger })),
             Err(error) => {
-                // SAFETY: nothing else was made from the instance.
+                // SAFETY: no other object was created from the instance.
                 unsafe { raw.destroy_instance(None) };
                 Err(error)
             }
@@ -180,7 +188,7 @@ impl InstanceShared {
 }
 
 fn extension_names(entry: &ash::Entry, layer: Option<&CStr>) -> Result<Vec<std::ffi::CString>, Error> {
-    // SAFETY: the loader is loaded, and the layer, if any, is one that it listed.
+    // SAFETY: the loader is loaded, and the layer, if any, is in its list.
     let list = unsafe { entry.enumerate_instance_extension_properties(layer) }
         .map_err(during("vkEnumerateInstanceExtensionProperties"))?;
     Ok(list.iter().filter_map(|e| e.extension_name_as_c_str().ok().map(CStr::to_owned)).collect())

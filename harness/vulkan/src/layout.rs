@@ -1,4 +1,4 @@
-//! Descriptor set and pipeline layouts, made once each.
+//! Descriptor set and pipeline layouts, each created once.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use assay_spirv::reflect::DescriptorKind;
 use crate::error::{Error, during};
 use crate::resource::BindingLayout;
 
-/// What a layout depends on.
+/// Properties that determine a layout.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LayoutKey {
-    /// The bindings, by set and binding.
+    /// The bindings, sorted by set and binding.
     pub(crate) bindings: Vec<BindingLayout>,
     /// Bytes of push constants.
     pub(crate) push_constants: u32,
 }
 
 impl LayoutKey {
-    /// This many storage buffers in set 0, at bindings 0 and up.
+    /// Describes `buffers` storage buffers in set 0, at bindings 0 and up.
     pub(crate) fn buffers(buffers: u32, push_constants: u32) -> Self {
         let bindings = (0..buffers).map(|i| BindingLayout::new(0, i, DescriptorKind::StorageBuffer, 1));
         Self { bindings: bindings.collect(), push_constants }
     }
 
-    /// The bindings of each set from 0 to the last that has any.
+    /// Returns the bindings of each set from 0 to the last set that has bindings.
     fn sets(&self) -> Vec<&[BindingLayout]> {
         let count = self.bindings.last().map_or(0, |last| last.set + 1);
         (0..count)
@@ -37,10 +37,10 @@ impl LayoutKey {
     }
 }
 
-/// The layouts made so far.
+/// The layouts created so far.
 #[derive(Default)]
 pub(crate) struct Layouts {
-    /// By their bindings, as if of set 0.
+    /// Set layouts by their bindings, with set 0 in place of the set number.
     sets: BTreeMap<Vec<BindingLayout>, vk::DescriptorSetLayout>,
     pipelines: BTreeMap<LayoutKey, Made>,
 }
@@ -48,13 +48,13 @@ pub(crate) struct Layouts {
 /// The layouts of a key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Made {
-    /// Of each set from 0 on.
+    /// Layout of each set from 0 on.
     pub(crate) sets: Vec<vk::DescriptorSetLayout>,
-    /// Of the pipeline.
+    /// The pipeline layout.
     pub(crate) pipeline: vk::PipelineLayout,
 }
 
-/// The descriptor type of a kind; `None` for those that this crate makes no descriptors of.
+/// Returns the descriptor type of a kind, or `None` for kinds that this crate does not support.
 pub(crate) fn descriptor_type(kind: DescriptorKind) -> Option<vk::DescriptorType> {
     Some(match kind {
         DescriptorKind::Sampler => vk::DescriptorType::SAMPLER,
@@ -72,7 +72,8 @@ pub(crate) fn descriptor_type(kind: DescriptorKind) -> Option<vk::DescriptorType
 }
 
 impl Layouts {
-    /// The set layouts and the pipeline layout of `key`, whose kinds all have a descriptor type; `stages` see the descriptors.
+    /// Returns the set layouts and the pipeline layout of `key`, whose kinds all have a descriptor
+    /// type. The descriptors are visible to `stages`.
     pub(crate) fn get(
         &mut self,
         device: &ash::Device,
@@ -123,12 +124,13 @@ impl Layouts {
         Ok(*self.sets.entry(key).or_insert(set))
     }
 
-    /// Destroys all of them.
+    /// Destroys all layouts.
     ///
     /// # Safety
-    /// The device is alive, and nothing that uses the layouts is.
+    /// The device is alive, and no object that uses the layouts is.
     pub(crate) unsafe fn destroy(self, device: &ash::Device) {
-        // SAFETY: the caller vouches for it; `self` is consumed, so each goes once.
+        // SAFETY: by the contract of this function; `self` is consumed, so each layout is destroyed
+        // once.
         unsafe {
             for made in self.pipelines.into_values() {
                 device.destroy_pipeline_layout(made.pipeline, None);

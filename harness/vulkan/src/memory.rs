@@ -9,7 +9,7 @@ use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use crate::device::DeviceShared;
 use crate::error::{Error, allocating};
 
-/// A buffer with its memory. Freed on drop: its owner sees to it that the device is done with it.
+/// A buffer with its memory. It is freed on drop; its owner ensures that no work uses it then.
 pub(crate) struct Buffer {
     device: Arc<DeviceShared>,
     pub(crate) raw: vk::Buffer,
@@ -18,14 +18,15 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// Makes a buffer; mapped ones are zero-filled.
+    /// Creates a buffer; mapped memory is filled with zeros.
     pub(crate) fn new(
         device: &Arc<DeviceShared>,
         bytes: usize,
         usage: vk::BufferUsageFlags,
         location: MemoryLocation,
     ) -> Result<Self, Error> {
-        // Between what two addresses lead to lies memory that neither may reach: an access beyond the end is in no buffer.
+        // The gap separates addressable buffers, so that an access slightly beyond the end of one
+        // reaches no other buffer.
         let apart = if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) { APART } else { 0 };
         let info = vk::BufferCreateInfo::default()
             .size(whole_words(bytes) + apart)
@@ -34,7 +35,7 @@ impl Buffer {
         // SAFETY: the device is alive and the size is not zero (the slot checks it).
         let raw = unsafe { device.raw.create_buffer(&info, None) };
         let raw = device.check(raw, "vkCreateBuffer")?;
-        // From here on a drop of `buffer` cleans up.
+        // From here on, dropping `buffer` cleans up.
         let mut buffer = Self { device: device.clone(), raw, allocation: None, bytes };
         // SAFETY: a live buffer of this device.
         let requirements = unsafe { device.raw.get_buffer_memory_requirements(raw) };
@@ -49,7 +50,8 @@ impl Buffer {
             })
             .map_err(allocating)?;
         let allocation = buffer.allocation.insert(allocation);
-        // SAFETY: the allocation fits the requirements of the buffer, is bound once, and outlives it (see `drop`).
+        // SAFETY: the allocation fits the requirements of the buffer, is bound once, and outlives
+        // it (see `drop`).
         let bound = unsafe { device.raw.bind_buffer_memory(raw, allocation.memory(), allocation.offset()) };
         device.check(bound, "vkBindBufferMemory")?;
         if let Some(bytes) = buffer.bytes_mut() {
@@ -58,18 +60,18 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// The device address of its first byte.
+    /// Returns the device address of its first byte.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] of a device without `bufferDeviceAddress`.
+    /// [`Error::NotSupported`] for a device without `bufferDeviceAddress`.
     pub(crate) fn address(&self) -> Result<u64, Error> {
         let device = &self.device;
         if !device.addresses {
             return Err(device.lacks("buffers with device addresses (bufferDeviceAddress)"));
         }
         let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
-        // SAFETY: the feature is enabled, and the buffer is alive, has memory that was allocated for addresses, and was made
-        // for them (the caller's usage says so).
+        // SAFETY: the feature is enabled; the buffer is alive, was created with the usage for
+        // addresses (the caller ensures it), and has memory that was allocated for addresses.
         let address = unsafe {
             if device.capabilities.api_version.at_least(1, 2) {
                 device.raw.get_buffer_device_address(&info)
@@ -81,19 +83,19 @@ impl Buffer {
         Ok(address)
     }
 
-    /// What is copied and filled: the bytes asked for, up to a whole number of words, so that fills and copies reach
-    /// every byte.
+    /// Returns the number of bytes that copies and fills cover: the requested size, rounded up to
+    /// whole words.
     pub(crate) fn size(&self) -> u64 {
         whole_words(self.bytes)
     }
 
-    /// The mapped bytes; `None` where the memory is not mapped. The caller sees to it that the device is not at work
-    /// on them.
+    /// Returns the mapped bytes, or `None` if the memory is not mapped. The caller ensures that the
+    /// device does not access them.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         self.allocation.as_ref()?.mapped_slice()?.get(..self.bytes)
     }
 
-    /// The mapped bytes, to write.
+    /// Returns the mapped bytes for writing.
     pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         self.allocation.as_mut()?.mapped_slice_mut()?.get_mut(..self.bytes)
     }
@@ -101,16 +103,17 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the owner vouches that no work uses the buffer; it goes once, before its memory.
+        // SAFETY: the owner ensures that no work uses the buffer; it is destroyed once, before its
+        // memory.
         unsafe { self.device.raw.destroy_buffer(self.raw, None) };
         if let Some(allocation) = self.allocation.take() {
-            // The allocator refuses only what it did not hand out.
+            // The allocator refuses only allocations that are not its own.
             let _freed = self.device.allocator().free(allocation);
         }
     }
 }
 
-/// Bytes after a buffer with an address that belong to nothing; more than any one access of a shader takes.
+/// Unused bytes after an addressable buffer; more than one access of a shader covers.
 const APART: u64 = 256;
 
 fn whole_words(bytes: usize) -> u64 {

@@ -26,12 +26,12 @@ pub struct PhysicalDevice {
     pub(crate) queue: Option<QueueFamily>,
 }
 
-/// The queue family that compute work goes to.
+/// The queue family for compute work.
 #[derive(Clone, Copy)]
 pub(crate) struct QueueFamily {
     pub(crate) index: u32,
     pub(crate) timestamp_bits: u32,
-    /// Whether it takes graphics commands too.
+    /// Set if the family also accepts graphics commands.
     pub(crate) graphics: bool,
 }
 
@@ -84,7 +84,8 @@ impl PhysicalDevice {
             if has_robustness {
                 all = all.push_next(&mut robustness);
             }
-            // SAFETY: every structure belongs to the device's version or to an extension that it has.
+            // SAFETY: every structure belongs to the device's version or to an extension that it
+            // has.
             unsafe { instance.raw.get_physical_device_properties2(raw, &mut all) };
         }
 
@@ -150,19 +151,19 @@ impl PhysicalDevice {
         Ok(Self { instance: instance.clone(), raw, identity, capabilities, properties, features, queue })
     }
 
-    /// Name, driver and versions.
+    /// Returns name, driver and versions.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// All that it offers to shaders, by name.
+    /// Returns everything that the device offers to shaders, by name.
     #[must_use]
     pub fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
-    /// Limits, float controls and subgroups, typed.
+    /// Returns limits, float controls and subgroup properties, typed.
     #[must_use]
     pub fn properties(&self) -> &Properties {
         &self.properties

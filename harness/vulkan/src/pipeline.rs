@@ -21,25 +21,25 @@ pub struct SpecConstant {
 }
 
 impl SpecConstant {
-    /// An 8-bit constant with the `SpecId` `id`.
+    /// Returns an 8-bit constant with the `SpecId` `id`.
     #[must_use]
     pub fn bits8(id: u32, bits: u8) -> Self {
         Self { id, bits: bits.into(), size: 1 }
     }
 
-    /// A 16-bit constant, `f16` by its bits.
+    /// Returns a 16-bit constant; `f16` by its bits.
     #[must_use]
     pub fn bits16(id: u32, bits: u16) -> Self {
         Self { id, bits: bits.into(), size: 2 }
     }
 
-    /// A 32-bit constant, `f32` by its bits, a boolean as 0 or 1.
+    /// Returns a 32-bit constant; `f32` by its bits, a boolean as 0 or 1.
     #[must_use]
     pub fn bits32(id: u32, bits: u32) -> Self {
         Self { id, bits: bits.into(), size: 4 }
     }
 
-    /// A 64-bit constant, `f64` by its bits.
+    /// Returns a 64-bit constant; `f64` by its bits.
     #[must_use]
     pub fn bits64(id: u32, bits: u64) -> Self {
         Self { id, bits, size: 8 }
@@ -49,31 +49,32 @@ impl SpecConstant {
 /// The bindings of a pipeline's layout.
 #[derive(Clone, Copy, Debug)]
 pub enum Bindings<'a> {
-    /// This many storage buffers, in set 0, from binding 0 on.
+    /// This number of storage buffers in set 0, from binding 0 on.
     Buffers(u32),
-    /// These, each set and binding once, in any order.
+    /// The listed bindings, in any order; each set and binding occurs once.
     Listed(&'a [BindingLayout]),
 }
 
-/// What a compute pipeline is made from.
+/// Description of a compute pipeline.
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineDesc<'a> {
     /// The SPIR-V module, in the host's byte order.
     pub code: &'a [u32],
     /// The entry point, of execution model `GLCompute`.
     pub entry: &'a str,
-    /// What the layout has.
+    /// Bindings of the pipeline layout.
     pub bindings: Bindings<'a>,
     /// Bytes of push constants; a multiple of 4.
     pub push_constants: u32,
-    /// Values for specialisation constants; the others keep the module's.
+    /// Values of specialisation constants; the others keep the module's defaults.
     pub specialization: &'a [SpecConstant],
-    /// Ask for this many invocations in a subgroup (needs `subgroupSizeControl`).
+    /// Required number of invocations in a subgroup (needs `subgroupSizeControl`).
     pub subgroup_size: Option<u32>,
 }
 
 impl<'a> PipelineDesc<'a> {
-    /// The entry point `main` of `code`, with this many storage buffers, and neither push constants nor specialisation.
+    /// Describes the entry point `main` of `code` with `buffers` storage buffers, without push
+    /// constants and specialisation.
     #[must_use]
     pub fn new(code: &'a [u32], buffers: u32) -> Self {
         Self {
@@ -87,7 +88,7 @@ impl<'a> PipelineDesc<'a> {
     }
 }
 
-/// A compute pipeline. Cheap to clone; destroyed when it and all work that uses it is done.
+/// A compute pipeline, cheap to clone. It is destroyed when no clone and no work in flight uses it.
 #[derive(Clone)]
 pub struct Pipeline {
     pub(crate) shared: Arc<PipelineShared>,
@@ -98,7 +99,7 @@ pub(crate) struct PipelineShared {
     pub(crate) raw: vk::Pipeline,
     pub(crate) layout: vk::PipelineLayout,
     pub(crate) key: LayoutKey,
-    /// Layers of the blocks that a tile is shaded in, if its module says so.
+    /// Depth in layers of the blocks in which a tile is shaded, if the module declares it.
     pub(crate) shading_depth: Option<u32>,
 }
 
@@ -111,7 +112,7 @@ impl Drop for PipelineShared {
 
 const MAGIC: u32 = 0x0723_0203;
 
-/// The last operand of `TileShadingRateQCOM`, if there is one.
+/// Returns the last operand of the module's `TileShadingRateQCOM` execution mode, if it has one.
 fn shading_depth(code: &[u32]) -> Option<u32> {
     let mut rest = code.get(5..)?;
     while let [first, ..] = rest {
@@ -176,8 +177,8 @@ impl Pipeline {
             stage = stage.push_next(&mut size);
         }
         let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
-        // SAFETY: all that `info` refers to lives until the call returns. Without a cache object, the driver takes
-        // calls from several threads. The module is not needed afterwards.
+        // SAFETY: everything that `info` refers to lives until the call returns. Without a cache
+        // object, the driver accepts concurrent calls. The module is not needed afterwards.
         let result = unsafe {
             let result = device.raw.create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
             device.raw.destroy_shader_module(module, None);
@@ -197,7 +198,7 @@ impl Pipeline {
     }
 }
 
-/// Checks all but the module; the entry point's name.
+/// Checks everything except the module; returns the name of the entry point.
 fn check(device: &DeviceShared, description: &PipelineDesc<'_>) -> Result<CString, Error> {
     if description.code.len() < 5 || description.code[0] != MAGIC {
         return Err(Error::invalid("not a SPIR-V module: it does not begin with 0x07230203"));
@@ -241,7 +242,7 @@ fn check(device: &DeviceShared, description: &PipelineDesc<'_>) -> Result<CStrin
     Ok(entry)
 }
 
-/// Checks that the device can have such a layout.
+/// Checks that the device supports such a layout.
 fn check_bindings(device: &DeviceShared, bindings: Bindings<'_>) -> Result<(), Error> {
     let limits = &device.properties.limits;
     let buffers = match bindings {

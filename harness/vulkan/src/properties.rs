@@ -1,4 +1,4 @@
-//! Device properties that decide what a compute shader may do.
+//! Device properties that restrict compute shaders.
 
 use ash::vk;
 use serde::Serialize;
@@ -14,15 +14,15 @@ pub struct PerWidth {
     pub float64: bool,
 }
 
-/// Whether a mode can be set for one width without the others: `VkShaderFloatControlsIndependence`.
+/// Freedom to set a mode for one width only: `VkShaderFloatControlsIndependence`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Independence {
-    /// 32-bit on its own; 16 and 64 bits must be the same.
+    /// The 32-bit mode is independent; 16 and 64 bits must agree.
     Float32Only,
-    /// Each width on its own.
+    /// Each width is independent.
     All,
-    /// All widths must be the same.
+    /// All widths must agree.
     None,
 }
 
@@ -99,26 +99,26 @@ impl FloatControls {
     }
 }
 
-/// What the device says of subgroups.
+/// Subgroup properties of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Subgroup {
     /// `subgroupSize`, in invocations.
     pub size: u32,
-    /// `minSubgroupSize`, in invocations; the same as `size` where it cannot be asked for.
+    /// `minSubgroupSize`, in invocations; equal to `size` if it cannot be queried.
     pub min_size: u32,
-    /// `maxSubgroupSize`, in invocations; the same as `size` where it cannot be asked for.
+    /// `maxSubgroupSize`, in invocations; equal to `size` if it cannot be queried.
     pub max_size: u32,
     /// `subgroupSupportedStages`: `VkShaderStageFlags`.
     pub stages: u32,
     /// `subgroupSupportedOperations`: `VkSubgroupFeatureFlags`.
     pub operations: u32,
-    /// `requiredSubgroupSizeStages`: `VkShaderStageFlags`; zero where it cannot be asked for.
+    /// `requiredSubgroupSizeStages`: `VkShaderStageFlags`; zero if it cannot be queried.
     pub required_size_stages: u32,
     /// `subgroupQuadOperationsInAllStages`.
     pub quad_in_all_stages: bool,
 }
 
-/// The limits of `VkPhysicalDeviceLimits` that compute work meets.
+/// The limits of `VkPhysicalDeviceLimits` that concern compute work.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limits {
     /// `maxComputeWorkGroupCount`: workgroups of a dispatch, for x, y and z.
@@ -133,7 +133,7 @@ pub struct Limits {
     pub max_push_constants: u32,
     /// `maxStorageBufferRange`, in bytes.
     pub max_storage_buffer_range: u64,
-    /// `maxMemoryAllocationSize`, in bytes; the largest number where it cannot be asked for.
+    /// `maxMemoryAllocationSize`, in bytes; the largest number if it cannot be queried.
     pub max_allocation: u64,
     /// `maxPerStageDescriptorStorageBuffers`.
     pub max_storage_buffers: u32,
@@ -145,37 +145,42 @@ pub struct Limits {
     pub max_uniform_buffer_range: u64,
     /// `maxTexelBufferElements`.
     pub max_texel_buffer_elements: u64,
-    /// `minTexelGatherOffset` and `maxTexelGatherOffset`; 0 where `shaderImageGatherExtended` is not offered.
+    /// `minTexelGatherOffset` and `maxTexelGatherOffset`; 0 without `shaderImageGatherExtended`.
     pub texel_gather_offset: (i32, i32),
     /// `minTexelOffset` and `maxTexelOffset`.
     pub texel_offset: (i32, i32),
-    /// `subTexelPrecisionBits`: fraction bits of a coordinate in texels that weights of linear filtering keep.
+    /// `subTexelPrecisionBits`: fraction bits of a texel coordinate that the weights of linear
+    /// filtering keep.
     pub sub_texel_bits: u32,
-    /// `mipmapPrecisionBits`: fraction bits of a level of detail that weights between levels keep.
+    /// `mipmapPrecisionBits`: fraction bits of a level of detail that the weights between levels
+    /// keep.
     pub mipmap_bits: u32,
     /// `minStorageBufferOffsetAlignment`, in bytes.
     pub min_storage_buffer_alignment: u64,
-    /// `timestampPeriod`: nanoseconds of one step of a timestamp.
+    /// `timestampPeriod`: nanoseconds per timestamp tick.
     pub timestamp_period: f32,
 }
 
-/// All of the above.
+/// All properties of a device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Properties {
     /// The limits.
     pub limits: Limits,
-    /// The float controls; `None` where the device has neither Vulkan 1.2 nor `VK_KHR_shader_float_controls`.
+    /// The float controls; `None` if the device has neither Vulkan 1.2 nor
+    /// `VK_KHR_shader_float_controls`.
     pub float_controls: Option<FloatControls>,
     /// Subgroups; `None` before Vulkan 1.1.
     pub subgroup: Option<Subgroup>,
-    /// `depthStencilSwizzleOneSupport`; false where the device has neither Vulkan 1.4 nor `VK_KHR_maintenance5`.
+    /// `depthStencilSwizzleOneSupport`; false if the device has neither Vulkan 1.4 nor
+    /// `VK_KHR_maintenance5`.
     pub depth_swizzle_one: bool,
-    /// Where accesses beyond the end of buffers begin; `None` where the device has neither `VK_KHR_robustness2` nor
-    /// `VK_EXT_robustness2`.
+    /// Rounding of descriptor ranges under robustness; `None` if the device has neither
+    /// `VK_KHR_robustness2` nor `VK_EXT_robustness2`.
     pub robust_alignment: Option<RobustAlignment>,
 }
 
-/// `VkPhysicalDeviceRobustness2PropertiesKHR`: the bytes that ranges of descriptors are rounded up to.
+/// `VkPhysicalDeviceRobustness2PropertiesKHR`: multiples, in bytes, to which the ranges of
+/// descriptors are rounded up before an access counts as out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RobustAlignment {
     /// `robustStorageBufferAccessSizeAlignment`.

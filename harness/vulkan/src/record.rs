@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::pipeline::PipelineShared;
 use crate::slot::{Body, Bound, Dispatch, Role};
 
-/// What is to be recorded, and where.
+/// Inputs of a recording.
 pub(crate) struct Recording<'a> {
     pub(crate) objects: &'a Objects,
     pub(crate) resources: &'a [Bound],
@@ -17,8 +17,8 @@ pub(crate) struct Recording<'a> {
     pub(crate) dispatch: &'a Dispatch<'a>,
 }
 
-/// Records: clears and copies in, the dispatch between two timestamps, copies out, and the barriers between them. The
-/// slot is not in flight.
+/// Records clears and uploads, the dispatch between two timestamps, downloads, and the barriers
+/// between them. The slot is not in flight.
 pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
     let Recording { objects, resources, pipeline, dispatch } = *recording;
     let device = &objects.device;
@@ -31,8 +31,9 @@ pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
     // SAFETY: the command buffer was reset with its pool.
     device.check(unsafe { raw.begin_command_buffer(commands, &begin) }, "vkBeginCommandBuffer")?;
     let timed = objects.queries != vk::QueryPool::null();
-    // SAFETY: the command buffer is being recorded by this thread alone; all objects are of its device and live until
-    // the work is done, because the slot holds them; sizes were checked against the pipeline's layout.
+    // SAFETY: the command buffer is being recorded by this thread alone; all objects belong to its
+    // device and live until the work is done, because the slot holds them; sizes were checked
+    // against the pipeline's layout.
     unsafe {
         if timed {
             raw.cmd_reset_query_pool(commands, objects.queries, 0, 2);
@@ -67,7 +68,7 @@ pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
             let copied = (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE);
             barrier(recording, written, (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ));
             collect(recording)?;
-            // Buffers that are not copied are read where the shader wrote them.
+            // Unstaged buffers are read where the shader wrote them.
             barrier(recording, (written.0 | copied.0, written.1 | copied.1), host);
         } else {
             barrier(recording, written, host);
@@ -76,7 +77,7 @@ pub(crate) fn record(recording: &Recording<'_>) -> Result<(), Error> {
     }
 }
 
-/// Fills and uploads; whether there was anything to do.
+/// Records fills and uploads; returns true if there were any.
 ///
 /// # Safety
 /// As in `record`.
@@ -95,7 +96,8 @@ unsafe fn prepare(recording: &Recording<'_>) -> Result<bool, Error> {
             (Body::Buffer { buffer, .. }, Role::Output) => {
                 if let Some(word) = dispatch.clear.or(bound.fresh.then_some(0)) {
                     let all = vk::WHOLE_SIZE;
-                    // SAFETY: the buffer may be written by transfers and is a whole number of words.
+                    // SAFETY: the buffer may be written by transfers and is a whole number of
+                    // words.
                     unsafe { raw.cmd_fill_buffer(objects.commands, buffer.raw, 0, all, word) };
                     any = true;
                 }
@@ -112,8 +114,8 @@ unsafe fn prepare(recording: &Recording<'_>) -> Result<bool, Error> {
                     .subresource_range(image.range())];
                 let (top, transfer) = (vk::PipelineStageFlags::TOP_OF_PIPE, vk::PipelineStageFlags::TRANSFER);
                 let none = vk::DependencyFlags::empty();
-                // SAFETY: every upload writes the whole image, so that what it held may be dropped; the staging buffer
-                // holds all regions.
+                // SAFETY: every upload writes the whole image, so its old contents may be
+                // discarded; the staging buffer holds all regions.
                 unsafe {
                     raw.cmd_pipeline_barrier(objects.commands, top, transfer, none, &[], &[], &ready);
                     raw.cmd_copy_buffer_to_image(objects.commands, staging.raw, image.raw, layout, &regions);
@@ -126,7 +128,7 @@ unsafe fn prepare(recording: &Recording<'_>) -> Result<bool, Error> {
     Ok(any)
 }
 
-/// Downloads.
+/// Records the downloads.
 ///
 /// # Safety
 /// As in `record`.
@@ -142,7 +144,8 @@ unsafe fn collect(recording: &Recording<'_>) -> Result<(), Error> {
             }
             Body::Image { image, staging, .. } => {
                 let (layout, regions) = (vk::ImageLayout::GENERAL, image.regions()?);
-                // SAFETY: only storage images are not inputs, and they have the usage; the buffer holds all regions.
+                // SAFETY: only storage images are not inputs, and they have the usage; the buffer
+                // holds all regions.
                 unsafe { raw.cmd_copy_image_to_buffer(objects.commands, image.raw, layout, staging.raw, &regions) };
             }
             Body::Buffer { staging: None, .. } | Body::Sampler(_) => {}
@@ -151,7 +154,7 @@ unsafe fn collect(recording: &Recording<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A barrier over all memory.
+/// Records a barrier over all memory.
 ///
 /// # Safety
 /// As in `record`.
@@ -169,7 +172,7 @@ unsafe fn barrier(
     }
 }
 
-/// The time between the two timestamps of a dispatch that is done.
+/// Returns the time between the two timestamps of a finished dispatch.
 pub(crate) fn device_time(objects: &Objects) -> Result<Option<Duration>, Error> {
     if objects.queries == vk::QueryPool::null() {
         return Ok(None);

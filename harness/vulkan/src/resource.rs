@@ -1,4 +1,5 @@
-//! What a shader's bindings can hold: buffers, texel buffers, images and samplers, as descriptions without handles.
+//! Descriptions, without handles, of the resources that shaders bind: buffers, texel buffers,
+//! images and samplers.
 
 use assay_spirv::reflect::DescriptorKind;
 pub use assay_spirv::sampling::{AddressMode, BorderColor, CompareOp, Sampler as SamplerSpec, View};
@@ -7,56 +8,58 @@ use assay_spirv::tables::ImageFormat;
 use crate::error::Error;
 use crate::slot::{BufferSpec, Role};
 
-/// One descriptor: where it is bound and what it is of.
+/// One descriptor: its binding and its resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResourceSpec {
     /// Descriptor set.
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
-    /// Place in the binding's array; 0 for a binding of one descriptor.
+    /// Index in the binding's array; 0 for a binding of one descriptor.
     pub element: u32,
-    /// What is bound.
+    /// The bound resource.
     pub resource: Resource,
 }
 
-/// What a descriptor is of.
+/// Resource of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resource {
     /// A storage buffer.
     StorageBuffer(BufferSpec),
-    /// A uniform buffer of this many bytes.
+    /// A uniform buffer.
     UniformBuffer {
         /// Bytes that the shader sees; not zero.
         bytes: usize,
     },
     /// A buffer seen as texels.
     TexelBuffer {
-        /// How a texel is stored.
+        /// Storage format of a texel.
         format: TexelFormat,
-        /// How many texels; not zero.
+        /// Number of texels; not zero.
         texels: usize,
-        /// A storage texel buffer, that can be written, rather than a uniform one.
+        /// Set for a storage texel buffer, which can be written; otherwise it is a uniform texel
+        /// buffer.
         storage: bool,
     },
     /// An image that the shader reads and writes texel by texel.
     StorageImage(ImageSpec),
-    /// An image to be fetched from, or sampled with a sampler of another binding.
+    /// An image that is fetched from, or sampled with the sampler of another binding.
     SampledImage(ImageSpec),
     /// An image with its sampler.
     CombinedImageSampler(ImageSpec, SamplerSpec),
     /// A sampler.
     Sampler(SamplerSpec),
-    /// A buffer that no descriptor is of: shaders reach it by its device address ([`Slot::address`](crate::Slot::address)).
-    /// Needs `bufferDeviceAddress`. Set, binding and element mean nothing.
+    /// A buffer without a descriptor: shaders access it by its device address
+    /// ([`Slot::address`](crate::Slot::address)). It needs `bufferDeviceAddress`. Set, binding and
+    /// element have no meaning.
     Addressed {
-        /// Bytes that the shader may reach; not zero.
+        /// Bytes that the shader may access; not zero.
         bytes: usize,
     },
 }
 
 impl Resource {
-    /// The kind of descriptor that it needs; `None` of what no descriptor is of.
+    /// Returns the kind of its descriptor, or `None` for a resource without a descriptor.
     #[must_use]
     pub fn kind(&self) -> Option<DescriptorKind> {
         Some(match self {
@@ -72,11 +75,11 @@ impl Resource {
         })
     }
 
-    /// Bytes of its contents; none for a sampler. Those of an image are level by level, in each layer by layer, in each
-    /// row by row, without padding.
+    /// Returns the size of its contents in bytes; 0 for a sampler. The contents of an image are
+    /// ordered by level, then by layer, then by row, without padding.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where the size does not fit the address space.
+    /// [`Error::Invalid`] if the size exceeds the address space.
     pub fn bytes(&self) -> Result<usize, Error> {
         match self {
             Resource::StorageBuffer(spec) => Ok(spec.bytes),
@@ -91,7 +94,7 @@ impl Resource {
         }
     }
 
-    /// Which way its contents travel.
+    /// Returns the direction in which its contents are transferred.
     pub(crate) fn role(&self) -> Role {
         match self {
             Resource::StorageBuffer(spec) => spec.role,
@@ -119,7 +122,7 @@ impl Resource {
     }
 }
 
-/// How a texel is stored.
+/// Storage format of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TexelFormat {
     /// One of SPIR-V's image formats; not `Unknown`.
@@ -131,7 +134,7 @@ pub enum TexelFormat {
 }
 
 impl TexelFormat {
-    /// Bytes of a texel; zero for `Unknown`, which is no format of memory.
+    /// Returns the bytes of a texel; zero for `Unknown`, which is not a memory format.
     #[must_use]
     pub fn bytes(self) -> usize {
         use ImageFormat as F;
@@ -154,7 +157,7 @@ impl TexelFormat {
         }
     }
 
-    /// Whether a shader sees integers.
+    /// Returns true if shaders read integers from it.
     #[must_use]
     pub fn is_integer(self) -> bool {
         use ImageFormat as F;
@@ -174,7 +177,7 @@ impl TexelFormat {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -185,7 +188,7 @@ impl TexelFormat {
     }
 }
 
-/// How many dimensions an image has.
+/// Dimensionality of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of SPIR-V's Dim")]
 pub enum ImageDim {
@@ -200,36 +203,38 @@ pub enum ImageDim {
 pub struct ImageSpec {
     /// Dimensionality of its view.
     pub dim: ImageDim,
-    /// Whether the view is of an array.
+    /// Set if the view is of an array.
     pub arrayed: bool,
-    /// Texels of the first level along x, y, z; 1 where the image does not extend.
+    /// Texels of the first level along x, y, z; 1 in directions that the image does not have.
     pub extent: [u32; 3],
-    /// Layers of the image. Its view shows 1 unless it is of an array, six for each cube.
+    /// Layers of the image. Its view shows one layer, or several if it is of an array; a cube has
+    /// six.
     pub layers: u32,
     /// Mip levels of the image, each half as large as the one before.
     pub levels: u32,
-    /// How a texel is stored.
+    /// Storage format of a texel.
     pub format: TexelFormat,
-    /// Which part of it the shader sees. A storage image's view shows one level, and every component as it is.
+    /// Part of the image that the shader accesses. The view of a storage image shows one level and
+    /// does not swizzle components.
     pub view: View,
 }
 
 impl ImageSpec {
-    /// Texels of a level along x, y, z.
+    /// Returns the texels of a level along x, y, z.
     #[must_use]
     pub fn extent_of(&self, level: u32) -> [u32; 3] {
         self.extent.map(|n| n.checked_shr(level).unwrap_or(0).max(1))
     }
 
-    /// Bytes of all levels and layers.
+    /// Returns the bytes of all levels and layers.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where they do not fit the address space.
+    /// [`Error::Invalid`] if the size exceeds the address space.
     pub fn bytes(&self) -> Result<usize, Error> {
         self.offset(self.levels)
     }
 
-    /// Where a level begins.
+    /// Returns the byte offset of a level.
     pub(crate) fn offset(&self, level: u32) -> Result<usize, Error> {
         let mut total = 0usize;
         for level in 0..level {
@@ -254,23 +259,24 @@ pub struct BindingLayout {
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
-    /// What kind of descriptor.
+    /// Kind of descriptor.
     pub kind: DescriptorKind,
-    /// How many.
+    /// Number of descriptors.
     pub count: u32,
 }
 
 impl BindingLayout {
-    /// A binding of this many descriptors.
+    /// Describes a binding of `count` descriptors.
     #[must_use]
     pub fn new(set: u32, binding: u32, kind: DescriptorKind, count: u32) -> Self {
         Self { set, binding, kind, count }
     }
 
-    /// The layout that takes these resources.
+    /// Returns the layout for the given resources.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where a descriptor is given twice or left out, or those of a binding differ in kind.
+    /// [`Error::Invalid`] if a descriptor occurs twice or is missing, or if the descriptors of a
+    /// binding differ in kind.
     pub fn of(resources: &[ResourceSpec]) -> Result<Vec<BindingLayout>, Error> {
         let mut sorted: Vec<&ResourceSpec> = resources.iter().collect();
         sorted.sort_by_key(|r| (r.set, r.binding, r.element));

@@ -1,14 +1,17 @@
-//! Which device a user means.
+//! Choice of a device by a user's selector.
 
 use crate::error::Error;
 use crate::identity::{Identity, Uuid};
 
-/// The index into `devices` of the one that `selector` names: an index, a UUID, `lavapipe`, or part of a device or
-/// driver name, case aside (a complete name wins over parts). Without a selector: the first of the best type (discrete,
-/// integrated, virtual, CPU, other).
+/// Returns the index into `devices` of the device that `selector` names.
+///
+/// A selector is an index, a UUID, `lavapipe`, or part of a device or driver name, regardless of
+/// case. A complete device name has precedence over partial matches. Without a selector, the first
+/// device of the best type is chosen (discrete, integrated, virtual, CPU, other).
 ///
 /// # Errors
-/// [`Error::NoDevice`] for an empty list, [`Error::NoMatch`] and [`Error::Ambiguous`] with the list of devices.
+/// [`Error::NoDevice`] for an empty list, [`Error::NoMatch`] and [`Error::Ambiguous`] with the list
+/// of devices.
 pub fn select(devices: &[&Identity], selector: Option<&str>) -> Result<usize, Error> {
     let Some(selector) = selector.map(str::trim) else {
         let best = devices.iter().enumerate().min_by_key(|(i, d)| (d.device_type, *i));

@@ -1,4 +1,4 @@
-//! Slots: buffers and images, and what it takes to dispatch over them and wait.
+//! Slots: buffers and images with the objects needed to dispatch over them and to wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,15 +17,15 @@ use crate::pipeline::{Pipeline, PipelineShared};
 use crate::record::{self, Recording};
 use crate::resource::{BindingLayout, Resource, ResourceSpec, SamplerSpec, TexelFormat};
 
-/// What a buffer is for: which way its contents travel.
+/// Use of a buffer: the direction in which its contents are transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The host writes, the device reads. What a shader writes there is lost.
+    /// Written by the host, read by the device. Anything that a shader writes to it is lost.
     Input,
-    /// The device writes, the host reads. It holds zeros, then what earlier dispatches left, unless a dispatch clears
-    /// it ([`Dispatch::clear`]).
+    /// Written by the device, read by the host. It starts with zeros and keeps the contents of
+    /// earlier dispatches, unless a dispatch clears it ([`Dispatch::clear`]).
     Output,
-    /// Both.
+    /// Written and read by both.
     InOut,
 }
 
@@ -34,24 +34,24 @@ pub enum Role {
 pub struct BufferSpec {
     /// Bytes that the shader sees; not zero.
     pub bytes: usize,
-    /// Which way its contents travel.
+    /// Direction in which its contents are transferred.
     pub role: Role,
 }
 
 impl BufferSpec {
-    /// An [`Role::Input`] of this many bytes.
+    /// Returns an [`Role::Input`] buffer of `bytes` bytes.
     #[must_use]
     pub fn input(bytes: usize) -> Self {
         Self { bytes, role: Role::Input }
     }
 
-    /// An [`Role::Output`] of this many bytes.
+    /// Returns an [`Role::Output`] buffer of `bytes` bytes.
     #[must_use]
     pub fn output(bytes: usize) -> Self {
         Self { bytes, role: Role::Output }
     }
 
-    /// An [`Role::InOut`] of this many bytes.
+    /// Returns an [`Role::InOut`] buffer of `bytes` bytes.
     #[must_use]
     pub fn in_out(bytes: usize) -> Self {
         Self { bytes, role: Role::InOut }
@@ -61,68 +61,69 @@ impl BufferSpec {
 /// One dispatch.
 #[derive(Clone, Copy, Debug)]
 pub struct Dispatch<'a> {
-    /// Workgroups for x, y and z; none of them zero.
+    /// Workgroups for x, y and z; each at least 1.
     pub groups: [u32; 3],
-    /// Exactly as many bytes as the pipeline has.
+    /// Push constants: exactly as many bytes as the pipeline declares.
     pub push_constants: &'a [u8],
-    /// Fill every [`Role::Output`] buffer with this word before the dispatch, so that what the shader does not write
-    /// can be told.
+    /// Word that fills every [`Role::Output`] buffer before the dispatch, which makes elements
+    /// recognisable that the shader does not write.
     pub clear: Option<u32>,
 }
 
 impl<'a> Dispatch<'a> {
-    /// This many workgroups along x; no push constants, nothing cleared.
+    /// Returns a dispatch of `groups` workgroups along x, without push constants and clearing.
     #[must_use]
     pub fn linear(groups: u32) -> Self {
         Self { groups: [groups, 1, 1], push_constants: &[], clear: None }
     }
 
-    /// The same with these push constants.
+    /// Returns this dispatch with the given push constants.
     #[must_use]
     pub fn with_push_constants(self, push_constants: &'a [u8]) -> Self {
         Self { push_constants, ..self }
     }
 }
 
-/// How long a dispatch took.
+/// Duration of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From the submission to the end of the wait for it, copies included.
+    /// Time from the submission to the end of the wait, copies included.
     pub wall: Duration,
-    /// The dispatch alone by the device's own clock, where its queue has one.
+    /// Time of the dispatch alone by the device's clock, if its queue has timestamps.
     pub device: Option<Duration>,
 }
 
-/// One resource as the shader sees it.
+/// One resource with its Vulkan objects.
 pub(crate) struct Bound {
     pub(crate) spec: ResourceSpec,
-    /// Which way its contents travel.
+    /// Direction in which its contents are transferred.
     pub(crate) role: Role,
     /// Bytes of its contents.
     pub(crate) bytes: usize,
     pub(crate) body: Body,
-    /// Device-local contents are still undefined.
+    /// Marks device-local contents that are still undefined.
     pub(crate) fresh: bool,
 }
 
-/// The objects of a resource. What refers to something else stands before it, and so is dropped before it.
+/// Objects of a resource. Fields are dropped in order, so an object comes before those that it
+/// refers to.
 pub(crate) enum Body {
-    /// A buffer and, where that is not mapped, the mapped one it is copied from and to.
+    /// A buffer and, if that one is not mapped, the mapped buffer for copies in both directions.
     Buffer {
-        /// Of texel buffers.
+        /// View of a texel buffer.
         view: Option<TexelView>,
-        /// What the shader sees.
+        /// Buffer that the shader accesses.
         buffer: Buffer,
-        /// What the host sees.
+        /// Mapped buffer that the host accesses; `None` if `buffer` is mapped.
         staging: Option<Buffer>,
     },
-    /// An image and the mapped buffer it is copied from and to.
+    /// An image and the mapped buffer for copies in both directions.
     Image {
-        /// What the shader sees.
+        /// Image that the shader accesses.
         image: Image,
-        /// Of a combined image sampler.
+        /// Sampler of a combined image sampler.
         sampler: Option<Sampler>,
-        /// What the host sees.
+        /// Mapped buffer that the host accesses.
         staging: Buffer,
     },
     /// A sampler, which has no contents.
@@ -135,28 +136,30 @@ enum State {
         since: Instant,
         /// Keeps the pipeline until the work is done.
         _pipeline: Arc<PipelineShared>,
-        /// The limit of a wait has passed already: a drop does not wait again.
+        /// Marks a submission whose wait already timed out; a drop does not wait for it again.
         overdue: bool,
     },
 }
 
-/// A set of resources with all that it takes to dispatch over them: at most one dispatch is in flight at a time, and
-/// while it is, the resources cannot be touched. Two slots let the host check the results of one while the device works
-/// on the other. Any pipeline of the same device with the same bindings can be submitted to it, one after the other.
+/// Resources with all objects needed to dispatch over them.
+///
+/// At most one dispatch of a slot is in flight. Meanwhile its resources cannot be accessed. With
+/// two slots the host checks the results of one while the device works on the other. A slot takes
+/// any pipeline of its device that has the same bindings, one submission after the other.
 pub struct Slot {
-    // Always there but while being dropped.
+    // `Some` except while it is being dropped.
     parts: Option<Parts>,
     state: State,
 }
 
 struct Parts {
     objects: Objects,
-    /// After the objects, whose sets refer to them.
+    /// Declared after the objects because their descriptor sets refer to the resources.
     resources: Vec<Bound>,
     key: LayoutKey,
 }
 
-/// How long a drop waits for work that was never waited for.
+/// Longest time that a drop waits for unfinished work.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
 impl Slot {
@@ -169,30 +172,30 @@ impl Slot {
         Ok(Self { parts: Some(Parts { objects, resources, key }), state: State::Idle })
     }
 
-    /// How many resources it has.
+    /// Returns the number of resources.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parts.as_ref().map_or(0, |p| p.resources.len())
     }
 
-    /// Whether it has none.
+    /// Returns true if it has no resources.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a dispatch was submitted and not yet waited for.
+    /// Returns true if a dispatch was submitted whose end was not awaited yet.
     #[must_use]
     pub fn in_flight(&self) -> bool {
         matches!(self.state, State::InFlight { .. })
     }
 
-    /// The contents of resource `index` as the host last saw or wrote them; those of an image as
-    /// [`Resource::bytes`] says.
+    /// Returns the contents of resource `index` as the host last saw or wrote them. An image has
+    /// the layout of [`Resource::bytes`].
     ///
     /// # Errors
-    /// [`Error::InFlight`]; [`Error::Invalid`] where there is no such resource, it has no contents, or its bytes are
-    /// not a whole number of `T`.
+    /// [`Error::InFlight`]; [`Error::Invalid`] if there is no such resource, if it has no contents,
+    /// or if its bytes are not a whole number of `T`.
     pub fn read<T: Pod>(&self, index: usize) -> Result<&[T], Error> {
         let parts = self.idle()?;
         let bound = parts.resources.get(index).ok_or_else(|| no_resource(index, parts.resources.len()))?;
@@ -200,10 +203,11 @@ impl Slot {
         bytemuck::try_cast_slice(host.bytes().ok_or_else(unmapped)?).map_err(|e| not_a_slice(index, e))
     }
 
-    /// The contents of resource `index`, to be written. On discrete GPUs this can be memory that is slow to read.
+    /// Returns the contents of resource `index` for writing. On discrete GPUs this memory can be
+    /// slow to read.
     ///
     /// # Errors
-    /// As [`Slot::read`], and [`Error::Invalid`] for a [`Role::Output`].
+    /// As for [`Slot::read`], and [`Error::Invalid`] for a [`Role::Output`].
     pub fn write<T: Pod>(&mut self, index: usize) -> Result<&mut [T], Error> {
         self.idle()?;
         let resources = self.parts.as_mut().map(|p| &mut p.resources[..]).unwrap_or_default();
@@ -216,10 +220,11 @@ impl Slot {
         bytemuck::try_cast_slice_mut(host.bytes_mut().ok_or_else(unmapped)?).map_err(|e| not_a_slice(index, e))
     }
 
-    /// The device address of resource `index`, which is a [`Resource::Addressed`]; it stays the same as long as the slot lives.
+    /// Returns the device address of resource `index`, a [`Resource::Addressed`]. The address is
+    /// constant during the slot's life.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where there is no such resource, or it has no address.
+    /// [`Error::Invalid`] if there is no such resource, or if it has no address.
     pub fn address(&self, index: usize) -> Result<u64, Error> {
         let resources = self.parts.as_ref().map(|p| &p.resources[..]).unwrap_or_default();
         let bound = resources.get(index).ok_or_else(|| no_resource(index, resources.len()))?;
@@ -232,9 +237,10 @@ impl Slot {
     /// Submits one dispatch of `pipeline` over the resources and returns at once.
     ///
     /// # Errors
-    /// [`Error::InFlight`] if the last one was not waited for; [`Error::Invalid`] for a pipeline of another device or
-    /// with other bindings, and for push constants of the wrong size; [`Error::NotSupported`] for more
-    /// workgroups than the device takes; [`Error::DeviceLost`], [`Error::OutOfMemory`].
+    /// [`Error::InFlight`] if the previous dispatch was not awaited; [`Error::Invalid`] for a
+    /// pipeline of another device or with other bindings, for push constants of the wrong size, and
+    /// for zero workgroups; [`Error::NotSupported`] for more workgroups than the device accepts;
+    /// [`Error::DeviceLost`], [`Error::OutOfMemory`].
     pub fn submit(&mut self, pipeline: &Pipeline, dispatch: &Dispatch<'_>) -> Result<(), Error> {
         check_dispatch(self.idle()?, &pipeline.shared, dispatch)?;
         let Some(Parts { resources, objects, .. }) = &mut self.parts else { return Err(Error::InFlight) };
@@ -254,9 +260,9 @@ impl Slot {
     /// Waits until the submitted dispatch is done and its results can be read.
     ///
     /// # Errors
-    /// [`Error::NotSubmitted`]; [`Error::Timeout`] after which the slot is still in flight and may be waited for again
-    /// (dropped then, its memory is given up: only the end of the process stops a device that does not end);
-    /// [`Error::DeviceLost`].
+    /// [`Error::NotSubmitted`]; [`Error::DeviceLost`]; [`Error::Timeout`], after which the slot is
+    /// still in flight and another wait is possible. A slot that is dropped in this state leaks its
+    /// memory, because only the end of the process stops a device that does not finish.
     pub fn wait(&mut self, limit: Duration) -> Result<Timing, Error> {
         let (State::InFlight { since, overdue, .. }, Some(Parts { objects, .. })) = (&mut self.state, &self.parts)
         else {
@@ -298,8 +304,9 @@ impl Drop for Slot {
         if let State::InFlight { overdue, .. } = self.state {
             let limit = if overdue { Duration::ZERO } else { LAST_WAIT };
             if matches!(self.wait(limit), Err(Error::Timeout { .. })) || self.in_flight() {
-                // The device may still use all of it, and nothing here can stop it. What is forgotten holds the device
-                // and the pipeline, so neither is destroyed under its feet.
+                // The device may still use all of these objects, and nothing here can stop it. The
+                // leaked objects hold the device and the pipeline, so neither is destroyed while in
+                // use.
                 std::mem::forget(self.parts.take());
                 std::mem::forget(std::mem::replace(&mut self.state, State::Idle));
             }
@@ -369,7 +376,7 @@ impl Body {
         Ok(Body::Buffer { view, buffer, staging })
     }
 
-    /// Whether the host sees a copy.
+    /// Returns true if the host accesses a copy of the contents.
     pub(crate) fn is_copied(&self) -> bool {
         match self {
             Body::Buffer { staging, .. } => staging.is_some(),
@@ -378,7 +385,7 @@ impl Body {
         }
     }
 
-    /// The buffer that the host sees.
+    /// Returns the buffer that the host accesses.
     fn host(&self) -> Option<&Buffer> {
         match self {
             Body::Buffer { staging: Some(host), .. }
@@ -398,7 +405,7 @@ impl Body {
     }
 }
 
-/// A mapped buffer to copy from and to.
+/// Creates a mapped buffer for copies in the directions that `role` needs.
 fn staging(device: &Arc<DeviceShared>, bytes: usize, role: Role) -> Result<Buffer, Error> {
     let (usage, location) = match role {
         Role::Input => (vk::BufferUsageFlags::TRANSFER_SRC, MemoryLocation::CpuToGpu),
@@ -417,7 +424,8 @@ fn check(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
         let most = limits.max_storage_buffers;
         return Err(device.lacks(format!("{storage} storage buffers (maxPerStageDescriptorStorageBuffers is {most})")));
     }
-    // VUID-vkCmdDispatch-magFilter-04553 and -mipmapMode-04770 ask nothing of images for samplers that compare.
+    // VUID-vkCmdDispatch-magFilter-04553 and -mipmapMode-04770 do not restrict the images of
+    // samplers that compare.
     let filters = |sampler: &SamplerSpec| (sampler.linear || sampler.mipmap_linear) && sampler.compare.is_none();
     let filtered = specs.iter().any(|s| s.resource.sampler().is_some_and(filters));
     for (index, spec) in specs.iter().enumerate() {
@@ -435,7 +443,8 @@ fn check(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
             }
             Resource::StorageImage(_) | Resource::Addressed { .. } => None,
             Resource::SampledImage(image) | Resource::CombinedImageSampler(image, _) => {
-                // Which sampler meets which image only the shader says; that it does not filter integers is its affair.
+                // Only the shader decides which sampler it combines with which image. Integer
+                // formats are skipped: a shader that filters them is at fault itself.
                 if filtered && !image.format.is_integer() && !filters_linearly(device, image.format)? {
                     return Err(device.lacks(format!("linear filtering of {}", image.format.name())));
                 }

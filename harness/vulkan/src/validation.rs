@@ -1,4 +1,4 @@
-//! The Khronos validation layer: what it says is collected, to be drained by the caller.
+//! The Khronos validation layer: its messages are collected until the caller takes them.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -11,13 +11,13 @@ use crate::error::{Error, during};
 
 pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// How bad a validation message is.
+/// Severity of a validation message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Suspicious, not forbidden.
     Warning,
-    /// The application broke a rule of the specification: whatever the driver then does proves nothing.
+    /// The application broke a rule of the specification, so the driver's behaviour proves nothing.
     Error,
 }
 
@@ -26,7 +26,8 @@ pub enum Severity {
 pub struct ValidationMessage {
     /// Error or warning.
     pub severity: Severity,
-    /// The rule's name, such as `VUID-vkCmdDispatch-groupCountX-00386`; empty where the layer gives none.
+    /// Name of the rule, such as `VUID-vkCmdDispatch-groupCountX-00386`; empty if the layer gives
+    /// none.
     pub id: String,
     /// The layer's text.
     pub text: String,
@@ -42,7 +43,7 @@ impl fmt::Display for ValidationMessage {
     }
 }
 
-/// Where the callback puts messages.
+/// The messages that the callback received.
 #[derive(Default)]
 pub(crate) struct Collector(Mutex<Vec<ValidationMessage>>);
 
@@ -51,7 +52,8 @@ impl Collector {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The messenger's description. It holds a pointer to `self`, which must outlive every messenger made from it.
+    /// Returns the messenger's description. It holds a pointer to `self`, which must outlive every
+    /// messenger created from it.
     pub(crate) fn messenger_info(self: &Arc<Self>) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(
@@ -63,7 +65,7 @@ impl Collector {
     }
 }
 
-/// The messenger of an instance; destroyed by its owner before the instance.
+/// The messenger of an instance; its owner destroys it before the instance.
 pub(crate) struct Messenger {
     functions: ext::debug_utils::Instance,
     handle: vk::DebugUtilsMessengerEXT,
@@ -74,7 +76,8 @@ impl Messenger {
     pub(crate) fn new(entry: &ash::Entry, instance: &ash::Instance, collector: Arc<Collector>) -> Result<Self, Error> {
         let functions = ext::debug_utils::Instance::new(entry, instance);
         let info = collector.messenger_info();
-        // SAFETY: VK_EXT_debug_utils is enabled on the instance, and the collector lives as long as the messenger.
+        // SAFETY: VK_EXT_debug_utils is enabled on the instance, and the collector lives as long as
+        // the messenger.
         let handle = unsafe { functions.create_debug_utils_messenger(&info, None) }
             .map_err(during("vkCreateDebugUtilsMessengerEXT"))?;
         Ok(Self { functions, handle, collector })
@@ -85,7 +88,7 @@ impl Messenger {
     /// # Safety
     /// The instance must still exist, and this must be called at most once.
     pub(crate) unsafe fn destroy(&self) {
-        // SAFETY: the caller vouches for the instance; the handle is destroyed once.
+        // SAFETY: by the contract of this function.
         unsafe { self.functions.destroy_debug_utils_messenger(self.handle, None) };
     }
 }
@@ -96,7 +99,8 @@ unsafe extern "system" fn callback(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: `user` is the collector of `messenger_info`, which outlives the messenger; `data` is valid during the call.
+    // SAFETY: `user` is the collector of `messenger_info`, which outlives the messenger; `data` is
+    // valid during the call.
     let (collector, data) = unsafe { (user.cast::<Collector>().as_ref(), data.as_ref()) };
     if let (Some(collector), Some(data)) = (collector, data) {
         let text = |p: *const std::ffi::c_char| {

@@ -17,7 +17,7 @@ pub struct ApiVersion {
 }
 
 impl ApiVersion {
-    /// The newest version this crate asks for.
+    /// The newest version that this crate requests.
     pub(crate) const NEWEST: Self = Self { major: 1, minor: 4, patch: 0 };
 
     pub(crate) fn from_raw(raw: u32) -> Self {
@@ -28,7 +28,7 @@ impl ApiVersion {
         vk::make_api_version(0, self.major, self.minor, self.patch)
     }
 
-    /// Whether this version includes core version `major.minor`.
+    /// Returns true if this version includes core version `major.minor`.
     #[must_use]
     pub fn at_least(self, major: u32, minor: u32) -> bool {
         (self.major, self.minor) >= (major, minor)

@@ -1,7 +1,8 @@
-//! Writes the tables of `harness/vulkan/src/features`: the feature and property structures and the extensions that matter
-//! to shaders, as plain data.
+//! Generates the tables in `harness/vulkan/src/features`: the feature structures, property
+//! structures and extensions that matter to shaders, as plain data.
 //!
-//! Every feature structure that allows a SPIR-V capability or extension is taken, and those listed below besides.
+//! They contain every feature structure that enables a SPIR-V capability or extension, and those
+//! listed below.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,7 +12,8 @@ use anyhow::{Context, Result, bail};
 use crate::material::{Enabling, EnablingRow};
 use crate::registry::{Registry, Version};
 
-/// Structures that allow no SPIR-V capability of their own but matter to what a compute shader may do or how it runs.
+/// Structures that enable no SPIR-V capability but affect the abilities or the execution of compute
+/// shaders.
 const ALSO: [&str; 20] = [
     "VkPhysicalDeviceMaintenance4Features",
     "VkPhysicalDeviceMaintenance5Features",
@@ -35,7 +37,7 @@ const ALSO: [&str; 20] = [
     "VkPhysicalDeviceShaderUniformBufferUnsizedArrayFeaturesEXT",
 ];
 
-/// Structures that newer ones replaced: devices of an earlier version have these.
+/// Structures that newer ones replaced; devices of earlier versions have these.
 const REPLACED: [&str; 9] = [
     "VkPhysicalDevice8BitStorageFeatures",
     "VkPhysicalDeviceShaderFloat16Int8Features",
@@ -48,12 +50,13 @@ const REPLACED: [&str; 9] = [
     "VkPhysicalDeviceUniformBufferStandardLayoutFeatures",
 ];
 
-/// Their features have the names of others' but not their meaning, and drivers that have them have those too.
+/// Structures whose features share names with others but differ in meaning. Drivers that have them
+/// have the others as well.
 const OLDER_FORMS: [&str; 2] =
     ["VkPhysicalDeviceBufferDeviceAddressFeaturesEXT", "VkPhysicalDeviceCooperativeMatrixFeaturesNV"];
 
-/// Read and reported, never enabled by `Device::open`: they need graphics or ray tracing objects this project does not
-/// make, or exclude a feature that it does enable.
+/// Structures that are queried and reported but never enabled by `Device::open`: they need graphics
+/// or ray tracing objects that this project does not create, or exclude a feature that it enables.
 const NOT_ENABLED: [&str; 23] = [
     "VkPhysicalDeviceClusterAccelerationStructureFeaturesNV",
     "VkPhysicalDeviceClusterCullingShaderFeaturesHUAWEI",
@@ -80,7 +83,8 @@ const NOT_ENABLED: [&str; 23] = [
     "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
 ];
 
-/// Extensions without a feature structure whose names have one of these are for graphics or ray tracing: not enabled.
+/// Parts of the names of extensions for graphics or ray tracing, which are not enabled if they have
+/// no feature structure.
 const NOT_BARE: [&str; 16] = [
     "mesh_shader",
     "ray_tracing",
@@ -100,8 +104,8 @@ const NOT_BARE: [&str; 16] = [
     "draw_parameters",
 ];
 
-/// Structures whose names have one of these hold parts of the core features that no compute shader can see: not asked
-/// for on devices of earlier versions.
+/// Parts of the names of structures with core features that compute shaders cannot use; these
+/// structures are not queried on devices of earlier versions.
 const NOT_ASKED: [&str; 18] = [
     "IndexType",
     "LineRaster",
@@ -123,7 +127,8 @@ const NOT_ASKED: [&str; 18] = [
     "DrawParameters",
 ];
 
-/// Property structures with limits that needs of modules name. Those of older versions are read through `ash`.
+/// Property structures with limits to which requirements of modules refer. Those of older versions
+/// are queried through `ash`.
 const PROPERTIES: [&str; 8] = [
     "VkPhysicalDeviceCooperativeMatrix2PropertiesNV",
     "VkPhysicalDeviceCooperativeMatrixPropertiesKHR",
@@ -135,7 +140,7 @@ const PROPERTIES: [&str; 8] = [
     "VkPhysicalDeviceTileShadingPropertiesQCOM",
 ];
 
-/// Every generated file by name.
+/// Generates every file by name.
 pub(crate) fn generate(registry: &Registry, enabling: &Enabling) -> Result<BTreeMap<&'static str, String>> {
     let features = features(registry, enabling)?;
     Ok([("tables.rs", features), ("property_tables.rs", properties(registry)?)].into())
@@ -147,7 +152,7 @@ fn asked(name: &str) -> bool {
     !NOT_ASKED.iter().any(|part| name.contains(part))
 }
 
-/// The names of the feature structures to take.
+/// Returns the names of the feature structures to include.
 fn feature_structures(registry: &Registry, rows: &[&EnablingRow]) -> Result<BTreeSet<String>> {
     let mut names: BTreeSet<&str> = rows.iter().filter_map(|row| row.structure.as_deref()).collect();
     names.extend(ALSO);
@@ -184,7 +189,7 @@ fn features(registry: &Registry, enabling: &Enabling) -> Result<String> {
         }
         let summary = name.strip_prefix("VkPhysicalDeviceVulkan1").and_then(|rest| rest.strip_suffix("Features"));
         let (since, until) = match summary {
-            // The structure of 1.1's features came with 1.2.
+            // The structure of Vulkan 1.1's features was added in 1.2.
             Some(minor) => (Some((1, minor.parse::<u32>()?.max(2))), None),
             None => (core.first().copied(), core.first().and_then(|version| summary_since(*version))),
         };
@@ -213,7 +218,7 @@ fn features(registry: &Registry, enabling: &Enabling) -> Result<String> {
          pub(crate) const BLOCKS: &[FeatureBlock] = &[\n{blocks}];\n\n",
         core.len()
     )?;
-    // Extensions that allow something and have no feature structure.
+    // Extensions that enable something and have no feature structure.
     let named = rows.iter().filter_map(|row| row.extension.clone()).filter(|name| !wanted.contains(name));
     let mut bare: BTreeSet<String> = named.chain(["VK_KHR_spirv_1_4".to_owned()]).collect();
     bare.retain(|name| {
@@ -238,7 +243,8 @@ fn features(registry: &Registry, enabling: &Enabling) -> Result<String> {
     Ok(out)
 }
 
-/// Since which version one structure holds the features of all earlier extensions of that core version.
+/// Returns the version from which one structure holds the features of all earlier extensions of
+/// that core version.
 fn summary_since(version: Version) -> Option<Version> {
     match version {
         (1, 1 | 2) => Some((1, 2)),
@@ -247,7 +253,7 @@ fn summary_since(version: Version) -> Option<Version> {
     }
 }
 
-/// The extensions and all that their dependency expressions name.
+/// Returns the extensions with all extensions in their dependency expressions.
 fn with_dependencies(registry: &Registry, mut waiting: Vec<String>) -> Result<BTreeSet<String>> {
     let mut known = BTreeSet::new();
     while let Some(name) = waiting.pop() {
@@ -260,7 +266,7 @@ fn with_dependencies(registry: &Registry, mut waiting: Vec<String>) -> Result<BT
     Ok(known)
 }
 
-/// The core version that took an extension in, be it by way of other extensions.
+/// Returns the core version that includes an extension, possibly by way of other extensions.
 fn core_of<'a>(registry: &'a Registry, mut promoted: Option<&'a str>) -> Option<Version> {
     for _ in 0..registry.extensions.len() {
         match promoted.and_then(|name| registry.extensions.get(name)) {

@@ -1,5 +1,6 @@
-//! `cargo run -p xtask -- tables [--spec DIR] [--check]`: writes the generated tables: those of SPIR-V in
-//! `harness/spirv/src/tables`, those of Vulkan devices in `harness/vulkan/src/features`.
+//! `cargo run -p xtask -- tables [--spec DIR] [--check]` writes the generated tables: those of
+//! SPIR-V in `harness/spirv/src/tables`, and those of Vulkan devices in
+//! `harness/vulkan/src/features`.
 
 mod devices;
 mod material;
@@ -21,28 +22,28 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes the tables from the specification material.
+    /// Write the tables from the specification sources
     Tables {
-        /// Folder with `spirv.core.grammar.json`, `vk.xml` and their companions.
+        /// Directory with `spirv.core.grammar.json`, `vk.xml` and their companions
         #[arg(long, value_name = "DIR", default_value_os_t = default_spec())]
         spec: PathBuf,
-        /// Writes nothing; fails if a committed table differs from what would be written.
+        /// Write nothing; fail if a committed table is out of date
         #[arg(long)]
         check: bool,
     },
 }
 
-/// The project's root folder.
+/// Returns the root directory of the project.
 fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Where the specification material usually lies: beside the project.
+/// Returns the usual directory of the specification sources, next to the project.
 fn default_spec() -> PathBuf {
     root().join("../shared/spec")
 }
 
-/// Every generated file, by its path from the project's root.
+/// Generates every file; the keys are paths relative to the root of the project.
 fn files(spec: &Path) -> Result<BTreeMap<String, String>> {
     let material = material::load(spec)?;
     let spirv = tables::generate(&material)?.into_iter().map(|file| ("harness/spirv/src/tables", file));
@@ -51,7 +52,7 @@ fn files(spec: &Path) -> Result<BTreeMap<String, String>> {
     Ok(spirv.chain(devices).map(|(folder, (name, text))| (format!("{folder}/{name}"), text)).collect())
 }
 
-/// Those that are not committed as they should be.
+/// Returns the files whose committed contents differ.
 fn stale(files: &BTreeMap<String, String>) -> Vec<&str> {
     let differs = |path: &str, text: &String| std::fs::read_to_string(root().join(path)).ok().as_ref() != Some(text);
     files.iter().filter(|(path, text)| differs(path, text)).map(|(path, _)| path.as_str()).collect()

@@ -1,4 +1,4 @@
-//! The specification material as it lies on disk.
+//! The specification sources on disk.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::registry::Registry;
 
-/// All that the tables are made from.
+/// All inputs of the tables.
 pub(crate) struct Material {
     pub(crate) core: CoreGrammar,
     pub(crate) glsl: ExtendedGrammar,
@@ -88,7 +88,7 @@ pub(crate) struct Enumerant {
     pub(crate) last_version: Option<String>,
 }
 
-/// Values are numbers in value enumerations and hexadecimal strings in masks.
+/// Value of an enumerant: a number in value enumerations, a hexadecimal string in masks.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Value {
@@ -115,7 +115,8 @@ pub(crate) struct Enabling {
     pub(crate) extensions: BTreeMap<String, Vec<EnablingRow>>,
 }
 
-/// One way to enable a capability or extension: exactly one of `version`, `extension`, `feature`, `property` is there.
+/// One way to enable a capability or extension; exactly one of `version`, `extension`, `feature`,
+/// `property` is set.
 #[derive(Deserialize)]
 pub(crate) struct EnablingRow {
     pub(crate) version: Option<String>,
@@ -152,7 +153,8 @@ fn json<T: for<'de> Deserialize<'de>>(folder: &Path, name: &str) -> Result<T> {
     serde_json::from_str(&text(folder, name)?).with_context(|| format!("parsing {name}"))
 }
 
-/// The bits of `VkSubgroupFeatureFlagBits`; an alias names its target, which may stand before or after it.
+/// Returns the bits of `VkSubgroupFeatureFlagBits`. An alias names its target, which can precede or
+/// follow it.
 fn subgroup_bits(registry: &str) -> Result<BTreeMap<String, u64>> {
     let mut bits = BTreeMap::new();
     let mut aliases = Vec::new();

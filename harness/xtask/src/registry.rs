@@ -1,11 +1,11 @@
-//! The Vulkan registry (`vk.xml`), as far as the tables of `harness/vulkan` need it.
+//! The part of the Vulkan registry (`vk.xml`) that the tables of `harness/vulkan` need.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use roxmltree::{Document, Node};
 
-/// Where a structure comes from.
+/// Origin of a structure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Provider {
     Core(Version),
@@ -20,11 +20,12 @@ pub(crate) type Version = (u32, u32);
 pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) ty: String,
-    /// The structure that the member stood in before, if the registry says: `VkPhysicalDevice8BitStorageFeatures`.
+    /// The structure that contained the member earlier, if the registry states it:
+    /// `VkPhysicalDevice8BitStorageFeatures`.
     pub(crate) was_in: Option<String>,
-    /// The only value that it may have: the `sType`'s.
+    /// The only permitted value, that of the `sType`.
     pub(crate) value: Option<String>,
-    /// Whether it is an array or a pointer.
+    /// Set for an array or a pointer.
     pub(crate) is_plain: bool,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct Extension {
 pub(crate) struct Registry {
     pub(crate) structures: BTreeMap<String, Structure>,
     pub(crate) extensions: BTreeMap<String, Extension>,
-    /// What provides each type.
+    /// Origins of each type.
     pub(crate) providers: BTreeMap<String, Vec<Provider>>,
     /// `VkStructureType`.
     pub(crate) structure_types: BTreeMap<String, i64>,
@@ -67,7 +68,7 @@ fn required(node: Node, name: &str) -> Result<String> {
 }
 
 impl Registry {
-    /// Reads the text of `vk.xml`.
+    /// Parses the text of `vk.xml`.
     pub(crate) fn parse(text: &str) -> Result<Registry> {
         let document = Document::parse(text).context("parsing vk.xml")?;
         let root = document.root_element();
@@ -83,7 +84,8 @@ impl Registry {
             registry.structures.insert(required(node, "name")?, Structure { alias: attribute(node, "alias"), members });
         }
         for feature in children(root, "feature").filter(|node| is_vulkan(node.attribute("api"))) {
-            // The registry splits each version in parts (VK_BASE_VERSION_1_1, ..); the number says which one is meant.
+            // The registry splits each version into parts (VK_BASE_VERSION_1_1 and others); the
+            // number identifies the version.
             let version = version(&required(feature, "number")?)?;
             registry.provides(feature, &Provider::Core(version))?;
         }
@@ -108,19 +110,20 @@ impl Registry {
         Ok(())
     }
 
-    /// The structure of that name.
+    /// Returns the structure of that name.
     pub(crate) fn structure(&self, name: &str) -> Result<&Structure> {
         self.structures.get(name).with_context(|| format!("the registry has no structure {name}"))
     }
 
-    /// The number of the `sType` of a structure that has one.
+    /// Returns the number of the `sType` of a structure that has one.
     pub(crate) fn s_type(&self, name: &str) -> Result<i64> {
         let value = self.structure(name)?.members.first().and_then(|member| member.value.as_ref());
         let value = value.with_context(|| format!("{name} has no sType"))?;
         self.structure_types.get(value).copied().with_context(|| format!("the registry has no {value}"))
     }
 
-    /// The core versions and extensions that provide a structure under any of its names, each sorted.
+    /// Returns the core versions and extensions that provide a structure under any of its names,
+    /// each sorted.
     pub(crate) fn provided_by(&self, name: &str) -> (Vec<Version>, Vec<String>) {
         let aliases = self.structures.iter().filter(|(_, s)| s.alias.as_deref() == Some(name)).map(|(alias, _)| alias);
         let names = std::iter::once(name).chain(aliases.map(String::as_str));
@@ -156,7 +159,7 @@ fn version(text: &str) -> Result<Version> {
     Ok((major.parse()?, minor.parse()?))
 }
 
-/// `VkStructureType`: enumerant -> number.
+/// Returns `VkStructureType`: the number of each enumerant.
 fn structure_types(root: Node) -> Result<BTreeMap<String, i64>> {
     let (mut values, mut aliases) = (BTreeMap::new(), BTreeMap::new());
     let mut take = |node: Node, number: Option<&str>| -> Result<()> {
@@ -185,7 +188,7 @@ fn structure_types(root: Node) -> Result<BTreeMap<String, i64>> {
         }
     }
     for (name, mut target) in aliases.clone() {
-        // The registry's aliases of aliases end.
+        // Chains of aliases in the registry end.
         for _ in 0..aliases.len() {
             match aliases.get(&target) {
                 Some(next) => target = next.clone(),

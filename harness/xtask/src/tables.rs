@@ -1,4 +1,5 @@
-//! Writes `harness/spirv/src/tables`: one item per line, named fields, in the order of the numbers.
+//! Generates the tables in `harness/spirv/src/tables`: one item a line, with named fields, in
+//! numerical order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -15,7 +16,7 @@ const LARGE_KINDS: [(&str, &str); 4] = [
     ("ExecutionMode", "execution_mode.rs"),
 ];
 
-/// Every generated file by name.
+/// Generates every file by name.
 pub(crate) fn generate(material: &Material) -> Result<BTreeMap<&'static str, String>> {
     let mut files = BTreeMap::new();
     files.insert("op.rs", ops(material));
@@ -49,7 +50,7 @@ fn prelude(material: &Material, imports: &str) -> String {
     )
 }
 
-/// The imports of a file of enumerants: only what its rows use, so that none is unused.
+/// Returns the imports of a file of enumerants, only those that its rows use.
 fn with_imports(material: &Material, macro_name: &'static str, body: &str) -> String {
     let candidates = ["V1_1", "V1_2", "V1_3", "V1_4", "V1_5", "V1_6", "any", macro_name, "one", "optional"];
     let used = |name: &&&str| {
@@ -159,7 +160,7 @@ fn operand_list(field: &str, operands: &[Operand]) -> Result<Option<String>> {
     Ok(Some(format!("{field}: &[{}]", items.join(", "))))
 }
 
-/// The fields that instructions and enumerants share, those with the usual value left out.
+/// Writes the fields that instructions and enumerants share, without default values.
 fn requirements(
     aliases: &[String],
     capabilities: &[String],
@@ -231,7 +232,7 @@ fn kinds(material: &Material) -> String {
     out
 }
 
-/// `StorageClass` -> `STORAGE_CLASS`; runs of capitals and digits stay together.
+/// Converts `StorageClass` to `STORAGE_CLASS`; consecutive capitals and digits stay together.
 fn table_name(name: &str) -> String {
     let characters: Vec<char> = name.chars().collect();
     let mut out = String::new();
@@ -247,7 +248,7 @@ fn table_name(name: &str) -> String {
     out
 }
 
-/// A Rust name for an enumerant; names that start with a digit get their kind in front.
+/// Returns the Rust name of an enumerant; a name that starts with a digit is prefixed by its kind.
 fn enumerant_name(kind: &str, name: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("{kind}{name}") } else { rust_name(name) }
 }
@@ -334,7 +335,7 @@ fn extended(material: &Material, grammar: &ExtendedGrammar, name: &str, set: &st
     Ok(out)
 }
 
-/// `half_cos` -> `HalfCos`; names in camel case stay as they are.
+/// Converts `half_cos` to `HalfCos`; names in camel case are unchanged.
 fn rust_name(name: &str) -> String {
     name.split('_').map(|part| part[..1].to_ascii_uppercase() + &part[1..]).collect()
 }
@@ -351,7 +352,7 @@ fn enabling(material: &Material) -> Result<String> {
     )?;
     let capabilities =
         material.core.operand_kinds.iter().find(|k| k.kind == "Capability").context("no capabilities")?;
-    // A row may be filed under an alias; rows of one capability are joined.
+    // A row may be filed under an alias; the rows of one capability are merged.
     type Row<'a> = (Option<&'a str>, BTreeSet<String>);
     let mut rows: BTreeMap<(u32, String), Row> = BTreeMap::new();
     for (name, ways) in &material.enabling.capabilities {

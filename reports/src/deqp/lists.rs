@@ -1,10 +1,10 @@
 //! The lists of deqp-runner: cases, skips, flakes, baselines.
 
 use super::word::Word;
+use assay_files::input;
 use regex::RegexSet;
 use std::{
     collections::{HashMap, HashSet},
-    fs,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -57,14 +57,18 @@ impl Line {
 /// The text of a file; where there is one of the same name with `.zst` behind it, of that, as deqp-runner has it.
 fn text(path: &Path) -> Result<String, ListError> {
     let read = |path: &Path| -> io::Result<Vec<u8>> {
-        let bytes = fs::read(path)?;
+        let bytes = input::read(path, input::DATA)?;
         if path.extension().is_none_or(|extension| extension != "zst") {
             return Ok(bytes);
         }
         let damaged = |error: &dyn std::fmt::Display| io::Error::other(format!("damaged zstd data: {error}"));
-        let mut decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).map_err(|error| damaged(&error))?;
+        let decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).map_err(|error| damaged(&error))?;
         let mut whole = Vec::new();
-        decoder.read_to_end(&mut whole).map_err(|error| damaged(&error))?;
+        decoder.take(input::DATA + 1).read_to_end(&mut whole).map_err(|error| damaged(&error))?;
+        if whole.len() as u64 > input::DATA {
+            let what = format!("it unpacks to more than {} bytes, the most that is read of a list", input::DATA);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+        }
         Ok(whole)
     };
     let mut packed = path.as_os_str().to_owned();
@@ -238,6 +242,7 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::{super::word::Did, *};
+    use std::fs;
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use super::{
     rows::{Row, Rows, STANDINGS, STATUSES, Sum},
 };
 use crate::{
-    Outcome, Standing, count,
+    Outcome, Standing, count, counted,
     load::{LoadError, Opened},
     seconds,
 };
@@ -206,18 +206,18 @@ impl Run {
         let Sum { cases, failing, checked, skipped_failures } = sum;
         let missing = info.cases.saturating_sub(cases);
         let (outcome, verdict) = if failing > 0 {
-            (Outcome::Failures, format!("FAIL: {} of {} checked cases", count(failing), count(checked)))
+            (Outcome::Failures, format!("FAIL: {} of {}", count(failing), counted(checked, "checked case")))
         } else if skipped_failures > 0 {
-            let cases = count(skipped_failures);
-            (Outcome::Failures, format!("FAIL: {cases} skipped cases that the baseline expects to fail"))
+            let cases = counted(skipped_failures, "skipped case");
+            (Outcome::Failures, format!("FAIL: {cases} that the baseline expects to fail"))
         } else if missing > 0 || ended.interrupted {
-            (Outcome::Incomplete, format!("INCOMPLETE: nothing failed in {} checked cases", count(checked)))
+            (Outcome::Incomplete, format!("INCOMPLETE: nothing failed in {}", counted(checked, "checked case")))
         } else if info.cases == 0 && info.part.is_some() {
             (Outcome::Empty, "EMPTY: no case falls into this part".to_owned())
         } else if checked == 0 {
             (Outcome::NothingChecked, "NOTHING CHECKED: this is not a pass".to_owned())
         } else {
-            (Outcome::Clean, format!("PASS: {} checked cases", count(checked)))
+            (Outcome::Clean, format!("PASS: {}", counted(checked, "checked case")))
         };
         let colour = match outcome {
             Outcome::Failures => Status::Fail,
@@ -229,17 +229,17 @@ impl Run {
             _ => format!("{}, {driver}, Vulkan {}", device.name, device.api_version),
         };
         let mut line = format!(
-            "{on}; {} cases in {}, budget {}, seed {}",
-            count(cases),
+            "{on}; {} in {}, budget {}, seed {}",
+            counted(cases, "case"),
             seconds(ended.wall),
             info.budget,
             info.seed
         );
         if missing > 0 {
-            line += &format!("; {} planned cases have no result", count(missing));
+            line += &format!("; {} without a result", counted(missing, "planned case"));
         }
         if let Some(part) = &info.part {
-            line += &format!("; only {} of {} cases", part.of.join(", "), count(part.cases));
+            line += &format!("; only {} of {}", part.of.join(", "), counted(part.cases, "case"));
         }
         let facts = BTreeMap::from([
             ("Assay", info.version.clone()),

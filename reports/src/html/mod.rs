@@ -10,7 +10,7 @@ mod plots;
 mod rows;
 
 use crate::{
-    count,
+    count, counted,
     diff::{Diff, Kind, describe},
     load::{LoadError, Opened},
 };
@@ -59,12 +59,12 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
     let mut body = String::from("<header><h1>What changed</h1></header>\n<dl>");
     for (label, side) in [("old", &diff.old), ("new", &diff.new)] {
         let text = format!(
-            "{}: {}, {}, {}, {} cases, budget {}, Assay {}",
+            "{}: {}, {}, {}, {}, budget {}, Assay {}",
             side.folder,
             side.device,
             side.driver,
             side.started,
-            count(side.cases),
+            counted(side.cases, "case"),
             side.budget,
             side.version
         );
@@ -77,7 +77,7 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
     let (colour, verdict) = if diff.is_worse() { ("Fail", "Worse") } else { ("Pass", "Not worse") };
     _ = write!(body, "<div class=\"verdict\" style=\"--c:var(--{colour})\"><strong>{verdict}</strong>");
     for kind in Kind::ALL {
-        _ = write!(body, "<br>{} {}", count(diff.of(kind).count()), kind.title());
+        _ = write!(body, "<br>{}", kind.counted(diff.of(kind).count()));
     }
     _ = writeln!(body, "<br>{} unchanged</div>", count(diff.unchanged));
     for kind in Kind::ALL {
@@ -86,7 +86,7 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
             continue;
         }
         let class = if kind.is_worse() { "up" } else { "" };
-        _ = writeln!(body, "<h2 class=\"{class}\">{} {}</h2>\n<div class=\"scroll\"><table>", count(all), kind.title());
+        _ = writeln!(body, "<h2 class=\"{class}\">{}</h2>\n<div class=\"scroll\"><table>", kind.counted(all));
         for change in diff.of(kind).take(LISTED) {
             let (name, what) = (escape(&change.name), escape(&describe(change)));
             _ = writeln!(body, "<tr><td class=\"mono\">{name}</td><td>{what}</td></tr>");
@@ -234,6 +234,6 @@ mod tests {
         let new = Opened::open(folder(&dir.path().join("new"), &[case("p.a<", Status::Fail)])).unwrap();
         let diff = crate::diff::diff(&old, &new, Default::default()).unwrap();
         let page = written(|out| diff_page(out, &diff).unwrap());
-        assert!(page.contains("<strong>Worse</strong>") && page.contains("p.a&lt;") && page.contains("1 new failures"));
+        assert!(page.contains("<strong>Worse</strong>") && page.contains("p.a&lt;") && page.contains("1 new failure<"));
     }
 }

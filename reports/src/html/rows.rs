@@ -164,7 +164,13 @@ impl Rows {
                 failing: brief.failing_inputs,
                 margin: brief.margin(),
                 seconds: (brief.times.wall * 1e3).round() as f32 / 1e3,
-                reason: brief.reason.map(|reason| reason.into_owned()),
+                // A Pass has no reason, and what was written says how much it is worth.
+                reason: match (brief.reason, brief.writes) {
+                    (Some(reason), Some(writes)) => Some(format!("{reason}; {writes}")),
+                    (reason, writes) => {
+                        reason.map(|reason| reason.into_owned()).or_else(|| writes.map(|writes| writes.to_string()))
+                    }
+                },
                 name: brief.name.into_owned(),
                 instruction: brief.instruction.into_owned(),
                 types: brief.types.into_owned(),

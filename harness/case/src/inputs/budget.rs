@@ -1,17 +1,18 @@
-//! How many inputs a case is run on.
+//! Number of inputs of a case.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How many inputs a case is run on.
+/// Number of inputs of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Budget {
-    /// At most a few thousand: the whole audit in minutes. Cases are left out too: what each family says.
+    /// At most a few thousand, for a complete audit in minutes. It also leaves out the cases that
+    /// each family names.
     #[default]
     Quick,
-    /// 2^24, or all if there are fewer.
+    /// All inputs up to 2^24; of more, 2^24 are sampled.
     Sampled,
-    /// All, where that is at most 2^32; else 2^28.
+    /// All inputs up to 2^32; of more, 2^28 are sampled.
     Exhaustive,
 }
 
@@ -19,7 +20,7 @@ impl Budget {
     /// Every budget, smallest first.
     pub const ALL: [Budget; 3] = [Budget::Quick, Budget::Sampled, Budget::Exhaustive];
 
-    /// How many inputs there may be for all of them to be run.
+    /// Returns the largest number of inputs that are run completely.
     pub(crate) const fn complete(self) -> u64 {
         match self {
             Budget::Quick => 1 << 11,
@@ -28,8 +29,8 @@ impl Budget {
         }
     }
 
-    /// How many inputs are run where there are more, for so many result scalars each: the quick budget is one of time, and every
-    /// scalar takes its own.
+    /// Returns the number of inputs for cases with more inputs, of which each yields `results`
+    /// scalars. The quick budget limits time, so it divides its number by that of the scalars.
     pub(crate) const fn sample(self, results: usize) -> u64 {
         match self {
             Budget::Quick if results > 8 => 1 << 8,
@@ -39,7 +40,7 @@ impl Budget {
         }
     }
 
-    /// How many of them may be specials crossed with specials.
+    /// Returns the largest number of rows with special values in all operands.
     pub(crate) const fn cross(self, results: usize) -> u64 {
         match self {
             Budget::Quick => 2 * self.sample(results),
@@ -48,7 +49,8 @@ impl Budget {
         }
     }
 
-    /// How many rows a case runs whose operands are constants: each takes part of a module.
+    /// Returns the number of rows of a case with constant operands, each of which is a part of a
+    /// module.
     pub(crate) const fn constants(self) -> u64 {
         match self {
             Budget::Quick => 64,
@@ -57,7 +59,7 @@ impl Budget {
         }
     }
 
-    /// `quick`, `sampled`, `exhaustive`.
+    /// Returns `quick`, `sampled` or `exhaustive`.
     pub const fn name(self) -> &'static str {
         match self {
             Budget::Quick => "quick",
@@ -73,7 +75,7 @@ impl fmt::Display for Budget {
     }
 }
 
-/// A name that is no budget.
+/// A name that is not a budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown budget `{0}`: expected quick, sampled or exhaustive")]
 pub struct UnknownBudget(String);

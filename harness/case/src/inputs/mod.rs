@@ -1,4 +1,4 @@
-//! Which inputs a case is run on.
+//! Choice of the inputs of a case.
 
 mod budget;
 mod random;
@@ -19,52 +19,55 @@ use range::at_position;
 use rng::{Rng, key};
 use specials::Pool;
 
-/// The inputs of a case: rows of operand bits, in chunks of which each can be had without the others.
+/// Inputs of a case: rows of operand bits, in chunks that can be computed independently of each
+/// other.
 ///
-/// Where there are few enough, all of them. Else, in this order: the specials of every operand crossed with those of every
-/// other (a sample of that, where it is too large); each operand's longer list of special values and their neighbours; and
-/// random rows, uniform over bit patterns, over magnitudes or over an interval, near specials, and with operands that depend on
-/// one another.
+/// If their number fits the budget, these are all inputs. Otherwise, they are in this order:
+/// combinations of the special values of every operand (a sample if there are too many); each
+/// operand's longer list of special values and their neighbours; and random rows. Random rows are
+/// uniform over bit patterns, over magnitudes or over an interval, or close to special values, and
+/// some have related operands.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     call: Call,
     slots: Vec<Scalar>,
-    /// Per slot which of `pools`.
+    /// For each slot, the index into `pools`.
     pool_of: Vec<usize>,
     pools: Vec<Pool>,
-    /// The specials of the first slot, which a range restricts.
+    /// The special values of the first slot, restricted to the range.
     first: Vec<u64>,
     range: Option<(i128, i128)>,
     parts: Parts,
     key: u64,
     chunk_rows: usize,
     possible: String,
-    /// Whether some operands have undefined behaviour.
+    /// Set if some operands have undefined behaviour.
     careful: bool,
 }
 
-/// How many rows come from where, in the order of the rows.
+/// Origin of the rows, in their order.
 #[derive(Clone, Copy, Debug)]
 enum Parts {
-    /// All there are.
+    /// All possible rows.
     All(u64),
     /// A sample.
     Sample {
-        /// Rows of specials crossed with specials, and whether that is all of them.
+        /// Number of rows with special values in all operands; `complete` is set if these are all
+        /// combinations.
         cross: u64,
         complete: bool,
-        /// Rows of longer lists.
+        /// Number of rows with a value of a longer list.
         lists: u64,
-        /// Rows in all.
+        /// Number of rows in all.
         total: u64,
     },
 }
 
-/// Words of operands and results in a chunk: few enough to stay in caches of the second level and beyond, many enough to keep a
-/// device busy.
+/// Words of operands and results in a chunk: few enough to stay in the caches of the second level
+/// and beyond, and enough to keep a device busy.
 const CHUNK_WORDS: usize = 1 << 21;
 
-/// How many inputs of a case there could be, in decimal, whatever becomes of it: [`Inputs::possible`].
+/// Returns the number of possible inputs of a case in decimal; see [`Inputs::possible`].
 ///
 /// # Errors
 /// The range does not fit the type of the first operand.
@@ -81,7 +84,7 @@ fn possible(slots: &[Scalar], range: Option<(i128, i128)>) -> BigUint {
 }
 
 impl Inputs {
-    /// The inputs of a case.
+    /// Chooses the inputs of a case.
     ///
     /// # Errors
     /// The range does not fit the type of the first operand.
@@ -107,7 +110,8 @@ impl Inputs {
         let possible = possible(&slots, range);
         let width: usize =
             slots.iter().chain(&call.result_slots().collect::<Vec<_>>()).map(|s| s.width().div_ceil(32) as usize).sum();
-        // A type's operands with undefined behaviour have a special value among them: NaN, for conversions to integers.
+        // If operands of a type can have undefined behaviour, a special value has: NaN, for
+        // conversions to integers.
         let mut row = vec![0; slots.len()];
         let careful = pools[0].core.iter().any(|&bits| {
             row.fill(bits);
@@ -120,7 +124,8 @@ impl Inputs {
             first,
             range,
             parts: Parts::All(0),
-            // The environment and the source are left out: differences between such cases are not of the inputs.
+            // The key ignores the environment and the source, so that cases which differ only in
+            // these have the same inputs.
             key: key(&format!("{} {}", call.op, types(call)), seed),
             chunk_rows: (CHUNK_WORDS / width).clamp(1 << 10, 1 << 20).next_multiple_of(Columns::ALIGN),
             possible: possible.to_string(),
@@ -130,7 +135,7 @@ impl Inputs {
         inputs.parts = inputs.divide(case.source, budget, u64::try_from(possible).unwrap_or(u64::MAX));
         inputs.chunk_rows = match case.source {
             Source::Buffer => inputs.chunk_rows.min((inputs.len() as usize).next_multiple_of(Columns::ALIGN)),
-            // A module for each chunk: many operands make it long.
+            // Each chunk has its own module, which many operands make long.
             Source::Constant | Source::SpecConstant => (256 / inputs.slots.len()).clamp(8, 64),
         };
         Ok(inputs)
@@ -146,7 +151,8 @@ impl Inputs {
         let lists: u64 =
             if self.range.is_some() { 0 } else { self.pools.iter().map(|pool| pool.all.len() as u64).sum() };
         if constant {
-            // Too few for crosses: each row is picked from the specials, then at random.
+            // There are too few rows for all combinations: they contain random special values, then
+            // values of the lists, then random values.
             let total = budget.constants();
             return Parts::Sample {
                 cross: (total / 2).min(full),
@@ -163,24 +169,26 @@ impl Inputs {
         Parts::Sample { cross, complete, lists, total: sample.max(cross + lists + sample / 4) }
     }
 
-    /// How many rows there are, those with undefined behaviour included, which are left out.
+    /// Returns the number of rows, including those that are left out because their behaviour is
+    /// undefined.
     pub fn len(&self) -> u64 {
         match self.parts {
             Parts::All(total) | Parts::Sample { total, .. } => total,
         }
     }
 
-    /// Whether there are none; never so.
+    /// Returns true if there are no rows, which does not happen.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many rows there could be, in decimal: every bit pattern of every operand (of the first, within the range).
+    /// Returns the number of possible rows in decimal: every bit pattern of every operand (of the
+    /// first one, within the range).
     pub fn possible(&self) -> &str {
         &self.possible
     }
 
-    /// Which part of the possible inputs that is, in words.
+    /// Returns a description of the part of the possible inputs.
     pub fn coverage(&self) -> String {
         let Parts::Sample { cross, complete, lists, total } = self.parts else { return "every input".into() };
         let specials = match (self.slots.len(), complete) {
@@ -191,34 +199,35 @@ impl Inputs {
         format!("{specials}, {lists} of longer lists, {} at random", total - cross - lists)
     }
 
-    /// The most rows of a chunk.
+    /// Returns the largest number of rows in a chunk.
     pub fn chunk_rows(&self) -> usize {
         self.chunk_rows
     }
 
-    /// How many chunks there are.
+    /// Returns the number of chunks.
     pub fn chunks(&self) -> u64 {
         self.len().div_ceil(self.chunk_rows as u64)
     }
 
-    /// How many rows a chunk has, those with undefined behaviour included.
+    /// Returns the number of rows of a chunk, including those with undefined behaviour.
     pub fn rows_of(&self, chunk: u64) -> u64 {
         let start = chunk * self.chunk_rows as u64;
         self.len().saturating_sub(start).min(self.chunk_rows as u64)
     }
 
-    /// Columns with room for a chunk of operands.
+    /// Returns columns with room for the operands of a chunk.
     pub fn operand_columns(&self) -> Columns {
         Columns::new(self.slots.iter().copied(), self.chunk_rows)
     }
 
-    /// Columns with room for the results of a chunk.
+    /// Returns columns with room for the results of a chunk.
     pub fn result_columns(&self) -> Columns {
         Columns::new(self.call.result_slots(), self.chunk_rows)
     }
 
-    /// Writes the rows of a chunk, without those whose behaviour is undefined. Rows beyond the last, up to the next multiple of
-    /// [`Columns::ALIGN`], repeat the first: a workgroup may run over the end.
+    /// Writes the rows of a chunk without those whose behaviour is undefined. Padding rows up to
+    /// the next multiple of [`Columns::ALIGN`] repeat the first, because a workgroup may exceed the
+    /// last row.
     pub fn fill(&self, chunk: u64, columns: &mut Columns) {
         let start = chunk * self.chunk_rows as u64;
         let end = start + self.rows_of(chunk);
@@ -286,7 +295,7 @@ impl Inputs {
         }
     }
 
-    /// The row with that number of all: the first operand varies fastest.
+    /// Writes the row with this index among all; the first operand varies fastest.
     fn enumerated(&self, index: u64, row: &mut [u64]) {
         let mut rest = index;
         for (slot, bits) in row.iter_mut().enumerate() {
@@ -305,8 +314,8 @@ impl Inputs {
         }
     }
 
-    /// One value of a longer list in one slot, the other slots special. Where there is no room for whole lists, values are taken
-    /// from them at even distances.
+    /// Writes a value of a longer list to one slot, and special values to the others. If `rows` is
+    /// too small for the whole lists, their values are taken at equal distances.
     fn listed(&self, index: u64, rows: u64, rng: &mut Rng, row: &mut [u64]) {
         let total: u64 = self.pools.iter().map(|pool| pool.all.len() as u64).sum();
         let mut at = (u128::from(index) * u128::from(total) / u128::from(rows)) as usize;
@@ -326,13 +335,13 @@ impl Inputs {
     }
 }
 
-/// The types of a call, as text that never changes.
+/// Returns the types of a call as text that never changes.
 fn types(call: &Call) -> String {
     let types = call.results.iter().chain(&call.operands).map(ToString::to_string);
     types.collect::<Vec<_>>().join(", ")
 }
 
-/// The most operand slots that a call has: two matrices of four by four.
+/// The largest number of operand slots of a call: two matrices of four by four.
 const MAX_SLOTS: usize = 32;
 
 #[cfg(test)]
@@ -385,7 +394,7 @@ mod tests {
                 assert!(rows.contains(&vec![a, b]));
             }
         }
-        // The same on every run, others for another seed.
+        // Equal in every run, different for another seed.
         let again = Inputs::new(&case("precision.f32.fadd.scalar.default"), Budget::Quick, 0, None).unwrap();
         let other = Inputs::new(&case("precision.f32.fadd.scalar.default"), Budget::Quick, 1, None).unwrap();
         assert!(rows == self::rows(&again) && rows != self::rows(&other));

@@ -1,4 +1,4 @@
-//! Random operands, related to one another in the ways that instructions find hard.
+//! Random operands, with relations between them that are difficult for instructions.
 
 use super::rng::Rng;
 use super::specials::{Pool, near};
@@ -7,7 +7,7 @@ use assay_precision::{Call, Op, Scalar};
 
 /// Fills one row.
 pub(super) fn row(call: &Call, slots: &[Scalar], pools: &[&Pool], rng: &mut Rng, bits: &mut [u64]) {
-    // Rows of one kind throughout, and rows that mix them.
+    // Kinds 0 to 4 apply to the whole row; otherwise each scalar has a kind of its own.
     let kind = rng.below(8);
     for ((bits, &scalar), pool) in bits.iter_mut().zip(slots).zip(pools) {
         let kind = if kind >= 5 { rng.below(5) } else { kind };
@@ -29,7 +29,7 @@ pub(super) fn scalar_bits(scalar: Scalar, pool: &Pool, kind: u64, rng: &mut Rng)
             let mask = u64::MAX >> (64 - width);
             rng.pick(&pool.all).wrapping_add(rng.between(-8, 8) as u64) & mask
         }
-        // Uniform over lengths.
+        // Uniform over bit lengths.
         (Scalar::Int { .. }, _) => uniform >> rng.below(u64::from(width)),
         (Scalar::Float(format), 2) => log_uniform(format, rng),
         (Scalar::Float(format), 3) => short(format, rng),
@@ -37,7 +37,8 @@ pub(super) fn scalar_bits(scalar: Scalar, pool: &Pool, kind: u64, rng: &mut Rng)
     }
 }
 
-/// Magnitudes from 2^-12 to 2^12 (less where the format has less), every binade alike.
+/// Returns a value whose magnitude is from 2^-12 up to 2^12 (fewer binades in a smaller format),
+/// uniform over binades.
 fn log_uniform(format: Format, rng: &mut Rng) -> u64 {
     let reach = i64::from((format.bias() - 1).min(12));
     let exponent = (rng.between(-reach, reach - 1) + i64::from(format.bias())) as u64;
@@ -46,20 +47,20 @@ fn log_uniform(format: Format, rng: &mut Rng) -> u64 {
     sign | exponent << format.fraction_bits | fraction
 }
 
-/// Few significant bits, so that sums and products are ties or exact.
+/// Returns a value with few significant bits, so that sums and products are ties or exact.
 fn short(format: Format, rng: &mut Rng) -> u64 {
     let bits = log_uniform(format, rng);
     let keep = rng.below(u64::from(format.fraction_bits / 2) + 2);
     bits & !((1u64 << (u64::from(format.fraction_bits) - keep.min(u64::from(format.fraction_bits)))) - 1)
 }
 
-/// Every value of an interval around zero alike, as far as the format has it.
+/// Returns a value that is uniform in an interval around zero, truncated to the format.
 pub(super) fn linear(format: Format, rng: &mut Rng) -> u64 {
     let scale = rng.pick(&[1.0, 3.25, 16.0, 104.0]);
     near(format, ((rng.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * scale)
 }
 
-/// Makes operands depend on one another.
+/// Introduces relations between operands.
 fn relate(call: &Call, slots: &[Scalar], rng: &mut Rng, bits: &mut [u64]) {
     let Scalar::Float(format) = slots[0] else {
         order_integers(call.op, slots, bits);
@@ -70,7 +71,7 @@ fn relate(call: &Call, slots: &[Scalar], rng: &mut Rng, bits: &mut [u64]) {
     }
     let n = call.operands[0].len();
     match call.op {
-        // x = n * y, or next to it.
+        // x = n * y, or a neighbour.
         Op::FRem | Op::FMod => {
             for i in 0..n {
                 let multiple = format.to_f64(bits[n + i]) * rng.between(-40, 40) as f64;
@@ -104,7 +105,8 @@ fn relate(call: &Call, slots: &[Scalar], rng: &mut Rng, bits: &mut [u64]) {
                 bits[n + i] = step(format, bits[i ^ usize::from(i ^ 1 < n)] ^ sign, rng.between(-2, 2));
             }
         }
-        // Unit vectors, which these are meant for, and vectors nearly alike.
+        // Second operands that are close to the first, its negative, half an ulp, or a multiple by
+        // a power of two.
         _ if bits.len() == 2 * n => {
             for i in 0..n {
                 bits[n + i] = related(format, bits[i], rng);
@@ -121,7 +123,8 @@ fn relate(call: &Call, slots: &[Scalar], rng: &mut Rng, bits: &mut [u64]) {
     }
 }
 
-/// A second operand for a first: nearly the same, nearly the opposite, half an ulp of it, or a power of two of it.
+/// Returns a second operand: close to the first or its negative, half an ulp of it, or the first
+/// times a power of two.
 fn related(format: Format, bits: u64, rng: &mut Rng) -> u64 {
     match rng.below(4) {
         0 => step(format, bits, rng.between(-4, 4)),
@@ -145,7 +148,8 @@ fn related(format: Format, bits: u64, rng: &mut Rng) -> u64 {
     }
 }
 
-/// So many representable values further from zero (nearer, if negative); NaNs and the ends stay.
+/// Moves away from zero by `by` representable values (towards zero if negative), up to the largest
+/// finite value. NaNs are unchanged.
 fn step(format: Format, bits: u64, by: i64) -> u64 {
     let magnitude = (bits & format.magnitude_mask()) as i64;
     if magnitude > format.infinity() {

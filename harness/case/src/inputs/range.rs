@@ -1,26 +1,27 @@
-//! `--range LO..HI`: part of the first operand's values.
+//! `--range LO..HI`: a restriction of the first operand's values.
 
 use assay_precision::Scalar;
 use std::fmt;
 use std::str::FromStr;
 
-/// A closed range of the first operand scalar, in the order of its type (floats: `-inf .. -0, +0 .. +inf`).
+/// A closed range of the first operand scalar, in the order of its type (floats: `-inf .. -0, +0 ..
+/// +inf`).
 ///
-/// Each end is a bit pattern (`0x3f800000`), a hexadecimal float (`0x1.8p-3`) or a decimal number (`-1.5e3`, `inf`); what it
-/// means depends on the type that it is used with.
+/// Each end is a bit pattern (`0x3f800000`), a hexadecimal float (`0x1.8p-3`) or a decimal number
+/// (`-1.5e3`, `inf`). Its meaning depends on the type with which it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputRange {
     lo: String,
     hi: String,
 }
 
-/// Why a range could not be read, or does not fit a type.
+/// Reason why a range is not valid, in general or for a type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     /// Not of the form `LO..HI`.
     #[error("range `{0}`: expected LO..HI, such as 0x1p-3..2.5 or 0x3f800000..0x40000000")]
     Form(String),
-    /// An end is no value of the type.
+    /// An end is not a value of the type.
     #[error("range `{range}`: `{end}` is no number of type {scalar}")]
     Unfit {
         /// The range.
@@ -30,7 +31,7 @@ pub enum RangeError {
         /// The type of the first operand.
         scalar: Scalar,
     },
-    /// The ends are the wrong way round for a type.
+    /// The ends are in the wrong order for a type.
     #[error("range `{range}` is empty for {scalar}")]
     Empty {
         /// The range.
@@ -56,10 +57,11 @@ impl FromStr for InputRange {
 }
 
 impl InputRange {
-    /// The least and the greatest position in the type's order: ranks of floats, values of integers.
+    /// Returns the least and the greatest position in the type's order: ranks of floats, values of
+    /// integers.
     ///
     /// # Errors
-    /// An end is no number of the type, or the range is empty there.
+    /// An end is not a number of the type, or the range is empty.
     pub fn positions(&self, scalar: Scalar) -> Result<(i128, i128), RangeError> {
         let end = |text: &str| {
             let unfit = || RangeError::Unfit { range: self.to_string(), end: text.to_owned(), scalar };
@@ -73,7 +75,8 @@ impl InputRange {
     }
 }
 
-/// Where a bit pattern stands in its type's order: the rank of a float, the value of an integer. NaNs have no place.
+/// Returns the position of a bit pattern in its type's order: the rank of a float, the value of an
+/// integer. NaNs have none.
 pub fn position(bits: u64, scalar: Scalar) -> Option<i128> {
     match scalar {
         Scalar::Float(format) => (!format.is_nan(bits)).then(|| i128::from(format.rank(bits))),
@@ -82,7 +85,7 @@ pub fn position(bits: u64, scalar: Scalar) -> Option<i128> {
     }
 }
 
-/// The bit pattern at that place, the inverse of [`position`].
+/// Returns the bit pattern at a position; the inverse of [`position`].
 pub(crate) fn at_position(position: i128, scalar: Scalar) -> u64 {
     match scalar {
         Scalar::Float(format) => format.bits(position as i64),

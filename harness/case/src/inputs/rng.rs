@@ -1,38 +1,39 @@
-//! Random numbers by counter: any of them can be had without those before it, on any machine.
+//! Counter-based random numbers: each can be computed without its predecessors, equally on all
+//! machines.
 
 /// A stream of 64-bit numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rng(u64);
 
 impl Rng {
-    /// The stream of one row of the inputs with that key.
+    /// Returns the stream for one row of the inputs with that key.
     pub(super) fn new(key: u64, row: u64) -> Rng {
         Rng(mix(key ^ mix(row)))
     }
 
-    /// The next number (SplitMix64).
+    /// Returns the next number (SplitMix64).
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// A number below `end`, which is not zero.
+    /// Returns a number below `end`, which is not zero.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 
-    /// A number from `lo` to `hi`, both included.
+    /// Returns a number from `lo` to `hi`, both included.
     pub(super) fn between(&mut self, lo: i64, hi: i64) -> i64 {
         lo + self.below(hi.abs_diff(lo) + 1) as i64
     }
 
-    /// One of the elements.
+    /// Returns one of the elements.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize]
     }
 }
 
-/// A key from text and a seed.
+/// Returns a key for a text and a seed.
 pub(super) fn key(text: &str, seed: u64) -> u64 {
     text.bytes().fold(mix(seed), |hash, byte| mix(hash ^ u64::from(byte)))
 }

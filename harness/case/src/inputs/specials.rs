@@ -1,4 +1,4 @@
-//! Values at which instructions go wrong.
+//! Special values, at which implementations of instructions often fail.
 
 use assay_float::{F16, Format};
 use assay_precision::{Call, Op, Scalar};
@@ -7,22 +7,22 @@ use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 /// The special values of one operand slot.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
-    /// The most telling ones, to be crossed with those of the other slots.
+    /// The most revealing values, which are combined with those of the other slots.
     pub(super) core: Vec<u64>,
-    /// All: with powers of two, halfway cases, multiples of pi/2 and the neighbours of each.
+    /// All values: the core, powers of two, halfway cases, multiples of pi/2, and their neighbours.
     pub(super) all: Vec<u64>,
 }
 
-/// How many values a core has at most, so that crosses of two stay in the thousands.
+/// Largest size of a core, so that combinations of two slots stay in the thousands.
 const CORE: usize = 64;
 
 impl Pool {
-    /// The pool of a slot of that type.
+    /// Returns the values for a slot of that type of the call.
     pub(super) fn new(call: &Call, scalar: Scalar) -> Pool {
         Pool::about(Some(call), scalar)
     }
 
-    /// The pool of a scalar that any instructions may meet.
+    /// Returns the values for a scalar in memory, for any instructions.
     pub(super) fn of(scalar: Scalar) -> Pool {
         Pool::about(None, scalar)
     }
@@ -41,7 +41,7 @@ impl Pool {
     }
 }
 
-/// Drops repetitions, keeping the order.
+/// Removes repetitions without changing the order.
 fn dedup(values: &mut Vec<u64>) {
     let mut seen = std::collections::HashSet::new();
     values.retain(|&value| seen.insert(value));
@@ -71,7 +71,7 @@ fn floats(call: Option<&Call>, format: Format) -> (Vec<u64>, Vec<u64>) {
     };
     edges.iter().for_each(|&edge| around(edge, 4));
     for exponent in format.quantum()..=format.max_exponent() {
-        // Built from bits: 2^-1074 and its like are beyond `powi`.
+        // Computed from bits, because 2^-1074 and similar values exceed `powi`.
         let bits = match exponent - format.min_normal_exponent() {
             above @ 0.. => (above as u64 + 1) << format.fraction_bits,
             _ => 1 << (exponent - format.quantum()),
@@ -85,7 +85,7 @@ fn floats(call: Option<&Call>, format: Format) -> (Vec<u64>, Vec<u64>) {
     }
     for steps in call.map_or_else(Vec::new, |call| fractions(call.op)) {
         for n in 0..=steps {
-            // Where a packed value goes from one integer to the next, and the integers themselves.
+            // Midpoints between the integers of a packed value, and the integers themselves.
             around(near(format, (f64::from(n) + 0.5) / f64::from(steps)), 1);
             around(near(format, f64::from(n) / f64::from(steps)), 1);
         }
@@ -96,7 +96,7 @@ fn floats(call: Option<&Call>, format: Format) -> (Vec<u64>, Vec<u64>) {
     (core, all)
 }
 
-/// Quiet and signalling NaNs of several payloads and both signs.
+/// Returns quiet and signalling NaNs with several payloads and both signs.
 fn nans(format: Format) -> Vec<u64> {
     let quiet = format.nan();
     let mut nans = vec![quiet, quiet | format.sign_mask()];
@@ -113,11 +113,12 @@ fn nans(format: Format) -> Vec<u64> {
     nans
 }
 
-/// Where the rule of an instruction changes, its result leaves the format, or its domain ends: magnitudes.
+/// Returns magnitudes at which the rule of an instruction changes, its result leaves the format, or
+/// its domain ends.
 fn edges(call: &Call, format: Format) -> Vec<f64> {
     let overflow = f64::from(format.max_exponent() + 1);
     let (normal, quantum) = (f64::from(format.min_normal_exponent()), f64::from(format.quantum()));
-    // Squares leave the format above and below.
+    // Arguments whose squares leave the format at either end.
     let squares = [(overflow / 2.0).exp2(), (normal / 2.0).floor().exp2(), (quantum / 2.0).floor().exp2()];
     match call.op {
         Op::FDiv | Op::FRem | Op::FMod => {
@@ -152,7 +153,7 @@ fn edges(call: &Call, format: Format) -> Vec<f64> {
     }
 }
 
-/// Where the narrower format of a conversion overflows, flushes and ends.
+/// Returns magnitudes at which the narrower format of a conversion overflows, flushes or ends.
 fn narrower_edges(call: &Call, from: Format) -> Vec<f64> {
     let to = match call.op {
         Op::FConvert => call.results[0].scalar.format().unwrap_or(F16),
@@ -173,12 +174,12 @@ fn integer_edges(scalar: Scalar) -> Vec<f64> {
     vec![end, end - 1.0, end / 2.0, 0.999_999_9]
 }
 
-/// Into how many steps a packing instruction divides its range.
+/// Returns the numbers of steps into which a packing instruction divides its range.
 fn fractions(op: Op) -> Vec<u32> {
     match op {
         Op::PackSnorm4x8 => vec![127],
         Op::PackUnorm4x8 => vec![255],
-        // A sample of the 32,767 and 65,535: the rest comes at random.
+        // A sample of the 32,767 and 65,535 steps; others occur among random inputs.
         Op::PackSnorm2x16 | Op::PackUnorm2x16 => vec![127, 255],
         _ => Vec::new(),
     }
@@ -209,7 +210,7 @@ fn integers(call: Option<&Call>, width: u32, signed: bool) -> (Vec<u64>, Vec<u64
         let power = 1u64 << bit;
         all.extend([power, power - 1, power + 1, !power & mask, power.wrapping_neg() & mask]);
     }
-    // Ties and near ties of conversions to formats of so many fraction bits.
+    // Ties and near ties of conversions to formats with these numbers of fraction bits.
     for fraction in [10, 7, 23, 52u32] {
         for exponent in fraction + 1..width {
             let (value, half) = (1u64 << exponent, 1u64 << (exponent - fraction - 1));
@@ -225,7 +226,8 @@ fn integers(call: Option<&Call>, width: u32, signed: bool) -> (Vec<u64>, Vec<u64
     (core, all)
 }
 
-/// The bits of the format next to a value, toward zero: special values need not be exact, their neighbours are there too.
+/// Returns the bits of `value` truncated towards zero to the format. Special values need not be
+/// exact, because their neighbours are included.
 pub(super) fn near(format: Format, value: f64) -> u64 {
     let bits = value.to_bits();
     let sign = if value.is_sign_negative() { format.sign_mask() } else { 0 };
@@ -235,7 +237,7 @@ pub(super) fn near(format: Format, value: f64) -> u64 {
     let field = (bits >> 52 & 0x7ff) as i32;
     let mantissa = bits & ((1 << 52) - 1) | u64::from(field != 0) << 52;
     let exponent = field.max(1) - 1075;
-    // mantissa * 2^exponent, in units of the format: so many bits must go.
+    // The value is mantissa * 2^exponent; `unit` is the exponent of the format's last place.
     let binade = exponent + 63 - mantissa.leading_zeros().min(63) as i32;
     let unit = (binade - format.fraction_bits as i32).max(format.quantum());
     let significand = match unit - exponent {

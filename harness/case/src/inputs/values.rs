@@ -6,23 +6,25 @@ use super::rng::{Rng, key};
 use super::specials::Pool;
 use assay_precision::Scalar;
 
-/// What kind of values.
+/// Distribution of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mixture {
-    /// What programs are usually run with: floats of moderate size, integers that are small and not negative.
+    /// Ordinary values: floats of moderate magnitude, small non-negative integers.
     Usual,
-    /// What programs go wrong with: special values and their neighbours, few and many significant bits, any bit pattern.
+    /// Difficult values: special values and their neighbours, numbers with few or many significant
+    /// bits, arbitrary bit patterns.
     Hard,
-    /// Every value of a range alike (floats: every representable one).
+    /// Uniform over the values of a range (for floats, over the representable ones).
     Range(InputRange),
 }
 
-/// Values of one scalar type, each of which can be had without the others: the same on every machine.
+/// Values of one scalar type. Each can be computed without the others, and is equal on all
+/// machines.
 #[derive(Clone, Debug)]
 pub struct Values {
     scalar: Scalar,
     pool: Pool,
-    /// For [`Mixture::Usual`], integers stay below this.
+    /// Bound below which integers of [`Mixture::Usual`] stay.
     below: u64,
     from: From,
     key: u64,
@@ -36,11 +38,11 @@ enum From {
 }
 
 impl Values {
-    /// Values of that type. `name` tells streams apart that have the same seed; [`Mixture::Usual`] integers stay below
-    /// `below` (or below 1, where that is 0).
+    /// Creates values of that type. `name` distinguishes streams with the same seed. Integers of
+    /// [`Mixture::Usual`] stay below `below` (below 1 if that is 0).
     ///
     /// # Errors
-    /// A range that does not fit the type.
+    /// [`RangeError`] if a range does not fit the type.
     pub fn new(scalar: Scalar, mixture: &Mixture, name: &str, seed: u64, below: u64) -> Result<Values, RangeError> {
         let from = match mixture {
             Mixture::Usual => From::Usual,
@@ -53,7 +55,7 @@ impl Values {
         Ok(Values { scalar, pool: Pool::of(scalar), below: below.max(1), from, key: key(name, seed) })
     }
 
-    /// The bits of value number `index`, right-aligned.
+    /// Returns the bits of the value with this index, right-aligned.
     pub fn bits(&self, index: u64) -> u64 {
         let mut rng = Rng::new(self.key, index);
         match (self.from, self.scalar) {
@@ -63,7 +65,8 @@ impl Values {
                 let most = u64::MAX >> (64 - width + u32::from(signed));
                 rng.below(self.below.min(most))
             }
-            // Every value of the pool once before anything at random, the most telling ones first.
+            // Every value of the pool occurs once, the most revealing ones first; other values are
+            // interspersed.
             (From::Hard, _) if index.is_multiple_of(2) && index / 2 < self.pool.all.len() as u64 => {
                 let (core, rest) = self.pool.all.split_at(self.pool.core.len());
                 match (index / 2).checked_sub(core.len() as u64) {
@@ -86,7 +89,8 @@ impl Values {
         }
     }
 
-    /// Place number `index` of so many, in an order of this stream's own: what is fed together is not always the same.
+    /// Returns the position of `index` in a permutation of `count` positions that depends on the
+    /// stream, so that different streams combine different special values.
     fn shuffled(&self, index: u64, count: usize) -> usize {
         let count = count as u64;
         let coprime = |step: &u64| {
@@ -122,7 +126,8 @@ mod tests {
             assert!(hard.contains(&telling), "{telling:#x}");
         }
         assert!(hard.iter().all(|&b| b <= 0xffff));
-        // Each special value once, and beside others in another stream: also infinities beside zeros.
+        // Each special value occurs once, and streams combine them differently, for example
+        // infinities with zeros.
         let other = Values::new(Scalar::Float(F16), &Mixture::Hard, "another", 7, 64).unwrap();
         let pairs: Vec<[u64; 2]> = (0..).step_by(2).take(64).map(|i| [hard[i as usize], other.bits(i)]).collect();
         assert!(pairs.iter().filter(|[a, b]| a == b).count() < 8, "{pairs:x?}");

@@ -1,4 +1,4 @@
-//! The shaders of the precision cases: templates of `shaders/precision/` with their holes filled.
+//! Shaders of the precision cases: templates from `shaders/precision/` with filled placeholders.
 
 mod module;
 mod need;
@@ -19,8 +19,8 @@ const BUFFER: &str = include_str!("../../../../shaders/precision/buffer.spvasm")
 const CONSTANT: &str = include_str!("../../../../shaders/precision/constant.spvasm");
 const SUBGROUP: &str = include_str!("../../../../shaders/precision/subgroup.spvasm");
 
-/// A shader that computes the results of a case, row by row. It has two storage buffers in set 0: operands (binding 0) and
-/// results (binding 1), each laid out as [`Columns`].
+/// A shader that computes the results of a case row by row. It has two storage buffers in set 0
+/// with the layout of [`Columns`]: operands (binding 0) and results (binding 1).
 #[derive(Clone, Debug)]
 pub struct Shader {
     /// SPIR-V assembly.
@@ -41,7 +41,7 @@ pub struct Specialization {
     pub bits: u64,
 }
 
-/// Why no case runs an instruction; `None` if one can.
+/// Returns the reason why no case runs an instruction; `None` if one can.
 pub(crate) fn why_without(op: Op) -> Option<&'static str> {
     match form(op) {
         Form::None(why) => Some(why),
@@ -49,8 +49,8 @@ pub(crate) fn why_without(op: Op) -> Option<&'static str> {
     }
 }
 
-/// Whether an instruction can be tested with operands from there: subgroup operations and atomics are about values of
-/// invocations and memory.
+/// Returns true if an instruction can be tested with operands from that source. Subgroup operations
+/// and atomics need values of invocations or memory.
 pub(crate) fn takes_source(op: Op, source: Source) -> bool {
     match form(op) {
         Form::None(_) => false,
@@ -60,7 +60,7 @@ pub(crate) fn takes_source(op: Op, source: Source) -> bool {
 }
 
 impl Shader {
-    /// The shader of a case whose operands come from a buffer, for columns of that capacity.
+    /// Returns the shader of a case with operands from a buffer, for columns of that capacity.
     pub fn buffer(case: &Case, capacity: usize) -> Shader {
         let call = &case.call;
         let operands = Layout::new(call.operand_slots(), capacity as u32);
@@ -72,7 +72,7 @@ impl Shader {
         operation::declare(&mut module, call);
         let mut load = String::new();
         let computed = if form(call.op) == Form::Atomic {
-            // The second result is what is left in memory.
+            // The second result is the value left in memory.
             atomic(&mut module, call, &operands, &results)
         } else {
             let values = load_operands(&mut module, call, &operands);
@@ -86,8 +86,8 @@ impl Shader {
         Shader { text, specialization: Vec::new(), rows_per_group: Some(64) }
     }
 
-    /// The shader of a case whose operands are constants: all rows in use of `constants`, their results in columns of the same
-    /// capacity.
+    /// Returns the shader of a case with constant operands. It computes all rows in use of
+    /// `constants`, with results in columns of the same capacity.
     pub fn constant(case: &Case, constants: &Columns) -> Shader {
         let call = &case.call;
         let mut module = Module::new(CONSTANT);
@@ -117,7 +117,8 @@ impl Shader {
         Shader { text, specialization, rows_per_group: None }
     }
 
-    /// How many workgroups compute that many rows. Rows up to the next multiple of 64 may be computed too.
+    /// Returns the number of workgroups for that many rows. They may also compute further rows, up
+    /// to the next multiple of 64.
     pub fn groups(&self, rows: usize) -> u32 {
         self.rows_per_group.map_or(1, |each| (rows as u32).div_ceil(each))
     }
@@ -157,8 +158,9 @@ fn store_results(module: &mut Module, call: &Call, layout: &Layout, row: &str, c
     }
 }
 
-/// Writes an atomic instruction over the result slot that holds the value in memory; the value that it returns is the first
-/// result. The memory is set as an integer word and seen by the instruction through a second view of the buffer.
+/// Writes an atomic instruction on the result slot that contains the value in memory; the returned
+/// value is the first result. The memory is set as an integer word, and the instruction accesses it
+/// through a second view of the buffer.
 fn atomic(module: &mut Module, call: &Call, operands: &Layout, results: &Layout) -> Computed {
     let scalar = call.operands[0].scalar;
     let id = module.scalar(scalar);
@@ -178,7 +180,7 @@ fn atomic(module: &mut Module, call: &Call, operands: &Layout, results: &Layout)
     values::copy(module, operands, 0, results, 1, "%row");
     let others: Vec<String> =
         (1..call.operands.len()).map(|slot| values::load(module, operands, slot, "%row", scalar)).collect();
-    // Elements of 64 bits are pairs of words, those of 16 bits halves.
+    // Elements of 64 bits are pairs of words, and elements of 16 bits are halves.
     let base = module.word(results.offset(1) * 4 / bytes);
     let row = match scalar.width() {
         16 => module.value("OpIAdd", "%u32", "%row %row"),
@@ -187,21 +189,22 @@ fn atomic(module: &mut Module, call: &Call, operands: &Layout, results: &Layout)
     let index = module.value("OpIAdd", "%u32", &format!("{base} {row}"));
     let zero = module.word(0);
     let pointer = module.value("OpAccessChain", "%element_ptr", &format!("%memory {zero} {index}"));
-    // Scope Device, no ordering with other memory: the element is this invocation's own.
+    // Scope Device, without ordering of other memory: no other invocation accesses the element.
     let device = module.word(1);
     let semantics = if call.op == Op::AtomicCompareExchange { format!("{zero} {zero}") } else { zero };
     let operands = [pointer, device, semantics].into_iter().chain(others).collect::<Vec<_>>();
     operation::emit(module, call, &operands)
 }
 
-/// Both operands are loaded by both invocations; each brings its own.
+/// Returns the shader of a subgroup operation. Both invocations of a pair load both operands, and
+/// each contributes one.
 fn subgroup(call: &Call, operands: &Layout, results: &Layout) -> Shader {
     let mut module = Module::new(SUBGROUP);
     operation::declare(&mut module, call);
     let values = load_operands(&mut module, call, operands);
     let ty = call.operands[0];
     let id = module.ty(ty);
-    // Before SPIR-V 1.4 a vector is selected by a vector of conditions.
+    // Before SPIR-V 1.4, the condition for selecting vectors is a vector.
     let condition = if ty.is_scalar() {
         "%even".to_owned()
     } else {
@@ -218,13 +221,13 @@ fn subgroup(call: &Call, operands: &Layout, results: &Layout) -> Shader {
     Shader { text, specialization: Vec::new(), rows_per_group: Some(32) }
 }
 
-/// A value of a type as a constant of the module.
+/// Returns a value as a constant of the module.
 fn constant(module: &mut Module, ty: Type, bits: &[u64]) -> String {
     let scalars: Vec<String> = bits.iter().map(|&bits| module.constant(ty.scalar, bits)).collect();
     composite(module, "OpConstantComposite", ty, &scalars)
 }
 
-/// A value of a type as specialisation constants, one per scalar.
+/// Returns a value as specialisation constants, one for each scalar.
 fn spec_constant(module: &mut Module, ty: Type, bits: &[u64], values: &mut Vec<Specialization>) -> String {
     let id = module.scalar(ty.scalar);
     let scalars: Vec<String> = bits
@@ -246,7 +249,7 @@ fn spec_constant(module: &mut Module, ty: Type, bits: &[u64], values: &mut Vec<S
 fn composite(module: &mut Module, opcode: &str, ty: Type, scalars: &[String]) -> String {
     let declare = |module: &mut Module, ty: Type, parts: &[String]| {
         let id = module.ty(ty);
-        // Named after what it consists of, so that equal constants are one.
+        // Named after its parts, so that equal constants are shared.
         let name = format!("%k_{}_{}", &id[1..], parts.iter().map(|part| &part[1..]).collect::<Vec<_>>().join("_"));
         module.declare(name, || format!("{opcode} {id} {}", parts.join(" ")))
     };
@@ -294,7 +297,7 @@ mod tests {
 
     #[test]
     fn every_case_has_a_module_and_asks_for_nothing_that_no_device_has() {
-        // A part of them, each kind among it: there are a hundred thousand.
+        // A subset that contains each kind, because there are a hundred thousand cases.
         for (name, case) in cases().into_iter().step_by(23) {
             let need = case.need().unwrap_or_else(|error| panic!("{name}: {error}"));
             let never =

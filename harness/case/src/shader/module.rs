@@ -1,11 +1,11 @@
-//! The text of a module in the making: what it declares, and what it says.
+//! Text of a module under construction: its declarations and instructions.
 
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 use assay_precision::{Scalar, Type};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Parts of a module that the holes of a template are filled with.
+/// Parts of a module that fill the placeholders of a template.
 #[derive(Default)]
 pub(super) struct Module {
     template: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// A module that says nothing yet beyond what its template declares.
+    /// Creates a module without contents besides the declarations of its template.
     pub(super) fn new(template: &'static str) -> Module {
         let declarations = template.lines().take_while(|line| *line != "{{declarations}}");
         let declared = declarations.filter_map(|line| line.split_once(" = ")).map(|(id, _)| id.trim().to_owned());
@@ -38,7 +38,7 @@ impl Module {
         self.extensions.insert(name);
     }
 
-    /// Declares an id of the given name once: `declaration` follows the `=`.
+    /// Declares an id of the given name once, with `declaration` after the `=`.
     pub(super) fn declare(&mut self, id: String, declaration: impl FnOnce() -> String) -> String {
         if self.declared.insert(id.clone()) {
             let declaration = declaration();
@@ -52,7 +52,7 @@ impl Module {
         writeln!(self.text, "{:15}{text}", "").expect("a string takes all");
     }
 
-    /// Writes an instruction with a result of that type. Returns the result's id.
+    /// Writes an instruction with a result of that type, and returns the id of the result.
     pub(super) fn value(&mut self, opcode: &str, ty: &str, operands: &str) -> String {
         let id = format!("%v{}", self.ids);
         self.ids += 1;
@@ -60,12 +60,12 @@ impl Module {
         id
     }
 
-    /// Takes what was written since the last call.
+    /// Returns the text since the last call.
     pub(super) fn take_text(&mut self) -> String {
         std::mem::take(&mut self.text)
     }
 
-    /// The id of a scalar type, declared with its capability.
+    /// Returns the id of a scalar type, declaring it and its capability.
     pub(super) fn scalar(&mut self, scalar: Scalar) -> String {
         let declaration = match scalar {
             Scalar::Bool => "OpTypeBool".to_owned(),
@@ -93,7 +93,7 @@ impl Module {
             F8_E4M3 | F8_E5M2 => {
                 self.capability("Float8EXT");
                 self.extension("SPV_EXT_float8");
-                // It travels as an integer of its width.
+                // It is transferred as an integer of its width.
                 self.capability("Int8");
                 let encoding = if format == F8_E4M3 { "Float8E4M3EXT" } else { "Float8E5M2EXT" };
                 return format!("OpTypeFloat 8 {encoding}");
@@ -108,7 +108,7 @@ impl Module {
         format!("OpTypeFloat {}", format.width)
     }
 
-    /// The id of a type.
+    /// Returns the id of a type.
     pub(super) fn ty(&mut self, ty: Type) -> String {
         let scalar = self.scalar(ty.scalar);
         if ty.is_scalar() {
@@ -124,7 +124,7 @@ impl Module {
         })
     }
 
-    /// The id of a constant.
+    /// Returns the id of a constant.
     pub(super) fn constant(&mut self, scalar: Scalar, bits: u64) -> String {
         let ty = self.scalar(scalar);
         let id = format!("%c_{scalar}_x{bits:x}");
@@ -138,12 +138,12 @@ impl Module {
         }
     }
 
-    /// The id of a `u32` constant, which indices and offsets are.
+    /// Returns the id of a `u32` constant, for indices and offsets.
     pub(super) fn word(&mut self, value: u32) -> String {
         self.constant(Scalar::Int { width: 32, signed: false }, value.into())
     }
 
-    /// Fills the template's holes: lines of the form `{{name}}`.
+    /// Fills the placeholders of the template: lines of the form `{{name}}`.
     pub(super) fn fill(self, parts: &[(&str, &str)]) -> String {
         let list = |opcode: &str, names: &BTreeSet<&str>, quote: &str| {
             names.iter().fold(String::new(), |text, name| text + &format!("{:15}{opcode} {quote}{name}{quote}\n", ""))
@@ -175,11 +175,12 @@ impl Module {
     }
 }
 
-/// A value as the assembler reads it, every bit kept: infinities and NaNs as hexadecimal floats of the exponent above
-/// the largest.
+/// Returns the assembler's literal for a value with all its bits. Infinities and NaNs are
+/// hexadecimal floats with an exponent above the largest.
 pub(super) fn literal(scalar: Scalar, bits: u64) -> String {
     match scalar {
-        // The assembler reads text in the three IEEE formats; others are given as a raw word.
+        // The assembler reads text in the three IEEE formats; other formats are given as a raw
+        // word.
         Scalar::Float(format) if ![F16, F32, F64].contains(&format) => format!("!{bits}"),
         Scalar::Float(format) if format.is_finite(bits) => format.hex_float(bits),
         Scalar::Float(format) => {

@@ -1,5 +1,5 @@
-//! What a case needs of a device: what its module does, by the one way from modules to needs, and what its template takes
-//! for granted.
+//! Requirements of a case: those of its module, determined in the same way as for all modules, and
+//! those of its template.
 
 use super::{Form, Shader, form};
 use crate::case::{Case, Source};
@@ -7,25 +7,26 @@ use crate::columns::Columns;
 use assay_spirv::need::{Expression, Need, NeedItem, Requirement, Test};
 use assay_spirv::{AssembleError, Module, ModuleError};
 
-/// The largest subgroup that `shaders/precision/subgroup.spvasm` copes with: its workgroup has as many invocations.
+/// Largest subgroup size for `shaders/precision/subgroup.spvasm`: the size of its workgroup.
 const LARGEST_SUBGROUP: u64 = 64;
 
-/// Why a case has no module to ask: a mistake of this crate's or of a template's, never of a device.
+/// Reason why a case has no module: a defect of this crate or of a template, never of a device.
 #[derive(Debug, thiserror::Error)]
 pub enum ShaderError {
     /// The text does not assemble.
     #[error("the shader does not assemble: {0}")]
     Text(#[from] AssembleError),
-    /// The words are no module.
+    /// The words are not a module.
     #[error("the shader is no module: {0}")]
     Module(#[from] ModuleError),
 }
 
 impl Case {
-    /// What the case needs of a device. It does not depend on how many rows there are, nor on their values.
+    /// Returns the requirements of the case, which do not depend on the number and the values of
+    /// its rows.
     ///
     /// # Errors
-    /// The case's shader is no module.
+    /// The case's shader is not a module.
     pub fn need(&self) -> Result<Need, ShaderError> {
         let module = Module::parse(assay_spirv::assemble(&self.shader_of_one_row().text)?)?;
         let mut need = Need::of(&module);

@@ -1,31 +1,32 @@
-//! The instruction that a shader is about: which shader it takes, and how it is written.
+//! The tested instruction: its kind of shader, and its text.
 
 use super::module::Module;
 use assay_float::BF16;
 use assay_precision::{Call, FastMath, Modes, Op, Scalar, Type};
 
-/// How an instruction is tested in a shader.
+/// Form in which an instruction is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A core instruction with its operands in order.
     Core,
     /// An instruction of GLSL.std.450 with its operands in order.
     Glsl,
-    /// The same with a last operand that points to where the second result goes.
+    /// An instruction of GLSL.std.450 with a last operand that points to the second result.
     GlslPointer,
-    /// The same with a structure of both results.
+    /// An instruction of GLSL.std.450 whose result is a structure of both results.
     GlslStruct,
-    /// An instruction of GLSL.std.450 whose result is a word of several parts, which are results of their own.
+    /// An instruction of GLSL.std.450 whose result is a word with several parts, which are separate
+    /// results.
     GlslPack,
-    /// A reduction or vote over two invocations, one operand each.
+    /// A reduction or vote over two invocations, with one operand each.
     Subgroup,
-    /// A read-modify-write of an element of the results buffer, which no other invocation touches.
+    /// A read-modify-write of an element of the results buffer, which no other invocation accesses.
     Atomic,
-    /// No case of ours runs it, and why.
+    /// No case runs it, for this reason.
     None(&'static str),
 }
 
-/// How an instruction is tested.
+/// Returns the form in which an instruction is tested.
 pub(crate) const fn form(op: Op) -> Form {
     match op {
         Op::FNegate
@@ -161,13 +162,15 @@ pub(crate) const fn form(op: Op) -> Form {
     }
 }
 
-/// Declares what the call's environment and opcode need: capabilities, extensions, execution modes.
+/// Declares the capabilities, extensions and execution modes that the call's environment and opcode
+/// need.
 pub(super) fn declare(module: &mut Module, call: &Call) {
     let floats: Vec<Scalar> = float_types(call);
     for &scalar in &floats {
         execution_modes(module, call, scalar.width());
     }
-    // The binary16 that packing goes through is no operand's type; its modes count all the same.
+    // Packing converts to binary16, which is not the type of an operand, but its modes apply as
+    // well.
     if matches!(call.op, Op::PackHalf2x16 | Op::UnpackHalf2x16) {
         execution_modes(module, call, 16);
     }
@@ -217,13 +220,14 @@ pub(super) fn declare(module: &mut Module, call: &Call) {
     }
 }
 
-/// The types of operands and results that a shader needs; the parts of a packed word are none of them.
+/// Returns the types of operands and results in the shader. The parts of a packed word are not
+/// among them.
 pub(super) fn types_in_shader(call: &Call) -> impl Iterator<Item = Type> + '_ {
     let results = if form(call.op) == Form::GlslPack { &[] } else { &call.results[..] };
     call.operands.iter().chain(results).copied()
 }
 
-/// The floating-point types among operands and results whose modes can be declared, each once.
+/// Returns the distinct floating-point types of operands and results whose modes can be declared.
 fn float_types(call: &Call) -> Vec<Scalar> {
     let mut types = Vec::new();
     for scalar in types_in_shader(call).map(|ty| ty.scalar) {
@@ -248,7 +252,7 @@ fn execution_modes(module: &mut Module, call: &Call, width: u32) {
     }
 }
 
-/// The mask of `FPFastMathMode`.
+/// Returns the mask of `FPFastMathMode`.
 fn mask(flags: FastMath) -> u32 {
     let FastMath { not_nan, not_inf, nsz, allow_recip, allow_contract, allow_reassoc, allow_transform } = flags;
     let bits = [
@@ -263,9 +267,9 @@ fn mask(flags: FastMath) -> u32 {
     bits.into_iter().filter_map(|(set, bit)| set.then_some(bit)).sum()
 }
 
-/// What an instruction computed.
+/// Results of an instruction.
 pub(super) enum Computed {
-    /// One value per result.
+    /// One value for each result.
     Values(Vec<String>),
     /// A word whose parts are the result scalars, low bits first.
     Packed(String),

@@ -1,17 +1,17 @@
-//! Moving values between words of a buffer and SPIR-V types, bit by bit.
+//! Conversions between words of a buffer and SPIR-V types that preserve the bits.
 
 use super::module::Module;
 use assay_precision::{Scalar, Type};
 
 const U32: Scalar = Scalar::Int { width: 32, signed: false };
 
-/// Where the columns of a buffer's slots begin, in words, and which of them hold 64-bit scalars.
+/// For each slot of a buffer, the offset of its column in words, and true for 64-bit scalars.
 pub(super) struct Layout {
     slots: Vec<(u32, bool)>,
 }
 
 impl Layout {
-    /// The layout of [`crate::Columns`] with that capacity.
+    /// Returns the layout of [`crate::Columns`] with that capacity.
     pub(super) fn new(slots: impl Iterator<Item = Scalar>, capacity: u32) -> Layout {
         let mut next = 0;
         let place = |scalar: Scalar| {
@@ -23,7 +23,8 @@ impl Layout {
         Layout { slots: slots.map(place).collect() }
     }
 
-    /// Index of the (first) word of a slot for the row whose index is in `row`.
+    /// Returns the id of the index of a slot's (first) word in the row whose index is `row`, and
+    /// true for 64-bit scalars.
     fn index(&self, module: &mut Module, slot: usize, row: &str) -> (String, bool) {
         let (offset, wide) = self.slots[slot];
         let base = module.word(offset);
@@ -31,7 +32,7 @@ impl Layout {
         (module.value("OpIAdd", "%u32", &format!("{base} {row}")), wide)
     }
 
-    /// The offset of a slot's column in words.
+    /// Returns the offset of a slot's column in words.
     pub(super) fn offset(&self, slot: usize) -> u32 {
         self.slots[slot].0
     }
@@ -104,7 +105,7 @@ fn put(module: &mut Module, index: &str, word: &str) {
     module.line(&format!("OpStore {pointer} {word}"));
 }
 
-/// The scalar whose bits are the low ones of a word.
+/// Returns the scalar with the low bits of a word.
 fn from_word(module: &mut Module, scalar: Scalar, word: &str) -> String {
     let ty = module.scalar(scalar);
     match scalar {
@@ -113,7 +114,7 @@ fn from_word(module: &mut Module, scalar: Scalar, word: &str) -> String {
             module.value("OpINotEqual", &ty, &format!("{word} {zero}"))
         }
         Scalar::Int { width: 32, signed: false } => word.to_owned(),
-        // A 16-bit float is one half of the word: this needs no 16-bit integers.
+        // A 16-bit float is extracted as one half of the word, which needs no 16-bit integers.
         Scalar::Float(format) if format.width == 16 => {
             let pair = module.ty(Type::vector(scalar, 2));
             let pair = module.value("OpBitcast", &pair, word);
@@ -132,13 +133,13 @@ fn from_word(module: &mut Module, scalar: Scalar, word: &str) -> String {
     }
 }
 
-/// The unsigned integer of that width with the low bits of a word.
+/// Returns the unsigned integer of that width with the low bits of a word.
 fn narrow(module: &mut Module, width: u32, word: &str) -> String {
     let ty = module.scalar(Scalar::Int { width, signed: false });
     module.value("OpUConvert", &ty, word)
 }
 
-/// A word whose low bits are those of a scalar, the others zero.
+/// Returns a word with the bits of a scalar as its low bits; the others are zero.
 fn to_word(module: &mut Module, scalar: Scalar, value: &str) -> String {
     match scalar {
         Scalar::Bool => {
@@ -162,7 +163,7 @@ fn to_word(module: &mut Module, scalar: Scalar, value: &str) -> String {
     }
 }
 
-/// A value of a type from its scalars, matrices column by column.
+/// Returns the value made of its scalars, matrices column by column.
 pub(super) fn compose(module: &mut Module, ty: Type, scalars: &[String]) -> String {
     if ty.is_scalar() {
         return scalars[0].clone();
@@ -179,7 +180,7 @@ pub(super) fn compose(module: &mut Module, ty: Type, scalars: &[String]) -> Stri
     module.value("OpCompositeConstruct", &id, &columns.join(" "))
 }
 
-/// The scalars of a value, in the order of [`compose`].
+/// Returns the scalars of a value, in the order of [`compose`].
 pub(super) fn decompose(module: &mut Module, ty: Type, value: &str) -> Vec<String> {
     if ty.is_scalar() {
         return vec![value.to_owned()];

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const LIST: (&str, &str) = (
     include_str!("../../../../shaders/compute/address/linked_list.spvasm"),
-    include_str!("../../../../cases/compute/address/linked_list.toml"),
+    include_str!("../../../../shaders/compute/address/linked_list.toml"),
 );
 
 /// The same with pointers in place of numbers, declared before what they point to.
@@ -19,12 +19,12 @@ const POINTERS: (&str, &str) = (include_str!("list_by_pointer.spvasm"), LIST.1);
 /// What every driver here takes: no 64-bit integers, and no pointer declared ahead.
 const ARRAY: (&str, &str) = (
     include_str!("../../../../shaders/compute/address/array_behind_pointer.spvasm"),
-    include_str!("../../../../cases/compute/address/array_behind_pointer.toml"),
+    include_str!("../../../../shaders/compute/address/array_behind_pointer.toml"),
 );
 
 const RECORDS: (&str, &str) = (
     include_str!("../../../../shaders/compute/address/records_by_offset.spvasm"),
-    include_str!("../../../../cases/compute/address/records_by_offset.toml"),
+    include_str!("../../../../shaders/compute/address/records_by_offset.toml"),
 );
 
 fn case((text, case): (&str, &str)) -> (Subject, Options) {
@@ -80,7 +80,7 @@ fn what_is_wrong_behind_an_address_is_found_and_bundled() {
     assert!(expected.contains("buffer wide") && expected.contains("(not permitted)"), "{expected}");
     let manifest = std::fs::read_to_string(folder.path().join("bundle.json")).unwrap();
     assert!(manifest.contains("\"schema\": 3") && manifest.contains("\"where@8\": \"wide+16\""), "{manifest}");
-    let bundle = bundle::read(folder.path()).unwrap();
+    let bundle = bundle::read(folder.path(), None).unwrap();
     let again = Check::new(&bundle.subject, &bundle.options).unwrap();
     let (again, right) = (again.run(&target).unwrap(), again.run(&Synthetic::new(|_| {})).unwrap());
     assert_eq!((again.mismatches[0].got.as_str(), right.status), (result.mismatches[0].got.as_str(), Status::Pass));

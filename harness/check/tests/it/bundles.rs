@@ -26,7 +26,7 @@ fn a_bundle_shows_the_failure_again() {
     let to = BundleTo { folder: folder.path(), command: &command, mutation: Some(&mutation) };
     check.bundle(&to, &result, &target).unwrap();
 
-    let read = bundle::read(folder.path()).unwrap();
+    let read = bundle::read(folder.path(), None).unwrap();
     assert!(read.result.mismatches == result.mismatches && read.result.reason == result.reason);
     assert_eq!(read.device.name, "synthetic");
     assert_eq!(read.manifest.mutation.as_deref(), Some("off-by-one@OpIMul"));
@@ -47,7 +47,8 @@ fn a_bundle_shows_the_failure_again() {
     let expected = std::fs::read_to_string(folder.path().join("expected.txt")).unwrap();
     assert_eq!(expected.lines().filter(|line| line.ends_with("(not permitted)")).count(), 128, "{expected}");
 
-    // What is not of the bundle stays, and what has no manifest is nobody's.
+    // A bundle may be written over itself; what is not of the bundle stays, and nothing is put beside it.
+    check.bundle(&to, &result, &target).unwrap();
     std::fs::write(folder.path().join("notes.txt"), "mine").unwrap();
     bundle::remove(folder.path()).unwrap();
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -67,7 +68,7 @@ fn a_bundle_that_cannot_be_read_says_why() {
         ("bundle.json", "\"schema\": 2", "\"schema\": 4", "use a newer one"),
         ("bundle.json", "\"schema\": 2,", "", "does not say its `schema`"),
         ("bundle.json", "\"entry\"", "\"entrance\"", "malformed"),
-        ("bundle.json", "\"input-0.0.0.hex\"", "\"../input-0.0.0.hex\"", "no file of the bundle"),
+        ("bundle.json", "\"input-0.0.0.hex\"", "\"../input-0.0.0.hex\"", "not a file of the bundle"),
         ("bundle.json", "\"input-0.0.0.hex\"", "\"input-9.hex\"", "cannot be read"),
         ("bundle.json", "\"workgroups\": [\n    4", "\"workgroups\": [\n    0", "each is at least 1"),
         ("bundle.json", "\"0.0[0]\": \"input-0.0.0.hex\",", "", "does not say what set 0 binding 0 (data) hold"),
@@ -80,11 +81,11 @@ fn a_bundle_that_cannot_be_read_says_why() {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{file}: {text}");
         std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
-        let error = bundle::read(folder.path()).unwrap_err();
+        let error = bundle::read(folder.path(), None).unwrap_err();
         assert!(error.to_string().contains(expected), "{file}, {to}: {error}");
         assert!(matches!(error, CheckError::Bundle { .. } | CheckError::Shader { .. }), "{error:?}");
     }
-    assert!(bundle::read(std::path::Path::new("/nonexistent")).is_err());
+    assert!(bundle::read(std::path::Path::new("/nonexistent"), None).is_err());
 }
 
 /// What a bundle's shader may execute is what it was found with, and a shader that someone made endless since is told.
@@ -92,13 +93,13 @@ fn a_bundle_that_cannot_be_read_says_why() {
 fn a_bundle_is_as_patient_as_what_found_it() {
     let subject = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
-    for times in [1, 3] {
+    for times in [1, 3, bundle::MAX_PATIENCE] {
         let options = Options { limits: Limits::default().patient(times), ..Options::default() };
         let check = Check::new(&subject, &options).unwrap();
         let result = check.run(&target).unwrap();
         let folder = tempfile::tempdir().unwrap();
         check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
-        let read = bundle::read(folder.path()).unwrap();
+        let read = bundle::read(folder.path(), None).unwrap();
         assert_eq!(read.options.limits.patience(), times);
     }
     let endless = wgsl(&SHADER.replace("data[id.x] =", "loop {} data[id.x] ="));
@@ -107,7 +108,71 @@ fn a_bundle_is_as_patient_as_what_found_it() {
     let result = check.run(&target).unwrap();
     check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
     std::fs::write(folder.path().join("shader.spvasm"), endless.source.disassemble().unwrap()).unwrap();
-    let read = bundle::read(folder.path()).unwrap();
+    let read = bundle::read(folder.path(), None).unwrap();
     let error = Check::new(&read.subject, &read.options).unwrap().run(&target).unwrap_err();
     assert!(error.to_string().contains("endless loop"), "{error}");
+    // `assay repro` has none of the options that `assay check` would advise here.
+    assert!(!error.to_string().contains("--"), "{error}");
+}
+
+/// An endless loop and endless patience kept `assay repro` for ever.
+#[test]
+fn a_bundle_may_not_ask_for_endless_patience() {
+    let subject = wgsl(SHADER);
+    let target = Synthetic::new(|_| {});
+    let options = Options { limits: Limits::default().patient(u64::MAX), ..Options::default() };
+    let check = Check::new(&subject, &options).unwrap();
+    let result = check.run(&target).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+    let error = bundle::read(folder.path(), None).unwrap_err().to_string();
+    assert!(error.contains("times the usual patience") && error.contains("--patience N"), "{error}");
+    let read = bundle::read(folder.path(), Some(200)).unwrap();
+    assert_eq!(read.options.limits.patience(), 200);
+}
+
+#[test]
+fn a_bundle_is_not_written_over_files_of_somebody_else() {
+    let subject = wgsl(SHADER);
+    let target = Synthetic::new(|_| {});
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let result = check.run(&target).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = folder.path().join("README.txt");
+    std::fs::write(&theirs, "theirs").unwrap();
+    let to = BundleTo { folder: folder.path(), command: &[], mutation: None };
+    let error = check.bundle(&to, &result, &target).unwrap_err().to_string();
+    assert!(error.contains("is in the way"), "{error}");
+    assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_bundle_is_read_from_regular_files_in_its_own_folder() {
+    let subject = wgsl(SHADER);
+    let target = Synthetic::new(|_| {});
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let result = check.run(&target).unwrap();
+    let secret = tempfile::tempdir().unwrap();
+    let secret = secret.path().join("secret");
+    std::fs::write(&secret, "secret").unwrap();
+    for (file, to, expected) in [
+        ("bundle.json", "/dev/zero", "leads out of the folder"),
+        ("input-0.0.0.hex", secret.to_str().unwrap(), "leads out of the folder"),
+        ("shader.spvasm", secret.to_str().unwrap(), "leads out of the folder"),
+        ("device.json", "fifo", "not a regular file"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+        let path = folder.path().join(file);
+        std::fs::remove_file(&path).unwrap();
+        if to == "fifo" {
+            assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        } else {
+            std::os::unix::fs::symlink(to, &path).unwrap();
+        }
+        let error = bundle::read(folder.path(), None).unwrap_err().to_string();
+        assert!(error.contains(expected) && !error.contains("secret\n"), "{file}: {error}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Two translations of a shader.
 
 use crate::support::{Synthetic, on_words_as, wgsl};
-use assay_check::{Check, ImageForm, Options, Subject, against, load_translation, options_of_translation};
+use assay_check::{Check, Expectation, ImageForm, Options, Subject, against, load_translation, options_of_translation};
 use assay_runner::{CheckResult, Status};
 
 fn shader(body: &str) -> String {
@@ -159,6 +159,61 @@ fn a_nan_is_no_number() {
     }
 }
 
+/// Two translations that write nothing agree in nothing.
+#[test]
+fn translations_that_write_nothing_are_not_equivalent() {
+    let (this, other) = ("if whole[id.x] > 100u { data[id.x] = 5.0; }", "if whole[id.x] > 100u { data[id.x] = 6.0; }");
+    let (this, other) = (shader(this), shader(other));
+    let options = |value: &str| Options {
+        inputs: vec![("whole".parse().unwrap(), value.parse().unwrap())],
+        rounds: 1,
+        ..Options::default()
+    };
+    let result = held(&wgsl(&this), &wgsl(&other), &options("ones"));
+    assert_eq!(result.status, Status::Undetermined, "{result:?}");
+    assert!(result.reason.unwrap().contains("wrote none of "));
+    assert_eq!(held(&wgsl(&this), &wgsl(&other), &options("=200")).status, Status::Fail);
+}
+
+/// Values that a case expects are held against what its shader permits.
+#[test]
+fn expected_values_are_held_against_the_oracle() {
+    let text = shader("data[id.x] = f32(whole[id.x]) + 0.5; data[id.x + 128u] = log(-1.0 - f32(whole[id.x]));");
+    let subject = wgsl(&text);
+    let with = |expected: &[(&str, &str)]| {
+        let expectation = |(element, value): &(&str, &str)| Expectation {
+            binding: "data".into(),
+            element: (*element).to_owned(),
+            value: (*value).to_owned(),
+        };
+        let options = Options {
+            rounds: 1,
+            groups: Some([2, 1, 1]),
+            inputs: vec![("whole".parse().unwrap(), "index".parse().unwrap())],
+            elements: vec![(None, 256)],
+            expectations: expected.iter().map(expectation).collect(),
+            ..Options::default()
+        };
+        let result = held(&subject, &subject, &options);
+        let told = result.notes.iter().find(|note| note.contains("expectations of the case file"));
+        (result.status, told.cloned().unwrap_or_default(), result)
+    };
+    let (status, told, _) = with(&[("[3]", "3.5"), ("[4]", "4..5")]);
+    assert!(
+        told.starts_with("2 of 2 expectations of the case file, round by round, are permitted by test.wgsl"),
+        "{told}"
+    );
+    assert_eq!(status, Status::Pass);
+    let (status, told, result) = with(&[("[3]", "3.5"), ("[4]", "4.25"), ("[130]", "7")]);
+    assert!(told.starts_with("1 of 3 ") && told.contains("1 are not, 1 cannot be decided"), "{told}");
+    assert_eq!((status, result.elements_failing), (Status::Fail, 1));
+    assert!(result.fails_only_the_case(), "{result:?}");
+    assert_eq!(result.reason.as_deref().unwrap().split_once(" of ").unwrap().0, "1");
+    let first = &result.mismatches[0];
+    assert_eq!((first.element.as_str(), first.by.as_str(), first.got.as_str()), ("[4]", "case", "0x40900000"));
+    assert_eq!(first.permitted, [["0x40880000".to_owned(), "0x40880000".to_owned()]]);
+}
+
 /// A translation that lost a guard: the round in which that shows is told of.
 #[test]
 fn undefined_behaviour_that_a_translation_adds_is_said() {
@@ -170,7 +225,11 @@ fn undefined_behaviour_that_a_translation_adds_is_said() {
     let result = held(&guarded, &bare, &options);
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
     assert!(result.reason.unwrap().contains("is undefined"));
-    assert!(result.notes.iter().any(|note| note.contains("test.wgsl is undefined in it: ")), "{:?}", result.notes);
+    assert!(
+        result.unjudged.iter().any(|one| one.why.contains("test.wgsl is undefined in it: ")),
+        "{:?}",
+        result.unjudged
+    );
     options.inputs.push(("whole".parse().unwrap(), "zeros".parse().unwrap()));
     assert_eq!(held(&guarded, &bare, &options).status, Status::Pass);
 }

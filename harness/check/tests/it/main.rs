@@ -4,6 +4,7 @@ mod addresses;
 mod bundles;
 mod chains;
 mod equivalence;
+mod hollow;
 mod images;
 mod planted;
 mod random;

@@ -26,9 +26,10 @@ fn what_was_stored_beyond_an_end_may_be_loaded_again() {
         let check = Check::new(&subject, &options).unwrap();
         on_each_driver(|target| {
             let result = check.run(target).unwrap();
-            assert!(matches!(result.status, Status::Pass | Status::NotSupported), "{result:?}");
+            // All that is stored is open.
+            assert!(matches!(result.status, Status::Undetermined | Status::NotSupported), "{result:?}");
             // The four words of each round.
-            let rounds = u64::from(result.rounds_checked);
+            let rounds = result.unjudged.len() as u64;
             assert_eq!((result.elements_failing, result.elements_undetermined), (0, rounds * 4), "{result:?}");
         });
     }

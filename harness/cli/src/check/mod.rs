@@ -9,17 +9,19 @@ pub(crate) use isolated::{Bench, Setup};
 use crate::{
     args::{Api, Isolate},
     exit::{self, Failure, WithCode, usage},
-    folders, note, print, run,
+    folders, note, print, run, show,
 };
 use assay_check::{
     AddressWord, BindingName, CaseFile, Check, CheckError, Descriptor, Mutation, Options, Source, Subject, Target,
     VulkanTarget, against, assignment, bundle, load_translation, options_of_translation, without_source,
 };
+use assay_files::{Owned, input};
 use assay_oracle::Robustness;
 use assay_portable::PortableTarget;
 use assay_reports::Folder;
 use assay_runner::{CheckResult, Status};
-use assay_spirv::Style;
+use assay_spirv::{Style, TargetEnv};
+use assay_suite::NoDevice;
 use assay_vulkan::Instance;
 use clap::Args;
 use plan::{Asked, Judged};
@@ -59,8 +61,11 @@ Inputs:
 
 What is checked:
   Every scalar of every storage buffer, storage image and storage texel
-  buffer, against the set of values that the specification permits. A shader that breaks a rule, or whose behaviour is
-  undefined with its inputs, is refused and no device is given it.
+  buffer, against the set of values that the specification permits. A Pass
+  rests on those that the shader wrote and that could have come out wrong: if
+  there are none, the status is Undetermined and the exit code 3. A shader that
+  breaks a rule, or whose behaviour is undefined with its inputs, is refused
+  and no device is given it.
   Of a device that fails, a variant of the shader stores intermediate results:
   the first instruction is named whose result its own operands do not permit.
 
@@ -123,6 +128,16 @@ struct GivenArgs {
     /// The entry point, where there are several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
+
+    /// Assemble SPIR-V text for this environment, which decides its version: spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
+    ///
+    /// Without one a `; Version:` comment at the text's start decides, else it is SPIR-V 1.6.
+    #[arg(long, value_name = "ENV")]
+    pub(super) target_env: Option<TargetEnv>,
+
+    /// Refuse the shader for what is otherwise only a warning
+    #[arg(long)]
+    strict: bool,
 
     /// Workgroups along x, y and z
     #[arg(long, value_name = "X,Y,Z", value_parser = assay_check::groups)]
@@ -255,16 +270,19 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         must_be_writable(out)?;
     }
     let places = args.on.places()?;
+    let folder = |place: &Place, api: Api| {
+        let mut folder = args.out.clone()?;
+        if let (Some(index), true) = (&place.index, places.len() > 1) {
+            folder = folder.join(index);
+        }
+        Some(if args.on.api == Some(Api::Both) { folder.join(api.name()) } else { folder })
+    };
+    let folders = places.iter().flat_map(|place| api.each().iter().filter_map(|&api| folder(place, api)));
+    folders.collect::<Vec<_>>().iter().try_for_each(|folder| must_be_writable(folder))?;
     let mut results = Vec::new();
     'places: for place in &places {
         for &api in api.each() {
-            let mut folder = args.out.clone();
-            if let (Some(index), true) = (&place.index, places.len() > 1) {
-                folder = folder.map(|out| out.join(index));
-            }
-            if args.on.api == Some(Api::Both) {
-                folder = folder.map(|out| out.join(api.name()));
-            }
+            let folder = folder(place, api);
             let judged = plan::prepared(asked, api, |plan| {
                 let judged = plan.on(&args.on, api, place, folder.as_deref())?;
                 if api == Api::Wgpu {
@@ -279,19 +297,21 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
             }
         }
     }
+    let mut summary = String::new();
     if results.len() > 1 {
-        print(side_by_side(&results).as_bytes())?;
+        summary += &side_by_side(&results);
     }
     if api == Api::Both {
-        print(between_apis(&results, args.mutate.as_ref()).as_bytes())?;
+        summary += &between_apis(&results, args.mutate.as_ref());
     }
+    show(&summary);
     Ok(code(&results))
 }
 
 /// Makes sure that results can be written to a folder before anything is done for them, and leaves no trace of that.
 fn must_be_writable(folder: &Path) -> Result<(), Failure> {
     let made: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
-    let writable = Folder::create(folder).map(drop).code(exit::USAGE);
+    let writable = Folder::create(folder).map(drop).code(exit::USAGE).and_then(|()| plan::bundles_must_be_free(folder));
     for path in made {
         // Only what is empty goes: what could not be made is not there.
         _ = fs::remove_dir(path);
@@ -315,6 +335,7 @@ fn translated(check: &Check<'_>, folder: Option<&Path>, Judged { device, result,
     };
     let text = assay_spirv::disassemble(&words, Style::Indented).code(exit::INTERNAL)?;
     let path = folder.join(bundle::TRANSLATION);
+    Owned::of(&folder).claim([bundle::TRANSLATION]).code(exit::USAGE)?;
     folders::write(&path, text)?;
     note(&format!("what naga makes of the shader for wgpu: {}", path.display()));
     Ok(())
@@ -355,7 +376,7 @@ fn code(results: &[Judged]) -> u8 {
 
 /// `assay repro`: runs a bundle here.
 pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
-    let bundle = bundle::read(&args.folder)?;
+    let bundle = bundle::read(&args.folder, args.patience)?;
     let through = if bundle.device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };
     let api = args.on.api.unwrap_or(through);
     plan::prepared(Asked::Repro(args), through, |plan| plan.announce_mutation())?;
@@ -377,7 +398,7 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
         };
         _ = writeln!(text, "here:          {:?} on {device}: {what}", result.status);
     }
-    print(text.as_bytes())?;
+    show(&text);
     Ok(code(&results))
 }
 
@@ -395,6 +416,10 @@ pub(crate) struct ReproArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
+    /// How many times as long as usual the shader may run in the oracle [default: what the bundle asks for, at most 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    patience: Option<u64>,
+
     #[command(flatten)]
     on: OnArgs,
 }
@@ -406,7 +431,7 @@ pub(crate) fn is_toml(path: &Path) -> bool {
 
 /// Whether a case file is about a shader, rather than a family of precision cases.
 fn names_a_shader(path: &Path) -> Result<bool, Failure> {
-    let text = fs::read_to_string(path);
+    let text = input::read_text(path, input::DESCRIPTION);
     let text = text.map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
     // What is no TOML at all is reported by the reader of the commoner form.
     Ok(CaseFile::is_one(&text) || text.parse::<toml::Table>().is_err())
@@ -414,6 +439,7 @@ fn names_a_shader(path: &Path) -> Result<bool, Failure> {
 
 /// `--against`: what another translation may become, held against what this one permits.
 fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
+    check.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict refuses it")));
     let module = &check.subject.source.module;
     let other = match other.to_str() {
         Some("spirv-opt") => Subject::read("spirv-opt -O", &spirv_opt(&without_source(module))?)?,
@@ -424,7 +450,13 @@ fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckA
     if device == Some(run::ALL) {
         return Err(usage("--against takes one --device, whose subgroups and limits the two have: nothing runs on it"));
     }
-    let target = args.on.target(Api::Vulkan, device)?;
+    let target: Box<dyn Target> = match args.on.target(Api::Vulkan, device) {
+        Err(failure) if device.is_none() => {
+            note(&format!("there is no device whose limits could be taken: {}", failure.error));
+            Box::new(NoDevice::default())
+        }
+        target => target?,
+    };
     note(&format!(
         "nothing is run: the two are held against each other, with the subgroups and limits of {}",
         target.info().name
@@ -470,7 +502,10 @@ fn side_by_side(results: &[Judged]) -> String {
         let device = &device.name;
         let status = format!("{:?}", result.status);
         let what = match result.status {
-            Status::Pass => format!("{} elements checked", result.elements_checked),
+            Status::Pass => {
+                let writes = result.writes.as_ref().map(|writes| format!(", {writes}")).unwrap_or_default();
+                format!("{} elements checked{writes}, {}", result.elements_checked, result.rounds_text())
+            }
             _ => result.reason.clone().unwrap_or_default(),
         };
         _ = writeln!(text, "{status:<14} {device}: {what}");
@@ -484,6 +519,8 @@ impl CheckArgs {
         let given = &self.given;
         let options = [
             ("--entry", given.entry.is_some()),
+            ("--target-env", given.target_env.is_some()),
+            ("--strict", given.strict),
             ("--workgroups", given.workgroups.is_some()),
             ("--spec", !given.spec.is_empty()),
             ("--push", given.push.is_some()),
@@ -553,6 +590,7 @@ impl GivenArgs {
         options.rounds = self.rounds.unwrap_or(options.rounds);
         options.seed = self.seed.unwrap_or(options.seed);
         options.sample = self.sample.or(options.sample);
+        options.strict = self.strict;
         options.robustness = self.robustness.unwrap_or(options.robustness);
         options.subgroups = self.subgroups.clone().or(options.subgroups.take());
         if let Some(patience) = self.patience {

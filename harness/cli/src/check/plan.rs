@@ -2,6 +2,7 @@
 
 use super::{CheckArgs, OnArgs, Place, ReproArgs, blame::blame, is_toml, isolated};
 use crate::{
+    Stdout,
     args::{Api, Isolate},
     exit::{self, Failure, WithCode},
     note,
@@ -14,7 +15,7 @@ use assay_check::{
 use assay_oracle::Place as At;
 use assay_precision::Rules;
 use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
-use assay_runner::{CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
+use assay_runner::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
 use assay_spirv::module::Index;
 use jiff::Timestamp;
 use std::{
@@ -77,7 +78,7 @@ pub(super) fn prepared<R>(
             let mut options = case.as_ref().map(|case| case.options.clone()).unwrap_or_default();
             args.given.apply(&mut options)?;
             options.rules = if api == Api::Wgpu { Rules::Wgsl } else { Rules::Vulkan };
-            let subject = Subject::load_with(shader, &mut options.specs).map_err(placed)?;
+            let subject = Subject::load_for(shader, &mut options.specs, args.given.target_env).map_err(placed)?;
             let check = Check::new(&subject, &options).map_err(placed)?;
             args.given.each_once(&check)?;
             let why = case.as_ref().and_then(|case| case.why.clone());
@@ -92,7 +93,7 @@ pub(super) fn prepared<R>(
             })
         }
         Asked::Repro(args) => {
-            let bundle = bundle::read(&args.folder)?;
+            let bundle = bundle::read(&args.folder, args.patience)?;
             let check = Check::new(&bundle.subject, &bundle.options)?;
             let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
             let options = bundle.options.clone();
@@ -109,6 +110,11 @@ pub(super) fn command() -> Vec<String> {
 /// Removes the bundles that an earlier check left in a folder.
 fn clear(folder: &Path) -> Result<(), Failure> {
     Ok([BUNDLE, REDUCED].iter().try_for_each(|name| bundle::remove(&folder.join(name)))?)
+}
+
+/// Makes sure that nothing of somebody else is where the bundles of a folder go.
+pub(super) fn bundles_must_be_free(folder: &Path) -> Result<(), Failure> {
+    Ok([BUNDLE, REDUCED].iter().try_for_each(|name| bundle::check_free(&folder.join(name)))?)
 }
 
 impl Plan<'_> {
@@ -246,7 +252,7 @@ impl Plan<'_> {
         let planted = self.mutation.as_ref().map(ToString::to_string);
         let folder_shown = folder.map(Path::to_owned);
         let shown = ConsoleOptions { threads: 1, folder: folder_shown, planted, ..ConsoleOptions::default() };
-        reporters.push(Box::new(Console::new(anstream::stdout(), shown)));
+        reporters.push(Box::new(Console::new(Stdout { otherwise: "the check goes on".to_owned() }, shown)));
         let mut tell = |event: &Event| -> Result<(), Failure> {
             reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
         };
@@ -255,11 +261,12 @@ impl Plan<'_> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             specification: device.specification().to_owned(),
             device: device.clone(),
-            budget: "check".to_owned(),
+            budget: CHECK_BUDGET.to_owned(),
             seed: self.check.setup.seed(),
             cases: 1,
             command: command(),
             started: Timestamp::now().to_string(),
+            host: assay_runner::host_name(),
             selection: String::new(),
             part: None,
         })))?;

@@ -11,6 +11,7 @@ use crate::{
 };
 use assay_float::Format;
 use assay_precision::{Call, CallError, Explanation, Modes, Op, Scalar, Shape, Verdict, nearest};
+use assay_reports::counted;
 use assay_spirv::grammar::instruction_named;
 use clap::Parser;
 
@@ -196,9 +197,9 @@ fn count_of_operands(call: &Call, slots: &[Scalar], given: usize) -> Failure {
 fn count_of_results(call: &Call, expected: usize, given: usize) -> Failure {
     let types: Vec<String> = call.results.iter().map(ToString::to_string).collect();
     usage(format!(
-        "{} returns {expected} {} here ({}), not {given}: give as many after --got",
+        "{} returns {} here ({}), not {given}: give as many after --got",
         call.op,
-        if expected == 1 { "scalar" } else { "scalars" },
+        counted(expected, "scalar"),
         types.join(", ")
     ))
 }

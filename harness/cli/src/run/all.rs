@@ -4,16 +4,17 @@
 use super::{
     ALL, INTERRUPTED,
     among::{Among, at_once},
-    default_folder, one,
+    default_folder, how_to_resume, one,
     resume::{self, Given},
     session,
 };
 use crate::{
     args::{Api, Isolate, RunArgs},
     exit::{self, Failure, WithCode},
-    folders, note, print,
+    folders, note, show,
 };
 use anyhow::Context;
+use assay_files::{Owned, input};
 use assay_reports::Folder;
 use assay_runner::{DeviceInfo, Status};
 use serde::{Deserialize, Serialize};
@@ -60,7 +61,7 @@ pub(crate) fn folders_within(folder: &Path) -> Vec<PathBuf> {
 /// Goes on with the runs of a folder: with those that were begun, then with those that were not.
 pub(super) fn go_on(given: &Given, out: &Path) -> Result<u8, Failure> {
     let file = out.join(BEGUN);
-    let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()));
+    let text = input::read_text(&file, input::DESCRIPTION).with_context(|| format!("cannot read {}", file.display()));
     let begun = text.and_then(|text| serde_json::from_str(&text).with_context(|| file.display().to_string()));
     let Begun { version, command } = begun.code(exit::USAGE)?;
     let args = RunArgs { out: Some(out.to_owned()), ..resume::again(given, out, &version, &command)? };
@@ -79,16 +80,16 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
     let existed = out.exists();
     let begun = Begun { version: env!("CARGO_PKG_VERSION").to_owned(), command: command.to_vec() };
     let text = serde_json::to_string_pretty(&begun).code(exit::INTERNAL)? + "\n";
-    let partial = out.join(format!("{BEGUN}.partial"));
+    let own = Owned::of(&out);
     fs::create_dir_all(&out)
-        .and_then(|()| fs::write(&partial, text))
-        .and_then(|()| fs::rename(&partial, out.join(BEGUN)))
+        .and_then(|()| own.claim([BEGUN]))
         .with_context(|| format!("cannot write to {}", out.display()))
         .code(exit::USAGE)?;
+    folders::write(&out.join(BEGUN), text)?;
     let ran = each(args, places, command, &out, None);
     if !folders.iter().any(|folder| Folder::is_begun(folder)) {
         // There is nothing to go on with. What cannot be removed is in nobody's way.
-        _ = fs::remove_file(out.join(BEGUN));
+        _ = own.remove([BEGUN]);
         _ = (!existed).then(|| fs::remove_dir(&out));
     }
     ran
@@ -111,7 +112,11 @@ fn each(
         // Whatever ends one would end the others that are in the same process.
         places.into_iter().map(|device| place((device, None))).collect()
     };
-    Ok(together(&codes?.concat()))
+    let code = together(&codes?.concat());
+    if code == exit::INTERRUPTED {
+        note(&format!("some of the runs were interrupted: {}", how_to_resume(out)));
+    }
+    Ok(code)
 }
 
 /// Runs on one device, through each API that is asked for: the codes of these runs.
@@ -204,7 +209,7 @@ fn every_device() -> Result<Vec<Place>, Failure> {
 /// Says which cases failed through one API and not through the other.
 fn compare(vulkan: &Path, wgpu: &Path) -> Result<(), Failure> {
     let statuses = |folder: &Path| folders::open(folder)?.statuses().code(exit::USAGE);
-    print(apart(&statuses(vulkan)?, &statuses(wgpu)?).as_bytes())?;
+    show(&apart(&statuses(vulkan)?, &statuses(wgpu)?));
     Ok(())
 }
 
@@ -284,10 +289,11 @@ fn alone(command: &[String], device: Option<&str>, api: Api, folder: &str) -> Ve
     alone
 }
 
-/// The exit code of several runs: failures first, then what kept a run from its end; nothing checked only if all say so.
+/// The exit code of several runs: an interruption first, then failures, then what kept a run from its end; nothing checked only
+/// if all say so.
 fn together(codes: &[u8]) -> u8 {
     let first = |code: &u8| codes.contains(code);
-    let order = [exit::FAILURES, exit::INTERNAL, exit::USAGE, exit::NO_DEVICE, exit::INTERRUPTED, exit::OK];
+    let order = [exit::INTERRUPTED, exit::FAILURES, exit::INTERNAL, exit::USAGE, exit::NO_DEVICE, exit::OK];
     order.into_iter().find(first).unwrap_or(exit::NOTHING)
 }
 
@@ -333,6 +339,7 @@ mod tests {
         assert_eq!(together(&[3, 3]), 3);
         assert_eq!(together(&[4, 1]), 1);
         assert_eq!(together(&[0, 130]), 130);
+        assert_eq!(together(&[1, 130]), 130);
         assert_eq!(together(&[]), 3);
     }
 }

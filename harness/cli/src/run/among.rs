@@ -2,7 +2,6 @@
 
 use assay_reports::Bars;
 use std::{
-    io::{self, Write},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -69,19 +68,6 @@ pub(super) fn at_once<T: Send, R: Send>(all: Vec<T>, work: impl Fn(T) -> R + Syn
         // A panic is a defect, and is told as one where the process ends.
         ended.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
-}
-
-/// Stdout for runs that go on at the same time: what one writes at once stays together.
-pub(super) struct Blocks;
-
-impl Write for Blocks {
-    fn write(&mut self, block: &[u8]) -> io::Result<usize> {
-        anstream::stdout().lock().write_all(block).map(|()| block.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        anstream::stdout().flush()
-    }
 }
 
 #[cfg(test)]

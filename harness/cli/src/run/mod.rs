@@ -186,9 +186,9 @@ fn default_folder() -> PathBuf {
     PathBuf::from("assay-out").join(Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string())
 }
 
-/// What a person types to go on with a run.
+/// The command that continues the run of a folder.
 fn how_to_resume(folder: &Path) -> String {
-    format!("go on with `assay run --resume {}`", folder.display())
+    format!("continue with `assay run --resume {}`", folder.display())
 }
 
 /// Signals within so much time are one wish: what runs a command under a time limit tells it, and then its group.

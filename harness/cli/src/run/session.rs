@@ -1,19 +1,16 @@
 //! What is run, and who is told of it.
 
-use super::{
-    INTERRUPTED,
-    among::{Among, Blocks},
-    default_folder, how_to_resume, write_page,
-};
+use super::{INTERRUPTED, among::Among, default_folder, how_to_resume, write_page};
 use crate::{
+    Stdout,
     args::{Api, RunArgs},
     cases,
     exit::{self, Failure, WithCode, usage},
-    lists::Lists,
+    lists::{Lists, ListsArgs},
     note,
 };
 use assay_isolate::Cases;
-use assay_reports::{Console, ConsoleOptions, Folder, Journal, Progress, Shared, Tally, merge};
+use assay_reports::{Console, ConsoleOptions, Folder, Journal, Progress, Shared, Tally, counted, merge, plural};
 use assay_runner::{CaseResult, DeviceInfo, Event, Plan, PlanError, Reporter, RunInfo, RunOptions, Selection, Status};
 use assay_suite::{Case as Program, RunPath, RunWith, Unit};
 use std::{
@@ -69,8 +66,8 @@ impl Work {
             },
             error: error.into(),
         };
-        let selection = assay_runner::choose(chosen.cases, &filters, options.budget, options.partition);
-        let Selection { cases, thinned, part } = selection.map_err(refused)?;
+        let Selection { cases, thinned, part } =
+            assay_runner::choose(chosen.cases, &filters, options.budget, options.partition);
         let (cases, programs) = Unit::split(cases);
         let mut plan = Plan::chosen(Selection { cases, thinned, part }, &options).map_err(refused)?;
         // Of a part that holds none of what can be run so, another may.
@@ -85,8 +82,8 @@ impl Work {
         // A part into which no case falls is one, too: the others have them.
         if plan.is_empty() && plan.part.as_ref().is_none_or(|part| part.cases == 0) {
             let error = anyhow::anyhow!(
-                "the quick budget leaves out all {} cases that match; name one in full, or give --budget sampled",
-                plan.thinned
+                "the quick budget leaves out every case that matches ({} in all); name one in full, or give --budget sampled",
+                assay_reports::count(plan.thinned)
             );
             return Err(Failure { code: exit::NOTHING, error });
         }
@@ -212,7 +209,7 @@ impl Session {
         }
         let planned = Rc::new(work.plan.names().collect());
         let (lists, skipped) = work.lists.take().expect("a session is made once");
-        let expectations = Rc::new(args.lists.expect(lists, device, planned, skipped)?);
+        let expectations = Rc::new(ListsArgs::expect(lists, device, planned, skipped));
         let (folder, journal) = match resumed {
             Some((folder, journal)) => (folder, Some(journal)),
             None => (Folder::create(args.out.clone().unwrap_or_else(default_folder)).code(exit::USAGE)?, None),
@@ -229,8 +226,9 @@ impl Session {
             ));
         }
         if args.range.is_some() && !work.programs.is_empty() {
-            let programs = assay_reports::count(work.programs.len());
-            note(&format!("--range is for the operands of precision cases: {programs} cases of suites run without it"));
+            let programs = counted(work.programs.len(), "case");
+            let verb = plural(work.programs.len(), "runs", "run");
+            note(&format!("--range is for the operands of precision cases: {programs} of suites {verb} without it"));
         }
         let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
         let earlier = journal.as_ref().map_or(0, |journal| journal.results);
@@ -248,7 +246,9 @@ impl Session {
             which: among.map(|among| among.which.clone()),
             planted: None,
         };
-        let console = Console::new(Blocks, shown).beside(&progress).expecting(expectations);
+        let resume = how_to_resume(&path);
+        let otherwise = format!("the run goes on, its results go to {}; should it end early, {resume}", path.display());
+        let console = Console::new(Stdout { otherwise }, shown).beside(&progress).expecting(expectations);
         // The folder first: what the console says at the end is then already there.
         let reporters: Vec<Box<dyn Reporter>> =
             vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), Box::new(console)];
@@ -275,6 +275,10 @@ impl Session {
 
     /// Tells of the beginning, and of what was done before.
     pub(super) fn start(&mut self, work: &Work) -> Result<(), Failure> {
+        self.try_start(work).inspect_err(|_| self.say_how_to_resume())
+    }
+
+    fn try_start(&mut self, work: &Work) -> Result<(), Failure> {
         self.tell(&Event::RunStarted(Box::new(self.info.clone()))).code(exit::USAGE)?;
         let Some(journal) = &self.journal else { return Ok(()) };
         let mut done = HashSet::new();
@@ -289,12 +293,15 @@ impl Session {
         if let Some(name) = done.iter().find(|name| !known.contains(name.as_str())) {
             return Err(usage(format!("{} has a result of `{name}`, which is not planned", self.folder.display())));
         }
-        let mut said = format!("{} cases have a result from before", assay_reports::count(done.len()));
+        let mut said = format!("{} from before", counted(done.len(), "result"));
         if journal.partial > 0 {
-            said += &format!("; {} that were cut short or not confirmed are run again", journal.partial);
+            let cases = counted(journal.partial, "case");
+            let verb = plural(journal.partial, "was", "were");
+            said += &format!("; {cases} that {verb} cut short or not confirmed will run again");
         }
         if journal.damaged > 0 {
-            said += &format!("; {} damaged lines of the journal are left out", journal.damaged);
+            let lines = counted(journal.damaged, "damaged line");
+            said += &format!("; {lines} of the journal {} left out", plural(journal.damaged, "is", "are"));
         }
         note(&said);
         if journal.complete {
@@ -321,9 +328,16 @@ impl Session {
                 Ok(self.tally.with(|tally| exit::of_outcome(tally.outcome(), tally.interrupted())))
             }
             Err(failure) => {
-                note(&format!("the results so far are kept: {}", how_to_resume(&self.folder)));
+                self.say_how_to_resume();
                 Err(failure)
             }
+        }
+    }
+
+    /// Says how to continue a run that ends with an error, if its folder has anything.
+    fn say_how_to_resume(&self) {
+        if Folder::is_begun(&self.folder) {
+            note(&format!("the results so far are kept: {}", how_to_resume(&self.folder)));
         }
     }
 

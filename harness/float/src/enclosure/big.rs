@@ -1,4 +1,4 @@
-//! Enclosures with as many bits as it takes.
+//! Enclosures of arbitrary precision.
 
 mod arith;
 mod fixed;
@@ -16,10 +16,11 @@ use crate::{Dyadic, Enclosure, Format, Function, Rank, Undecided};
 use num::{LIMIT, Num, Rounded};
 use std::cmp::Ordering;
 
-/// An interval whose ends are dyadic numbers of at most `precision` bits (longer only where given exactly).
+/// Interval whose ends are dyadic numbers of at most `precision` bits (longer only if they are
+/// given exactly).
 ///
-/// Magnitudes beyond `2^(2^40)`, or below its reciprocal, are enclosed by unbounded intervals or ones that exclude only
-/// zero; nothing is ever said that does not hold.
+/// Magnitudes above `2^(2^40)`, or below its reciprocal, are enclosed by unbounded intervals or by
+/// intervals that exclude only zero. The enclosure property holds in every case.
 #[derive(Clone, Debug)]
 pub struct Big {
     range: Interval<Num>,
@@ -91,7 +92,7 @@ impl Big {
     }
 }
 
-/// The end alone; a symbol stands for a range of numbers.
+/// The end as an enclosure; a symbol represents a range of numbers.
 fn alone(end: &Num, precision: u32) -> Big {
     if !end.is_symbol() {
         return Big::point(end.clone(), precision);
@@ -186,7 +187,7 @@ impl Enclosure for Big {
     fn atan2(&self, x: &Big) -> Result<Big, Undecided> {
         let (y, x, precision) = (&self.range, &x.range, self.common_precision(x));
         let corners = [(&y.lo, &x.lo), (&y.lo, &x.hi), (&y.hi, &x.lo), (&y.hi, &x.hi)];
-        // A symbol as a coordinate: a limit that the angle has there is not worth the code.
+        // Angles with a symbol as coordinate are undecided; their limits are not implemented.
         let symbols = corners.iter().any(|(y, x)| y.value.is_symbol() || x.value.is_symbol());
         let cut = y.lo.value.negative && x.lo.value.negative;
         if symbols || y.meets_zero() && (x.meets_zero() || cut) {
@@ -202,7 +203,8 @@ impl Enclosure for Big {
         if y.is_point() && x.is_point() {
             return Ok(Big { range: first, precision });
         }
-        // The extreme angles of a box that neither holds the origin nor crosses the cut are at corners.
+        // The extreme angles of a box that neither contains the origin nor crosses the cut are at
+        // its corners.
         let range = corners[1..].iter().fold(first, |hull, (y, x)| hull.hull(&angle(y, x)));
         Ok(Big { range, precision })
     }
@@ -242,7 +244,7 @@ impl Enclosure for Big {
     fn binade(&self) -> Result<i32, Undecided> {
         let magnitude = self.range.abs();
         let (lo, hi) = (&magnitude.lo, &magnitude.hi);
-        // A power of two belongs to the binade below it; what is just above one, to the next.
+        // A power of two belongs to the binade below it; numbers just above it belong to the next.
         let below = |x: &Num, above: bool| if x.is_pow2() && !above { x.exponent - 1 } else { x.top() - 1 };
         if lo.value.is_zero() || below(&lo.value, lo.open) != below(&hi.value, false) {
             return Err(Undecided);

@@ -4,11 +4,11 @@ use super::big::num::Num;
 use num_bigint::BigUint;
 use num_traits::{One, Pow};
 
-/// Decimal exponents written out as zeros; others use an exponent.
+/// Decimal exponents that are written out with zeros; others use an exponent.
 const PLAIN: std::ops::RangeInclusive<i64> = -5..=16;
 
-/// The interval in decimal: as many significant digits as both ends share when rounded, at most `digits`; both ends where
-/// they share none.
+/// The interval in decimal: as many significant digits as both ends share when rounded, at most
+/// `digits`. Both ends if they share none.
 pub(super) fn decimal(lo: &Num, hi: &Num, digits: usize) -> String {
     let digits = digits.max(1);
     if lo == hi {
@@ -21,7 +21,7 @@ pub(super) fn decimal(lo: &Num, hi: &Num, digits: usize) -> String {
     }
 }
 
-/// One end, rounded to so many significant digits, trailing zeros dropped.
+/// One end, rounded to so many significant digits, without trailing zeros.
 fn number(value: &Num, digits: usize) -> String {
     if value.is_zero() {
         return "0".to_owned();
@@ -49,7 +49,8 @@ fn number(value: &Num, digits: usize) -> String {
     }
 }
 
-/// Exactly `digits` digits of the magnitude, rounded to nearest, and the decimal exponent of the first.
+/// Exactly `digits` digits of the magnitude, rounded to nearest, and the decimal exponent of the
+/// first.
 fn significant(value: &Num, digits: i64) -> (String, i64) {
     let mut exponent = ((value.top() - 1) as f64 * std::f64::consts::LOG10_2).floor() as i64;
     loop {
@@ -70,7 +71,7 @@ fn significant(value: &Num, digits: i64) -> (String, i64) {
         let text = ((numerator * 2u32 + &denominator) / (denominator * 2u32)).to_string();
         match (text.len() as i64).cmp(&digits) {
             std::cmp::Ordering::Equal => return (text, exponent),
-            // The first guess is too low by one at most, or the rounding carried.
+            // The first guess is too low by at most one, or the rounding carried.
             std::cmp::Ordering::Greater => exponent += 1,
             std::cmp::Ordering::Less => exponent -= 1,
         }

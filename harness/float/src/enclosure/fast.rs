@@ -15,9 +15,11 @@ use crate::{Dyadic, Enclosure, Format, Function, Rank, Undecided};
 use arith::Ends;
 use std::cmp::Ordering;
 
-/// An interval with `f64` ends: `lo` is not `+inf`, `hi` is not `-inf`, and an infinite end means "unbounded".
+/// Interval with `f64` ends. `lo` is not `+inf` and `hi` is not `-inf`; an infinite end means
+/// "unbounded".
 ///
-/// The basic operations round each end outward only if they are inexact; the functions are good to about 2^-50.
+/// The basic operations round each end outward only if they are inexact. The functions have a
+/// relative width of about 2^-49: twice [`kernels::ERROR_BOUND`] and a rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct Fast {
     range: Interval<f64>,
@@ -68,17 +70,17 @@ impl Fast {
         Fast { range: Interval::point(value) }
     }
 
-    /// The value, if the interval is nothing else.
+    /// The value of an interval that is a point.
     #[inline]
     fn value(&self) -> Option<f64> {
         self.range.is_point().then_some(self.range.lo.value)
     }
 }
 
-/// Ends around pi: the double below it, and its successor.
+/// Enclosure of pi: the double below it and its successor.
 const PI: Ends = (std::f64::consts::PI, f64::from_bits(std::f64::consts::PI.to_bits() + 1));
 
-/// The end alone; an infinite one stands for a range of numbers.
+/// The end as an enclosure; an infinite end represents a range of numbers.
 fn alone(end: f64) -> Fast {
     if end.is_finite() { Fast::point(end) } else { Fast::around(arith::unbounded(end)) }
 }
@@ -187,7 +189,8 @@ impl Enclosure for Fast {
         if y.is_point() && x.is_point() {
             return Ok(Fast { range: first });
         }
-        // The extreme angles of a box that neither holds the origin nor crosses the cut are at corners.
+        // The extreme angles of a box that neither contains the origin nor crosses the cut are at
+        // its corners.
         let range = first.hull(&angle(&y.lo, &x.hi)).hull(&angle(&y.hi, &x.lo)).hull(&angle(&y.hi, &x.hi));
         Ok(Fast { range })
     }
@@ -247,7 +250,8 @@ impl Enclosure for Fast {
 
     fn binade(&self) -> Result<i32, Undecided> {
         let Interval { lo, hi } = self.range.abs();
-        // A power of two belongs to the binade below it: that of its predecessor; what is just above one, to its own.
+        // A power of two belongs to the binade below it, which is that of its predecessor. Numbers
+        // just above it belong to its own binade.
         let below = |x: f64, above: bool| {
             let bits = if above { x.to_bits() } else { x.to_bits() - 1 };
             let field = (bits >> 52) as i32;

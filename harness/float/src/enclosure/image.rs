@@ -1,18 +1,19 @@
-//! The range of a function over an interval, from its values at the ends.
+//! Range of a function over an interval, from its values at the ends and at its extremes.
 
 use super::interval::{End, Interval, Number};
 use crate::{Function, Undecided};
 
-/// What the functions that turn around need to know about the kind of end.
+/// Numbers that the non-monotone functions need, in the type of the ends.
 pub(crate) struct Landmarks<T> {
     pub(crate) one: T,
-    /// Ends around half of pi.
+    /// Enclosure of half of pi.
     pub(crate) half_pi: (T, T),
-    /// Ends around pi.
+    /// Enclosure of pi.
     pub(crate) pi: (T, T),
 }
 
-/// An enclosure of the function over an interval; `at` gives both neighbours of its value at an end, or the value.
+/// Enclosure of a function over an interval. `at` returns both neighbours of its value at an end,
+/// or the value twice.
 pub(crate) fn image<T: Number>(
     function: Function,
     x: &Interval<T>,
@@ -22,7 +23,8 @@ pub(crate) fn image<T: Number>(
     if x.is_point() {
         return at(&x.lo.value).map(Interval::around);
     }
-    // The value at an end; excluded where the end is: every function is strictly monotone between its extremes.
+    // Value at an end, open if the end is: every function is strictly monotone between its
+    // extremes.
     let value = |end: &End<T>| {
         let mut value = Interval::around(at(&end.value)?);
         value.lo.open |= end.open;
@@ -30,7 +32,7 @@ pub(crate) fn image<T: Number>(
         Ok(value)
     };
     let (first, last) = (value(&x.lo)?, value(&x.hi)?);
-    // Whether a member of the interval may lie between the ends of a landmark, or of its mirror image.
+    // Returns true if a member of the interval may lie between the bounds of a landmark.
     let may_hold = |mark: &(T, T)| x.lo.value <= mark.1 && mark.0 <= x.hi.value;
     let mirror = |mark: &(T, T)| (mark.1.negated(), mark.0.negated());
     let ends = first.hull(&last);
@@ -69,7 +71,7 @@ pub(crate) fn image<T: Number>(
     }
 }
 
-/// The range with the extremes 1 and -1, if it may reach them.
+/// The range with the extremes 1 and -1, if it may contain them.
 fn with_extremes<T: Number>(ends: Interval<T>, crest: bool, trough: bool, one: T) -> Interval<T> {
     let ends = if trough { ends.hull(&Interval::point(one.negated())) } else { ends };
     if crest { ends.hull(&Interval::point(one)) } else { ends }

@@ -1,15 +1,16 @@
-//! Interval arithmetic, the same for every kind of end.
+//! Interval arithmetic, generic over the type of the ends.
 //!
-//! An end may be *open*: then it is no member itself. That is worth the trouble: what a rounded end knows is on
-//! which side of it the number lies, and a bound added to a minute number (`1 + 2^-100` in 53 bits) can then be rounded to a
-//! format without asking for more precision, as can functions that approach a value without reaching it.
+//! An end may be *open*: not a member itself. A rounded end knows on which side of it the exact
+//! number lies. A sum of a bound and a minute number (`1 + 2^-100` in 53 bits) can then be rounded
+//! to a format without more precision, and so can functions that approach a value without reaching
+//! it.
 
 use std::cmp::Ordering;
 
-/// What ends are made of: numbers with directed operations, each giving both neighbours of the exact result, equal
+/// Numbers that ends consist of. Each operation returns both neighbours of the exact result, equal
 /// if and only if it is exact.
 pub(crate) trait Number: Clone + PartialOrd {
-    /// What the operations need to know: a precision.
+    /// Parameter of the operations: a precision.
     type Context: Copy;
 
     fn zero() -> Self;
@@ -17,7 +18,7 @@ pub(crate) trait Number: Clone + PartialOrd {
     fn negated(&self) -> Self;
     fn add(&self, other: &Self, context: Self::Context) -> (Self, Self);
     fn mul(&self, other: &Self, context: Self::Context) -> (Self, Self);
-    /// The quotient by a number that is not zero.
+    /// Quotient by a number that is not zero.
     fn div(&self, other: &Self, context: Self::Context) -> (Self, Self);
 }
 
@@ -25,18 +26,18 @@ pub(crate) trait Number: Clone + PartialOrd {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End<T> {
     pub(crate) value: T,
-    /// Whether the value itself is excluded.
+    /// Set if the value itself is excluded.
     pub(crate) open: bool,
 }
 
-/// All numbers between two ends; a point has equal, closed ends.
+/// All numbers between two ends. A point has equal, closed ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interval<T> {
     pub(crate) lo: End<T>,
     pub(crate) hi: End<T>,
 }
 
-/// An operation on ends.
+/// Operation on ends.
 type Operation<T> = fn(&T, &T, <T as Number>::Context) -> (T, T);
 
 impl<T: Number> End<T> {
@@ -48,12 +49,12 @@ impl<T: Number> End<T> {
         End { value: self.value.negated(), open: self.open }
     }
 
-    /// Zero as a member: whatever is multiplied with it, the product reaches zero.
+    /// Returns true for a zero that is a member: every product with it attains zero.
     fn is_attained_zero(&self) -> bool {
         self.value.sign().is_eq() && !self.open
     }
 
-    /// The lesser end; of equal ones `tie` decides about openness.
+    /// Lesser end; for equal ends `tie` decides about openness.
     fn lesser(&self, other: &End<T>, tie: fn(bool, bool) -> bool) -> End<T> {
         match self.value.partial_cmp(&other.value) {
             Some(Ordering::Less) => self.clone(),
@@ -62,7 +63,7 @@ impl<T: Number> End<T> {
         }
     }
 
-    /// The greater end; of equal ones `tie` decides about openness.
+    /// Greater end; for equal ends `tie` decides about openness.
     fn greater(&self, other: &End<T>, tie: fn(bool, bool) -> bool) -> End<T> {
         match self.value.partial_cmp(&other.value) {
             Some(Ordering::Greater) => self.clone(),
@@ -80,15 +81,17 @@ fn either(a: bool, b: bool) -> bool {
     a || b
 }
 
-/// Whether the sum, product or quotient of two ends is excluded, rounding aside.
+/// Returns true if the sum of two ends is open, apart from rounding.
 fn sum_open<T: Number>(a: &End<T>, b: &End<T>) -> bool {
     a.open || b.open
 }
 
+/// Returns true if the product of two ends is open, apart from rounding.
 fn product_open<T: Number>(a: &End<T>, b: &End<T>) -> bool {
     (a.open || b.open) && !a.is_attained_zero() && !b.is_attained_zero()
 }
 
+/// Returns true if the quotient of two ends is open, apart from rounding.
 fn quotient_open<T: Number>(a: &End<T>, b: &End<T>) -> bool {
     (a.open || b.open) && !a.is_attained_zero()
 }
@@ -98,7 +101,8 @@ impl<T: Number> Interval<T> {
         Interval { lo: End::closed(value.clone()), hi: End::closed(value) }
     }
 
-    /// Both neighbours of a number, or the number: neighbours are never the number itself.
+    /// Interval between the neighbours of a number, or the number as a point. Neighbours are never
+    /// the number itself.
     #[inline]
     pub(crate) fn around((lo, hi): (T, T)) -> Interval<T> {
         let open = lo != hi;
@@ -110,7 +114,7 @@ impl<T: Number> Interval<T> {
         self.lo.value == self.hi.value
     }
 
-    /// Whether zero lies between the ends or is one of them.
+    /// Returns true if zero lies between the ends or is one of them.
     pub(crate) fn meets_zero(&self) -> bool {
         self.lo.value.sign().is_le() && self.hi.value.sign().is_ge()
     }
@@ -140,7 +144,8 @@ impl<T: Number> Interval<T> {
         Interval { lo: self.lo.greater(&other.lo, either), hi: self.hi.greater(&other.hi, both) }
     }
 
-    /// The interval between the results at two pairs of ends; one evaluation does if both operands are points.
+    /// Interval between the results at two pairs of ends. One evaluation suffices if both operands
+    /// are points.
     #[inline]
     fn corners(
         operation: Operation<T>,
@@ -175,7 +180,7 @@ impl<T: Number> Interval<T> {
     pub(crate) fn mul(&self, other: &Interval<T>, context: T::Context) -> Interval<T> {
         let (a, b) = (self, other);
         let mul = |low, high| Self::corners(T::mul, product_open, low, high, context);
-        // Whether there is no negative member, and no positive one.
+        // Each pair of flags: no negative member, no positive member.
         let (a_pos, a_neg) = (a.lo.value.sign().is_ge(), a.hi.value.sign().is_le());
         let (b_pos, b_neg) = (b.lo.value.sign().is_ge(), b.hi.value.sign().is_le());
         match (a_pos, a_neg, b_pos, b_neg) {
@@ -191,7 +196,7 @@ impl<T: Number> Interval<T> {
         }
     }
 
-    /// The quotient, unless the divisor meets zero.
+    /// Quotient; `None` if the divisor contains zero.
     #[inline]
     pub(crate) fn div(&self, other: &Interval<T>, context: T::Context) -> Option<Interval<T>> {
         let (a, b) = (self, other);
@@ -205,7 +210,8 @@ impl<T: Number> Interval<T> {
         }
     }
 
-    /// How all members of one compare with all of the other, if that is the same.
+    /// Order of all members of one interval and all members of the other, if it is the same for
+    /// all.
     #[inline]
     pub(crate) fn compare(&self, other: &Interval<T>) -> Option<Ordering> {
         let below = |a: &End<T>, b: &End<T>| a.value < b.value || a.value == b.value && (a.open || b.open);

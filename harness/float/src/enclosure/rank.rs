@@ -1,4 +1,4 @@
-//! Where a number lies among the values of a format.
+//! Position of a number among the values of a format.
 
 use super::{
     big::num::Num,
@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{Format, Rank, Undecided};
 
-/// What a magnitude has beyond the format's value below it, in halves of the distance to the next.
+/// Residual of a magnitude above the value of the format below it, compared with half the distance
+/// to the next value (guard and sticky bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rest {
     Exact,
@@ -15,7 +16,7 @@ enum Rest {
     AboveHalf,
 }
 
-/// The rank that all members of an interval have, by one of the roundings of [`Place`].
+/// Rank that all members of an interval have, by one of the roundings of [`Place`].
 #[inline]
 pub(crate) fn common_rank<T: PartialEq>(
     x: &Interval<T>,
@@ -32,26 +33,26 @@ pub(crate) fn common_rank<T: PartialEq>(
     if low == high { Ok(low) } else { Err(Undecided) }
 }
 
-/// The least and the greatest rank whose value may lie in an interval.
+/// Least and greatest rank whose value may lie in an interval.
 #[inline]
 pub(crate) fn member_ranks<T>(x: &Interval<T>, place: impl Fn(&T) -> Place) -> (Rank, Rank) {
     let end = |end: &End<T>, above: bool| if end.open { place(&end.value).beside(above) } else { place(&end.value) };
     (end(&x.lo, true).ceil(), end(&x.hi, false).floor())
 }
 
-/// A number to be placed: zero, or a sign and a magnitude.
+/// Number relative to the values of a format: zero, or a sign and a magnitude.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     negative: bool,
     zero: bool,
-    /// The rank of the greatest finite value that is not above the magnitude, and what is left.
+    /// Rank of the greatest finite value that is not above the magnitude; `rest` is the residual.
     floor: Rank,
     rest: Rest,
     max: Rank,
 }
 
 impl Place {
-    /// The place of an `f64`, which may be infinite: then above every finite value.
+    /// Position of an `f64`. An infinite one lies above every finite value.
     #[inline]
     pub(crate) fn of_f64(value: f64, format: Format) -> Place {
         let bits = value.abs().to_bits();
@@ -65,7 +66,7 @@ impl Place {
         Place::new(value < 0.0, mantissa, top, false, format)
     }
 
-    /// The place of an end of an arbitrary-precision interval.
+    /// Position of an end of an arbitrary-precision interval.
     pub(crate) fn of_num(value: &Num, format: Format) -> Place {
         if value.is_zero() {
             return Place::zero(format);
@@ -78,8 +79,8 @@ impl Place {
         Place { negative: false, zero: true, floor: 0, rest: Rest::Exact, max: format.max_finite() }
     }
 
-    /// The place of `±(mantissa + s) * 2^(top - 64)`, the mantissa's first bit set, 0 < s < 1 if there is `more`, else
-    /// s = 0.
+    /// Position of `±(mantissa + s) * 2^(top - 64)`, where the mantissa's first bit is set, and `0
+    /// < s < 1` if there is `more`, otherwise `s = 0`.
     #[inline]
     fn new(negative: bool, mantissa: u64, top: i64, more: bool, format: Format) -> Place {
         let max = format.max_finite();
@@ -87,8 +88,8 @@ impl Place {
         let (floor, rest) = if binade > i64::from(format.max_exponent()) {
             (max, Rest::AboveHalf)
         } else {
-            // In the denormal range the mantissa counts units of the smallest denormal; above it keeps its leading bits,
-            // the first of which adds one to the exponent field.
+            // In the denormal range, the mantissa counts units of the smallest denormal. Above it
+            // keeps its leading bits, the first of which adds one to the exponent field.
             let (shift, field) = if binade < i64::from(format.min_normal_exponent()) {
                 (i64::from(format.quantum()) + 64 - top, 0)
             } else {
@@ -107,14 +108,16 @@ impl Place {
                 (std::cmp::Ordering::Equal, _, false) => Rest::Half,
                 _ => Rest::AboveHalf,
             };
-            // In a format whose last binade is not full, the values past the largest finite one are no values.
+            // In a format whose last binade is not full, encodings after the largest finite value
+            // are not values.
             let floor = field + kept as i64;
             if floor > max { (max, Rest::AboveHalf) } else { (floor, rest) }
         };
         Place { negative, zero: false, floor, rest, max }
     }
 
-    /// The place of a number just above (or below) this one: of the members next to an open end.
+    /// Position of a number just above or just below this one: that of the members next to an open
+    /// end.
     #[inline]
     pub(crate) fn beside(self, above: bool) -> Place {
         if self.zero {
@@ -154,7 +157,7 @@ impl Place {
     pub(crate) fn nearest(self) -> Rank {
         let up = match self.rest {
             Rest::Exact | Rest::BelowHalf => false,
-            // Infinity is the even one of the last pair even where its rank is odd (E4M3).
+            // Infinity counts as the even one of the last pair even if its rank is odd (E4M3).
             Rest::Half => self.floor % 2 == 1 || self.floor == self.max,
             Rest::AboveHalf => true,
         };

@@ -1,5 +1,5 @@
-//! The arbitrary-precision enclosures: against themselves at other precisions, against an independent library, over
-//! intervals, at the ends of their range, and where they are exact.
+//! Tests of the arbitrary-precision enclosures: against themselves at other precisions, against an
+//! independent library, over intervals, at the ends of their range, and in exact cases.
 
 use crate::common::{FUNCTIONS, Random, big, bits_of, dyadic, in_domain, special, within};
 use assay_float::{Big, Dyadic, Enclosure, F32, Function, Undecided};
@@ -45,7 +45,7 @@ fn binary_operations_nest() {
         check_nested(&text, |bits| big(x.abs(), bits).pow(&big(y, bits)));
         check_nested(&text, |bits| big(x, bits).rem_trunc(&big(y, bits)));
         check_nested(&text, |bits| big(x, bits).rem_floor(&big(y, bits)));
-        // The identity that defines the remainders, exactly, where the quotient is short.
+        // The identity that defines the remainders holds exactly if the quotient is short.
         let (bx, by) = (big(x, 3_000), big(y, 3_000));
         let turns = (x / y).trunc();
         if turns.abs() < 1e15 {
@@ -63,7 +63,7 @@ fn binary_operations_nest() {
     }
 }
 
-/// The exact value of a number of the other library.
+/// Exact value of a number of the other library.
 fn from_astro(value: &BigFloat) -> Option<Big> {
     let (words, _, sign, exponent, _) = value.as_raw_parts()?;
     let mut sum = Big::exact(Dyadic::ZERO, 600);
@@ -74,7 +74,7 @@ fn from_astro(value: &BigFloat) -> Option<Big> {
     Some(sum)
 }
 
-/// Whether the other library's result, good to `bits`, can be the number enclosed.
+/// Returns true if the other library's result, accurate to `bits`, can be the enclosed number.
 fn agrees(ours: &Big, theirs: &BigFloat, bits: i32) -> bool {
     let Some(theirs) = from_astro(theirs) else { return false };
     let slack = Big::exact(Dyadic::pow2(-bits), 600);
@@ -141,7 +141,7 @@ fn an_independent_library_agrees() {
     assert!(agrees(&Big::pi(200), &pi, 250));
 }
 
-/// A member of [a, b], sometimes near an end.
+/// A member of [a, b], sometimes close to an end.
 fn member(random: &mut Random, a: f64, b: f64) -> f64 {
     let t = [random.unit(), 0.0, 1.0, random.unit() * 1e-3][random.below(4) as usize];
     (a + (b - a) * t).clamp(a.min(b), a.max(b))
@@ -192,7 +192,7 @@ fn arithmetic_of_intervals_holds_the_results_of_members() {
     }
 }
 
-/// Whether the result is exactly that value.
+/// Returns true if the result is exactly that value.
 fn is(result: Result<Big, Undecided>, value: f64) -> bool {
     result.is_ok_and(|result| result.is_point() && result.compare(&big(value, 96)) == Ok(Ordering::Equal))
 }
@@ -235,7 +235,7 @@ fn exact_cases_are_points() {
     }
     assert!(is(big(6.0, 96).div(&big(3.0, 96)), 2.0) && !big(1.0, 96).div(&big(3.0, 96)).unwrap().is_point());
     assert!(is(big(0.0, 96).atan2(&big(2.0, 96)), 0.0) && !big(0.0, 96).atan2(&big(-2.0, 96)).unwrap().is_point());
-    // A sum is a point where the precision holds it.
+    // A sum is a point if it fits the precision.
     let (huge, small) = (Big::exact(Dyadic::pow2(300), 96), big(1.0, 96));
     assert!(!huge.add(&small).is_point());
     assert!(Big::exact(Dyadic::pow2(300), 400).add(&small).is_point());
@@ -286,7 +286,7 @@ fn enormous_and_minute_numbers_saturate_soundly() {
             let negative = down.neg();
             let ranks = (negative.ceil_rank(F32), negative.floor_rank(F32), negative.nearest_rank(F32));
             assert_eq!(ranks, (Ok(-1), Ok(-2), Ok(-1)));
-            // And on through arithmetic.
+            // Arithmetic continues with these results.
             assert_eq!(one.div(&down).unwrap().compare(&giant), Ok(Ordering::Greater));
             assert_eq!(down.mul(&down).compare(&zero), Ok(Ordering::Greater));
             assert!(within(&one, &one.add(&down)) && within(&one, &one.sub(&down)));

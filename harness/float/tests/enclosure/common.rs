@@ -1,4 +1,4 @@
-//! What the tests of the enclosures share: inputs, and questions about two enclosures.
+//! Shared parts of the enclosure tests: inputs, and predicates on two enclosures.
 
 use assay_float::{Big, Dyadic, Enclosure, Fast, Function};
 use std::cmp::Ordering;
@@ -24,7 +24,7 @@ pub(crate) const FUNCTIONS: [Function; 18] = [
     Function::Atanh,
 ];
 
-/// A small generator with a fixed seed: the same inputs everywhere.
+/// Small generator with a fixed seed: equal inputs on every machine.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -49,7 +49,7 @@ impl Random {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number of many magnitudes and lengths, of either sign.
+    /// A number of widely varying magnitude and length, of either sign.
     pub(crate) fn wide(&mut self, exponents: i32) -> f64 {
         let mantissa = (self.bits() >> 11 | 1 << 52) >> self.below(53) | 1;
         let exponent = self.below(2 * exponents as u64) as i32 - exponents;
@@ -58,7 +58,7 @@ impl Random {
         if self.bits() & 1 == 0 { magnitude } else { -magnitude }
     }
 
-    /// A number that the function is defined at, often near where it is delicate.
+    /// A number in the function's domain, often close to its difficult arguments.
     pub(crate) fn argument(&mut self, function: Function) -> f64 {
         loop {
             let x = match self.below(8) {
@@ -90,7 +90,7 @@ pub(crate) fn in_domain(function: Function, x: f64) -> bool {
     }
 }
 
-/// Arguments at which something special happens.
+/// Special arguments.
 pub(crate) fn special(function: Function) -> Vec<f64> {
     let mut all = vec![0.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 2.5e-310, 1e300, 1e-300, 1e-30, 1e-8, 1.1e-8, 9e-9];
     for x in [0.25, 0.5, 0.75, 1.0, 2.0, 3.0, 4.0, 0.292, 0.414, 0.4142135623730951, 2.414213562373095, 1.5, 8.0] {
@@ -127,7 +127,7 @@ pub(crate) fn fast(x: f64) -> Fast {
     Fast::exact(dyadic(x), ())
 }
 
-/// The ends of a fast enclosure.
+/// Ends of a fast enclosure.
 pub(crate) fn ends(value: &Fast) -> (f64, f64) {
     let (low, high) = (value.lower(), value.upper());
     let low_end = if low.is_point() { low.approximate() } else { f64::NEG_INFINITY };
@@ -135,7 +135,7 @@ pub(crate) fn ends(value: &Fast) -> (f64, f64) {
     (low_end, high_end)
 }
 
-/// Whether no member of the inner enclosure is certainly outside.
+/// Returns true if no member of the inner enclosure is certainly outside.
 pub(crate) fn meets_fast(inner: &Big, outer: &Fast) -> bool {
     let (lo, hi) = ends(outer);
     let above = lo.is_infinite() || inner.compare(&big(lo, 64)) != Ok(Ordering::Less);
@@ -143,7 +143,7 @@ pub(crate) fn meets_fast(inner: &Big, outer: &Fast) -> bool {
     above && below
 }
 
-/// Whether the inner enclosure's ends lie within the outer's.
+/// Returns true if the inner enclosure's ends lie within the outer's.
 pub(crate) fn within(inner: &Big, outer: &Big) -> bool {
     inner.lower().compare(&outer.lower()) != Ok(Ordering::Less)
         && inner.upper().compare(&outer.upper()) != Ok(Ordering::Greater)

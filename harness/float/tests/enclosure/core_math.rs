@@ -1,9 +1,10 @@
-//! The arbitrary-precision enclosures, rounded to nearest, against CORE-MATH, whose functions are correctly rounded.
+//! Arbitrary-precision enclosures, rounded to nearest, against CORE-MATH, whose functions are
+//! correctly rounded.
 
 use crate::common::{FUNCTIONS, Random, big, in_domain, special};
 use assay_float::{Big, Enclosure, F32, F64, Format, Function, Rank, Undecided};
 
-/// The rank that rounding the exact value to nearest gives, with as much precision as that takes.
+/// Rank of the exact value rounded to nearest, with as much precision as that takes.
 fn nearest(format: Format, ask: impl Fn(u32) -> Result<Big, Undecided>) -> Option<Rank> {
     [96, 192, 400, 1_200, 2_500].into_iter().find_map(|bits| ask(bits).ok()?.nearest_rank(format).ok())
 }
@@ -54,7 +55,7 @@ fn single(function: Function, x: f32) -> f32 {
     }
 }
 
-/// Zeros alike: the sign of a zero argument is not modelled.
+/// Treats the zeros as equal: the sign of a zero argument is not modelled.
 fn same(format: Format, expected: u64, got: Option<Rank>) -> bool {
     got.is_some_and(|rank| {
         let bits = format.bits(rank);
@@ -80,7 +81,8 @@ fn doubles() {
 #[test]
 fn singles() {
     for (i, function) in FUNCTIONS.into_iter().enumerate() {
-        // A stride coprime to everything, from different starts: every binade of both signs.
+        // A stride coprime to the number of patterns, from different starts: every binade of both
+        // signs.
         for bits in (i as u32..=u32::MAX).step_by(50_021) {
             let x = f32::from_bits(bits);
             if !x.is_finite() || !in_domain(function, x.into()) {

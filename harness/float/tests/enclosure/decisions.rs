@@ -1,5 +1,5 @@
-//! What one kind of enclosure decides, every other one decides alike: the property that verdicts rest on. Here the open ends
-//! are at stake.
+//! Every kind of enclosure makes the same decisions, the property on which verdicts rest. These
+//! tests are about open ends.
 
 use crate::common::{FUNCTIONS, Random, big, dyadic, fast};
 use assay_float::{
@@ -52,7 +52,7 @@ impl Formula {
     }
 }
 
-/// The answers to all questions about a number.
+/// Answers to all questions about a number.
 fn answers<R: Enclosure>(value: &R, precision: R::Precision) -> Vec<Result<Rank, Undecided>> {
     let mut all = vec![value.binade().map(Rank::from)];
     for format in FORMATS {
@@ -69,7 +69,7 @@ fn decisions_agree() {
     let mut random = Random::new(40);
     let (mut decided, mut fine) = (0u64, 0u64);
     for _ in 0..60_000 {
-        // Few values, so that they meet each other, and many that are special or minute.
+        // Few values, so that they coincide often, and many that are special or minute.
         let mut values =
             vec![0.0, 1.0, -1.0, 0.5, 2.0, 2f64.powi(-100), -2f64.powi(-140), 1.0 + 2f64.powi(-23), 65_504.0, 448.0];
         for _ in 0..4 {
@@ -79,7 +79,7 @@ fn decisions_agree() {
         }
         values.retain(|value| value.is_finite());
         let formula = Formula::random(&mut random, 3, &values);
-        // The reference: enough for sums of doubles.
+        // The reference: enough precision for sums of doubles.
         let Ok(reference) = formula.evaluate::<Big>(1_000) else { continue };
         let expected = answers(&reference, 1_000);
         fine += expected.iter().filter(|answer| answer.is_ok()).count() as u64;
@@ -104,7 +104,7 @@ fn decisions_agree() {
     assert!(decided * 100 > fine * 85, "{decided} of {fine}");
 }
 
-/// Doubles decide what is within their reach: operations on single-precision numbers however far apart.
+/// Doubles decide operations on single-precision numbers, however far apart these are.
 #[test]
 fn single_precision_arithmetic_needs_no_more() {
     let mut random = Random::new(41);
@@ -121,7 +121,7 @@ fn single_precision_arithmetic_needs_no_more() {
     }
 }
 
-/// Functions near the values that they start from, with a bound added.
+/// Functions close to the value that they have at zero, with a bound added.
 #[test]
 fn minute_arguments_are_decided_at_once() {
     for k in [30, 60, 100, 149] {

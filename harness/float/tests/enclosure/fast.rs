@@ -1,15 +1,15 @@
-//! The `f64` enclosures hold what the arbitrary-precision ones say.
+//! The `f64` enclosures contain the arbitrary-precision ones.
 
 use crate::common::{FUNCTIONS, Random, big, dyadic, ends, fast, in_domain, meets_fast, special};
 use assay_float::{Dyadic, Enclosure, F16, Function};
 
-/// Precision of the enclosures that `Fast` is held to.
+/// Precision of the enclosures with which `Fast` is compared.
 const BITS: u32 = 160;
 
 fn check(function: Function, x: f64) {
     let outer = fast(x).function(function);
     let inner = big(x, BITS).function(function).unwrap_or_else(|_| panic!("{function:?}({x:e})"));
-    // Fast may give up near the edges of its range only.
+    // Fast may be undecided only close to the ends of its range.
     let Ok(outer) = outer else {
         panic!("{function:?}({x:e}) is undecided");
     };
@@ -20,7 +20,7 @@ fn check(function: Function, x: f64) {
     if moderate {
         assert!((hi - lo) / lo.abs() <= 24.0 * 2f64.powi(-53), "{function:?}({x:e}) is wide: {outer:?}");
     }
-    // The same exact cases, where doubles can hold them with room for error terms.
+    // The exact cases agree where doubles can represent them with room for error terms.
     if inner.is_point() && moderate && (x == 0.0 || x.abs() > 1e-270) {
         let value = inner.approximate();
         assert!(
@@ -55,7 +55,7 @@ fn functions_at_every_half() {
             let outer = fast(x).function(function).unwrap();
             let inner = big(x, 96).function(function).unwrap();
             assert!(meets_fast(&inner, &outer), "{function:?}({x:e}): {inner:?} is outside {outer:?}");
-            // 2^x is a double no longer from 2^1023 on.
+            // 2^x is no longer a double from 2^1023 on.
             assert!(inner.is_point() == outer.is_point() || x.abs() > 1022.0, "{function:?}({x:e})");
         }
     }
@@ -67,7 +67,7 @@ fn arithmetic_is_as_tight_as_doubles_allow() {
     for i in 0..120_000 {
         let exponents = [4, 60, 500, 1000][i % 4];
         let (x, y) = (random.wide(exponents), random.wide(exponents));
-        // Often related, so that sums cancel and quotients are exact.
+        // The operands are often related, so that sums cancel and quotients are exact.
         let y = [y, x, x * 3.0, -x.next_up(), x * y, y][random.below(6) as usize];
         if !y.is_finite() || y == 0.0 {
             continue;
@@ -88,7 +88,7 @@ fn arithmetic_is_as_tight_as_doubles_allow() {
             assert!(!outer.is_point() || inner.is_point(), "operation {n} of {x:e}, {y:e}: {outer:?} is not exact");
             let (lo, hi) = ends(&outer);
             let value = inner.approximate();
-            // Where the error-free transforms are safe.
+            // The error-free transformations are valid in this range.
             if [x, y, value].into_iter().all(|v| (1e-270..1e290).contains(&v.abs())) {
                 assert!(hi <= lo.next_up(), "operation {n} of {x:e}, {y:e} is wide");
             }

@@ -1,20 +1,20 @@
-//! Rounding to ranks against a search through all values.
+//! Rounding to ranks, compared with a search through all values.
 
 use crate::common::{Random, big, fast};
 use assay_float::{BF16, Big, Dyadic, Enclosure, F8_E4M3, F8_E5M2, F16, F32, F64, Fast, Format, Rank};
 
-/// The finite values of a small format from the least up, without -0, which stands before +0.
+/// Finite values of a small format in ascending order, without -0, which precedes +0.
 fn values(format: Format) -> Vec<(Rank, f64)> {
     let ranks = format.neg_infinity() + 1..=format.max_finite();
     ranks.filter(|&rank| rank != -1).map(|rank| (rank, format.to_f64(format.bits(rank)))).collect()
 }
 
-/// Ceil, floor and nearest by their definitions.
+/// Ceiling, floor and nearest rank by their definitions.
 fn search(format: Format, values: &[(Rank, f64)], x: f64) -> [Rank; 3] {
     if x == 0.0 {
         return [-1, 0, 0];
     }
-    // Ranks around x; a negative number's ceiling of zero is -0.
+    // Ranks around x. The ceiling of a negative number that rounds to zero is -0.
     let above = values.partition_point(|&(_, value)| value < x);
     let ceil = match values.get(above) {
         Some(&(0, _)) => -1,
@@ -127,7 +127,7 @@ fn doubles_round_at_their_middles() {
         let rank = F64.rank(x.to_bits());
         let value = big(x, 200);
         assert_eq!(ranks(&value, F64), [rank; 3]);
-        // Away from zero by half of the distance to the next, and by more and less.
+        // Half of the distance to the next value away from zero, and more and less.
         let outward = F64.rank((x.to_bits() + 1) & F64.mask());
         let half = value.sub(&big(f64::from_bits(x.to_bits() + 1), 200)).mul(&big(-0.5, 200));
         let middle = value.add(&half);
@@ -138,7 +138,7 @@ fn doubles_round_at_their_middles() {
         assert_eq!(ranks(&middle.add(&step), F64), [high, low, outward]);
         assert_eq!(ranks(&middle.sub(&step), F64), [high, low, rank]);
     }
-    // The thresholds: overflow, and half of the smallest denormal.
+    // The thresholds of overflow and of half of the smallest denormal.
     let ulp = Dyadic::pow2(970);
     let edge = big(f64::MAX, 200).add(&Big::exact(ulp, 200));
     assert_eq!(ranks(&edge, F64), [F64.infinity(), F64.max_finite(), F64.infinity()]);
@@ -185,7 +185,7 @@ fn wide_intervals_are_undecided() {
 
 #[test]
 fn the_members_of_an_interval_leave_out_open_ends() {
-    // Just above one, by less than either precision shows: one itself is no member.
+    // Just above one, by less than either precision resolves: one itself is not a member.
     fn check<R: Enclosure>(precision: R::Precision) {
         let exact = |value| R::exact(value, precision);
         let above = exact(Dyadic::ONE).add(&exact(Dyadic::pow2(-10_000)));

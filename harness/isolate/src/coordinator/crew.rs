@@ -1,4 +1,4 @@
-//! The workers of a run: who is there, what each is at, and whether it keeps within its limits.
+//! The pool of worker processes: their jobs and their limits.
 
 use super::Limits;
 use crate::{
@@ -13,47 +13,49 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Messages of workers that wait for the coordinator; more of them wait in the pipes.
+/// Number of messages that are queued for the coordinator; further ones wait in the pipes.
 const WAITING: usize = 1 << 10;
 
-/// How long a worker may take to close its device.
+/// Longest time for a dismissed worker to close its device.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How long a worker may live on after it has closed its pipe.
+/// Longest time for a worker to end after it has closed its pipe.
 const CLOSING: Duration = Duration::from_millis(500);
 
-/// A worker says every second that it is alive: after so long without a word it is not.
+/// Time without a message after which a worker counts as hung. It sends a sign of life every
+/// second.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// What a worker was given.
+/// Work of a worker.
 #[derive(Debug)]
 pub(super) struct Job {
-    /// The cases in order.
+    /// Its cases in order.
     pub(super) cases: Vec<u32>,
-    /// Those without a result, by name.
+    /// Cases without a result, by name.
     pub(super) left: HashMap<String, u32>,
-    /// The inquiry that asked for it, in a process of its own; its case is the last.
+    /// The confirmation that requested it, in a process of its own; the case to confirm is the
+    /// last.
     pub(super) inquiry: Option<u64>,
-    /// The chunks of the last case that are run; `None`: all of them.
+    /// Indices of the chunks of the last case to run; `None` for all of them.
     pub(super) chunks: Option<Vec<u64>>,
 }
 
-/// What is the matter with a worker.
+/// Failure of a worker.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// It has ended.
+    /// It ended.
     Ended,
     /// It cannot open the device.
     Refused(Refusal),
-    /// What it says makes no sense.
+    /// It wrote bytes that are not a message, or a message that does not fit its job.
     Broken(String),
-    /// A call of that case takes longer than this; or, without a case, the start.
+    /// A call for that case exceeds this limit; without a case, the start does.
     Hang(Option<u32>, Duration),
-    /// It does not say that it is alive.
+    /// It sends no signs of life.
     Silent,
-    /// It takes more memory than this.
+    /// It uses more memory than this limit in bytes.
     Memory(u64),
-    /// It writes more than this.
+    /// It wrote more than this limit in bytes.
     Flood(u64),
 }
 
@@ -64,14 +66,14 @@ pub(super) struct Worker {
     started: Instant,
     starting: bool,
     pub(super) job: Option<Job>,
-    /// Calls into the driver that have not returned.
+    /// Calls into the driver that have not returned: case, description and start of each.
     pub(super) calls: BTreeMap<u64, (u32, String, Instant)>,
-    /// Cases that have begun and have no result, in order.
+    /// Cases that began and have no result, in order.
     begun: Vec<u32>,
-    /// All cases that have begun in this process, in order.
+    /// All cases that began in this process, in order.
     history: Vec<u32>,
     pub(super) heard: Instant,
-    /// What it had written when it was given its job.
+    /// Bytes that it had written to stderr when it received its job.
     written: u64,
 }
 
@@ -85,11 +87,11 @@ impl Worker {
     }
 
     pub(super) fn order(&self, order: &Order) {
-        // Orders always have a JSON form, and a worker that is gone is noticed elsewhere.
+        // Orders always have a JSON form, and the loss of a worker is noticed elsewhere.
         _ = self.process.order(order);
     }
 
-    /// The device is open: the job may begin.
+    /// Starts the job, because the device is open.
     pub(super) fn ready(&mut self) {
         self.starting = false;
         self.begin_job();
@@ -110,7 +112,7 @@ impl Worker {
         }
     }
 
-    /// A case shows that it has begun; `None` if it is none of the job.
+    /// Records that a case began; returns `None` for a case that is not in the job.
     pub(super) fn begin(&mut self, name: &str) -> Option<u32> {
         let case = *self.job.as_ref()?.left.get(name)?;
         if !self.begun.contains(&case) {
@@ -120,32 +122,34 @@ impl Worker {
         Some(case)
     }
 
-    /// A case has a result: which, and what had begun before it; `None` if it is none of the job.
+    /// Records a result; returns the case and the cases that began before it, or `None` for a case
+    /// that is not in the job.
     pub(super) fn finish(&mut self, name: &str) -> Option<(u32, Vec<u32>)> {
         let case = self.job.as_mut()?.left.remove(name)?;
         let before = self.before(case);
         match self.begun.iter().position(|&begun| begun == case) {
             Some(place) => _ = self.begun.remove(place),
-            // It was never said to begin, such as one that the device cannot run.
+            // The worker did not report its beginning; for example, the device cannot run it.
             None => self.history.push(case),
         }
         Some((case, before))
     }
 
-    /// The last cases that had begun in this process before that one.
+    /// Returns the last cases that began in this process before that one.
     pub(super) fn before(&self, case: u32) -> Vec<u32> {
         let end = self.history.iter().rposition(|&other| other == case).unwrap_or(self.history.len());
         self.history[end.saturating_sub(crate::inquiry::COMPANY)..end].to_vec()
     }
 
-    /// The cases that may be to blame, the likeliest first, with what they were doing.
+    /// Returns the cases that may have caused `trouble`, the most likely first, each with a
+    /// description of its current call.
     pub(super) fn suspects(&self, trouble: &Trouble) -> Vec<(u32, String)> {
         if let Trouble::Hang(Some(hanging), _) = trouble {
             let doing = self.calls.values().find(|(case, ..)| case == hanging).map(|(_, doing, _)| doing.clone());
             return vec![(*hanging, doing.unwrap_or_default())];
         }
-        // Those in a call into the driver; what runs on the device is more dangerous than what is being built, and began
-        // earlier.
+        // Cases in a call into the driver. Running on the device is more dangerous than building,
+        // and such a case began earlier.
         let mut suspects: Vec<(u32, String)> = Vec::new();
         for case in &self.begun {
             if let Some((_, doing, _)) = self.calls.values().find(|(of, ..)| of == case) {
@@ -158,7 +162,7 @@ impl Worker {
         suspects
     }
 
-    /// What is the matter with it, if anything is.
+    /// Returns the failure of the worker, if there is one.
     pub(super) fn trouble(&self, limits: &Limits) -> Option<Trouble> {
         if self.starting && self.age() > limits.start {
             return Some(Trouble::Hang(None, limits.start));
@@ -177,11 +181,12 @@ impl Worker {
         {
             return Some(Trouble::Memory(limit));
         }
-        // A process that the driver has started may hold the pipe open when the worker itself has ended.
+        // A process that the driver started may hold the pipe open after the worker itself has
+        // ended.
         (self.process.has_ended() && self.heard.elapsed() > FAREWELL).then_some(Trouble::Ended)
     }
 
-    /// Lets it end by itself: it does so a moment after its pipe is closed.
+    /// Waits for the worker to end by itself, which it does shortly after closing its pipe.
     pub(super) fn await_end(&self) {
         let since = Instant::now();
         while !self.process.has_ended() && since.elapsed() < CLOSING {
@@ -189,7 +194,7 @@ impl Worker {
         }
     }
 
-    /// Ends it; what it said last, and how it ended.
+    /// Kills it; returns its last line on stderr and its exit status.
     pub(super) fn bury(&mut self) -> (String, Option<ExitStatus>) {
         let status = self.process.end();
         (self.process.last_words().unwrap_or_default(), status)
@@ -199,7 +204,7 @@ impl Worker {
 pub(super) struct Crew {
     launch: Launch,
     pub(super) workers: Vec<Worker>,
-    /// Those that are closing their devices.
+    /// Workers that are closing their devices.
     leaving: Vec<(Process, Instant)>,
     sender: SyncSender<(u64, Heard)>,
     receiver: Receiver<(u64, Heard)>,
@@ -212,12 +217,12 @@ impl Crew {
         Crew { launch, workers: Vec::new(), leaving: Vec::new(), sender, receiver, started: 0 }
     }
 
-    /// Starts further workers like that.
+    /// Sets the command for further workers.
     pub(super) fn relaunch(&mut self, launch: Launch) {
         self.launch = launch;
     }
 
-    /// Workers that were started.
+    /// Returns the number of workers that were started.
     pub(super) fn started(&self) -> u64 {
         self.started
     }
@@ -240,16 +245,17 @@ impl Crew {
         Ok(())
     }
 
-    /// Time that passes between the start of the first worker and the run is not held against it.
+    /// Resets the time since the last message, so that the time between the start of the first
+    /// worker and the run does not count.
     pub(super) fn mark(&mut self) {
         self.workers.iter_mut().for_each(|worker| worker.heard = Instant::now());
     }
 
-    /// Gives a job to an idle worker or, if an inquiry asks for it, to a new one.
+    /// Gives a job to an idle worker. A confirmation gets a new worker.
     pub(super) fn give(&mut self, job: Job) -> io::Result<()> {
         let idle = self.workers.iter_mut().find(|worker| worker.job.is_none() && !worker.starting);
         match idle {
-            // A worker that has done nothing yet is as good as a new one.
+            // A worker that has not run any case is as good as a new one.
             Some(worker) if job.inquiry.is_none() || worker.history.is_empty() => {
                 worker.job = Some(job);
                 worker.begin_job();
@@ -259,7 +265,7 @@ impl Crew {
         }
     }
 
-    /// The next message, if one comes within that time.
+    /// Returns the next message, if one arrives within that time.
     pub(super) fn hear(&self, within: Duration) -> Option<(u64, Heard)> {
         self.receiver.recv_timeout(within).ok()
     }
@@ -268,12 +274,12 @@ impl Crew {
         self.workers.iter().position(|worker| worker.number == number)
     }
 
-    /// Workers that have something to do.
+    /// Returns the number of workers with a job.
     pub(super) fn busy(&self) -> usize {
         self.workers.iter().filter(|worker| worker.job.is_some()).count()
     }
 
-    /// Ends a worker: what it said last, how it ended, what it was at.
+    /// Kills a worker; returns its last line on stderr, its exit status and its job.
     pub(super) fn bury(&mut self, at: usize) -> (String, Option<ExitStatus>, Option<Job>) {
         let mut worker = self.workers.remove(at);
         let (words, status) = worker.bury();
@@ -287,18 +293,18 @@ impl Crew {
         self.leaving.push((worker.process, Instant::now()));
     }
 
-    /// Lets go of those that have closed their devices, and ends those that do not come to it.
+    /// Removes workers that have ended, and kills those that exceed their time to close.
     pub(super) fn see_off(&mut self) {
         self.leaving.retain(|(process, since)| !process.has_ended() && since.elapsed() < FAREWELL);
     }
 
-    /// Lets all end.
+    /// Ends all workers.
     pub(super) fn dismiss_all(&mut self) {
         while !self.workers.is_empty() {
             self.dismiss(0);
         }
         while !self.leaving.is_empty() {
-            // What they still have to say is not wanted, and must not keep them.
+            // Their last messages are not needed, but must not block them.
             _ = self.hear(Duration::from_millis(5));
             self.see_off();
         }

@@ -10,7 +10,8 @@ fn name(case: u32) -> String {
     format!("p.{case}")
 }
 
-/// Runs an inquiry in which the case does what `does` says after those cases; how many runs it took, and its result.
+/// Runs a confirmation in which the case ends with `does(cases before it)`. Returns the number of
+/// runs, and the result.
 fn inquire(first: Status, own: bool, before: Vec<u32>, does: impl Fn(&[u32]) -> Status) -> (usize, Status, Repeat) {
     let mut inquiry = Inquiry::new(9, event(first), own, before);
     let mut next = Next::Run(Vec::new());
@@ -35,7 +36,7 @@ fn what_fails_alone_as_well_is_the_same() {
         assert_eq!((status, repeat.verdict, repeat.runs.len()), (Status::Crash, Repeated::Same, 2));
         assert_eq!((repeat.runs[0].after, repeat.runs[1].after), (2, 0));
     }
-    // What a suspect does alone is its first result of its own, and is confirmed as such.
+    // The run of a suspect alone is its first result of its own, and is confirmed as such.
     let (_, status, repeat) = inquire(Status::Crash, false, vec![1, 2], |_| Status::Fail);
     assert_eq!((status, repeat.verdict, repeat.runs.len()), (Status::Fail, Repeated::Same, 2));
     assert!(repeat.runs.iter().all(|run| run.status == Status::Fail && run.after == 0));
@@ -55,7 +56,7 @@ fn what_differs_is_flaky() {
 fn what_happens_to_fail_again_in_company_is_still_flaky() {
     for failing in 0..6 {
         let runs = std::cell::Cell::new(0);
-        // Alone it passes; then it fails once, whatever it is run after.
+        // It passes alone, and then fails once, whatever precedes it.
         let does = |prefix: &[u32]| {
             runs.set(runs.get() + 1);
             if !prefix.is_empty() && runs.get() == 2 + failing { Status::Fail } else { Status::Pass }
@@ -80,7 +81,7 @@ fn the_fewest_cases_are_found_that_make_it_fail() {
         |prefix: &[u32]| if [3, 7].iter().all(|case| prefix.contains(case)) { Status::Fail } else { Status::Pass };
     let (_, _, repeat) = inquire(Status::Fail, true, (0..10).collect(), both);
     assert_eq!(repeat.after, (3..10).map(name).collect::<Vec<_>>());
-    // Of a very long company the end is tried.
+    // For a very long list of predecessors, the last ones are tried.
     let late = |prefix: &[u32]| if prefix.contains(&4_990) { Status::Fail } else { Status::Pass };
     assert_eq!(inquire(Status::Fail, true, (0..5_000).collect(), late).2.after, [name(4_990)]);
 }
@@ -93,7 +94,7 @@ fn a_suspect_that_did_nothing_is_acquitted() {
     assert_eq!(inquiry.acquit(), Next::Ended(event(Status::Pass)));
 }
 
-/// A result of 100 inputs in 10 chunks, of which some failed with these bits.
+/// Returns a result of so many inputs in which these chunks failed with these bits.
 fn failed(inputs: u64, chunks: &[(u64, &str)]) -> Event {
     let failed = |&(chunk, bits): &(u64, &str)| FailedChunk { chunk, inputs: 1, fingerprint: bits.to_owned() };
     let failed_chunks: Vec<FailedChunk> = chunks.iter().map(failed).collect();
@@ -118,21 +119,21 @@ fn chunks_in_which_something_failed_confirm_it_if_the_same_bits_come_out() {
     };
     let same = failed(20, &[(2, "a"), (7, "b")]);
     assert_eq!(ended(begin().next(Some(same), &name)), (Repeated::Same, vec![100, 20]));
-    // Whatever differs, and a process that ended, is a reason to run all of it.
+    // After any difference, or the end of the process, the whole case is run.
     let crashed = event(Status::Crash);
     for other in [failed(20, &[(2, "a"), (7, "c")]), failed(20, &[(2, "a")]), failed(20, &[]), crashed] {
         let mut inquiry = begin();
         assert_eq!(inquiry.next(Some(other.clone()), &name), Next::Run(Vec::new()));
         assert_eq!(inquiry.chunks(), None);
         assert!(inquiry.is_alone());
-        // What it ran before those chunks may be why it fails: it does so as a whole, each time.
+        // Its own earlier chunks may be the reason: it fails as a whole each time.
         assert_eq!(ended(inquiry.next(Some(first.clone()), &name)).0, Repeated::Same);
         let mut inquiry = begin();
         inquiry.next(Some(other), &name);
         let (verdict, runs) = ended(inquiry.next(Some(failed(100, &[(2, "a"), (7, "c")])), &name));
         assert_eq!((verdict, runs.len()), (Repeated::Flaky, 3));
     }
-    // Alone it is fine: then in company, as ever.
+    // It passes alone, so it is run after its predecessors as usual.
     let mut inquiry = begin();
     assert_eq!(inquiry.next(Some(failed(20, &[])), &name), Next::Run(Vec::new()));
     assert_eq!(inquiry.next(Some(failed(100, &[])), &name), Next::Run(vec![1, 2]));

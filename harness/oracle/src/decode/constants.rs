@@ -1,6 +1,6 @@
 //! What stands outside functions: constants and variables.
 
-use super::{Decoder, NULL, OBJECT, OBJECTS, Result, Val, is_local};
+use super::{Decoder, NULL, OBJECT, OBJECTS, Result, Val, WORKGROUP_BYTES, is_local};
 use crate::dispatch::Slot;
 use crate::error::ProgramError;
 use crate::inst::{Inst, Reg};
@@ -171,8 +171,8 @@ impl Decoder<'_> {
         let Some(mut pointee) = self.pointee(ty)? else { return self.invalid("a variable that is no pointer") };
         let reg = self.registers([Kind::Pointer])?;
         if is_local(class) {
-            let n = pointee.layout.size(Mode::Leaves) as u32;
-            let kinds: Vec<Kind> = pointee.layout.leaves().iter().map(|leaf| leaf.kind).collect();
+            let kinds = self.kinds_of(&pointee.layout)?;
+            let n = kinds.len() as u32;
             let storage = self.registers(kinds)?;
             self.locals.push((storage, n));
             pointee.fixed = Some(storage);
@@ -246,7 +246,13 @@ impl Decoder<'_> {
                 let explicit = explicit.is_some_and(|ty| self.is_block(ty));
                 // Blocks share their memory; others follow each other.
                 let start = if explicit { 0 } else { self.workgroup_bytes.next_multiple_of(16) };
-                self.workgroup_bytes = self.workgroup_bytes.max(start + layout.size(Mode::Tight));
+                let found = start.saturating_add(layout.size(Mode::Tight));
+                if found > WORKGROUP_BYTES {
+                    let at = self.place();
+                    let what = "bytes of workgroup memory";
+                    return Err(ProgramError::TooLarge { what, found, limit: WORKGROUP_BYTES, at });
+                }
+                self.workgroup_bytes = self.workgroup_bytes.max(found);
                 if let Some(initial) = i.operand(1) {
                     let initial = self.val(initial)?;
                     self.workgroup_initial(start, layout, &initial)?;

@@ -1,7 +1,7 @@
 //! Functions, blocks and branches.
 
 use super::{Decoder, Result};
-use crate::inst::{Block, Construct, Edge, End, Inst};
+use crate::inst::{Block, Construct, Decider, Edge, End, Inst};
 use assay_spirv::module::{self, BlockIndex, ConstructKind, Function, Instruction, Type};
 use assay_spirv::tables::Op;
 use std::collections::HashMap;
@@ -51,14 +51,14 @@ impl Decoder<'_> {
         Ok(match (last.op, operands) {
             (Some(Op::Branch), [to, ..]) => End::Jump(self.edge(from, *to, places)?),
             (Some(Op::BranchConditional), [condition, then, other, ..]) => End::If {
-                condition: self.val(*condition)?.reg,
+                condition: self.decider(*condition)?,
                 then: self.edge(from, *then, places)?,
                 other: self.edge(from, *other, places)?,
             },
             (Some(Op::Switch), [selector, default, rest @ ..]) => {
                 let words = self.module.switch_literal_words(last);
-                let selector = self.val(*selector)?;
-                let width = self.kind(&selector).width();
+                let width = self.val(*selector).map(|selector| self.kind(&selector).width())?;
+                let selector = self.decider(*selector)?;
                 let mut edges = vec![self.edge(from, *default, places)?];
                 let mut cases = Vec::new();
                 for case in rest.chunks_exact(words + 1) {
@@ -66,13 +66,18 @@ impl Decoder<'_> {
                     cases.push((literal & crate::ty::mask(width), edges.len() as u32));
                     edges.push(self.edge(from, case[words], places)?);
                 }
-                End::Switch { selector: selector.reg, cases: cases.into(), edges: edges.into() }
+                End::Switch { selector, cases: cases.into(), edges: edges.into() }
             }
             (Some(Op::Return), _) => End::Return { value: None },
             (Some(Op::ReturnValue), [value, ..]) => End::Return { value: Some(self.val(*value)?.reg) },
             (Some(Op::Unreachable), _) => End::Unreachable,
             _ => return self.unsupported_op(last),
         })
+    }
+
+    fn decider(&mut self, word: u32) -> Result<Decider> {
+        let made = self.module.definition_of_word(word).and_then(|made| made.op);
+        Ok(Decider { reg: self.val(word)?.reg, is_undef: made == Some(Op::Undef) })
     }
 
     fn edge(&mut self, from: u32, to: u32, places: &HashMap<u32, u32>) -> Result<Edge> {

@@ -7,13 +7,13 @@ use assay_precision::{Call, Denormals, FastMath, Modes, Op as Row, Rounding, Sca
 use assay_spirv::module::{Instruction, Module, Section, Type, TypeId};
 use assay_spirv::tables::{Decoration, ExecutionMode, FPFastMathMode, FPRoundingMode, Op};
 
-/// What an entry point declares about floats, by width: 16, 32 and 64 bits.
+/// The float declarations of an entry point, by width: 16, 32 and 64 bits.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     modes: [Modes; 3],
-    /// Types with a default: the word of the type and of the constant that holds the flags.
+    /// Default flags of types: the words of the type and of the constant that holds the flags.
     defaults: Vec<(u32, u32)>,
-    /// `ContractionOff`, of kernels.
+    /// `ContractionOff`, for kernels.
     contraction_off: bool,
 }
 
@@ -64,14 +64,16 @@ fn flags(bits: u32) -> FastMath {
 }
 
 impl Decoder<'_> {
-    /// The environment of an instruction whose result has the word `result` and whose floats are of these types.
+    /// The environment of the instruction with the result word `result` and floats of these types.
     pub(super) fn modes(&mut self, result: u32, types: &[TypeId]) -> Result<Modes> {
         let floats = types.iter().filter_map(|ty| match self.scalar_kind(*ty) {
             Kind::Float(fmt) => Some(fmt.format()),
             _ => None,
         });
-        // The modes are about the IEEE 754 encoding; where there is no other, the first type is the result's: its width's modes hold. What
-        // is preserved must be so for all widths. Denormal results follow the mode of theirs, and operands of theirs.
+        // The modes apply to the IEEE 754 encodings. The first type is the result's unless that has
+        // another encoding, and the modes of its width hold. Special values are preserved only if
+        // all widths do so. Denormal results follow the mode of the result's width, operands that
+        // of their own.
         let widths: Vec<u32> = floats.filter(|format| format.is_ieee_754()).map(|format| format.width).collect();
         let declared = |width: &u32| self.environment.modes[place(*width)];
         let mut modes = widths.first().map(declared).unwrap_or_default();
@@ -97,7 +99,8 @@ impl Decoder<'_> {
         if let Some(bits) = stated {
             modes.fast_math = Some(flags(bits));
         } else if !self.environment.defaults.is_empty() {
-            // Types without a default have no flags; those of all types concerned are united.
+            // Types without a default have no flags. The flags of all types of the instruction are
+            // united.
             let mut bits = 0;
             for (ty, word) in self.environment.defaults.clone() {
                 let declared = self.module.type_declared(ty);
@@ -115,14 +118,15 @@ impl Decoder<'_> {
         Ok(modes)
     }
 
-    /// The environment of an instruction that packs or unpacks halves, from that of its types, which are of 32 bits.
+    /// The environment of an instruction that packs or unpacks halves, from that of its 32-bit
+    /// types.
     pub(super) fn of_halves(&self, modes: Modes) -> Modes {
         let denormals = self.environment.modes[place(16)].denormals;
         Modes { denormals, operand_denormals: Some(modes.denormals).filter(|single| *single != denormals), ..modes }
     }
 
-    /// The flags that hold for bit-preserving operations on each format, by the letter: what the module states for it, else all that the
-    /// environment assumes.
+    /// The flags of bit-preserving operations on each format by the letter of the text: those that
+    /// the module states, else all that the environment assumes.
     pub(super) fn copied(&mut self) -> Result<Vec<(Fmt, FastMath)>> {
         let types: Vec<TypeId> = self.module.types().map(|(ty, _)| ty).collect();
         let mut copied = Vec::new();
@@ -150,7 +154,7 @@ impl Decoder<'_> {
         self.scalar_type(ty).and_then(|ty| self.layouts.kind(ty).ok()).unwrap_or(Kind::Handle)
     }
 
-    /// The shape of a value as the table counts it.
+    /// The shape of a value in the precision table.
     pub(super) fn shape(&self, val: &Val) -> Shape {
         match *self.module.ty(val.ty) {
             Type::Vector { count, .. } => Shape::Vector(count),
@@ -162,7 +166,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The type of a value's scalars as the table names it.
+    /// The type of a value's scalars in the precision table.
     pub(super) fn scalar(&self, val: &Val) -> Scalar {
         match self.kind(val) {
             Kind::Bool => Scalar::Bool,
@@ -186,7 +190,7 @@ impl Decoder<'_> {
         let (scalar, shape) = (self.scalar(first), self.shape(first));
         match row {
             Row::VectorTimesScalar | Row::MatrixTimesScalar => {
-                // Component by component the same as a product.
+                // Component by component this is a product.
                 self.map(Row::VectorTimesScalar, modes, scalar, (dst.reg, dst.n), regs, 0b10)
             }
             Row::Dot | Row::MatrixTimesVector => self.whole(row, modes, scalar, shape, dst.reg, regs),
@@ -211,7 +215,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// A product of matrices, column by column: each column is a matrix times a vector.
+    /// A product of matrices, column by column: each column is a product of a matrix and a vector.
     fn matrix_product(&mut self, modes: Modes, args: &[Val], dst: &Val) -> Result {
         let (a, b) = (&args[0], &args[1]);
         let (scalar, shape) = (self.scalar(a), self.shape(a));
@@ -223,7 +227,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// An instruction that works component by component on `n` components; operands whose bit is set are scalars.
+    /// An instruction that works component by component on `n` components. Operands whose bit in
+    /// the mask is set are scalars.
     pub(super) fn map(
         &mut self,
         row: Row,
@@ -235,10 +240,10 @@ impl Decoder<'_> {
     ) -> Result {
         let from = self.source(row, args[0]);
         let call = if row == Row::VectorTimesScalar {
-            // The table knows it for vectors only; one component of it is a product under its own name.
+            // The table has it for vectors only. One of its components is a product.
             Call::new(Row::FMul, scalar, Shape::Scalar, None, modes)
         } else if matches!(row, Row::ConvertFToU | Row::ConvertFToS | Row::ConvertSToF | Row::ConvertUToF) {
-            // The table wants the sign in the type; SPIR-V has it in the instruction.
+            // The table has the signedness in the type, SPIR-V in the instruction.
             let signed = matches!(row, Row::ConvertFToS | Row::ConvertSToF);
             let fix = |scalar| match scalar {
                 Scalar::Int { width, .. } => Scalar::Int { width, signed },
@@ -249,8 +254,8 @@ impl Decoder<'_> {
             Call::new(row, scalar, Shape::Scalar, from, modes)
         };
         let call = call.or_else(|error| self.unsupported(error.to_string()))?;
-        let Some(site) = self.sites.add(call, Some((n, same))) else { return self.unsupported(row.name()) };
-        self.emit(Inst::Float { site, dst, args: args.into() });
+        let Some(float_op) = self.float_ops.add(call, Some((n, same))) else { return self.unsupported(row.name()) };
+        self.emit(Inst::Float { float_op, dst, args: args.into() });
         Ok(())
     }
 
@@ -276,8 +281,8 @@ impl Decoder<'_> {
     ) -> Result {
         let call = Call::new(row, scalar, shape, None, modes);
         let call = call.or_else(|error| self.unsupported(error.to_string()))?;
-        let Some(site) = self.sites.add(call, None) else { return self.unsupported(row.name()) };
-        self.emit(Inst::Float { site, dst, args: args.into() });
+        let Some(float_op) = self.float_ops.add(call, None) else { return self.unsupported(row.name()) };
+        self.emit(Inst::Float { float_op, dst, args: args.into() });
         Ok(())
     }
 }

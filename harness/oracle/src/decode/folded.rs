@@ -1,4 +1,4 @@
-//! What `OpSpecConstantOp` computes, for whoever reads sizes from a module.
+//! Evaluation of `OpSpecConstantOp`, for readers of sizes in a module.
 
 use super::Decoder;
 use crate::dispatch::SpecValues;
@@ -10,8 +10,9 @@ use assay_spirv::module::{Module, Section, Type};
 use assay_spirv::reflect;
 use assay_spirv::tables::Op;
 
-/// The module with constants in the place of each `OpSpecConstantOp` of which it is known what it computes, if there is one: of the
-/// default values of the constants, integers, booleans and vectors of them. Lengths of arrays and the sizes of workgroups may depend on it.
+/// The module with each `OpSpecConstantOp` replaced by a constant if its value is known; `None` if
+/// no value is. Values are computed from the default values of specialisation constants, for
+/// integers, booleans and vectors of them. Array lengths and workgroup sizes may depend on them.
 pub fn folded(module: &Module) -> Option<Module> {
     let computed = |op| op == Some(Op::SpecConstantOp);
     if !module.section(Section::Globals).any(|i| computed(i.op)) {
@@ -25,7 +26,7 @@ pub fn folded(module: &Module) -> Option<Module> {
         decoder.here = i.index;
         let (Some(op), Some(word), Some(ty)) = (i.op, i.result(), i.result_type()) else { continue };
         let Some(declared) = module.type_declared(ty) else { continue };
-        // What cannot be read here is refused where the shader is.
+        // Errors are ignored here; the interpreter refuses the shader for them.
         if decoder.global_constant(i, op, word, declared).is_ok()
             && computed(i.op)
             && let Some(words) = decoder.written_out(&mut editor, (ty, word))
@@ -37,7 +38,7 @@ pub fn folded(module: &Module) -> Option<Module> {
 }
 
 impl Decoder<'_> {
-    /// A value that is known, as instructions that state it.
+    /// The instructions that declare a known value as a constant.
     fn written_out(&mut self, editor: &mut Editor, (ty, word): (u32, u32)) -> Option<Vec<u32>> {
         let val = self.val(word).ok()?;
         let stated = |decoder: &Self, k: u32, ty: u32, id: u32| {
@@ -48,7 +49,7 @@ impl Decoder<'_> {
                 Kind::Int { width: 64, .. } => {
                     Some(instruction(Op::Constant, &[ty, id, bits as u32, (bits >> 32) as u32]))
                 }
-                // A narrow signed literal is stored with its sign.
+                // A narrow signed literal is stored sign-extended.
                 Kind::Int { width, signed: true } => {
                     Some(instruction(Op::Constant, &[ty, id, signed(width.into(), bits) as u32]))
                 }

@@ -111,7 +111,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// The exponent of Ldexp, of whatever width, in 32 bits: it "is interpreted as a signed integer", and beyond 16 bits all are alike.
+    /// The exponent of Ldexp, of any width, as 32 bits. It "is interpreted as a signed integer",
+    /// and all exponents beyond 16 bits have the same effect.
     fn exponent(&mut self, exponent: &Val) -> Result<Reg> {
         let (from, n) = (self.kind(exponent), exponent.n);
         let mut reg = exponent.reg;
@@ -131,7 +132,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Instructions on integers.
+/// The operation of an instruction on integers.
 fn integer(op: Glsl) -> Option<IntOp> {
     Some(match op {
         Glsl::SAbs => IntOp::SAbs,

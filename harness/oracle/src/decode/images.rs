@@ -1,4 +1,4 @@
-//! Images: texels read and written, and looked up through samplers.
+//! Images: reading, writing and sampling of texels.
 
 use super::{Decoder, Result, Val};
 use crate::inst::{ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
@@ -8,14 +8,14 @@ use assay_spirv::module::{ImageType, Instruction, Type};
 use assay_spirv::sampling::GatherMode;
 use assay_spirv::tables::{Dim, ImageFormat, ImageOperands, Op};
 
-/// What is said of a texel that no sampler looks up.
+/// Image operands of an access without a sampler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Operands {
     level: Option<Reg>,
     offset: Option<(Reg, u32)>,
 }
 
-/// Image operands: registers, and how many where that varies.
+/// Image operands: registers, and their number where it varies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     lod: Option<Reg>,
@@ -68,7 +68,7 @@ impl Decoder<'_> {
             | Op::ImageGather
             | Op::ImageDrefGather
             | Op::ImageGatherQCOM => self.look_up(i, op, &image)?,
-            // The image of a sampled image is the same descriptor.
+            // The image of a sampled image has the same descriptor.
             Op::Image => {
                 let dst = self.result(i)?;
                 self.emit(Inst::Copy { dst: dst.reg, src: image.reg, n: 1, load: false });
@@ -91,7 +91,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The type of an image value; multisampled images and attachments are not implemented.
+    /// The type of an image value. Multisampled images and attachments are not implemented.
     fn image_type(&mut self, image: &Val) -> Result<ImageType> {
         let ty = match *self.module.ty(image.ty) {
             Type::SampledImage { image } => image,
@@ -111,8 +111,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Notes what an access with these image operands takes the texels of an image without format for: its sampled type, with the
-    /// signedness that the operands may state.
+    /// Records the texel type that an access expects from an image without a format: its sampled
+    /// type, with the signedness that the image operands may state.
     fn takes_for(&mut self, ty: &ImageType, operands: Option<u32>) {
         let operands = ImageOperands(operands.unwrap_or(0));
         let numbers = match *self.module.ty(ty.sampled_type) {
@@ -122,7 +122,7 @@ impl Decoder<'_> {
                 let signed = stated || (signed && !operands.contains(ImageOperands::ZERO_EXTEND));
                 Numbers::Int { wide: width == 64, signed }
             }
-            // Of kernels, whose images have no type.
+            // A kernel, whose images have no sampled type.
             _ => return,
         };
         if ty.format == Some(ImageFormat::Unknown) {
@@ -130,7 +130,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The integer coordinates: register and how many count.
+    /// The integer coordinates: first register, and number of coordinates.
     fn coordinates(&mut self, i: Instruction, ty: &ImageType) -> Result<(Reg, u32)> {
         let coordinates = self.operand(i, 1)?;
         let plain = match ty.dim {
@@ -146,7 +146,8 @@ impl Decoder<'_> {
         Ok((coordinates.reg, needed))
     }
 
-    /// What image operands from operand `at` on say of a texel that no sampler looks up; refuses what is not implemented.
+    /// The image operands from operand `at` on, for an access without a sampler. Refuses operands
+    /// that are not implemented.
     fn texel_operands(&mut self, i: Instruction, at: usize) -> Result<Operands> {
         let found = self.image_operands(i, at)?;
         if found.gradient || found.offsets.is_some() {
@@ -155,12 +156,12 @@ impl Decoder<'_> {
         Ok(Operands { level: found.lod, offset: found.offset })
     }
 
-    /// The image operands from operand `at` on; refuses those that are not implemented.
+    /// The image operands from operand `at` on. Refuses operands that are not implemented.
     fn image_operands(&mut self, i: Instruction, at: usize) -> Result<Found> {
         let mut found = Found::default();
         let Some(word) = i.operand(at) else { return Ok(found) };
         let mask = ImageOperands(word);
-        // Each bit from the lowest on has its operands behind the mask.
+        // The operands of each bit, from the lowest on, follow the mask.
         let mut next = at + 1;
         let mut take = |decoder: &mut Self, bit: ImageOperands| -> Result<Option<Val>> {
             if !mask.contains(bit) {
@@ -169,7 +170,7 @@ impl Decoder<'_> {
             next += 1;
             decoder.operand(i, next - 1).map(Some)
         };
-        // Of these the scopes come last; accesses to images are taken to be non-private.
+        // The scopes among these come last. Accesses to images count as non-private.
         let ignored = ImageOperands::MAKE_TEXEL_AVAILABLE.0
             | ImageOperands::MAKE_TEXEL_VISIBLE.0
             | ImageOperands::NON_PRIVATE_TEXEL.0
@@ -208,7 +209,7 @@ impl Decoder<'_> {
         Ok(found)
     }
 
-    /// Samples and gathers.
+    /// Decodes samples and gathers.
     fn look_up(&mut self, i: Instruction, op: Op, image: &Val) -> Result {
         let ty = self.image_type(image)?;
         let gathers = matches!(op, Op::ImageGather | Op::ImageDrefGather | Op::ImageGatherQCOM);
@@ -222,7 +223,8 @@ impl Decoder<'_> {
         }
         let dst = self.result(i)?;
         let mut coordinates = self.coordinates(i, &ty)?;
-        // What comes behind those of the dimensionality: a cube's layer, or what the others are divided by.
+        // The component after those of the dimensionality: the layer of a cube, or the divisor of
+        // the others.
         let given = self.operand(i, 1)?;
         coordinates.1 += u32::from(cube && ty.arrayed) + u32::from(projects);
         if given.n < coordinates.1 {
@@ -289,7 +291,7 @@ impl Decoder<'_> {
         let crate::ty::Layout::Scalar(Kind::Handle) = *pointee.layout else {
             return self.invalid("OpImageTexelPointer of what is no image");
         };
-        // A pointer to an image holds its descriptor, as the loaded image does.
+        // A pointer to an image holds its descriptor, like the loaded image.
         let dst = self.result(i)?;
         let coordinates = self.operand(i, 1)?;
         self.emit(Inst::TexelPointer { dst: dst.reg, image: image.reg, coordinates: (coordinates.reg, coordinates.n) });

@@ -1,4 +1,4 @@
-//! One instruction of a function (or of `OpSpecConstantOp`).
+//! Decoding of one instruction of a function, or of `OpSpecConstantOp`.
 
 use super::{Decoder, Group, Result, group};
 use crate::inst::{Fits, Inst, IntOp};
@@ -19,7 +19,7 @@ impl Decoder<'_> {
         self.relax_result(i, op, group)
     }
 
-    /// What the result of an instruction fits, as it is decorated.
+    /// The ranges that the result of an instruction must fit, by its decorations.
     fn fits(&self, i: Instruction) -> Option<Fits> {
         let word = i.result()?;
         let is = |wanted| self.module.decorations(word).any(|d| d.decoration == Some(wanted));
@@ -91,7 +91,7 @@ impl Decoder<'_> {
             Op::CopyObject | Op::CopyLogical | Op::ExpectKHR => {
                 let src = self.operand(i, 0)?;
                 if let Some(pointee) = &src.pointee {
-                    // The copy points where the original does.
+                    // The copy points to the target of the original.
                     let mut val = dst.clone();
                     val.pointee = Some(pointee.clone());
                     self.bind(i.result().unwrap_or_default(), val);
@@ -154,7 +154,7 @@ impl Decoder<'_> {
                 let src = self.operand(i, 0)?;
                 let kernel = |val: &super::Val| val.pointee.as_ref().map(|p| p.class == StorageClass::CrossWorkgroup);
                 if kernel(&src) != kernel(&dst) && (kernel(&src) == Some(true) || kernel(&dst) == Some(true)) {
-                    // Its pointers are buffers and offsets, no addresses.
+                    // Pointers of kernels are buffers and offsets, not addresses.
                     return self.unsupported(format!("{op} between a kernel's pointer and what is none"));
                 }
                 let (from, to) = (self.kind(&src).width(), self.kind(&dst).width());
@@ -178,7 +178,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Where a part of a composite begins, in scalars.
+    /// Index of the first scalar of a member of a composite.
     fn member(&mut self, ty: assay_spirv::module::TypeId, indices: &[u32]) -> Result<u32> {
         let mut layout = self.layout(ty, crate::ty::Mode::Leaves)?;
         let mut at = 0;
@@ -196,7 +196,7 @@ impl Decoder<'_> {
         Ok(at)
     }
 
-    /// Emits an operation on integers of `widths` bits (operands, result).
+    /// Emits an operation on integers. `widths`: bits of the operands, bits of the result.
     pub(super) fn int(&mut self, op: IntOp, widths: (u32, u32), dst: u32, n: u32, args: [u32; 4], scalar: u8) {
         let (width, out) = (widths.0 as u8, widths.1 as u8);
         let op = self.fits.and_then(|fits| op.without_wrap(fits)).unwrap_or(op);

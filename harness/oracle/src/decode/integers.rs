@@ -79,7 +79,8 @@ impl Decoder<'_> {
 
     fn bit_field(&mut self, i: Instruction, op: Op, dst: &Val, base: &Val) -> Result {
         let width = self.kind(dst).width();
-        // Offset and count are scalars of any width and, read as unsigned, never negative.
+        // Offset and count are scalars of any width. They are read as unsigned, so they are not
+        // negative.
         let (op, args, scalar) = match op {
             Op::BitFieldInsert => {
                 let (insert, offset, count) = (self.operand(i, 1)?, self.operand(i, 2)?, self.operand(i, 3)?);
@@ -95,7 +96,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A structure of two results.
+    /// Decodes an instruction with a structure of two results.
     fn pair(&mut self, i: Instruction, dst: &Val, a: &Val, low: IntOp, high: IntOp) -> Result {
         let b = self.operand(i, 1)?;
         let width = self.kind(a).width();
@@ -104,8 +105,9 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The integer dot products: products of the components, summed; packed vectors are four bytes. The result has the low bits of the
-    /// exact sum. Where an accumulator is added, which saturates, there is no result if a product or a sum before that overflows.
+    /// Decodes an integer dot product. Packed vectors are four bytes. The result has the low bits
+    /// of the exact sum. With an accumulator, whose addition saturates, the result is undefined if
+    /// a product or a sum before that overflows.
     fn integer_dot(&mut self, i: Instruction, op: Op, dst: &Val, a: &Val) -> Result {
         let b = self.operand(i, 1)?;
         let out = self.kind(dst).width();
@@ -115,7 +117,7 @@ impl Decoder<'_> {
             _ => (false, false),
         };
         let saturating = matches!(op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat);
-        // Packed: the operands are single words.
+        // Packed operands are single words.
         let packed = a.n == 1;
         let n = if packed { 4 } else { a.n };
         let width = if packed { 8 } else { self.int_width(a.reg) };
@@ -149,7 +151,8 @@ impl Decoder<'_> {
         }
         let sum = match saturating && a_signed {
             false => self.sum(plus, between, &products)?,
-            // The order of the sums is not stated: none overflows if neither that of what is above zero nor that of what is below does.
+            // The order of the sums is unspecified. No order overflows if neither the sum of the
+            // positive products nor that of the negative products does.
             true => {
                 let zero = self.number(between)?;
                 self.set(zero, &[0]);
@@ -176,7 +179,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The sum of registers, one after another.
+    /// The sum of registers, in sequence.
     fn sum(&mut self, plus: IntOp, width: u32, of: &[u32]) -> Result<u32> {
         let [first, rest @ ..] = of else { return self.invalid("a dot product of nothing") };
         let mut sum = *first;
@@ -187,7 +190,7 @@ impl Decoder<'_> {
         Ok(sum)
     }
 
-    /// A register for an integer of that width.
+    /// A new register for an integer of that width.
     fn number(&mut self, width: u32) -> Result<u32> {
         self.registers([Kind::Int { width: width as u8, signed: true }])
     }

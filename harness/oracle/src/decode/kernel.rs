@@ -53,7 +53,8 @@ impl Decoder<'_> {
                     return self.unsupported(format!("a kernel's argument that points to {}", pointee.class.name()));
                 }
                 None => {
-                    let leaves = self.layout(val.ty, Mode::Tight)?.leaves();
+                    let layout = self.layout(val.ty, Mode::Tight)?;
+                    let leaves = self.leaves_of(&layout)?;
                     if leaves.iter().any(|leaf| leaf.kind == Kind::Handle) {
                         return self.unsupported("a kernel's argument that is an image or sampler, not a handle");
                     }

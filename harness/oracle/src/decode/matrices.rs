@@ -1,4 +1,5 @@
-//! How matrices lie that pointers lead to: the member of a structure says it that they are in, not the pointer's type.
+//! Layout of matrices behind pointers. The structure member that contains a matrix defines its
+//! layout, not the type of the pointer.
 
 use super::{Decoder, Pointee, Result};
 use crate::ty::{MatrixLayout, Mode};
@@ -7,7 +8,8 @@ use assay_spirv::tables::{Op, StorageClass};
 use std::collections::BTreeSet;
 
 impl Decoder<'_> {
-    /// Lays out what a value points at, if that is a matrix that has a stride, as the structures do that the pointer may come from.
+    /// Sets the layout of a pointee that is a matrix with a stride, as defined by the structures
+    /// that the pointer may come from.
     pub(super) fn lay_out_matrix(&mut self, word: u32, ty: TypeId, pointee: &mut Pointee) -> Result {
         let strided = match pointee.class {
             StorageClass::StorageBuffer
@@ -29,7 +31,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// What the structures say that a pointer may come from, if they say the same.
+    /// The layout defined by all structures that the pointer may come from; `None` if they differ.
     fn matrix_behind(&self, pointer: u32) -> Option<MatrixLayout> {
         let (mut open, mut seen, mut found) = (vec![pointer], BTreeSet::new(), None);
         while let Some(word) = open.pop() {
@@ -57,7 +59,8 @@ impl Decoder<'_> {
         found
     }
 
-    /// What the last structure on the way of an access chain says; `Some(None)` if it is on the way to none.
+    /// The layout defined by the last structure that an access chain passes; `Some(None)` if it
+    /// passes none.
     fn matrix_member(&self, chain: Instruction) -> Option<Option<MatrixLayout>> {
         let module = self.module;
         let [base, indices @ ..] = chain.operands() else { return None };
@@ -78,7 +81,7 @@ impl Decoder<'_> {
         Some(found)
     }
 
-    /// What the calls of its function give a parameter.
+    /// The arguments that calls of its function pass for a parameter.
     fn arguments_of(&self, parameter: u32) -> Option<Vec<u32>> {
         let module = self.module;
         let places = |function: &assay_spirv::module::Function| {

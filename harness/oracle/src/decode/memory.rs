@@ -1,6 +1,6 @@
 //! Variables, pointers, loads and stores.
 
-use super::{Decoder, Pointee, Result, Val};
+use super::{Decoder, Pointee, Result, Val, is_near};
 use crate::inst::{AtomicOp, Inst, IntOp, Order, Reg, Term};
 use crate::ty::{Fmt, Kind, Layout, Mode};
 use assay_precision::{Call, Op as Row, Scalar, Shape};
@@ -16,7 +16,7 @@ impl Decoder<'_> {
     pub(super) fn local_variable(&mut self, word: u32, ty: TypeId) -> Result {
         let Some(mut pointee) = self.pointee(ty)? else { return self.invalid("a variable that is no pointer") };
         let reg = self.registers([Kind::Pointer])?;
-        let kinds: Vec<Kind> = pointee.layout.leaves().iter().map(|leaf| leaf.kind).collect();
+        let kinds = self.kinds_of(&pointee.layout)?;
         let n = kinds.len() as u32;
         let storage = self.registers(kinds)?;
         self.locals.push((storage, n));
@@ -79,7 +79,7 @@ impl Decoder<'_> {
         } else if pointee.is_local() {
             self.emit(Inst::LocalLoad { dst, pointer: pointer.reg, n });
         } else {
-            let leaves = pointee.layout.leaves().into();
+            let leaves = self.leaves_of(&pointee.layout)?.into();
             let private = self.sharing.is_private(access);
             self.emit(Inst::Load { dst, pointer: pointer.reg, leaves, physical: alignment(pointee, access), private });
         }
@@ -101,7 +101,7 @@ impl Decoder<'_> {
         } else if pointee.is_local() {
             self.emit(Inst::LocalStore { pointer: pointer.reg, src, n });
         } else {
-            let leaves = pointee.layout.leaves().into();
+            let leaves = self.leaves_of(&pointee.layout)?.into();
             let private = self.sharing.is_private(access);
             self.emit(Inst::Store { pointer: pointer.reg, src, leaves, physical: alignment(pointee, access), private });
         }
@@ -114,7 +114,7 @@ impl Decoder<'_> {
         // "If two masks are present, the first applies to Target (..), and the second applies to Source"; one applies to both.
         let of_target = i.operands().get(2..).unwrap_or_default();
         let of_source = of_target.get(operands_of(of_target)..).filter(|mask| !mask.is_empty()).unwrap_or(of_target);
-        let kinds: Vec<Kind> = from_pointee.layout.leaves().iter().map(|leaf| leaf.kind).collect();
+        let kinds = self.kinds_of(&from_pointee.layout)?;
         let n = kinds.len() as u32;
         let reg = self.registers(kinds)?;
         let between = Val { reg, ty: from.ty, n, pointee: None };
@@ -161,10 +161,10 @@ impl Decoder<'_> {
                 Layout::Many { count, stride, of } => {
                     let count = count.filter(|_| bounded);
                     match known.map(i64::cast_unsigned) {
-                        Some(known) if count.is_none_or(|count| known < count) => {
+                        Some(known) if count.map_or_else(|| is_near(known, *stride), |count| known < count) => {
                             constant = constant.wrapping_add(known.wrapping_mul(*stride));
                         }
-                        // One that is beyond its array is met where the chain is executed.
+                        // One that is beyond its array, or far away, is met where the chain is executed.
                         _ => terms.push(Term { index: index.reg, width, stride: *stride, count }),
                     }
                     of.clone()
@@ -261,7 +261,7 @@ impl Decoder<'_> {
         let mut decorations = self.module.decorations(word);
         let stated = decorations.find(|d| d.decoration == Some(assay_spirv::tables::Decoration::ArrayStride));
         // As in C: each begins where it is aligned.
-        let tight = || layout.size(Mode::Tight).next_multiple_of(layout.alignment());
+        let tight = || layout.size(Mode::Tight).checked_next_multiple_of(layout.alignment()).unwrap_or(u64::MAX);
         stated.and_then(|d| d.operands.first().copied()).map_or_else(tight, u64::from)
     }
 
@@ -310,8 +310,8 @@ impl Decoder<'_> {
         let modes = self.modes(i.result().unwrap_or_default(), &[result.ty])?;
         let call = Call::new(Row::AtomicFAddEXT, Scalar::Float(fmt.format()), Shape::Scalar, None, modes);
         let call = call.or_else(|error| self.unsupported(error.to_string()))?;
-        let site = self.sites.add(call, None);
-        site.map_or_else(|| self.unsupported(Row::AtomicFAddEXT.name()), Ok)
+        let float_op = self.float_ops.add(call, None);
+        float_op.map_or_else(|| self.unsupported(Row::AtomicFAddEXT.name()), Ok)
     }
 
     pub(super) fn atomic(&mut self, i: Instruction, op: Op) -> Result {
@@ -335,12 +335,12 @@ impl Decoder<'_> {
             return self.invalid("an atomic operation on memory of one invocation");
         }
         let physical = pointee.class == StorageClass::PhysicalStorageBuffer;
-        let site = match (does, kind) {
+        let float_op = match (does, kind) {
             (AtomicOp::FAdd, Kind::Float(fmt)) => Some(self.sum_of_floats(i, fmt)?),
             (AtomicOp::FAdd, _) => return self.invalid("a sum of floats of other numbers"),
             _ => None,
         };
-        self.emit(Inst::Atomic { op: does, kind, site, dst, pointer: pointer.reg, args, order, physical });
+        self.emit(Inst::Atomic { op: does, kind, float_op, dst, pointer: pointer.reg, args, order, physical });
         Ok(())
     }
 }

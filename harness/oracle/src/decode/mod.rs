@@ -19,10 +19,10 @@ mod wgsl;
 
 use crate::dispatch::SpecValues;
 use crate::error::{Place, ProgramError};
+use crate::float_op::FloatOps;
 use crate::inst::{Fits, Function, Inst, Reg};
 use crate::program::{Numbers, Object, ObjectKind, Program};
-use crate::site::Sites;
-use crate::ty::{Kind, Layout, Layouts, Mode};
+use crate::ty::{Kind, Layout, Layouts, Leaf, Mode};
 use assay_precision::Rules;
 use assay_spirv::grammar::Version;
 use assay_spirv::module::{Index, Instruction, Module, Section, Type, TypeId};
@@ -37,8 +37,19 @@ pub(crate) use support::{Group, group};
 /// Registers of one program; more would not fit in any limit of state.
 const REGISTERS: u64 = 1 << 20;
 
+/// Bytes of workgroup memory of one program; no device has as many.
+const WORKGROUP_BYTES: u64 = 1 << 30;
+
 /// An object as it counts in pointers. What lies before its first byte is up to half of it, as what lies behind is.
 pub(crate) const OBJECT: u64 = 1 << 40;
+
+/// Bytes that an index of an array without a length leads at most: far beyond the end of every buffer, and still not to the next object.
+pub(crate) const FAR: i64 = (OBJECT / 4).cast_signed();
+
+/// Whether an index leads no farther than that.
+pub(crate) fn is_near(index: u64, stride: u64) -> bool {
+    (-FAR..=FAR).contains(&index.cast_signed().saturating_mul(stride.cast_signed()))
+}
 
 /// The number of the object that a pointer counts from, and how far from its first byte it points: before it, after an index
 /// below zero.
@@ -141,7 +152,7 @@ pub(super) struct Decoder<'a> {
     pub(super) pushed: BTreeSet<Reg>,
     /// What accesses to images without a format take their texels for.
     pub(super) unformatted: BTreeMap<Index, Numbers>,
-    pub(super) sites: Sites,
+    pub(super) float_ops: FloatOps,
     /// Whether the module is a translation of WGSL.
     pub(super) wgsl: bool,
     /// Pointer registers into values that the translation of WGSL keeps in memory to index them.
@@ -175,11 +186,11 @@ pub(crate) fn program(rules: Rules, wgsl: bool, module: &Module, entry: &str, sp
     let size = decoder.workgroup_size()?;
     let parameters = decoder.parameters()?;
     let copied = decoder.copied()?;
-    let sites = std::mem::take(&mut decoder.sites).finish();
+    let float_ops = std::mem::take(&mut decoder.float_ops).finish();
     let registers = decoder.kinds.len() as u64;
     let setup = decoder.setup.iter().zip(&decoder.setup_at);
     for (inst, at) in setup.chain(decoder.code.iter().zip(&decoder.at)) {
-        if !verify::fits(inst, &sites, registers) {
+        if !verify::fits(inst, &float_ops, registers) {
             let what = "operands that do not fit the instruction".to_owned();
             return Err(ProgramError::Invalid { what, at: *at });
         }
@@ -211,7 +222,7 @@ pub(crate) fn program(rules: Rules, wgsl: bool, module: &Module, entry: &str, sp
         zeroed: decoder.zeroed,
         fresh: decoder.fresh,
         builtins: decoder.builtins,
-        sites,
+        float_ops,
         wgsl,
         kept: decoder.kept,
         copied,
@@ -279,7 +290,7 @@ impl<'a> Decoder<'a> {
             builtins: Vec::new(),
             pushed: BTreeSet::new(),
             unformatted: BTreeMap::new(),
-            sites: Sites::under(rules),
+            float_ops: FloatOps::under(rules),
             wgsl,
             kept: BTreeSet::new(),
             environment: floats::Declared::new(module, usage.function),
@@ -353,15 +364,25 @@ impl<'a> Decoder<'a> {
         Ok(first)
     }
 
-    /// The kinds of a type's scalars; refuses values too large before it lists them.
+    /// The kinds of a type's scalars.
     pub(super) fn scalars(&mut self, ty: TypeId) -> Result<Vec<Kind>> {
         let layout = self.layout(ty, Mode::Leaves)?;
-        let found = layout.size(Mode::Leaves);
+        self.kinds_of(&layout)
+    }
+
+    /// The kinds of a layout's scalars.
+    pub(super) fn kinds_of(&self, layout: &Layout) -> Result<Vec<Kind>> {
+        Ok(self.leaves_of(layout)?.iter().map(|leaf| leaf.kind).collect())
+    }
+
+    /// The scalars of a layout; refuses values too large before it lists them.
+    pub(super) fn leaves_of(&self, layout: &Layout) -> Result<Vec<Leaf>> {
+        let found = layout.parts();
         if found > REGISTERS {
             let at = self.place();
             return Err(ProgramError::TooLarge { what: "scalars of a value", found, limit: REGISTERS, at });
         }
-        Ok(layout.leaves().iter().map(|leaf| leaf.kind).collect())
+        Ok(layout.leaves())
     }
 
     /// Gives an id registers.
@@ -593,29 +614,32 @@ impl<'a> Decoder<'a> {
     }
 
     fn refuse_recursion(&self) -> Result {
-        // 0: not seen, 1: being walked, 2: done. Calls are executed by calls.
-        fn walk(functions: &[Function], code: &[Inst], f: usize, depth: u32, state: &mut [u8]) -> bool {
-            if depth > CALLS {
-                return false;
+        /// Not looked at yet, and being looked at; other numbers are heights.
+        const NEW: u32 = 0;
+        const OPEN: u32 = u32::MAX;
+        /// Functions on the longest way of calls from a function, itself counted, as calls are executed by calls; `None` if
+        /// there are too many, or they go in a circle.
+        fn height(functions: &[Function], code: &[Inst], f: usize, depth: u32, heights: &mut [u32]) -> Option<u32> {
+            match heights[f] {
+                OPEN => return None,
+                NEW if depth > CALLS => return None,
+                NEW => {}
+                known => return Some(known),
             }
-            if state[f] != 0 {
-                return state[f] == 2;
-            }
-            state[f] = 1;
+            heights[f] = OPEN;
+            let mut inner = 0;
             for block in &functions[f].blocks {
                 for inst in &code[block.code.start as usize..block.code.end as usize] {
-                    if let Inst::Call { function, .. } = inst
-                        && !walk(functions, code, *function as usize, depth + 1, state)
-                    {
-                        return false;
+                    if let Inst::Call { function, .. } = inst {
+                        inner = inner.max(height(functions, code, *function as usize, depth + 1, heights)?);
                     }
                 }
             }
-            state[f] = 2;
-            true
+            heights[f] = inner + 1;
+            (inner <= CALLS).then_some(inner + 1)
         }
-        let mut state = vec![0; self.functions.len()];
-        let fine = (0..self.functions.len()).all(|f| walk(&self.functions, &self.code, f, 0, &mut state));
+        let mut heights = vec![NEW; self.functions.len()];
+        let fine = (0..self.functions.len()).all(|f| height(&self.functions, &self.code, f, 0, &mut heights).is_some());
         if fine { Ok(()) } else { self.unsupported("functions that call each other in a circle, or too deep") }
     }
 }

@@ -1,4 +1,5 @@
-//! `RelaxedPrecision` beside the precision table: which values may be of less than 32 bits. SPIR-V, "Relaxed Precision".
+//! Effects of `RelaxedPrecision` that the precision table does not have: values that may have fewer
+//! than 32 bits. SPIR-V, "Relaxed Precision".
 
 use super::{Decoder, Group, Result, Val};
 use crate::inst::{Inst, Reg};
@@ -6,18 +7,18 @@ use crate::ty::{Fmt, Kind};
 use assay_spirv::module::{Instruction, Type, TypeId};
 use assay_spirv::tables::{Decoration, Op};
 
-/// Scalars of a value: the first, and how many.
+/// A range of scalars of a value: the first, and their number.
 type Part = (u32, u32);
 
 impl Decoder<'_> {
-    /// Whether an id is decorated.
+    /// Returns true if an id is decorated.
     pub(super) fn is_relaxed(&self, word: u32) -> bool {
         let mut decorations = self.module.decorations(word);
         self.relaxes && decorations.any(|d| d.member.is_none() && d.decoration == Some(Decoration::RelaxedPrecision))
     }
 
-    /// What the decoration of an instruction, which has been translated, permits its result. Those that compute floats and integers
-    /// do so in the permitted precision themselves.
+    /// Applies the decoration of a translated instruction to its result. Instructions that compute
+    /// floats or integers use the permitted precision themselves.
     pub(super) fn relax_result(&mut self, i: Instruction, op: Op, group: Group) -> Result {
         let decorated = i.result().is_some_and(|word| self.is_relaxed(word));
         match (op, group) {
@@ -57,7 +58,7 @@ impl Decoder<'_> {
                 self.unsupported(format!("RelaxedPrecision of {op}"))
             }
             (Op::Bitcast, _) => {
-                // Operands may be truncated, too.
+                // Operands may be truncated too.
                 let (src, dst) = (self.operand(i, 0)?, self.result(i)?);
                 self.relax(self.kind(&src), dst.reg, dst.n);
                 self.relax_all(i)
@@ -79,7 +80,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// What is read of an image. Filters compute in relaxed precision, too, of which nothing is worked out.
+    /// Relaxes a value read from an image. Filters also compute in relaxed precision, which is not
+    /// modelled: their results are unknown.
     fn relax_texels(&mut self, i: Instruction, op: Op) -> Result {
         let Val { reg, n, .. } = self.result(i)?;
         if !matches!(op, Op::ImageGather | Op::ImageDrefGather | Op::ImageGatherQCOM | Op::ImageFetch | Op::ImageRead) {
@@ -89,12 +91,12 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Parameters that are decorated, as a call has filled them.
+    /// Relaxes decorated parameters after a call has set them.
     pub(super) fn relax_parameter(&mut self, i: Instruction) -> Result {
         if i.result().is_some_and(|word| self.is_relaxed(word)) { self.relax_all(i) } else { Ok(()) }
     }
 
-    /// A value that is read from or written to what a pointer points at.
+    /// Relaxes a value that is read from or written to memory.
     pub(super) fn relax_object(&mut self, pointer: u32, value: Reg) -> Result {
         for part in self.relaxed_parts(pointer)? {
             self.relax_registers(value, part);
@@ -102,7 +104,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The registers of a value as it is written through a pointer: its own, or others where it may lose precision.
+    /// The registers of a value as it is written through a pointer: its own, or a copy that may
+    /// lose precision.
     pub(super) fn relaxed_for(&mut self, pointer: u32, value: Reg, n: u32) -> Result<Reg> {
         let parts = self.relaxed_parts(pointer)?;
         self.relaxed_copy(value, n, &parts)
@@ -135,14 +138,14 @@ impl Decoder<'_> {
         }
     }
 
-    /// Only numbers of 32 bits lose precision.
+    /// Relaxes registers. Only 32-bit numbers lose precision.
     fn relax(&mut self, kind: Kind, dst: Reg, n: u32) {
         if matches!(kind, Kind::Float(Fmt::F32) | Kind::Int { width: 32, .. }) {
             self.emit(Inst::Relax { kind, dst, n });
         }
     }
 
-    /// The scalars of what a pointer points at that may be of less precision.
+    /// The scalars of a pointee that may have less precision.
     fn relaxed_parts(&mut self, pointer: u32) -> Result<Vec<Part>> {
         let mut parts = Vec::new();
         let points = self.module.type_of(pointer).and_then(|ty| self.module.pointer(ty));
@@ -153,7 +156,8 @@ impl Decoder<'_> {
         Ok(parts)
     }
 
-    /// Lists the parts of a type whose first scalar is number `at`; gives the number after its last.
+    /// Adds the relaxed parts of a type whose first scalar is number `at`, and returns the number
+    /// after its last.
     fn parts_of(&mut self, ty: TypeId, whole: bool, at: u32, parts: &mut Vec<Part>) -> Result<u32> {
         let n = self.scalars(ty)?.len() as u32;
         if whole {
@@ -188,8 +192,8 @@ impl Decoder<'_> {
         decorations.any(|d| d.member == Some(number) && d.decoration == Some(Decoration::RelaxedPrecision))
     }
 
-    /// Whether what a pointer points at, or an image is, belongs to a decorated variable, parameter or member. Of a pointer that comes from
-    /// elsewhere this is not known, so it does if any does.
+    /// Returns true if a pointee, or an image, belongs to a decorated variable, parameter or
+    /// member. If the origin of a pointer is unknown, this holds if the module has any such object.
     fn is_relaxed_object(&self, word: u32) -> bool {
         if !self.relaxes || self.is_relaxed(word) {
             return self.relaxes;
@@ -212,7 +216,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Whether indices into what a pointer points at lead into a decorated member.
+    /// Returns true if indices into a pointee pass a decorated member.
     fn is_in_relaxed_member(&self, base: u32, indices: &[u32]) -> bool {
         let points = self.module.type_of(base).and_then(|ty| self.module.pointer(ty));
         let Some((_, Some(mut ty))) = points else { return false };
@@ -235,7 +239,7 @@ impl Decoder<'_> {
         false
     }
 
-    /// Whether the module decorates any object in memory.
+    /// Returns true if the module decorates any object in memory.
     fn has_relaxed_objects(&self) -> bool {
         self.module.all_decorations().any(|(word, d)| {
             let op = self.module.definition_of_word(word).and_then(|i| i.op);

@@ -7,7 +7,8 @@ use assay_spirv::tables::{GroupOperation, Op, Scope};
 
 impl Decoder<'_> {
     pub(super) fn subgroup(&mut self, i: Instruction, op: Op) -> Result {
-        // Those of SPV_KHR_shader_ballot and SPV_KHR_subgroup_vote name no scope: theirs is the subgroup.
+        // Instructions of SPV_KHR_shader_ballot and SPV_KHR_subgroup_vote have no scope operand.
+        // Their scope is the subgroup.
         let scoped = !matches!(
             op,
             Op::SubgroupBallotKHR

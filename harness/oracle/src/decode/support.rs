@@ -1,14 +1,14 @@
-//! Which instructions the interpreter knows, and what concerns them. The match is exhaustive: a new instruction of the grammar
-//! does not compile until it is said what happens to it.
+//! Supported instructions, by group. The match is exhaustive: a new instruction of the grammar does
+//! not compile until it has a group.
 
 use assay_spirv::tables::Op;
 
-/// What an instruction is about.
+/// The group of an instruction, which decodes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
-    /// Has no effect where it stands, or is read with its block.
+    /// No effect at its place, or decoded with its block.
     Nothing,
-    /// Stands outside functions and is read there.
+    /// Decoded outside functions.
     Outside,
     Integer,
     Composite,
@@ -20,11 +20,11 @@ pub(crate) enum Group {
     Extended,
     Subgroup,
     Image,
-    /// Not in a compute shader of Vulkan 1.3, or not implemented: refused by name.
+    /// Refused by name: not in a compute shader of Vulkan 1.3, or not implemented.
     Unsupported,
 }
 
-/// What an instruction is about.
+/// The group of an instruction.
 #[rustfmt::skip]
 pub(crate) fn group(op: Op) -> Group {
     match op {

@@ -1,25 +1,25 @@
 //! A last look at what was decoded: whatever a module says of its types, no instruction may name registers that are not there.
 
+use crate::float_op::FloatOp;
 use crate::inst::{Edge, End, Function, ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
-use crate::site::Site;
 
 /// Registers from one on.
 type Span = (Reg, u64);
 
 /// Whether all registers that an instruction names exist.
-pub(crate) fn fits(inst: &Inst, sites: &[Site], registers: u64) -> bool {
-    let spans = spans(inst, sites);
+pub(crate) fn fits(inst: &Inst, float_ops: &[FloatOp], registers: u64) -> bool {
+    let spans = spans(inst, float_ops);
     let there = spans.iter().all(|(first, n)| u64::from(*first) + n <= registers);
     // No value is made of itself: an instruction's result is none of its operands.
     let apart = |(a, n): Span, (b, m): Span| u64::from(a) + n <= u64::from(b) || u64::from(b) + m <= u64::from(a);
-    let made = made(inst, sites);
+    let made = made(inst, float_ops);
     there
         && made.is_none_or(|made| spans.iter().filter(|span| **span != made).all(|span| apart(made, *span)))
         && made.is_none_or(|made| spans.iter().filter(|span| **span == made).count() <= 1)
 }
 
 /// The registers that an instruction makes of others.
-fn made(inst: &Inst, sites: &[Site]) -> Option<Span> {
+fn made(inst: &Inst, float_ops: &[FloatOp]) -> Option<Span> {
     match inst {
         Inst::Int { n, dst, .. } => Some((*dst, u64::from(*n))),
         Inst::Select { dst, n, .. } => Some((*dst, u64::from(*n))),
@@ -30,9 +30,9 @@ fn made(inst: &Inst, sites: &[Site]) -> Option<Span> {
             Some((*dst, 1))
         }
         Inst::Load { dst, leaves, .. } => Some((*dst, leaves.len() as u64)),
-        Inst::Float { site, dst, .. } => {
-            let site = sites.get(*site as usize)?;
-            Some((*dst, site.components.map_or(site.results.len() as u64, |(n, _)| u64::from(n))))
+        Inst::Float { float_op, dst, .. } => {
+            let float_op = float_ops.get(*float_op as usize)?;
+            Some((*dst, float_op.components.map_or(float_op.results.len() as u64, |(n, _)| u64::from(n))))
         }
         // Written lane by lane, from registers that stay where they are.
         Inst::Copy { .. }
@@ -67,8 +67,8 @@ pub(crate) fn ends_fit(function: &Function, registers: u64) -> bool {
     let edge = |edge: &Edge| edge.phis.iter().all(|(dst, src, n)| there(*dst, *n) && there(*src, *n));
     function.blocks.iter().all(|block| match &block.end {
         End::Jump(to) => edge(to),
-        End::If { condition, then, other } => there(*condition, 1) && edge(then) && edge(other),
-        End::Switch { selector, edges, .. } => there(*selector, 1) && edges.iter().all(edge),
+        End::If { condition, then, other } => there(condition.reg, 1) && edge(then) && edge(other),
+        End::Switch { selector, edges, .. } => there(selector.reg, 1) && edges.iter().all(edge),
         End::Return { value } => {
             value.is_none_or(|value| there(value, function.result_scalars))
                 && there(function.result, function.result_scalars)
@@ -77,7 +77,7 @@ pub(crate) fn ends_fit(function: &Function, registers: u64) -> bool {
     })
 }
 
-fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
+fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
     let many = |first: &Reg, n: &u32| (*first, u64::from(*n));
     let one = |first: &Reg| (*first, 1);
     match inst {
@@ -151,20 +151,20 @@ fn spans(inst: &Inst, sites: &[Site]) -> Vec<Span> {
         Inst::Subgroup { op, dst, value, n, second } => {
             vec![(*dst, u64::from(op.results(*n))), many(value, n), one(second)]
         }
-        Inst::Float { site, dst, args } => {
-            let Some(site) = sites.get(*site as usize) else { return vec![(Reg::MAX, u64::MAX / 2)] };
-            if args.len() != site.widths.len() {
+        Inst::Float { float_op, dst, args } => {
+            let Some(float_op) = float_ops.get(*float_op as usize) else { return vec![(Reg::MAX, u64::MAX / 2)] };
+            if args.len() != float_op.widths.len() {
                 return vec![(Reg::MAX, u64::MAX / 2)];
             }
-            match site.components {
+            match float_op.components {
                 Some((n, same)) => {
                     let args = args.iter().enumerate();
                     let args = args.map(|(k, arg)| (*arg, if same >> k & 1 == 1 { 1 } else { u64::from(n) }));
                     args.chain([(*dst, u64::from(n))]).collect()
                 }
                 None => {
-                    let args = args.iter().zip(&site.widths).map(|(arg, n)| many(arg, n));
-                    args.chain([(*dst, site.results.len() as u64)]).collect()
+                    let args = args.iter().zip(&float_op.widths).map(|(arg, n)| many(arg, n));
+                    args.chain([(*dst, float_op.results.len() as u64)]).collect()
                 }
             }
         }

@@ -1,11 +1,13 @@
-//! What WGSL says where SPIR-V says nothing or less: [`Program::of_wgsl`](crate::Program::of_wgsl).
+//! Semantics of WGSL where those of SPIR-V are absent or weaker:
+//! [`Program::of_wgsl`](crate::Program::of_wgsl).
 
 use super::{Decoder, Result, Val};
 use crate::inst::{Inst, IntOp, Reg};
 use crate::ty::Kind;
 
 impl Decoder<'_> {
-    /// The amounts of shifts: "The number of bits to shift is the value of e2, modulo the bit width of e1."
+    /// The amounts of shifts: "The number of bits to shift is the value of e2, modulo the bit width
+    /// of e1."
     pub(super) fn modulo_width(&mut self, (amounts, n): (Reg, u32), width: u32) -> Result<Reg> {
         let kind = self.kinds[amounts as usize];
         let below = self.registers([kind])?;
@@ -15,8 +17,8 @@ impl Decoder<'_> {
         Ok(cut)
     }
 
-    /// A value as `bitcast` reads it: floats may be flushed. Those of another format than what becomes of them are, so that others are left
-    /// as they are.
+    /// A value as the operand of `bitcast`: floats may be flushed. Only floats of another kind than
+    /// the result are affected; others are unchanged.
     pub(super) fn passed(&mut self, src: Val, dst: &Val) -> Result<Val> {
         let kind = self.kind(&src);
         if !self.wgsl || !matches!(kind, Kind::Float(_)) || kind == self.kind(dst) {
@@ -25,12 +27,13 @@ impl Decoder<'_> {
         let reg = self.registers(std::iter::repeat_n(kind, src.n as usize))?;
         self.emit(Inst::Copy { dst: reg, src: src.reg, n: src.n, load: false });
         let passed = Val { reg, ..src };
-        // An implementation "may ignore the sign field" of a zero; that it does where the bits are asked for is a doubt.
+        // An implementation "may ignore the sign field" of a zero. Whether that includes reading
+        // its bits is doubtful.
         self.pass(&passed, false);
         Ok(passed)
     }
 
-    /// A result that may be flushed, if it is of floats.
+    /// Lets a float result be flushed.
     pub(super) fn pass(&mut self, val: &Val, signs: bool) {
         if self.wgsl && val.pointee.is_none() && matches!(self.kind(val), Kind::Float(_)) {
             self.emit(Inst::Pass { dst: val.reg, n: val.n, signs });

@@ -1,62 +1,62 @@
 //! Pointers, loads and stores.
 
-use super::forms::{of_any, of_value};
+use super::expr::build::{bound_of_any, bound_of_value};
 use super::images::beyond_edge;
 use super::lanes::{Column, Lanes};
 use super::{Run, UNREAD};
-use crate::decode::{FROM_NULL, NULL, OBJECT, OUTSIDE, RUNTIME_DESCRIPTORS, counted, outside};
+use crate::abstract_value::AbstractValue;
+use crate::correlated_set::JointOperands;
+use crate::decode::{FAR, FROM_NULL, NULL, OBJECT, OUTSIDE, RUNTIME_DESCRIPTORS, counted, outside};
 use crate::dispatch::Robustness;
-use crate::few::Together;
-use crate::form::Form;
+use crate::expr_bound::ExprBound;
 use crate::inst::{Reg, Term};
 use crate::integer::signed;
 use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::program::Descriptors;
 use crate::ty::{Kind, Leaf};
-use crate::value::Value;
 use crate::watch::named;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// A pointer whose object nobody gave.
+/// Detail of a fault: a pointer without an object.
 const UNBOUND: &str = "a descriptor that nothing is bound to";
 
-/// What an address leads to.
+/// The memory that a pointer refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// Bytes of an object.
     At { object: usize, offset: usize },
-    /// Beyond the end, where robustness leaves open what happens.
+    /// Out of bounds, with an effect that robustness leaves open.
     Open { object: usize, cause: u32 },
-    /// Beyond the end: reads zero, writes nothing; what an atomic returns is undefined.
+    /// Out of bounds: reads zero, writes nothing. The result of an atomic is undefined.
     Void,
-    /// The same, but an atomic returns zero.
+    /// Out of bounds: reads zero, writes nothing. An atomic returns zero.
     Zero,
-    /// Undefined behaviour; the cause for what follows.
+    /// Undefined behaviour, with the cause for values that follow.
     Nowhere { cause: u32 },
 }
 
-/// A scalar of what is loaded or stored.
+/// A scalar of a load or a store.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     leaf: &'a Leaf,
-    /// How many scalars all of it is, and where these begin and end.
+    /// Number of scalars of the whole access, and its first and end offset.
     scalars: usize,
     whole: (u64, u64),
-    /// The alignment that the access states, through a physical pointer.
+    /// The alignment that an access through a physical pointer states.
     physical: Option<u32>,
 }
 
 impl<'a> Part<'a> {
-    /// Each of them.
+    /// The scalars of an access.
     fn all(leaves: &'a [Leaf], physical: Option<u32>) -> impl Iterator<Item = Part<'a>> {
         let first = leaves.iter().map(|leaf| leaf.offset).min().unwrap_or(0);
         let end = leaves.iter().map(|leaf| leaf.offset + leaf.kind.bytes()).max().unwrap_or(0);
         leaves.iter().map(move |leaf| Part { leaf, scalars: leaves.len(), whole: (first, end), physical })
     }
 
-    /// The bytes of the whole access, where this part of it is at that offset.
+    /// The bytes of the whole access if this scalar is at `offset`.
     fn around(&self, offset: usize) -> Range<i64> {
         let start = offset as i64 - self.leaf.offset.cast_signed();
         start + self.whole.0.cast_signed()..start + self.whole.1.cast_signed()
@@ -94,44 +94,44 @@ impl Run<'_> {
         for l in lanes.iter() {
             let column = |reg: Reg| &self.columns[reg as usize];
             let regs = std::iter::once(base).chain(terms.iter().map(|term| term.index));
-            let operands = regs.map(|reg| column(reg).value(l).few(column(reg).bits[l]));
+            let operands = regs.map(|reg| column(reg).value(l).correlated(column(reg).bits[l]));
             let found = operands.collect::<Result<Vec<_>, _>>().map(|operands| {
-                let together = Together::of(&operands)?;
+                let together = JointOperands::new(&operands)?;
                 let end = |row: &SmallVec<[u64; 4]>| {
                     let mut indices = row[1..].iter().zip(terms);
                     indices.try_fold(start(row[0], constant), |at, (index, term)| step(at, *index, term))
                 };
                 let ends: Vec<Result<u64, (i64, u64)>> = together.rows().iter().map(end).collect();
-                // With some of several indices, and not with all: nobody's fault yet.
+                // An error for some of the indices, but not for all, is not a fault.
                 match ends.iter().map(|end| end.err()).collect::<Option<Vec<_>>>() {
                     Some(beyond) => beyond.first().map(|index| Err(*index)),
-                    None => together.give(ends.into_iter().map(|end| end.unwrap_or(OUTSIDE))).map(Ok),
+                    None => together.into_value(ends.into_iter().map(|end| end.unwrap_or(OUTSIDE))).map(Ok),
                 }
             });
             let (value, bits) = match found {
                 Ok(Some(Ok((value, bits)))) => (value, bits),
                 Ok(Some(Err(index))) => self.out_of_array(dst, index, l),
-                Ok(None) | Err(None) => (Value::Any(self.log.cause(CauseKind::Precision, self.here)), 0),
-                Err(Some(cause)) => (Value::Any(cause), 0),
+                Ok(None) | Err(None) => (AbstractValue::Unknown(self.log.cause(CauseKind::Precision, self.here)), 0),
+                Err(Some(cause)) => (AbstractValue::Unknown(cause), 0),
             };
             d.set(l, bits, value);
         }
         self.give(dst, d);
     }
 
-    /// The pointer after an index beyond an array of that length: "causes undefined behavior if not in bounds". Where robustness is asked for,
-    /// only an access through it does; so it is of values that WGSL indexes, and of descriptors of which the shader does not say how many
-    /// there are.
-    fn out_of_array(&mut self, dst: Reg, (index, count): (i64, u64), lane: usize) -> (Value, u64) {
+    /// The pointer after an index out of bounds: "causes undefined behavior if not in bounds". With
+    /// robustness, only an access through it is wrong. The same holds for values that WGSL indexes,
+    /// and for descriptor arrays whose length the shader does not state.
+    fn out_of_array(&mut self, dst: Reg, (index, count): (i64, u64), lane: usize) -> (AbstractValue, u64) {
         let stated = count != RUNTIME_DESCRIPTORS;
         if stated && self.dispatch.robustness == Robustness::None && !self.program.kept.contains(&dst) {
             let detail = || format!("index {index} of an array of {count}");
-            return (Value::Any(self.fault(FaultKind::OutOfBounds, lane, detail)), 0);
+            return (AbstractValue::Unknown(self.fault(FaultKind::OutOfBounds, lane, detail)), 0);
         }
-        (Value::Bits, self.outside((index, count)))
+        (AbstractValue::Bits, self.outside((index, count)))
     }
 
-    /// The same, so that an access through it says which index it was.
+    /// An out-of-bounds pointer that records its index for the fault of an access.
     fn outside(&mut self, index: (i64, u64)) -> u64 {
         let known = self.beyond.iter().position(|known| *known == index).unwrap_or_else(|| {
             self.beyond.push(index);
@@ -141,39 +141,41 @@ impl Run<'_> {
         if outside(pointer).is_some() && pointer > FROM_NULL { pointer } else { OUTSIDE }
     }
 
-    /// What pointers are compared by: see [`Inst::Location`](crate::inst::Inst::Location).
+    /// Computes the canonical form of a pointer for comparisons; see
+    /// [`Inst::Location`](crate::inst::Inst::Location).
     pub(super) fn location(&mut self, dst: Reg, pointer: Reg, lanes: Lanes) {
         let pointers = self.take(pointer);
         for l in lanes.iter() {
             if pointers.value(l).patterns(pointers.bits[l]).is_ok_and(|all| all.contains(&FROM_NULL)) {
                 let cause = self.cause(CauseKind::Unspecified);
-                self.columns[dst as usize].set(l, 0, Value::Any(cause));
+                self.columns[dst as usize].set(l, 0, AbstractValue::Unknown(cause));
                 continue;
             }
-            let found = pointers.value(l).few(pointers.bits[l]).map(|few| {
-                let together = Together::of(&[few])?;
+            let found = pointers.value(l).correlated(pointers.bits[l]).map(|few| {
+                let together = JointOperands::new(&[few])?;
                 let places: Vec<Result<u64, u64>> = together.rows().iter().map(|row| self.place_of(row[0])).collect();
-                // With some of several, and not with all: nobody's fault yet.
+                // An error for some of the pointers, but not for all, is not a fault.
                 match places.iter().map(|place| place.err()).collect::<Option<Vec<_>>>() {
                     Some(nowhere) => nowhere.first().map(|pointer| Err(*pointer)),
-                    None => together.give(places.into_iter().collect::<Result<Vec<_>, _>>().ok()?).map(Ok),
+                    None => together.into_value(places.into_iter().collect::<Result<Vec<_>, _>>().ok()?).map(Ok),
                 }
             });
             let (value, bits) = match found {
                 Ok(Some(Ok(made))) => made,
                 Ok(Some(Err(pointer))) => {
                     let cause = self.nowhere(pointer, l, UNBOUND);
-                    (Value::Any(cause), 0)
+                    (AbstractValue::Unknown(cause), 0)
                 }
-                Ok(None) | Err(None) => (Value::Any(self.cause(CauseKind::Precision)), 0),
-                Err(Some(cause)) => (Value::Any(cause), 0),
+                Ok(None) | Err(None) => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
+                Err(Some(cause)) => (AbstractValue::Unknown(cause), 0),
             };
             self.columns[dst as usize].set(l, bits, value);
         }
         self.give(pointer, pointers);
     }
 
-    /// A pointer, counted by the memory that it points into instead of the variable; `Err` is one that points nowhere.
+    /// The pointer with the number of its memory object in place of that of the variable. The error
+    /// is a pointer without an object.
     fn place_of(&self, pointer: u64) -> Result<u64, u64> {
         if pointer == NULL {
             return Ok(NULL);
@@ -182,7 +184,8 @@ impl Run<'_> {
         Ok((place as u64 * OBJECT).wrapping_add_signed(counted(pointer).1))
     }
 
-    /// The fault of a pointer into nothing, which is `other` if no index and no null has made it.
+    /// Reports the fault of a pointer to no memory. `other` describes it unless an index or a null
+    /// pointer caused it.
     fn nowhere(&mut self, pointer: u64, lane: usize, other: &str) -> u32 {
         let which = outside(pointer).map(|which| which.checked_sub(1).and_then(|at| self.beyond.get(at).copied()));
         let what = || match which {
@@ -194,7 +197,8 @@ impl Run<'_> {
         self.fault(FaultKind::OutOfBounds, lane, what)
     }
 
-    /// The registers that a pointer into lane-local storage may name, ascending; `Err` is the cause of none being known.
+    /// The registers that a pointer to lane-local storage may refer to, ascending. The error is the
+    /// cause why they are unknown.
     fn local_targets(&mut self, pointer: Reg, n: u32, lane: usize) -> Result<Vec<Reg>, u32> {
         let column = &self.columns[pointer as usize];
         match column.value(lane).patterns(column.bits[lane]) {
@@ -202,7 +206,7 @@ impl Run<'_> {
                 let end = self.columns.len() as u64;
                 let wrong = |target: &u64| target.saturating_add(u64::from(n)) > end;
                 if self.program.kept.contains(&pointer) && targets.iter().any(wrong) {
-                    // Of a value, not of a variable.
+                    // The pointer indexes a value, not a variable.
                     return Err(self.cause(CauseKind::Unspecified));
                 }
                 if targets.iter().all(wrong) {
@@ -226,7 +230,9 @@ impl Run<'_> {
                     (0..n).for_each(|i| self.write_register(dst + i, targets[0] + i, l, false));
                 }
                 Ok(targets) => self.local_load_one_of((dst, n), pointer, &targets, l),
-                Err(cause) => (0..n).for_each(|i| self.columns[(dst + i) as usize].set(l, 0, Value::Any(cause))),
+                Err(cause) => {
+                    (0..n).for_each(|i| self.columns[(dst + i) as usize].set(l, 0, AbstractValue::Unknown(cause)))
+                }
             }
         }
         for i in 0..n {
@@ -238,23 +244,24 @@ impl Run<'_> {
         }
     }
 
-    /// What a lane has in one of several places.
+    /// Loads from one of several lane-local places.
     fn local_load_one_of(&mut self, (dst, n): (Reg, u32), pointer: Reg, targets: &[Reg], lane: usize) {
         let column = &self.columns[pointer as usize];
-        let Ok(selector) = column.value(lane).few(column.bits[lane]) else { return };
+        let Ok(selector) = column.value(lane).correlated(column.bits[lane]) else { return };
         for i in 0..n {
             let values: Vec<_> = targets.iter().map(|target| self.scalar(target + i, lane)).collect();
             let kind = self.program.kinds[(dst + i) as usize];
             let (value, bits) = self.picked(kind, &selector, &values);
-            let form = of_any(kind, targets.iter().map(|target| (&self.columns[(target + i) as usize], lane)));
-            let form = form.map(|form| self.numbered_form(form));
-            self.columns[(dst + i) as usize].set_made(lane, (value, bits), form);
+            let bound = bound_of_any(kind, targets.iter().map(|target| (&self.columns[(target + i) as usize], lane)));
+            let bound = bound.map(|bound| self.numbered_bound(bound));
+            self.columns[(dst + i) as usize].set_made(lane, (value, bits), bound);
         }
     }
 
     pub(super) fn local_store(&mut self, pointer: Reg, src: Reg, n: u32, lanes: Lanes) {
         for l in lanes.iter() {
-            // Where it goes is lost only after undefined behaviour or beyond a budget: the invocation's arrays are too.
+            // The target is only lost after undefined behaviour or beyond a budget. Then so are all
+            // local variables.
             match self.local_targets(pointer, n, l) {
                 Ok(targets) => {
                     for target in &targets {
@@ -266,16 +273,16 @@ impl Run<'_> {
         }
     }
 
-    /// Nothing is known any more of what a lane keeps in variables.
+    /// Makes all local variables of a lane unknown.
     fn lose_locals(&mut self, lane: usize, cause: u32) {
         for &(first, n) in &self.program.locals {
             for reg in first..first + n {
-                self.columns[reg as usize].set(lane, 0, Value::Any(cause));
+                self.columns[reg as usize].set(lane, 0, AbstractValue::Unknown(cause));
             }
         }
     }
 
-    /// What `size` bytes at a pointer are.
+    /// The memory that `size` bytes at a pointer refer to.
     pub(super) fn target(
         &mut self,
         pointer: u64,
@@ -308,7 +315,7 @@ impl Run<'_> {
         if let Some(found) = image.and_then(|image| beyond_edge(image, offset)) {
             return found;
         }
-        // Robustness is about buffers.
+        // Robustness applies to buffers only.
         let is_buffer = number >= 2;
         let bytes = offset..offset.saturating_add(size.cast_signed());
         match self.dispatch.robustness {
@@ -327,8 +334,9 @@ impl Run<'_> {
         }
     }
 
-    /// What bytes not all of which are in a buffer are under `robustBufferAccess2`. A load gives zero, or what the invocation stored there;
-    /// in the aligned range, what is in memory. An access of more than 32 bits may be several.
+    /// The target of bytes not all of which are in a buffer, under `robustBufferAccess2`. A load
+    /// gives zero, or the value that the invocation stored there; in the aligned range, the
+    /// contents of memory. An access of more than 32 bits may be several accesses.
     fn discarded(&mut self, (number, object): (u64, usize), bytes: Range<i64>, lane: usize, write: bool) -> Target {
         let length = self.objects[object].bytes.len() as u64;
         let uniform = self.program.objects.iter().any(|declared| {
@@ -354,14 +362,15 @@ impl Run<'_> {
         if open { Target::Open { object, cause: self.cause(CauseKind::Robustness) } } else { Target::Void }
     }
 
-    /// Whether nothing is watched of accesses inside buffers but races.
+    /// Returns true if in-bounds accesses need no checks other than for races.
     fn is_plain(&self) -> bool {
         self.dispatch.robustness == Robustness::None && self.aliases.is_empty()
     }
 
-    /// Whether a part of an access, which is inside a buffer, may be treated as beyond its end because another part is.
+    /// Returns true if a scalar in bounds may be treated as out of bounds because another scalar of
+    /// its access is.
     fn is_cut(&self, object: usize, offset: usize, part: &Part<'_>) -> bool {
-        // Neither push constants nor workgroup memory are robust.
+        // Push constants and workgroup memory are not robust.
         if self.dispatch.robustness == Robustness::None || part.physical.is_some() || object < 2 {
             return false;
         }
@@ -405,13 +414,13 @@ impl Run<'_> {
         self.give(pointer, pointers);
     }
 
-    /// One scalar of each lane, the pointers being exact.
+    /// Loads one scalar of each lane through exact pointers.
     fn load_leaf(&mut self, d: &mut Column, pointers: &Column, part: Part<'_>, lanes: Lanes) {
         let leaf = part.leaf;
         let size = leaf.kind.bytes() as usize;
         for l in lanes.iter() {
             let pointer = pointers.bits[l];
-            // The common case: inside an object of plain bytes.
+            // The common case: in bounds of an object of exact bytes.
             if part.physical.is_none()
                 && self.is_plain()
                 && let Some(place) = self.object_of(pointer)
@@ -421,43 +430,49 @@ impl Run<'_> {
                 if object.is_plain() && offset + size <= object.bytes.len() {
                     d.bits[l] = loaded(leaf.kind, object.bits(offset, size));
                     if let Some(cause) = self.note_read(place, offset, size, l) {
-                        d.set(l, 0, Value::Any(cause));
+                        d.set(l, 0, AbstractValue::Unknown(cause));
                     }
                     continue;
                 }
             }
             let target = self.targets(&[pointer], &part, l, false)[0];
             let made = self.load_at(target, part, l);
-            let form = if matches!(made.0, Value::Any(_)) { None } else { self.made_at(target, size, l) };
-            d.set_made(l, made, form);
+            let bound = if matches!(made.0, AbstractValue::Unknown(_)) { None } else { self.made_at(target, size, l) };
+            d.set_made(l, made, bound);
         }
     }
 
-    /// How what a place holds came about: what the invocation wrote itself, as it did when it was written.
-    fn made_at(&self, target: Target, size: usize, lane: usize) -> Option<Form> {
+    /// The expression bound of a float in memory, if this invocation wrote it.
+    fn made_at(&self, target: Target, size: usize, lane: usize) -> Option<ExprBound> {
         let Target::At { object, offset } = target else { return None };
-        self.objects[object].form(offset, size, self.forks.original(lane) as u32).copied()
+        self.objects[object].bound(offset, size, self.forks.original(lane) as u32).copied()
     }
 
-    /// The same of several places, one of which it is, with what each of them holds.
-    fn made_at_any(&self, targets: &[Target], kind: Kind, values: &[(Value, u64)], lane: usize) -> Option<Form> {
+    /// The expression bound of a float in one of several places, given their values.
+    fn made_at_any(
+        &self,
+        targets: &[Target],
+        kind: Kind,
+        values: &[(AbstractValue, u64)],
+        lane: usize,
+    ) -> Option<ExprBound> {
         let Kind::Float(fmt) = kind else { return None };
-        let forms = targets.iter().map(|target| self.made_at(*target, kind.bytes() as usize, lane));
-        let forms: SmallVec<[Option<Form>; 4]> = forms.collect();
-        forms.iter().any(Option::is_some).then_some(())?;
-        let each = forms
+        let bounds = targets.iter().map(|target| self.made_at(*target, kind.bytes() as usize, lane));
+        let bounds: SmallVec<[Option<ExprBound>; 4]> = bounds.collect();
+        bounds.iter().any(Option::is_some).then_some(())?;
+        let each = bounds
             .into_iter()
             .zip(values)
-            .map(|(form, (value, bits))| form.unwrap_or_else(|| of_value(value, *bits, fmt)));
-        each.reduce(Form::either)
+            .map(|(bound, (value, bits))| bound.unwrap_or_else(|| bound_of_value(value, *bits, fmt)));
+        each.reduce(ExprBound::either)
     }
 
-    /// What one scalar's place is, for each pointer that may be the one. If there are several, what is wrong with some of them is not
-    /// certain to be wrong; what is with all is, and they are one then.
+    /// The target of one scalar for each possible pointer. If some of several are wrong, that is
+    /// not certain. If all are wrong, it is a fault, and the result is one target.
     fn targets(&mut self, pointers: &[u64], part: &Part<'_>, lane: usize, write: bool) -> Vec<Target> {
         let Part { leaf, physical, .. } = *part;
         let target = |run: &mut Self, pointer: u64| {
-            // The alignment that is stated is that of the whole access.
+            // The stated alignment applies to the whole access.
             let misaligned = physical.filter(|a| !pointer.is_multiple_of(u64::from((*a).max(1))));
             let whole = outside(pointer).is_some() || misaligned.is_some();
             let at = if whole { pointer } else { pointer.wrapping_add(leaf.offset) };
@@ -482,38 +497,39 @@ impl Run<'_> {
         all
     }
 
-    fn load_at(&mut self, target: Target, part: Part<'_>, lane: usize) -> (Value, u64) {
+    fn load_at(&mut self, target: Target, part: Part<'_>, lane: usize) -> (AbstractValue, u64) {
         let leaf = part.leaf;
         let size = leaf.kind.bytes() as usize;
         match target {
             Target::At { object, offset } => {
                 if let Some(cause) = self.note_read(object, offset, size, lane) {
-                    return (Value::Any(cause), 0);
+                    return (AbstractValue::Unknown(cause), 0);
                 }
                 let found = self.objects[object].read(offset, size);
                 let bits = loaded(leaf.kind, self.objects[object].bits(offset, size));
                 match found {
-                    Found::Value(Value::Any(UNREAD)) | Found::Unwritten => {
-                        (Value::Any(self.cause(CauseKind::Uninitialized)), 0)
+                    Found::Value(AbstractValue::Unknown(UNREAD)) | Found::Unwritten => {
+                        (AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)), 0)
                     }
                     Found::Value(value) => (self.numbered(value), bits),
-                    Found::Parts => (Value::Any(self.cause(CauseKind::Precision)), 0),
+                    Found::Parts => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
                 }
             }
-            Target::Void | Target::Zero => (Value::Bits, 0),
+            Target::Void | Target::Zero => (AbstractValue::Bits, 0),
             Target::Open { object, cause } => {
                 let (value, bits) = self.something_of(object, (leaf.kind, part.scalars), cause);
                 (self.numbered(value), bits)
             }
-            Target::Nowhere { cause } => (Value::Any(cause), 0),
+            Target::Nowhere { cause } => (AbstractValue::Unknown(cause), 0),
         }
     }
 
-    /// What `robustBufferAccess` lets a load beyond the end give: zero, or anything that is in the buffer's memory. The memory is taken
-    /// to end with the buffer, so only callers whose buffers fill theirs may ask. Where the shader may change it, and of
-    /// values that may be put together from several places or be a vector's (0, 0, 0, x), nothing is known; nor is it of what
-    /// `robustBufferAccess2` leaves open.
-    fn something_of(&mut self, object: usize, (kind, scalars): (Kind, usize), cause: u32) -> (Value, u64) {
+    /// The values that `robustBufferAccess` lets a load out of bounds return: zero, or anything in
+    /// the buffer's memory. The memory is assumed to end with the buffer, so only callers whose
+    /// buffers fill theirs may ask. The value is unknown if the shader may change the buffer, if it
+    /// may be combined from several places, or if it may be the (0, 0, 0, x) of a vector, and under
+    /// `robustBufferAccess2`.
+    fn something_of(&mut self, object: usize, (kind, scalars): (Kind, usize), cause: u32) -> (AbstractValue, u64) {
         let size = kind.bytes() as usize;
         let memory = &self.objects[object];
         if self.dispatch.robustness != Robustness::Access
@@ -523,44 +539,44 @@ impl Run<'_> {
             || !memory.is_plain()
             || self.is_writable(object)
         {
-            return (Value::Any(cause), 0);
+            return (AbstractValue::Unknown(cause), 0);
         }
         let windows = (0..memory.bytes.len().saturating_sub(size - 1)).map(|offset| memory.bits(offset, size));
         let mut all: Vec<u64> = std::iter::once(0).chain(windows).collect();
         all.sort_unstable();
         all.dedup();
-        Value::of_patterns(all).unwrap_or((Value::Any(cause), 0))
+        AbstractValue::of_patterns(all).unwrap_or((AbstractValue::Unknown(cause), 0))
     }
 
     fn load_from_any(&mut self, d: &mut Column, pointers: &Column, part: Part<'_>, lane: usize) {
-        let mut form = None;
-        let (value, bits) = match pointers.value(lane).few(pointers.bits[lane]) {
+        let mut bound = None;
+        let (value, bits) = match pointers.value(lane).correlated(pointers.bits[lane]) {
             Ok(selector) => {
                 let targets = self.targets(&selector.distinct(), &part, lane, false);
                 let wrong = targets.iter().find(|target| matches!(target, Target::Nowhere { .. })).copied();
                 match (&targets[..], wrong) {
                     ([only], _) => {
-                        form = self.made_at(*only, part.leaf.kind.bytes() as usize, lane);
+                        bound = self.made_at(*only, part.leaf.kind.bytes() as usize, lane);
                         self.load_at(*only, part, lane)
                     }
-                    // Perhaps undefined: what is read then is not known.
+                    // Possibly undefined: the value read is unknown.
                     (_, Some(wrong)) => self.load_at(wrong, part, lane),
                     _ => {
                         let load =
                             |run: &mut Self| targets.iter().map(|target| run.load_at(*target, part, lane)).collect();
                         let values: Vec<_> = self.in_doubt(true, load);
                         let made = self.made_at_any(&targets, part.leaf.kind, &values, lane);
-                        form = made.map(|form| self.numbered_form(form));
+                        bound = made.map(|bound| self.numbered_bound(bound));
                         self.picked(part.leaf.kind, &selector, &values)
                     }
                 }
             }
-            Err(None) => (Value::Any(self.cause(CauseKind::Precision)), 0),
-            Err(Some(cause)) if self.is_undefined(cause) => (Value::Any(self.decided_by(cause, lane)), 0),
-            Err(Some(cause)) => (Value::Any(cause), 0),
+            Err(None) => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
+            Err(Some(cause)) if self.is_undefined(cause) => (AbstractValue::Unknown(self.decided_by(cause, lane)), 0),
+            Err(Some(cause)) => (AbstractValue::Unknown(cause), 0),
         };
-        let form = if matches!(value, Value::Any(_)) { None } else { form };
-        d.set_made(lane, (value, bits), form);
+        let bound = if matches!(value, AbstractValue::Unknown(_)) { None } else { bound };
+        d.set_made(lane, (value, bits), bound);
     }
 
     pub(super) fn store(&mut self, pointer: Reg, src: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
@@ -574,9 +590,9 @@ impl Run<'_> {
             let simple = !pointers.is_wide(lanes) && !stored.is_wide(lanes) && physical.is_none() && self.is_plain();
             for l in lanes.iter() {
                 let pointer = pointers.bits[l];
-                let form = stored.form(l).filter(|form| !form.is_plain());
+                let bound = stored.bound(l).filter(|bound| !bound.is_plain());
                 if simple
-                    && form.is_none()
+                    && bound.is_none()
                     && !self.forks.is_weak(l)
                     && let Some(object) = self.object_of(pointer)
                 {
@@ -588,7 +604,7 @@ impl Run<'_> {
                         continue;
                     }
                 }
-                self.store_any(&pointers, (stored.value(l), stored.bits[l]), form, &part, l);
+                self.store_any(&pointers, (stored.value(l), stored.bits[l]), bound, &part, l);
             }
             if reg != pointer {
                 self.give(reg, s);
@@ -600,8 +616,8 @@ impl Run<'_> {
     fn store_any(
         &mut self,
         pointers: &Column,
-        (value, bits): (&Value, u64),
-        form: Option<&Form>,
+        (value, bits): (&AbstractValue, u64),
+        bound: Option<&ExprBound>,
         part: &Part<'_>,
         lane: usize,
     ) {
@@ -625,17 +641,17 @@ impl Run<'_> {
                     let several = targets.len() > 1;
                     let perhaps = perhaps || self.is_cut(object, offset, part);
                     let kind = part.leaf.kind;
-                    let made = form.copied();
-                    let form =
+                    let made = bound.copied();
+                    let bound =
                         if perhaps { self.perhaps_made(object, offset, kind, (value, bits, made), lane) } else { made };
                     self.in_doubt(several, |run| run.put(object, offset, kind, (value, bits), perhaps, lane));
-                    if let Some(form) = form {
+                    if let Some(bound) = bound {
                         let (size, invocation) = (kind.bytes() as usize, self.forks.original(lane) as u32);
-                        self.objects[object].keep_form(offset, size, invocation, form);
+                        self.objects[object].keep_bound(offset, size, invocation, bound);
                     }
                 }
                 Target::Open { object, cause } => drop(self.objects[object].lost.get_or_insert(cause)),
-                // It may go anywhere.
+                // The store may go anywhere.
                 Target::Nowhere { cause } if perhaps => {
                     let _stop = self.lose_everything(cause);
                 }
@@ -644,50 +660,50 @@ impl Run<'_> {
         }
     }
 
-    /// How what a place holds came about once an invocation has perhaps written a value there, if that or what it wrote itself before is a
-    /// chain.
+    /// The expression bound of a place after an invocation has possibly written a value there.
+    /// `None` if neither that value nor the invocation's own previous one has a bound.
     fn perhaps_made(
         &mut self,
         object: usize,
         offset: usize,
         kind: Kind,
-        (value, bits, form): (&Value, u64, Option<Form>),
+        (value, bits, bound): (&AbstractValue, u64, Option<ExprBound>),
         lane: usize,
-    ) -> Option<Form> {
+    ) -> Option<ExprBound> {
         let Kind::Float(fmt) = kind else { return None };
         let (memory, size) = (&self.objects[object], kind.bytes() as usize);
-        let before = memory.form(offset, size, self.forks.original(lane) as u32).copied();
-        if form.is_none() && before.is_none() {
+        let before = memory.bound(offset, size, self.forks.original(lane) as u32).copied();
+        if bound.is_none() && before.is_none() {
             return None;
         }
         let before = before.or_else(|| match memory.read(offset, size) {
-            Found::Value(old) => Some(of_value(&old, loaded(kind, memory.bits(offset, size)), fmt)),
+            Found::Value(old) => Some(bound_of_value(&old, loaded(kind, memory.bits(offset, size)), fmt)),
             Found::Unwritten | Found::Parts => None,
         });
-        let either = form.unwrap_or_else(|| of_value(value, bits, fmt)).either(before?);
-        Some(self.numbered_form(either))
+        let either = bound.unwrap_or_else(|| bound_of_value(value, bits, fmt)).either(before?);
+        Some(self.numbered_bound(either))
     }
 
-    /// Writes a scalar, if it is sure that it is written; else it may also stay as it is.
+    /// Writes a scalar. If the write is uncertain, the old value may also stay.
     pub(super) fn put(
         &mut self,
         object: usize,
         offset: usize,
         kind: Kind,
-        (value, bits): (&Value, u64),
+        (value, bits): (&AbstractValue, u64),
         perhaps: bool,
         lane: usize,
     ) {
         let size = kind.bytes() as usize;
         let (mut value, mut bits) = (value.clone(), bits);
-        if value == Value::Any(UNREAD) {
-            value = Value::Any(self.cause(CauseKind::Uninitialized));
+        if value == AbstractValue::Unknown(UNREAD) {
+            value = AbstractValue::Unknown(self.cause(CauseKind::Uninitialized));
         }
         if perhaps {
             let old = match self.objects[object].read(offset, size) {
                 Found::Value(old) => old,
-                Found::Unwritten => Value::Any(UNREAD),
-                Found::Parts => Value::Any(self.cause(CauseKind::Precision)),
+                Found::Unwritten => AbstractValue::Unknown(UNREAD),
+                Found::Parts => AbstractValue::Unknown(self.cause(CauseKind::Precision)),
             };
             let old_bits = loaded(kind, self.objects[object].bits(offset, size));
             (value, bits) = self.union(kind, (&old, old_bits), (&value, bits));
@@ -707,17 +723,17 @@ impl Run<'_> {
                         bytes.saturating_sub(pointer % OBJECT + offset) / stride.max(1)
                     };
                     let all = all.into_iter().map(|pointer| length(self, pointer)).collect();
-                    Value::of_patterns(all).unwrap_or((Value::Any(UNREAD), 0))
+                    AbstractValue::of_patterns(all).unwrap_or((AbstractValue::Unknown(UNREAD), 0))
                 }
-                Err(None) => (Value::Any(self.cause(CauseKind::Precision)), 0),
-                Err(Some(cause)) => (Value::Any(cause), 0),
+                Err(None) => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
+                Err(Some(cause)) => (AbstractValue::Unknown(cause), 0),
             };
             self.columns[dst as usize].set(l, bits, value);
         }
     }
 }
 
-/// A pointer, some bytes further.
+/// A pointer advanced by `constant` bytes.
 #[inline(always)]
 fn start(base: u64, constant: u64) -> u64 {
     match base {
@@ -727,18 +743,25 @@ fn start(base: u64, constant: u64) -> u64 {
     }
 }
 
-/// A pointer, one index further; the index and the length of the array that it is beyond.
+/// A pointer advanced by one index. The error is an index out of bounds with the length of the
+/// array.
 #[inline(always)]
 fn step(at: u64, index: u64, term: &Term) -> Result<u64, (i64, u64)> {
     let index = signed(u32::from(term.width), index);
     match term.count {
         _ if outside(at).is_some() => Ok(at),
         Some(count) if index.cast_unsigned() >= count => Err((index, count)),
+        // An element that is farther away than any buffer is large must not count as one of the
+        // next buffer's.
+        None if term.stride < OBJECT => {
+            let bytes = index.saturating_mul(term.stride.cast_signed());
+            Ok(at.wrapping_add_signed(bytes.clamp(-FAR, FAR)))
+        }
         _ => Ok(at.wrapping_add(index.cast_unsigned().wrapping_mul(term.stride))),
     }
 }
 
-/// Bits of memory as a register has them.
+/// Bits of memory as the register's representation.
 #[inline(always)]
 fn loaded(kind: Kind, bits: u64) -> u64 {
     if kind == Kind::Bool { u64::from(bits != 0) } else { bits }

@@ -1,8 +1,10 @@
-//! Descriptors that several variables name: SPIR-V, "Aliasing".
+//! Aliasing: descriptors that several variables refer to. SPIR-V, "Aliasing".
 //!
-//! "During the execution of an entry point, behavior is undefined if operations on two distinct memory object declarations dynamically
-//! access the same memory locations (..), with at least one of them performing a write, and at least one of the memory object
-//! declarations does not have the Aliased decoration". What the OpenCL memory model assumes has no variables: kernels are not watched.
+//! "During the execution of an entry point, behavior is undefined if operations on two distinct
+//! memory object declarations dynamically access the same memory locations (..), with at least one
+//! of them performing a write, and at least one of the memory object declarations does not have the
+//! Aliased decoration". The rules of the OpenCL memory model do not refer to variables, so kernels
+//! are not checked.
 
 use super::Run;
 use crate::outcome::FaultKind;
@@ -11,17 +13,18 @@ use crate::watch::named;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The objects that several variables name, at least one of which may write, and not all of which are decorated `Aliased`.
+/// The objects that several variables refer to, at least one of which may write, and not all of
+/// which are decorated `Aliased`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Aliases {
     shared: BTreeMap<usize, Shared>,
 }
 
-/// One of them.
+/// One such object.
 #[derive(Clone, Debug, Default)]
 struct Shared {
     names: Vec<Name>,
-    /// By byte, bits of the names by which it was accessed, and of those by which it was written.
+    /// For each byte, bit masks of the names by which it was accessed, and by which it was written.
     accessed: Vec<[u64; 2]>,
 }
 
@@ -34,7 +37,7 @@ struct Name {
 }
 
 impl Aliases {
-    /// Notes that a variable names an object by a number.
+    /// Records that a variable refers to an object by a number.
     pub(super) fn name(&mut self, object: usize, number: u64, declared: &Object) {
         let of = declared.choice.map(|choice| choice.of);
         let stored = !matches!(of, Some(Descriptors::SampledImages | Descriptors::UniformTexelBuffers));
@@ -42,7 +45,7 @@ impl Aliases {
         self.shared.entry(object).or_default().names.push(name);
     }
 
-    /// Forgets the objects that need not be watched.
+    /// Drops the objects to which the rule does not apply.
     pub(super) fn watch(&mut self) {
         self.shared.retain(|_, shared| {
             let any = |test: fn(&Name) -> bool| shared.names.iter().any(test);
@@ -50,19 +53,19 @@ impl Aliases {
         });
     }
 
-    /// Whether nothing has to be watched.
+    /// Returns true if the rule applies to no object.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }
 
-    /// Notes an access, and gives whether it and another one may not be.
+    /// Records an access, and returns true if it conflicts with an earlier one.
     fn access(&mut self, object: usize, number: u64, bytes: Range<usize>, write: bool) -> bool {
         let Some(Shared { names, accessed }) = self.shared.get_mut(&object) else { return false };
         let Some(own) = names.iter().position(|name| name.number == number) else { return false };
-        // Those beyond the last bit are one, which may be itself.
+        // Names beyond the last bit share it, and one of them may be the accessing name.
         let bit = |at: usize| 1u64 << at.min(63);
-        // Whoever is `Aliased` may meet those that are too.
+        // Two names conflict unless both are `Aliased`.
         let strangers =
             names.iter().enumerate().filter(|(at, name)| *at != own && !(name.aliased && names[own].aliased));
         let strangers = strangers.fold(0, |all, (at, _)| all | bit(at)) & !bit(own);
@@ -80,7 +83,8 @@ impl Aliases {
 }
 
 impl Run<'_> {
-    /// Notes that a lane accesses bytes of an object by a variable's number; the cause for what follows if that is undefined.
+    /// Records that a lane accesses bytes of an object by a variable's number. Returns the cause
+    /// for values that depend on it if the behaviour is undefined.
     pub(super) fn accessed_as(
         &mut self,
         (object, number): (usize, u64),

@@ -1,72 +1,77 @@
 //! Atomic operations and barriers.
 //!
-//! What an atomic operation returns is exact only if no other invocation changes the location without order; else it
-//! depends on the order of invocations. That others come later is found out by a first run; see [`Contention`]. What is
-//! left in memory is exact if all operations on the location commute; sums of floats leave what adding in any order gives.
+//! An atomic returns an exact value only if no other invocation modifies the location without
+//! order. Otherwise the value depends on the order of invocations. Later modifications are found by
+//! a first run; see [`Contention`]. The content left in memory is exact if all operations on the
+//! location commute. Sums of floats leave the values that adding in any order gives.
 
 use super::access::Target;
+use super::expr::build::bound_of_value;
 use super::float::{rearranged, with_zeros};
-use super::forms::of_value;
 use super::lanes::Lanes;
 use super::races::Atomic;
 use super::{Run, Stop};
-use crate::direct;
-use crate::form::Form;
+use crate::abstract_value::{AbstractValue, FloatSet};
+use crate::expr_bound::ExprBound;
+use crate::fast_path;
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
 use crate::memory::{Found, SUMMED};
 use crate::observed::Execution;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::{Kind, mask};
-use crate::value::{Floats, Value};
 use assay_precision::Flush;
 use assay_spirv::tables::{Op, Scope};
 use std::collections::{HashMap, HashSet};
 
-/// The result of an atomic row of the table that is left in memory.
+/// The result slot of an atomic in the precision table that is left in memory.
 const LEFT: usize = 1;
 
-/// Of every epoch of every workgroup.
+/// Stamp of every epoch of every workgroup.
 const EVERY: u64 = u64::MAX;
 
-/// Which locations several invocations access atomically without order, one of them changing it.
+/// Locations that several invocations access atomically without order, at least one of them
+/// modifying it. A run finds them, and the next run knows them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
-    /// Object, offset, and the workgroup's place above the epoch in it, or every one: known from the run before.
+    /// Known from the run before: object, offset, and stamp (the workgroup in the high bits, its
+    /// epoch in the low ones, or [`EVERY`]).
     pub(super) known: HashSet<(u32, u32, u64)>,
     /// Found in this run.
     pub(super) found: HashSet<(u32, u32, u64)>,
-    /// Granules of objects that are read before another invocation writes, where the one that writes may as well be first: known
-    /// from the run before, and found in this run.
+    /// Granules of objects that are read before another invocation writes them, although the write
+    /// may come first: known from the run before, and found in this run.
     pub(super) early: HashSet<(u32, u32)>,
     pub(super) found_early: HashSet<(u32, u32)>,
-    /// Objects and offsets of places of which it is not known what all atomics did that change them: see [`super::trails`].
+    /// Objects and offsets of locations on which the effect of some atomic is unknown; see
+    /// [`super::trails`].
     pub(super) unfollowed: HashSet<(u32, u32)>,
     pub(super) found_unfollowed: HashSet<(u32, u32)>,
     past: HashMap<(u32, u32), Past>,
 }
 
-/// The atomic accesses to a location so far, as far as they may be without order to what comes.
+/// The earlier atomic accesses to a location that the next one may be unordered with.
 #[derive(Clone, Copy, Debug, Default)]
 struct Past {
     group: u32,
     epoch: u32,
-    /// Those of other workgroups, and of all of this one.
+    /// Accesses of other workgroups, and all accesses of this one.
     before: Accesses,
     all: Accesses,
-    /// The invocations that have loaded in this epoch, and those that have changed it, with what they did.
+    /// The invocations that have loaded in this epoch, those that have modified, and their
+    /// operations.
     loaded: Who,
     changed: Who,
     changes: Changes,
 }
 
-/// Whether several invocations access a location, and how they change it.
+/// Kinds of atomic accesses to a location.
 #[derive(Clone, Copy, Debug, Default)]
 struct Accesses {
     loads: bool,
     changes: Changes,
 }
 
-/// Which invocations of a workgroup do something.
+/// The invocations of a workgroup that did something: none, one, or several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Who {
     #[default]
@@ -84,20 +89,20 @@ impl Who {
         }
     }
 
-    /// Whether there are others than that one.
+    /// Returns true if invocations other than that one are among them.
     fn others(self, who: u32) -> bool {
         !matches!(self, Who::Nobody) && self != Who::One(who)
     }
 }
 
-/// What changes a location.
+/// The operations that modify a location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Changes {
     #[default]
     Nothing,
     /// Operations that commute with each other.
     Of(Class),
-    /// Others, or some of several classes.
+    /// Operations that do not commute.
     Mixed,
 }
 
@@ -110,13 +115,14 @@ impl Changes {
         }
     }
 
-    /// Whether what is left does not depend on whether an operation comes before or after them.
+    /// Returns true if an operation may come before or after them without changing the final
+    /// content.
     fn commute_with(self, class: Class) -> bool {
         self == Changes::Nothing || (self == Changes::Of(class) && class != Class::Alone)
     }
 }
 
-/// Operations that commute with each other.
+/// A class of operations that commute with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Load,
@@ -131,9 +137,9 @@ enum Class {
     FAdd,
     FMin,
     FMax,
-    /// Leaves these bits, whatever was there.
+    /// Leaves these bits, whatever it finds.
     Leaves(u64),
-    /// Commutes with nothing.
+    /// Does not commute with any operation.
     Alone,
 }
 
@@ -158,8 +164,8 @@ impl AtomicOp {
 }
 
 impl Contention {
-    /// A run with what this one found out; `None` if it found nothing new. What depends on the order is known first: the rest may have
-    /// come from not knowing it.
+    /// The state for the next run; `None` if this one found nothing new. Contended locations come
+    /// first, because the other findings may follow from not knowing them.
     pub(super) fn next(&self) -> Option<Contention> {
         let mut next = self.knowing();
         if !self.found.is_subset(&self.known) {
@@ -174,19 +180,19 @@ impl Contention {
         Some(next)
     }
 
-    /// A run that knows the same and has found nothing yet.
+    /// The state of a run that has the same knowledge and has found nothing.
     pub(super) fn knowing(&self) -> Contention {
         let (known, early, unfollowed) = (self.known.clone(), self.early.clone(), self.unfollowed.clone());
         Contention { known, early, unfollowed, ..Contention::default() }
     }
 
-    /// Takes in what a part of the workgroups found that ran apart.
+    /// Merges the findings of workgroups that ran concurrently.
     pub(super) fn join(&mut self, other: Contention) {
         self.found.extend(other.found);
         self.found_early.extend(other.found_early);
     }
 
-    /// Whether memory that workgroups share has been accessed.
+    /// Returns true if memory shared by workgroups has been accessed.
     pub(super) fn is_shared(&self) -> bool {
         self.past.keys().any(|(object, _)| *object != 1)
     }
@@ -196,7 +202,7 @@ impl Run<'_> {
     #[expect(clippy::too_many_arguments, reason = "the operands of one instruction")]
     pub(super) fn atomic(
         &mut self,
-        (op, kind, site): (AtomicOp, Kind, Option<u32>),
+        (op, kind, float_op): (AtomicOp, Kind, Option<u32>),
         dst: Option<Reg>,
         pointer: Reg,
         args: [Reg; 2],
@@ -208,7 +214,7 @@ impl Run<'_> {
         let scope = Scope::from_word(order.scope);
         let close = scope == Some(Scope::Subgroup);
         let narrow = close || scope == Some(Scope::Workgroup);
-        // One that reaches nobody else is ordered by nothing.
+        // An atomic of invocation scope is not ordered with those of other invocations.
         let atomic = (scope != Some(Scope::Invocation)).then_some(Atomic { wide: size == 8, narrow, close });
         for l in lanes.iter() {
             let observed = self.observed(l);
@@ -216,18 +222,18 @@ impl Run<'_> {
             let (value, bits) = match column.value(l).patterns(column.bits[l]).as_deref() {
                 Ok([one]) => match self.target(*one, size, physical.then_some(size as u32), l, op != AtomicOp::Load) {
                     Target::At { object, offset } => {
-                        self.atomic_at((op, kind, site), (object, offset), args, l, (atomic, observed))
+                        self.atomic_at((op, kind, float_op), (object, offset), args, l, (atomic, observed))
                     }
-                    // It changes nothing, and what it returns is undefined.
-                    Target::Void => (Value::Any(self.cause(CauseKind::Robustness)), 0),
-                    Target::Zero => (Value::Bits, 0),
+                    // It modifies nothing, and the value it returns is undefined.
+                    Target::Void => (AbstractValue::Unknown(self.cause(CauseKind::Robustness)), 0),
+                    Target::Zero => (AbstractValue::Bits, 0),
                     Target::Open { object, cause } => {
                         if op != AtomicOp::Load {
                             self.objects[object].lost.get_or_insert(cause);
                         }
-                        (Value::Any(cause), 0)
+                        (AbstractValue::Unknown(cause), 0)
                     }
-                    Target::Nowhere { cause } => (Value::Any(cause), 0),
+                    Target::Nowhere { cause } => (AbstractValue::Unknown(cause), 0),
                 },
                 unknown => {
                     let cause = match unknown {
@@ -238,7 +244,7 @@ impl Run<'_> {
                     if op != AtomicOp::Load {
                         let _stop = self.lose_everything(cause);
                     }
-                    (Value::Any(cause), 0)
+                    (AbstractValue::Unknown(cause), 0)
                 }
             };
             if let Some(dst) = dst {
@@ -247,45 +253,47 @@ impl Run<'_> {
         }
     }
 
-    /// One lane's operation on one location, how far it reaches, and what it found on the device, if that is known; gives what it returns.
+    /// Executes the operation of one lane on one location, and returns its result. `atomic` is its
+    /// reach, `observed` the device's record if there is one.
     fn atomic_at(
         &mut self,
-        (op, kind, site): (AtomicOp, Kind, Option<u32>),
+        (op, kind, float_op): (AtomicOp, Kind, Option<u32>),
         (object, offset): (usize, usize),
         args: [Reg; 2],
         lane: usize,
         (atomic, observed): (Option<Atomic>, Option<Execution>),
-    ) -> (Value, u64) {
+    ) -> (AbstractValue, u64) {
         let size = kind.bytes() as usize;
-        // What does not find the comparator writes nothing.
+        // A compare-exchange that does not find the comparator writes nothing.
         let fails = op == AtomicOp::CompareExchange && self.fails((object, offset), size, args[1], lane);
         let acts = if fails { AtomicOp::Load } else { op };
         let changes = acts != AtomicOp::Load;
         let raced = self.accessed(object, offset, size, lane, (changes, atomic));
         if object != 1 && self.dispatch.only.is_some() {
-            // Who else does what to it is not seen, not even by whom it is written.
+            // The accesses of other workgroups are not seen, not even the writes.
             let cause = raced.unwrap_or_else(|| self.cause(CauseKind::Sample));
             if changes {
-                self.objects[object].write(offset, size, 0, Value::Any(cause), cause);
+                self.objects[object].write(offset, size, 0, AbstractValue::Unknown(cause), cause);
             }
-            return (Value::Any(cause), 0);
+            return (AbstractValue::Unknown(cause), 0);
         }
-        let mut operands: [(Value, u64); 2] = std::array::from_fn(|k| {
+        let mut operands: [(AbstractValue, u64); 2] = std::array::from_fn(|k| {
             let column = &self.columns[args[k] as usize];
             (column.value(lane).clone(), column.bits[lane])
         });
         let class = match (acts, &operands[0]) {
-            (AtomicOp::Store | AtomicOp::Exchange, (Value::Bits, bits)) => Class::Leaves(*bits),
+            (AtomicOp::Store | AtomicOp::Exchange, (AbstractValue::Bits, bits)) => Class::Leaves(*bits),
             _ => acts.class(),
         };
         let (contended, disordered) = self.contend(object as u32, offset as u32, class, lane);
         let old = match self.objects[object].read(offset, size) {
             Found::Value(value) => value,
-            Found::Unwritten => Value::Any(self.cause(CauseKind::Uninitialized)),
-            Found::Parts => Value::Any(self.cause(CauseKind::Precision)),
+            Found::Unwritten => AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)),
+            Found::Parts => AbstractValue::Unknown(self.cause(CauseKind::Precision)),
         };
         let old_bits = self.objects[object].bits(offset, size);
-        let by_order = contended || matches!(old, Value::Any(cause) if self.log.kind(cause) == CauseKind::Order);
+        let by_order =
+            contended || matches!(old, AbstractValue::Unknown(cause) if self.log.kind(cause) == CauseKind::Order);
         let followed = by_order && raced.is_none() && self.is_followed(object, offset);
         if followed && contended {
             self.begin_trail(object, offset, size);
@@ -294,26 +302,30 @@ impl Run<'_> {
         if let Some(Execution { found, given: Some(given) }) = observed.filter(|_| followed && certain)
             && self.settle((object, offset, size), &operands[0], (found, given), lane)
         {
-            operands[0] = (Value::Bits, given);
+            operands[0] = (AbstractValue::Bits, given);
         }
         let observed = observed.map(|execution| execution.found);
-        let found = if by_order { observed } else { Some(old_bits).filter(|_| old == Value::Bits) };
+        let found = if by_order { observed } else { Some(old_bits).filter(|_| old == AbstractValue::Bits) };
         let left = |found: u64| match &operands {
             _ if !changes => Some(found),
-            // It leaves what it finds, whatever it was given.
-            [_, (Value::Bits, comparator)] if op == AtomicOp::CompareExchange && found != *comparator => Some(found),
-            [(Value::Bits, x), (second, y)] if *second == Value::Bits || op != AtomicOp::CompareExchange => {
+            // It leaves the value that it found, whatever its operand.
+            [_, (AbstractValue::Bits, comparator)] if op == AtomicOp::CompareExchange && found != *comparator => {
+                Some(found)
+            }
+            [(AbstractValue::Bits, x), (second, y)]
+                if *second == AbstractValue::Bits || op != AtomicOp::CompareExchange =>
+            {
                 combined(op, kind, found, *x, *y)
             }
             _ => None,
         };
         if op == AtomicOp::Store && !(followed && contended) {
-            // What was before it ends there, if its place in the order is known.
+            // A store whose place in the order is known ends the trail before it.
             self.end_trails(object, offset, size, certain && !contended);
         } else {
             let did = match (op, found) {
                 _ if !certain => None,
-                // It leaves the same whatever it found.
+                // A store leaves the same value whatever it found.
                 (AtomicOp::Store, _) => left(0).map(|left| (None, left)),
                 (_, Some(found)) => left(found).map(|left| (Some(found), left)),
                 (_, None) => None,
@@ -322,95 +334,103 @@ impl Run<'_> {
         }
         if changes {
             let weak = self.forks.is_weak(lane);
-            let sum =
-                site.map(|site| self.sum((site, kind), (object, offset), (&old, old_bits), &operands[0], contended));
+            let sum = float_op.map(|float_op| {
+                self.sum((float_op, kind), (object, offset), (&old, old_bits), &operands[0], contended)
+            });
             let (value, bits) = if disordered {
-                (Value::Any(self.cause(CauseKind::Order)), 0)
+                (AbstractValue::Unknown(self.cause(CauseKind::Order)), 0)
             } else if let Some(sum) = &sum {
                 sum.0.clone()
             } else {
                 match (op, &operands) {
                     (AtomicOp::Store | AtomicOp::Exchange, [operand, _]) => operand.clone(),
                     (_, [(x, _), _]) => match (&old, x) {
-                        (Value::Any(cause), _) | (_, Value::Any(cause)) => (Value::Any(*cause), 0),
-                        (Value::Bits, _) if let Some(bits) = left(old_bits) => (Value::Bits, bits),
-                        _ => (Value::Any(self.cause(CauseKind::Precision)), 0),
+                        (AbstractValue::Unknown(cause), _) | (_, AbstractValue::Unknown(cause)) => {
+                            (AbstractValue::Unknown(*cause), 0)
+                        }
+                        (AbstractValue::Bits, _) if let Some(bits) = left(old_bits) => (AbstractValue::Bits, bits),
+                        _ => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
                     },
                 }
             };
             let (value, bits) = if weak { self.union(kind, (&old, old_bits), (&value, bits)) } else { (value, bits) };
             let parts = self.cause(CauseKind::Precision);
-            let value = raced.map_or(value, Value::Any);
+            let value = raced.map_or(value, AbstractValue::Unknown);
             self.objects[object].write(offset, size, bits, value, parts);
-            if let Some((_, before, Some(form))) = sum {
-                let form = if weak { before.either(form) } else { form };
-                self.objects[object].keep_form(offset, size, SUMMED, form);
+            if let Some((_, before, Some(bound))) = sum {
+                let bound = if weak { before.either(bound) } else { bound };
+                self.objects[object].keep_bound(offset, size, SUMMED, bound);
             }
         }
         match (raced, observed) {
-            (Some(cause), _) => (Value::Any(cause), 0),
-            (None, Some(bits)) if followed => (Value::Bits, bits),
-            (None, _) if contended => (Value::Any(self.cause(CauseKind::Order)), 0),
+            (Some(cause), _) => (AbstractValue::Unknown(cause), 0),
+            (None, Some(bits)) if followed => (AbstractValue::Bits, bits),
+            (None, _) if contended => (AbstractValue::Unknown(self.cause(CauseKind::Order)), 0),
             (None, _) => (old, old_bits),
         }
     }
 
-    /// What a sum of floats leaves, whose exact value was known before, and is after it: what adding one after another gives, or, where
-    /// others do so without order, what adding in any order does.
+    /// Adds floats: returns the value that is left in memory, and the expression bounds before and
+    /// after. If other invocations add without order, the value covers every order of the
+    /// additions.
     fn sum(
         &mut self,
-        (site, kind): (u32, Kind),
+        (float_op, kind): (u32, Kind),
         (object, offset): (usize, usize),
-        old: (&Value, u64),
-        operand: &(Value, u64),
+        old: (&AbstractValue, u64),
+        operand: &(AbstractValue, u64),
         contended: bool,
-    ) -> ((Value, u64), Form, Option<Form>) {
+    ) -> ((AbstractValue, u64), ExprBound, Option<ExprBound>) {
         let program = self.program;
-        let site = &program.sites[site as usize];
-        let Kind::Float(fmt) = kind else { return (operand.clone(), Form::NONE, None) };
-        if let (Value::Any(cause), _) | (_, (Value::Any(cause), _)) = (old.0, operand) {
-            return ((Value::Any(*cause), 0), Form::NONE, None);
+        let float_op = &program.float_ops[float_op as usize];
+        let Kind::Float(fmt) = kind else { return (operand.clone(), ExprBound::NONE, None) };
+        if let (AbstractValue::Unknown(cause), _) | (_, (AbstractValue::Unknown(cause), _)) = (old.0, operand) {
+            return ((AbstractValue::Unknown(*cause), 0), ExprBound::NONE, None);
         }
-        let summed = self.objects[object].form(offset, kind.bytes() as usize, SUMMED).copied();
-        let before = summed.unwrap_or_else(|| of_value(old.0, old.1, fmt));
-        let form = before.add(of_value(&operand.0, operand.1, fmt), false);
-        let env = site.reference.environment(LEFT);
+        let summed = self.objects[object].bound(offset, kind.bytes() as usize, SUMMED).copied();
+        let before = summed.unwrap_or_else(|| bound_of_value(old.0, old.1, fmt));
+        let bound = before.add(bound_of_value(&operand.0, operand.1, fmt), false);
+        let env = float_op.reference.environment(LEFT);
         let left = if contended {
-            match rearranged(form, fmt, direct::errors(fmt, &env)) {
-                Some((lo, hi)) if direct::meets_small(fmt, (lo, hi)) => {
-                    Value::of_floats(with_zeros(fmt, form, (lo, hi), env.flush_results == Flush::Must))
+            match rearranged(bound, fmt, fast_path::errors(fmt, &env)) {
+                Some((lo, hi)) if fast_path::meets_small(fmt, (lo, hi)) => {
+                    AbstractValue::of_floats(with_zeros(fmt, bound, (lo, hi), env.flush_results == Flush::Must))
                 }
-                Some((lo, hi)) => Value::of_floats(Floats::range(fmt, lo, hi)),
-                None => (Value::Any(self.cause(CauseKind::NoRequirement)), 0),
+                Some((lo, hi)) => AbstractValue::of_floats(FloatSet::range(fmt, lo, hi)),
+                None => (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0),
             }
         } else {
-            self.permitted(site, LEFT, &[(old.0, old.1), (&operand.0, operand.1)])
+            self.permitted(float_op, LEFT, &[(old.0, old.1), (&operand.0, operand.1)])
         };
-        (left, before, Some(form))
+        (left, before, Some(bound))
     }
 
-    /// Whether a compare-exchange certainly finds something else than it compares with: nobody else changes it, for all that is known.
+    /// Returns true if a compare-exchange certainly does not find its comparator: the content is
+    /// known, and no other invocation is known to modify it.
     fn fails(&self, (object, offset): (usize, usize), size: usize, comparator: Reg, lane: usize) -> bool {
         let memory = &self.objects[object];
         let comparator = &self.columns[comparator as usize];
-        let known = matches!(memory.read(offset, size), Found::Value(Value::Bits))
-            && *comparator.value(lane) == Value::Bits
+        let known = matches!(memory.read(offset, size), Found::Value(AbstractValue::Bits))
+            && *comparator.value(lane) == AbstractValue::Bits
             && memory.bits(offset, size) != comparator.bits[lane];
         let (object, offset) = (object as u32, offset as u32);
         known && !self.in_doubt && !self.forks.is_weak(lane) && !self.is_contended(object, offset, self.stamp(object))
     }
 
-    /// The time of an access to an object: runs count epochs differently; within a workgroup they agree.
+    /// The time of an access as a stamp that runs share: epochs are counted from the start of the
+    /// workgroup.
     fn stamp(&self, object: u32) -> u64 {
         u64::from(self.place) << 32 | u64::from(self.races.epoch(object) - self.races.begun)
     }
 
-    /// Whether it is known that others change what is accessed at that time, or whenever they do.
+    /// Returns true if other invocations are known to modify the location, at that time or in every
+    /// epoch.
     fn is_contended(&self, object: u32, offset: u32, stamp: u64) -> bool {
         [stamp, EVERY].iter().any(|stamp| self.contention.known.contains(&(object, offset, *stamp)))
     }
 
-    /// Notes an atomic access. Gives whether what it returns, and whether what it leaves, depends on the order.
+    /// Records an atomic access. Returns two flags: its result depends on the order, and the
+    /// content that it leaves depends on the order.
     fn contend(&mut self, object: u32, offset: u32, class: Class, lane: usize) -> (bool, bool) {
         let epoch = self.races.epoch(object);
         let (group, stamp) = (self.place, self.stamp(object));
@@ -420,7 +440,7 @@ impl Run<'_> {
             self.contention.past.entry((object, offset)).or_insert_with(|| Past { group, epoch, ..Past::default() });
         if past.group != group {
             let before = match object {
-                // Workgroup memory of another workgroup is other memory.
+                // Each workgroup has its own workgroup memory.
                 1 => Accesses::default(),
                 _ => Accesses {
                     loads: past.before.loads || past.all.loads,
@@ -464,7 +484,8 @@ impl Run<'_> {
                 format!("{some} of {all} invocations of the workgroup reach it together")
             });
         } else if self.dispatch.kernel.is_none() && !self.tangles.meet(lanes.iter()) {
-            // Control flow of kernels has no structure that would say where they come together.
+            // Control flow of kernels is not structured, so it does not define where they
+            // reconverge.
             let lane = lanes.list[0] as usize;
             self.fault(FaultKind::DivergentBarrier, lane, || {
                 "invocations of the workgroup reach it on several ways from where they parted".into()
@@ -484,8 +505,8 @@ impl Run<'_> {
     }
 }
 
-/// What an atomic instruction leaves of an integer of so many bits that it finds, given its value and comparator: bits, right-aligned;
-/// `None` of other instructions.
+/// The bits that an atomic instruction leaves in an integer of `width` bits after it found `found`,
+/// given its value and comparator. `None` for other instructions. All bits are right-aligned.
 pub fn left_by_atomic(op: Op, width: u32, found: u64, given: &[u64]) -> Option<u64> {
     let value = match op {
         Op::AtomicIIncrement | Op::AtomicIDecrement => 1,
@@ -501,14 +522,14 @@ pub fn left_by_atomic(op: Op, width: u32, found: u64, given: &[u64]) -> Option<u
     )
 }
 
-/// The new value of an operation on exact bits; `None` where floats are not ordinary.
+/// The new content after an operation on exact bits; `None` if a float operand is not ordinary.
 fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
     let width = kind.width();
     let eval = |op: IntOp| op.eval(width, [old, x, 0, 0], false).map_or(0, |bits| bits & mask(width));
     Some(match op {
         AtomicOp::Load => old,
         AtomicOp::Store | AtomicOp::Exchange => x,
-        // Arguments: value, comparator.
+        // The arguments are value and comparator.
         AtomicOp::CompareExchange => {
             if old == y {
                 x
@@ -525,7 +546,7 @@ fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
         AtomicOp::And => eval(IntOp::And),
         AtomicOp::Or => eval(IntOp::Or),
         AtomicOp::Xor => eval(IntOp::Xor),
-        // What it leaves need not be one value.
+        // A sum of floats need not leave a single value.
         AtomicOp::FAdd => return None,
         AtomicOp::FMin | AtomicOp::FMax => {
             let Kind::Float(fmt) = kind else { return None };

@@ -1,35 +1,39 @@
-//! Accesses beyond the ends of resources, as far as they bear on others: Vulkan, "Robust Buffer Access", "Robust Buffer Access 2",
-//! "Robust Image Access" and "Robust Image Access 2".
+//! Robustness: effects of out-of-bounds accesses on other accesses. Vulkan, "Robust Buffer Access",
+//! "Robust Buffer Access 2", "Robust Image Access" and "Robust Image Access 2".
 //!
-//! What an invocation stored beyond an end, a load of its own may find there again. Under the weaker promise a load inside a buffer may
-//! be treated as if it were beyond its end where another one is less than 16 bytes away, whoever does that and when: so loads beyond
-//! ends are found out by a first run.
+//! A load may return the value that the same invocation stored out of bounds. With the weaker
+//! guarantee, a load in bounds may be treated as out of bounds if another load out of bounds is
+//! less than 16 bytes away, by whichever invocation and whenever. A first run therefore records the
+//! loads out of bounds.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-/// "Any access of the same type (..) to the same buffer that is less than 16 bytes away .. may behave as if it is also outside".
+/// "Any access of the same type (..) to the same buffer that is less than 16 bytes away .. may
+/// behave as if it is also outside".
 const NEAR: i64 = 16;
 
-/// What was accessed beyond the ends of resources.
+/// The out-of-bounds accesses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Edges {
-    /// Bytes beyond the ends of buffers that invocations of this workgroup stored, by object and invocation.
+    /// Bytes out of bounds of buffers that invocations of this workgroup stored, by object and
+    /// invocation.
     stored: HashMap<(usize, u32), Vec<Range<i64>>>,
     /// Texels beyond the edges of images that they stored.
     texels: HashSet<(usize, u32, [i64; 4])>,
-    /// Of buffers that are loaded beyond their ends, the loads next to these: known from the run before.
+    /// For buffers with loads out of bounds, the loads nearest to their ends: known from the run
+    /// before.
     known: BTreeMap<usize, Next>,
-    /// The same with those of this run.
+    /// The loads known from the run before and those of this run.
     found: BTreeMap<usize, Next>,
 }
 
-/// The loads beyond the ends of a buffer that are next to it.
+/// The loads out of bounds that are nearest to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Next {
-    /// Where the last of those ends that begin before it.
+    /// The largest end of those that begin before the buffer.
     before: i64,
-    /// Where the first of those begins that end behind it.
+    /// The least start of those that end after the buffer.
     behind: i64,
 }
 
@@ -42,49 +46,50 @@ impl Next {
 }
 
 impl Edges {
-    /// A run that knows what this one found; `None` if it found nothing new.
+    /// The state for the next run, which knows the findings of this one; `None` if it found nothing
+    /// new.
     pub(super) fn next(&self) -> Option<Edges> {
         (self.found != self.known).then(|| Edges { known: self.found.clone(), ..Edges::default() }.knowing())
     }
 
-    /// A run that knows the same and has found nothing more yet.
+    /// The state of a run with the same knowledge that has found nothing more.
     pub(super) fn knowing(&self) -> Edges {
         Edges { known: self.known.clone(), found: self.known.clone(), ..Edges::default() }
     }
 
-    /// Takes in what a part of the workgroups found that ran apart.
+    /// Merges the findings of workgroups that ran concurrently.
     pub(super) fn join(&mut self, other: &Edges) {
         other.found.iter().for_each(|(object, next)| self.find(*object, *next));
     }
 
-    /// Another workgroup begins.
+    /// Begins a workgroup.
     pub(super) fn begin_group(&mut self) {
         self.stored.clear();
         self.texels.clear();
     }
 
-    /// Notes bytes beyond the ends of a buffer that an invocation stores.
+    /// Records a store of bytes out of bounds of a buffer.
     pub(super) fn store(&mut self, object: usize, invocation: u32, bytes: Range<i64>) {
         self.stored.entry((object, invocation)).or_default().push(bytes);
     }
 
-    /// Whether an invocation has stored any of these bytes.
+    /// Returns true if an invocation has stored any of these bytes.
     pub(super) fn has_stored(&self, object: usize, invocation: u32, bytes: &Range<i64>) -> bool {
         let stored = self.stored.get(&(object, invocation));
         stored.is_some_and(|all| all.iter().any(|one| one.start < bytes.end && bytes.start < one.end))
     }
 
-    /// Notes a texel beyond the edge of an image that an invocation stores.
+    /// Records a store to a texel beyond the edge of an image.
     pub(super) fn store_texel(&mut self, object: usize, invocation: u32, at: [i64; 4]) {
         self.texels.insert((object, invocation, at));
     }
 
-    /// Whether an invocation has stored a texel.
+    /// Returns true if an invocation has stored a texel.
     pub(super) fn has_stored_texel(&self, object: usize, invocation: u32, at: [i64; 4]) -> bool {
         self.texels.contains(&(object, invocation, at))
     }
 
-    /// Notes that bytes are loaded of which some are not among a buffer's `length`.
+    /// Records a load of bytes that are not all within a buffer of `length` bytes.
     pub(super) fn load(&mut self, object: usize, bytes: &Range<i64>, length: usize) {
         let length = length as i64;
         let before = if bytes.start < 0 && bytes.end > -NEAR { bytes.end } else { i64::MIN };
@@ -100,7 +105,7 @@ impl Edges {
         *found = found.with(next);
     }
 
-    /// Whether bytes of a buffer are near others that are loaded beyond its ends.
+    /// Returns true if bytes of a buffer are near a load out of bounds.
     #[inline]
     pub(super) fn is_near(&self, object: usize, bytes: Range<usize>) -> bool {
         self.known.get(&object).is_some_and(|next| {
@@ -117,7 +122,7 @@ mod tests {
     #[test]
     fn near_is_less_than_16_bytes_away() {
         let mut edges = Edges::default();
-        // From the 8th byte behind a buffer of 64 on, and too far before it.
+        // From the 8th byte after a buffer of 64 bytes on, and too far before it.
         edges.load(3, &(72..76), 64);
         edges.load(3, &(-20..-16), 64);
         assert!(!edges.is_near(3, 60..64));

@@ -1,233 +1,251 @@
-//! Floating-point instructions on lanes: directly where operands are ordinary, else by the precision table.
+//! Floating-point instructions on lanes: on the fast path where operands are ordinary, else by the
+//! precision table.
 
 use super::Run;
-use super::forms::Arranged;
+use super::expr::build::ResultBound;
 use super::lanes::{Column, Lanes};
-use crate::direct::{self, Direct, Range};
-use crate::few::Few;
-use crate::form::Form;
+use crate::abstract_value::{ALTERNATIVES, AbstractValue, FloatSet};
+use crate::correlated_set::CorrelatedSet;
+use crate::expr_bound::ExprBound;
+use crate::fast_path::{self, FastPath, Range};
+use crate::float_op::{FloatOp, Reading};
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
-use crate::round::{Real, value};
-use crate::site::{Reading, Site};
+use crate::residual::{RoundedReal, value};
 use crate::ty::{Fmt, Kind};
-use crate::value::{ALTERNATIVES, Floats, Value};
 use assay_float::{Rank, Set};
 use assay_precision::{Effort, Lenient, Op, Operand, Permitted, Rules, relaxed};
 use smallvec::SmallVec;
 
-/// A result: value, bits, and how it came about.
-pub(super) type Made = (Value, u64, Form);
+/// A result: value, bits of the register, and expression bound.
+pub(super) type FloatResult = (AbstractValue, u64, ExprBound);
 
 impl Run<'_> {
-    pub(super) fn float(&mut self, site: u32, dst: Reg, args: &[Reg], lanes: Lanes) {
+    pub(super) fn float(&mut self, float_op: u32, dst: Reg, args: &[Reg], lanes: Lanes) {
         let program = self.program;
-        let site = &program.sites[site as usize];
-        match site.components {
+        let float_op = &program.float_ops[float_op as usize];
+        match float_op.components {
             Some((n, same)) => {
                 let mut regs: SmallVec<[Reg; 4]> = args.into();
                 for i in 0..n {
                     for (k, reg) in regs.iter_mut().enumerate() {
                         *reg = args[k] + if same >> k & 1 == 1 { 0 } else { i };
                     }
-                    // Instructions with several results do not come component by component.
-                    self.float_slot(site, 0, dst + i, &regs, lanes);
+                    // Instructions that work component by component have one result.
+                    self.float_slot(float_op, 0, dst + i, &regs, lanes);
                 }
             }
             None => {
-                let operands = args.iter().zip(&site.widths).flat_map(|(reg, n)| *reg..reg + n);
+                let operands = args.iter().zip(&float_op.widths).flat_map(|(reg, n)| *reg..reg + n);
                 let operands: Vec<Reg> = operands.collect();
-                for slot in 0..site.results.len() {
-                    self.float_slot(site, slot, dst + slot as Reg, &operands, lanes);
+                for slot in 0..float_op.results.len() {
+                    self.float_slot(float_op, slot, dst + slot as Reg, &operands, lanes);
                 }
             }
         }
     }
 
-    fn float_slot(&mut self, site: &Site, slot: usize, dst: Reg, operands: &[Reg], lanes: Lanes) {
+    fn float_slot(&mut self, float_op: &FloatOp, slot: usize, dst: Reg, operands: &[Reg], lanes: Lanes) {
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let id = self.last_id;
         self.work += lanes.list.len() as u64 * DIRECT_WORK;
         let mut d = self.take(dst);
         for l in lanes.iter() {
-            self.readings_differ = self.readings_differ || self.is_of_cut(site, operands, l);
-            let made = site.direct.and_then(|direct| self.directly(site, direct, operands, l));
-            let (value, bits, form) = match made {
+            self.readings_differ = self.readings_differ || self.has_truncated_operand(float_op, operands, l);
+            let made = float_op.fast_path.and_then(|fast_path| self.on_fast_path(float_op, fast_path, operands, l));
+            let (value, bits, bound) = match made {
                 Some(made) => made,
-                None => self.by_table(site, slot, operands, l),
+                None => self.by_table(float_op, slot, operands, l),
             };
-            let keep = matches!(value, Value::Float(_)) || !form.is_plain();
+            let keep = matches!(value, AbstractValue::Float(_)) || !bound.is_plain();
             d.set(l, bits, value);
             if keep {
-                d.set_form(l, Form { id, ..form });
+                d.set_bound(l, ExprBound { id, ..bound });
             }
         }
         self.give(dst, d);
     }
 
-    /// Whether an operand was made by more than this reading follows, which another one would rearrange it with.
-    fn is_of_cut(&self, site: &Site, operands: &[Reg], lane: usize) -> bool {
-        let is_cut = |reg: &Reg| self.columns[*reg as usize].form(lane).is_some_and(|form| form.cut);
-        site.freedom.any() && operands.iter().any(is_cut)
+    /// Returns true if the instruction may be rearranged with an operand whose bound was truncated.
+    /// Another reading would follow the operand further.
+    fn has_truncated_operand(&self, float_op: &FloatOp, operands: &[Reg], lane: usize) -> bool {
+        let is_cut = |reg: &Reg| self.columns[*reg as usize].bound(lane).is_some_and(|bound| bound.truncated);
+        float_op.freedom.any() && operands.iter().any(is_cut)
     }
 
-    /// The result of an ordinary instruction on ordinary operands.
+    /// The result of an instruction on the fast path; `None` if the fast path does not cover the
+    /// operands.
     #[inline]
-    fn directly(&mut self, site: &Site, direct: Direct, operands: &[Reg], lane: usize) -> Option<Made> {
-        let mut parts: SmallVec<[Parts; 3]> = SmallVec::new();
+    fn on_fast_path(
+        &mut self,
+        float_op: &FloatOp,
+        fast_path: FastPath,
+        operands: &[Reg],
+        lane: usize,
+    ) -> Option<FloatResult> {
+        let mut parts: SmallVec<[Ranges; 3]> = SmallVec::new();
         for reg in operands {
             let column = &self.columns[*reg as usize];
-            parts.push(match self.unrounded(site, *reg, lane, direct.from) {
+            parts.push(match self.unrounded(float_op, *reg, lane, fast_path.from) {
                 Some(range) => [range].into_iter().collect(),
-                None => parts_of(column, lane, direct.from)?,
+                None => ranges_of(column, lane, fast_path.from)?,
             });
         }
-        if !site.freedom.any() {
-            parts = one_by_one(parts);
+        if !float_op.freedom.any() {
+            parts = split_members(parts);
         }
         let same = match operands {
             [a, b] if a == b => true,
             [a, b] => {
-                let [a, b] = [a, b].map(|reg| self.columns[*reg as usize].form(lane));
+                let [a, b] = [a, b].map(|reg| self.columns[*reg as usize].bound(lane));
                 a.zip(b).is_some_and(|(a, b)| a.id == b.id)
             }
             _ => false,
         };
         let choices = choices(&parts, same)?;
-        if direct.compares() {
+        if fast_path.compares() {
             let mut either = (false, false);
             for choice in &choices {
-                let (no, yes) = direct.compare(choice[0], choice[1], same)?;
+                let (no, yes) = fast_path.compare(choice[0], choice[1], same)?;
                 either = (either.0 || no, either.1 || yes);
             }
-            if let Some((no, yes)) = self.compared(site, direct, operands, lane) {
+            if let Some((no, yes)) = self.rearranged_comparison(float_op, fast_path, operands, lane) {
                 either = (either.0 || no, either.1 || yes);
             }
             return Some(match either {
-                (true, true) => (self.one_of(&[0, 1]), 0, Form::NONE),
-                (_, yes) => (Value::Bits, u64::from(yes), Form::NONE),
+                (true, true) => (self.one_of(&[0, 1]), 0, ExprBound::NONE),
+                (_, yes) => (AbstractValue::Bits, u64::from(yes), ExprBound::NONE),
             });
         }
-        let mut floats: Option<Floats> = None;
+        let mut floats: Option<FloatSet> = None;
         let mut overflows = false;
         for choice in &choices {
-            let found = direct.apply(choice, same)?;
-            let part = Floats { zeros: found.zeros, ..Floats::range(direct.to, found.range.0, found.range.1) };
+            let found = fast_path.apply(choice, same)?;
+            let part = FloatSet { zeros: found.zeros, ..FloatSet::range(fast_path.to, found.range.0, found.range.1) };
             floats = Some(floats.map_or_else(|| part.clone(), |all| all.union(&part)));
             overflows |= found.overflows;
         }
         let mut floats = floats?;
         if overflows {
             self.readings_differ = true;
-            if self.reading == Reading::Lenient || site.call.rules == Rules::Wgsl {
-                return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
+            if self.reading == Reading::Lenient || float_op.call.rules == Rules::Wgsl {
+                return Some((AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0, ExprBound::NONE));
             }
         }
         let (lo, hi) = floats.hull()?;
-        let leaf = Form::leaf(value(direct.to, lo), value(direct.to, hi));
-        let Some(Arranged { form, widens }) = self.arranged(site, direct, operands, lane) else {
-            let (value, bits) = Value::of_floats(floats);
+        let leaf = ExprBound::leaf(value(fast_path.to, lo), value(fast_path.to, hi));
+        let Some(ResultBound { bound, widens }) = self.result_bound(float_op, fast_path, operands, lane) else {
+            let (value, bits) = AbstractValue::of_floats(floats);
             return Some((value, bits, leaf));
         };
-        // One that is long is cut by itself.
-        self.readings_differ |= form.cut;
+        // A bound that is too long is truncated by this operation itself.
+        self.readings_differ |= bound.truncated;
         if widens {
-            match arrangements(site, form, direct.to, direct.errors()) {
-                // An overflow is an indeterminate value in WGSL.
-                Some(all) if site.call.rules == Rules::Wgsl && direct.finish(all).is_some_and(|r| r.overflows) => {
-                    return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE));
+            match contracted_or_rearranged(float_op, bound, fast_path.to, fast_path.errors()) {
+                // An overflow gives an indeterminate value in WGSL.
+                Some(all)
+                    if float_op.call.rules == Rules::Wgsl && fast_path.finish(all).is_some_and(|r| r.overflows) =>
+                {
+                    return Some((AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0, ExprBound::NONE));
                 }
-                Some(all) => floats = self.widened(floats, (all, form), direct),
-                None => return Some((Value::Any(self.cause(CauseKind::NoRequirement)), 0, Form::NONE)),
+                Some(all) => floats = self.widened(floats, (all, bound), fast_path),
+                None => {
+                    return Some((AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0, ExprBound::NONE));
+                }
             }
         }
-        let (value, bits) = Value::of_floats(floats);
-        Some((value, bits, form))
+        let (value, bits) = AbstractValue::of_floats(floats);
+        Some((value, bits, bound))
     }
 
-    /// What is computed, and what rearranging may make of it.
-    fn widened(&mut self, floats: Floats, (all, form): (Range, Form), direct: Direct) -> Floats {
+    /// Adds the results `all` of rearranging the instruction to those of computing it as written.
+    fn widened(&mut self, floats: FloatSet, (all, bound): (Range, ExprBound), fast_path: FastPath) -> FloatSet {
         let fmt = floats.fmt;
-        match direct.finish(all) {
+        match fast_path.finish(all) {
             Some(more) => {
                 self.readings_differ |= more.overflows;
-                let zeros = more.zeros || form.may_be_below(least_normal(fmt));
-                floats.union(&Floats { zeros, ..Floats::range(fmt, more.range.0, more.range.1) })
+                let zeros = more.zeros || bound.may_be_below(flush_threshold(fmt));
+                floats.union(&FloatSet { zeros, ..FloatSet::range(fmt, more.range.0, more.range.1) })
             }
-            None => floats.union(&with_zeros(fmt, form, all, direct.flushes())),
+            None => floats.union(&with_zeros(fmt, bound, all, fast_path.flushes())),
         }
     }
 
     /// The result by the precision table.
-    fn by_table(&mut self, site: &Site, slot: usize, operands: &[Reg], lane: usize) -> Made {
+    fn by_table(&mut self, float_op: &FloatOp, slot: usize, operands: &[Reg], lane: usize) -> FloatResult {
         self.work += TABLE_WORK;
         let mut given: SmallVec<[Operand; 4]> = SmallVec::new();
-        for (reg, kind) in operands.iter().zip(&site.operands) {
+        for (reg, kind) in operands.iter().zip(&float_op.operands) {
             let column = &self.columns[*reg as usize];
             let bits = column.bits[lane];
             if let Kind::Float(fmt) = *kind
-                && let Some((lo, hi)) = self.unrounded(site, *reg, lane, fmt)
+                && let Some((lo, hi)) = self.unrounded(float_op, *reg, lane, fmt)
             {
                 given.push(Operand::Set(Set::range(lo, hi)));
                 continue;
             }
             let value = column.value(lane).clone();
-            match self.given(&value, bits, *kind) {
+            match self.table_operand(&value, bits, *kind) {
                 Ok(operand) => given.push(operand),
-                Err(cause) => return (Value::Any(cause), 0, Form::NONE),
+                Err(cause) => return (AbstractValue::Unknown(cause), 0, ExprBound::NONE),
             }
         }
-        if let Some(cause) = self.undefined_conversion(site, &given, lane) {
-            return (Value::Any(cause), 0, Form::NONE);
+        if let Some(cause) = self.undefined_conversion(float_op, &given, lane) {
+            return (AbstractValue::Unknown(cause), 0, ExprBound::NONE);
         }
-        if let Some(made) = self.inherited(site, slot, operands, lane) {
-            return self.as_chain(site, slot, operands, lane, made);
+        if let Some(made) = self.inherited(float_op, slot, operands, lane) {
+            return self.with_rearrangements(float_op, slot, operands, lane, made);
         }
-        let made = self.of_table(site, slot, &given);
-        self.as_chain(site, slot, operands, lane, made)
+        let made = self.table_result(float_op, slot, &given);
+        self.with_rearrangements(float_op, slot, operands, lane, made)
     }
 
-    /// What the table permits.
-    fn of_table(&mut self, site: &Site, slot: usize, given: &[Operand]) -> (Value, u64) {
+    /// The permitted set of the table for these operands, as a value.
+    fn table_result(&mut self, float_op: &FloatOp, slot: usize, given: &[Operand]) -> (AbstractValue, u64) {
         let sets = given.iter().any(|operand| matches!(operand, Operand::Set(_)));
-        let over = match self.effort(if sets { search_cost(site.call.op) } else { 0 }) {
-            Some(effort) => site.reference.permitted_with(effort, slot, given),
-            None => return (Value::Any(self.cause(CauseKind::Precision)), 0),
+        let over = match self.effort(if sets { search_cost(float_op.call.op) } else { 0 }) {
+            Some(effort) => float_op.reference.permitted_with(effort, slot, given),
+            None => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
         };
-        let set = self.reading(over.permitted);
+        let set = self.in_reading(over.permitted);
         if set.is_anything() && over.tightness == assay_precision::Tightness::Enclosure {
-            return (Value::Any(self.cause(CauseKind::Precision)), 0);
+            return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0);
         }
-        self.value_of_set(site.results[slot], &set)
+        self.value_of_set(float_op.results[slot], &set)
     }
 
-    /// What the table permits of values of the operands' kinds.
-    pub(super) fn permitted(&mut self, site: &Site, slot: usize, of: &[(&Value, u64)]) -> (Value, u64) {
+    /// The permitted set of the table for values of the operands' kinds.
+    pub(super) fn permitted(
+        &mut self,
+        float_op: &FloatOp,
+        slot: usize,
+        of: &[(&AbstractValue, u64)],
+    ) -> (AbstractValue, u64) {
         let mut given: SmallVec<[Operand; 4]> = SmallVec::new();
-        for ((value, bits), kind) in of.iter().zip(&site.operands) {
-            match self.given(value, *bits, *kind) {
+        for ((value, bits), kind) in of.iter().zip(&float_op.operands) {
+            match self.table_operand(value, *bits, *kind) {
                 Ok(operand) => given.push(operand),
-                Err(cause) => return (Value::Any(cause), 0),
+                Err(cause) => return (AbstractValue::Unknown(cause), 0),
             }
         }
-        self.of_table(site, slot, &given)
+        self.table_result(float_op, slot, &given)
     }
 
-    /// A value of a kind as an operand of the table; the cause, if it cannot be.
-    fn given(&mut self, value: &Value, bits: u64, kind: Kind) -> Result<Operand, u32> {
+    /// A value as an operand of the table; the error is the cause why it cannot be one.
+    fn table_operand(&mut self, value: &AbstractValue, bits: u64, kind: Kind) -> Result<Operand, u32> {
         Ok(match value {
-            Value::Bits => Operand::Bits(bits),
-            Value::Any(cause) => return Err(*cause),
-            Value::Few(few) => Operand::Set(set_of(kind, &few.distinct())),
-            Value::Float(floats) if kind == Kind::Float(floats.fmt) => Operand::Set(floats.set()),
-            Value::Float(floats) => match floats.few() {
+            AbstractValue::Bits => Operand::Bits(bits),
+            AbstractValue::Unknown(cause) => return Err(*cause),
+            AbstractValue::OneOf(few) => Operand::Set(set_of(kind, &few.distinct())),
+            AbstractValue::Float(floats) if kind == Kind::Float(floats.fmt) => Operand::Set(floats.set()),
+            AbstractValue::Float(floats) => match floats.few() {
                 Some(all) => Operand::Set(set_of(kind, &all)),
                 None => return Err(self.cause(CauseKind::Precision)),
             },
         })
     }
 
-    /// How a search of that cost is done; `None` beyond the budget.
+    /// The effort for a search of this cost; `None` if the budget is used up.
     pub(super) fn effort(&mut self, cost: u64) -> Option<Effort> {
         let share = self.limits.searches / self.group_count().max(1);
         if cost == 0 || self.searches + cost <= share {
@@ -238,8 +256,8 @@ impl Run<'_> {
         (self.enclosures <= share).then_some(Effort::Enclose)
     }
 
-    /// The set of the reading that this run follows.
-    fn reading(&mut self, permitted: Permitted) -> Set {
+    /// The permitted set in the reading of this run.
+    fn in_reading(&mut self, permitted: Permitted) -> Set {
         match (self.reading, permitted.lenient) {
             (_, None) => permitted.usual,
             (Reading::Usual, Some(_)) => {
@@ -250,12 +268,12 @@ impl Run<'_> {
         }
     }
 
-    /// The cause, if a conversion to an integer has, or may have, undefined behaviour.
-    fn undefined_conversion(&mut self, site: &Site, given: &[Operand], lane: usize) -> Option<u32> {
-        if !site.converts_to_integer() {
+    /// The cause, if a conversion to an integer has or may have undefined behaviour.
+    fn undefined_conversion(&mut self, float_op: &FloatOp, given: &[Operand], lane: usize) -> Option<u32> {
+        if !float_op.converts_to_integer() {
             return None;
         }
-        let fmt = site.fmt()?;
+        let fmt = float_op.fmt()?;
         let format = fmt.format();
         let (ends, sure) = match &given[0] {
             Operand::Bits(bits) => ([*bits, *bits], true),
@@ -264,7 +282,7 @@ impl Run<'_> {
                 ([format.bits(hull.lo), format.bits(hull.hi)], !set.has_nan())
             }
         };
-        let [lo, hi] = ends.map(|bits| site.call.is_defined(&[bits]));
+        let [lo, hi] = ends.map(|bits| float_op.call.is_defined(&[bits]));
         if lo && hi && sure {
             return None;
         }
@@ -275,21 +293,21 @@ impl Run<'_> {
             return Some(self.cause(CauseKind::Precision));
         }
         let shown = format.to_f64(ends[0]);
-        Some(self.fault(FaultKind::Conversion, lane, || format!("{shown} by {}", site.call.op)))
+        Some(self.fault(FaultKind::Conversion, lane, || format!("{shown} by {}", float_op.call.op)))
     }
 
     /// A set of the table as a value.
-    fn value_of_set(&mut self, kind: Kind, set: &Set) -> (Value, u64) {
+    fn value_of_set(&mut self, kind: Kind, set: &Set) -> (AbstractValue, u64) {
         if set.is_anything() || set.is_empty() {
-            return (Value::Any(self.cause(CauseKind::NoRequirement)), 0);
+            return (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0);
         }
         if let Kind::Float(fmt) = kind {
-            return Value::of_floats(Floats::from_set(fmt, set));
+            return AbstractValue::of_floats(FloatSet::from_set(fmt, set));
         }
         let few = set.len().is_some_and(|n| n <= ALTERNATIVES as u64);
         let all = set.ranges().iter().flat_map(|r| r.lo..=r.hi).take(ALTERNATIVES + 1).map(i64::cast_unsigned);
-        let found = if few { Value::of_patterns(all.collect()) } else { None };
-        let (value, bits) = found.unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+        let found = if few { AbstractValue::of_patterns(all.collect()) } else { None };
+        let (value, bits) = found.unwrap_or_else(|| (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0));
         (self.numbered(value), bits)
     }
 }
@@ -300,59 +318,61 @@ pub(super) fn range(column: &Column, lane: usize, fmt: Fmt) -> Option<Range> {
     range_of(column.value(lane), column.bits[lane], fmt)
 }
 
-/// The same around a value, whose bits these are if it is exact.
+/// The least range of ranks around a value; `None` with NaNs. `bits` are those of its register.
 #[inline]
-pub(super) fn range_of(value: &Value, bits: u64, fmt: Fmt) -> Option<Range> {
+pub(super) fn range_of(value: &AbstractValue, bits: u64, fmt: Fmt) -> Option<Range> {
     match value {
-        Value::Bits => {
+        AbstractValue::Bits => {
             let format = fmt.format();
             (!format.is_nan(bits)).then(|| (format.rank(bits), format.rank(bits)))
         }
-        Value::Float(floats) if floats.fmt == fmt && !floats.nan => floats.hull(),
-        Value::Few(few) => {
-            let points = points(few, fmt)?;
-            Some((points.iter().copied().min()?, points.iter().copied().max()?))
+        AbstractValue::Float(floats) if floats.fmt == fmt && !floats.nan => floats.hull(),
+        AbstractValue::OneOf(few) => {
+            let ranks = ranks(few, fmt)?;
+            Some((ranks.iter().copied().min()?, ranks.iter().copied().max()?))
         }
-        Value::Float(_) | Value::Any(_) => None,
+        AbstractValue::Float(_) | AbstractValue::Unknown(_) => None,
     }
 }
 
-/// The ranks of a few patterns; `None` with NaNs.
-fn points(few: &Few, fmt: Fmt) -> Option<SmallVec<[Rank; ALTERNATIVES]>> {
+/// The ranks of a correlated set; `None` with NaNs.
+fn ranks(few: &CorrelatedSet, fmt: Fmt) -> Option<SmallVec<[Rank; ALTERNATIVES]>> {
     let format = fmt.format();
     few.distinct().iter().map(|bits| (!format.is_nan(*bits)).then(|| format.rank(*bits))).collect()
 }
 
-/// The ranges of ranks that an operand is made of.
-type Parts = SmallVec<[Range; 2]>;
+/// The ranges of ranks that make up an operand.
+type Ranges = SmallVec<[Range; 2]>;
 
-/// The parts of an operand; `None` with NaNs.
+/// The ranges of ranks that make up an operand; `None` with NaNs.
 #[inline]
-fn parts_of(column: &Column, lane: usize, fmt: Fmt) -> Option<Parts> {
+fn ranges_of(column: &Column, lane: usize, fmt: Fmt) -> Option<Ranges> {
     match column.value(lane) {
-        Value::Float(floats) if floats.is_apart() => {
+        AbstractValue::Float(floats) if floats.has_gaps() => {
             let whole = floats.fmt == fmt && !floats.nan;
             whole.then(|| floats.set().ranges().iter().map(|part| (part.lo, part.hi)).collect())
         }
-        Value::Few(few) => Some(points(few, fmt)?.into_iter().map(|rank| (rank, rank)).collect()),
+        AbstractValue::OneOf(few) => Some(ranks(few, fmt)?.into_iter().map(|rank| (rank, rank)).collect()),
         _ => range(column, lane, fmt).map(|range| [range].into_iter().collect()),
     }
 }
 
-/// Every member a part of its own, if there are not too many choices of them: after an operation that is computed as written its results
-/// need not be neighbours. What is rearranged may lie between them, too.
-fn one_by_one(parts: SmallVec<[Parts; 3]>) -> SmallVec<[Parts; 3]> {
-    let members = |operand: &Parts| operand.iter().map(|(lo, hi)| hi - lo + 1).fold(0i64, i64::saturating_add);
+/// Splits every operand into its members, unless there are more than [`CHOICES`] combinations. The
+/// results of an operation that is computed as written need not be neighbours. Results of
+/// rearrangements may also lie between them.
+fn split_members(parts: SmallVec<[Ranges; 3]>) -> SmallVec<[Ranges; 3]> {
+    let members = |operand: &Ranges| operand.iter().map(|(lo, hi)| hi - lo + 1).fold(0i64, i64::saturating_add);
     if parts.iter().map(members).fold(1i64, i64::saturating_mul) > CHOICES as i64 {
         return parts;
     }
-    let single = |operand: Parts| operand.iter().flat_map(|(lo, hi)| *lo..=*hi).map(|rank| (rank, rank)).collect();
+    let single = |operand: Ranges| operand.iter().flat_map(|(lo, hi)| *lo..=*hi).map(|rank| (rank, rank)).collect();
     parts.into_iter().map(single).collect()
 }
 
-/// Every choice of parts, one of each operand; the same of both if they are one value. `None` if they are too many.
+/// All choices of one part from each operand; if both operands are one value, of the same part.
+/// `None` if there are more than [`CHOICES`].
 #[inline]
-fn choices(parts: &[Parts], same: bool) -> Option<SmallVec<[SmallVec<[Range; 3]>; 1]>> {
+fn choices(parts: &[Ranges], same: bool) -> Option<SmallVec<[SmallVec<[Range; 3]>; 1]>> {
     if let ([a, b], true) = (parts, same) {
         return (a.len() <= CHOICES).then(|| a.iter().zip(b).map(|(a, b)| [*a, *b].into_iter().collect()).collect());
     }
@@ -385,77 +405,89 @@ fn set_of(kind: Kind, patterns: &[u64]) -> Set {
     set
 }
 
-/// What an operation may give, whatever way its chain is computed; `None` if some may overflow.
-pub(super) fn arrangements(site: &Site, form: Form, fmt: Fmt, errors: (f64, f64)) -> Option<Range> {
-    match site.contracted() {
-        Some(direct) => (form.lo.is_finite() && form.hi.is_finite()).then(|| direct.between(form.lo, form.hi)),
-        None => rearranged(form, fmt, errors),
+/// The results of an operation under every rearrangement of its chain; `None` if some may overflow.
+pub(super) fn contracted_or_rearranged(
+    float_op: &FloatOp,
+    bound: ExprBound,
+    fmt: Fmt,
+    errors: (f64, f64),
+) -> Option<Range> {
+    match float_op.contracted() {
+        Some(fast_path) => {
+            (bound.lo.is_finite() && bound.hi.is_finite()).then(|| fast_path.between(bound.lo, bound.hi))
+        }
+        None => rearranged(bound, fmt, errors),
     }
 }
 
-/// Twice the smallest normal number: what is less, but for some roundings, may be flushed.
-pub(super) fn least_normal(fmt: Fmt) -> f64 {
+/// Twice the smallest normal number. A result below may be flushed even after a few roundings.
+pub(super) fn flush_threshold(fmt: Fmt) -> f64 {
     2f64.powi(fmt.format().min_normal_exponent() + 1)
 }
 
-/// What rearranging leaves between these, where zeros and denormals are near. If they are flushed, "the denormalized result must be flushed
-/// to zero", none is left but where all operations may have been, of an operand that is one.
-pub(super) fn with_zeros(fmt: Fmt, form: Form, (lo, hi): Range, flushes: bool) -> Floats {
+/// The results of rearrangements within a range that is near zero or denormals.
+///
+/// If results must be flushed ("the denormalized result must be flushed to zero"), no denormal
+/// remains. The exception is a denormal operand, which remains if all operations may be removed.
+pub(super) fn with_zeros(fmt: Fmt, bound: ExprBound, (lo, hi): Range, flushes: bool) -> FloatSet {
     let edge = fmt.format().min_normal();
-    let zeros = Floats::range(fmt, -1, 0);
-    if !flushes || form.least < least_normal(fmt) / 2.0 || !direct::meets_denormals(fmt, (lo, hi)) {
-        return Floats { zeros: true, ..Floats::range(fmt, lo, hi) };
+    let zeros = FloatSet::range(fmt, -1, 0);
+    if !flushes || bound.min_leaf < flush_threshold(fmt) / 2.0 || !fast_path::meets_denormals(fmt, (lo, hi)) {
+        return FloatSet { zeros: true, ..FloatSet::range(fmt, lo, hi) };
     }
-    let below = (lo < -edge).then(|| Floats::range(fmt, lo, hi.min(-1 - edge)));
-    let above = (hi >= edge).then(|| Floats::range(fmt, lo.max(edge), hi));
+    let below = (lo < -edge).then(|| FloatSet::range(fmt, lo, hi.min(-1 - edge)));
+    let above = (hi >= edge).then(|| FloatSet::range(fmt, lo.max(edge), hi));
     [below, above].into_iter().flatten().fold(zeros, |all, part| all.union(&part))
 }
 
-/// The values within a chain's error of its exact value; `None` if some arrangement may overflow on the way, or leave what relaxed
-/// precision has a promise for.
-pub(super) fn rearranged(form: Form, fmt: Fmt, (unit, lost): (f64, f64)) -> Option<Range> {
+/// The values within the error bound of a chain. `None` if some arrangement may overflow on the
+/// way, or leave the range in which relaxed precision is defined.
+pub(super) fn rearranged(bound: ExprBound, fmt: Fmt, (unit, lost): (f64, f64)) -> Option<Range> {
     let format = fmt.format();
-    // A product one of whose parts is flushed is zero, which its callers add.
-    let lost = if form.terms == 1 { 2f64.powi(format.quantum()) } else { lost };
-    // An error is left at either end.
-    if form.relaxed && !form.stays_within(relaxed::LEAST * 2.0, relaxed::GREATEST / 2.0) {
+    // A product with a flushed part is zero, which the callers add.
+    let lost = if bound.terms == 1 { 2f64.powi(format.quantum()) } else { lost };
+    // Leaves room for the rounding errors at either end.
+    if bound.relaxed && !bound.stays_within(relaxed::LEAST * 2.0, relaxed::GREATEST / 2.0) {
         return None;
     }
-    let error = form.error(if form.relaxed { RELAXED_ERROR } else { unit }, lost);
+    let error = bound.error(if bound.relaxed { RELAXED_ERROR } else { unit }, lost);
     let max = value(fmt, format.max_finite());
-    // A bound that is a NaN, of nothing times something without a bound, is none: it must not get lost in a maximum.
+    // A bound may be a NaN, zero times an unbounded value. It counts as unbounded, and must not get
+    // lost in a maximum.
     let fits = |bound: f64| bound < max;
-    // Dividing by one divisor after another is dividing by their product, for which there may be no requirement.
+    // Dividing by one divisor after another is dividing by their product, for which there may be no
+    // requirement.
     let stated = value(fmt, format.max_finite()).log2().ceil() - 2.0;
-    if form.divided.0.max(form.divided.1) > stated.exp2() {
+    if bound.divisor_products.0.max(bound.divisor_products.1) > stated.exp2() {
         return None;
     }
-    if !fits(form.sum + error) || (form.degree > 2 && !fits(form.peak)) {
+    if !fits(bound.magnitude_sum + error) || (bound.degree > 2 && !fits(bound.amplification)) {
         return None;
     }
-    let (lo, hi) = ((form.lo - error).next_down(), (form.hi + error).next_up());
-    // The least value that is not below, the greatest that is not above.
-    let (lo, hi) = (Real::exact(lo).neighbours(fmt).1, Real::exact(hi).neighbours(fmt).0);
+    let (lo, hi) = ((bound.lo - error).next_down(), (bound.hi + error).next_up());
+    // The least value that is not below, and the greatest that is not above.
+    let (lo, hi) = (RoundedReal::exact(lo).neighbours(fmt).1, RoundedReal::exact(hi).neighbours(fmt).0);
     Some((lo.min(hi), hi.max(lo)))
 }
 
-/// The relative error of an operation of relaxed precision: each of two operands may be truncated, and the result is rounded. A little more
-/// for the errors of the errors.
+/// Relative error of an operation of relaxed precision: both operands may be truncated, and the
+/// result is rounded. The factor covers the products of these errors.
 const RELAXED_ERROR: f64 = 3.0 * relaxed::PRECISION * 1.02;
 
-/// So many choices of parts are worked out here, more of them by the table.
+/// Largest number of combinations of parts on the fast path; the table takes more.
 const CHOICES: usize = 8;
 
-/// What an instruction on floats counts as beside itself: see [`Limits::work_per_group`](crate::Limits::work_per_group).
+/// Additional work of a floating-point instruction; see
+/// [`Limits::work_per_group`](crate::Limits::work_per_group).
 const DIRECT_WORK: u64 = 7;
 
-/// The same of one that the table is asked for.
+/// Additional work of an evaluation by the table.
 const TABLE_WORK: u64 = 248;
 
-/// How many enclosures cost what one search does.
+/// Number of enclosures that cost as much as one search.
 const ENCLOSURES_PER_SEARCH: u64 = 30;
 
-/// What the table's search over sets costs, in milliseconds as measured; nothing where it is quick.
+/// Measured cost of the table's search over sets, in milliseconds; 0 where it is quick.
 pub(super) fn search_cost(op: Op) -> u64 {
     match op {
         Op::Tanh => 300,
@@ -474,8 +506,8 @@ mod tests {
 
     #[test]
     fn a_bound_that_is_none_is_not_lost() {
-        let nothing_times_anything = Form::leaf(f64::NEG_INFINITY, f64::INFINITY).mul(Form::leaf(0.0, 0.0));
-        let sum = nothing_times_anything.add(Form::leaf(1.0, 1.0), false);
+        let nothing_times_anything = ExprBound::leaf(f64::NEG_INFINITY, f64::INFINITY).mul(ExprBound::leaf(0.0, 0.0));
+        let sum = nothing_times_anything.add(ExprBound::leaf(1.0, 1.0), false);
         for fmt in [Fmt::F16, Fmt::F32] {
             assert_eq!(rearranged(sum, fmt, (2f64.powi(-10), 0.0)), None);
         }

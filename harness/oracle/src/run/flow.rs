@@ -3,14 +3,14 @@
 //! Blocks are ordered such that everything inside a construct comes before its merge block, so lanes that part come
 //! together where the structure says that they do.
 
-use super::forms::of_any;
+use super::expr::build::bound_of_any;
 use super::lanes::Lanes;
 use super::{Run, Stop};
-use crate::few::{Choice, Few};
-use crate::inst::{Edge, End, Reg};
+use crate::abstract_value::AbstractValue;
+use crate::correlated_set::{CorrelatedSet, NondetChoice};
+use crate::inst::{Decider, Edge, End, Reg};
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::Kind;
-use crate::value::Value;
 use std::sync::Arc;
 
 /// How many branches that the order of invocations decides an invocation of a workgroup, or one of the least number, may come to on average:
@@ -73,7 +73,7 @@ impl<'a> Run<'a> {
                         |bits| cases.iter().find(|(case, _)| *case == bits).map_or(0, |(_, edge)| *edge as usize);
                     let parts = self.part(*selector, list, choose, edges.len())?;
                     for lane in parts.0.iter().flatten().map(|lane| *lane as usize) {
-                        let bits = self.columns[*selector as usize].bits[lane];
+                        let bits = self.columns[selector.reg as usize].bits[lane];
                         self.tangles.choose(lane, block.construct, bits);
                     }
                     self.tangles.part(edges.iter().map(|edge| edge.block).zip(&parts.0), block.construct);
@@ -194,8 +194,14 @@ impl<'a> Run<'a> {
         *waiting.at(block) = there;
     }
 
-    /// Parts lanes by a register; a lane that may go several ways goes on as several lanes.
-    fn part(&mut self, reg: Reg, list: Vec<u32>, choose: impl Fn(u64) -> usize, ways: usize) -> Result<Parts, Stop> {
+    /// Parts lanes by a value; a lane that may go several ways goes on as several lanes.
+    fn part(
+        &mut self,
+        Decider { reg, is_undef }: Decider,
+        list: Vec<u32>,
+        choose: impl Fn(u64) -> usize,
+        ways: usize,
+    ) -> Result<Parts, Stop> {
         let column = &self.columns[reg as usize];
         let lanes = self.mask(&list);
         if !column.is_wide(lanes) {
@@ -212,16 +218,17 @@ impl<'a> Run<'a> {
             let column = &self.columns[reg as usize];
             let value = column.value(l).clone();
             let mut taken: Vec<usize> = match value.clone() {
-                Value::Bits => {
+                AbstractValue::Bits => {
                     parts[choose(column.bits[l])].push(lane);
                     continue;
                 }
-                // "If Condition is an OpUndef, behavior is undefined": what an instruction leaves undefined is some value.
-                Value::Any(cause) if self.is_undefined(cause) && self.log.kind(cause) != CauseKind::Unspecified => {
+                // "If Condition is an OpUndef, behavior is undefined": what is computed from one, or loaded from memory that
+                // nothing has written, is some value.
+                AbstractValue::Unknown(cause) if is_undef || self.log.kind(cause) == CauseKind::Fault => {
                     self.decided_by(cause, l);
                     vec![ways - 1]
                 }
-                Value::Any(_) => (0..ways).collect(),
+                AbstractValue::Unknown(_) => (0..ways).collect(),
                 value => match value.patterns(0) {
                     Ok(patterns) => patterns.into_iter().map(&choose).collect(),
                     Err(_) => (0..ways).collect(),
@@ -229,7 +236,7 @@ impl<'a> Run<'a> {
             };
             taken.sort_unstable();
             taken.dedup();
-            if let Value::Any(cause) = value
+            if let AbstractValue::Unknown(cause) = value
                 && self.log.kind(cause) == CauseKind::Order
             {
                 self.decided_by_order += 1;
@@ -246,8 +253,8 @@ impl<'a> Run<'a> {
                 lanes.push(new);
             }
             for (way, lane) in taken.iter().zip(lanes) {
-                if let (Value::Few(few), true) = (&value, taken.len() > 1) {
-                    for choice in few.left_where(|bits| choose(bits) == *way) {
+                if let (AbstractValue::OneOf(few), true) = (&value, taken.len() > 1) {
+                    for choice in few.alternatives_where(|bits| choose(bits) == *way) {
                         self.decide(lane, choice);
                     }
                 }
@@ -258,10 +265,10 @@ impl<'a> Run<'a> {
     }
 
     /// In this lane only these alternatives of a decision are left: what depends on it is what goes with them.
-    fn decide(&mut self, lane: usize, choice: Choice) {
+    fn decide(&mut self, lane: usize, choice: NondetChoice) {
         self.forks.decide(lane, choice);
         for column in &mut self.columns {
-            let Value::Few(few) = column.value(lane) else { continue };
+            let AbstractValue::OneOf(few) = column.value(lane) else { continue };
             if let Some((value, bits)) = few.restricted(choice) {
                 column.set(lane, bits, value);
             }
@@ -285,33 +292,33 @@ impl<'a> Run<'a> {
         for reg in 0..self.columns.len() {
             let column = &self.columns[reg];
             let same = column.bits[stays] == column.bits[goes] && column.value(stays) == column.value(goes);
-            if same && column.form(stays).map(|form| form.id) == column.form(goes).map(|form| form.id) {
+            if same && column.bound(stays).map(|bound| bound.id) == column.bound(goes).map(|bound| bound.id) {
                 continue;
             }
             let mut column = self.take(reg as Reg);
             let x = (column.value(stays).clone(), column.bits[stays]);
             let y = (column.value(goes).clone(), column.bits[goes]);
             let kind = self.program.kinds[reg];
-            let form = of_any(kind, [stays, goes].into_iter().map(|lane| (&column, lane)));
-            let form = form.map(|form| self.numbered_form(form));
+            let bound = bound_of_any(kind, [stays, goes].into_iter().map(|lane| (&column, lane)));
+            let bound = bound.map(|bound| self.numbered_bound(bound));
             let made = match parted {
                 // Of the same set, but perhaps not the same value.
                 _ if same => x,
                 Some((one, other)) if !matches!(kind, Kind::Float(_)) => {
                     // For each alternative, what it is in the lane that it is left in.
-                    let both = Choice { left: one.left | other.left, ..one };
+                    let both = NondetChoice { remaining: one.remaining | other.remaining, ..one };
                     let of = |bit: u8| {
-                        let (value, bits) = if one.left & bit != 0 { &x } else { &y };
-                        let few = if let Value::Few(few) = value { Some(few) } else { None };
-                        let made = few.and_then(|few| few.restricted(Choice { left: bit, ..one }));
+                        let (value, bits) = if one.remaining & bit != 0 { &x } else { &y };
+                        let few = if let AbstractValue::OneOf(few) = value { Some(few) } else { None };
+                        let made = few.and_then(|few| few.restricted(NondetChoice { remaining: bit, ..one }));
                         made.unwrap_or_else(|| (value.clone(), *bits))
                     };
                     let values: Vec<_> = both.each().map(of).collect();
-                    self.picked(kind, &Arc::new(Few::of(both, 0..values.len() as u64)), &values)
+                    self.picked(kind, &Arc::new(CorrelatedSet::of(both, 0..values.len() as u64)), &values)
                 }
                 _ => self.union(kind, (&x.0, x.1), (&y.0, y.1)),
             };
-            column.set_made(stays, made, form);
+            column.set_made(stays, made, bound);
             self.give(reg as Reg, column);
         }
         stays

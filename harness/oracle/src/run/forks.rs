@@ -1,18 +1,19 @@
-//! Lanes for undecided branches: an invocation that may go both ways goes on as two lanes until they meet.
+//! Lane forks: an invocation that may take both sides of a branch continues as two lanes until they
+//! meet, in the manner of symbolic execution (King, CACM 1976).
 
-use crate::few::Choice;
+use crate::correlated_set::NondetChoice;
 
-/// Which lanes belong to which invocation.
+/// The assignment of lanes to invocations.
 #[derive(Debug, Default)]
 pub(crate) struct Forks {
     /// The invocation of each lane.
     family: Vec<u32>,
-    /// How many lanes each invocation has.
+    /// Number of lanes of each invocation.
     members: Vec<u32>,
-    /// When each lane was made; 0 for the first of its invocation.
+    /// Serial number of each lane's creation; 0 for the first lane of an invocation.
     birth: Vec<u32>,
-    /// What has been decided in each lane, where another lane of its invocation decided otherwise.
-    decided: Vec<Vec<Choice>>,
+    /// The choices of each lane that another lane of its invocation decided differently.
+    decided: Vec<Vec<NondetChoice>>,
     free: Vec<u32>,
     births: u32,
     pub(crate) in_use: usize,
@@ -39,7 +40,7 @@ impl Forks {
         *self = Forks { total, ..Forks::new(lanes, capacity) };
     }
 
-    /// Whether the lane is one of several that its invocation may be.
+    /// Returns true if the invocation has several lanes, so this one is possibly not executed.
     #[inline]
     pub(crate) fn is_weak(&self, lane: usize) -> bool {
         self.in_use > 0 && self.members[self.family[lane] as usize] > 1
@@ -50,7 +51,7 @@ impl Forks {
         self.family[lane] as usize
     }
 
-    /// A second lane for a lane's invocation.
+    /// Creates a second lane for a lane's invocation; `None` if no lane is free.
     pub(crate) fn fork(&mut self, lane: usize) -> Option<usize> {
         let new = self.free.pop()? as usize;
         self.births += 1;
@@ -63,32 +64,34 @@ impl Forks {
         Some(new)
     }
 
-    /// In this lane only these alternatives of a decision are left.
-    pub(crate) fn decide(&mut self, lane: usize, choice: Choice) {
+    /// Restricts a choice to the remaining alternatives in this lane.
+    pub(crate) fn decide(&mut self, lane: usize, choice: NondetChoice) {
         let decided = &mut self.decided[lane];
         match decided.iter_mut().find(|known| known.number == choice.number) {
-            Some(known) => known.left &= choice.left,
+            Some(known) => known.remaining &= choice.remaining,
             None => decided.push(choice),
         }
     }
 
-    /// What two lanes of an invocation decided otherwise: the alternatives that are left in the one, and in the other.
-    pub(crate) fn parted_by(&self, a: usize, b: usize) -> Option<(Choice, Choice)> {
+    /// A choice that separates two lanes of an invocation: the remaining alternatives in each of
+    /// them.
+    pub(crate) fn parted_by(&self, a: usize, b: usize) -> Option<(NondetChoice, NondetChoice)> {
         let pairs = self.decided[a].iter().filter_map(|one| {
             let other = self.decided[b].iter().find(|other| other.number == one.number)?;
             Some((*one, *other))
         });
-        pairs.into_iter().find(|(one, other)| one.left & other.left == 0)
+        pairs.into_iter().find(|(one, other)| one.remaining & other.remaining == 0)
     }
 
-    /// Two lanes of an invocation become one: gives the one that stays (the older) and the one that goes.
+    /// Merges two lanes of an invocation. Returns the lane that stays (the older one) and the one
+    /// that goes.
     pub(crate) fn join(&mut self, a: usize, b: usize) -> (usize, usize) {
         let (stays, goes) = if self.birth[a] <= self.birth[b] { (a, b) } else { (b, a) };
         self.members[self.family[goes] as usize] -= 1;
         let gone = std::mem::take(&mut self.decided[goes]);
         self.decided[stays].retain_mut(|known| {
             let other = gone.iter().find(|other| other.number == known.number);
-            known.left |= other.map_or(0, |other| other.left);
+            known.remaining |= other.map_or(0, |other| other.remaining);
             other.is_some()
         });
         if !self.is_weak(stays) {

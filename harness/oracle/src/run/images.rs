@@ -1,48 +1,50 @@
-//! Images read and written texel by texel.
+//! Image reads, writes and queries.
 
 use super::Run;
 use super::access::Target;
 use super::lanes::Lanes;
+use crate::abstract_value::{AbstractValue, FloatSet};
 use crate::decode::{OBJECT, OUTSIDE, counted};
 use crate::dispatch::{Image, Robustness};
+use crate::float_op::Reading;
 use crate::inst::{ImageQuery, Reg};
 use crate::integer::signed;
 use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
-use crate::round::value as value_of;
-use crate::site::Reading;
+use crate::residual::value as value_of;
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
-use crate::value::{Floats, Value};
 use crate::watch::named;
 use assay_spirv::sampling::{Channel, Swizzle, View};
 use assay_spirv::tables::Dim;
 
-/// How far into an object a pointer to a texel beyond an image's edge leads, which is beyond every object's end; one further if the
-/// invocation has stored there before.
+/// Offset of a pointer to a texel beyond an image's edge, larger than every object. The next offset
+/// marks a texel that the invocation has stored before.
 const EDGE: i64 = (OBJECT / 4) as i64;
 
-/// The level of a texel where that is not the first, and what is added to its coordinates: register and how many.
+/// The level of a texel if it is not the first, and the offset of its coordinates: first register,
+/// number of registers.
 type Modified = (Option<Reg>, Option<(Reg, u32)>);
 
-/// A texel of an image: the object, and where in it.
+/// A texel of an image: the object, and its place there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) object: usize,
     pub(super) offset: usize,
     pub(super) texel: Texel,
     pub(super) view: View,
-    /// Whether it is read for a filter.
+    /// Set if it is read for a filter.
     pub(super) in_filter: bool,
 }
 
-/// Why there is no texel at some coordinates.
+/// The reason why there is no texel at some coordinates.
 #[derive(Clone, Copy, Debug)]
 enum Missing {
-    /// They are beyond the edge of an object, where the device is robust: the cause for what that leaves open, and whether the
-    /// invocation has stored there before. Where in memory a texel buffer would have it.
+    /// Beyond the edge of an object on a robust device. `cause` is for values that robustness
+    /// leaves open, `stored` is set if the invocation has stored there before, and `offset` is the
+    /// place that a texel buffer would have in memory.
     Beyond { object: usize, cause: u32, stored: bool, offset: i64 },
-    /// Nothing is known of it; the cause for what follows.
+    /// Unknown, with the cause for values that follow.
     Unknown { cause: u32 },
 }
 
@@ -52,7 +54,7 @@ impl From<u32> for Missing {
     }
 }
 
-/// How a texel is touched.
+/// The kind of access to a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Touch {
     Load,
@@ -61,14 +63,14 @@ pub(super) enum Touch {
 }
 
 impl<'a> Run<'a> {
-    /// The exact bits of a lane's register, or the cause for what depends on it.
+    /// The exact bits of a lane's register, or the cause for values that depend on it.
     pub(super) fn decided(&mut self, reg: Reg, lane: usize) -> Result<u64, u32> {
         let column = &self.columns[reg as usize];
         match column.value(lane).clone() {
-            Value::Bits => Ok(column.bits[lane]),
-            Value::Any(cause) if self.is_undefined(cause) => Err(self.decided_by(cause, lane)),
-            Value::Any(cause) => Err(cause),
-            Value::Few(_) | Value::Float(_) => Err(self.cause(CauseKind::Precision)),
+            AbstractValue::Bits => Ok(column.bits[lane]),
+            AbstractValue::Unknown(cause) if self.is_undefined(cause) => Err(self.decided_by(cause, lane)),
+            AbstractValue::Unknown(cause) => Err(cause),
+            AbstractValue::OneOf(_) | AbstractValue::Float(_) => Err(self.cause(CauseKind::Precision)),
         }
     }
 
@@ -98,7 +100,7 @@ impl<'a> Run<'a> {
             at[k as usize] = signed(width, self.decided(reg + k, lane)?);
         }
         if let Some((offset, offsets)) = offset {
-            // Not for the layer, which is the coordinate after those.
+            // The offset does not apply to the layer, which is the last coordinate.
             for k in 0..n.min(offsets).min(image.axes()) {
                 let there = signed(32, self.decided(offset + k, lane)?);
                 at[k as usize] += self.offset_within(there, false, lane)?;
@@ -112,7 +114,7 @@ impl<'a> Run<'a> {
         let texel = Texel::of(image.format);
         let inside = u32::try_from(level).is_ok_and(|level| level < image.levels_shown());
         let index = if inside { index(image, at, level as u32) } else { None };
-        // Of texel buffers, the looser promise is that of buffers.
+        // For texel buffers, the weaker guarantee is that of buffers.
         let loose = image.dim == Dim::Buffer && self.dispatch.robustness == Robustness::Access;
         match (index, texel) {
             (Some(index), Some(texel)) => {
@@ -141,8 +143,10 @@ impl<'a> Run<'a> {
                     }
                     let cause = self.cause(CauseKind::Robustness);
                     if !inside && !store && self.dispatch.robustness == Robustness::Access {
-                        // Of a level that is not there "any values fetched are zero if the robustImageAccess2 feature is enabled,
-                        // otherwise are undefined"; but fetches "outside of the checked dimensions will return zero" without it, too.
+                        // For a missing level "any values fetched are zero if the
+                        // robustImageAccess2 feature is enabled, otherwise are undefined". But
+                        // fetches "outside of the checked dimensions will return zero" without it
+                        // too.
                         self.readings_differ = true;
                         if self.reading == Reading::Lenient {
                             return Err(cause.into());
@@ -151,7 +155,7 @@ impl<'a> Run<'a> {
                     return Err(Missing::Beyond { object, cause, stored, offset });
                 }
                 if self.program.wgsl {
-                    // Some texel, or zeros: anything that was there.
+                    // Some texel, or zeros: any previous content.
                     let cause = self.cause(CauseKind::Robustness);
                     return Err(Missing::Beyond { object, cause, stored: true, offset: 0 });
                 }
@@ -162,8 +166,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether a lane may touch these texel coordinates of an object: those of tile attachments are bounded by the tile,
-    /// also where the device is robust.
+    /// Checks that a lane may access these texel coordinates. The tile bounds accesses to tile
+    /// attachments, also on a robust device.
     pub(super) fn in_tile(&mut self, object: usize, at: [i64; 4], touch: Touch, lane: usize) -> Result<(), u32> {
         let Some(tile) = self.dispatch.tile.filter(|_| self.attachments.contains(&object)) else { return Ok(()) };
         let [first, end] = tile.reach(touch == Touch::Store);
@@ -182,14 +186,15 @@ impl<'a> Run<'a> {
         }))
     }
 
-    /// Holds what an access to an image without format takes texels for against the formats of the images that are bound.
+    /// Checks the texel type that an access to an image without format expects against the bound
+    /// images.
     pub(super) fn access_fits(&mut self, image: Reg, lanes: Lanes) {
         let Some(taken) = self.program.unformatted.get(&self.here.instruction).copied() else { return };
         let mut seen = None;
         for l in lanes.iter() {
             let column = &self.columns[image as usize];
             let bits = column.bits[l];
-            if *column.value(l) != Value::Bits || seen == Some(bits) {
+            if *column.value(l) != AbstractValue::Bits || seen == Some(bits) {
                 continue;
             }
             seen = Some(bits);
@@ -223,9 +228,9 @@ impl<'a> Run<'a> {
                 let (value, bits) = match &place {
                     Ok(place) => self.component(place, i as usize, l),
                     Err(Missing::Beyond { cause, stored: false, .. }) => self.beyond(image, i as usize, *cause, l),
-                    // What it stored there it may find again.
+                    // The invocation may read its own store.
                     Err(Missing::Beyond { cause, stored: true, .. } | Missing::Unknown { cause }) => {
-                        (Value::Any(*cause), 0)
+                        (AbstractValue::Unknown(*cause), 0)
                     }
                 };
                 let width = self.program.kinds[(dst + i) as usize].width();
@@ -234,35 +239,37 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A component of a texel beyond the edge, where the device is robust: zero, and where the format has no alpha, that of a format
-    /// that has none; the weaker promise allows 0 and 1 for that, and of a texel buffer anything that is in it. A note speaks as if it
-    /// did so for any alpha, which the lenient reading takes at its word.
-    fn beyond(&mut self, image: Reg, component: usize, cause: u32, lane: usize) -> (Value, u64) {
-        let Ok((_, image)) = self.image_of(image, lane) else { return (Value::Any(cause), 0) };
-        let Some(texel) = Texel::of(image.format) else { return (Value::Any(cause), 0) };
+    /// A component of a texel beyond the edge on a robust device: zero, and for alpha that of a
+    /// format without alpha. The weaker guarantee allows 0 and 1 for that, and for a texel buffer
+    /// any of its content. A note can be read to allow this for any alpha, which the lenient
+    /// reading does.
+    fn beyond(&mut self, image: Reg, component: usize, cause: u32, lane: usize) -> (AbstractValue, u64) {
+        let Ok((_, image)) = self.image_of(image, lane) else { return (AbstractValue::Unknown(cause), 0) };
+        let Some(texel) = Texel::of(image.format) else { return (AbstractValue::Unknown(cause), 0) };
         let weak = self.dispatch.robustness != Robustness::Access2;
         if weak && image.dim == Dim::Buffer {
-            return (Value::Any(cause), 0);
+            return (AbstractValue::Unknown(cause), 0);
         }
         if self.swizzle_is_undefined(image, component) {
-            return (Value::Any(self.cause(CauseKind::Unspecified)), 0);
+            return (AbstractValue::Unknown(self.cause(CauseKind::Unspecified)), 0);
         }
         let has_alpha = texel.channels.len() > 3;
         self.readings_differ |= weak && has_alpha;
         match image.view.channel(component) {
-            Channel::Constant(n) => (Value::Bits, texel.whole(n)),
+            Channel::Constant(n) => (AbstractValue::Bits, texel.whole(n)),
             Channel::Texel(3) if weak && (!has_alpha || self.reading == Reading::Lenient) => {
                 let kind =
                     if texel.is_integer() { Kind::Int { width: 64, signed: false } } else { Kind::Float(Fmt::F32) };
-                self.union(kind, (&Value::Bits, texel.whole(0)), (&Value::Bits, texel.whole(1)))
+                self.union(kind, (&AbstractValue::Bits, texel.whole(0)), (&AbstractValue::Bits, texel.whole(1)))
             }
-            Channel::Texel(channel) if channel < texel.channels.len() => (Value::Bits, texel.whole(0)),
-            Channel::Texel(channel) => (Value::Bits, texel.absent(channel)),
+            Channel::Texel(channel) if channel < texel.channels.len() => (AbstractValue::Bits, texel.whole(0)),
+            Channel::Texel(channel) => (AbstractValue::Bits, texel.absent(channel)),
         }
     }
 
-    /// Whether what a view of depths shows of a texel is undefined, as a component of it is `VK_COMPONENT_SWIZZLE_ONE`: that one, or in
-    /// the lenient reading "the value of the texel", all of it.
+    /// Returns true if a view of depths shows an undefined value because a component is
+    /// `VK_COMPONENT_SWIZZLE_ONE`: that component, or in the lenient reading "the value of the
+    /// texel", all of it.
     pub(super) fn swizzle_is_undefined(&mut self, image: &Image, component: usize) -> bool {
         if !image.depth || self.dispatch.depth_swizzle_one || !image.view.swizzle.contains(&Swizzle::One) {
             return false;
@@ -271,24 +278,24 @@ impl<'a> Run<'a> {
         self.reading == Reading::Lenient || image.view.swizzle.get(component) == Some(&Swizzle::One)
     }
 
-    /// A component of what the view shows of a texel, as a scalar of the shader.
-    pub(super) fn component(&mut self, place: &Place, component: usize, lane: usize) -> (Value, u64) {
+    /// A component of a texel through the view, as a scalar of the shader.
+    pub(super) fn component(&mut self, place: &Place, component: usize, lane: usize) -> (AbstractValue, u64) {
         let image = self.images.get(place.object).copied().flatten();
         if image.is_some_and(|image| self.swizzle_is_undefined(image, component)) {
-            return (Value::Any(self.cause(CauseKind::Unspecified)), 0);
+            return (AbstractValue::Unknown(self.cause(CauseKind::Unspecified)), 0);
         }
         match place.view.channel(component) {
             Channel::Texel(channel) => self.channel(place, channel, lane),
-            Channel::Constant(n) => (Value::Bits, place.texel.whole(n)),
+            Channel::Constant(n) => (AbstractValue::Bits, place.texel.whole(n)),
         }
     }
 
     /// A channel of a texel as a scalar of the shader.
-    fn channel(&mut self, place: &Place, channel: usize, lane: usize) -> (Value, u64) {
+    fn channel(&mut self, place: &Place, channel: usize, lane: usize) -> (AbstractValue, u64) {
         let Place { object, offset, texel, in_filter, .. } = *place;
         let integer = texel.is_integer();
         let Some(&(first, width)) = texel.channels.get(channel) else {
-            return (Value::Bits, texel.absent(channel));
+            return (AbstractValue::Bits, texel.absent(channel));
         };
         let (at, size, shift) = if texel.is_bytewise() {
             (offset + first as usize / 8, width as usize / 8, 0)
@@ -296,26 +303,26 @@ impl<'a> Run<'a> {
             (offset, texel.bytes as usize, first)
         };
         if let Some(cause) = self.note_read(object, at, size, lane) {
-            return (Value::Any(cause), 0);
+            return (AbstractValue::Unknown(cause), 0);
         }
         let stored = self.objects[object].bits(at, size);
         let patterns = match self.objects[object].read(at, size) {
-            Found::Value(Value::Bits) => vec![stored],
-            Found::Value(Value::Few(few)) => few.distinct(),
-            Found::Value(Value::Any(cause)) => return (Value::Any(cause), 0),
-            Found::Value(value @ Value::Float(_)) if texel.coding == Coding::Float && width == 32 => {
+            Found::Value(AbstractValue::Bits) => vec![stored],
+            Found::Value(AbstractValue::OneOf(few)) => few.distinct(),
+            Found::Value(AbstractValue::Unknown(cause)) => return (AbstractValue::Unknown(cause), 0),
+            Found::Value(value @ AbstractValue::Float(_)) if texel.coding == Coding::Float && width == 32 => {
                 return (value, stored);
             }
-            Found::Value(value @ Value::Float(_)) => match value.patterns(stored) {
+            Found::Value(value @ AbstractValue::Float(_)) => match value.patterns(stored) {
                 Ok(all) => all,
-                Err(_) => return (Value::Any(self.cause(CauseKind::Precision)), 0),
+                Err(_) => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
             },
-            Found::Unwritten => return (Value::Any(self.cause(CauseKind::Uninitialized)), 0),
-            Found::Parts => return (Value::Any(self.cause(CauseKind::Precision)), 0),
+            Found::Unwritten => return (AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)), 0),
+            Found::Parts => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
         };
         let lenient = self.reading == Reading::Lenient;
         let kind = if integer { Kind::Int { width: 64, signed: false } } else { Kind::Float(Fmt::F32) };
-        let mut union: Option<(Value, u64)> = None;
+        let mut union: Option<(AbstractValue, u64)> = None;
         for bits in patterns {
             let bits = bits >> shift & mask(width);
             let (value, bits, doubt) = match in_filter {
@@ -329,10 +336,10 @@ impl<'a> Run<'a> {
             });
         }
         let (value, bits) = union.unwrap_or_default();
-        // Special values in texels are not dependable.
+        // Special values in texels may be changed.
         let f32 = assay_float::F32;
-        let special = !integer && value == Value::Bits && (!f32.is_finite(bits) || f32.is_denormal(bits));
-        if special { (Value::Any(self.cause(CauseKind::NoRequirement)), 0) } else { (value, bits) }
+        let special = !integer && value == AbstractValue::Bits && (!f32.is_finite(bits) || f32.is_denormal(bits));
+        if special { (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0) } else { (value, bits) }
     }
 
     pub(super) fn image_write(&mut self, image: Reg, coordinates: (Reg, u32), (reg, n): (Reg, u32), lanes: Lanes) {
@@ -340,7 +347,8 @@ impl<'a> Run<'a> {
         for l in lanes.iter() {
             let place = match self.place(image, coordinates, (None, None), true, l) {
                 Ok(place) => place,
-                // Beyond the edge nothing is written, but of a texel buffer anything under the looser promise.
+                // A store beyond the edge writes nothing, but with the weaker guarantee it may
+                // change any of a texel buffer.
                 Err(Missing::Beyond { object, cause, .. }) => {
                     let of = self.images.get(object).copied().flatten();
                     if self.dispatch.robustness == Robustness::Access && of.is_some_and(|of| of.dim == Dim::Buffer) {
@@ -361,7 +369,7 @@ impl<'a> Run<'a> {
                 let (value, bits) = if (channel as u32) < n {
                     self.coded(&place, channel, reg + channel as Reg, l)
                 } else {
-                    (Value::Any(self.cause(CauseKind::Unspecified)), 0)
+                    (AbstractValue::Unknown(self.cause(CauseKind::Unspecified)), 0)
                 };
                 if place.texel.is_bytewise() {
                     let kind = stored_kind(&place.texel, width);
@@ -369,7 +377,7 @@ impl<'a> Run<'a> {
                     self.put(place.object, at, kind, (&value, bits), weak, l);
                     continue;
                 }
-                // Channels inside bytes: the texel is one value.
+                // Channels that share bytes: the texel is one value.
                 word = word.and_then(|words: Vec<u64>| {
                     let channel = value.patterns(bits)?;
                     let all = words.iter().flat_map(|w| channel.iter().map(move |c| w | c << first));
@@ -377,63 +385,66 @@ impl<'a> Run<'a> {
                 });
             }
             if !place.texel.is_bytewise() {
-                let found = word.and_then(|words| Value::of_patterns(words).ok_or(None));
-                let (value, bits) = found
-                    .unwrap_or_else(|cause| (Value::Any(cause.unwrap_or_else(|| self.cause(CauseKind::Precision))), 0));
+                let found = word.and_then(|words| AbstractValue::of_patterns(words).ok_or(None));
+                let (value, bits) = found.unwrap_or_else(|cause| {
+                    (AbstractValue::Unknown(cause.unwrap_or_else(|| self.cause(CauseKind::Precision))), 0)
+                });
                 let kind = Kind::Int { width: place.texel.bytes as u8 * 8, signed: false };
                 self.put(place.object, place.offset, kind, (&value, bits), weak, l);
             }
         }
     }
 
-    /// A scalar of the shader as a channel's bits.
-    fn coded(&mut self, place: &Place, channel: usize, reg: Reg, lane: usize) -> (Value, u64) {
+    /// The bits of a channel for a scalar of the shader.
+    fn coded(&mut self, place: &Place, channel: usize, reg: Reg, lane: usize) -> (AbstractValue, u64) {
         let column = &self.columns[reg as usize];
         let (value, bits) = (column.value(lane).clone(), column.bits[lane]);
         let width = place.texel.channels[channel].1;
-        if let Value::Any(cause) = value {
-            return (Value::Any(cause), 0);
+        if let AbstractValue::Unknown(cause) = value {
+            return (AbstractValue::Unknown(cause), 0);
         }
         if place.texel.is_integer() {
             let own = self.program.kinds[reg as usize].width();
             let patterns = value.patterns(bits).ok();
             let wgsl = self.program.wgsl;
-            // The converted value of an integer that the format does not have is undefined; WGSL takes the nearest that it has.
+            // The converted value of an integer that the format cannot hold is undefined. WGSL
+            // takes the nearest one of the format.
             if !wgsl && patterns.iter().flatten().any(|bits| !place.texel.has(width, own, *bits)) {
-                return (Value::Any(self.cause(CauseKind::Unspecified)), 0);
+                return (AbstractValue::Unknown(self.cause(CauseKind::Unspecified)), 0);
             }
             let taken = |bits: &u64| if wgsl { nearest(place.texel.coding, width, own, *bits) } else { *bits };
             let cut = patterns.map(|all| all.iter().map(|bits| taken(bits) & mask(width)).collect());
             return cut
-                .and_then(Value::of_patterns)
-                .unwrap_or_else(|| (Value::Any(self.cause(CauseKind::Precision)), 0));
+                .and_then(AbstractValue::of_patterns)
+                .unwrap_or_else(|| (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0));
         }
         if place.texel.coding == Coding::Float && width == 32 {
             let f32 = assay_float::F32;
-            let special = value == Value::Bits && (!f32.is_finite(bits) || f32.is_denormal(bits) || f32.is_zero(bits));
+            let special =
+                value == AbstractValue::Bits && (!f32.is_finite(bits) || f32.is_denormal(bits) || f32.is_zero(bits));
             if special && !f32.is_zero(bits) {
-                return (Value::Any(self.cause(CauseKind::NoRequirement)), 0);
+                return (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0);
             }
             if special {
-                // The sign of a zero is free.
+                // The sign of a zero is unspecified.
                 return (self.one_of(&[0, f32.sign_mask()]), 0);
             }
             return (value, bits);
         }
         let floats = value.floats(bits, Fmt::F32).ok();
-        // "16float: quantizeToF16(T)", which of what is outside the format's range is an indeterminate value.
+        // "16float: quantizeToF16(T)" gives an indeterminate value outside the range of the format.
         let bounded = self.program.wgsl && place.texel.coding == Coding::Float;
         let greatest = value_of(Fmt::F16, assay_float::F16.max_finite());
         let beyond = |(lo, hi)| value_of(Fmt::F32, lo) < -greatest || value_of(Fmt::F32, hi) > greatest;
-        let beyond = bounded && floats.as_ref().and_then(Floats::hull).is_some_and(beyond);
+        let beyond = bounded && floats.as_ref().and_then(FloatSet::hull).is_some_and(beyond);
         let nan = beyond || floats.as_ref().is_some_and(|floats| floats.nan);
         let floats = floats.filter(|_| !beyond);
         let written = |lenient| place.texel.written(channel, floats.as_ref()?, lenient);
         self.readings_differ |= written(false) != written(true);
-        match written(self.reading == Reading::Lenient).and_then(Value::of_patterns) {
+        match written(self.reading == Reading::Lenient).and_then(AbstractValue::of_patterns) {
             Some(found) => found,
-            None if nan => (Value::Any(self.cause(CauseKind::NoRequirement)), 0),
-            None => (Value::Any(self.cause(CauseKind::Precision)), 0),
+            None if nan => (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0),
+            None => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
         }
     }
 
@@ -441,9 +452,9 @@ impl<'a> Run<'a> {
         for l in lanes.iter() {
             let handle = self.columns[image as usize].bits[l];
             let (value, bits) = match self.place(image, coordinates, (None, None), true, l) {
-                Ok(place) => (Value::Bits, handle / OBJECT * OBJECT + place.offset as u64),
+                Ok(place) => (AbstractValue::Bits, handle / OBJECT * OBJECT + place.offset as u64),
                 Err(Missing::Unknown { cause }) if self.log.kind(cause) == CauseKind::Fault => {
-                    (Value::Any(cause), OUTSIDE)
+                    (AbstractValue::Unknown(cause), OUTSIDE)
                 }
                 Err(Missing::Beyond { object, stored, offset, .. }) => {
                     let buffer = self.images.get(object).copied().flatten().is_some_and(|of| of.dim == Dim::Buffer);
@@ -452,9 +463,9 @@ impl<'a> Run<'a> {
                         (false, false) => EDGE,
                         (false, true) => EDGE + 1,
                     };
-                    (Value::Bits, (handle / OBJECT * OBJECT).wrapping_add_signed(offset))
+                    (AbstractValue::Bits, (handle / OBJECT * OBJECT).wrapping_add_signed(offset))
                 }
-                Err(Missing::Unknown { cause }) => (Value::Any(cause), 0),
+                Err(Missing::Unknown { cause }) => (AbstractValue::Unknown(cause), 0),
             };
             self.columns[dst as usize].set(l, bits, value);
         }
@@ -468,8 +479,8 @@ impl<'a> Run<'a> {
                     ImageQuery::Samples => [1, 0, 0, 0],
                     ImageQuery::Size { lod, arrayed } => {
                         let level = lod.map_or(Ok(0), |lod| self.decided(lod, l))?;
-                        // "If Level of Detail is greater than levelCount, the result is undefined". Of levelCount itself nothing
-                        // is said, and there is no such level.
+                        // "If Level of Detail is greater than levelCount, the result is undefined".
+                        // The text does not mention levelCount itself, and there is no such level.
                         let level = u32::try_from(level).ok().filter(|level| *level < image.levels_shown());
                         let level = level.ok_or_else(|| self.cause(CauseKind::Unspecified))?;
                         let [x, y, z] = image.extent_shown(level);
@@ -486,8 +497,8 @@ impl<'a> Run<'a> {
             for i in 0..n.min(4) {
                 let column = &mut self.columns[(dst + i) as usize];
                 match answer {
-                    Ok(words) => column.set(l, u64::from(words[i as usize]), Value::Bits),
-                    Err(cause) => column.set(l, 0, Value::Any(cause)),
+                    Ok(words) => column.set(l, u64::from(words[i as usize]), AbstractValue::Bits),
+                    Err(cause) => column.set(l, 0, AbstractValue::Unknown(cause)),
                 }
             }
         }
@@ -503,8 +514,8 @@ fn nearest(coding: Coding, width: u32, own: u32, bits: u64) -> u64 {
     bits.min(mask(width))
 }
 
-/// What atomics do at a pointer to a texel beyond an image's edge: "will not modify any memory", and "will return zero values", or what
-/// the invocation has stored there.
+/// The target of an atomic on a texel beyond an image's edge: it "will not modify any memory", and
+/// "will return zero values", or the value that the invocation has stored there.
 pub(super) fn beyond_edge(image: &Image, offset: i64) -> Option<Target> {
     match offset {
         _ if image.dim == Dim::Buffer => None,
@@ -513,7 +524,7 @@ pub(super) fn beyond_edge(image: &Image, offset: i64) -> Option<Target> {
     }
 }
 
-/// What a channel of whole bytes is in memory.
+/// The kind of a channel of whole bytes in memory.
 fn stored_kind(texel: &Texel, width: u32) -> Kind {
     match (texel.coding, width) {
         (Coding::Float, 32) => Kind::Float(Fmt::F32),
@@ -522,7 +533,7 @@ fn stored_kind(texel: &Texel, width: u32) -> Kind {
     }
 }
 
-/// The number of a texel in an image; `None` beyond its edge.
+/// The index of a texel in an image; `None` beyond its edge.
 fn index(image: &Image, at: [i64; 4], level: u32) -> Option<u64> {
     let [w, h, d] = image.extent_shown(level);
     let [a, b, c, _] = at.map(|n| u32::try_from(n).ok());

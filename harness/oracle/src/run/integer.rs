@@ -2,12 +2,12 @@
 
 use super::Run;
 use super::lanes::{Column, Lanes};
-use crate::few::{Few, Together};
+use crate::abstract_value::AbstractValue;
+use crate::correlated_set::{CorrelatedSet, JointOperands};
 use crate::inst::{IntOp, Reg};
 use crate::integer::Undefined;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::mask;
-use crate::value::Value;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ impl Run<'_> {
             for (l, result) in lanes.iter().zip(results) {
                 let (value, bits) = match result {
                     Outcome::Value(value, bits) => (value, bits),
-                    Outcome::Undefined(undefined) => (Value::Any(self.undefined(undefined, l)), 0),
-                    Outcome::TooMany => (Value::Any(self.cause(CauseKind::Precision)), 0),
+                    Outcome::Undefined(undefined) => (AbstractValue::Unknown(self.undefined(undefined, l)), 0),
+                    Outcome::TooMany => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
                 };
                 let value = self.numbered(value);
                 d.set(l, bits, value);
@@ -38,7 +38,7 @@ impl Run<'_> {
             let failed = dense(op, width, out, poison, lanes, &mut d.bits, columns);
             for (l, undefined) in failed {
                 let cause = self.undefined(undefined, l);
-                d.set(l, 0, Value::Any(cause));
+                d.set(l, 0, AbstractValue::Unknown(cause));
             }
         }
         self.give(dst, d);
@@ -60,7 +60,7 @@ impl Run<'_> {
     }
 }
 
-/// One function per operation, so that the loop knows it.
+/// Executes an operation on exact operands. Each operation gets its own loop, for speed.
 fn dense(
     op: IntOp,
     width: u32,
@@ -116,27 +116,27 @@ fn sweep(
 }
 
 enum Outcome {
-    Value(Value, u64),
+    Value(AbstractValue, u64),
     Undefined(Undefined),
     TooMany,
 }
 
-/// The operation on all alternatives of a lane's operands.
+/// Executes the operation on all alternatives of a lane's operands.
 fn alternatives(op: IntOp, width: u32, out: u64, poison: bool, columns: &[&Column], lane: usize) -> Outcome {
-    let mut operands: SmallVec<[Arc<Few>; 4]> = SmallVec::new();
+    let mut operands: SmallVec<[Arc<CorrelatedSet>; 4]> = SmallVec::new();
     for (k, column) in columns.iter().enumerate() {
-        // A register is one value, however often it is used.
+        // A register that is used several times is one value.
         if let Some(same) = columns[..k].iter().position(|other| std::ptr::eq(*other, *column)) {
             operands.push(operands[same].clone());
             continue;
         }
-        match column.value(lane).few(column.bits[lane]) {
+        match column.value(lane).correlated(column.bits[lane]) {
             Ok(few) => operands.push(few),
             Err(Some(cause)) => return unknown(op, columns, lane, cause),
             Err(None) => return Outcome::TooMany,
         }
     }
-    let Some(together) = Together::of(&operands) else { return Outcome::TooMany };
+    let Some(together) = JointOperands::new(&operands) else { return Outcome::TooMany };
     let eval = |row: &SmallVec<[u64; 4]>| {
         let x = std::array::from_fn(|k| row.get(k).copied().unwrap_or(0));
         op.eval(width, x, poison).map(|bits| bits & out)
@@ -145,18 +145,19 @@ fn alternatives(op: IntOp, width: u32, out: u64, poison: bool, columns: &[&Colum
     let Ok(all) = results.iter().copied().collect::<Result<Vec<u64>, Undefined>>() else {
         return match results[0] {
             Err(undefined) if results.iter().all(|result| *result == Err(undefined)) => Outcome::Undefined(undefined),
-            // Perhaps undefined: nothing is known, and nobody is to blame.
+            // Possibly undefined: the result is unknown, without a fault.
             _ => Outcome::TooMany,
         };
     };
-    together.give(all).map_or(Outcome::TooMany, |(value, bits)| Outcome::Value(value, bits))
+    together.into_value(all).map_or(Outcome::TooMany, |(value, bits)| Outcome::Value(value, bits))
 }
 
-/// The operation with an unknown operand: known only where another operand decides it.
+/// Executes the operation with an unknown operand. The result is known only if another operand
+/// decides it.
 fn unknown(op: IntOp, columns: &[&Column], lane: usize, cause: u32) -> Outcome {
-    let zero = |k: usize| columns.get(k).is_some_and(|c| *c.value(lane) == Value::Bits && c.bits[lane] == 0);
+    let zero = |k: usize| columns.get(k).is_some_and(|c| *c.value(lane) == AbstractValue::Bits && c.bits[lane] == 0);
     match op {
-        IntOp::And | IntOp::Mul if zero(0) || zero(1) => Outcome::Value(Value::Bits, 0),
-        _ => Outcome::Value(Value::Any(cause), 0),
+        IntOp::And | IntOp::Mul if zero(0) || zero(1) => Outcome::Value(AbstractValue::Bits, 0),
+        _ => Outcome::Value(AbstractValue::Unknown(cause), 0),
     }
 }

@@ -1,7 +1,8 @@
-//! Kernels: memory that no variable names, arguments, and what handles stand for.
+//! Kernels: memory without variables, arguments and handles.
 
 use super::Run;
 use super::lanes::Lanes;
+use crate::abstract_value::AbstractValue;
 use crate::decode::OBJECT;
 use crate::dispatch::{Dispatch, Resource, Slot};
 use crate::error::RunError;
@@ -9,19 +10,19 @@ use crate::inst::Reg;
 use crate::memory::Object;
 use crate::outcome::FaultKind;
 use crate::program::{Parameter, Program};
-use crate::value::Value;
 use assay_spirv::kernel::{Argument, DescriptorAt, HandleKind, ImageHandle};
 use assay_spirv::tables::Dim;
 use std::collections::BTreeMap;
 
-/// What handles name, by kind: a pointer to the object, and of an image its dimensionality and whether it is of an array.
+/// The objects that handles name, by kind and handle: a pointer to the object, and for an image its
+/// dimensionality, and true if it is arrayed.
 pub(crate) type Handles = BTreeMap<(HandleKind, u64), (u64, Option<(Dim, bool)>)>;
 
 fn slot(at: DescriptorAt) -> Slot {
     Slot { set: at.set, binding: at.binding, element: at.element }
 }
 
-/// Refuses a call that does not fit the kernel, and one of what is no kernel.
+/// Refuses a call that does not fit the kernel, and a kernel's call for a shader.
 pub(super) fn check(program: &Program, dispatch: &Dispatch) -> Result<(), RunError> {
     let refused = |what: String| Err(RunError::Dispatch(what));
     let (parameters, call) = match (&program.parameters, &dispatch.kernel) {
@@ -66,11 +67,12 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch) -> Result<(), RunErr
 }
 
 impl Run<'_> {
-    /// Makes the memory objects of all that is bound: a kernel has no variables that name it.
+    /// Creates the memory objects of all bound resources. A kernel has no variables that name them.
     pub(super) fn bind_kernel(&mut self) -> Result<(), RunError> {
         let dispatch = self.dispatch;
         let Some(call) = &dispatch.kernel else { return Ok(()) };
-        // Those before it are the push constants, which no pointer names here, and workgroup memory.
+        // The objects before are the push constants, which no pointer names here, and workgroup
+        // memory.
         let first = 2;
         self.numbers = vec![u32::MAX; first as usize + dispatch.bindings.len()];
         self.add(0, Object::new(Vec::new()));
@@ -104,7 +106,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Gives the parameters of a kernel their values.
+    /// Sets the parameters of a kernel.
     pub(super) fn arguments(&mut self) {
         let dispatch = self.dispatch;
         let (Some(parameters), Some(call)) = (&self.program.parameters, &dispatch.kernel) else { return };
@@ -157,8 +159,8 @@ impl Run<'_> {
                 Err(self.fault(FaultKind::Handle, l, || what))
             });
             let (bits, value) = match found {
-                Ok(pointer) => (pointer, Value::Bits),
-                Err(cause) => (0, Value::Any(cause)),
+                Ok(pointer) => (pointer, AbstractValue::Bits),
+                Err(cause) => (0, AbstractValue::Unknown(cause)),
             };
             self.columns[dst as usize].set(l, bits, value);
         }

@@ -1,23 +1,23 @@
-//! Registers of all lanes, and which lanes run.
+//! Registers of all lanes, and the active lanes.
 
-use crate::form::Form;
-use crate::value::Value;
+use crate::abstract_value::AbstractValue;
+use crate::expr_bound::ExprBound;
 
 /// One register: a scalar for every lane.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
     pub(crate) bits: Box<[u64]>,
-    /// What each lane may be beside its bits; `None` while every lane is exactly its bits.
-    pub(crate) wide: Option<Box<[Value]>>,
-    /// How each lane's float came about.
-    pub(crate) forms: Option<Box<[Form]>>,
+    /// The abstract value of each lane; `None` while every lane is exactly its bits.
+    pub(crate) wide: Option<Box<[AbstractValue]>>,
+    /// The expression bound of each lane's float.
+    pub(crate) bounds: Option<Box<[ExprBound]>>,
 }
 
-/// Lanes that run together, ascending.
+/// Active lanes, ascending.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes<'a> {
     pub(crate) list: &'a [u32],
-    /// Whether they are all lanes from 0 on, and no lane beyond them is in use.
+    /// Set if they are all lanes from 0 on, and no lane beyond them is in use.
     pub(crate) all: bool,
 }
 
@@ -30,82 +30,82 @@ impl Lanes<'_> {
 
 impl Column {
     pub(crate) fn new(capacity: usize) -> Column {
-        Column { bits: vec![0; capacity].into(), wide: None, forms: None }
+        Column { bits: vec![0; capacity].into(), wide: None, bounds: None }
     }
 
-    /// Makes the first lanes as they are in the beginning.
+    /// Resets the first lanes to their initial state.
     pub(crate) fn clear(&mut self, lanes: usize) {
         self.bits[..lanes].fill(0);
-        (self.wide, self.forms) = (None, None);
+        (self.wide, self.bounds) = (None, None);
     }
 
-    /// Whether it is as in the beginning.
+    /// Returns true if all lanes are in their initial state.
     pub(crate) fn is_clear(&self) -> bool {
         self.is_plain() && self.bits.iter().all(|bits| *bits == 0)
     }
 
-    /// What a lane may be.
+    /// The abstract value of a lane.
     #[inline]
-    pub(crate) fn value(&self, lane: usize) -> &Value {
-        self.wide.as_ref().map_or(&Value::Bits, |wide| &wide[lane])
+    pub(crate) fn value(&self, lane: usize) -> &AbstractValue {
+        self.wide.as_ref().map_or(&AbstractValue::Bits, |wide| &wide[lane])
     }
 
-    /// How a lane's float came about; `None` for exact values that nothing computed.
+    /// The expression bound of a lane; `None` for an exact value that no operation computed.
     #[inline]
-    pub(crate) fn form(&self, lane: usize) -> Option<&Form> {
-        self.forms.as_ref().map(|forms| &forms[lane]).filter(|form| form.id != 0)
+    pub(crate) fn bound(&self, lane: usize) -> Option<&ExprBound> {
+        self.bounds.as_ref().map(|bounds| &bounds[lane]).filter(|bound| bound.id != 0)
     }
 
-    /// Whether all lanes are their bits, which nothing computed.
+    /// Returns true if every lane is exactly its bits, which no operation computed.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.wide.is_none() && self.forms.is_none()
+        self.wide.is_none() && self.bounds.is_none()
     }
 
-    /// Whether any of the lanes is more than its bits.
+    /// Returns true if a lane is more than its bits.
     pub(crate) fn is_wide(&self, lanes: Lanes) -> bool {
-        self.wide.as_ref().is_some_and(|wide| lanes.iter().any(|l| wide[l] != Value::Bits))
+        self.wide.as_ref().is_some_and(|wide| lanes.iter().any(|l| wide[l] != AbstractValue::Bits))
     }
 
-    /// The lanes are about to be written with plain bits.
+    /// Resets the lanes to plain bits, which the caller is about to write.
     #[inline]
     pub(crate) fn make_plain(&mut self, lanes: Lanes) {
         if lanes.all {
             self.wide = None;
-            self.forms = None;
+            self.bounds = None;
             return;
         }
         if let Some(wide) = &mut self.wide {
-            lanes.iter().for_each(|l| wide[l] = Value::Bits);
+            lanes.iter().for_each(|l| wide[l] = AbstractValue::Bits);
         }
-        if let Some(forms) = &mut self.forms {
-            lanes.iter().for_each(|l| forms[l] = Form::NONE);
+        if let Some(bounds) = &mut self.bounds {
+            lanes.iter().for_each(|l| bounds[l] = ExprBound::NONE);
         }
     }
 
-    /// Sets what a lane may be.
-    pub(crate) fn set(&mut self, lane: usize, bits: u64, value: Value) {
+    /// Sets the value of a lane, without an expression bound.
+    pub(crate) fn set(&mut self, lane: usize, bits: u64, value: AbstractValue) {
         self.bits[lane] = bits;
-        if value != Value::Bits || self.wide.is_some() {
+        if value != AbstractValue::Bits || self.wide.is_some() {
             let n = self.bits.len();
-            self.wide.get_or_insert_with(|| vec![Value::Bits; n].into())[lane] = value;
+            self.wide.get_or_insert_with(|| vec![AbstractValue::Bits; n].into())[lane] = value;
         }
-        if let Some(forms) = &mut self.forms {
-            forms[lane] = Form::NONE;
+        if let Some(bounds) = &mut self.bounds {
+            bounds[lane] = ExprBound::NONE;
         }
     }
 
-    /// Sets how a lane's float came about.
-    pub(crate) fn set_form(&mut self, lane: usize, form: Form) {
+    /// Sets the expression bound of a lane.
+    pub(crate) fn set_bound(&mut self, lane: usize, bound: ExprBound) {
         let n = self.bits.len();
-        self.forms.get_or_insert_with(|| vec![Form::NONE; n].into())[lane] = form;
+        self.bounds.get_or_insert_with(|| vec![ExprBound::NONE; n].into())[lane] = bound;
     }
 
-    /// Sets what a lane may be, and how its float came about.
-    pub(crate) fn set_made(&mut self, lane: usize, (value, bits): (Value, u64), form: Option<Form>) {
+    /// Sets the value and the expression bound of a lane.
+    pub(crate) fn set_made(&mut self, lane: usize, (value, bits): (AbstractValue, u64), bound: Option<ExprBound>) {
         self.set(lane, bits, value);
-        if let Some(form) = form {
-            self.set_form(lane, form);
+        if let Some(bound) = bound {
+            self.set_bound(lane, bound);
         }
     }
 
@@ -130,8 +130,8 @@ impl Column {
     #[inline]
     pub(crate) fn copy_lane(&mut self, to: usize, from: &Column, lane: usize) {
         self.set(to, from.bits[lane], from.value(lane).clone());
-        if let Some(form) = from.form(lane) {
-            self.set_form(to, *form);
+        if let Some(bound) = from.bound(lane) {
+            self.set_bound(to, *bound);
         }
     }
 
@@ -141,8 +141,8 @@ impl Column {
         if let Some(wide) = &mut self.wide {
             wide[to] = wide[from].clone();
         }
-        if let Some(forms) = &mut self.forms {
-            forms[to] = forms[from];
+        if let Some(bounds) = &mut self.bounds {
+            bounds[to] = bounds[from];
         }
     }
 }

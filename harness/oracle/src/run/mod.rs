@@ -1,27 +1,22 @@
-//! Running a program.
+//! Execution of programs.
 
 mod access;
 mod aliases;
 mod atomics;
-mod copies;
-mod data;
+mod diagnostics;
 mod edges;
+mod expr;
 mod float;
+mod float_env;
 mod flow;
 mod forks;
-mod forms;
 mod images;
-mod inherited;
-mod inner;
 mod integer;
 mod kernel;
 pub(crate) mod lanes;
-mod lengths;
-mod log;
+mod moves;
 mod parallel;
-mod passed;
 mod races;
-mod relaxed;
 mod sampling;
 mod setup;
 mod subgroups;
@@ -29,23 +24,23 @@ mod tangles;
 mod trails;
 mod uniform;
 
+use crate::abstract_value::AbstractValue;
+use crate::correlated_set::CorrelatedSet;
 use crate::decode::counted;
 use crate::dispatch::{Copies, Dispatch, Image, Limits, Slot};
 use crate::error::{Place, RunError};
-use crate::few::Few;
-use crate::form::Form;
+use crate::expr_bound::ExprBound;
+use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind, Outcome};
 use crate::program::Program;
-use crate::site::Reading;
-use crate::value::Value;
 use aliases::Aliases;
 use assay_spirv::sampling::Sampler;
 use atomics::Contention;
+use diagnostics::Log;
 use edges::Edges;
 use lanes::{Column, Lanes};
-use log::Log;
 use races::Races;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,7 +48,7 @@ use tangles::Tangles;
 use trails::Trails;
 
 pub use atomics::left_by_atomic;
-pub(crate) use log::UNREAD;
+pub(crate) use diagnostics::UNREAD;
 
 /// Interprets a dispatch.
 pub(crate) fn run(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
@@ -63,7 +58,7 @@ pub(crate) fn run(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Re
     if !differ || usual.endless {
         return Ok(usual.finish(None));
     }
-    // The text can be read in two ways somewhere: the same again in the lenient way.
+    // The readings differ somewhere: run again in the lenient reading.
     let lenient = once(program, dispatch, limits, Reading::Lenient)?;
     Ok(usual.finish(Some(lenient)))
 }
@@ -77,7 +72,8 @@ fn once<'a>(
     let (mut contention, mut edges) = (Contention::default(), Edges::default());
     loop {
         let run = parallel::groups(program, dispatch, limits, reading, (&contention, &edges))?;
-        // Atomic results that later invocations may have changed are known now, and loads beyond ends; each round knows more.
+        // Each round knows the findings of the one before: contended atomics, and loads out of
+        // bounds.
         match (run.contention.next(), run.edges.next()) {
             (None, None) => return Ok(run),
             (order, beyond) => {
@@ -88,39 +84,39 @@ fn once<'a>(
     }
 }
 
-/// Why a workgroup is given up.
+/// Marks that a workgroup is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stop;
 
-/// A dispatch being run, or a part of its workgroups: one after another.
+/// The run of a dispatch, or of a part of its workgroups, one after another.
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) dispatch: &'a Dispatch,
     pub(crate) limits: Limits,
     pub(crate) reading: Reading,
-    /// Whether the other reading would have permitted something else.
+    /// Set if the other reading would permit something else.
     pub(crate) readings_differ: bool,
     pub(crate) columns: Vec<Column>,
-    /// The size of a workgroup, and how many there are.
+    /// The workgroup size, and the number of workgroups.
     pub(crate) size: [u32; 3],
     pub(crate) groups: [u32; 3],
-    /// Lanes of a workgroup; the columns have room for more, which undecided branches take.
+    /// Number of lanes of a workgroup. The columns have room for more, which forked lanes use.
     pub(crate) lanes: usize,
     pub(crate) forks: forks::Forks,
     pub(crate) objects: Vec<Object>,
-    /// Places in `objects` by number; `u32::MAX` where nothing is bound.
+    /// Indices in `objects` by number; `u32::MAX` where nothing is bound.
     pub(crate) numbers: Vec<u32>,
-    /// What the objects are that are images.
+    /// The images among the objects.
     pub(crate) images: Vec<Option<&'a Image>>,
     /// The objects that are tile attachments.
     pub(crate) attachments: BTreeSet<usize>,
-    /// What the objects are that are samplers, or have one.
+    /// The samplers among the objects, alone or combined with an image.
     pub(crate) samplers: Vec<Option<&'a Sampler>>,
-    /// What a kernel's handles name.
+    /// The objects that a kernel's handles name.
     pub(crate) handles: kernel::Handles,
-    /// Device addresses: first, bytes, number.
+    /// Buffers with device addresses: first address, size in bytes, number.
     pub(crate) addresses: Vec<(u64, u64, u64)>,
-    /// Buffers that only addresses name: their slots and numbers.
+    /// Buffers that are only reached by address: their slots and numbers.
     pub(crate) pointed: Vec<(Slot, u64)>,
     pub(crate) log: Log,
     pub(crate) races: Races,
@@ -130,35 +126,36 @@ pub(crate) struct Run<'a> {
     pub(crate) trails: Trails,
     pub(crate) tangles: Tangles,
     pub(crate) group: [u32; 3],
-    /// Its place among those that are run.
+    /// Index of the workgroup among those that are run.
     pub(crate) place: u32,
-    /// How many invocations the subgroups of the workgroup have, by their numbers; empty if the layout is not known.
+    /// Number of invocations of each subgroup of the workgroup; empty if the layout is unknown.
     pub(crate) subgroups: BTreeMap<u32, usize>,
-    /// The instruction being executed.
+    /// The place of the current instruction.
     pub(crate) here: Place,
     pub(crate) blocks: u64,
     pub(crate) undecided_blocks: u64,
     pub(crate) decided_by_order: u64,
     pub(crate) instructions: u64,
-    /// What the workgroup has executed: see [`Limits::work_per_group`].
+    /// Work of the workgroup; see [`Limits::work_per_group`].
     pub(crate) work: u64,
-    /// Whether a workgroup was taken not to end: that is a fault, after which the others need not be run.
+    /// Set if a workgroup counted as endless. That is a fault, after which the others need not run.
     pub(crate) endless: bool,
-    /// What searches over sets have cost the workgroup: see [`Limits::searches`].
+    /// Cost of searches over sets in the workgroup; see [`Limits::searches`].
     pub(crate) searches: u64,
-    /// What enclosing them instead has.
+    /// Cost of the enclosures in their place.
     pub(crate) enclosures: u64,
-    /// Formulas that were evaluated for known operands.
+    /// Number of formulas that were evaluated for known operands.
     pub(crate) evaluations: u64,
     /// The last number given to a value.
     pub(crate) last_id: u32,
-    /// The last number given to a decision.
+    /// The last number given to a nondeterministic choice.
     pub(crate) last_choice: u64,
-    /// Whether what is being done is only one of several things that may be done instead: nothing of it is certain.
+    /// Set while only one of several possible actions is executed, none of which is certain.
     pub(crate) in_doubt: bool,
-    /// The indices that were beyond their arrays, and the arrays' lengths: see [`OUTSIDE`](crate::decode::OUTSIDE).
+    /// Indices out of bounds, with the lengths of their arrays; see
+    /// [`OUTSIDE`](crate::decode::OUTSIDE).
     pub(crate) beyond: Vec<(i64, u64)>,
-    /// The registers that no constant is kept in.
+    /// The registers that do not hold constants.
     pub(crate) scratch: Vec<Reg>,
 }
 
@@ -194,7 +191,7 @@ impl Run<'_> {
             Inst::Undef { dst, n } => {
                 for i in 0..*n {
                     let column = &mut self.columns[(dst + i) as usize];
-                    lanes.iter().for_each(|l| column.set(l, 0, Value::Any(UNREAD)));
+                    lanes.iter().for_each(|l| column.set(l, 0, AbstractValue::Unknown(UNREAD)));
                 }
             }
             Inst::Set { dst, bits } => {
@@ -219,8 +216,8 @@ impl Run<'_> {
                 self.races.is_private = false;
             }
             Inst::Length { dst, pointer, offset, stride } => self.length(*dst, *pointer, (*offset, *stride), lanes),
-            Inst::Atomic { op, kind, site, dst, pointer, args, order, physical } => {
-                self.atomic((*op, *kind, *site), *dst, *pointer, *args, *order, *physical, lanes);
+            Inst::Atomic { op, kind, float_op, dst, pointer, args, order, physical } => {
+                self.atomic((*op, *kind, *float_op), *dst, *pointer, *args, *order, *physical, lanes);
                 self.moved_by(inst, lanes);
             }
             Inst::Barrier { scope, order } => self.barrier(*scope, *order, lanes)?,
@@ -245,7 +242,7 @@ impl Run<'_> {
                 self.subgroup(*op, *dst, (*value, *n), *second, lanes);
                 self.moved_by(inst, lanes);
             }
-            Inst::Float { site, dst, args } => self.float(*site, *dst, args, lanes),
+            Inst::Float { float_op, dst, args } => self.float(*float_op, *dst, args, lanes),
         }
         Ok(())
     }
@@ -262,24 +259,26 @@ impl Run<'_> {
         self.columns[reg as usize] = column;
     }
 
-    /// A value that is one of a few patterns goes with what depends on the same decision from here on.
-    pub(crate) fn numbered(&mut self, value: Value) -> Value {
+    /// Makes an uncorrelated set the result of a new choice, which values computed from it depend
+    /// on.
+    pub(crate) fn numbered(&mut self, value: AbstractValue) -> AbstractValue {
         match value {
-            Value::Few(few) if few.is_loose() => {
+            AbstractValue::OneOf(few) if few.is_uncorrelated() => {
                 self.last_choice += 1;
-                Value::Few(Arc::new(few.numbered(self.last_choice)))
+                AbstractValue::OneOf(Arc::new(few.numbered(self.last_choice)))
             }
             value => value,
         }
     }
 
-    /// How a value came about that is another one than any before.
-    pub(crate) fn numbered_form(&mut self, form: Form) -> Form {
+    /// The expression bound with the identity of a new value.
+    pub(crate) fn numbered_bound(&mut self, bound: ExprBound) -> ExprBound {
         self.last_id = self.last_id.wrapping_add(1).max(1);
-        Form { id: self.last_id, ..form }
+        ExprBound { id: self.last_id, ..bound }
     }
 
-    /// Does something for each of several alternatives, where not all of which need be what happens.
+    /// Runs an action that is one of several alternatives if `several` is set, so it is not
+    /// certain.
     pub(crate) fn in_doubt<T>(&mut self, several: bool, act: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.in_doubt;
         self.in_doubt |= several;
@@ -288,18 +287,18 @@ impl Run<'_> {
         result
     }
 
-    /// One of a few patterns, as is decided here.
-    pub(crate) fn one_of(&mut self, patterns: &[u64]) -> Value {
-        self.numbered(Value::Few(Arc::new(Few::loose(patterns))))
+    /// One of several patterns, by a new choice.
+    pub(crate) fn one_of(&mut self, patterns: &[u64]) -> AbstractValue {
+        self.numbered(AbstractValue::OneOf(Arc::new(CorrelatedSet::uncorrelated(patterns))))
     }
 
-    /// A cause that begins at the instruction being executed.
+    /// The number of a cause that begins at the current instruction.
     pub(crate) fn cause(&mut self, kind: CauseKind) -> u32 {
         self.log.cause(kind, self.here)
     }
 
-    /// Undefined behaviour of a lane here. If the lane does this for sure it is a fault of the shader; else only what follows
-    /// is unknown. Gives the cause for what follows.
+    /// Reports undefined behaviour of a lane. It is a fault if the lane certainly executes the
+    /// action; otherwise only the values that follow are unknown. Returns the cause for these.
     pub(crate) fn fault(&mut self, kind: FaultKind, lane: usize, detail: impl FnOnce() -> String) -> u32 {
         if self.forks.is_weak(lane) {
             return self.cause(CauseKind::Budget);

@@ -1,23 +1,25 @@
-//! Workgroups on several threads, as if they had run one after another.
+//! Workgroups on several threads, with the outcome of sequential execution.
 //!
-//! Each part of the workgroups runs on memory as it was before the dispatch. The records that races are found by tell afterwards
-//! whether a part wrote what another one accessed. If none did, no part can have seen that the others ran, and what they left
-//! is put together in the order of the parts; else all of it runs again, one workgroup after another.
+//! Each part of the workgroups runs on a copy of the memory before the dispatch. Afterwards the
+//! records of the race detector show whether a part wrote memory that another accessed. If not, the
+//! parts are independent, and their effects are merged in order. Otherwise all of them run again,
+//! one after another.
 
 use super::atomics::Contention;
 use super::edges::Edges;
 use super::{Run, UNREAD};
 use crate::dispatch::{Dispatch, Limits};
 use crate::error::RunError;
+use crate::float_op::Reading;
 use crate::program::Program;
-use crate::site::Reading;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Parts for each thread: some take longer than others.
+/// Parts for each thread, because some take longer than others.
 const PARTS: u64 = 4;
 
-/// Runs all workgroups, knowing what earlier runs found of atomics and of accesses beyond ends.
+/// Runs all workgroups, with the knowledge of earlier runs about atomics and out-of-bounds
+/// accesses.
 pub(super) fn groups<'a>(
     program: &'a Program,
     dispatch: &'a Dispatch,
@@ -36,7 +38,7 @@ pub(super) fn groups<'a>(
     if count == 0 {
         return Ok(run);
     }
-    // The first one tells what the others are like.
+    // The first workgroup shows what to expect of the others.
     run.group(0);
     let parts = run.parts(count);
     if parts > 1 {
@@ -57,10 +59,10 @@ pub(super) fn groups<'a>(
     Ok(run)
 }
 
-/// Some workgroups, run apart.
+/// A part of the workgroups with its own run.
 struct Part<'a> {
     run: Run<'a>,
-    /// Faults of what is done once, which every part has.
+    /// Number of faults in constants, which every part has.
     faults: u64,
 }
 
@@ -73,7 +75,7 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Runs workgroups, until one does not end.
+    /// Runs workgroups until one of them counts as endless.
     fn groups_of(&mut self, mut numbers: Range<u64>) {
         while !self.endless
             && let Some(number) = numbers.next()
@@ -82,11 +84,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// In how many parts the workgroups are to run, of which this run has had the first.
+    /// Number of parts to divide the remaining workgroups into, after this run has executed the
+    /// first one.
     fn parts(&self, count: u64) -> u64 {
         let threads = rayon::current_num_threads() as u64;
         let work = self.instructions.saturating_mul(count);
-        // Workgroups that meet in atomics would have to run again, one after another.
+        // Workgroups that share atomics would have to run again in sequence.
         let meet = self.contention.is_shared()
             || self.dispatch.observed.is_some()
             || !self.races.is_watching()
@@ -102,12 +105,12 @@ impl<'a> Run<'a> {
         (threads * PARTS).min(count - 1).min(fit).max(1)
     }
 
-    /// Whether it is not known of some memory what is in it.
+    /// Returns true if the content of some memory is unknown.
     pub(super) fn is_lost(&self) -> bool {
         self.objects.iter().any(|object| object.lost.is_some())
     }
 
-    /// What the parts have come to together, this one before the others; `None` if they have to run in order.
+    /// Merges the parts with this run, which comes first. `None` if they have to run in sequence.
     fn joined(mut self, others: Vec<Part<'a>>) -> Option<Run<'a>> {
         let limit = self.limits.faults;
         for Part { run: other, faults } in others {
@@ -123,7 +126,7 @@ impl<'a> Run<'a> {
                 let theirs = objects[object].take()?;
                 self.objects[object].take_over(theirs, &ranges, number);
             }
-            // Workgroup memory is that of the last one.
+            // Workgroup memory is that of the last workgroup.
             if let Some(mut last) = objects[1].take() {
                 last.renumber(number);
                 self.objects[1] = last;
@@ -147,7 +150,7 @@ mod tests {
     use naga::back::spv;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-    /// Whether two parts of the workgroups of a shader can be put together.
+    /// Returns true if two parts of a shader's workgroups can be merged.
     fn apart(body: &str) -> bool {
         let text = format!(
             "@group(0) @binding(0) var<storage, read_write> out: array<u32>;\n\
@@ -170,7 +173,7 @@ mod tests {
     #[test]
     fn only_what_does_not_meet_is_put_together() {
         assert!(apart("out[g.x] = out[g.x] + 1u;"));
-        // All read what nobody writes.
+        // All read memory that none writes.
         assert!(apart("if out[0] == 0u && g.x > 0u { out[g.x] = 1u; }"));
         assert!(!apart("out[g.x % 8u] = g.x;"));
         assert!(!apart("out[g.x] = out[15u - g.x];"));

@@ -1,49 +1,69 @@
-//! Races: accesses of different invocations to the same memory, one of them a write, with nothing that orders them.
+//! Epoch-based data race detection in the manner of FastTrack (Flanagan & Freund, PLDI 2009),
+//! adapted to workgroups.
 //!
-//! Within a workgroup, control barriers whose memory semantics cover the storage, or fences around them, order what comes before them before
-//! what comes after: an epoch ends. Between workgroups nothing orders plain accesses; where the shader has atomics or fences
-//! with acquire or release semantics of a scope that reaches so far, they may, and a conflict is not called a race but what
-//! it leads to is undetermined: so is what was read before the other invocation wrote, once it is known that it does. Every
-//! location remembers its last writer and its last readers.
+//! A data race is a pair of accesses by different invocations to one location, one of them a write,
+//! that happens-before does not order. Every granule of memory remembers its last writer and its
+//! last reader, each with the time of the access, once for plain accesses and once for atomics.
+//! Time is one counter for each workgroup, which release operations advance. Control barriers whose
+//! memory semantics cover the storage, or fences around them, start a new epoch: accesses before
+//! the epoch happen before those that follow.
+//!
+//! Differences from FastTrack:
+//!
+//! * Barriers synchronise whole workgroups, so one clock for each class of memory (buffers, images,
+//!   workgroup memory) replaces the vector clock of each thread.
+//! * In place of a vector of readers, flags say that several invocations of the workgroup, or
+//!   invocations of other workgroups, made such accesses. Only one conflicting invocation is named.
+//! * The same flags are kept for writers: several atomics may write without a race.
+//! * Between workgroups nothing orders plain accesses.
+//!
+//! Limits: synchronisation through atomics is not modelled. If the shader has atomics or fences
+//! with acquire or release semantics of a scope that reaches both invocations, they may order a
+//! conflict. It is then not reported as a race. The values involved become undetermined, and so do
+//! values that were read before the other invocation wrote, once the write is known. Only accesses
+//! of this execution are seen, in granules of the smallest scalar that the shader accesses, at most
+//! 4 bytes.
 
 use super::Run;
+use crate::abstract_value::AbstractValue;
 use crate::dispatch::Resource;
 use crate::inst::{Inst, Order};
+use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::program::ObjectKind;
-use crate::value::Value;
 use assay_spirv::tables::Scope;
 use std::ops::Range;
 
-/// Flags of an invocation's number in a record: of atomics, whether their scope reaches no further than the workgroup.
+/// Flag of an invocation's number in a record: the scope of its atomic reaches no further than the
+/// workgroup.
 const NARROW: u32 = 1 << 31;
-/// Others of its workgroup have made such accesses since the last barrier.
+/// Flag: other invocations of the workgroup made such accesses since the last barrier.
 const SEVERAL: u32 = 1 << 30;
-/// Invocations of other workgroups have made such accesses.
+/// Flag: invocations of other workgroups made such accesses.
 const ABROAD: u32 = 1 << 29;
-/// It is not certain that the invocation made the access.
+/// Flag: the access was possibly not made.
 const PERHAPS: u32 = 1 << 28;
-/// Atomics of 64 bits.
+/// Flag: an atomic of 64 bits.
 const WIDE: u32 = 1 << 27;
-/// Atomics of fewer bits.
+/// Flag: an atomic of fewer bits.
 const SHORT: u32 = 1 << 26;
-/// Of atomics, whether their scope reaches no further than the subgroup.
+/// Flag: the scope of the atomic reaches no further than the subgroup.
 const CLOSE: u32 = 1 << 25;
-/// Of a time: the access was private.
+/// Flag of a time: the access was private.
 const PRIVATE: u32 = 1 << 31;
-/// Numbers begin at 1, and end here.
+/// Mask of the invocation's number, which begins at 1.
 const NUMBER: u32 = CLOSE - 1;
-/// So many invocations can be told apart.
+/// Largest number of invocations that records can tell apart.
 pub(super) const NUMBERED: u64 = NUMBER as u64 - 1;
 
-/// The last accesses to one granule of memory: neither kind hides the other.
+/// The last accesses to one granule of memory. Plain and atomic accesses do not hide each other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     plain: Last,
     atomic: Last,
 }
 
-/// The last accesses of a kind; numbers are from 1, 0 is nobody.
+/// The last accesses of a kind, with their times. Invocation numbers begin at 1; 0 means no access.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     writer: u32,
@@ -62,41 +82,45 @@ impl Record {
     }
 }
 
-/// The records of all memory that may be written.
+/// The state of the race detector: the records of all memory that may be written.
 #[derive(Debug, Default)]
 pub(crate) struct Races {
-    /// By object; empty where nothing writes.
+    /// Records by object; empty for objects that are not written.
     shadows: Vec<Vec<Record>>,
-    /// Bytes of a granule, as a power of two.
+    /// Written granules by object, a bit each, where there is nobody to race with and so no record.
+    marks: Vec<Vec<u64>>,
+    /// Size of a granule in bytes, as a power of two.
     shift: u32,
     lanes: u32,
     /// Number of the workgroup's first invocation.
     first: u32,
-    /// Since when nothing is ordered before what comes: all accesses before are.
+    /// Start of the current epoch: earlier accesses of the workgroup happen before the next one.
     epochs: Epochs,
-    /// Before when all accesses are released, and with a barrier of the workgroup having come since.
+    /// Accesses before `pending` have been released; those before `released`, with a control
+    /// barrier of the workgroup since.
     pending: Epochs,
     released: Epochs,
-    /// Which objects are images.
+    /// Set for objects that are images.
     are_images: Vec<bool>,
     /// The time at which the workgroup began.
     pub(super) begun: u32,
-    /// Counts barriers and fences.
+    /// The current time: the number of release operations.
     now: u32,
-    /// Whether the access that is made is private, so that nothing orders it and those of other invocations.
+    /// Set while a private access is made, which nothing orders with those of other invocations.
     pub(super) is_private: bool,
-    /// Whether atomics or fences may order workgroups, and invocations of one.
+    /// Set if atomics or fences may order workgroups, and invocations of one workgroup,
+    /// respectively.
     orders_device: bool,
     orders_group: bool,
-    /// The workgroup's subgroup that each invocation is in, or may be in.
+    /// The subgroup of each invocation of the workgroup, or one that it may be in.
     pub(super) subgroup_of: Vec<u32>,
-    /// Whether it is known which it is in.
+    /// Set if the layout of subgroups is known.
     pub(super) subgroups_known: bool,
-    /// Whether barriers or fences of subgroups were executed.
+    /// Set once a barrier or fence of subgroups was executed.
     orders_subgroup: bool,
 }
 
-/// Times by the memory that they are about.
+/// A time for each class of memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct Epochs {
     buffers: u32,
@@ -105,7 +129,7 @@ struct Epochs {
 }
 
 impl Epochs {
-    /// The same time for the memory that semantics are about.
+    /// Copies the times of the classes of memory that the semantics name.
     fn set(&mut self, order: Order, to: Epochs) {
         if order.buffers {
             self.buffers = to.buffers;
@@ -123,40 +147,41 @@ impl Epochs {
     }
 }
 
-/// Two accesses that nothing orders.
+/// Two accesses that happens-before does not order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// The other invocation: its number in the dispatch.
+    /// Number of the other invocation in the dispatch.
     pub(crate) other: u32,
-    /// Whether something that is not followed may order them.
+    /// Set if synchronisation that is not modelled may order them.
     perhaps_ordered: bool,
-    /// Whether one of them is not certain to be made.
+    /// Set if one of them is possibly not made.
     doubtful: bool,
-    /// Whether what was read before is written now.
+    /// Set if the earlier access read and the later one writes.
     was_read: bool,
 }
 
-/// How memory is accessed.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) write: bool,
     pub(crate) atomic: Option<Atomic>,
-    /// Whether it is one of several that may be made instead.
+    /// Set if the access is possibly not made: another one may be made instead.
     pub(crate) perhaps: bool,
 }
 
-/// An atomic access: two of them are ordered by themselves if they reach the same bytes, and each other's invocation.
+/// An atomic access. Two of them are mutually ordered if they have the same width and each reaches
+/// the other's invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Atomic {
-    /// Whether it is of 64 bits.
+    /// Set for 64 bits.
     pub(crate) wide: bool,
-    /// Whether its scope reaches no further than the workgroup, and than the subgroup.
+    /// Set if the scope reaches no further than the workgroup (`narrow`) or the subgroup (`close`).
     pub(crate) narrow: bool,
     pub(crate) close: bool,
 }
 
 impl Races {
-    /// Since when nothing is ordered of an object's memory.
+    /// Start of the current epoch for an object's memory.
     #[inline]
     pub(super) fn epoch(&self, object: u32) -> u32 {
         match object {
@@ -166,20 +191,21 @@ impl Races {
         }
     }
 
-    /// Whether a number is that of an invocation of the workgroup.
+    /// Returns true for the number of an invocation of the workgroup.
     #[inline]
     fn is_here(&self, number: u32) -> bool {
         number > self.first && number <= self.first + self.lanes
     }
 
-    /// Whether two invocations of the workgroup are in one subgroup, or may be.
+    /// Returns true if two invocations of the workgroup are, or may be, in one subgroup.
     fn in_one_subgroup(&self, a: u32, b: u32) -> bool {
         let subgroup = |number: u32| self.subgroup_of.get((number - self.first - 1) as usize);
         subgroup(a) == subgroup(b)
     }
 
-    /// What there is to say of an access with these flags and the last one of another invocation, with its time. "For private memory
-    /// operations to be Location-Ordered between distinct agents requires using system-synchronizes-with": no atomic and no barrier does it.
+    /// The conflict of an access that has these flags with the last one of another invocation, and
+    /// its time. "For private memory operations to be Location-Ordered between distinct agents
+    /// requires using system-synchronizes-with": atomics and barriers do not order them.
     fn conflict(&self, me: u32, flags: u32, (who, when): (u32, u32)) -> Conflict {
         let other = who & NUMBER;
         let same_group = self.is_here(other);
@@ -197,7 +223,7 @@ impl Races {
         (from..=to).map(move |granule| (object as u32, granule as u32))
     }
 
-    /// Notes an access; gives the first one that it races with.
+    /// Records an access, and returns the first conflict.
     pub(crate) fn access(
         &mut self,
         object: u32,
@@ -207,6 +233,10 @@ impl Races {
         Access { write, atomic, perhaps }: Access,
     ) -> Option<Conflict> {
         if self.shadows.get(object as usize).is_none_or(Vec::is_empty) {
+            if write && let Some(marks) = self.marks.get_mut(object as usize) {
+                let granules = offset >> self.shift..=(offset + size - 1) >> self.shift;
+                granules.for_each(|granule| marks[granule / 64] |= 1 << (granule % 64));
+            }
             return None;
         }
         let me = self.first + 1 + lane as u32;
@@ -225,13 +255,13 @@ impl Races {
                 let mut meet = |(who, when): (u32, u32), was_read: bool| {
                     let first = found.unwrap_or_else(|| self.conflict(me, flags, (who, when)));
                     let doubtful = perhaps || who & PERHAPS != 0;
-                    // One conflict that is certain is enough.
+                    // One certain conflict makes the result certain.
                     let doubtful = doubtful && (found.is_none() || first.doubtful);
                     found = Some(Conflict { doubtful, was_read: first.was_read || was_read, ..first });
                 };
                 let wrote = self.others(object, me, (last.writer, last.written), epoch);
                 if wrote.any() && !(both_atomic && self.mutual(me, flags, last.writer, wrote)) {
-                    // An atomic gave what it had found.
+                    // The earlier atomic also read, and returned the value it found.
                     meet((last.writer, last.written), write && theirs_atomic);
                 }
                 let read = self.others(object, me, (last.reader, last.read), epoch);
@@ -242,14 +272,15 @@ impl Races {
             let own = if atomic.is_some() { record.atomic } else { record.plain };
             let (who, when) = if write { (own.writer, own.written) } else { (own.reader, own.read) };
             let others = self.others(object, me, (who, when), epoch);
-            // Who it is that conflicts is not told apart: perhaps, and of such scope or width, if any of them is.
+            // The record does not tell several invocations apart: it takes the flags of all of
+            // them.
             let again = when & !PRIVATE >= epoch && who & NUMBER == me;
             let theirs = match () {
                 () if others.any() => who & (PERHAPS | NARROW | CLOSE | WIDE | SHORT),
                 () if again => who & (NARROW | CLOSE | WIDE | SHORT),
                 () => who & NARROW,
             };
-            // What it did before for certain it has done.
+            // An access that was certainly made before stays certain.
             let certain = write && again && who & PERHAPS == 0;
             let flags = if certain { flags & !PERHAPS } else { flags };
             let who = me | flags | theirs | flag(SEVERAL, others.here) | flag(ABROAD, others.abroad);
@@ -264,20 +295,22 @@ impl Races {
         found
     }
 
-    /// Who else has made accesses, of which the last is given with its time, that nothing orders before one of `me`.
+    /// The invocations other than `me` with such accesses that do not happen before the current
+    /// one. `who` is the latest one with its flags, `when` its time.
     fn others(&self, object: u32, me: u32, (who, when): (u32, u32), epoch: u32) -> Others {
         let last = who & NUMBER;
         let is_here = self.is_here(last);
         let since = self.is_private || when & PRIVATE != 0 || when >= epoch;
         Others {
-            // Several of this workgroup since its last barrier.
+            // Several invocations of this workgroup since its last barrier.
             here: is_here && since && (last != me || who & SEVERAL != 0),
-            // Workgroup memory of another workgroup is other memory.
+            // Each workgroup has its own workgroup memory.
             abroad: object != 1 && last != 0 && (!is_here || who & ABROAD != 0),
         }
     }
 
-    /// Whether atomics are ordered by themselves: they reach the same bytes, and each other.
+    /// Returns true if two atomics are mutually ordered: they have the same width, and each scope
+    /// reaches the other.
     fn mutual(&self, me: u32, flags: u32, who: u32, others: Others) -> bool {
         let all = flags | who;
         let reach = match () {
@@ -289,11 +322,12 @@ impl Races {
         reach && all & (WIDE | SHORT) != WIDE | SHORT
     }
 
-    /// Takes in what other workgroups did that ran apart from these: gives the bytes that they wrote, by object. `None` if one
-    /// side wrote what the other one accessed, so that they could not run apart.
+    /// Merges the records of workgroups that ran concurrently with these, and returns the bytes
+    /// that they wrote, by object. `None` if one side wrote a granule that the other accessed, so
+    /// that they could not run concurrently.
     pub(super) fn join(&mut self, other: &Races) -> Option<Vec<(usize, Vec<Range<usize>>)>> {
         let mut written = Vec::new();
-        // The push constants are not written; workgroup memory is each workgroup's own.
+        // The push constants are not written, and workgroup memory belongs to one workgroup.
         let pairs = self.shadows.iter_mut().zip(&other.shadows).enumerate().skip(2);
         for (object, (mine, theirs)) in pairs {
             let mut ranges: Vec<Range<usize>> = Vec::new();
@@ -317,29 +351,32 @@ impl Races {
         Some(written)
     }
 
-    /// Whether it tells which memory was accessed: not where there is nobody to race with.
+    /// Returns true if accesses to shared memory are recorded. They are not for a single
+    /// invocation.
     pub(super) fn is_watching(&self) -> bool {
         self.lanes > 0 && self.shadows.iter().skip(2).any(|shadow| !shadow.is_empty())
     }
 
-    /// The bytes of an object that were written, as far as they lie inside.
+    /// The bytes of an object that an invocation wrote or may have written, clipped to `bytes`.
     pub(super) fn written(&self, object: usize, bytes: usize) -> Vec<Range<usize>> {
         let mut written = Vec::new();
-        for (granule, record) in self.shadows.get(object).into_iter().flatten().enumerate() {
-            if record.is_written() {
-                extend(&mut written, granule << self.shift..((granule + 1) << self.shift).min(bytes));
-            }
+        let records = self.shadows.get(object).into_iter().flatten().map(Record::is_written);
+        let bits = |bits: &u64| -> [bool; 64] { std::array::from_fn(|bit| bits >> bit & 1 == 1) };
+        let marks = self.marks.get(object).into_iter().flatten().flat_map(bits);
+        for (granule, _) in records.chain(marks).enumerate().filter(|(_, written)| *written) {
+            extend(&mut written, granule << self.shift..((granule + 1) << self.shift).min(bytes));
         }
         written
     }
 
-    /// Bytes that the records take.
+    /// Size of the records in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.shadows.iter().map(|shadow| size_of_val(&shadow[..]) as u64).sum()
     }
 
-    /// A barrier of the workgroup with these semantics was executed by all. "If A is a release barrier, B is an acquire barrier, and C is a
-    /// control barrier (where A can equal C, and B can equal C)", A synchronizes with B if it is before C, and C before B.
+    /// Executes a control barrier of the workgroup. "If A is a release barrier, B is an acquire
+    /// barrier, and C is a control barrier (where A can equal C, and B can equal C)", A
+    /// synchronizes with B if it is before C, and C before B.
     pub(super) fn barrier(&mut self, order: Order) {
         self.release(order);
         self.released = self.pending;
@@ -347,13 +384,13 @@ impl Races {
         self.orders_subgroup |= order.is_of_subgroups();
     }
 
-    /// A fence with these semantics was executed by all.
+    /// Executes a fence that the whole workgroup reaches.
     pub(super) fn fence(&mut self, order: Order) {
         self.release(order);
         self.acquire(order);
     }
 
-    /// A barrier of subgroups, or a fence, with these semantics was executed by some.
+    /// Executes a barrier of subgroups, or a fence that some invocations reach.
     pub(super) fn fence_of_some(&mut self, order: Order) {
         self.orders_subgroup |= order.orders();
     }
@@ -372,7 +409,8 @@ impl Races {
     }
 }
 
-/// Who has made accesses that nothing orders before another one: invocations of its workgroup, and of others.
+/// The other invocations with an access that happens-before does not order: some of the workgroup,
+/// and some of others.
 #[derive(Clone, Copy, Debug)]
 struct Others {
     here: bool,
@@ -385,7 +423,7 @@ impl Others {
     }
 }
 
-/// Adds a range that begins where the last one ends, or after it.
+/// Adds a range that does not begin before the end of the last one.
 fn extend(ranges: &mut Vec<Range<usize>>, next: Range<usize>) {
     match ranges.last_mut() {
         Some(last) if last.end == next.start => last.end = next.end,
@@ -394,7 +432,7 @@ fn extend(ranges: &mut Vec<Range<usize>>, next: Range<usize>) {
 }
 
 impl Run<'_> {
-    /// Begins a workgroup: nothing that others did is ordered before it.
+    /// Begins a workgroup. No access of another workgroup happens before its accesses.
     pub(super) fn begin_races(&mut self) {
         if self.races.shadows.is_empty() {
             self.make_shadows();
@@ -416,19 +454,24 @@ impl Run<'_> {
         let barriers = program.code.iter().any(|inst| matches!(inst, Inst::Barrier { .. }));
         for inst in &program.code {
             match inst {
-                // A barrier of the workgroup is a fence, too: before and after an atomic it orders what another workgroup does.
+                // A control barrier is also a fence: around atomics it can order accesses of
+                // another workgroup.
                 Inst::Barrier { order, .. } => {
                     device |= atomics && order.orders_device();
-                    // What it orders may be made available and visible by something else.
+                    // Another instruction may make available and visible the memory that it orders.
                     group |= order.partial;
                 }
                 Inst::Load { leaves, .. } | Inst::Store { leaves, .. } => {
                     let least = leaves.iter().map(|leaf| leaf.kind.bytes()).min().unwrap_or(4);
                     shift = shift.min(least.trailing_zeros());
                 }
-                // A fence by itself orders nothing: it needs an atomic, or a barrier, that another invocation sees.
+                // A fence alone orders nothing. It needs an atomic or a barrier that another
+                // invocation observes.
                 Inst::Fence { .. } if !atomics && !barriers => {}
                 Inst::Atomic { order, .. } | Inst::Fence { order } => {
+                    if let Inst::Atomic { kind, .. } = inst {
+                        shift = shift.min(kind.bytes().trailing_zeros());
+                    }
                     device |= order.orders_device();
                     group |= order.orders() && Scope::from_word(order.scope) == Some(Scope::Workgroup);
                 }
@@ -442,10 +485,12 @@ impl Run<'_> {
             let least = scalars.iter().map(|scalar| scalar.width() / 8).min().unwrap_or(4);
             shift = shift.min(least.trailing_zeros());
         }
-        // What a sample wrote is known by the records.
-        let alone = groups * self.lanes as u64 <= 1 && self.dispatch.only.is_none();
-        let mut shadows = vec![Vec::new(); self.objects.len()];
-        if !alone {
+        let alone = groups * self.lanes as u64 <= 1;
+        let (mut shadows, mut marks) = (vec![Vec::new(); self.objects.len()], Vec::new());
+        if alone {
+            let bits = |object: &Object| vec![0; object.bytes.len().div_ceil(64 << shift)];
+            marks = self.objects.iter().map(bits).collect();
+        } else {
             let granules = |bytes: usize| bytes.div_ceil(1 << shift);
             for (place, object) in self.objects.iter().enumerate().skip(1) {
                 if place == 1 || self.is_writable(place) {
@@ -455,6 +500,7 @@ impl Run<'_> {
         }
         self.races = Races {
             shadows,
+            marks,
             shift,
             are_images: self.images.iter().map(Option::is_some).collect(),
             lanes: self.lanes as u32,
@@ -464,7 +510,8 @@ impl Run<'_> {
         };
     }
 
-    /// Whether the shader has a variable for an object that it may write through (or may point anywhere).
+    /// Returns true if the shader has a writable variable for an object, or may reach it by an
+    /// address.
     pub(super) fn is_writable(&self, place: usize) -> bool {
         let mut named = false;
         for declared in &self.program.objects {
@@ -480,23 +527,24 @@ impl Run<'_> {
         !named || !self.addresses.is_empty()
     }
 
-    /// Notes a write. What it races with is a fault, or leaves the memory undetermined.
+    /// Records a write. After a data race the memory is undetermined.
     #[inline]
     pub(super) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize) {
         let raced = self.accessed(object, offset, size, lane, (true, None));
         self.end_trails(object, offset, size, raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane));
         if let Some(cause) = raced {
-            self.objects[object].write(offset, size, 0, Value::Any(cause), cause);
+            self.objects[object].write(offset, size, 0, AbstractValue::Unknown(cause), cause);
         }
     }
 
-    /// Notes a read; the cause of an undetermined value if it races.
+    /// Records a read; returns the cause of an undetermined value if it races.
     #[inline]
     pub(super) fn note_read(&mut self, object: usize, offset: usize, size: usize, lane: usize) -> Option<u32> {
         self.accessed(object, offset, size, lane, (false, None))
     }
 
-    /// Notes an access; the cause for the values involved if it races, or if what it finds may be written before it or after.
+    /// Records an access. Returns the cause for the values involved if it races, or if the value
+    /// read may be written before or after it.
     #[inline]
     pub(super) fn accessed(
         &mut self,
@@ -520,7 +568,7 @@ impl Run<'_> {
         None
     }
 
-    /// What becomes of a conflict: the cause for the values involved.
+    /// Reports a conflict and returns the cause for the values involved.
     fn raced(&mut self, conflict: Conflict, lane: usize, (object, offset, size): (usize, usize, usize)) -> u32 {
         if conflict.perhaps_ordered {
             if conflict.was_read {
@@ -531,7 +579,7 @@ impl Run<'_> {
         if conflict.doubtful {
             let cause = self.cause(CauseKind::Precision);
             if conflict.was_read {
-                // What has been read may have come from here, and be anywhere by now.
+                // The value read may have come from here and may have reached any memory since.
                 let _stop = self.lose_everything(cause);
             }
             return cause;

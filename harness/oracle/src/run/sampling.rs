@@ -1,67 +1,71 @@
-//! Texels looked up through a sampler: samples and gathers.
+//! Lookups of texels through a sampler: samples and gathers.
 //!
-//! Which texels: [`crate::sample::select`]. A result is the union over all choices, component by component. Linear filtering
-//! has no stated precision beside that of its weights: usual is what sums and products of 32-bit floats give for weights of the
-//! device's fraction bits, lenient whatever lies between the texels, with an accuracy of 1 part in 10^5.
+//! [`crate::sample::select`] selects the texels. A result is the union over all choices, component
+//! by component. The precision of linear filtering is specified for its weights only. The usual
+//! reading computes sums and products of 32-bit floats with weights of the device's fraction bits.
+//! The lenient reading permits everything between the texels, with an accuracy of 1 part in 10^5.
 
 use super::Run;
 use super::images::{Place, Touch};
 use super::lanes::Lanes;
+use crate::abstract_value::{AbstractValue, FloatSet};
 use crate::decode::OBJECT;
 use crate::dispatch::Image;
+use crate::float_op::Reading;
 use crate::inst::{Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::outcome::{CauseKind, FaultKind};
-use crate::round::{self, Real};
+use crate::residual::{self, RoundedReal};
 use crate::sample::cube::{OnFace, faces_of};
 use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
 use crate::sample::{ACCURACY, QUOTIENT, border_bits};
-use crate::site::Reading;
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind};
-use crate::value::{Floats, Value};
 use assay_spirv::sampling::{AddressMode, Channel, GatherMode, Origin, Sampler};
 use assay_spirv::tables::Dim;
 
-/// Choices along an axis, of levels or of layers that are followed.
+/// Largest number of choices along an axis, of levels, or of layers.
 const CHOICES: usize = 4;
 
-/// The results of floating-point operations that a sum of two products is, for each axis: three operations, one of them twice.
+/// Number of rounding errors in a weighted sum of two values, for each axis: three operations, one
+/// of them twice.
 const OPERATIONS: f64 = 4.0;
 
-/// What the lookups of one lane have in common.
+/// The common state of the lookups of one lane.
 struct Scene<'a> {
     object: usize,
     image: &'a Image,
     texel: Texel,
     sampler: &'a Sampler,
-    /// The least and the greatest value of each coordinate along an axis.
+    /// Ends of each coordinate.
     coordinates: Vec<(f64, f64)>,
     /// The first and the last layer.
     layers: (u32, u32),
-    /// What texels are compared with: the least and the greatest value.
+    /// Ends of the reference of a depth comparison.
     reference: Option<(f64, f64)>,
-    /// Added to the coordinates of each texel of a gather; of a sample, the first.
+    /// Offset added to the coordinates of each texel of a gather; for a sample, the first one.
     offsets: [[i64; 3]; 4],
     reach: Reach,
-    /// Whether texels are filtered, within a level or between two.
+    /// Set if texels are filtered, within a level or between two.
     filters: bool,
     /// The kind of a result's component.
     kind: Kind,
 }
 
 impl Scene<'_> {
-    /// What lies beyond the edges along an axis: of a face of a cube, whatever the sampler says, its own texels.
+    /// Addressing beyond the edges of an axis. The faces of a cube clamp to their own texels,
+    /// whatever the sampler says.
     fn address(&self, k: usize) -> AddressMode {
         if self.image.dim == Dim::Cube { AddressMode::ClampToEdge } else { self.sampler.address[k] }
     }
 
-    /// Whether a result is that of a depth comparison. It replaces the depth before the view's swizzle: what shows another component,
-    /// or none, does not show it.
+    /// Returns true if the result is that of a depth comparison. The comparison replaces the depth
+    /// before the view's swizzle, so a view that shows another component, or none, does not show
+    /// it.
     fn shows_comparison(&self) -> bool {
         self.reference.is_some() && self.image.view.channel(0) == Channel::Texel(0)
     }
 
-    /// Between what a result of filtering is clamped.
+    /// Ends of the range that a filtered result is clamped to.
     fn bounds(&self) -> (f64, f64) {
         if self.reference.is_some() && self.sampler.linear {
             (0.0, 1.0)
@@ -73,7 +77,7 @@ impl Scene<'_> {
     }
 }
 
-/// A texel of an image, by its place beyond the edges too.
+/// A texel of an image, by a position that may lie beyond the edges.
 #[derive(Clone, Copy)]
 struct Spot {
     level: u32,
@@ -86,9 +90,10 @@ impl<'a> Run<'a> {
         for l in lanes.iter() {
             let both = self.decided(image, l).and_then(|image| Ok((image, self.decided(sampler, l)?)));
             let (value, bits) = match both {
-                // A handle is its object's number; the one after the sampler's stands in the part for offsets.
-                Ok((image, sampler)) => (Value::Bits, image / OBJECT * OBJECT + sampler / OBJECT + 1),
-                Err(cause) => (Value::Any(cause), 0),
+                // A handle is the number of its object; the part for offsets holds the sampler's
+                // number plus one.
+                Ok((image, sampler)) => (AbstractValue::Bits, image / OBJECT * OBJECT + sampler / OBJECT + 1),
+                Err(cause) => (AbstractValue::Unknown(cause), 0),
             };
             self.columns[dst as usize].set(l, bits, value);
         }
@@ -115,15 +120,15 @@ impl<'a> Run<'a> {
             for i in 0..look_up.n {
                 let (value, bits) = match &found {
                     Ok(found) => found.get(i as usize).cloned().unwrap_or_default(),
-                    Err(cause) => (Value::Any(*cause), 0),
+                    Err(cause) => (AbstractValue::Unknown(*cause), 0),
                 };
                 self.columns[(look_up.dst + i) as usize].set(l, bits, value);
             }
         }
     }
 
-    fn looked_up(&mut self, look_up: &LookUp, lane: usize) -> Result<Vec<(Value, u64)>, u32> {
-        let mut found: Vec<Option<(Value, u64)>> = Vec::new();
+    fn looked_up(&mut self, look_up: &LookUp, lane: usize) -> Result<Vec<(AbstractValue, u64)>, u32> {
+        let mut found: Vec<Option<(AbstractValue, u64)>> = Vec::new();
         for scene in self.scenes(look_up, lane)? {
             let one = self.looked_up_in(&scene, look_up, lane)?;
             found.resize(one.len(), None);
@@ -132,23 +137,28 @@ impl<'a> Run<'a> {
         Ok(found.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    fn looked_up_in(&mut self, scene: &Scene<'a>, look_up: &LookUp, lane: usize) -> Result<Vec<(Value, u64)>, u32> {
+    fn looked_up_in(
+        &mut self,
+        scene: &Scene<'a>,
+        look_up: &LookUp,
+        lane: usize,
+    ) -> Result<Vec<(AbstractValue, u64)>, u32> {
         let mut found = self.selected(scene, look_up, lane)?;
         if scene.shows_comparison() && scene.sampler.linear {
-            // It "may be computed in an implementation-dependent manner which differs from the normal rules of linear filtering", but
-            // "must be in the range [0,1]".
+            // It "may be computed in an implementation-dependent manner which differs from the
+            // normal rules of linear filtering", but "must be in the range [0,1]".
             self.readings_differ = true;
             if scene.reach == Reach::Lenient {
                 let [zero, one] = [0f32, 1.0].map(|end| assay_float::F32.rank(end.to_bits().into()));
-                let any = Value::of_floats(Floats::range(Fmt::F32, zero, one));
-                let known = found.iter_mut().filter(|(value, _)| !matches!(value, Value::Any(_)));
+                let any = AbstractValue::of_floats(FloatSet::range(Fmt::F32, zero, one));
+                let known = found.iter_mut().filter(|(value, _)| !matches!(value, AbstractValue::Unknown(_)));
                 known.for_each(|result| *result = any.clone());
             }
         }
         Ok(found)
     }
 
-    fn selected(&mut self, scene: &Scene<'a>, look_up: &LookUp, lane: usize) -> Result<Vec<(Value, u64)>, u32> {
+    fn selected(&mut self, scene: &Scene<'a>, look_up: &LookUp, lane: usize) -> Result<Vec<(AbstractValue, u64)>, u32> {
         match look_up.kind {
             LookUpKind::Gather { component, mode } => {
                 let component = match component {
@@ -168,7 +178,7 @@ impl<'a> Run<'a> {
                 if scene.filters {
                     return self.filtered(scene, &levels, n, lane);
                 }
-                let mut found: Vec<Option<(Value, u64)>> = vec![None; n];
+                let mut found: Vec<Option<(AbstractValue, u64)>> = vec![None; n];
                 for level in levels {
                     for spot in self.spots(scene, level.level, Origin::Nearest)? {
                         self.gain(&mut found, scene, |run, component| {
@@ -181,12 +191,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds one choice to what the others give, component by component.
+    /// Adds one choice to the union of the others, component by component.
     fn gain(
         &mut self,
-        found: &mut [Option<(Value, u64)>],
+        found: &mut [Option<(AbstractValue, u64)>],
         scene: &Scene<'a>,
-        mut one: impl FnMut(&mut Self, usize) -> (Value, u64),
+        mut one: impl FnMut(&mut Self, usize) -> (AbstractValue, u64),
     ) {
         for (component, all) in found.iter_mut().enumerate() {
             let (value, bits) = one(self, component);
@@ -207,14 +217,14 @@ impl<'a> Run<'a> {
             Err(u32::MAX) => return Err(self.cause(CauseKind::Precision)),
             Err(cause) => return Err(cause),
         };
-        let ends = found.map(|(lo, hi)| (round::value(Fmt::F32, lo), round::value(Fmt::F32, hi)));
+        let ends = found.map(|(lo, hi)| (residual::value(Fmt::F32, lo), residual::value(Fmt::F32, hi)));
         match ends {
             Some((lo, hi)) if lo.is_finite() && hi.is_finite() => self.represented((lo, hi)),
             _ => Err(self.cause(CauseKind::NoRequirement)),
         }
     }
 
-    /// A range, of which the lenient reading requires nothing where a device need not represent it.
+    /// Returns the range. The lenient reading requires nothing if a device need not represent it.
     fn represented(&mut self, range: (f64, f64)) -> Result<(f64, f64), u32> {
         if !select::is_representable(range) {
             self.readings_differ = true;
@@ -225,7 +235,7 @@ impl<'a> Run<'a> {
         Ok(range)
     }
 
-    /// What is looked up, for each face of a cube that may be meant; else one.
+    /// The lookups to perform: one for each face of a cube that may be selected, else a single one.
     fn scenes(&mut self, look_up: &LookUp, lane: usize) -> Result<Vec<Scene<'a>>, u32> {
         let (object, image) = self.image_of(look_up.image, lane)?;
         let sampler = self.sampler_of(look_up.image, lane)?;
@@ -237,7 +247,8 @@ impl<'a> Run<'a> {
         };
         let bordered = image.dim != Dim::Cube && sampler.address.contains(&AddressMode::ClampToBorder);
         if bordered && border_bits(image.format, &image.view, sampler.border, 0).is_none() {
-            // "In such cases the value of the texel returned is poison", of the border or not.
+            // "In such cases the value of the texel returned is poison", whether the texel is of
+            // the border or not.
             self.readings_differ = true;
             if reach == Reach::Lenient {
                 return Err(self.cause(CauseKind::Unspecified));
@@ -295,7 +306,7 @@ impl<'a> Run<'a> {
         Ok(faces.into_iter().map(on).collect())
     }
 
-    /// What is added to the coordinates of each texel, the footprint of a gather included.
+    /// The offsets added to the coordinates of each texel, including the footprint of a gather.
     fn offsets(&mut self, look_up: &LookUp, axes: u32, lane: usize) -> Result<[[i64; 3]; 4], u32> {
         let mut offsets = [[0; 3]; 4];
         if let LookUpKind::Gather { mode, .. } = look_up.kind {
@@ -311,7 +322,7 @@ impl<'a> Run<'a> {
                     offsets.iter_mut().for_each(|all| all[k as usize] += offset);
                 }
             }
-            // In place of the footprint.
+            // These replace the footprint.
             Offsets::Four(reg) => {
                 for (reg, offset) in (reg..).step_by(2).zip(&mut offsets) {
                     for k in 0..2 {
@@ -324,7 +335,7 @@ impl<'a> Run<'a> {
         Ok(offsets)
     }
 
-    /// Rules between an image, a sampler and an instruction that only running shows.
+    /// Checks the run-time rules on an image, a sampler and an instruction.
     fn obey(
         &mut self,
         look_up: &LookUp,
@@ -377,7 +388,7 @@ impl<'a> Run<'a> {
         choose(scene.reach).ok_or_else(|| self.cause(CauseKind::Precision))
     }
 
-    /// The texels of a level that offsets may count from, with the weights along each axis.
+    /// The texels of a level that offsets may be relative to, with the weights along each axis.
     fn spots(&mut self, scene: &Scene<'a>, level: u32, origin: Origin) -> Result<Vec<(Spot, [Choice; 3])>, u32> {
         let filtering = self.dispatch.filtering;
         let extent = scene.image.extent_shown(level);
@@ -412,24 +423,24 @@ impl<'a> Run<'a> {
         component: usize,
         mode: GatherMode,
         lane: usize,
-    ) -> Result<Vec<(Value, u64)>, u32> {
-        let mut found: Vec<Option<(Value, u64)>> = vec![None; 4];
+    ) -> Result<Vec<(AbstractValue, u64)>, u32> {
+        let mut found: Vec<Option<(AbstractValue, u64)>> = vec![None; 4];
         for (spot, _) in self.spots(scene, 0, mode.origin())? {
             self.gain(&mut found, scene, |run, i| run.seen(scene, beside(spot, scene.offsets[i]), component, lane));
         }
         Ok(found.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// A component of a texel as the shader sees it, compared if the instruction compares.
-    fn seen(&mut self, scene: &Scene<'a>, spot: Spot, component: usize, lane: usize) -> (Value, u64) {
+    /// A component of a texel in the shader, after the depth comparison if there is one.
+    fn seen(&mut self, scene: &Scene<'a>, spot: Spot, component: usize, lane: usize) -> (AbstractValue, u64) {
         let component = if scene.reference.is_some() { 0 } else { component };
         let (value, bits) = self.colour(scene, spot, component, lane);
         let reference = scene.reference.filter(|_| scene.shows_comparison());
         let (Some(reference), Some(compare)) = (reference, scene.sampler.compare) else { return (value, bits) };
         let texel = match hull(&value, bits) {
             Ok(texel) => texel,
-            Err(None) => return (Value::Any(self.cause(CauseKind::Precision)), 0),
-            Err(Some(cause)) => return (Value::Any(cause), 0),
+            Err(None) => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
+            Err(Some(cause)) => return (AbstractValue::Unknown(cause), 0),
         };
         let orders = [(reference.0, texel.1), (reference.1, texel.0), (reference.0, texel.0)];
         let mut results: Vec<u64> = Vec::new();
@@ -441,18 +452,18 @@ impl<'a> Run<'a> {
             let holds = compare.holds(std::cmp::Ordering::Equal);
             results.push(u64::from((holds as u32 as f32).to_bits()));
         }
-        Value::of_patterns(results).unwrap_or_default()
+        AbstractValue::of_patterns(results).unwrap_or_default()
     }
 
-    fn colour(&mut self, scene: &Scene<'a>, spot: Spot, component: usize, lane: usize) -> (Value, u64) {
+    fn colour(&mut self, scene: &Scene<'a>, spot: Spot, component: usize, lane: usize) -> (AbstractValue, u64) {
         let Scene { object, image, texel, sampler, .. } = *scene;
         let extent = image.extent_shown(spot.level);
         let mut at = [0; 3];
         for k in 0..scene.coordinates.len() {
             let beyond = !(0..i64::from(extent[k])).contains(&spot.at[k]);
             if image.dim == Dim::Cube && sampler.linear && beyond {
-                // The faces meet there.
-                return (Value::Any(self.cause(CauseKind::Precision)), 0);
+                // Faces meet there.
+                return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0);
             }
             match scene.address(k).texel(spot.at[k], extent[k]) {
                 Some(texel) => at[k] = texel,
@@ -461,30 +472,30 @@ impl<'a> Run<'a> {
         }
         let [x, y, z] = at.map(i64::from);
         if let Err(cause) = self.in_tile(object, [x, y, z, 0], Touch::Sample, lane) {
-            return (Value::Any(cause), 0);
+            return (AbstractValue::Unknown(cause), 0);
         }
         let offset = image.texel_shown(spot.level, spot.layer, at) as usize * texel.bytes as usize;
         let place = Place { object, offset, texel, view: image.view, in_filter: scene.filters };
         self.component(&place, component, lane)
     }
 
-    fn border(&mut self, scene: &Scene<'a>, component: usize) -> (Value, u64) {
+    fn border(&mut self, scene: &Scene<'a>, component: usize) -> (AbstractValue, u64) {
         match border_bits(scene.image.format, &scene.image.view, scene.sampler.border, component) {
-            Some(bits) if !self.swizzle_is_undefined(scene.image, component) => (Value::Bits, bits),
-            _ => (Value::Any(self.cause(CauseKind::Unspecified)), 0),
+            Some(bits) if !self.swizzle_is_undefined(scene.image, component) => (AbstractValue::Bits, bits),
+            _ => (AbstractValue::Unknown(self.cause(CauseKind::Unspecified)), 0),
         }
     }
 
-    /// Linear filtering, of a level or between two.
+    /// Filters linearly, within a level or between two.
     fn filtered(
         &mut self,
         scene: &Scene<'a>,
         levels: &[LevelChoice],
         n: usize,
         lane: usize,
-    ) -> Result<Vec<(Value, u64)>, u32> {
+    ) -> Result<Vec<(AbstractValue, u64)>, u32> {
         let origin = if scene.sampler.linear { Origin::Linear } else { Origin::Nearest };
-        let mut found: Vec<Option<(Value, u64)>> = vec![None; n];
+        let mut found: Vec<Option<(AbstractValue, u64)>> = vec![None; n];
         self.readings_differ = true;
         for choice in levels {
             let next = choice.level + 1;
@@ -510,8 +521,9 @@ impl<'a> Run<'a> {
                 let Some((lo, hi)) = range else { continue };
                 let (least, most) = scene.bounds();
                 let (lo, hi) = (lo.clamp(least, most), hi.clamp(least, most));
-                let (lo, hi) = (Real::exact(lo).neighbours(Fmt::F32).0, Real::exact(hi).neighbours(Fmt::F32).1);
-                let (value, bits) = Value::of_floats(Floats::range(Fmt::F32, lo, hi));
+                let (lo, hi) =
+                    (RoundedReal::exact(lo).neighbours(Fmt::F32).0, RoundedReal::exact(hi).neighbours(Fmt::F32).1);
+                let (value, bits) = AbstractValue::of_floats(FloatSet::range(Fmt::F32, lo, hi));
                 *all = Some(match all.take() {
                     None => (value, bits),
                     Some(before) => self.union(scene.kind, (&before.0, before.1), (&value, bits)),
@@ -521,7 +533,7 @@ impl<'a> Run<'a> {
         Ok(found.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// The range that filtering within a level gives.
+    /// The range of results of filtering within a level.
     fn square(
         &mut self,
         scene: &Scene<'a>,
@@ -549,7 +561,7 @@ impl<'a> Run<'a> {
                 Err(None) => return Err(self.cause(CauseKind::Precision)),
             }
         }
-        // Axis by axis, the last one first: pairs become what lies between them.
+        // Interpolates axis by axis, from the last one.
         for k in (0..axes).rev() {
             let half = 1 << k;
             let weight = if scene.reach == Reach::Lenient { (0.0, 1.0) } else { choices[k].weight };
@@ -564,7 +576,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The range of quotients, with what dividing may move them by; `None` where the divisor may be zero.
+/// The range of quotients, with the error of the division; `None` if the divisor may be zero.
 fn quotient((lo, hi): (f64, f64), by: (f64, f64), reach: Reach) -> Option<(f64, f64)> {
     if by.0 <= 0.0 && by.1 >= 0.0 {
         return None;
@@ -576,20 +588,21 @@ fn quotient((lo, hi): (f64, f64), by: (f64, f64), reach: Reach) -> Option<(f64, 
     Some((least - slack(least), most + slack(most)))
 }
 
-/// The range of a float; `Err` is the cause of anything, or `None` where there is no range.
-fn hull(value: &Value, bits: u64) -> Result<(f64, f64), Option<u32>> {
+/// The range of a float. The error is the cause of an unknown value, or `None` if there is no
+/// range.
+fn hull(value: &AbstractValue, bits: u64) -> Result<(f64, f64), Option<u32>> {
     let floats = value.floats(bits, Fmt::F32).map_err(|cause| Some(cause).filter(|c| *c != u32::MAX))?;
     let (lo, hi) = floats.hull().filter(|_| !floats.nan).ok_or(None)?;
-    Ok((round::value(Fmt::F32, lo), round::value(Fmt::F32, hi)))
+    Ok((residual::value(Fmt::F32, lo), residual::value(Fmt::F32, hi)))
 }
 
-/// All that lies between two ranges at a weight of a range.
+/// The interpolated values between two ranges, with a weight in a range.
 fn between(a: (f64, f64), b: (f64, f64), (lo, hi): (f64, f64)) -> (f64, f64) {
     let at = |a: f64, b: f64, weight: f64| a * (1.0 - weight) + b * weight;
     (at(a.0, b.0, lo).min(at(a.0, b.0, hi)), at(a.1, b.1, lo).max(at(a.1, b.1, hi)))
 }
 
-/// A range with the rounding of one axis.
+/// The range widened by the rounding errors of one axis.
 fn widened((lo, hi): (f64, f64), reach: Reach) -> (f64, f64) {
     let rounding = match reach {
         Reach::Usual => 1.0 / f64::from(1u32 << 24),

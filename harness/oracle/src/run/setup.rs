@@ -2,25 +2,25 @@
 
 use super::aliases::Aliases;
 use super::atomics::Contention;
+use super::diagnostics::Log;
 use super::edges::Edges;
 use super::forks::Forks;
 use super::lanes::{Column, Lanes};
-use super::log::Log;
 use super::races::{NUMBERED, Races};
 use super::tangles::Tangles;
 use super::trails::Trails;
 use super::{Run, UNREAD};
+use crate::abstract_value::AbstractValue;
 use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
+use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::layout::{Layout, Seat};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Disorder, Expected, Given, Memory, Outcome, Standing};
 use crate::program::{Object as Declared, ObjectKind, Program};
-use crate::site::Reading;
 use crate::texel::Texel;
-use crate::value::Value;
 use crate::watch::named;
 use assay_spirv::module::Index;
 use assay_spirv::sampling::Sampler;
@@ -111,7 +111,7 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
 fn capacity(program: &Program, size: [u32; 3], limits: &Limits) -> usize {
     let lanes = size.iter().map(|n| *n as usize).product::<usize>();
     // Without floats and atomics there is hardly anything to be undecided about.
-    let decided = program.sites.is_empty() && !program.code.iter().any(|inst| matches!(inst, Inst::Atomic { .. }));
+    let decided = program.float_ops.is_empty() && !program.code.iter().any(|inst| matches!(inst, Inst::Atomic { .. }));
     let spare = if decided { 8.min(limits.forks as usize) } else { limits.forks as usize };
     lanes + spare
 }
@@ -432,7 +432,9 @@ impl<'a> Run<'a> {
                 if laid_out && seat.is_none() {
                     let at = read_at(self.program, reg..reg + n).unwrap_or(self.here);
                     let cause = self.log.cause(CauseKind::SubgroupLayout, at);
-                    (0..n).for_each(|i| self.columns[(reg + i) as usize].set(lane as usize, 0, Value::Any(cause)));
+                    (0..n).for_each(|i| {
+                        self.columns[(reg + i) as usize].set(lane as usize, 0, AbstractValue::Unknown(cause))
+                    });
                     continue;
                 }
                 for i in 0..n.min(4) {
@@ -501,14 +503,18 @@ impl<'a> Run<'a> {
 
     fn memory(self, cause_offset: u32) -> BTreeMap<crate::Slot, Memory> {
         let slots = self.slots();
-        let only = self.dispatch.only.is_some();
+        let partial = self.dispatch.only.is_some();
         let mut objects: Vec<Option<Object>> = self.objects.into_iter().map(Some).collect();
         let mut memory = BTreeMap::new();
         for (slot, number) in slots {
             let place = self.numbers[number as usize] as usize;
             if let Some(object) = objects[place].take() {
-                let written = only.then(|| self.races.written(place, object.bytes.len()));
-                memory.insert(slot, Memory { written, ..left(object, cause_offset) });
+                let bytes = object.bytes.len();
+                let written = match object.lost {
+                    Some(_) => std::iter::once(0..bytes).collect(),
+                    None => self.races.written(place, bytes),
+                };
+                memory.insert(slot, Memory { written, partial, ..left(object, cause_offset) });
             }
         }
         memory
@@ -533,7 +539,7 @@ fn left(object: Object, cause_offset: u32) -> Memory {
         let cells = (0..words).step_by(4).map(|offset| cell(offset, 32));
         let cells = cells.chain((words..bytes.len()).map(|offset| cell(offset, 8))).collect();
         bytes.fill(0);
-        return Memory { bytes, cells, written: None };
+        return Memory { bytes, cells, ..Memory::default() };
     }
     let cells = cells.into_iter().filter_map(|(offset, size, value)| {
         let expected = match value.expected() {
@@ -543,7 +549,7 @@ fn left(object: Object, cause_offset: u32) -> Memory {
         };
         Some(Cell { offset: u64::from(offset), width: u32::from(size) * 8, expected, lenient: None })
     });
-    Memory { cells: cells.collect(), bytes, written: None }
+    Memory { cells: cells.collect(), bytes, ..Memory::default() }
 }
 
 /// Adds what the lenient reading permits more.
@@ -574,4 +580,12 @@ fn merge(usual: &mut Memory, lenient: &Memory) {
         }
     }
     usual.cells = cells;
+    usual.written.extend_from_slice(&lenient.written);
+    usual.written.sort_unstable_by_key(|range| range.start);
+    // Only ranges that another one begins in or next to grow.
+    usual.written.dedup_by(|next, range| {
+        let meet = next.start <= range.end;
+        range.end = if meet { range.end.max(next.end) } else { range.end };
+        meet
+    });
 }

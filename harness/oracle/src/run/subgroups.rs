@@ -1,37 +1,37 @@
 //! Subgroup instructions.
 //!
-//! Their results are exact where the layout of subgroups is known, and who takes part is: those of the subgroup that are in one
-//! tangle, or whoever the structure says where the shader asks for maximal reconvergence. Elsewhere only what any layout gives is
-//! determined.
+//! Results are exact if the layout of subgroups is known and so are the participants: the
+//! invocations of the subgroup that are in one tangle, or with maximal reconvergence those that the
+//! structure defines. Otherwise only results that every layout gives are determined.
 
 use super::Run;
 use super::lanes::Lanes;
+use crate::abstract_value::AbstractValue;
 use crate::dispatch::Dispatch;
-use crate::form::Form;
+use crate::expr_bound::ExprBound;
 use crate::inst::{Fold, IntOp, Reach, Reg, SubgroupOp};
 use crate::layout::{Layout, Seat};
 use crate::outcome::CauseKind;
 use crate::ty::{Kind, mask};
-use crate::value::Value;
 use assay_float::Format;
 use std::collections::BTreeMap;
 
-/// What an instruction gives one lane.
+/// The result of an instruction for one lane.
 enum Given {
-    /// Bits of one scalar after another.
+    /// The bits of each scalar.
     Bits([u64; 4]),
-    /// One or the other, as the text is read.
+    /// One of two values, depending on the reading of the text.
     Either(u64, u64),
     /// The value of another lane.
     Of(usize),
     Nothing(CauseKind),
 }
 
-/// A value, its bits, and how it came about, if it is a float that something computed.
-type Scalar = (Value, u64, Option<Form>);
+/// A value, its bits, and its expression bound if it is a computed float.
+type Scalar = (AbstractValue, u64, Option<ExprBound>);
 
 impl Run<'_> {
-    /// Where a lane is in the subgroups of its workgroup, if that is known.
+    /// The position of a lane in the subgroups of its workgroup; `None` if the layout is unknown.
     pub(super) fn seat(&self, lane: usize) -> Option<Seat> {
         let Dispatch { layout, subgroup_size, .. } = self.dispatch;
         layout.seat(
@@ -42,10 +42,11 @@ impl Run<'_> {
         )
     }
 
-    /// Finds out how many invocations each subgroup of the workgroup has, and tells the races who is in which.
+    /// Counts the invocations of each subgroup of the workgroup, and passes the layout to the race
+    /// detector.
     pub(super) fn begin_subgroups(&mut self) {
         self.subgroups.clear();
-        // Of an unknown layout any two may be in one.
+        // With an unknown layout any two invocations may share a subgroup.
         let of: Vec<u32> = (0..self.lanes).map(|lane| self.seat(lane).map_or(0, |seat| seat.subgroup)).collect();
         if self.dispatch.layout != Layout::Unknown {
             of.iter().for_each(|subgroup| *self.subgroups.entry(*subgroup).or_default() += 1);
@@ -80,37 +81,38 @@ impl Run<'_> {
                     };
                     out.push(match given {
                         Given::Bits(bits) => {
-                            (Value::Bits, bits[if op == SubgroupOp::Ballot { i as usize } else { 0 }], None)
+                            (AbstractValue::Bits, bits[if op == SubgroupOp::Ballot { i as usize } else { 0 }], None)
                         }
                         Given::Either(a, b) => {
-                            let (value, bits) = Value::of_patterns(vec![a, b]).unwrap_or((Value::Bits, a));
+                            let (value, bits) =
+                                AbstractValue::of_patterns(vec![a, b]).unwrap_or((AbstractValue::Bits, a));
                             (value, bits, None)
                         }
                         Given::Of(from) => {
-                            let form = self.columns[(value + i) as usize].form(from).copied();
+                            let bound = self.columns[(value + i) as usize].bound(from).copied();
                             let (value, bits) = self.scalar(value + i, from);
-                            (value, bits, form.map(|form| self.numbered_form(form)))
+                            (value, bits, bound.map(|bound| self.numbered_bound(bound)))
                         }
-                        Given::Nothing(kind) => (Value::Any(self.cause(kind)), 0, None),
+                        Given::Nothing(kind) => (AbstractValue::Unknown(self.cause(kind)), 0, None),
                     });
                 }
                 results.push((l, out));
             }
         }
         for (l, out) in results {
-            for (i, (value, bits, form)) in out.into_iter().enumerate() {
-                self.columns[dst as usize + i].set_made(l, (value, bits), form);
+            for (i, (value, bits, bound)) in out.into_iter().enumerate() {
+                self.columns[dst as usize + i].set_made(l, (value, bits), bound);
             }
         }
     }
 
-    /// The exact bits of a lane's register.
+    /// The exact bits of a lane's register; `None` if they are not exact.
     fn exact(&self, reg: Reg, lane: usize) -> Option<u64> {
         let column = &self.columns[reg as usize];
-        (*column.value(lane) == Value::Bits).then(|| column.bits[lane])
+        (*column.value(lane) == AbstractValue::Bits).then(|| column.bits[lane])
     }
 
-    /// Whether the instruction gives what all lanes have, whatever the layout.
+    /// Returns true if the instruction returns the common value of all lanes under every layout.
     fn any_layout(&self, op: SubgroupOp, reg: Reg, all: &[usize]) -> bool {
         let uniform = || {
             let first = self.exact(reg, all[0])?;
@@ -129,7 +131,8 @@ impl Run<'_> {
         keeps && uniform() == Some(true)
     }
 
-    /// What the instruction gives a lane of a subgroup whose members are known. `i`: which scalar of the value.
+    /// The result of the instruction for a lane of a subgroup whose members are known. `i` is the
+    /// index of the scalar.
     fn together(
         &self,
         op: SubgroupOp,
@@ -144,7 +147,7 @@ impl Run<'_> {
         let at = |place: usize| members.iter().copied().find(|l| within(*l) == place);
         let from = |place: Option<usize>| match place.and_then(at) {
             Some(lane) => Given::Of(lane),
-            // An inactive invocation, or none: the value is undefined.
+            // The value of an inactive or missing invocation is undefined.
             None => Given::Nothing(CauseKind::Unspecified),
         };
         let index = || self.exact(second, lane).map(|bits| bits as usize);
@@ -169,7 +172,8 @@ impl Run<'_> {
                 let float = matches!(self.program.kinds[value as usize], Kind::Float(_));
                 let columns = (0..n).map(|k| all_exact(value + k)).collect::<Option<Vec<_>>>();
                 match columns {
-                    // Ordinary numbers are equal if their bits are. Others may be NaNs, both zeros, or be flushed.
+                    // Ordinary numbers are equal if and only if their bits are. Others may be NaNs,
+                    // zeros of either sign, or flushed.
                     Some(columns) => {
                         let same = columns.iter().all(|column| column.iter().all(|bits| *bits == column[0]));
                         let decided = !float || columns.iter().flatten().all(|bits| self.is_ordinary(value, *bits));
@@ -179,7 +183,8 @@ impl Run<'_> {
                 }
             }
             SubgroupOp::Broadcast | SubgroupOp::Shuffle => from(index()),
-            // "The Index must be the same for all active invocations in the subgroup, otherwise the results are undefined."
+            // "The Index must be the same for all active invocations in the subgroup, otherwise the
+            // results are undefined."
             SubgroupOp::ReadInvocation => match all_exact(second) {
                 Some(all) if all.iter().all(|index| *index == all[0]) => from(index()),
                 Some(_) => Given::Nothing(CauseKind::Unspecified),
@@ -194,7 +199,7 @@ impl Run<'_> {
                 from(index().map(|by| own / cluster * cluster + (own % cluster + by % cluster) % cluster))
             }
             SubgroupOp::QuadBroadcast => from(index().filter(|k| *k < 4).map(|k| own / 4 * 4 + k)),
-            // 0: horizontal, 1: vertical, 2: diagonal.
+            // Directions: 0 horizontal, 1 vertical, 2 diagonal.
             SubgroupOp::QuadSwap { direction } => from(Some(own ^ (direction as usize + 1))),
             SubgroupOp::Ballot => {
                 let Some(all) = all_exact(value) else { return unknown() };
@@ -213,8 +218,9 @@ impl Run<'_> {
             },
             SubgroupOp::BallotBitCount { .. } | SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => {
                 let Some(words) = ballot(lane) else { return unknown() };
-                // "Considering only the bits in Value required to represent all bits of the scope restricted tangle": those up to the last
-                // invocation of the tangle, or of the subgroup.
+                // "Considering only the bits in Value required to represent all bits of the scope
+                // restricted tangle": the bits up to the last invocation of the tangle, or of the
+                // subgroup.
                 let last = members.iter().map(|l| within(*l) + 1).max().unwrap_or(size);
                 let considering = |size: usize| {
                     let mut set = (0..size).filter(|p| bit(&words, *p));
@@ -228,7 +234,7 @@ impl Run<'_> {
                 match (considering(last), considering(size)) {
                     (Some(few), Some(all)) if few != all => Given::Either(few as u64, all as u64),
                     (Some(few), Some(_)) => one(few as u64),
-                    // Of no bit the value is undefined.
+                    // If no bit is set, the value is undefined.
                     _ => Given::Nothing(CauseKind::Unspecified),
                 }
             }
@@ -244,14 +250,14 @@ impl Run<'_> {
         }
     }
 
-    /// Whether bits of a register of floats are a normal number.
+    /// Returns true if bits of a float register are a normal number.
     fn is_ordinary(&self, reg: Reg, bits: u64) -> bool {
         let Kind::Float(fmt) = self.program.kinds[reg as usize] else { return false };
         is_ordinary(fmt.format(), bits)
     }
 }
 
-/// Whether bits are a normal number.
+/// Returns true if bits are a normal number.
 pub(super) fn is_ordinary(format: Format, bits: u64) -> bool {
     format.is_finite(bits) && !format.is_denormal(bits) && !format.is_zero(bits)
 }
@@ -265,7 +271,8 @@ fn reaches(reach: Reach, own: usize, other: usize) -> bool {
     }
 }
 
-/// The values folded, from the identity on; `None` where floats are not numbers, or the one that it comes to is not ordinary.
+/// The values folded from the identity on. `None` if floats are not finite, or the extreme of them
+/// is not a normal number.
 fn folded(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
     let width = kind.width();
     let (op, identity) = match fold {
@@ -294,6 +301,6 @@ fn extreme(fold: Fold, kind: Kind, values: &[u64]) -> Option<u64> {
     let rank = |bits: &u64| format.rank(*bits);
     let values = values.iter().copied();
     let found = if fold == Fold::FMin { values.min_by_key(rank) } else { values.max_by_key(rank) };
-    // A zero or a denormal, flushed or not, is beyond no other number than these.
+    // A zero or a denormal, flushed or not, does not exceed any normal number beyond it.
     found.filter(|bits| is_ordinary(format, *bits))
 }

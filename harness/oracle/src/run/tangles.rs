@@ -1,14 +1,18 @@
-//! Which invocations execute the same dynamic instance of an instruction: a tangle.
+//! Tangles: the invocations that execute the same dynamic instance of an instruction.
 //!
-//! SPIR-V, "Dynamic Instance": invocations execute the same dynamic instances as long as they follow the same path. Those that part come
-//! together again where control flow reconverges to be uniform: at the merge block of a construct that the whole workgroup entered together,
-//! and that all of it leaves there ("Uniform Control Flow"); and nowhere else for certain.
+//! SPIR-V, "Dynamic Instance": invocations execute the same dynamic instances as long as they
+//! follow the same path. Invocations that diverge certainly reconverge only where control flow
+//! becomes uniform again ("Uniform Control Flow"): at the merge block of a construct that the whole
+//! workgroup entered together, if all of it leaves the construct there.
 //!
-//! Those that leave a function on several ways are therefore apart until such a merge block, for all that is certain. But everybody takes
-//! the call for an instruction that they are through with together, and nobody's barriers would be legal otherwise.
+//! Invocations that leave a function on several paths are therefore only certain to reconverge at
+//! such a merge block. Implementations and shaders nevertheless treat a call like one instruction,
+//! after which the callers are together, and few barriers would be legal otherwise. Barriers do not
+//! distinguish these paths; see [`Tangles::meet`].
 //!
-//! Where the shader asks for maximal reconvergence, those that execute a block together are one tangle, but that "invocations with different
-//! 'Selector' values executing the same 'case construct' may be partitioned into the same tangle" (SPV_KHR_maximal_reconvergence): or not.
+//! With maximal reconvergence, invocations that execute a block together are one tangle. The
+//! exception is that "invocations with different 'Selector' values executing the same 'case
+//! construct' may be partitioned into the same tangle" (SPV_KHR_maximal_reconvergence), or not.
 
 use crate::inst::Function;
 use std::collections::{BTreeSet, HashMap};
@@ -16,16 +20,17 @@ use std::collections::{BTreeSet, HashMap};
 /// The tangle of the whole workgroup.
 const WHOLE: u32 = 0;
 
-/// Where a lane stands among all that began together.
+/// The path of a lane relative to the lanes that began together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Way {
-    /// Those of one number are together.
+    /// Number of the tangle; lanes with one number are together.
     tangle: u32,
-    /// Where it left the whole: how deep in calls, and in which construct of the function.
+    /// The call depth, and the construct of the function, in which the lane left the whole
+    /// workgroup.
     left: Option<(u32, u32)>,
 }
 
-/// What lanes are in when they call a function.
+/// The state of lanes at a function call.
 pub(super) struct Call {
     ways: Vec<Way>,
     construct: Option<u32>,
@@ -34,32 +39,35 @@ pub(super) struct Call {
 /// The tangles of a workgroup.
 #[derive(Debug, Default)]
 pub(crate) struct Tangles {
-    /// Each lane's, as branches have them; empty where nobody asks.
+    /// The path of each lane by its branches; empty if the program does not depend on tangles.
     branches: Vec<Way>,
-    /// The same, as functions have them that lanes left on several ways.
+    /// The path of each lane by the functions that it left on different paths than others.
     calls: Vec<Way>,
-    /// With maximal reconvergence, the switches that each lane is in: how deep in calls, by which construct, and the selector.
+    /// With maximal reconvergence, the switches that each lane is in: call depth, construct and
+    /// selector.
     cases: Option<Vec<Vec<(u32, u32, u64)>>>,
     last: u32,
     depth: u32,
-    /// The construct that runs now: it was entered before the block was.
+    /// The construct that is being executed: it was entered before the current block.
     construct: Option<u32>,
 }
 
 impl Tangles {
-    /// Begins a workgroup with room for so many lanes, which reconverge at most, or as the core specification says.
+    /// Begins a workgroup with room for `lanes` lanes. `maximally` selects maximal reconvergence.
     pub(super) fn begin(&mut self, lanes: usize, maximally: bool) {
         let ways = || vec![Way::default(); lanes];
         let cases = maximally.then(|| vec![Vec::new(); lanes]);
         *self = Tangles { branches: ways(), calls: ways(), cases, ..Tangles::default() };
     }
 
-    /// Whether all of these lanes, which execute an instruction together, are for certain in one tangle.
+    /// Returns true if all of these lanes, which execute an instruction together, are certainly in
+    /// one tangle.
     pub(super) fn are_one(&self, lanes: impl IntoIterator<Item = usize>) -> bool {
         self.agree(lanes, |lane| self.of(lane))
     }
 
-    /// Whether all of these lanes, which execute a barrier together, are in one tangle: for certain, but for calls.
+    /// Returns true if all of these lanes, which execute a barrier together, are certainly in one
+    /// tangle when calls are treated as single instructions.
     pub(super) fn meet(&self, lanes: impl IntoIterator<Item = usize>) -> bool {
         self.agree(lanes, |lane| self.of(lane).0)
     }
@@ -73,20 +81,22 @@ impl Tangles {
         })
     }
 
-    /// A tangle that the lane is in for certain; the same of all where nobody asks.
+    /// A tangle that the lane is certainly in; the same for all lanes if the program does not
+    /// depend on tangles.
     pub(super) fn of(&self, lane: usize) -> (u32, u32) {
         let of = |ways: &[Way]| ways.get(lane).map_or(WHOLE, |way| way.tangle);
         (of(&self.branches), of(&self.calls))
     }
 
-    /// A lane takes a case of a switch, which a construct begins with.
+    /// Records the case that a lane takes of the switch that begins `construct`.
     pub(super) fn choose(&mut self, lane: usize, construct: Option<u32>, selector: u64) {
         if let (Some(cases), Some(construct)) = (&mut self.cases, construct) {
             cases[lane].push((self.depth, construct, selector));
         }
     }
 
-    /// Lanes part at the end of a block in a construct: some to each of these blocks. Several cases may lead to one.
+    /// Separates lanes that diverge at the end of a block of a construct, some to each of these
+    /// blocks. Several cases may lead to one block.
     pub(super) fn part<'l>(&mut self, ways: impl Iterator<Item = (u32, &'l Vec<u32>)> + Clone, construct: Option<u32>) {
         if self.branches.is_empty() {
             return;
@@ -109,8 +119,8 @@ impl Tangles {
         }
     }
 
-    /// Lanes arrive at a block. If they are the `whole` workgroup, and all of it entered the construct together that ends there, it is
-    /// together again.
+    /// Lets lanes arrive at a block. If they are the `whole` workgroup, and all of it entered the
+    /// construct that ends there together, it reconverges.
     pub(super) fn arrive(&mut self, function: &Function, block: u32, lanes: &[u32], whole: bool) {
         let depth = self.depth;
         self.construct = function.entered_before(block);
@@ -135,7 +145,8 @@ impl Tangles {
         };
         let (branches, calls) = (together(&mut self.branches), together(&mut self.calls));
         if branches && !calls {
-            // Who was apart as the construct was entered is not together where it ends: less so who parted in it.
+            // Lanes that were apart when the construct was entered are not together at its end.
+            // Lanes that diverged inside are even less so.
             let mut new = HashMap::new();
             for lane in lanes.iter().map(|lane| *lane as usize).filter(|lane| self.branches[*lane].tangle != WHOLE) {
                 let key = (self.calls[lane].tangle, self.branches[lane].tangle);
@@ -149,7 +160,7 @@ impl Tangles {
         }
     }
 
-    /// What lanes are in when a function is called: [`Tangles::returned`] takes it.
+    /// Enters a function, and returns the state of the lanes for [`Tangles::returned`].
     pub(super) fn call(&mut self, lanes: &[u32]) -> Call {
         self.depth += 1;
         let ways = match self.branches.is_empty() {
@@ -159,13 +170,14 @@ impl Tangles {
         Call { ways, construct: self.construct.take() }
     }
 
-    /// All have returned: the branches of the function are behind them, and who left it on another way is apart.
+    /// Returns from a function. Its branches no longer count, and lanes that left it on different
+    /// paths are apart.
     pub(super) fn returned(&mut self, lanes: &[u32], call: Call) {
         let depth = self.depth;
         self.depth -= 1;
         self.construct = call.construct;
         let left = self.construct.map(|construct| (self.depth, construct));
-        // Where nobody parted, which is the rule, nobody is asked.
+        // Common case: no lane diverged in the function.
         let stays = |(lane, before): (&u32, &Way)| self.branches[*lane as usize].tangle == before.tangle;
         if self.last != WHOLE && !lanes.iter().zip(&call.ways).all(stays) {
             let mut ends: HashMap<u32, BTreeSet<u32>> = HashMap::new();
@@ -194,7 +206,7 @@ impl Tangles {
         }
     }
 
-    /// A second lane of an invocation.
+    /// Copies the state of a lane to the second lane of its invocation.
     pub(super) fn fork(&mut self, lane: usize, new: usize) {
         for ways in [&mut self.branches, &mut self.calls] {
             if !ways.is_empty() {
@@ -206,7 +218,7 @@ impl Tangles {
         }
     }
 
-    /// Two lanes of an invocation become one.
+    /// Merges the states of two lanes of an invocation.
     pub(super) fn join(&mut self, stays: usize, goes: usize) {
         for ways in [&mut self.branches, &mut self.calls] {
             if !ways.is_empty() && ways[stays].tangle != ways[goes].tangle {
@@ -218,7 +230,8 @@ impl Tangles {
 }
 
 impl Way {
-    /// Parts from others: all of one key go together, and leave the whole there if they were in it.
+    /// Separates the lane from others: lanes with one key stay together. A lane that was with the
+    /// whole workgroup leaves it at `left`.
     fn leave(&mut self, key: (u32, u32), left: Option<(u32, u32)>, new: &mut HashMap<(u32, u32), u32>, last: &mut u32) {
         if self.tangle == WHOLE {
             self.left = left;
@@ -229,7 +242,8 @@ impl Way {
         });
     }
 
-    /// Who leaves a construct, but not where it ends, parts from the others in the one around it.
+    /// Moves the point of leaving outwards: a lane that leaves a construct other than at its end is
+    /// apart from the others in the enclosing construct.
     fn climb(&mut self, function: &Function, depth: u32, block: u32) {
         while let Some((at, construct)) = self.left
             && at == depth

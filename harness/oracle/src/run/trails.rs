@@ -1,51 +1,56 @@
-//! Atomics in the order that a device had ([`Dispatch::observed`](crate::Dispatch::observed)): what they found there is what they give, and what all those of
-//! a place found and left must make a trail from what was there before. Where it is not known what one of them did, those of its place
-//! are not taken at their word either.
+//! Replay of atomics in the order that a device had
+//! ([`Dispatch::observed`](crate::Dispatch::observed)).
+//!
+//! An atomic returns the value that it found on the device. All values that the atomics of a
+//! location found and left must form a modification order from the initial value (see
+//! [`crate::steps`]). If the effect of one atomic is unknown, the recorded values of its location
+//! are not used.
 
 use super::Run;
+use crate::abstract_value::AbstractValue;
 use crate::error::Place;
 use crate::memory::Found;
 use crate::observed::Execution;
 use crate::outcome::{CauseKind, Disorder, Expected, Given, Standing};
 use crate::steps::{Step, trail_with_stores};
-use crate::value::Value;
 use assay_spirv::module::Index;
 use std::collections::{BTreeMap, HashMap};
 
-/// How often an instruction was executed that some lanes of an invocation execute perhaps.
+/// Execution count of an instruction that some lanes of an invocation possibly execute.
 const PERHAPS: usize = usize::MAX;
 
-/// The largest scalar, in bytes.
+/// Size of the largest scalar in bytes.
 const LARGEST: u32 = 8;
 
-/// What atomics did to the places that several invocations change without order.
+/// The atomics on locations that several invocations modify without order.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
-    /// How often an instruction was executed by an invocation.
+    /// Number of executions of an instruction by an invocation.
     executed: HashMap<(Index, u64), usize>,
-    /// By object and offset.
+    /// Trails by object and offset.
     open: BTreeMap<(u32, u32), Trail>,
-    /// Those that no order explains: the object, and the rest.
+    /// Locations without a modification order: the object, and the description.
     disorder: Vec<(u32, Disorder)>,
-    /// What was given that may not be: the object, and the rest.
+    /// Recorded operands that are not permitted: the object, and the description.
     given: Vec<(u32, Given)>,
 }
 
-/// What they did to one place since it was known what it held.
+/// The atomics on one location since its content was last known.
 #[derive(Debug)]
 struct Trail {
     size: usize,
-    /// Since when nothing is ordered of the place.
+    /// The epoch of the location when the trail began.
     epoch: u32,
     first: u64,
     steps: Vec<Step>,
-    /// What atomic stores left, which do not say what they found.
+    /// Values left by atomic stores, whose found values are not recorded.
     stores: Vec<u64>,
     at: Place,
 }
 
 impl Run<'_> {
-    /// What the atomic instruction being executed found for a lane on the device and was given there, if that is known.
+    /// The device's record of the atomic instruction that a lane executes; `None` if it has none,
+    /// or the number of earlier executions is uncertain.
     pub(super) fn observed(&mut self, lane: usize) -> Option<Execution> {
         let observed = self.dispatch.observed.as_ref()?;
         let invocation = self.invocation_number(lane);
@@ -59,17 +64,19 @@ impl Run<'_> {
         observed.get(self.here.instruction, invocation, *time - 1)
     }
 
-    /// The number of a lane's invocation in the dispatch, as [`Observed::insert`](crate::Observed::insert) counts them.
+    /// Number of a lane's invocation in the dispatch, in the order of
+    /// [`Observed::insert`](crate::Observed::insert).
     fn invocation_number(&self, lane: usize) -> u64 {
         self.group_number(u64::from(self.place)) * self.lanes as u64 + self.forks.original(lane) as u64
     }
 
-    /// Takes the device at its word as to what an atomic was given, and says whether that can be done: something must be known that it can
-    /// be held against. If it is nothing that it may be, that is noted, and the rest follows from it all the same.
+    /// Compares a recorded operand of an atomic with the permitted set, and returns true if the
+    /// recorded value can replace the operand: the permitted set must be known. An operand that is
+    /// not permitted is reported, and execution continues with it all the same.
     pub(super) fn settle(
         &mut self,
         (object, offset, size): (usize, usize, usize),
-        value: &(Value, u64),
+        value: &(AbstractValue, u64),
         (found, bits): (u64, u64),
         lane: usize,
     ) -> bool {
@@ -85,29 +92,30 @@ impl Run<'_> {
         !matches!(standing, Standing::Open(_))
     }
 
-    /// The values that atomics were given on the device and may not be; with the object each.
+    /// Takes the recorded operands that are not permitted, each with its object.
     pub(super) fn wrongly_given(&mut self) -> Vec<(u32, Given)> {
         std::mem::take(&mut self.trails.given)
     }
 
-    /// Whether what atomics found in a place is taken at its word.
+    /// Returns true if the recorded values of a location are used.
     pub(super) fn is_followed(&self, object: usize, offset: usize) -> bool {
         self.dispatch.observed.is_some() && !self.contention.unfollowed.contains(&(object as u32, offset as u32))
     }
 
-    /// Notes that it is not known what an atomic does to a place, and when.
+    /// Records that the effect of an atomic on a location is unknown.
     pub(super) fn do_not_follow(&mut self, object: usize, offset: usize) {
         self.contention.found_unfollowed.insert((object as u32, offset as u32));
     }
 
-    /// Begins a trail where there is none, from what the place holds.
+    /// Begins a trail from the content of a location, unless one is open.
     pub(super) fn begin_trail(&mut self, object: usize, offset: usize, size: usize) {
         let place = (object as u32, offset as u32);
         if self.trails.open.contains_key(&place) {
             return;
         }
-        if !matches!(self.objects[object].read(offset, size), Found::Value(Value::Bits)) {
-            // What it holds is not known either behind what cannot have been: that has been said.
+        if !matches!(self.objects[object].read(offset, size), Found::Value(AbstractValue::Bits)) {
+            // Behind a location without a modification order the content is unknown as well, which
+            // was reported.
             let of_place = |(of, disorder): &(u32, Disorder)| (*of, disorder.offset) == (place.0, offset as u64);
             if !self.trails.disorder.iter().any(of_place) {
                 self.do_not_follow(object, offset);
@@ -121,8 +129,8 @@ impl Run<'_> {
             .insert(place, Trail { size, epoch, first, steps: Vec::new(), stores: Vec::new(), at: self.here });
     }
 
-    /// Takes in what an atomic did to a place that has a trail: what it found, unless it only stores, and what it left; `None` if that is
-    /// not known.
+    /// Adds an atomic to the trail of its location, if there is one: the value it found (`None` for
+    /// a store) and the value it left. `did` is `None` if these are unknown.
     pub(super) fn follow(&mut self, object: usize, offset: usize, size: usize, did: Option<(Option<u64>, u64)>) {
         let place = (object as u32, offset as u32);
         let Some(trail) = self.trails.open.get_mut(&place) else { return };
@@ -133,7 +141,8 @@ impl Run<'_> {
         }
     }
 
-    /// Ends the trails of the places that something else is stored to, in order or as far as `ordered` says not.
+    /// Ends the trails of locations that another instruction writes. If that write is not
+    /// `ordered`, their recorded values are not used.
     pub(super) fn end_trails(&mut self, object: usize, offset: usize, size: usize, ordered: bool) {
         if self.trails.open.is_empty() {
             return;
@@ -150,7 +159,7 @@ impl Run<'_> {
         }
     }
 
-    /// Ends a trail: what the place holds behind it, if that is certain.
+    /// Ends a trail, and returns the content of the location if it is determined.
     fn end_trail(&mut self, place: (u32, u32)) -> Option<u64> {
         let ended = self.trails.open.remove(&place)?;
         if self.is_given_up() || self.contention.found_unfollowed.contains(&place) {
@@ -165,7 +174,7 @@ impl Run<'_> {
         None
     }
 
-    /// Ends those of workgroup memory, which ends with the workgroup.
+    /// Ends the trails of workgroup memory at the end of the workgroup.
     pub(super) fn end_trails_of_group(&mut self) {
         let own: Vec<_> = self.trails.open.range((1, 0)..(2, 0)).map(|(place, _)| *place).collect();
         own.into_iter().for_each(|place| {
@@ -173,7 +182,8 @@ impl Run<'_> {
         });
     }
 
-    /// Ends the trails of places of which a barrier has ordered everything that was done: of memory that no other workgroup accesses.
+    /// Ends the trails whose operations a barrier has ordered, on memory that no other workgroup
+    /// accesses.
     pub(super) fn end_trails_before_barrier(&mut self) {
         let alone = self.group_count() == 1;
         let ordered =
@@ -183,26 +193,28 @@ impl Run<'_> {
         self.end_with(places);
     }
 
-    /// Ends all trails, and has what they end with in memory; what cannot have been, if everything that atomics did is known.
+    /// Ends all trails and writes their last values to memory. Returns the locations without a
+    /// modification order, provided that all effects of the atomics are known.
     pub(super) fn end_all_trails(&mut self) -> Vec<(u32, Disorder)> {
         self.end_with(self.trails.open.iter().map(|(place, trail)| (*place, trail.size)).collect());
         if self.is_given_up() { Vec::new() } else { std::mem::take(&mut self.trails.disorder) }
     }
 
-    /// Ends the trails of places, each with its size, and has what they end with in memory.
+    /// Ends the trails of locations, given with their sizes, and writes their last values to
+    /// memory.
     fn end_with(&mut self, places: Vec<((u32, u32), usize)>) {
         for ((object, offset), size) in places {
             let Some(end) = self.end_trail((object, offset)) else { continue };
             let memory = &mut self.objects[object as usize];
-            if let Found::Value(Value::Any(cause)) = memory.read(offset as usize, size)
+            if let Found::Value(AbstractValue::Unknown(cause)) = memory.read(offset as usize, size)
                 && self.log.kind(cause) == CauseKind::Order
             {
-                memory.write(offset as usize, size, end, Value::Bits, cause);
+                memory.write(offset as usize, size, end, AbstractValue::Bits, cause);
             }
         }
     }
 
-    /// Whether not all that the shader does is known.
+    /// Returns true if not all effects of the shader are known.
     fn is_given_up(&self) -> bool {
         self.endless || self.is_lost()
     }

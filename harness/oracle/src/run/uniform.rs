@@ -1,18 +1,18 @@
-//! Rules on what has to be the same for invocations, and on offsets: only running shows whether they are kept.
+//! Run-time rules: operands that must be uniform, and ranges of offsets.
 
 use super::lanes::Lanes;
 use super::{Run, Stop};
+use crate::abstract_value::AbstractValue;
 use crate::decode::{OBJECT, counted, outside};
 use crate::inst::{Inst, Reach, Reg, SubgroupOp};
 use crate::layout::Layout;
 use crate::outcome::FaultKind;
 use crate::program::Choice;
-use crate::value::Value;
 use crate::watch::named;
 use std::collections::BTreeMap;
 
 impl Run<'_> {
-    /// Looks for broken rules on what an instruction is about to do.
+    /// Checks the rules on an instruction that is about to be executed.
     pub(super) fn must_be_uniform(&mut self, inst: &Inst, lanes: Lanes) {
         match inst {
             Inst::Load { pointer, physical: None, .. } => {
@@ -35,15 +35,15 @@ impl Run<'_> {
         }
     }
 
-    /// The lanes that run for sure and whose bits of a register are known, with these.
+    /// The lanes that certainly execute and whose bits of a register are known, with these bits.
     fn known(&self, reg: Reg, lanes: Lanes) -> Vec<(usize, u64)> {
         let column = &self.columns[reg as usize];
-        let sure = lanes.iter().filter(|l| !self.forks.is_weak(*l) && *column.value(*l) == Value::Bits);
+        let sure = lanes.iter().filter(|l| !self.forks.is_weak(*l) && *column.value(*l) == AbstractValue::Bits);
         sure.map(|l| (l, column.bits[l])).collect()
     }
 
-    /// Where a resource has to be the same for a subgroup, the number of a lane's; else one for the whole workgroup. Where
-    /// the layout of subgroups is not known any two lanes may be in one.
+    /// The group of lanes in which a resource must be uniform: the subgroup, or for subgroups of
+    /// size 1 the workgroup. With an unknown layout any two lanes may share a subgroup.
     fn subgroup_of(&self, lane: usize) -> usize {
         match self.dispatch.subgroup_size {
             1 => 0,
@@ -51,15 +51,17 @@ impl Run<'_> {
         }
     }
 
-    /// A descriptor of an array is the same for all invocations of a subgroup (of the workgroup, with subgroups of 1), unless
-    /// its capability is declared and the operand decorated `NonUniform`: VUIDs 10134 to 10149.
+    /// Checks that a descriptor of an array is the same for all invocations of a subgroup (of the
+    /// workgroup, with subgroups of size 1), unless its capability is declared and the operand is
+    /// decorated `NonUniform`: VUIDs 10134 to 10149.
     fn chosen_uniformly(&mut self, operand: Reg, lanes: Lanes) {
         if !self.program.objects.iter().any(|object| object.count > 1) {
             return;
         }
         let mut first: BTreeMap<(usize, u64, bool), u64> = BTreeMap::new();
         for (lane, bits) in self.known(operand, lanes) {
-            // A sampled image is its image's number, with the sampler's behind it.
+            // The handle of a sampled image is the number of its image, followed by that of the
+            // sampler.
             let (image, sampler) = (counted(bits).0, (bits % OBJECT).checked_sub(1).filter(|_| self.is_sampled(bits)));
             for (number, second) in [(Some(image), false), (sampler, true)] {
                 let Some(number) = number.filter(|_| outside(bits).is_none()) else { continue };
@@ -76,7 +78,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a handle is that of a sampled image made of two descriptors.
+    /// Returns true for the handle of a sampled image made of two descriptors.
     fn is_sampled(&self, bits: u64) -> bool {
         let image = self.object_of(bits).is_some_and(|object| self.images.get(object).is_some_and(Option::is_some));
         image && !bits.is_multiple_of(OBJECT)
@@ -97,7 +99,7 @@ impl Run<'_> {
         });
     }
 
-    /// Arrays of push constants are indexed uniformly.
+    /// Checks that arrays of push constants are indexed uniformly.
     fn pushed_uniformly(&mut self, pointer: Reg, lanes: Lanes) {
         if !self.program.pushed.contains(&pointer) {
             return;
@@ -111,8 +113,8 @@ impl Run<'_> {
         }
     }
 
-    /// Who broadcasts is the same for all invocations of a subgroup, or of a quad, and so are by how much a subgroup is rotated and a
-    /// ballot that is asked for its bits.
+    /// Checks that operands are the same for all invocations of a subgroup or quad: the source of a
+    /// broadcast, the delta of a rotation, and the value of an inverse ballot.
     fn same_in_subgroup(&mut self, op: SubgroupOp, (value, n): (Reg, u32), second: Reg, lanes: Lanes) {
         let (rule, of) = match op {
             SubgroupOp::Broadcast => ("06277", second..second + 1),
@@ -121,13 +123,13 @@ impl Run<'_> {
             SubgroupOp::InverseBallot => ("OpGroupNonUniformInverseBallot: Value", value..value + n),
             _ => return,
         };
-        // Of a layout that is not known the result is undetermined anyway.
+        // With an unknown layout the result is undetermined anyway.
         if self.dispatch.layout == Layout::Unknown {
             return;
         }
         let in_quads = op == SubgroupOp::QuadBroadcast;
         for reg in of {
-            // Of several tangles each executes an instance of its own, for all that is certain.
+            // Each of several tangles may execute an instance of its own.
             let mut first: BTreeMap<(usize, u32, (u32, u32)), u64> = BTreeMap::new();
             for (lane, id) in self.known(reg, lanes) {
                 let tangle = if self.program.reconverges { (0, 0) } else { self.tangles.of(lane) };
@@ -144,8 +146,9 @@ impl Run<'_> {
         }
     }
 
-    /// "Behavior is undefined unless ClusterSize is at least 1 and a power of 2. If ClusterSize is greater than the size of the scope,
-    /// executing this instruction results in undefined behavior."
+    /// Checks the cluster size. "Behavior is undefined unless ClusterSize is at least 1 and a power
+    /// of 2. If ClusterSize is greater than the size of the scope, executing this instruction
+    /// results in undefined behavior."
     fn cluster_fits(&mut self, op: SubgroupOp, lanes: Lanes) {
         let cluster = match op {
             SubgroupOp::Fold { reach: Reach::Cluster(size), .. } => size,
@@ -162,7 +165,8 @@ impl Run<'_> {
         });
     }
 
-    /// `OpAssumeTrueKHR`: "Behavior is undefined if Condition is false". Where it may be, nothing that comes after is known.
+    /// Executes `OpAssumeTrueKHR`: "Behavior is undefined if Condition is false". If the condition
+    /// may be false, everything that follows is unknown.
     pub(super) fn assume(&mut self, condition: Reg, lanes: Lanes) -> Result<(), Stop> {
         for l in lanes.iter() {
             let cause = match self.decided(condition, l) {
@@ -177,7 +181,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// An offset of a gather, or of another lookup, is within what the device takes; else the cause for what follows.
+    /// Checks that an offset of a gather or another lookup is within the limits of the device. The
+    /// error is the cause for the values that depend on it.
     pub(super) fn offset_within(&mut self, offset: i64, gather: bool, lane: usize) -> Result<i64, u32> {
         let (limits, least, most) = match gather {
             true => (self.dispatch.offsets.gather, "06376", "06377"),

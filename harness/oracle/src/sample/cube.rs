@@ -1,19 +1,19 @@
-//! Which face of a cube a direction means, and where on it: "Cube Map Face Selection and Transformations".
+//! Selection of cube map faces: "Cube Map Face Selection and Transformations".
 
 use super::select::Reach;
 use super::{ACCURACY, QUOTIENT};
 
-/// Where on a face: the face, and the least and the greatest coordinate along s and t, from 0 to 1.
+/// A position on a face: the face, and the ends of the coordinates along s and t, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OnFace {
-    /// Its number, which is its layer: +x, -x, +y, -y, +z, -z.
+    /// Number of the face, which is its layer: +x, -x, +y, -y, +z, -z.
     pub(crate) face: u32,
-    /// Along s and t.
+    /// Ends of the coordinates along s and t.
     pub(crate) at: [(f64, f64); 2],
 }
 
-/// What may move a coordinate of a face: half of what may move a quotient, which is at most 1, and half of what rounding a sum of at
-/// most 2 may add, in any direction.
+/// Absolute error of a face coordinate, `(q + 1) / 2`: half the error of the quotient `q`, which is
+/// at most 1, and half the rounding of a sum that is at most 2, in any direction.
 fn rounding(reach: Reach) -> f64 {
     match reach {
         Reach::Usual => (QUOTIENT + f32::EPSILON as f64) / 2.0,
@@ -21,9 +21,12 @@ fn rounding(reach: Reach) -> f64 {
     }
 }
 
-/// The places that a direction may mean, its coordinates being within ranges. Of coordinates of the same size z "should" come before y,
-/// and y before x: "an implementation may choose other rules", so in the lenient reading it is any of them. None where the ranges leave
-/// open which is the largest, or its sign, and for the direction of no length.
+/// The positions that a direction within these ranges may select.
+///
+/// If coordinates have equal magnitude, z "should" come before y, and y before x. "An
+/// implementation may choose other rules", so the lenient reading takes any of them. The result is
+/// empty if the ranges do not determine the largest coordinate or its sign, and for the zero
+/// vector.
 pub(crate) fn faces_of(direction: [(f64, f64); 3], reach: Reach) -> Vec<OnFace> {
     let size = |(lo, hi): (f64, f64)| match (lo <= 0.0, hi >= 0.0) {
         (true, true) => (0.0, hi.max(-lo)),
@@ -39,12 +42,14 @@ pub(crate) fn faces_of(direction: [(f64, f64); 3], reach: Reach) -> Vec<OnFace> 
         })
     };
     let Some(first) = (0..3).rev().find(|k| leads(*k)).filter(|k| sizes[*k].0 > 0.0) else { return Vec::new() };
-    // What leads is as large as the largest of the others: another one that is the same is no range.
+    // The leading coordinate is as large as the largest of the others, so an equal one is exact
+    // too.
     let tied = |k: &usize| *k == first || (reach == Reach::Lenient && sizes[*k] == sizes[first]);
     (0..3).filter(tied).map(|major| on_face(direction, major, sizes[major], reach)).collect()
 }
 
-/// The place on the face of an axis, along which the direction is so large.
+/// The position on the face of axis `major`, where `least` and `most` bound the magnitude of the
+/// direction along it.
 fn on_face(direction: [(f64, f64); 3], major: usize, (least, most): (f64, f64), reach: Reach) -> OnFace {
     let negative = direction[major].1 < 0.0;
     let back = |(lo, hi): (f64, f64)| (-hi, -lo);

@@ -1,7 +1,8 @@
-//! Gathers without an interpreter: whole results at once, for many places.
+//! Reference for gathers without the interpreter: whole results for many positions.
 //!
-//! Texels are converted once, so that a place costs its coordinates and four comparisons. Unlike the interpreter, which gives a
-//! set for each component, it holds all four against one and the same choice of the origin.
+//! Texels are converted once, so a position costs its coordinates and four comparisons. The
+//! interpreter gives one set for each component. This reference compares all four components for
+//! one choice of the origin.
 
 use super::border_bits;
 use super::select::{Axis, Reach, is_representable, layers};
@@ -12,25 +13,25 @@ use assay_float::{F32, Rank};
 use assay_spirv::sampling::{Channel, GatherMode, Sampler};
 use assay_spirv::tables::Dim;
 
-/// What a result of a gather is.
+/// The verdict on the result of a gather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Permitted.
     Permitted,
-    /// Only a lenient reading permits it.
+    /// Permitted in the lenient reading only.
     Lenient,
     /// Not permitted.
     Refused,
 }
 
-/// Why there is no reference.
+/// An image for which there is no reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no gathers from {what}")]
 pub struct ReferenceError {
     what: String,
 }
 
-/// The values that a component of a texel may have to a shader, in the order of its type.
+/// The possible values of a texel component in the shader, in the order of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     usual: (i32, i32),
@@ -65,10 +66,12 @@ pub struct GatherReference {
 }
 
 impl GatherReference {
-    /// Of a component (0 to 3) of a two-dimensional image. `arrayed`: the shader sees layers.
+    /// The reference for a component (0 to 3) of a two-dimensional image. `arrayed`: the shader
+    /// sees layers.
     ///
     /// # Errors
-    /// The image is not two-dimensional, or of depths, or its texels have 64 bits a channel, or are fewer than its size says.
+    /// The image is not two-dimensional, is a depth image, has channels of 64 bits, or its data
+    /// does not match its size.
     pub fn new(
         image: &Image,
         arrayed: bool,
@@ -127,7 +130,8 @@ impl GatherReference {
         })
     }
 
-    /// What a result is: of a gather at `[u, v, layer]`, with an offset, four words as the shader has them.
+    /// Judges the result of a gather at `[u, v, layer]` with an offset: four words as the shader
+    /// has them.
     #[inline]
     pub fn judge(&self, mode: GatherMode, at: [f32; 3], offset: [i32; 2], got: [u32; 4]) -> Verdict {
         let key = |bits: u32| {
@@ -208,14 +212,14 @@ impl GatherReference {
     }
 }
 
-/// Bits of the shader's type, from one to another.
+/// The span between two bit patterns of the shader's type.
 fn span_of(float: bool, lo: u64, hi: u64) -> Span {
     let key = |bits: u64| if float { F32.rank(bits) as i32 } else { (bits as u32).cast_signed() };
     let usual = (key(lo), key(hi));
     Span { usual, lenient: usual }
 }
 
-/// What a channel's bits may be to a shader.
+/// The possible values of a channel in the shader.
 fn channel_span(texel: &Texel, channel: usize, bits: u64) -> Span {
     let range = |lenient: bool| -> Option<(Rank, Rank)> {
         let (value, exact, _) = texel.read(channel, bits, lenient);
@@ -226,7 +230,7 @@ fn channel_span(texel: &Texel, channel: usize, bits: u64) -> Span {
         return span_of(false, exact, exact);
     }
     let (Some(usual), Some(lenient)) = (range(false), range(true)) else { return Span::ANYTHING };
-    // Special values are not dependable.
+    // Special values may be changed.
     let special = |rank: Rank| !F32.is_finite(F32.bits(rank)) || F32.is_denormal(F32.bits(rank));
     if [usual.0, usual.1].into_iter().any(special) {
         return Span::ANYTHING;

@@ -1,84 +1,91 @@
-//! From coordinates to texels, levels and layers: every choice that a device may make.
+//! Selection of texels, levels and layers from coordinates: every choice that a device may make.
 //!
-//! A coordinate is scaled and rounded in floating point, so one next to a boundary may go either way. How near that is:
+//! A coordinate is scaled and rounded in floating point, so near a boundary it may go to either
+//! side. The distance depends on the reading:
 //!
-//! * *usual*: within [`SLACK`] of the larger of the coordinate and the axis' size, both in texels. That is two to four places of a
-//!   32-bit float: one for the product, one for the subtraction, and as many for a device that wraps before it scales.
-//! * *lenient*: a step of `2^-subTexelPrecisionBits` beside that, for devices that keep no more of a coordinate. The text
-//!   binds only weights to these bits; it does not say that texels are selected more finely. And no more than [`ACCURACY`], which is
-//!   all that it asks of the arithmetic.
+//! * *usual*: within [`SLACK`] of the larger of the coordinate and the axis' size, both in texels.
+//!   That is two to four ulps of a 32-bit float: one for the product, one for the subtraction, and
+//!   as many for a device that wraps before it scales.
+//! * *lenient*: a step of `2^-subTexelPrecisionBits` in addition, for devices that keep no more of
+//!   a coordinate. The text ties only weights to these bits, and does not say that texels are
+//!   selected more finely. Also an error of [`ACCURACY`], which is all that the text requires of
+//!   the arithmetic.
 //!
-//! Layers are rounded as the text says, either way, and levels of detail as coordinates are. Beyond [`GREATEST`] the lenient reading
-//! requires nothing.
+//! Layers are rounded in either way that the text permits, and levels of detail like coordinates.
+//! Beyond [`GREATEST`] the lenient reading requires nothing.
 
 use super::ACCURACY;
 use crate::dispatch::Filtering;
 use assay_spirv::sampling::{AddressMode, Origin};
 
-/// The part of a coordinate (or of the axis) that rounding may move it by.
+/// Bound on the rounding error of a coordinate, relative to the larger of the coordinate and the
+/// axis.
 pub const SLACK: f64 = 1.0 / (1u32 << 22) as f64;
 
-/// "The maximum representable magnitude for all floating-point values must be at least 2^32": Vulkan, "Floating-Point Computation".
-/// What comes to more may be an infinity, of which nothing need become.
+/// "The maximum representable magnitude for all floating-point values must be at least 2^32":
+/// Vulkan, "Floating-Point Computation". A larger result may be an infinity, which leaves the rest
+/// undefined.
 pub const GREATEST: f64 = (1u64 << 32) as f64;
 
-/// Beyond an edge by more than any offset may be, all texels of a clamped axis are the same.
+/// Distance beyond an edge, in texels, that exceeds every offset: from there all texels of a
+/// clamped axis are equal.
 const MARGIN: i64 = 1 << 12;
 
-/// How far choices go.
+/// The reading that bounds the choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
-    /// As coordinates computed in floating point go.
+    /// Coordinates have the precision of floating-point arithmetic.
     Usual,
-    /// As coordinates with the device's fraction bits go.
+    /// Coordinates have the precision of the device's fraction bits.
     Lenient,
 }
 
-/// A coordinate along an axis, and what it is looked up in.
+/// A coordinate along an axis, and the properties of the axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// The least and the greatest value that the coordinate may have, as the shader gives it.
+    /// Ends of the coordinate in the units of the shader.
     pub coordinate: (f64, f64),
-    /// Texels along the axis.
+    /// Number of texels along the axis.
     pub size: u32,
-    /// Whether the coordinate counts texels.
+    /// Set if the coordinate is in texels.
     pub unnormalized: bool,
-    /// What lies beyond the edges.
+    /// Addressing beyond the edges.
     pub address: AddressMode,
 }
 
 /// One choice of texels along an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// The coordinate of the texel that offsets count from; beyond the edges too.
+    /// The coordinate of the texel that offsets are relative to; it may lie beyond the edges.
     pub texel: i64,
-    /// The least and the greatest weight of the texel after it, for linear filtering.
+    /// Ends of the weight of the next texel, for linear filtering.
     pub weight: (f64, f64),
 }
 
 impl Axis {
-    /// The least and the greatest coordinate in texels.
+    /// Ends of the coordinate in texels.
     #[inline]
     pub fn scaled(&self) -> (f64, f64) {
         let scale = if self.unnormalized { 1.0 } else { f64::from(self.size) };
         (self.coordinate.0 * scale, self.coordinate.1 * scale)
     }
 
-    /// Whether there is no telling which texels are meant: the coordinate is beyond what a device need represent, and the axis repeats.
+    /// Returns true if the texel is undetermined: the coordinate exceeds the numbers that a device
+    /// must represent, and the axis repeats.
     #[inline]
     pub fn is_lost(&self) -> bool {
         let (lo, hi) = self.scaled();
         matches!(self.address, AddressMode::Repeat | AddressMode::MirroredRepeat) && !is_representable((lo, hi))
     }
 
-    /// The least and the greatest coordinate in texels, with what rounding may move them by.
+    /// Ends of the coordinate in texels, with rounding errors.
     #[inline]
     fn in_texels(&self, origin: Origin, reach: Reach, filtering: Filtering) -> (f64, f64) {
         let size = f64::from(self.size);
         let (lo, hi) = self.scaled();
         let rounding = |u: f64| SLACK * u.abs().max(size);
         let slack = |u: f64| match reach {
-            // It is rounded down as it is.
+            // An unnormalised coordinate is floored without being computed.
             Reach::Usual if self.unnormalized && origin == Origin::Nearest => 0.0,
             Reach::Usual => rounding(u),
             Reach::Lenient => rounding(u).max(ACCURACY * u.abs()) + fraction(filtering.sub_texel_bits),
@@ -86,8 +93,8 @@ impl Axis {
         (lo - slack(lo), hi + slack(hi))
     }
 
-    /// The first and the last texel that offsets may count from. Far beyond the edges of an axis that does not repeat,
-    /// one stands for all.
+    /// The first and the last texel that offsets may be relative to. Far beyond the edges of an
+    /// axis that does not repeat, one texel represents all.
     #[inline]
     pub fn texels(&self, origin: Origin, reach: Reach, filtering: Filtering) -> (i64, i64) {
         let (lo, hi) = self.in_texels(origin, reach, filtering);
@@ -103,7 +110,7 @@ impl Axis {
         (near(lo), near(hi))
     }
 
-    /// All choices, with the weights of linear filtering; `None` if they are more than `most`.
+    /// All choices, with the weights of linear filtering; `None` if there are more than `most`.
     pub fn choices(&self, origin: Origin, reach: Reach, filtering: Filtering, most: usize) -> Option<Vec<Choice>> {
         if self.is_lost() {
             return None;
@@ -123,7 +130,7 @@ impl Axis {
     }
 }
 
-/// The greatest whole number that is not above: without a call, which `f64::floor` is on older processors.
+/// Floor, without the function call that `f64::floor` is on older processors.
 #[inline]
 fn floor(u: f64) -> i64 {
     let toward_zero = u as i64;
@@ -135,14 +142,15 @@ fn fraction(bits: u32) -> f64 {
     1.0 / (1u64 << bits.min(52)) as f64
 }
 
-/// Whether every device represents all numbers of a range.
+/// Returns true if every device represents all numbers of a range.
 #[inline]
 pub fn is_representable((lo, hi): (f64, f64)) -> bool {
     lo >= -GREATEST && hi <= GREATEST
 }
 
-/// The layers that a coordinate may mean, of `layers`: the nearest, of two as near the even one ("preferred") or the later
-/// ("alternative"), and at the ends the last. "(u,v,w,a) to (i,j,k,l,n) Transformation and Array Layer Selection".
+/// The layers that a coordinate may select, of `layers`: the nearest, and if two are equally near
+/// the even one ("preferred") or the later ("alternative"), clamped to the last. "(u,v,w,a) to
+/// (i,j,k,l,n) Transformation and Array Layer Selection".
 #[inline]
 pub fn layers((lo, hi): (f64, f64), layers: u32, reach: Reach) -> (u32, u32) {
     let slack = |a: f64| match reach {
@@ -155,16 +163,16 @@ pub fn layers((lo, hi): (f64, f64), layers: u32, reach: Reach) -> (u32, u32) {
     (least as u32, most as u32)
 }
 
-/// A choice of levels: one, or two with the least and the greatest weight of the second.
+/// A choice of levels: one, or two with the ends of the weight of the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelChoice {
-    /// The level, from the view's first on.
+    /// The level, relative to the first of the view.
     pub level: u32,
-    /// The weight of the level after it.
+    /// Ends of the weight of the next level.
     pub weight: (f64, f64),
 }
 
-/// The levels that a level of detail may mean, of `levels`.
+/// The levels that a level of detail may select, of `levels`; `None` if there are more than `most`.
 pub fn levels(
     (lo, hi): (f64, f64),
     levels: u32,
@@ -180,7 +188,7 @@ pub fn levels(
         Reach::Lenient => ACCURACY * d.abs().max(1.0) + fraction(filtering.mipmap_bits),
     };
     let (lo, hi) = (clamp(lo - slack(lo)), clamp(hi + slack(hi)));
-    // Of two levels as near either may be taken.
+    // If two levels are equally near, either may be selected.
     let (first, end) =
         if linear { (lo.floor(), hi.floor()) } else { ((lo - 0.5).ceil().max(0.0), clamp((hi + 0.5).floor())) };
     let (first, end) = (first as u32, (end as u32).max(first as u32));
@@ -256,7 +264,7 @@ mod tests {
     #[test]
     fn beyond_what_is_representable_a_repeating_axis_is_lost() {
         for (address, lost) in [(AddressMode::Repeat, true), (AddressMode::ClampToEdge, false)] {
-            // Where numbers saturate too.
+            // Numbers that saturate are included.
             for u in [1e10, 1e20, -1e30] {
                 let far = Axis { address, ..axis(u, 8) };
                 assert_eq!((far.is_lost(), far.choices(Origin::Nearest, Reach::Usual, FILTERING, 8).is_none()), {
@@ -275,7 +283,7 @@ mod tests {
         assert_eq!(texels(3.5, Origin::Linear, Reach::Usual), (2, 3));
     }
 
-    /// One part in 10^5 of the coordinate, where that is more than a step of the fraction.
+    /// The error is one part in 10^5 of the coordinate where that exceeds a step of the fraction.
     #[test]
     fn the_lenient_reading_asks_for_five_digits() {
         let nearest = |u: f64, reach| axis(u / 8.0, 8).texels(Origin::Nearest, reach, FILTERING);

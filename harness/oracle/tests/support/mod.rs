@@ -1,4 +1,4 @@
-//! Shaders for tests: compiled, run, and their memory read.
+//! Shaders for tests: compiling, running, and reading their memory.
 
 #![expect(dead_code, reason = "every test file uses some of it")]
 
@@ -38,17 +38,18 @@ pub(crate) fn spirv(text: &str) -> Module {
     Module::parse(assemble(text).expect("assembly")).expect("a module")
 }
 
-/// A compute shader in assembly. Declared are `%void`, `%fn`, `%bool`, `%uint`, `%int`, `%float`, the words `%zero`, `%one` and `%two`, blocks
-/// of floats and words (`%fblocks`, `%ublocks`), and pointers to what is in them (`%pfloat`, `%puint`).
+/// A compute shader in assembly. It declares `%void`, `%fn`, `%bool`, `%uint`, `%int`, `%float`,
+/// the words `%zero`, `%one` and `%two`, blocks of floats and words (`%fblocks`, `%ublocks`), and
+/// pointers to their elements (`%pfloat`, `%puint`).
 #[derive(Default)]
 pub(crate) struct Shader<'a> {
-    /// Capabilities beside Shader, extensions and imports.
+    /// Capabilities other than Shader, extensions and imports.
     pub(crate) head: &'a str,
     /// Variables of the interface.
     pub(crate) interface: &'a str,
-    /// Execution modes beside the size.
+    /// Execution modes other than the size.
     pub(crate) modes: &'a str,
-    /// Invocations of a workgroup beside the first.
+    /// Invocations of a workgroup after the first.
     pub(crate) more: u32,
     /// Variables of set 0, bindings from 0 on, and their types.
     pub(crate) buffers: &'a [(&'a str, &'a str)],
@@ -56,7 +57,7 @@ pub(crate) struct Shader<'a> {
     /// Types, constants and variables.
     pub(crate) declared: &'a str,
     pub(crate) functions: &'a str,
-    /// What `%main` does.
+    /// The body of `%main`.
     pub(crate) body: &'a str,
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn words(words: &[u32]) -> Resource {
     Resource::Buffer(Buffer { data: words.iter().flat_map(|w| w.to_le_bytes()).collect(), address: None })
 }
 
-/// A two-dimensional image of one level, all of it seen.
+/// A two-dimensional image of one level, with a view of all of it.
 pub(crate) fn plane(format: ImageFormat, extent: [u32; 3], data: Vec<u8>) -> Resource {
     let (dim, layers, levels, depth, view) = (Dim::Dim2D, 1, 1, false, View::ALL);
     Resource::Image(Image { dim, extent, layers, levels, format, depth, view, data })
@@ -141,7 +142,7 @@ pub(crate) fn run_program(program: &Program, groups: [u32; 3], buffers: Vec<Reso
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The exact words of a binding; panics if there are faults or anything is not exact.
+/// The exact words of a binding. Panics on faults and on words that are not exact.
 pub(crate) fn exact(outcome: &Outcome, binding: u32) -> Vec<u32> {
     assert_eq!(outcome.faults, []);
     let memory = &outcome.memory[&Slot::new(0, binding)];
@@ -149,7 +150,7 @@ pub(crate) fn exact(outcome: &Outcome, binding: u32) -> Vec<u32> {
     memory.bytes().chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-/// What is expected of word `i` of a binding.
+/// The permitted set of word `i` of a binding.
 pub(crate) fn word(outcome: &Outcome, binding: u32, i: usize) -> Expected {
     let memory = &outcome.memory[&Slot::new(0, binding)];
     match memory.cell_at(i as u64 * 4) {
@@ -161,7 +162,7 @@ pub(crate) fn word(outcome: &Outcome, binding: u32, i: usize) -> Expected {
     }
 }
 
-/// Why word `i` of a binding is not determined.
+/// The cause why word `i` of a binding is undetermined.
 pub(crate) fn cause(outcome: &Outcome, binding: u32, i: usize) -> CauseKind {
     match word(outcome, binding, i) {
         Expected::Undetermined(cause) => outcome.causes[cause as usize].kind,
@@ -169,7 +170,7 @@ pub(crate) fn cause(outcome: &Outcome, binding: u32, i: usize) -> CauseKind {
     }
 }
 
-/// Whether float `value` is permitted at word `i`.
+/// Returns true if the float `value` is permitted at word `i`.
 pub(crate) fn permits(outcome: &Outcome, binding: u32, i: usize, value: f32) -> bool {
     word(outcome, binding, i).permits(u64::from(value.to_bits())) == Some(true)
 }

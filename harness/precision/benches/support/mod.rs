@@ -1,4 +1,5 @@
-//! Ideal devices for instructions of one operand in single precision, and the obvious loop that checks what they return.
+//! Ideal devices for instructions of one operand in single precision, and a plain loop that checks
+//! their results.
 
 use assay_precision::Op;
 use std::f64::consts::PI;
@@ -45,18 +46,20 @@ pub(crate) const UNARY: [Device; 23] = [
 /// Inputs in a block.
 pub(crate) const BLOCK: u32 = 1 << 14;
 
-/// The operands of block `index` of `count` spread evenly over all bit patterns: consecutive ones.
+/// Operands of block `index` of `count` blocks spread evenly over all bit patterns; consecutive
+/// within a block.
 pub(crate) fn operands(index: u32, count: u32) -> Vec<u32> {
     let start = ((u64::from(index) << 32) / u64::from(count)) as u32;
     (0..BLOCK).map(|i| start.wrapping_add(i)).collect()
 }
 
-/// A block of [`operands`], and what the ideal device returns for them.
+/// A block of [`operands`], and the ideal device's results for them.
 pub(crate) fn block(device: &Device, index: u32, count: u32) -> (Vec<u32>, Vec<u32>) {
     let operands = operands(index, count);
     let results = operands.iter().map(|&bits| {
         let exact = (device.function)(f32::from_bits(bits));
-        // Exact results stay so: zeros, infinities, NaNs and what is "correct" or "correctly rounded".
+        // Exact results stay exact: zeros, infinities, NaNs, and results that are "correct" or
+        // "correctly rounded".
         let fixed = exact == 0.0
             || !exact.is_finite()
             || matches!(device.op, Op::FNegate | Op::Floor | Op::Fract | Op::Radians | Op::Degrees);
@@ -70,7 +73,7 @@ pub(crate) fn block(device: &Device, index: u32, count: u32) -> (Vec<u32>, Vec<u
     (operands, results)
 }
 
-/// What the obvious loop allows, in ulp, for an operand.
+/// Permitted error of the plain loop for an operand, in ulp.
 fn ulps(op: Op, x: f64) -> f64 {
     match op {
         Op::Exp | Op::Exp2 => 3.0 + 2.0 * x.abs(),
@@ -81,7 +84,7 @@ fn ulps(op: Op, x: f64) -> f64 {
     }
 }
 
-/// The correctly rounded functions in double precision that the loop measures against.
+/// Correctly rounded functions in double precision, the plain loop's reference.
 pub(crate) fn reference(op: Op) -> Option<fn(f64) -> f64> {
     Some(match op {
         Op::Exp => core_math::exp,
@@ -107,10 +110,11 @@ pub(crate) fn reference(op: Op) -> Option<fn(f64) -> f64> {
     })
 }
 
-/// The obvious loop: a correctly rounded reference from CORE-MATH, the error in `f64` over the bound, compared with one. It knows nothing of
-/// denormals, infinities, domains and inherited bounds; where the rule is inherited it is given a constant number of ulp.
+/// The plain loop: a correctly rounded reference from CORE-MATH, and the error in `f64` over the
+/// bound, compared with one. It ignores denormals, infinities, domains and inherited bounds; for an
+/// inherited rule it uses a constant number of ulp.
 ///
-/// Returns how many results are off by more than is allowed, and the worst ratio.
+/// Returns the number of results with too large an error, and the greatest ratio.
 pub(crate) fn obvious(op: Op, function: fn(f64) -> f64, operands: &[u32], results: &[u32]) -> (u64, f64) {
     let (mut failing, mut worst) = (0, 0f64);
     for (&x, &got) in operands.iter().zip(results) {

@@ -1,35 +1,37 @@
 //! Arithmetic of many values at once, in plain `f64` operations that compilers vectorise.
 //!
-//! Every function here works on numbers of a format of at most 24 significant bits, which `f64` holds exactly with room for the
-//! errors: [`SLACK`] is far above what an evaluation in `f64` accumulates, and far below an ulp of the format.
+//! All functions here work on numbers of a format of at most 24 significant bits. `f64` represents
+//! these exactly and leaves 29 bits for errors: [`SLACK`] is far above the accumulated rounding
+//! error of an evaluation in `f64`, and `2^-20` of an ulp of the widest format.
 
 use assay_float::Format;
 
-/// How many inputs are evaluated together: enough to amortise what happens per group, few enough to stay in the first-level cache and
-/// to be copied quickly.
+/// Number of inputs that are evaluated together: enough to amortise the cost of each group, few
+/// enough to stay in the first-level cache and to be copied quickly.
 pub(crate) const LANES: usize = 128;
 
-/// One `f64` of each.
+/// One `f64` for each input of a group.
 pub(crate) type Lane = [f64; LANES];
 
-/// Relative error that is allowed for in every step: 2^-44. One step here is at most a kernel (2^-49) and a few roundings.
+/// Relative error that is provided for in every step: 2^-44. One step here is at most one kernel
+/// (2^-49) and a few roundings (2^-53 each).
 pub(crate) const SLACK: f64 = 1.0 / (1u64 << 44) as f64;
 
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 
-/// `2^exponent`, a normal `f64`.
+/// `2^exponent`, which must be a normal `f64`.
 pub(crate) const fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// What rounding to a format needs to know of it.
+/// Parameters of a format that rounding needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
-    /// `2^-fraction_bits`
+    /// `2^-fraction_bits`, the spacing of the values from one on.
     epsilon: f64,
-    /// The smallest normal value.
+    /// Smallest normal value.
     pub(crate) min_normal: f64,
-    /// The largest finite value.
+    /// Largest finite value.
     pub(crate) max: f64,
 }
 
@@ -42,61 +44,67 @@ impl Grid {
         }
     }
 
-    /// The spacing of the format's values from `|v|` on, away from zero.
+    /// Distance from `|v|` to the next larger value of the format, if `|v|` is a value of the
+    /// format; the spacing of the binade around it otherwise.
     #[inline(always)]
     pub(crate) fn spacing(self, v: f64) -> f64 {
         let magnitude = if v.abs() > self.min_normal { v.abs() } else { self.min_normal };
         f64::from_bits(magnitude.to_bits() & EXPONENT) * self.epsilon
     }
 
-    /// No more than `ulp(v)`: exactly that, but for `v` within the slack above a power of two.
+    /// Lower bound on `ulp(v)`. It is equal unless `|v|` lies within the slack above a power of
+    /// two.
     #[inline(always)]
     pub(crate) fn ulp(self, v: f64) -> f64 {
         let magnitude = v.abs() * (1.0 - SLACK);
         self.spacing(if magnitude < self.max { magnitude } else { self.max })
     }
 
-    /// The greatest value of the format that is not above `v`.
+    /// Largest value of the format that is not above `v`.
     #[inline(always)]
     pub(crate) fn floor(self, v: f64) -> f64 {
         let spacing = self.spacing(v);
         let nearest = rounded(v, spacing);
-        // By a mask rather than a choice, of which a compiler may make a branch.
+        // A mask instead of a conditional, which a compiler may turn into a branch.
         let above = u64::from(nearest > v).wrapping_neg();
         nearest - f64::from_bits(spacing.to_bits() & above)
     }
 
-    /// The least value of the format that is not below `v`.
+    /// Smallest value of the format that is not below `v`.
     #[inline(always)]
     pub(crate) fn ceil(self, v: f64) -> f64 {
         -self.floor(-v)
     }
 
-    /// The nearest value of the format, ties to even.
+    /// Nearest value of the format, ties to even.
     #[inline(always)]
     pub(crate) fn nearest(self, v: f64) -> f64 {
         rounded(v, self.spacing(v))
     }
 }
 
-/// The nearest multiple of a power of two, ties to even: what is left of the bits of `v` once a number is added whose last bit is worth just
-/// that. A NaN, a value not known, of an infinity and of what is near the largest `f64`.
+/// Nearest multiple of a power of two, ties to even.
+///
+/// Adding `1.5 * 2^52 * spacing` rounds `v` to a multiple of `spacing`, since the last bit of the
+/// sum is worth exactly that; subtracting it again is exact. The result is a NaN for an infinity and
+/// for values near the largest `f64`, where the sum overflows.
 #[inline(always)]
 fn rounded(v: f64, spacing: f64) -> f64 {
     let shifter = spacing * 6_755_399_441_055_744.0;
     (v + shifter) - shifter
 }
 
-/// Runs a loop over lanes with the widest vectors that the processor has.
+/// Runs a loop over lanes with the widest vectors of the processor.
 #[inline(always)]
 pub(crate) fn vectorised<T>(f: impl FnOnce() -> T) -> T {
     pulp::Arch::new().dispatch(f)
 }
 
-/// A lane by an expression of the index, over copies of the lanes named: `lanes!([a, b], |i| a[i] + b[i])`. Lanes are given as variables that
-/// are references, and whatever else the expression names must be a variable of its own.
+/// Lane computed by an expression of the index, over copies of the named lanes: `lanes!([a, b], |i|
+/// a[i] + b[i])`. The lanes are variables that are references. Everything else in the expression
+/// must be a variable of its own.
 ///
-/// Only of memory that is a loop's own do compilers know that nothing else writes to it, and vectorise.
+/// The copies let the compiler vectorise: it knows that local memory has no aliases.
 macro_rules! lanes {
     ([$($lane:ident),*], |$i:ident| $value:expr) => {{
         $(let $lane: Lane = *$lane;)*
@@ -114,7 +122,7 @@ macro_rules! lanes {
 }
 pub(crate) use lanes;
 
-/// A lane filled by a function of the index.
+/// Lane filled by a function of the index.
 #[inline(always)]
 pub(crate) fn lane(f: impl Fn(usize) -> f64) -> Lane {
     let mut out = [0.0; LANES];
@@ -124,19 +132,20 @@ pub(crate) fn lane(f: impl Fn(usize) -> f64) -> Lane {
     out
 }
 
-/// 1.0 where the condition holds: masks as numbers, which vectorise together with the rest.
+/// 1.0 if the condition holds, otherwise 0.0. Masks as numbers vectorise together with the
+/// arithmetic.
 #[inline(always)]
 pub(crate) fn flag(condition: bool) -> f64 {
     if condition { 1.0 } else { 0.0 }
 }
 
-/// The lesser; the second if the first is a NaN.
+/// The lesser argument; the second if either is a NaN.
 #[inline(always)]
 pub(crate) fn least(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-/// The greater; the second if the first is a NaN.
+/// The greater argument; the second if either is a NaN.
 #[inline(always)]
 pub(crate) fn greatest(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }

@@ -1,13 +1,24 @@
-//! Inherited bounds from a single way through the formula, fused into one loop.
+//! Inner (under-) approximation of inherited precision by a single rounding path through the
+//! formula, fused into one loop.
 //!
-//! `E` is the distance of the farthest value that any formula may give, so the distance of *one* value that one formula may
-//! give is never more than `E`. [`point`] takes each operation to one end of what it permits, the end that leads away from
-//! the exact result: a result within that distance is permitted. It is nearly all of `E`, at the price of one or two evaluations of an
-//! elementary function; what it does not decide goes to the whole formula ([`Lanes::formula_point`]).
+//! # Method
 //!
-//! Everything here is in single precision, holds in every rounding mode, and moves inward by [`SLACK`] wherever the arithmetic in `f64`
-//! may be off. Denormal operands are for [`takes_denormals`] to allow: a flush may lead where nothing is required. Where it is not clear that something is
-//! required, or that nothing is, the bound is a NaN, which decides nothing.
+//! The permitted error `E` of an inherited precision is the distance of the farthest result of any
+//! equivalent formula from the exact result (Vulkan, "Inherited From"). The distance of *one*
+//! result that *one* of the formulas may return is therefore at most `E`. [`point`] evaluates the
+//! formula once and takes each operation to the end of its range that leads away from the exact
+//! result. The distance of that result is nearly all of `E`, at the cost of one or two elementary
+//! functions. A result that this bound does not permit is left to the whole formula
+//! ([`Lanes::formula_point`]).
+//!
+//! # Limits
+//!
+//! Everything here is for single precision under Vulkan's rules with infinities and NaNs assumed
+//! not to occur ([`has_such_rules`]). It holds in every rounding mode and moves every bound inward
+//! by [`SLACK`] or a derived amount wherever the arithmetic in `f64` may err. Denormal operands are
+//! excluded unless [`takes_denormals`] allows them, because a flushed operand may lead where
+//! nothing is required. Where it is unclear whether the specification requires anything, the bound
+//! is a NaN, which decides nothing.
 
 use super::{
     Lanes, Point,
@@ -21,7 +32,7 @@ use crate::{
 };
 use assay_float::{F32, kernels};
 
-/// The bound in ULP of an operation that has one, the part that does not depend on the operand, in single precision.
+/// Bound in ulp of an operation in single precision: the part that does not depend on the operand.
 const fn ulps_of(real: Real) -> f64 {
     match real.bound(Rules::Vulkan, false) {
         Bound::Ulps { half_ulps } => half_ulps as f64 / 2.0,
@@ -31,7 +42,7 @@ const fn ulps_of(real: Real) -> f64 {
     }
 }
 
-/// The absolute error of an operation that has one, in single precision.
+/// Absolute error bound of an operation in single precision.
 const fn error_of(real: Real) -> f64 {
     match real.bound(Rules::Vulkan, false) {
         Bound::Trigonometric { exponent } | Bound::Logarithm { exponent, .. } => power_of_two(exponent),
@@ -47,19 +58,22 @@ const LOG_ULPS: f64 = ulps_of(Real::Log);
 const LOG_ERROR_INSIDE: f64 = error_of(Real::Log);
 const SIN_COS_ERROR: f64 = error_of(Real::Sin);
 
-/// The largest divisor for which OpFDiv states a precision.
+/// Largest divisor for which the specification states a precision of OpFDiv.
 const LARGEST_DIVISOR: f64 = power_of_two(divisor_exponent(false));
 
-/// `2^-50`: relatively more than two correctly rounded operations on exact operands and a sum may be off in `f64`.
+/// `2^-50 = 8 u`, `u = 2^-53`: upper bound on the relative error of two correctly rounded `f64`
+/// operations on exact operands and one addition.
 const FINE: f64 = power_of_two(-50);
 
-/// Below this the exponential of an operand is next to one for the format, on the operand's side of it.
+/// Operands below this magnitude have an exponential between one and its neighbour in the format,
+/// on the operand's side.
 const HARDLY: f64 = power_of_two(-30);
 
-/// By how much bounds are moved inward, relatively, so that they hold along a group and not only where they were taken.
+/// Relative amount by which bounds are moved inward, so that a bound that is taken at one operand
+/// holds along its group.
 const INWARD: f64 = power_of_two(-9);
 
-/// Half a sum or a difference of two exponentials, and the ends of what its formula may give.
+/// Half a sum or difference of two exponentials, and the ends of its formula's range.
 #[derive(Clone, Copy)]
 struct Halved {
     found: Found,
@@ -67,31 +81,38 @@ struct Halved {
     high: f64,
 }
 
-/// `2^-48`: far above the absolute error of a logarithm of a quotient or sum near one, far below any bound of one.
+/// `2^-48`: far above the absolute error of the `f64` logarithm of a quotient or sum close to one,
+/// far below every permitted error of a logarithm.
 const LOG_ERROR: f64 = 1.0 / (1u64 << 48) as f64;
 
-/// Between this and `2^64` it is not clear whether a square overflows.
+/// From this to `2^64` it is unclear whether a square overflows; from `2^64` on it does.
 const SQUARE_FITS: f64 = 1.8e19;
 const SQUARE_OVERFLOWS: f64 = 18_446_744_073_709_551_616.0;
 
-/// Below `-2^11.5` the root may be off by more than it exceeds the operand's magnitude.
+/// Operands of Asinh at or below this have a root whose permitted error may exceed `Sqrt(x * x +
+/// 1.0) + x`, so that the sum may be zero. The sum is about `1 / (2 |x|)`; a relative error of the
+/// root of `2^-24`, half an ulp or more, exceeds it from `|x| = 2^11.5` on.
 const ASINH_LOST: f64 = -4096.0;
 
-/// From here on the sum is more than the root may be off by.
+/// Operands of Asinh above this keep a positive sum along a group: the sum exceeds the permitted
+/// error of the root.
 const ASINH_KEPT: f64 = -1024.0;
 
 impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
-    /// What `OpFDiv` may give, at most and at least, for these quotients of values of the format.
+    /// Least and greatest value that `OpFDiv` may certainly return for a quotient from `low` to
+    /// `high` of values of the format.
     #[inline(always)]
     fn quotients(self, low: f64, high: f64) -> (f64, f64) {
         let least = -self.above_less(-low, DIV_ULPS * self.ulp_of_end(low), FINE);
         (least, self.above_less(high, DIV_ULPS * self.ulp_of_end(high), FINE))
     }
 
-    /// The ends of what `Exp` may give for `x`, whose exponential is `v`.
+    /// Ends of the range of `Exp` for `x`, whose exponential is `v`.
     ///
-    /// Next to one the bound ends at a value of the format, from which the exact exponential lies away on the side of `x`: the end on that
-    /// side is certain without moving inward, and a whole ulp of the few would be lost by it.
+    /// For `|x| <` [`HARDLY`] the bound is a whole number of ulp about one, so that it ends at a
+    /// value of the format, and the exact exponential lies away from one on the side of `x`. The
+    /// end on that side is therefore certain without moving inward, which would lose a whole ulp of
+    /// the few.
     #[inline(always)]
     fn exponentials(self, x: f64, v: f64) -> (f64, f64) {
         let bound = (EXP_ULPS + 2.0 * x.abs()) * self.ulp(above_one(x, v));
@@ -101,12 +122,14 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         (-way.above_less(-v, bound, slack(x < 0.0)), way.above_less(v, bound, slack(x > 0.0)))
     }
 
-    /// The ends of what `Sqrt` may give for a normal operand, by `1.0 / InverseSqrt(x)`, and the exact root.
+    /// Ends of the range of `Sqrt` for a normal operand, computed as `1.0 / InverseSqrt(x)`, and
+    /// the permitted error of the root.
     #[inline(always)]
     fn roots(self, x: f64) -> (f64, f64, f64) {
         let root = x.sqrt();
         let inverse = 1.0 / root;
-        // Of a power of four (as of all sums of one and next to nothing) it is known exactly: nothing is to be moved inward.
+        // The root of a power of four is exact in `f64`, as is that of any sum that rounds to one:
+        // its bounds are not moved inward.
         let exact = (root * root == x) & (root.to_bits() << 12 == 0);
         let fine = if exact { 0.0 } else { FINE };
         let bound = INVERSE_SQRT_ULPS * self.ulp_of_end(inverse);
@@ -119,7 +142,7 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
             self.half_width(root - apart, root + apart, 2.0 * DIV_ULPS * self.ulp_of_end(root))
         });
         let (reach, slack) = if exact { (greatest(root - low, high - root), 0.0) } else { (inward, SLACK) };
-        // The farther end is one itself; the other is as far from the root.
+        // The permitted set is symmetric about the root and reaches as far as the farther end.
         let (below, above) = (-self.above_less(-root, reach, slack), self.above_less(root, reach, slack));
         (if low < below { low } else { below }, greatest(high, above), reach)
     }
@@ -137,7 +160,7 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         let known = if x > 0.0 { x } else { 1.0 };
         let (_, _, reach) = self.varying(2.0 * GROUP).roots(known);
         let value = known.sqrt();
-        // Of zero the instruction set names the result.
+        // The instruction set names the result for zero.
         let bound = if x == 0.0 { f64::NAN } else { reach };
         Found { value, error: SLACK / 4.0 * value, bound, any: flag(x < 0.0) }
     }
@@ -152,19 +175,28 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         let high = self.above(sin.abs(), SIN_COS_ERROR) / self.below(magnitude, SIN_COS_ERROR);
         let (_, high) = self.quotients(high, high);
         let reach = self.reach(value.abs(), SLACK / 4.0 * value.abs(), value.abs(), high);
-        // The cosine may be zero, and a divisor that may be zero opens everything.
+        // A cosine whose permitted results include zero makes the divisor possibly zero, which
+        // permits anything.
         let zero = magnitude < SIN_COS_ERROR * (1.0 - 1e-6);
-        // Along a group the cosine must not vary too much.
+        // Along a group the cosine must vary by little.
         let clear = magnitude > if ALONG { 4.0 * VARIATION } else { SIN_COS_ERROR * (1.0 + 1e-6) };
         let bound = if clear { reach } else { f64::NAN };
         Found { value, error: SLACK / 4.0 * value.abs(), bound, any: flag(outside | zero) }
     }
 
-    /// Asin and Acos: 4096 ULP of the angle, less what the roots' own errors may turn it.
+    /// Asin and Acos: lower bound of 4032 ulp of the angle, which is the 4096 ulp of Atan2 less
+    /// `2^-6` of them for the errors of the root.
     ///
-    /// For |x| <= 0.99 the complement `1.0 - x * x`, at least 2^-5.7, is within 2^-23 of the exact one however it is rounded, and `Sqrt`
-    /// permits a value within an ulp of its root: relatively 2^-18.3 in all, which turns the angle by no more than that, relatively: 53 of
-    /// its 4096 ulp with the one that its own end may be away from a value of the format; 2^-6 of them are 64.
+    /// Derivation, for `|x| <= 0.99`: `x * x` and `1.0 - x * x` are below one, so that each
+    /// rounding, in whatever direction, errs by at most `2^-24`. The complement `1 - x^2` is at
+    /// least 0.0199, more than `2^-5.7`. It thus has a relative error of at most `2^-17.3`, and its
+    /// root half of that, `2^-18.3`. `Sqrt` permits a value within an ulp of its root, at most
+    /// `2^-23` relatively: together less than `2^-18.2`. The angle `atan2(x, r)` with `x^2 + r^2 =
+    /// 1` turns by `d |x| r` for a relative error `d` of `r`, which is at most `d` times the angle:
+    /// for Asin because the angle is at least `|x|`, for Acos because it is at least its sine `r`.
+    /// An error of `2^-18.2` is at most 56 ulp of the angle. One ulp more is provided for the
+    /// distance of an end from a value of the format: 57, for which 64 are subtracted. For `|x| >
+    /// 0.99` there is no bound here.
     #[inline(always)]
     fn angle(self, x: f64, arc: impl Fn(f64, f64) -> f64) -> Found {
         let outside = x.abs() > 1.0;
@@ -175,7 +207,8 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         Found { value, error: SLACK / 4.0 * value.abs(), bound, any: flag(outside) }
     }
 
-    /// Sinh and Cosh of a magnitude: exact value, error and bound of each, and the exponential.
+    /// Sinh and Cosh of a magnitude, each with its exact value, error, bound and ends, and the
+    /// exponential of the magnitude.
     #[inline(always)]
     fn hyperbolic(self, a: f64) -> (Halved, Halved, f64) {
         let way = self.varying(2.0 * GROUP * a);
@@ -187,7 +220,7 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         let twice = 2.0 * EXP_ULPS + 4.0 * a * (1.0 - VARIATION);
         let half_width = way.half_width(up, up, twice * way.ulp(above_one(a, up)))
             + way.half_width(down, down, twice * way.ulp(down));
-        // A sum that is rounded to nearest may be less than its ends.
+        // A sum that is rounded to nearest may fall short of its ends.
         let half_width = if EITHER { half_width } else { f64::NAN };
         let halved = |value: f64, low: f64, high: f64| {
             let (low, high) = (-0.5 * self.up_or_less(-low), 0.5 * self.up_or_less(high));
@@ -199,14 +232,16 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         (sinh, cosh, up)
     }
 
-    /// The ends of what Sinh or Cosh may give: one is the formula's own, the other is as far from the exact value.
+    /// Ends of the permitted set of Sinh or Cosh: one is the formula's own end, the other is as far
+    /// from the exact value.
     #[inline(always)]
     fn ends(self, Halved { found, low, high }: Halved) -> (f64, f64) {
         let (below, above) = (self.below(found.value, found.bound), self.above(found.value, found.bound));
         (if low < below { low } else { below }, greatest(high, above))
     }
 
-    /// Where the exponential certainly fits, all being well; else nothing is required, or it is not clear.
+    /// Result of a hyperbolic function whose exponential may overflow: the bound is kept where the
+    /// exponential certainly fits, and `any` is set where it certainly overflows.
     #[inline(always)]
     fn unless_overflown(self, x: f64, exponential: f64, found: Found) -> Found {
         let fits = exponential < self.grid.max * (1.0 - 1.0 / 32_768.0);
@@ -245,7 +280,8 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         Found { value: if x < 0.0 { -value } else { value }, error, bound, any }
     }
 
-    /// Asinh and Acosh: `Log(x + Sqrt(x * x + one))`, with the sum's end that leads away from zero, which of a negative operand is the least.
+    /// Asinh and Acosh, `Log(x + Sqrt(x * x + one))`, with the end of the sum that leads away from
+    /// zero. For a negative operand that is the least sum.
     #[inline(always)]
     fn inverse_hyperbolic(self, x: f64, one: f64, usable: bool, any: bool) -> Found {
         let a = x.abs();
@@ -253,25 +289,27 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         let clear = usable & (a < SQUARE_FITS);
         let (x, a) = if clear { (x, a) } else { (2.0, 2.0) };
         let (negative, sign) = (x < 0.0, if x < 0.0 { -1.0 } else { 1.0 });
-        // The exact sum, of a negative operand its reciprocal.
+        // The exact sum, or for a negative operand its reciprocal.
         let sum = a + (a * a + one).sqrt();
         let exact = kernels::ln(sum);
         let outward = |way: Self, v: f64| sign * way.up(sign * v);
         let inward = |way: Self, v: f64| -sign * way.up(-sign * v);
-        // `1.0 + x * x` and its root vary hardly if the operand is small, and `x * x - 1.0` more than the operand if that is near one.
+        // `1.0 + x * x` and its root hardly vary if the operand is small. `x * x - 1.0` varies more
+        // than the operand if the operand is close to one.
         let small = if a < 1.0 { a } else { 1.0 };
         let of_square = if one > 0.0 { self.varying(8.0 * GROUP * small * small) } else { self };
         let of_sum = if (one > 0.0) & (x > -1.0) { self.varying(8.0 * GROUP * small) } else { self };
         let (mut least_root, mut greatest_root, _) = of_square.roots(outward(of_square, outward(self, a * a) + one));
         let end = outward(of_sum, if negative { least_root } else { greatest_root } + x);
-        // Of a negative operand little is left of the sum; where it may be zero, nothing is required.
+        // For a negative operand the sum cancels; where it may be zero, nothing is required.
         let (lost, known) = (end <= 0.0, end > 0.0);
         let end = if known { end } else { 1.0 };
         let (over, under) = if negative { (end * sum, 1.0) } else { (end, sum) };
         let most = exact + sign * log_of_quotient(over, under);
         let most_bound = self.log_bound(end, most);
-        // The other end, by the other root of the same sum: it may be the farther one. A sum that is rounded to nearest is one for all roots,
-        // and what is no more than that all along a group is none for this end.
+        // The other end, from the other root of the same sum, may be the farther one. A sum that is
+        // rounded to nearest has only one value for all roots, and a lower bound on it along a
+        // group is not a bound for this end: the roots are computed again from the other side.
         if ALONG & !EITHER {
             (least_root, greatest_root, _) = of_square.roots(inward(of_square, inward(self, a * a) + one));
         }
@@ -300,16 +338,16 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
     #[inline(always)]
     fn atanh(self, x: f64) -> Found {
         let outside = x.abs() > 1.0;
-        // Along a group the difference from one must not vary too much.
+        // Along a group the difference from one must vary by little.
         let clear = x.abs() < if ALONG { 1.0 - 4.0 * VARIATION } else { 1.0 };
         let x = if clear { x } else { 0.0 };
         let (one_more, one_less) = (1.0 + x, 1.0 - x);
         let exact = 0.5 * kernels::ln(one_more / one_less);
-        // Both are at least 2^-6 here along a group, and vary by so much of one.
+        // Along a group both are at least 2^-6 and vary by `x` times the operand's variation.
         let way = self.varying(256.0 * GROUP * x.abs());
         let (divisor_low, divisor_high) = (way.down(one_less), way.up(one_less));
         let (low, high) = way.quotients(way.down(one_more) / divisor_high, way.up(one_more) / divisor_low);
-        // The same distributed, which may lead further.
+        // The distributed form `1 / divisor + x / divisor`, whose range may be wider.
         let (first_low, first_high) = way.quotients(1.0 / divisor_high, 1.0 / divisor_low);
         let (second_low, second_high) = way.quotients(x / divisor_high, x / divisor_low);
         let (sum_low, sum_high) = (way.down(first_low + second_low), way.up(first_high + second_high));
@@ -325,7 +363,8 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         Found { value: exact, error, bound, any: flag(outside) }
     }
 
-    /// Radians and Degrees, the constant's neighbours and the constant given.
+    /// Radians and Degrees: the operand times a constant, which is given with its two neighbours in
+    /// the format.
     #[inline(always)]
     fn scaled(self, x: f64, (low, constant, high): (f64, f64, f64)) -> Found {
         let a = x.abs();
@@ -338,9 +377,12 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
     }
 }
 
-/// The logarithm of a quotient that is near one, no farther from zero than it is, and off by no more than a few units of `2^-53` otherwise.
+/// Logarithm of a quotient that is close to one, never farther from zero than the exact logarithm
+/// apart from rounding errors of a few units of `2^-53`.
 ///
-/// `2 atanh z`, with `z = (over - under) / (over + under)`: every term of its series has the sign of `z`, and what is left out too.
+/// With `z = (over - under) / (over + under)` the logarithm is `2 atanh z = 2 (z + z^3 / 3 + z^5 /
+/// 5 + ..)`. The code sums three terms. All terms have the sign of `z`, so that truncation moves
+/// the result towards zero, which is inward for the callers.
 #[inline(always)]
 fn log_of_quotient(over: f64, under: f64) -> f64 {
     let z = (over - under) / (over + under);
@@ -348,22 +390,24 @@ fn log_of_quotient(over: f64, under: f64) -> f64 {
     2.0 * z * (1.0 + square * (1.0 / 3.0 + 0.2 * square))
 }
 
-/// Beyond what the format holds, and far from what `f64` does not.
+/// Clamps a magnitude to 300: beyond the range of the format, far within that of `f64`.
 #[inline(always)]
 fn bounded(magnitude: f64) -> f64 {
     if magnitude < 300.0 { magnitude } else { 300.0 }
 }
 
-/// Whether nothing is required of a result for any of these operands, by where they lie alone: in a sweep of all operands that is so for
-/// whole stretches. (Operands next to the ends of such a stretch are left to the functions above.)
+/// Returns true if nothing is required of the result for any of these operands, judged by their
+/// location alone. In a sweep over all operands this holds for long runs. Operands close to the
+/// ends of such a run are left to the functions above.
 pub(crate) fn requires_nothing(op: Op, mut x: impl Iterator<Item = f64>, lanes: &Lanes<'_>) -> bool {
     if !has_such_rules(lanes) {
         return false;
     }
-    // Of a NaN nothing is required either.
+    // Nothing is required for a NaN either.
     let below = |x: f64| (x < 0.0) | x.is_nan();
     let beyond = |x: f64, limit: f64| (x.abs() > limit) | x.is_nan();
-    // Of a denormal that may be flushed, these require as much as of a zero, of which they are not defined or divide by it.
+    // A denormal that may be flushed counts as zero, for which these functions are undefined or
+    // divide by it.
     let flushed = |x: f64| (x != 0.0) & (x < lanes.grid.min_normal);
     match op {
         Op::Log | Op::Log2 | Op::InverseSqrt if lanes.env.flush_operands => x.all(|x| below(x) | flushed(x)),
@@ -371,7 +415,8 @@ pub(crate) fn requires_nothing(op: Op, mut x: impl Iterator<Item = f64>, lanes: 
         Op::Log | Op::Log2 | Op::InverseSqrt | Op::Sqrt => x.all(below),
         Op::Sin | Op::Cos | Op::Tan => x.all(|x| beyond(x, std::f64::consts::PI)),
         Op::Asin | Op::Acos | Op::Atanh => x.all(|x| beyond(x, 1.0)),
-        // The exponential overflows, and of Tanh the divisor is beyond what a precision is stated for.
+        // The exponential overflows; for Tanh the divisor exceeds the range in which OpFDiv has a
+        // stated precision.
         Op::Sinh | Op::Cosh | Op::Tanh => x.all(|x| beyond(x, 90.0)),
         Op::Asinh => x.all(|x| !(x > ASINH_LOST && x < SQUARE_OVERFLOWS)),
         Op::Acosh => x.all(|x| !(1.0..SQUARE_OVERFLOWS).contains(&x)),
@@ -379,26 +424,28 @@ pub(crate) fn requires_nothing(op: Op, mut x: impl Iterator<Item = f64>, lanes: 
     }
 }
 
-/// Single precision, infinities and NaNs assumed not to occur, by the bounds that this way was made with.
+/// Returns true if the format, the rules and the float controls are the ones that the bounds here
+/// are derived for: single precision under Vulkan, infinities and NaNs assumed not to occur.
 fn has_such_rules(lanes: &Lanes<'_>) -> bool {
     let env = lanes.env;
     env.rules == Rules::Vulkan && env.format == F32 && env.rule == F32 && env.not_inf && env.not_nan
 }
 
-/// Whether this way is one for the instruction in the environment.
+/// Returns true if the instruction has an inner approximation in the environment.
 pub(crate) fn serves(op: Op, lanes: &Lanes<'_>) -> bool {
     let scaled = matches!(op, Op::Radians | Op::Degrees);
     let function = matches!(
         op,
         Op::Sqrt | Op::Tan | Op::Asin | Op::Acos | Op::Sinh | Op::Cosh | Op::Tanh | Op::Asinh | Op::Acosh | Op::Atanh
     );
-    // A product that is rounded to nearest has hardly any bound but that.
+    // A product that is rounded to nearest permits hardly more than its own error.
     let usable = function || scaled && lanes.env.rounding == Rounding::Undeclared;
     usable && has_such_rules(lanes)
 }
 
-/// Whether what is required of a denormal operand is no less than of its own value: a zero in its place, anywhere in a formula, is a value
-/// like any other, so that what is permitted for the operand as it is remains permitted.
+/// Returns true if flushing a denormal operand never leads where nothing is required. A zero in its
+/// place is then an ordinary value anywhere in the formula, so that every result permitted for the
+/// operand itself remains permitted.
 pub(crate) fn takes_denormals(op: Op) -> bool {
     matches!(
         op,
@@ -415,8 +462,8 @@ pub(crate) fn takes_denormals(op: Op) -> bool {
     )
 }
 
-/// What is done with what is permitted, at least, for operands; denormal ones only if [`takes_denormals`]. `None` for instructions
-/// that [`serves`] does not name.
+/// Applies the function of permitted errors for single operands. Denormal operands need
+/// [`takes_denormals`]. `None` for instructions that [`serves`] excludes.
 pub(crate) fn with<A: Apply>(op: Op, lanes: &Lanes<'_>, apply: A) -> Option<A::Output> {
     if lanes.env.rounding == Rounding::Undeclared {
         by_way(op, Way::<true, false> { grid: lanes.grid, variation: 0.0 }, apply)
@@ -425,13 +472,22 @@ pub(crate) fn with<A: Apply>(op: Op, lanes: &Lanes<'_>, apply: A) -> Option<A::O
     }
 }
 
-/// The same with bounds that hold all along a group: no less is permitted for any of up to [`LANES`] consecutive operands, in the one binade
-/// that these begin, if the bounds for their two ends are nearly the same. `None` if the bound follows the result's ulp, or is none for it.
+/// Applies the function of permitted errors that hold along a group: a lower bound for each of up
+/// to [`LANES`] consecutive operands in the binade that starts with the given one, provided that
+/// the bounds at the two ends of the group are nearly equal. `None` if the bound follows the
+/// result's ulp, or if the instruction has no inner approximation.
 ///
-/// What moves a bound from one operand to the next are the roundings inside the formula. Here each of them takes as much as it may anywhere in
-/// the group, or as much as it does everywhere in it where the value rounded hardly varies; ulps are those of the value nearest to zero. What is
-/// left is smooth, and varies relatively about as much as the operands do, 2^-16: by the [`VARIATION`] that is provided for at most, since the
-/// few operands for which it may be more (next to a pole, or where little is left of a sum) are left out; bounds are moved [`INWARD`] by more.
+/// Only the roundings inside the formula make a bound jump from one operand to the next. Here each
+/// rounding contributes the least that it contributes anywhere in the group, or its actual amount
+/// where the rounded value hardly varies; ulps are those of the value closest to zero. The
+/// remaining function is smooth. Its relative variation is about that of the operands, 2^-16.
+/// Intermediate values are provided for up to [`VARIATION`], 2^-8; operands for which they vary by
+/// more (close to a pole, or where a sum cancels) have no bound.
+///
+/// The caller takes the smaller bound of the two ends of the group. A function whose total
+/// variation along the group is at most 2^-8 dips below that by at most half of it, 2^-9, by which
+/// bounds are moved inward ([`INWARD`]). That the total variation stays below 2^-8 is not derived:
+/// the tests of the quadratic filter check the bounds of the groups operand by operand.
 pub(crate) fn along<A: Apply>(op: Op, lanes: &Lanes<'_>, apply: A) -> Option<A::Output> {
     if !has_jagged_bound(op) || !serves(op, lanes) {
         return None;
@@ -445,12 +501,13 @@ pub(crate) fn along<A: Apply>(op: Op, lanes: &Lanes<'_>, apply: A) -> Option<A::
     }
 }
 
-/// Whether what is permitted changes from one operand to the next as the roundings inside the formula fall.
+/// Returns true if the permitted error jumps from one operand to the next with the roundings inside
+/// the formula.
 pub(crate) fn has_jagged_bound(op: Op) -> bool {
     matches!(op, Op::Sqrt | Op::Tan | Op::Sinh | Op::Cosh | Op::Tanh | Op::Asinh | Op::Acosh | Op::Atanh)
 }
 
-/// With bounds moved [`INWARD`].
+/// Moves bounds inward by [`INWARD`].
 struct Inward<A>(A);
 
 impl<A: Apply> Apply for Inward<A> {
@@ -468,7 +525,7 @@ impl<A: Apply> Apply for Inward<A> {
     }
 }
 
-/// What is permitted, at least, for a lane of operands.
+/// Permitted results for a lane of operands, as an inner approximation.
 pub(crate) fn point(op: Op, x: &Lane, lanes: &Lanes<'_>) -> Option<Point> {
     with(op, lanes, Fill(x))
 }

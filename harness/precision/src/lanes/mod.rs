@@ -1,13 +1,18 @@
-//! The quick evaluation: many inputs at once, from inside.
+//! SIMD evaluation of the permitted error for many inputs at once, as an inner approximation in
+//! `f64`.
 //!
-//! [`Lanes`] evaluates formulas like [`Spans`](crate::spans::Spans) does, but in `f64` and *from inside*: a range here is the hull of some
-//! values that the certain evaluation would find too, each end moved inward by what the arithmetic may be off. So
+//! [`Lanes`] evaluates the same formulas as [`Spans`](crate::spans::Spans), with the same table and
+//! the same bounds, but in plain `f64` and as an *inner* approximation: a range contains only
+//! values that the certified evaluation finds too, or that lie between two of those. Every end is
+//! moved inward by a bound on the rounding errors of the `f64` arithmetic ([`SLACK`]), where
+//! interval arithmetic would round outward. It follows that
 //!
-//! * an error bound from here is never greater than the certain one: a result within it is permitted;
-//! * "anything" from here follows from an operand that may really occur: nothing is required indeed;
-//! * whatever else comes out (too close to call, a special value, a NaN on the way) is left to the certain evaluation.
-//!
-//! Tables, bounds and formulas are the same; only the arithmetic differs.
+//! * a permitted error from here is never greater than the certified one, so that a result within
+//!   it is permitted;
+//! * `any` is set only where an operand that can occur leads to it, so that nothing is required of
+//!   the result;
+//! * every other outcome (a difference within the slack, a special value, a NaN on the way) decides
+//!   nothing and is left to the certified evaluation.
 
 pub(crate) mod arithmetic;
 pub(crate) mod inner;
@@ -28,44 +33,45 @@ use assay_float::Dyadic;
 use std::rc::Rc;
 pub(crate) use truth::Exact;
 
-/// Values that an operation may give, for each lane.
+/// Hull of some results that an operation may return, for each lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Range {
-    /// One of the least.
+    /// Lower end: a permitted value, or one between permitted values.
     pub(crate) lo: Lane,
-    /// One of the greatest.
+    /// Upper end: a permitted value, or one between permitted values.
     pub(crate) hi: Lane,
-    /// 1.0 where nothing is required: an operand that may occur leads there.
+    /// 1.0 where an operand that can occur has no required result, otherwise 0.0.
     pub(crate) any: Lane,
-    /// Whether the ends are the same in every lane.
+    /// Set if the two ends are equal in every lane.
     point: bool,
 }
 
 impl Range {
-    /// Operands with known values.
+    /// Range of operands with known values.
     pub(crate) fn point(values: &Lane) -> Rc<Range> {
         Rc::new(Range { lo: *values, hi: *values, any: [0.0; LANES], point: true })
     }
 }
 
-/// Evaluates formulas in lanes.
+/// Evaluator of formulas for [`LANES`] inputs at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes<'a> {
     pub(crate) env: &'a Environment,
     pub(crate) grid: Grid,
 }
 
-/// What is permitted for operands with known values, for each lane: an error below `bound`.
+/// Permitted results for operands with known values, for each lane: those whose error is at most
+/// `bound`.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
     pub(crate) exact: Exact,
-    /// At most the permitted error.
+    /// Lower bound on the permitted error.
     pub(crate) bound: Lane,
     pub(crate) any: Lane,
 }
 
 impl Lanes<'_> {
-    /// What an operation with a bound of its own permits for known operands.
+    /// Permitted results of an operation with a bound of its own, for known operands.
     pub(crate) fn real_point(&self, real: Real, x: &[&Lane]) -> Option<Point> {
         if let Some(point) = unary::direct(real, self, unary::Fill(x[0])) {
             return Some(point);
@@ -80,13 +86,18 @@ impl Lanes<'_> {
                 let n = 0.5 * f64::from(half_ulps);
                 lanes!([f], |i| n * grid.ulp(f[i]))
             }
-            // Of functions of one operand only.
+            // These are bounds of functions of one operand, which `unary::direct` has handled.
             Bound::UlpsPlusTwiceX { .. } | Bound::Logarithm { .. } | Bound::Trigonometric { .. } => return None,
         };
         Some(Point { exact, bound, any })
     }
 
-    /// What a formula permits for known operands.
+    /// Permitted results of a formula for known operands.
+    ///
+    /// The permitted error of an inherited precision is the distance `E` of the farthest result of
+    /// any equivalent formula from the exact result. The bound is the distance of the farther end
+    /// of the inner range from the approximate exact value, or the formula's absolute error if that
+    /// is more, less the error of that value and the slack.
     pub(crate) fn formula_point(&self, formula: &Formula, x: &[&Lane]) -> Option<Point> {
         let operands: Vec<Rc<Range>> = x.iter().map(|x| self.uses(Range::point(x))).collect();
         let range = formula.range(self, &operands).ok()?;
@@ -111,7 +122,8 @@ impl Lanes<'_> {
         Some(Point { exact, bound, any })
     }
 
-    /// The ends of what is permitted, moved inward to values of the format. An overflow is an infinity.
+    /// Ends of the permitted set, moved inward to values of the format. An end that overflows
+    /// becomes an infinity.
     fn ends(&self, point: Point) -> Range {
         let Point { exact: Exact { value: v, error: e }, bound: b, any } = point;
         let grid = self.grid;
@@ -122,7 +134,8 @@ impl Lanes<'_> {
                 let (least, greatest) = (v[i] - b[i] + inward, v[i] + b[i] - inward);
                 let low = if least < -grid.max { f64::NEG_INFINITY } else { grid.ceil(least) };
                 let high = if greatest > grid.max { f64::INFINITY } else { grid.floor(greatest) };
-                // Moved past each other they are no values of the set, and their hull would be more than it.
+                // Ends that were moved past each other are not members of the set, and their hull
+                // would exceed it.
                 let known = low <= high;
                 (lo[i], hi[i]) = if known { (low, high) } else { (f64::NAN, f64::NAN) };
             }
@@ -130,7 +143,9 @@ impl Lanes<'_> {
         Range { lo, hi, any, point: false }
     }
 
-    /// Correctly rounded: the ends of what rounding may give of a value that is off by less than the slack.
+    /// Least and greatest correctly rounded result of an exact value that differs from `v` by at
+    /// most `SLACK / 64` relatively. A NaN where the slack leaves the result undecided, and with
+    /// round toward zero.
     #[inline(always)]
     pub(crate) fn rounded(&self, v: f64, rounding: Rounding) -> (f64, f64) {
         let grid = self.grid;
@@ -158,7 +173,8 @@ impl Lanes<'_> {
         }
     }
 
-    /// A correctly rounded operation, monotone in each operand, at its corners.
+    /// Range of a correctly rounded operation that is monotone in each operand: the hull of its
+    /// results at the corners.
     fn corners(&self, a: &Range, b: &Range, operation: impl Fn(f64, f64) -> f64) -> Rc<Range> {
         let rounding = self.env.rounding;
         let (mut lo, mut hi, mut any) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
@@ -183,7 +199,8 @@ impl Lanes<'_> {
         Rc::new(self.settled(Range { lo, hi, any, point: false }))
     }
 
-    /// Flushed where it may be, and not overflown where that is assumed not to happen.
+    /// Applies flushing, where intermediate results may be flushed, and marks lanes with an
+    /// overflow, where infinities are assumed not to occur.
     fn settled(&self, mut range: Range) -> Range {
         let max = self.grid.max;
         let (min_normal, flush, overflow) = (self.grid.min_normal, self.env.flush_inside, self.env.not_inf);
@@ -191,7 +208,7 @@ impl Lanes<'_> {
             for i in 0..LANES {
                 let (lo, hi) = (range.lo[i], range.hi[i]);
                 let infinite = lo < -max || hi > max;
-                // Without the assumption infinities are left to the certain evaluation.
+                // Without that assumption, infinities are left to the certified evaluation.
                 range.any[i] = greatest(range.any[i], flag(infinite && overflow));
                 let unknown = infinite && !overflow;
                 if flush {
@@ -204,7 +221,7 @@ impl Lanes<'_> {
         range
     }
 
-    /// An operand as an operation may read it.
+    /// Operand as an operation may read it: flushed if it is denormal and may be flushed.
     fn uses(&self, range: Rc<Range>) -> Rc<Range> {
         let min_normal = self.grid.min_normal;
         let denormal = |v: &f64| *v != 0.0 && v.abs() < min_normal;
@@ -214,10 +231,11 @@ impl Lanes<'_> {
         Rc::new(Range { point: false, ..self.settled((*range).clone()) })
     }
 
-    /// The hull of what an operation permits at some corners of its operands.
+    /// Hull of the results at some corners of the operands' box.
     fn at_corners(&self, operands: &[Rc<Range>], point: impl Fn(&[&Lane]) -> Option<Point>) -> Result<Rc<Range>, Stop> {
         let free: Vec<usize> = (0..operands.len()).filter(|&k| !operands[k].point).collect();
-        // All corners of two operands; of more, only those at which all are at the same end.
+        // All corners are visited if at most two operands are ranges, otherwise the two at which
+        // all operands are at the same end. Fewer corners leave an inner range.
         let corners = if free.len() <= 2 { 1usize << free.len() } else { 2 };
         let mut found: Option<Range> = None;
         for corner in 0..corners {
@@ -242,13 +260,13 @@ impl Lanes<'_> {
     }
 }
 
-/// A NaN among the first two, else the third.
+/// Returns a NaN if either of `a` and `b` is one, otherwise the third argument.
 #[inline(always)]
 fn nan_or(a: f64, b: f64, otherwise: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { otherwise }
 }
 
-/// The hull of two ranges.
+/// Hull of two ranges.
 fn merged(a: &Range, b: &Range) -> Range {
     let mut range = a.clone();
     range.point = false;
@@ -295,7 +313,8 @@ impl Algebra for Lanes<'_> {
 
     fn real(&self, real: Real, operands: &[Rc<Range>]) -> Result<Rc<Range>, Stop> {
         let range = self.at_corners(operands, |x| self.real_point(real, x))?;
-        // A zero between the ends is as possible as they are.
+        // A zero between the ends of an operand is as possible as the ends are. A zero divisor, or
+        // two zeros for Atan2, permit anything.
         let excluded = match real {
             Real::Div => &operands[1..],
             Real::Atan2 => operands,
@@ -315,7 +334,7 @@ impl Algebra for Lanes<'_> {
         self.at_corners(operands, |x| {
             let mut point = self.formula_point(formula, x)?;
             if formula.zero_is_zero && !self.env.zero_unspecified {
-                // A zero operand gives zero, whatever the formula says.
+                // A zero operand gives exactly zero, whatever the formula gives.
                 for (i, _) in x[0].iter().enumerate().filter(|(_, v)| **v == 0.0) {
                     (point.exact.value[i], point.exact.error[i]) = (0.0, 0.0);
                     (point.bound[i], point.any[i]) = (0.0, 0.0);
@@ -323,6 +342,18 @@ impl Algebra for Lanes<'_> {
             }
             Some(point)
         })
+    }
+
+    fn bind(&self, value: &Rc<Range>, body: &Formula) -> Result<Rc<Range>, Stop> {
+        // The hull of the results for two values of the variable, each in all its uses.
+        let least = body.range(self, &[Range::point(&value.lo)])?;
+        let mut range = if value.point {
+            (*least).clone()
+        } else {
+            merged(&least, &*body.range(self, &[Range::point(&value.hi)])?)
+        };
+        vectorised(|| (0..LANES).for_each(|i| range.any[i] = greatest(range.any[i], value.any[i])));
+        Ok(Rc::new(range))
     }
 
     fn integral(&self, operand: &Rc<Range>, toward_zero: bool) -> Result<Rc<Range>, Stop> {
@@ -368,7 +399,7 @@ impl Algebra for Lanes<'_> {
     }
 
     fn settle(&self, _: &Formula, _: NodeId, range: Rc<Range>) -> Result<Rc<Range>, Stop> {
-        // Operations settle what they return.
+        // The operations above apply `settled` themselves.
         Ok(range)
     }
 }

@@ -1,4 +1,5 @@
-//! Infinitely precise results, approximated with a known error.
+//! Infinitely precise results, approximated in `f64` with a bound on the error (running error
+//! analysis: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, section 3.3).
 
 use super::{
     Lanes,
@@ -13,23 +14,24 @@ use crate::{
 use assay_float::{Function, kernels};
 use std::f64::consts::PI;
 
-/// A real number for each lane: `value` give or take `error`.
+/// Real number for each lane: it differs from `value` by at most `error`.
 #[derive(Clone, Debug)]
 pub(crate) struct Exact {
     pub(crate) value: Lane,
     pub(crate) error: Lane,
 }
 
-/// Relative error of one rounding to `f64`, doubled.
+/// Relative error bound of one rounding to `f64`: `2^-52`, twice the unit roundoff, so that
+/// second-order terms are covered.
 const ROUNDING: f64 = f64::EPSILON;
 
 impl Exact {
-    /// Values that are certain.
+    /// Numbers that the values equal exactly.
     pub(crate) fn certain(value: Lane) -> Exact {
         Exact { value, error: [0.0; LANES] }
     }
 
-    /// Values within the slack, relatively.
+    /// Numbers that the values approximate within a quarter of the slack, relatively.
     fn within_slack(value: Lane) -> Exact {
         let of = &value;
         let error = lanes!([of], |i| SLACK / 4.0 * of[i].abs());
@@ -37,7 +39,8 @@ impl Exact {
     }
 }
 
-/// The exact result of an operation on exactly known operands, and where nothing is required. `None` for what is evaluated elsewhere.
+/// Exact result of an operation on exactly known operands, and the lanes in which nothing is
+/// required. `None` for operations that are evaluated elsewhere.
 pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact, Lane)> {
     let half = lanes.env.half_column();
     let none = [0.0; LANES];
@@ -65,7 +68,7 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
             (rounding(value), any)
         }
         Real::Atan2 => {
-            // In WGSL nothing is required for x out of range and y that is not normal.
+            // WGSL requires nothing for x out of range or y that is not normal.
             let (least_x, most_x, least_y) = match lanes.env.rules {
                 Rules::Vulkan => (0.0, f64::INFINITY, 0.0),
                 Rules::Wgsl => {
@@ -83,33 +86,35 @@ pub(crate) fn real(real: Real, x: &[&Lane], lanes: &Lanes<'_>) -> Option<(Exact,
             let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { kernels::atan2(x[0][i], x[1][i]) }));
             (Exact::within_slack(value), any)
         }
-        // Three operands in f64 may need more than its precision, and so may a scale.
+        // The exact result of three operands, or of a scale, may not fit the precision or the range
+        // of `f64`.
         Real::Fma | Real::Dot | Real::Width | Real::Ldexp | Real::Unpack => return None,
-        // Functions of one operand with a bound of their own: `unary::direct`.
+        // Functions of one operand with a bound of their own are handled by `unary::direct`.
         Real::Exp | Real::Exp2 | Real::Log | Real::Log2 | Real::InverseSqrt | Real::Sin | Real::Cos | Real::Atan => {
             return None;
         }
     })
 }
 
-/// Within the domain of the exponentials, beyond which the format overflows or underflows anyway.
+/// Clamps an operand to the domain in which the exponentials fit `f64`; beyond it the format
+/// overflows or underflows anyway.
 #[inline(always)]
 pub(super) fn bounded(x: f64) -> f64 {
     let x = if x > 300.0 { 300.0 } else { x };
     if x < -300.0 { -300.0 } else { x }
 }
 
-/// Operands with 1 in place of those that are not positive, and where that is so. A NaN, which stands for a value not known,
-/// stays one.
+/// Operands with 1 in place of those that are not positive, and a flag for each of these. A NaN,
+/// which marks an unknown value, is kept.
 fn positive(x: &Lane) -> (Lane, Lane) {
     (lanes!([x], |i| if x[i] <= 0.0 { 1.0 } else { x[i] }), lanes!([x], |i| flag(x[i] <= 0.0)))
 }
 
-/// The exact result of a formula.
+/// Exact result of a formula. `None` if the formula contains an operation that is not handled here.
 pub(crate) fn formula(formula: &Formula, x: &[&Lane]) -> Option<Exact> {
     let map = |f: fn(f64) -> f64| Exact::within_slack(vectorised(|| lane(|i| f(x[0][i]))));
     Some(match formula.truth {
-        // In double precision the formula serves.
+        // The formula itself, evaluated in double precision, approximates its exact result.
         Truth::Formula | Truth::Normalized(_) => {
             let operands: Vec<Exact> = x.iter().map(|&x| Exact::certain(*x)).collect();
             node(formula, formula.root, &operands)?
@@ -134,7 +139,7 @@ pub(crate) fn formula(formula: &Formula, x: &[&Lane]) -> Option<Exact> {
             | Function::Cos
             | Function::Atan => return None,
         },
-        // The host's remainder is exact, and so is its correction but for a rounding.
+        // The remainder of `f64` is exact. Its correction adds one rounding.
         Truth::RemTrunc => Exact::certain(lane(|i| x[0][i] % x[1][i])),
         Truth::RemFloor => {
             let value = lane(|i| {
@@ -154,7 +159,7 @@ pub(crate) fn formula(formula: &Formula, x: &[&Lane]) -> Option<Exact> {
     })
 }
 
-/// The exact value of a node, errors carried along.
+/// Exact value of a node, with the errors of the operands propagated.
 fn node(formula: &Formula, id: NodeId, x: &[Exact]) -> Option<Exact> {
     let of = |id: NodeId| node(formula, id, x);
     Some(match &formula.nodes[id] {
@@ -203,7 +208,7 @@ fn node(formula: &Formula, id: NodeId, x: &[Exact]) -> Option<Exact> {
         Node::Select { condition, negative, otherwise } => {
             let (condition, negative, otherwise) = (of(*condition)?, of(*negative)?, of(*otherwise)?);
             let pick = |i: usize| if condition.value[i] < 0.0 { &negative } else { &otherwise };
-            // Of a condition that may have either sign the answer is not known.
+            // If the sign of the condition is undecided, the result is unknown.
             let known = |i: usize| condition.value[i].abs() > condition.error[i] || condition.error[i] == 0.0;
             Exact {
                 value: lane(|i| pick(i).value[i]),
@@ -211,6 +216,7 @@ fn node(formula: &Formula, id: NodeId, x: &[Exact]) -> Option<Exact> {
             }
         }
         Node::Either(formulas) => of(formulas[0])?,
+        Node::Let(value, body) => node(body, body.root, &[of(*value)?])?,
         Node::Real(..) | Node::Floor(_) | Node::Trunc(_) => return None,
     })
 }

@@ -1,5 +1,6 @@
-//! Functions of one operand: what is exact, by how much that may be off, and how far a result may lie from it, for one operand at a
-//! time, so that whatever is done with it is one loop.
+//! Functions of one operand: approximate exact result, its error and the permitted error, for one
+//! operand at a time. Callers apply them in loops of their own, which fuses evaluation and use into
+//! one loop.
 
 use super::{
     Lanes, Point,
@@ -10,29 +11,30 @@ use crate::real::{Bound, Real};
 use assay_float::kernels;
 use std::f64::consts::PI;
 
-/// What one operand comes to.
+/// Exact result and permitted error for one operand.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
-    /// The exact result, approximately.
+    /// Approximation of the exact result.
     pub(crate) value: f64,
-    /// By how much `value` may be off, absolutely.
+    /// Bound on the absolute error of `value`.
     pub(crate) error: f64,
-    /// At most the permitted error; a NaN where this way does not tell.
+    /// Lower bound on the permitted error; a NaN where it is unknown.
     pub(crate) bound: f64,
-    /// 1.0 where nothing is required.
+    /// 1.0 where nothing is required, otherwise 0.0.
     pub(crate) any: f64,
 }
 
-/// Something that is done with a function of one operand, compiled for each.
+/// Use of a function of one operand. It is compiled once for each function (static dispatch), so
+/// that its loop contains the function's code.
 pub(crate) trait Apply {
-    /// What comes of it.
+    /// Result of the use.
     type Output;
 
-    /// Does it.
+    /// Applies this use to a function.
     fn apply(self, function: impl Fn(f64) -> Found) -> Self::Output;
 }
 
-/// The function of each operand of a lane.
+/// Evaluates the function for each operand of a lane.
 pub(crate) struct Fill<'a>(pub(crate) &'a Lane);
 
 impl Apply for Fill<'_> {
@@ -40,7 +42,7 @@ impl Apply for Fill<'_> {
 
     #[inline(always)]
     fn apply(self, function: impl Fn(f64) -> Found) -> Point {
-        // A copy, of which compilers know that nothing else writes to it.
+        // A local copy, which the compiler knows not to alias.
         let x = *self.0;
         vectorised(
             #[inline(always)]
@@ -60,18 +62,21 @@ impl Apply for Fill<'_> {
     }
 }
 
-/// An exponential of `x` for taking its ulp: above one where it is, though by less than `f64` shows.
+/// Exponential of `x` for taking its ulp: above one if `x` is positive, even where `f64` shows no
+/// difference from one.
 #[inline(always)]
 pub(super) fn above_one(x: f64, exponential: f64) -> f64 {
     const ABOVE: f64 = 1.0 + 1.0 / (1u64 << 40) as f64;
     if (x > 0.0) & (exponential < ABOVE) { ABOVE } else { exponential }
 }
 
-/// A function with a bound of its own. `None` for operations of several operands and those that are correctly rounded.
+/// Applies the function of an operation with a bound of its own. `None` for operations of several
+/// operands and correctly rounded ones.
 pub(crate) fn direct<A: Apply>(real: Real, lanes: &Lanes<'_>, apply: A) -> Option<A::Output> {
     let grid = lanes.grid;
     let near = |value: f64, bound: f64, any: f64| Found { value, error: SLACK / 4.0 * value.abs(), bound, any };
-    // The logarithms take a NaN apart like a number; the product keeps it one. It stands for a value not known.
+    // The logarithms decode a NaN like a number; adding the product keeps the result a NaN. A NaN
+    // marks an unknown value.
     let positive = |x: f64| if x <= 0.0 { 1.0 } else { x };
     let inside = |x: f64| if x.abs() > PI { 0.0 } else { x };
     Some(match (real, real.bound(lanes.env.rules, lanes.env.half_column())) {
@@ -124,7 +129,8 @@ pub(crate) fn direct<A: Apply>(real: Real, lanes: &Lanes<'_>, apply: A) -> Optio
         }
         (Real::Sin, Bound::Trigonometric { exponent }) => {
             let bound = power_of_two(exponent);
-            // No value of a narrow format is as near to pi as pi is to its f64.
+            // No value of a narrow format is as close to pi as the nearest `f64` is, so that the
+            // comparison is right.
             apply.apply(
                 #[inline(always)]
                 move |x| near(kernels::sin(inside(x)), bound, flag(x.abs() > PI)),

@@ -1,49 +1,60 @@
-//! Where roundings may lead: one value that each may give, or what holds all along a group of consecutive operands.
+//! Rounding paths: one choice of rounding at each operation of a formula, for one operand or for a
+//! whole group of consecutive operands.
 
 use super::arithmetic::{Grid, LANES, SLACK, greatest, power_of_two};
 
-/// One way through a formula. `EITHER`: correctly rounded operations may return either neighbour. `ALONG`: what holds for every operand of
-/// a group of consecutive ones, see [`super::inner::along`].
+/// One rounding path through a formula.
+///
+/// With `EITHER`, correctly rounded operations may return either neighbour of the exact result,
+/// because no rounding mode is declared; otherwise they round to nearest. With `ALONG`, every value
+/// is a lower bound that holds for each operand of a group, see [`super::inner::along`].
 #[derive(Clone, Copy)]
 pub(super) struct Way<const EITHER: bool, const ALONG: bool> {
     pub(super) grid: Grid,
-    /// More than intermediate values vary along a group, relatively.
+    /// Upper bound on the relative variation of an intermediate value along a group.
     pub(super) variation: f64,
 }
 
-/// Consecutive operands of a group, up to [`LANES`] apart in one binade, differ relatively by no more than this.
+/// Upper bound on the relative difference of the operands in a group: at most [`LANES`] steps of
+/// one ulp, at most `2^-23` of the operand each, in one binade.
 pub(super) const GROUP: f64 = LANES as f64 * power_of_two(-23);
 
-/// What is taken for the variation of an intermediate value along a group if nothing better is said: 2^-8, 256 times that of the operands.
+/// Provision for the relative variation of an intermediate value along a group, unless a smaller
+/// one is given: `2^-8`, 256 times the variation of the operands.
 pub(super) const VARIATION: f64 = power_of_two(-8);
 
-/// A value that varies less than this, 2^-12 of an ulp, is as good as constant along a group: so are its neighbours in the format.
+/// Values that vary by less than this, at most `2^-12` ulp, are treated as constant along a group:
+/// their neighbours in the format are computed once.
 const STILL: f64 = power_of_two(-36);
 
-/// An end along a group may be less than the one that is meant by so much, relatively: eight ulp.
+/// Largest relative amount by which a computed end may fall short of the intended end along a
+/// group: `2^-20`, eight ulp.
 const SHORT: f64 = power_of_two(-20);
 
 impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
-    /// The same for intermediate values that vary by less than this along a group, relatively.
+    /// The same path for intermediate values whose relative variation along a group is less than
+    /// `variation`.
     #[inline(always)]
     pub(super) fn varying(self, variation: f64) -> Self {
         Way { variation: if variation < VARIATION { variation } else { VARIATION }, ..self }
     }
 
-    /// No more than the ulp of a value.
+    /// Lower bound on the ulp of a value.
     #[inline(always)]
     pub(super) fn ulp(self, v: f64) -> f64 {
         self.grid.ulp(if ALONG { v * (1.0 - self.variation) } else { v })
     }
 
-    /// No more than the ulp of a value that is an end of what an operation may give. Along a group an end may be a few ulp short of that.
+    /// Lower bound on the ulp of an end of an operation's range. Along a group a computed end may
+    /// be up to [`SHORT`] short of the true one.
     #[inline(always)]
     pub(super) fn ulp_of_end(self, v: f64) -> f64 {
         let short = if self.variation < STILL { 0.0 } else { SHORT };
         self.grid.ulp(if ALONG { v * (1.0 - greatest(self.variation, short)) } else { v })
     }
 
-    /// The greatest value of the format that is not above `v`. Along a group: no more than that, smooth in `v` or constant.
+    /// Largest value of the format that is not above `v`. Along a group: a lower bound on it that
+    /// is smooth in `v`, `v` less one spacing, or constant if `v` hardly varies.
     #[inline(always)]
     pub(super) fn floor(self, v: f64) -> f64 {
         if !ALONG {
@@ -55,17 +66,23 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         if self.variation < STILL { constant } else { smooth }
     }
 
-    /// Along a group: no more than half the distance from the least to the greatest value of the format that an operation may give for exact
-    /// results from `low` to `high`, which its bound lets them be off by; `twice` is twice that. The farther end of a formula is at least as far
-    /// from the exact value as half the distance between its ends.
+    /// Lower bound, along a group, on half the distance from the least to the greatest value of the
+    /// format that an operation may return. Its exact results range from `low` to `high`, its
+    /// permitted error is half of `twice`.
     ///
-    /// An end may lie a whole spacing inside the bound, and the other one too, but not always both: of `n` spacings and a part, `n - 1` are kept.
+    /// The result bounds the permitted error of a formula from below: the farther end of a range is
+    /// at least half its width away from any point between the ends, and so from the exact result.
+    ///
+    /// Derivation: let the interval of real results have the length `total = n * spacing + part`,
+    /// `0 <= part < spacing`. It contains at least `n` values of the format if the spacing is the
+    /// same throughout, so that the extreme ones are at least `(n - 1) * spacing` apart. With two
+    /// spacings, each end loses less than the greater one, which leaves `total - 2 * spacing`.
     #[inline(always)]
     pub(super) fn half_width(self, low: f64, high: f64, twice: f64) -> f64 {
         let (a, b) = (low.abs(), high.abs());
         let (near, far) = if a < b { (a, b) } else { (b, a) };
         let varied = self.variation * far;
-        // Farther than any end may be.
+        // Upper bound on the distance of either end from `low` and `high`.
         let around = varied + 2.0 * twice;
         let spacing = self.grid.spacing(far + around);
         let same = (near > around) & (self.grid.spacing(near - around) == spacing);
@@ -75,19 +92,20 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         0.5 * if same & (kept > smooth) { kept } else { smooth }
     }
 
-    /// The bound, or along a group what half a width says if that is more.
+    /// Returns `bound`, or along a group the half width if that is more.
     #[inline(always)]
     pub(super) fn or_half_width(self, bound: f64, half_width: impl Fn() -> f64) -> f64 {
         if !ALONG {
             return bound;
         }
         let other = half_width();
-        // Of a NaN none is more.
+        // A comparison with a NaN is false.
         if other > bound { other } else { bound }
     }
 
-    /// A value that rounding `v` may give, as great as is certain; a NaN next to the middle between two values of which only one may be.
-    /// Along a group: no more than that, as for [`Way::floor`].
+    /// Greatest value that rounding `v` certainly may give. A NaN if `v` is so close to the
+    /// midpoint of two values that the result of rounding to nearest is undecided. Along a group: a
+    /// lower bound on that value, as for [`Way::floor`].
     #[inline(always)]
     pub(super) fn up(self, v: f64) -> f64 {
         let slack = SLACK / 64.0 * v.abs();
@@ -110,38 +128,41 @@ impl<const EITHER: bool, const ALONG: bool> Way<EITHER, ALONG> {
         if nearest == self.grid.nearest(v + slack) { nearest } else { f64::NAN }
     }
 
-    /// No more than a value that rounding `v` may give: enough where all that follows from it is monotone.
+    /// Lower bound on some value that rounding `v` may give, which suffices where the rest of the
+    /// formula is monotone. Never a NaN for one operand.
     #[inline(always)]
     pub(super) fn up_or_less(self, v: f64) -> f64 {
         if EITHER | ALONG { self.up(v) } else { self.grid.floor(v - SLACK / 64.0 * v.abs()) }
     }
 
-    /// A value that rounding `v` may give, as small as is certain.
+    /// Least value that rounding `v` certainly may give.
     #[inline(always)]
     pub(super) fn down(self, v: f64) -> f64 {
         -self.up(-v)
     }
 
-    /// The greatest value that is certain to lie within `bound` of `v`.
+    /// Greatest value of the format that lies certainly within `bound` of `v`.
     #[inline(always)]
     pub(super) fn above(self, v: f64, bound: f64) -> f64 {
         self.above_less(v, bound, SLACK)
     }
 
-    /// The least value that is certain to lie within `bound` of `v`.
+    /// Least value of the format that lies certainly within `bound` of `v`.
     #[inline(always)]
     pub(super) fn below(self, v: f64, bound: f64) -> f64 {
         -self.above(-v, bound)
     }
 
-    /// The greatest value within `bound` of `v`, of which the sum may be off by so much, relatively.
+    /// Greatest value of the format within `bound` of `v`, where `slack` bounds the relative error
+    /// of the sum.
     #[inline(always)]
     pub(super) fn above_less(self, v: f64, bound: f64, slack: f64) -> f64 {
         self.floor(v + bound - slack * (v.abs() + bound))
     }
 
-    /// A little less than the distance of the farther end from a value that is off by at most `error`: so much less that the approximate
-    /// value may stand for the exact one in the range around it, too.
+    /// Lower bound on the distance of the farther end from the exact result, which differs from
+    /// `value` by at most `error`. Twice the error is subtracted: once for this distance, and once
+    /// so that a range of that half-width about `value` lies within the one about the exact result.
     #[inline(always)]
     pub(super) fn reach(self, value: f64, error: f64, low: f64, high: f64) -> f64 {
         let farthest = greatest(value - low, high - value);

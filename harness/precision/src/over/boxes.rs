@@ -1,4 +1,9 @@
-//! Real functions and formulas over boxes: the least and the greatest permitted value.
+//! Real functions and formulas over boxes: the least and the greatest permitted value by branch and
+//! bound.
+//!
+//! The method is that of [`crate::extremes`], for whole instructions. It differs in the order of
+//! the search, which is breadth-first here, and in that it reports whether the search was complete
+//! ([`Tightness`]).
 
 use super::{Effort, Part, Tightness, Walk, parts};
 use crate::{
@@ -15,15 +20,15 @@ use std::{cell::Cell, collections::VecDeque};
 
 type Box = SmallVec<[Span; 8]>;
 
-/// How many boxes are looked into before their covers count as found.
+/// Number of boxes that are halved before the covers of the others are accepted.
 const REAL_BUDGET: usize = 160;
-/// The same for formulas, for one operand that is a range; half for two, and so on.
+/// The same budget for formulas if no operand is a range; it halves with every operand that is one.
 const FORMULA_BUDGET: usize = 32;
-/// For more ranges than this no corners are visited: there are too many.
+/// Greatest number of ranges for which corners are visited; there are too many corners otherwise.
 const CORNERS: usize = 3;
 
 impl Walk<'_> {
-    /// A function with a bound of its own over one part of each operand.
+    /// Permitted results of a function with a bound of its own over one part of each operand.
     pub(super) fn real(&self, real: Real, choice: &[Part]) -> Set {
         let slot = self.slot;
         let special = choice.iter().zip(&slot.inputs).any(|(part, &(_, scalar))| part.is_special(scalar));
@@ -68,7 +73,7 @@ impl Walk<'_> {
         self.finished(found, tiny.get(), &operands)
     }
 
-    /// An inherited precision over one part of each operand.
+    /// Permitted results of an inherited precision over one part of each operand.
     pub(super) fn formula(&self, formula: &Formula, choice: &[Part]) -> Set {
         let slot = self.slot;
         if choice.contains(&Part::Nan) {
@@ -83,7 +88,7 @@ impl Walk<'_> {
         let free = operands.iter().filter(|s| s.lo != s.hi).count();
         let found =
             self.search(&operands, FORMULA_BUDGET >> free.min(5), point, |spans| self.formula_cover(formula, spans));
-        // Which results are tiny shows at single points only.
+        // Only single points show which results are tiny.
         let near = |span: &Span| {
             let edge = slot.env.format.min_normal();
             span.lo <= edge && span.hi >= -1 - edge
@@ -92,7 +97,8 @@ impl Walk<'_> {
         self.finished(found, tiny, &operands)
     }
 
-    /// Operands of which only class, sign and range matter: the corners show all.
+    /// Permitted results where only class, sign and range of the operands matter: the corners show
+    /// all of them.
     fn classes(&self, choice: &[Part]) -> Set {
         let mut found = Set::empty();
         let span = |part: &Part| match part {
@@ -112,7 +118,7 @@ impl Walk<'_> {
         found
     }
 
-    /// What is permitted at one point, the environment left aside.
+    /// Permitted results at one point, before the environment is applied.
     fn point(&self, ranks: &[Rank], tiny: &Cell<bool>) -> Result<Span, Stop> {
         let x: SmallVec<[u64; 8]> =
             ranks.iter().zip(&self.slot.inputs).map(|(&rank, &(_, scalar))| parts::bits(rank, scalar)).collect();
@@ -122,13 +128,13 @@ impl Walk<'_> {
         Ok(Span { lo: hull.lo, hi: hull.hi })
     }
 
-    /// The environment applied to the hull of what is permitted over a box.
+    /// Applies the environment to the hull of the permitted results over a box.
     fn finished(&self, found: Result<Span, Stop>, tiny: bool, operands: &[Span]) -> Set {
         let format = self.slot.env.format;
         match found {
             Ok(span) => {
                 let mut set = Set::range(span.lo, span.hi);
-                // The named flush of Ldexp, at the least exponent.
+                // The flush of Ldexp that the instruction set names, at the least exponent.
                 if matches!(self.slot.kernel, Kernel::Real(Real::Ldexp)) {
                     let exponent = |rank: Rank| (rank as u32).cast_signed();
                     if exponent(operands[1].lo) < format.min_normal_exponent() {
@@ -143,9 +149,11 @@ impl Walk<'_> {
         }
     }
 
-    /// Branch and bound: what single points show, and of the boxes that may hold more their covers once the budget is spent.
+    /// Branch and bound: the hull of the results at single points, and of the covers of the boxes
+    /// that remain when the budget is spent.
     ///
-    /// Boxes are looked into in the order of their size, so that what is left over at the end is about equally fine everywhere.
+    /// Boxes are visited in the order of their size (breadth first), so that the remaining ones are
+    /// about equally fine everywhere.
     fn search(
         &self,
         operands: &[Span],
@@ -193,22 +201,22 @@ impl Walk<'_> {
         found.ok_or(Stop::Undecided)
     }
 
-    /// What a function may give over a box, certainly.
+    /// Certified cover of a function over a box.
     fn real_cover(&self, real: Real, spans: &[Span]) -> Result<Span, Stop> {
         let covered = briefly(&Covered { walk: self, real, spans }, false)?;
-        // A function of Atan2's kind may lie on either side of its cut.
+        // Atan2 may lie on either side of its cut.
         match real {
             Real::Atan2 => Ok(self.both_sides(spans, covered)),
             _ => Ok(covered),
         }
     }
 
-    /// The cover of Atan2, with its mirror image where the operands lie on the cut.
+    /// Cover of Atan2, with its mirror image if the operands lie on the cut.
     fn both_sides(&self, spans: &[Span], covered: Span) -> Span {
         if spans[0].has_zero() && spans[1].lo < -1 { covered.hull(covered.neg()) } else { covered }
     }
 
-    /// The real numbers that the spans hold.
+    /// Real numbers that the spans contain.
     fn reals<R: Enclosure>(&self, spans: &[Span], precision: R::Precision) -> SmallVec<[R; 8]> {
         let bits = |end: fn(&Span) -> Rank| -> SmallVec<[u64; 8]> {
             spans.iter().zip(&self.slot.inputs).map(|(span, &(_, scalar))| parts::bits(end(span), scalar)).collect()
@@ -222,26 +230,27 @@ impl Walk<'_> {
             .collect()
     }
 
-    /// What a formula may give over a box, certainly.
+    /// Certified cover of a formula over a box.
     fn formula_cover(&self, formula: &Formula, spans: &[Span]) -> Result<Span, Stop> {
-        // The box is halved anyway if its cover is too wide.
+        // A box with a cover that is too wide is halved anyway.
         let env = Environment { coarse: true, ..self.run.reading() };
         let span = formula.cover(spans, &env, false)?;
         if span.has_infinity(env.format) {
-            // Whether a formula overflows, and what that permits, single values tell.
+            // Single values show whether a formula overflows, and what that permits.
             return Err(Stop::Anything("a formula may overflow for some members"));
         }
         Ok(span)
     }
 
-    /// Whether all members have the same floor.
+    /// Returns true if all members have the same floor.
     fn is_of_one_whole(&self, span: Span) -> bool {
         let floor = |rank: Rank| self.slot.env.format.value_of_rank(rank).floor();
         floor(span.lo) == floor(span.hi)
     }
 }
 
-/// Whether a cover adds little to what is known: a few values at each end, and an eighth of what there is.
+/// Returns true if a cover adds little to the known range at each end: at most four values and an
+/// eighth of the range.
 fn adds_little(known: Option<Span>, cover: &Result<Span, Stop>) -> bool {
     let (Some(known), Ok(cover)) = (known, cover) else { return false };
     let little = 4 + known.hi.abs_diff(known.lo) / 8;
@@ -249,7 +258,7 @@ fn adds_little(known: Option<Span>, cover: &Result<Span, Stop>) -> bool {
     !beyond(cover.lo, known.lo) && !beyond(known.hi, cover.hi)
 }
 
-/// What a function may give over a box.
+/// Question for the cover of a function over a box.
 struct Covered<'a> {
     walk: &'a Walk<'a>,
     real: Real,

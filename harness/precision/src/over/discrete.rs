@@ -9,33 +9,34 @@ use crate::{
 use assay_float::{Rank, RankRange, Set};
 use smallvec::SmallVec;
 
-/// What lies between the results at the corners of a box.
+/// Results between those at the corners of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Between {
-    /// Nothing: all results show at the corners.
+    /// None: all results occur at the corners.
     Nothing,
-    /// All ranks: of floating-point results.
+    /// All ranks between, for floating-point results.
     Ranks,
-    /// All integers, in the order of unsigned ones.
+    /// All integers between, in unsigned order.
     Unsigned,
-    /// All integers, in the order of signed ones.
+    /// All integers between, in signed order.
     Signed,
 }
 
-/// How an instruction behaves over a box whose operands do not change sign.
+/// Behaviour of an instruction over a box whose operands do not change sign.
 enum Shape {
-    /// Monotone in each operand, or constant: the corners tell.
+    /// Monotone in each operand, or constant: the corners suffice.
     Corners(Between),
-    /// Equality of numbers; whether it makes the result true.
+    /// Equality of numbers; `true` if equality makes the result true.
     Equality(bool),
     CompareExchange,
-    /// Monotone unless the whole part (the binade, for `true`) changes; then anything from zero (a half) to one.
+    /// Monotone as long as the integral part is constant (the binade, for `true`); otherwise
+    /// anything from zero (from one half) to one.
     Wrapping(bool),
-    /// Nothing better than all values of the result's type.
+    /// All values of the result's type, because no better bound is known.
     Free,
 }
 
-/// Whether the two sides of zero must be looked at apart for the corners to tell.
+/// Returns true if the corners suffice only if the two sides of zero are separate parts.
 pub(super) fn divides_at_zero(exact: Exact) -> bool {
     match exact {
         Exact::Abs
@@ -131,20 +132,21 @@ fn shape(exact: Exact, result: Scalar) -> Shape {
 }
 
 impl Walk<'_> {
-    /// A discrete instruction over one part of each operand.
+    /// Permitted results of a discrete instruction over one part of each operand.
     pub(super) fn discrete(&self, exact: Exact, choice: &[Part]) -> Set {
         let slot = self.slot;
         let set = match shape(exact, slot.result) {
             Shape::Corners(between) => self.corners(exact, choice, between),
             Shape::Equality(_) if choice.contains(&Part::Nan) => self.corners(exact, choice, Between::Nothing),
             Shape::Equality(meaning) => {
-                // Some members are equal if the ranges meet, and some differ if they are not one and the same value.
+                // Some members are equal if the ranges overlap, and some differ unless both ranges
+                // are one and the same value.
                 let [Part::Range(a), Part::Range(b)] = choice else { return self.unknown() };
                 let (a, b) = (with_both_zeros(*a), with_both_zeros(*b));
                 truths(a.lo <= b.hi && b.lo <= a.hi, !(a == b && a.is_point()), meaning)
             }
             Shape::CompareExchange => {
-                // The value kept, or the new one where the comparator may be equal.
+                // The old value, or the new one if the comparator may be equal.
                 let [Part::Range(old), Part::Range(new), Part::Range(comparator)] = choice else {
                     return self.unknown();
                 };
@@ -170,8 +172,8 @@ impl Walk<'_> {
         self.finished_hull(set, false)
     }
 
-    /// What WGSL permits beside that for operands among which there are subnormal ones: either of two of them as the least or
-    /// greatest, and anything as the parts of one.
+    /// Adds the results that WGSL also permits for subnormal operands: either of two of them as the
+    /// minimum or maximum, and anything as the parts of one.
     fn with_subnormals(&self, exact: Exact, choice: &[Part], mut set: Set) -> Set {
         let Some(format) = self.slot.inputs[0].1.format() else { return set };
         let edge = format.min_normal();
@@ -187,8 +189,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What there is beside that where denormals compare as zeros and come back as they are: any denormal or zero, if two operands may be
-    /// that.
+    /// Adds the results of the reading in which denormals compare as zeros but are returned
+    /// unchanged: any denormal or zero, if two operands may be one.
     fn with_small(&self, choice: &[Part], mut set: Set) -> Set {
         let Some(format) = self.slot.inputs[0].1.format() else { return set };
         let edge = format.min_normal();
@@ -199,7 +201,7 @@ impl Walk<'_> {
         if holding > 1 && denormal && !held && !set.is_anything() {
             self.run.doubt_comparison();
             if choice.len() > 2 {
-                // The third may keep one of them from coming back.
+                // The third operand may prevent one of them from being returned.
                 self.loosen(Tightness::Enclosure);
             }
             small.into_iter().for_each(|range| set.insert(range));
@@ -207,7 +209,7 @@ impl Walk<'_> {
         set
     }
 
-    /// The results at the corners, and what lies between them.
+    /// Results at the corners, and those between them.
     fn corners(&self, exact: Exact, choice: &[Part], between: Between) -> Set {
         let slot = self.slot;
         let spans = spans(choice);
@@ -276,7 +278,8 @@ impl Walk<'_> {
     }
 }
 
-/// What of the operands lies inside some ranges, and of how many operands something does.
+/// Intersections of the operands with some ranges, and the number of operands with such an
+/// intersection.
 fn inside(choice: &[Part], ranges: &[RankRange]) -> (SmallVec<[RankRange; 4]>, usize) {
     let mut found: SmallVec<[RankRange; 4]> = SmallVec::new();
     let mut holding = 0;
@@ -290,7 +293,7 @@ fn inside(choice: &[Part], ranges: &[RankRange]) -> (SmallVec<[RankRange; 4]>, u
     (found, holding)
 }
 
-/// The spans of the parts; of NaNs one that stands for them.
+/// Spans of the parts, with a placeholder for NaNs.
 fn spans(choice: &[Part]) -> SmallVec<[Span; 8]> {
     let span = |part: &Part| match part {
         Part::Nan => Span::point(0),
@@ -299,7 +302,7 @@ fn spans(choice: &[Part]) -> SmallVec<[Span; 8]> {
     choice.iter().map(span).collect()
 }
 
-/// The range with the other zero where it holds one: they compare equal.
+/// The range with both zeros if it contains one of them: they compare equal.
 fn with_both_zeros(span: Span) -> Span {
     Span { lo: if span.lo == 0 { -1 } else { span.lo }, hi: if span.hi == -1 { 0 } else { span.hi } }
 }
@@ -314,7 +317,7 @@ fn truths(met: bool, unmet: bool, meaning: bool) -> Set {
     set
 }
 
-/// Where a result stands in the order that its instruction keeps.
+/// Position of a result in the order of its instruction.
 fn order(bits: u64, result: Scalar, between: Between) -> i128 {
     match (between, result) {
         (Between::Signed, Scalar::Int { width, .. }) => i128::from((bits << (64 - width)).cast_signed()),
@@ -323,7 +326,8 @@ fn order(bits: u64, result: Scalar, between: Between) -> i128 {
     }
 }
 
-/// All integers from `lo` to `hi` (bits of the result type, right-aligned) in an order; `None` for results that are no integers.
+/// All integers from `lo` to `hi` (bits of the result type, right-aligned) in the given order;
+/// `None` for results that are not integers.
 fn integers(lo: i64, hi: i64, result: Scalar, between: Between) -> Option<Set> {
     let Scalar::Int { width, .. } = result else { return None };
     let mask = u64::MAX >> (64 - width);
@@ -333,7 +337,7 @@ fn integers(lo: i64, hi: i64, result: Scalar, between: Between) -> Option<Set> {
     let mut set = Set::empty();
     let mut add = |lo: u64, hi: u64| set.insert(RankRange::new(rank(lo), rank(hi)));
     match between {
-        // Ranks of 64 bits are in the order of signed integers, those of fewer in the order of unsigned ones.
+        // Ranks of 64 bits are in signed order, those of fewer bits in unsigned order.
         Between::Signed if lo >= top && hi < top => {
             add(lo, mask);
             add(0, hi);

@@ -1,13 +1,24 @@
-//! Sets over sets: what may come of an instruction whose operands are themselves results, each any member of a set.
+//! Set extension of instructions: the permitted results for operands that are results themselves,
+//! each any member of a set.
 //!
-//! "A set that depends on a set is the union over the members of the operand sets." Few members are visited one by one. Of
-//! many, the operand sets are cut into parts on which the environment treats all members alike (NaNs, infinities, either side of
-//! zero); of a box of such parts the least and the greatest permitted value are looked for:
+//! "A set that depends on a set is the union over the members of the operand sets." Operands with
+//! few members are evaluated one by one. Otherwise the operand sets are partitioned into parts
+//! whose members the environment treats alike (NaNs, infinities, either side of zero; [`parts`]),
+//! and for each box of such parts the least and the greatest permitted value are determined:
 //!
-//! * of a correctly rounded operation, of a comparison and of most discrete ones they lie at the corners of the box;
-//! * of the others ([`boxes`]) branch and bound finds them: single points from below, certified covers from above.
+//! * those of a correctly rounded operation, a comparison and most discrete operations lie at the
+//!   corners of the box;
+//! * those of other operations are searched for by branch and bound ([`boxes`]): single points
+//!   bound them from inside, certified covers from outside.
 //!
-//! The environment (flushed operands and results, the sign of zero, overflow) is then applied as to a single evaluation.
+//! The environment (flushed operands and results, signs of zeros, overflow) is then applied as to a
+//! single evaluation. The result is the set extension in the sense of interval analysis (Moore,
+//! Kearfott & Cloud, *Introduction to Interval Analysis*, chapter 5), or a superset; [`Tightness`]
+//! says which.
+//!
+//! # Limits
+//!
+//! Operands are independent: relations between them, as in `x - x`, are not seen here.
 
 mod boxes;
 mod discrete;
@@ -25,7 +36,7 @@ use parts::{Part, members, parts};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
-/// What may stand in one operand scalar of an instruction.
+/// Possible values of one operand scalar of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// Exactly these bits.
@@ -34,63 +45,72 @@ pub enum Operand {
     Set(Set),
 }
 
-/// How close an answer about sets comes to the union over all members.
+/// Relation of a set to the union over all members of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tightness {
-    /// It is the union.
+    /// The set is the union.
     Union,
-    /// The same least and greatest member, NaN and "anything" as the union; values between may be members of it alone.
+    /// The set has the least and greatest member, the NaN and the "anything" of the union. Values
+    /// between may be members of the set alone.
     Hull,
-    /// It contains the union.
+    /// The set contains the union.
     Enclosure,
 }
 
-/// What an instruction may return for operands that are sets.
+/// Permitted results of an instruction whose operands are sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Over {
-    /// Contains what [`Reference::permitted`] gives for every choice of members, in either reading.
+    /// Superset of the union of [`Reference::permitted`] over every choice of members, in either
+    /// reading.
     pub permitted: Permitted,
-    /// How close `permitted` comes to that union: the worse of the two readings.
+    /// Relation of `permitted` to that union: the worse of the two readings.
     pub tightness: Tightness,
 }
 
-/// How much is spent on an answer.
+/// Effort that is spent on a set extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effort {
-    /// The least and the greatest value of inherited precision are searched for, which may take milliseconds, nested formulas longer.
+    /// Searches for the least and the greatest value of an inherited precision. This may take
+    /// milliseconds, and longer for nested formulas.
     Search,
-    /// A cover that adds little to what single members show is taken as it is: that takes a small part of the time, and holds the
-    /// union all the same.
+    /// Accepts a cover that adds little to the results of single members. This takes a fraction of
+    /// the time; the result still contains the union.
     Enclose,
 }
 
-/// Up to so many combinations of members are visited one by one; of formulas a quarter.
+/// Greatest number of combinations of members that are evaluated one by one; a quarter of it for
+/// formulas.
 const FEW: u64 = 32;
-/// Beyond so many combinations of parts, parts of one sign are joined across the gaps between them.
+/// Number of combinations of parts above which parts of one sign are joined across their gaps.
 const COMBINATIONS: usize = 512;
 
 impl Reference {
-    /// What may be returned in a result slot if every operand scalar is any member of a set: contains the union of
-    /// [`Reference::permitted`] over all members, each operand chosen on its own.
+    /// Permitted results of a result component if each operand scalar is any member of a set:
+    /// contains the union of [`Reference::permitted`] over all members, each operand chosen
+    /// independently.
     ///
-    /// [`Tightness`] says how close it is. Up to 32 combinations of members (8 for inherited precision): the union. Beyond:
+    /// [`Tightness`] is the relation to that union. For up to 32 combinations of members (8 for
+    /// inherited precision) the result is the union. Beyond that:
     ///
-    /// * `Hull` for add, subtract, multiply, divide, fused multiply-add, conversions, derivatives but `Fwidth`, `Ldexp`, `Exp`, `Exp2`,
-    ///   `Log`, `Log2`, `InverseSqrt`, `Sin`, `Cos`, `Atan`, `Atan2` and all discrete instructions that are monotone
-    ///   (rounding to integers, minimum, maximum, clamp, sign, magnitude, packing), unless the search for the extremes ends
-    ///   early; comparisons and predicates give the union. `Enclosure` for clamps two of whose operands may be denormals or zeros.
-    /// * `Hull` or `Enclosure` for inherited precision (interval evaluation of every equivalent formula, refined by halving boxes as
-    ///   far as a fixed budget goes), for fractions and significands that wrap, for relaxed precision and what reads bits.
+    /// * `Hull` for add, subtract, multiply, divide, fused multiply-add, conversions, derivatives
+    ///   except `Fwidth`, `Ldexp`, `Exp`, `Exp2`, `Log`, `Log2`, `InverseSqrt`, `Sin`, `Cos`,
+    ///   `Atan`, `Atan2` and all monotone discrete instructions (rounding to integers, minimum,
+    ///   maximum, clamp, sign, magnitude, packing), unless the search for the extremes ends early.
+    ///   Comparisons and predicates give the union. Clamps of which two operands may be denormals
+    ///   or zeros give an `Enclosure`.
+    /// * `Hull` or `Enclosure` for inherited precision (interval evaluation of every equivalent
+    ///   formula, refined by halving boxes within a fixed budget), for fractions and significands
+    ///   that wrap, for relaxed precision, and for instructions that read bits.
     ///
-    /// If an operand set is empty, so is the answer.
+    /// The result is empty if an operand set is empty.
     ///
     /// # Panics
-    /// If there are fewer operands than [`crate::Call::operand_slots`] says.
+    /// Panics if there are fewer operands than [`crate::Call::operand_slots`] lists.
     pub fn permitted_over(&self, slot: usize, operands: &[Operand]) -> Over {
         self.permitted_with(Effort::Search, slot, operands)
     }
 
-    /// As [`Reference::permitted_over`], for so much effort.
+    /// As [`Reference::permitted_over`], with the given effort.
     ///
     /// # Panics
     /// As [`Reference::permitted_over`].
@@ -111,10 +131,11 @@ impl Reference {
     }
 }
 
-/// The members of each operand that the slot depends on.
+/// Members of each operand that the result component depends on.
 type Members = SmallVec<[Set; 4]>;
 
-/// The bits of all operands, if each is one pattern; of operands that the slot does not depend on, zero.
+/// Bits of all operands, with zero for operands that the component does not depend on. `None`
+/// unless each is a single bit pattern.
 fn exact_bits(slot: &Slot, operands: &[Operand]) -> Option<Vec<u64>> {
     let mut bits = vec![0; operands.len()];
     for &(i, scalar) in slot.packed_with.iter().chain([slot]).flat_map(|part| &part.inputs) {
@@ -137,10 +158,11 @@ fn may_be_infinite(slot: &Slot, set: &Set) -> bool {
 }
 
 impl Slot {
-    /// Whether the lenient reading may differ from the usual one in more than what overflow makes of it.
+    /// Returns true if the lenient reading may differ from the usual one by more than the treatment
+    /// of overflow.
     fn may_differ(&self) -> bool {
         use crate::{Op, exact::Exact};
-        // Of those with a formula, every one; these the instruction set names results of.
+        // Every operation with a formula, and those for which the instruction set names results.
         let rows = matches!(self.op, Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::InverseSqrt)
             || matches!(self.kernel, Kernel::Formula(_))
             || self.is_read_leniently()
@@ -153,7 +175,7 @@ impl Slot {
     }
 }
 
-/// One reading of a slot over sets.
+/// One reading of a result component over sets.
 pub(super) struct Walk<'a> {
     run: Run<'a>,
     slot: &'a Slot,
@@ -161,7 +183,8 @@ pub(super) struct Walk<'a> {
     tightness: Cell<Tightness>,
 }
 
-/// One reading of a slot, and of the parts of its word: if nothing is required of one, nothing is of any.
+/// One reading of a result component and of the other parts of its packed word. If nothing is
+/// required of one part, nothing is required of any.
 fn word(slot: &Slot, operands: &[Operand], how: (Effort, bool)) -> (Set, Tightness, Option<&'static str>) {
     let one = |part: &Slot| {
         let sets: Members = part.inputs.iter().map(|&(i, scalar)| members(&operands[i], scalar)).collect();
@@ -170,13 +193,13 @@ fn word(slot: &Slot, operands: &[Operand], how: (Effort, bool)) -> (Set, Tightne
     let found = one(slot);
     let others = slot.packed_with.iter().map(one);
     others.filter(|(set, ..)| set.is_anything()).fold(found, |(set, tightness, doubt), other| match set.is_anything() {
-        // Of two reasons one that is certain is enough.
+        // Of two reasons, one that is certain suffices.
         true => (set, tightness.min(other.1), doubt),
         false => (other.0, other.1, doubt.or(other.2)),
     })
 }
 
-/// The set, how close it is, and the doubt if the reading used one.
+/// The set under one reading, its tightness, and the doubt if the reading used one.
 fn over(slot: &Slot, sets: &[Set], (effort, lenient): (Effort, bool)) -> (Set, Tightness, Option<&'static str>) {
     if sets.iter().any(Set::is_empty) {
         return (Set::empty(), Tightness::Union, None);
@@ -207,7 +230,7 @@ impl Walk<'_> {
         self.tightness.set(self.tightness.get().max(to));
     }
 
-    /// Anything: for want of a better answer.
+    /// "Anything", because no better answer is known.
     fn unknown(&self) -> Set {
         self.loosen(Tightness::Enclosure);
         Set::anything()
@@ -242,7 +265,7 @@ impl Walk<'_> {
         found
     }
 
-    /// The environment applied to the hull of what is permitted.
+    /// Applies the environment to the hull of the permitted results.
     fn finished_hull(&self, mut set: Set, tiny: bool) -> Set {
         let (Some(format), Some(hull)) = (self.slot.result.format(), set.hull()) else {
             return self.run.finish(set, tiny);
@@ -251,20 +274,21 @@ impl Walk<'_> {
         let edge = format.min_normal();
         let denormals = [RankRange::new(1, edge - 1), RankRange::new(-edge, -2)];
         if self.has_integral_results() {
-            // None of what lies between is a denormal member.
+            // No value between integral results is a denormal member.
             denormals.into_iter().for_each(|range| set.remove(range));
         } else if !tiny
             && !self.keeps_between()
             && (hull.lo == 0 || hull.hi == -1)
             && denormals.into_iter().any(|range| set.meets(range))
         {
-            // Whether a member is denormal, and with it the other zero permitted, only single points tell.
+            // Only single points show whether a member is denormal, which would permit the other
+            // zero.
             self.loosen(Tightness::Enclosure);
         }
         self.run.finish(set, tiny)
     }
 
-    /// Whether every value between two results over ranges of operands is a result too.
+    /// Returns true if every value between two results over ranges of operands is a result too.
     fn keeps_between(&self) -> bool {
         use crate::exact::Exact;
         matches!(
@@ -304,7 +328,7 @@ impl Walk<'_> {
         )
     }
 
-    /// Whether the members on either side of zero, and the zeros, are treated differently.
+    /// Returns true if members on either side of zero, and zeros, are treated differently.
     fn divides_at_zero(&self) -> bool {
         use crate::real::Real;
         match &self.slot.kernel {
@@ -315,7 +339,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The members with the zeros that denormal ones may be read as.
+    /// The members, with the zeros that denormal members may be read as.
     fn flushed(&self, set: &Set, scalar: Scalar) -> Set {
         let env = &self.slot.env;
         let mut set = set.clone();
@@ -329,7 +353,7 @@ impl Walk<'_> {
         set
     }
 
-    /// The union over every combination of members.
+    /// Union over every combination of members.
     fn each(&self, sets: &[Set]) -> Set {
         let points: SmallVec<[SmallVec<[Part; 8]>; 4]> =
             sets.iter().zip(&self.slot.inputs).map(|(set, &(_, scalar))| parts::points(set, scalar)).collect();
@@ -341,7 +365,7 @@ impl Walk<'_> {
         found
     }
 
-    /// What is permitted for the least member of each part.
+    /// Permitted results for the least member of each part.
     fn single(&self, choice: &[Part]) -> Set {
         let x: SmallVec<[u64; 8]> = choice.iter().zip(&self.slot.inputs).map(|(p, &(_, s))| p.low(s)).collect();
         if self.reads_nan_bits() && choice.contains(&Part::Nan) {
@@ -350,7 +374,8 @@ impl Walk<'_> {
         self.run.one(&x).0
     }
 
-    /// The least and the greatest part of a packed word that the slot reads; `None` if it may be any.
+    /// Least and greatest value of the part of a packed word that the component reads; `None` if it
+    /// may have any value.
     fn packed(&self, choice: &[Part], width: u32) -> Option<(u64, u64)> {
         let [Part::Range(words)] = choice else { return None };
         let (lo, hi) = (words.lo.cast_unsigned(), words.hi.cast_unsigned());
@@ -358,7 +383,8 @@ impl Walk<'_> {
         (above(lo) == above(hi)).then(|| (self.slot.part(lo, width), self.slot.part(hi, width)))
     }
 
-    /// A normalised integer over words: quotients of neighbours are farther apart than their errors, so that the ends tell.
+    /// Normalised integers over a range of words. The quotients of neighbours are farther apart
+    /// than their errors, so that the ends of the range suffice.
     fn unpack(&self, choice: &[Part], width: u32, signed: bool) -> Set {
         let (lo, hi) = self.packed(choice, width).unwrap_or_else(|| {
             self.loosen(Tightness::Enclosure);
@@ -377,13 +403,13 @@ impl Walk<'_> {
         set
     }
 
-    /// Whether the payload of a NaN shows in the result.
+    /// Returns true if the payload of a NaN is visible in the result.
     fn reads_nan_bits(&self) -> bool {
         use crate::exact::Exact;
         matches!(self.slot.kernel, Kernel::Exact(Exact::UnpackDouble | Exact::PackDouble | Exact::CompareExchange))
     }
 
-    /// What is permitted for members of one part of each operand.
+    /// Permitted results for members of one part of each operand.
     fn choice(&self, choice: &[Part]) -> Set {
         if choice.iter().all(Part::is_single) {
             return self.single(choice);
@@ -402,7 +428,7 @@ impl Walk<'_> {
     }
 }
 
-/// Every choice of one part of each operand, until `visit` says that it has seen enough.
+/// Calls `visit` for every choice of one part of each operand, until it returns false.
 fn for_each_choice(parts: &[SmallVec<[Part; 8]>], mut visit: impl FnMut(&[Part]) -> bool) {
     let mut index: SmallVec<[usize; 8]> = SmallVec::from_elem(0, parts.len());
     loop {

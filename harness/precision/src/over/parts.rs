@@ -1,4 +1,4 @@
-//! Operand sets, cut into parts.
+//! Partition of operand sets.
 
 use super::Operand;
 use crate::{Scalar, span::Span};
@@ -10,7 +10,8 @@ use smallvec::{SmallVec, smallvec};
 pub(super) enum Part {
     /// Any NaN.
     Nan,
-    /// All ranks of a span: finite values, one infinity, or integers of which the greatest bit is the same.
+    /// All ranks of a span: finite values, one infinity, or integers with the same most significant
+    /// bit.
     Range(Span),
 }
 
@@ -22,7 +23,7 @@ impl Part {
         }
     }
 
-    /// The bits of the least member; of NaNs those of one.
+    /// Bits of the least member; for NaNs, the bits of one NaN.
     pub(super) fn low(&self, scalar: Scalar) -> u64 {
         match self {
             Part::Nan => scalar.format().map_or(0, Format::nan),
@@ -30,7 +31,7 @@ impl Part {
         }
     }
 
-    /// Whether members are NaNs or infinities.
+    /// Returns true if members are NaNs or infinities.
     pub(super) fn is_special(&self, scalar: Scalar) -> bool {
         match (self, scalar.format()) {
             (Part::Nan, _) => true,
@@ -40,7 +41,7 @@ impl Part {
     }
 }
 
-/// The bits with that rank.
+/// Bits with that rank.
 pub(super) fn bits(rank: Rank, scalar: Scalar) -> u64 {
     match scalar.format() {
         Some(format) => format.bits(rank),
@@ -64,7 +65,7 @@ fn all(scalar: Scalar) -> RankRange {
     }
 }
 
-/// The members of an operand: with those of "anything" spelled out, and no rank that no bits have.
+/// Members of an operand, with "anything" spelled out and without ranks that no bits have.
 pub(super) fn members(operand: &Operand, scalar: Scalar) -> Set {
     let all = all(scalar);
     let mut found = Set::empty();
@@ -87,7 +88,7 @@ pub(super) fn members(operand: &Operand, scalar: Scalar) -> Set {
     found
 }
 
-/// How many combinations of members there are, NaN counting as one; `None` if more than can be counted.
+/// Number of combinations of members, where NaN counts as one; `None` if it overflows.
 pub(super) fn combinations(sets: &[Set]) -> Option<u64> {
     sets.iter().try_fold(1u64, |product, set| {
         let ranks = set.ranges().iter().try_fold(0u64, |n, r| n.checked_add(r.hi.abs_diff(r.lo))?.checked_add(1))?;
@@ -101,13 +102,14 @@ pub(super) fn points(set: &Set, scalar: Scalar) -> SmallVec<[Part; 8]> {
     ranks.chain(nan(set, scalar)).collect()
 }
 
-/// The members in parts: NaNs, infinities, ranges that do not cross from one sign to the other if `at_zero`, and then the zeros
-/// each apart; integers always in two halves, so that order of ranks is order of values.
+/// The members in parts: NaNs, infinities, and finite ranges. With `at_zero` no range crosses from
+/// one sign to the other, and the zeros are parts of their own. Integers are always divided in two
+/// halves, so that the order of ranks is the order of values.
 pub(super) fn parts(set: &Set, scalar: Scalar, at_zero: bool) -> SmallVec<[Part; 8]> {
     set.ranges().iter().flat_map(|&range| cut(range, scalar, at_zero)).chain(nan(set, scalar)).collect()
 }
 
-/// The same with the gaps between ranges of one kind filled.
+/// The parts of the set's hull: gaps between ranges of one kind are filled.
 pub(super) fn joined(set: &Set, scalar: Scalar, at_zero: bool) -> SmallVec<[Part; 8]> {
     let hull = set.hull();
     hull.into_iter().flat_map(|range| cut(range, scalar, at_zero)).chain(nan(set, scalar)).collect()
@@ -117,7 +119,7 @@ fn nan(set: &Set, scalar: Scalar) -> Option<Part> {
     (set.has_nan() && scalar.format().is_some()).then_some(Part::Nan)
 }
 
-/// Cuts a range before each of some ranks.
+/// Cuts a range before each of the listed ranks.
 fn cut(range: RankRange, scalar: Scalar, at_zero: bool) -> SmallVec<[Part; 8]> {
     let before: SmallVec<[Rank; 6]> = match scalar {
         Scalar::Float(f) if at_zero => smallvec![f.neg_infinity() + 1, -1, 0, 1, f.infinity()],

@@ -1,16 +1,44 @@
-//! Stretches of an ordered sweep: consecutive operands, along which a smooth function is nearly a parabola.
+//! Quadratic filter for ordered sweeps: interpolation of a smooth function over consecutive
+//! operands.
 //!
-//! Of consecutive operands in one binade each lies as far from the next, and 128 of them are next to nothing of their own magnitude: a parabola
-//! through the function's values at the first, and at those 128 and 256 further on (the *knots*), is the function but for a remainder that its
-//! third derivative bounds, far below an ulp. So a result costs a few operations in `f32` rather than an evaluation, and no division: the error
-//! is over the bound if the greatest of the group is.
+//! # Method
 //!
-//! A bound that a function inherits from a formula moves up and down from one operand to the next, as the roundings inside the formula fall.
-//! Here it is one for the whole group that holds for each of its operands ([`inner::along`]), and those whose results lie too far from the
-//! parabola for that are looked at one by one.
+//! A group is [`LANES`] = 128 consecutive `f32` operands `x0, x0 + s, ..` of one binade, `s` being
+//! the spacing. The filter interpolates the function `f` by the quadratic polynomial `p` through
+//! its values at three *knots*: the operands 0, `h` and `2h` after the first, `h = 128 s` (Newton's
+//! forward differences; de Boor, *A Practical Guide to Splines*, chapter 1). A result then costs a
+//! few `f32` operations instead of an evaluation of `f`, and a group costs one division: its
+//! greatest error over its bound is at least every margin of it.
 //!
-//! The same care as in [`crate::lanes`]: a margin from here is never less than the certain one. A group that holds anything which may matter (a
-//! margin greater than has been seen, a special value, a domain's edge) is not settled here.
+//! # Bounds
+//!
+//! For the operands of the group, which lie between the first two knots, the remainder of the
+//! interpolation is
+//!
+//! ```text
+//! |f(x) - p(x)| <= max|f'''| * |t (t - 1) (t - 2)| * h^3 / 6,  t = (x - x0) / h,  0 <= t <= 1
+//!               <= max|f'''| * h^3 / 15.58
+//! ```
+//!
+//! since the greatest value of `|t (t - 1) (t - 2)|` on `[0, 1]` is `2 / (3 sqrt(3)) < 0.385`. The
+//! code divides by 15.5; the difference of half a percent covers the errors of the values from
+//! which `max|f'''|` is computed ([`Third`]). Errors `e` of the three values contribute at most
+//! `1.25 max(e)`: the Lebesgue function of the three knots is `1 + t - t^2` on `[0, 1]`. The
+//! roundings of the evaluation in `f32` contribute [`ROUNDINGS`] times the sum of the terms'
+//! magnitudes, and [`ROUNDED`] times the error itself.
+//!
+//! The permitted error must hold for each operand of the group. Bounds in ulp, and constant ones,
+//! are monotone between the ends of a group apart from the steps of the ulp, so that the smaller of
+//! the two ends serves if the ends agree within [`HARDLY`]. A bound that the function inherits from
+//! a formula is jagged: it changes from one operand to the next with the roundings inside the
+//! formula. For these functions [`inner::along`] gives one bound for the whole group, and the few
+//! operands whose results lie too far from the polynomial are evaluated one by one.
+//!
+//! # Limits
+//!
+//! As in [`crate::lanes`], a margin from here is never less than the certified one. A group that
+//! contains anything special (a margin greater than the greatest so far, a special result, the end
+//! of a domain, an end of a binade within the knots, a step of the ulp) is not decided here.
 
 use super::{CERTAIN, Measure, Screen, Settled, Special, named, of_one, sweep::Swept};
 use crate::{
@@ -25,93 +53,104 @@ use crate::{
     },
 };
 
-/// Groups of [`LANES`] operands in a stretch.
+/// Groups of [`LANES`] operands in one [`Stretch`].
 const GROUPS: usize = 64;
 
-/// Operands of a stretch.
+/// Greatest number of operands in one [`Stretch`].
 pub(crate) const STRETCH: usize = GROUPS * LANES;
 
-/// From one knot to the next.
+/// Number of operands from one knot to the next.
 const WIDTH: u32 = LANES as u32;
 
-/// More than the roundings of a parabola in `f32`, of its coefficients and of a difference come to, relatively to the sum of their magnitudes:
-/// eight of them.
+/// Bound on the rounding errors of the polynomial in `f32`, relative to the sum of its terms'
+/// magnitudes.
+///
+/// A term passes through at most 6 roundings of unit roundoff `u = 2^-24`: the conversion of its
+/// coefficient, at most two multiplications and two additions, and the subtraction of the base from
+/// the result. The bound is `8 u > 6 u / (1 - 6 u)` (Higham, *Accuracy and Stability of Numerical
+/// Algorithms*, 2nd edition, lemma 3.1).
 const ROUNDINGS: f64 = 1.0 / (1u64 << 21) as f64;
 
-/// More than the roundings that an error goes through add to it.
+/// Bound on the relative rounding error of a distance: two subtractions of unit roundoff `2^-24`
+/// each, for which `4 * 2^-24` is provided.
 const ROUNDED: f64 = 1.0 + 1.0 / (1u64 << 22) as f64;
 
-/// A margin may be too great by so much: by this of itself, or by [`NOTHING`].
+/// A margin from here may exceed the certified one by [`HARDLY`] of itself or by [`NOTHING`],
+/// whichever is more.
 const HARDLY: f64 = 1.0 / 1024.0;
 const NOTHING: f64 = 1.0 / (1 << 16) as f64;
 
-/// The greatest third derivative's magnitude between two operands of one sign, of which `near` is the one nearer to zero, given the values
-/// there.
+/// Upper bound on the magnitude of the third derivative between two operands of one sign: `near`,
+/// the one closer to zero, and `far`. `at_near` and `at_far` are the function's values there.
 type Third = fn(near: f64, far: f64, at_near: f64, at_far: f64) -> f64;
 
-/// For functions that are monotone in magnitude where their bound is in ulp, whose bound is constant, or that many ulp, or grows by two ulp with
-/// each unit of the operand; or whose bound is inherited, and known along a group.
+/// Bound on the third derivative of each function that the quadratic filter handles.
+///
+/// The permitted error of each of them is constant, or a number of ulp of a result that is monotone
+/// in magnitude along a group (with `Exp` and `Exp2` two ulp more for each unit of the operand), or
+/// inherited from a formula with a bound that is known for a whole group. The derivatives are
+/// elementary; the tests compare the polynomials with the certified function.
 fn third(op: Op) -> Option<Third> {
     Some(match op {
-        // The function itself, times the cube of ln 2 < 0.334 for Exp2.
+        // f''' is the function itself, times (ln 2)^3 < 0.334 for Exp2.
         Op::Exp => |_, _, v, w| v.max(w),
         Op::Exp2 => |_, _, v, w| 0.334 * v.max(w),
-        // 2 / x^3, over ln 2 for Log2.
+        // f''' = 2 / x^3, divided by ln 2 for Log2 (2 / ln 2 < 2.886).
         Op::Log => |near, _, _, _| 2.0 / near.abs().powi(3),
         Op::Log2 => |near, _, _, _| 2.886 / near.abs().powi(3),
-        // 15/8 x^(-7/2)
+        // |f'''| = 15/8 x^(-7/2)
         Op::InverseSqrt => |near, _, at_near, _| 1.875 * at_near / near.abs().powi(3),
         Op::Sin | Op::Cos => |_, _, _, _| 1.0,
-        // (6 x^2 - 2) / (1 + x^2)^3
+        // f''' = (6 x^2 - 2) / (1 + x^2)^3, in magnitude at most 2 and at most 6 / x^4.
         Op::Atan => |near, _, _, _| (6.0 / near.powi(4)).min(2.0),
-        // (1 + 2 x^2) / (1 - x^2)^(5/2)
+        // |f'''| = (1 + 2 x^2) / (1 - x^2)^(5/2), with 1 + 2 x^2 <= 3.
         Op::Asin | Op::Acos => |_, far, _, _| {
             let rest = 1.0 - far * far;
             3.0 / (rest * rest * rest.sqrt())
         },
-        // 3/8 x^(-5/2)
+        // f''' = 3/8 x^(-5/2)
         Op::Sqrt => |near, _, at_near, _| 0.375 * at_near / near.abs().powi(3),
-        // 2 (1 + t^2) (1 + 3 t^2), with t the tangent.
+        // f''' = 2 (1 + t^2) (1 + 3 t^2), where t is the tangent.
         Op::Tan => |_, _, v, w| {
             let square = v.abs().max(w.abs()).powi(2);
             2.0 * (1.0 + square) * (1.0 + 3.0 * square)
         },
-        // The other function, which is at most one more in magnitude.
+        // f''' is the other of the two functions, whose magnitude is at most one more.
         Op::Sinh | Op::Cosh => |_, _, v, w| 1.0 + v.abs().max(w.abs()),
-        // (6 t^2 - 2) (1 - t^2), with t the function itself.
+        // f''' = (6 t^2 - 2) (1 - t^2), where t is the function itself.
         Op::Tanh => |_, _, _, _| 2.0,
-        // (2 x^2 - 1) / (1 + x^2)^(5/2)
+        // f''' = (2 x^2 - 1) / (1 + x^2)^(5/2), in magnitude at most 1 and at most 2 / x^3.
         Op::Asinh => |near, _, _, _| (2.0 / near.abs().powi(3)).min(1.0),
-        // (2 x^2 + 1) / (x^2 - 1)^(5/2)
+        // f''' = (2 x^2 + 1) / (x^2 - 1)^(5/2)
         Op::Acosh => |near, _, _, _| {
             let rest = near * near - 1.0;
             (2.0 * near * near + 1.0) / (rest * rest * rest.sqrt())
         },
-        // (6 x^2 + 2) / (1 - x^2)^3
+        // f''' = (6 x^2 + 2) / (1 - x^2)^3
         Op::Atanh => |_, far, _, _| (6.0 * far * far + 2.0) / (1.0 - far * far).powi(3),
         _ => return None,
     })
 }
 
-/// Consecutive operands.
+/// Consecutive operands of an ordered sweep, with the data that decides their results.
 pub(crate) struct Stretch<'a> {
     screen: &'a Screen,
     first: u32,
     way: Way,
 }
 
-/// How results along a stretch are decided.
+/// Method by which the results of a stretch are decided.
 enum Way {
-    /// By the one result that a discrete operation has.
+    /// Comparison with the one result that a discrete operation permits.
     Discrete(Exact),
-    /// By parabolas.
+    /// Distance from quadratic polynomials.
     Smooth(Box<Smooth>),
 }
 
-/// Operands that are looked at together because their results lie far from a parabola.
+/// Number of operands that are evaluated together if their results lie far from the polynomial.
 const FEW: usize = 16;
 
-/// The greatest margin of a few operands and their results; a NaN if one of them is.
+/// Computes the greatest margin of a few operands and their results; a NaN if any margin is one.
 struct Greatest {
     x: [f64; FEW],
     got: [f64; FEW],
@@ -131,7 +170,8 @@ impl Apply for Greatest {
                 for i in 0..FEW {
                     let found = function(x[i]);
                     let margin = measure.margin(found.value, found.error, found.bound, got[i]);
-                    // Margins are ordered as their bits are, what has none comes before, and NaNs come last.
+                    // Non-negative margins are ordered as their bit patterns are. The negative zero
+                    // of a permitted infinity comes before them, and NaNs come after them.
                     let bits = if margin.is_nan() { f64::NAN.to_bits() } else { margin.to_bits() }.cast_signed();
                     greatest = if bits > greatest { bits } else { greatest };
                 }
@@ -142,17 +182,19 @@ impl Apply for Greatest {
     }
 }
 
-/// What is permitted at the knots.
+/// Function values and permitted errors at the knots of a stretch.
 struct Smooth {
     third: Third,
     knots: Point,
-    /// Whether the bounds are less than what is permitted of most operands.
+    /// Set if the bounds are less than the permitted errors of most operands, because they hold for
+    /// a whole group.
     is_lower: bool,
 }
 
 impl Screen {
-    /// The stretch of these operands, at most [`STRETCH`]. `None` if they are not consecutive, do not begin a group, or if the function is none
-    /// for it.
+    /// Prepares the filter for these operands, at most [`STRETCH`]. `None` if they are not
+    /// consecutive, do not begin at a multiple of [`LANES`], or if the instruction has no quadratic
+    /// filter.
     pub(crate) fn stretch(&self, operands: &[u32]) -> Option<Stretch<'_>> {
         let first = *operands.first()?;
         let aligned = first % WIDTH == 0 && operands.len() <= STRETCH;
@@ -175,18 +217,22 @@ impl Screen {
 }
 
 impl Stretch<'_> {
-    /// Whether margins may be greater than the certain ones by more than a little: of groups whose bound is only known to be no less.
+    /// Returns true if margins may exceed the certified ones by more than a little, because the
+    /// bounds of the groups are lower bounds.
     pub(crate) fn exaggerates(&self) -> bool {
         matches!(&self.way, Way::Smooth(smooth) if smooth.is_lower)
     }
 
-    /// Settles the group of that index if each of its results passes by a margin of no more than `least`, or is not checked.
+    /// Decides the group of that index if each of its results passes with a margin of at most
+    /// `least`, or is not checked. `sample` is the lane whose own margin is returned.
     pub(crate) fn settle(&self, index: usize, results: &[u32; LANES], sample: usize, least: f64) -> Option<Swept> {
         let at = |knot: u32| self.first.wrapping_add(index as u32 * WIDTH + knot * WIDTH);
         let x = [0, 1, 2].map(|knot| f64::from(f32::from_bits(at(knot))));
-        // One binade and its end: all operands are as far apart, and of one sign.
+        // All operands up to the third knot lie in one binade or at its end, so that they have
+        // equal spacing and one sign.
         let one_binade = at(0) >> 23 == at(2).wrapping_sub(1) >> 23;
-        // Next to a bound that is far greater, denormals are as good as others.
+        // Where the permitted error is far greater than a denormal, denormal operands need no
+        // special care.
         let small = self.exaggerates() && inner::takes_denormals(self.screen.op);
         let normal = x[0].abs() >= self.screen.grid.min_normal || small;
         let has_named = named(self.screen.op).is_some_and(|named| x[0].min(x[2]) <= named && named <= x[0].max(x[2]));
@@ -203,7 +249,7 @@ impl Stretch<'_> {
     }
 }
 
-/// Whether each result is the function's value.
+/// Returns true if each result equals the function's value and is not special.
 struct Same<'a> {
     first: u32,
     results: &'a [u32; LANES],
@@ -233,7 +279,7 @@ impl Apply for Same<'_> {
 }
 
 impl Smooth {
-    /// Settles the group of that index, whose knots are these.
+    /// Decides the group of that index, whose knots are `x`.
     fn settle(
         &self,
         screen: &Screen,
@@ -242,7 +288,8 @@ impl Smooth {
         sample: usize,
         least: f64,
     ) -> Option<Swept> {
-        // What lies beyond a domain's end does so together with all that is farther from zero, or nearer.
+        // An operand outside the domain lies there together with all operands farther from zero, or
+        // with all operands closer to zero.
         let any = &self.knots.any[index..index + 3];
         if any.iter().all(|&any| any > 0.0) {
             let settled = Settled::unchecked(LANES as u64);
@@ -257,7 +304,7 @@ impl Smooth {
         let parabola = self.parabola(screen, index, x)?;
         let margin = parabola.margin(parabola.greatest_error(results));
         let precise = parabola.error + parabola.roundings <= parabola.bound * NOTHING.max(HARDLY * margin);
-        // Of a NaN none holds.
+        // A comparison with a NaN is false, so that a NaN leaves the group undecided.
         if !(margin <= CERTAIN && (precise || self.is_lower)) {
             return None;
         }
@@ -269,7 +316,8 @@ impl Smooth {
         Some(Swept { settled: Settled::passed(margin), sampled })
     }
 
-    /// Whether no margin of a group is greater than `least`, by the bounds of those operands whose results lie far from the parabola.
+    /// Returns true if no margin of the group exceeds `least`. Operands whose results lie far from
+    /// the polynomial are judged by their own bounds.
     fn is_no_worse(
         &self,
         screen: &Screen,
@@ -287,7 +335,7 @@ impl Smooth {
         }
         let step = (x[1] - x[0]) / f64::from(WIDTH);
         lanes[..count].chunks(FEW).all(|lanes| {
-            // The first of a few stands for those that are missing.
+            // The first lane fills the places of a last chunk that is not full.
             let (mut operands, mut got) = ([0.0; FEW], [0.0; FEW]);
             for i in 0..FEW {
                 let lane = lanes.get(i).copied().unwrap_or(lanes[0]);
@@ -298,11 +346,12 @@ impl Smooth {
         })
     }
 
-    /// Whether all results are the infinity that is permitted at both ends, and so between them.
+    /// Returns true if all results are the infinity that is permitted at both ends of the group,
+    /// and therefore between them.
     fn overflows(&self, screen: &Screen, index: usize, results: &[u32; LANES]) -> bool {
         let Point { exact, bound, .. } = &self.knots;
         let got = f32::INFINITY.copysign(exact.value[index] as f32);
-        // An infinity that is permitted has no margin.
+        // A permitted infinity has the margin -0.0.
         let permitted = |knot| {
             let margin = screen.measure.margin(exact.value[knot], exact.error[knot], bound[knot], got.into());
             margin == 0.0 && margin.is_sign_negative()
@@ -310,12 +359,13 @@ impl Smooth {
         permitted(index) && permitted(index + 1) && *results == [got.to_bits(); LANES]
     }
 
-    /// The parabola of a group, if what is permitted is known and holds nothing special.
+    /// Quadratic polynomial of a group. `None` if the permitted error is unknown or not even, or if
+    /// the group may contain a special result.
     fn parabola(&self, screen: &Screen, index: usize, x: [f64; 3]) -> Option<Parabola> {
         let Measure { open, max, .. } = screen.measure;
         let v = &self.knots.exact.value[index..index + 3];
         let (e, bound) = (&self.knots.exact.error[index..index + 3], &self.knots.bound[index..index + 2]);
-        // Where the ulp steps, the least bound is none for the whole group.
+        // Across a step of the ulp the smaller bound would not hold closely for the whole group.
         let even = (bound[0] - bound[1]).abs() <= HARDLY * bound[0];
         if !(even && bound.iter().all(|&bound| bound > 0.0)) {
             return None;
@@ -332,18 +382,22 @@ impl Smooth {
     }
 }
 
-/// A parabola along a group, and by how much results may lie from it.
+/// Quadratic polynomial along a group, with its error bounds.
 struct Parabola {
-    /// The value at the first operand, its increase per operand, and half the increase of that.
+    /// Coefficients in units of one operand: the value at the first operand, the slope there, and
+    /// half the second difference.
     coefficients: [f64; 3],
-    /// By how much it may be off.
+    /// Bound on the distance of the polynomial from the function.
     error: f64,
-    /// By how much distances from it are, in `f32`.
+    /// Bound on the rounding error of a distance that is computed in `f32`, apart from its own
+    /// relative error.
     roundings: f64,
     bound: f64,
-    /// The `f32` that errors are measured from.
+    /// `f32` value from which results and polynomial are measured, close to the value at the first
+    /// operand.
     base: f32,
-    /// Two powers of two that make values moderate, one after the other: their product may be none of `f32`.
+    /// Two powers of two whose product scales values to moderate magnitudes. The product itself may
+    /// not be an `f32`.
     scale: [f32; 2],
 }
 
@@ -363,7 +417,7 @@ impl Parabola {
         Some(Parabola { coefficients, error, roundings: ROUNDINGS * extent, bound, base, scale })
     }
 
-    /// The greatest distance of results from the parabola; a NaN if one of them is.
+    /// Greatest distance of a result from the polynomial; a NaN if any distance is one.
     fn greatest_error(&self, results: &[u32; LANES]) -> f64 {
         let results = *results;
         let error = self.scaled();
@@ -372,7 +426,7 @@ impl Parabola {
             move || {
                 let mut greatest = 0u32;
                 for (i, bits) in results.into_iter().enumerate() {
-                    // Magnitudes are ordered as their bits are, and NaNs come last.
+                    // Magnitudes are ordered as their bit patterns are, and NaNs come last.
                     greatest = greatest.max(error(i, bits).abs().to_bits());
                 }
                 greatest
@@ -381,7 +435,7 @@ impl Parabola {
         f64::from(f32::from_bits(greatest)) / self.scale()
     }
 
-    /// The distance of each result from the parabola, to the scale of [`Parabola::distance`].
+    /// Distance of each result from the polynomial, in the scale of [`Parabola::distance`].
     fn errors(&self, results: &[u32; LANES]) -> [f32; LANES] {
         let results = *results;
         let error = self.scaled();
@@ -397,10 +451,11 @@ impl Parabola {
         )
     }
 
-    /// The greatest distance at which the margin is certainly no more than this, scaled; a negative one if there is none.
+    /// Greatest scaled distance at which the margin is certainly at most `margin`; negative if
+    /// there is none.
     fn distance(&self, margin: f64) -> f32 {
         let distance = (margin * self.bound - self.roundings - self.error) / ROUNDED;
-        // A rounding up is less than what `ROUNDED` leaves.
+        // Rounding up by the conversion is covered by `ROUNDED`.
         (distance * self.scale()) as f32
     }
 
@@ -409,7 +464,7 @@ impl Parabola {
         f64::from(s) * f64::from(t)
     }
 
-    /// The distance of a lane's result from the parabola, with its sign, times the scale.
+    /// Signed distance of a lane's result from the polynomial, times the scale.
     #[inline(always)]
     fn scaled(&self) -> impl Fn(usize, u32) -> f32 + use<> {
         let [s, t] = self.scale;
@@ -425,12 +480,12 @@ impl Parabola {
         }
     }
 
-    /// Error over bound for such a distance, at most.
+    /// Upper bound on the margin of a result at distance `greatest`.
     fn margin(&self, greatest: f64) -> f64 {
         (greatest * ROUNDED + self.roundings + self.error) / self.bound
     }
 
-    /// The distance of one result from the parabola.
+    /// Distance of one result from the polynomial, in `f64`.
     fn error(&self, lane: usize, got: f64) -> f64 {
         let [a, b, c] = self.coefficients;
         let i = lane as f64;
@@ -438,7 +493,7 @@ impl Parabola {
     }
 }
 
-/// Whether each is the next pattern after the one before.
+/// Returns true if each operand is the successor of the one before as a bit pattern.
 fn are_consecutive(first: u32, operands: &[u32]) -> bool {
     vectorised(
         #[inline(always)]
@@ -458,7 +513,8 @@ mod tests {
 
     const MODES: [&str; 5] = ["", "RoundingModeRTE", "DenormFlushToZero", "DenormPreserve", "SignedZeroInfNanPreserve"];
 
-    /// Instructions of one single with what stretches they have, in a mode.
+    /// Instructions of one `f32` that the quadratic filter handles in a mode, with their references
+    /// and filters.
     fn screens(mode: &str) -> Vec<(Op, Reference, Screen)> {
         let modes = if mode.is_empty() { Modes::default() } else { Modes::default().with(mode).expect("a mode") };
         let reference = |op| Some(Call::new(op, Scalar::Float(F32), Shape::Scalar, None, modes).ok()?.reference());
@@ -472,7 +528,7 @@ mod tests {
         screens.collect()
     }
 
-    /// First operands of groups: binades' ends and insides, the ends of domains, of both signs.
+    /// First operands of groups of either sign: ends and insides of binades, and ends of domains.
     fn starts(step: usize) -> impl Iterator<Item = u32> {
         let exponents = (1..255u32).step_by(step).chain([123, 124, 125, 126, 127, 128, 129, 132, 133]);
         let starts =
@@ -485,15 +541,17 @@ mod tests {
         (start..).take(2 * LANES).collect()
     }
 
-    /// The value that is nearest to what is exact, of each operand of a group, as far as the quick way knows it.
+    /// The `f32` nearest to the exact result of each operand of a group, as far as the quick
+    /// evaluation knows it.
     fn nearest(screen: &Screen, start: u32) -> [u32; LANES] {
         let x: Lane = std::array::from_fn(|i| f64::from(f32::from_bits(start + i as u32)));
         let point = screen.of_one_single(Fill(&x)).expect("a function");
         std::array::from_fn(|i| (point.exact.value[i] as f32).to_bits())
     }
 
-    /// Of the result after the one nearest to what is exact: how far it lies from that, at most, and its certain margin. The quick bound of one
-    /// operand is moved inward as well; the certain one decides.
+    /// For the successor of the `f32` nearest to the exact result: an upper bound on its distance
+    /// from the exact result, and its certified margin. The quick bound of one operand is an
+    /// under-approximation too, therefore the certified margin decides.
     fn margin_of_next(reference: &Reference, x: f64, point: &Point, lane: usize) -> Option<(f64, f64)> {
         let value = point.exact.value[lane];
         let got = (value as f32).to_bits().wrapping_add(1);
@@ -501,8 +559,9 @@ mod tests {
         Some(((f64::from(f32::from_bits(got)) - value).abs() + point.exact.error[lane], certain))
     }
 
-    /// Where a bound is inherited, what is said to be permitted all along a group is permitted for each of its operands: of groups everywhere,
-    /// or with `ASSAY_FULL=1` of all 2^25 of them, where roundings are declared of every thirteenth (a quarter of an hour on two cores).
+    /// An inherited bound that holds along a group is permitted for each operand of the group. The
+    /// test visits a part of all groups; with `ASSAY_FULL=1` it visits all 2^25 groups, and every
+    /// thirteenth of them where rounding is declared (a quarter of an hour on two cores).
     #[test]
     fn bounds_along_groups_are_bounds_of_each_operand() {
         let full = std::env::var_os("ASSAY_FULL").is_some();
@@ -517,7 +576,8 @@ mod tests {
         }
     }
 
-    /// Looks at one in `step` of a function's groups, each operand of them; how many have a bound.
+    /// Checks each operand of every `step`-th stretch of a function, and returns the number of
+    /// groups that have a bound.
     fn groups_with_bounds(reference: &Reference, screen: &Screen, step: usize, name: &str) -> u64 {
         let mut groups = 0;
         for first in (0..=u32::MAX / STRETCH as u32).step_by(step).map(|k| k * STRETCH as u32) {
@@ -545,7 +605,8 @@ mod tests {
         groups
     }
 
-    /// The function lies no farther from its parabola than is said, and nothing less is permitted anywhere along it than is said.
+    /// The function lies within the stated error of its polynomial, and the bound of the group is
+    /// permitted for each operand.
     #[test]
     fn a_parabola_is_as_near_as_it_says() {
         let mut parabolas = 0;
@@ -582,7 +643,8 @@ mod tests {
         assert!(parabolas > 20_000, "{parabolas}");
     }
 
-    /// What is settled passes, by a margin that is not less than the certain one and hardly more.
+    /// A group that the filter decides passes, with a margin that is at least the certified one and
+    /// hardly greater.
     #[test]
     fn margins_of_a_stretch_are_at_least_the_certain_ones() {
         let (mut settled, mut left, mut exaggerated) = (0, 0, 0);
@@ -597,7 +659,7 @@ mod tests {
                         continue;
                     };
                     let judged = |i: usize| reference.judge(0, &[u64::from(start) + i as u64], results[i].into());
-                    // All with the greatest error, as the quick way sees it, and some others.
+                    // The lane with the greatest quick margin, and two others.
                     let group = screen.group(
                         &[crate::Column::Words(&operands(start)[..LANES])],
                         crate::Column::Words(&results),
@@ -630,12 +692,12 @@ mod tests {
                 }
             }
         }
-        // A way that settles nothing would be useless, and pass.
+        // A filter that decides nothing would be useless and would pass this test.
         assert!(settled > 4_000 && left < settled / 4, "{settled} {left}");
         assert!(exaggerated < settled / 4, "{exaggerated} of {settled}");
     }
 
-    /// One result just outside what is permitted, among right ones, is left to the certain way.
+    /// A group with one result just outside the permitted set is left to the certified evaluation.
     #[test]
     fn one_wrong_result_unsettles_its_group() {
         let mut wrong = 0;
@@ -666,7 +728,7 @@ mod tests {
         assert!(wrong > 500, "{wrong}");
     }
 
-    /// Neither what does not begin a group nor what skips an operand is a stretch.
+    /// Operands that do not begin a group, or that skip one, are not a stretch.
     #[test]
     fn a_stretch_is_of_consecutive_operands() {
         let (_, _, screen) = screens("").into_iter().find(|(op, ..)| *op == Op::Exp2).expect("Exp2");

@@ -1,4 +1,5 @@
-//! Groups of a sweep: operands of one single each, decided in one loop from the bits of operands and results to the counts.
+//! Filter for ordered sweeps: groups of operands of one `f32` each, decided in one loop from the
+//! bits of operands and results to the counts.
 
 use super::{CERTAIN, Measure, Screen, Settled, Special, named, of_one};
 use crate::{
@@ -12,21 +13,22 @@ use crate::{
 };
 use assay_float::F32;
 
-/// What a group came to.
+/// Outcome of a group that the filter has decided.
 pub(crate) struct Swept {
     pub(crate) settled: Settled,
-    /// The margin of the lane that was asked for; negative if it has none.
+    /// Margin of the lane that the caller asked for; negative if that lane has none.
     pub(crate) sampled: f64,
 }
 
 impl Screen {
-    /// Whether it is for a function of one single.
+    /// Returns true if the result component is an `f32` function of one `f32`.
     pub(super) fn is_of_one_single(&self) -> bool {
         const SINGLE: Scalar = Scalar::Float(F32);
         self.operands[..] == [(0, SINGLE)] && self.result == SINGLE
     }
 
-    /// What is done with the function of one single. `None` if its kind has no quick way that takes one operand at a time.
+    /// Applies the function of one `f32` of this filter. `None` if the rule has no quick evaluation
+    /// for one operand at a time.
     pub(super) fn of_one_single<A: Apply>(&self, apply: A) -> Option<A::Output> {
         let lanes = self.lanes();
         match &self.kernel {
@@ -37,8 +39,9 @@ impl Screen {
         }
     }
 
-    /// Settles a group by the same margins as [`Screen::glance`], or [`Screen::judge`] where there are none of these. `None` if not each lane
-    /// passes or is unchecked, or if it is not a function of one single: then it is to be screened as any other.
+    /// Decides a group by the margins of [`Screen::glance`], or of [`Screen::judge`] where there
+    /// are none of those. `None` unless each lane passes or is unchecked, or if the function is not
+    /// one of one `f32`: such a group goes through the general filter.
     pub(crate) fn sweep(&self, operands: &[u32; LANES], results: &[u32; LANES], sample: usize) -> Option<Swept> {
         if !self.is_of_one_single() {
             return None;
@@ -55,7 +58,7 @@ impl Screen {
             special: self.special,
             assumes_finite: self.assumes_finite(),
             named: named(self.op).unwrap_or(f64::NAN),
-            // The other alternative, that denormal operands are read as zero, is not looked at.
+            // The alternative in which denormal operands are read as zero is not evaluated here.
             least: if inner::takes_denormals(self.op) { 0.0 } else { f32::MIN_POSITIVE.into() },
         })?
     }
@@ -68,9 +71,9 @@ struct Group<'a> {
     measure: Measure,
     special: Special,
     assumes_finite: bool,
-    /// The operand for which a result is named; a NaN if there is none.
+    /// Operand for which the instruction set names a result; a NaN if there is none.
     named: f64,
-    /// Operands that are nearer to zero, and not zero, are not for this way.
+    /// Non-zero operands below this magnitude are left undecided.
     least: f64,
 }
 
@@ -80,7 +83,7 @@ impl Apply for Group<'_> {
     #[inline(always)]
     fn apply(self, function: impl Fn(f64) -> Found) -> Option<Swept> {
         let Group { operands, results, sample, measure, special, assumes_finite, named, least } = self;
-        // Copies, of which compilers know that nothing else writes to them.
+        // Local copies, which the compiler knows not to alias.
         let (operands, results) = (*operands, *results);
         let (passed, unchecked, worst, sampled) = vectorised(
             #[inline(always)]
@@ -95,7 +98,8 @@ impl Apply for Group<'_> {
                     let open = (found.any > 0.0) | infinite;
                     let refused = (x == named) | ((x != 0.0) & (x.abs() < least));
                     let passes = (margin <= CERTAIN) & !special.is(got) & !open & !refused;
-                    // As in `Screened::settled`: integers vectorise, and the bits of margins are ordered as margins are.
+                    // As in `Screened::settled`: integer reductions vectorise, and margins are
+                    // ordered as their bit patterns are.
                     let bits = if passes { margin.to_bits() } else { (-1f64).to_bits() };
                     passed += u64::from(passes);
                     unchecked += u64::from(open & assumes_finite & !refused);
@@ -116,8 +120,8 @@ mod tests {
     use super::*;
     use crate::{Call, Column, Modes, Op, Shape};
 
-    /// Every instruction of one single in every mode that changes something, around every binade: what is settled in one loop is what the ways
-    /// of any other group say, with the same margins.
+    /// For every instruction of one `f32` in every mode that has an effect, around every binade:
+    /// the loop decides groups as the general filter does, with the same margins.
     #[test]
     fn a_sweep_settles_as_any_other_group() {
         let modes = ["", "RoundingModeRTE", "DenormFlushToZero", "DenormPreserve", "SignedZeroInfNanPreserve"];
@@ -132,7 +136,7 @@ mod tests {
             }
             let exponents = (0..256u32).step_by(7).chain([1, 125, 126, 127, 128, 129, 254, 255]);
             for (exponent, sign) in exponents.flat_map(|e| [(e, 0), (e, 1u32 << 31)]) {
-                // Across the binade's first value, and inside.
+                // Groups across the first value of the binade and inside it.
                 for start in [(exponent << 23).saturating_sub(60), exponent << 23 | 0x2a_5e00] {
                     let operands: [u32; LANES] = std::array::from_fn(|i| sign | (start + i as u32));
                     for results in devices(op, &operands) {
@@ -153,7 +157,7 @@ mod tests {
                             "{place}"
                         );
                         let sampled = if screened.is_unchecked(77) { -1.0 } else { screened.margins[77] };
-                        // The other alternative for denormal operands may be nearer.
+                        // In the alternative reading of denormal operands the result may be closer.
                         let same = |a: f64, b: f64| a == b || (group.denormals && a >= b);
                         assert!(same(swept.settled.worst, expected.worst), "{place}");
                         assert!(
@@ -165,11 +169,13 @@ mod tests {
                 }
             }
         }
-        // Nearly all that can be settled at all: a way that settles nothing would be useless, and pass.
+        // The loop decides nearly every group that the general filter decides: a loop that decides
+        // nothing would be useless and would pass.
         assert!(settled[0] > 10_000 && settled[0] > 8 * settled[1], "{settled:?}");
     }
 
-    /// Groups of which nothing is said to be required, by where their operands lie: the certain way says so of each.
+    /// Groups that count as unchecked by the location of their operands alone are unchecked by the
+    /// certified evaluation too.
     #[test]
     fn what_requires_nothing_is_not_checked() {
         let mut groups = 0;
@@ -180,7 +186,7 @@ mod tests {
             let Some(screen) = reference.slots.first().and_then(Screen::new).filter(Screen::is_of_one_single) else {
                 continue;
             };
-            // Denormals, beyond the ends of domains, infinities and NaNs.
+            // Denormals, operands outside domains, infinities and NaNs.
             for start in
                 [1, 0x12_3456, 0x7f_ff80, 0x3f80_0001, 0x4049_0fdb, 0x42c8_0000, 0x5f80_0000, 0x7f80_0001, 0x7fff_ff80]
             {
@@ -201,7 +207,8 @@ mod tests {
         assert!(groups > 100, "{groups}");
     }
 
-    /// What the host's functions give, the same in another value's place, and a few ulp off.
+    /// Results of three devices: the host's functions, the same results in the neighbouring lanes,
+    /// and results a few ulp away.
     fn devices(op: Op, operands: &[u32; LANES]) -> [[u32; LANES]; 3] {
         let function: fn(f32) -> f32 = match op {
             Op::Exp => f32::exp,

@@ -1,4 +1,4 @@
-//! Discrete results that WGSL defines otherwise than SPIR-V's instruction sets do.
+//! Discrete results that WGSL defines differently from SPIR-V's instruction sets.
 
 use crate::exact::{Exact, Site, nearest_halves};
 use crate::{
@@ -8,7 +8,8 @@ use crate::{
 };
 use assay_float::{Dyadic, F16, Format, RankRange, Set};
 
-/// What WGSL permits for these operand bits; `None` where it permits what the instruction set does.
+/// Results that WGSL permits for these operand bits; `None` if they are those of the instruction
+/// set.
 pub(crate) fn listed(exact: Exact, x: &[u64], site: &Site) -> Option<Set> {
     match (exact, site.operand) {
         (Exact::Min | Exact::Max, Scalar::Float(f)) if x.iter().all(|&bits| f.is_denormal(bits)) => {
@@ -63,8 +64,8 @@ fn clamp(x: &[u64], f: Format) -> Set {
     set
 }
 
-/// Either half neighbour; "the final result may be zero if the intermediate binary16 value is subnormal"; outside the finite
-/// range of binary16 an indeterminate value.
+/// Either half neighbour; "the final result may be zero if the intermediate binary16 value is
+/// subnormal"; outside the finite range of binary16 an indeterminate value.
 fn quantized(bits: u64, f: Format) -> Set {
     let largest = rank_of_representable(F16.value_of_rank(F16.max_finite()), f);
     if f.rank(bits & f.magnitude_mask()) > largest {
@@ -78,8 +79,8 @@ fn quantized(bits: u64, f: Format) -> Set {
     halves
 }
 
-/// "The value in T closest to truncate(X) and also exactly representable in the original floating point type"; of a NaN an
-/// indeterminate value.
+/// "The value in T closest to truncate(X) and also exactly representable in the original floating
+/// point type"; an indeterminate value for a NaN.
 fn to_integer(bits: u64, f: Format, result: Scalar) -> Set {
     let Scalar::Int { width, signed } = result else { return Set::anything() };
     if f.is_nan(bits) {
@@ -89,22 +90,24 @@ fn to_integer(bits: u64, f: Format, result: Scalar) -> Set {
         return Set::point(inside.cast_signed());
     }
     if f.is_negative(bits) {
-        // The least integer is zero or a power of two, which the format represents: every finite half is inside.
+        // The least integer is zero or a power of two, which the format represents: every finite
+        // half is inside.
         return Set::point(if signed { 1i64 << (width - 1) } else { 0 });
     }
-    // The largest value of the format that is at most the largest integer.
+    // Largest value of the format that is at most the largest integer.
     let greatest = (1u64 << (width - u32::from(signed))) - 1;
     let below = neighbours(Dyadic::new(false, greatest, 0), f).lo.min(f.max_finite());
     Set::point(magnitude_bits(f.value_of_rank(below)).cast_signed())
 }
 
-/// The bits of a whole magnitude of at most 64 bits.
+/// Bits of an integral magnitude of at most 64 bits.
 fn magnitude_bits(value: Dyadic) -> u64 {
     let (mantissa, exponent) = (value.mantissa(), value.exponent());
     if exponent >= 0 { mantissa << exponent } else { mantissa >> -exponent }
 }
 
-/// `floor(0.5 + k * min(1, max(low, x)))`, what is before the floor correctly rounded in one step or two; a NaN gives anything.
+/// `floor(0.5 + k * min(1, max(low, x)))`, where the operand of the floor is correctly rounded in
+/// one step or two. A NaN permits anything.
 fn packed(bits: u64, f: Format, width: u32, signed: bool) -> Set {
     if f.is_nan(bits) {
         return Set::anything();

@@ -1,10 +1,11 @@
-//! The accuracy rules of the WebGPU Shading Language, where they stand beside those of Vulkan.
+//! Accuracy rules of the WebGPU Shading Language.
 //!
-//! [`table`] is the one home of WGSL's rows and [`bound`] that of its bounds: they are stated even where Vulkan's are the same, so that
-//! each can be held against its own text (`tests/wgsl.rs` does). What WGSL says of NaNs, infinities, denormals and the sign of zero is
-//! one environment (`Environment::under`): "Differences from IEEE-754" lets implementations assume that overflow, infinities and
-//! NaNs are not present, ignore the sign of a zero, and flush any input and output. Discrete results that WGSL defines
-//! otherwise than Vulkan are in [`discrete`].
+//! [`table`] is the only home of WGSL's rows and [`bound`] that of its bounds. They are stated even
+//! where Vulkan's are equal, so that each can be checked against its own text (`tests/wgsl.rs`
+//! does). WGSL's rules for NaNs, infinities, denormals and signs of zeros are one environment
+//! (`Environment::under`): "Differences from IEEE-754" lets implementations assume that overflow,
+//! infinities and NaNs are not present, ignore the sign of a zero, and flush any input and output.
+//! [`discrete`] has the discrete results that WGSL defines differently from Vulkan.
 
 mod discrete;
 mod table;
@@ -20,13 +21,14 @@ use crate::{
 };
 use assay_float::{F16, Format};
 
-/// Whether it is a conversion to floats by WGSL's rules: "Any inputs or outputs of operations listed in [Floating Point Accuracy] may be
-/// flushed to zero (..) Other operations are required to preserve subnormal numbers", and "Floating Point Conversion" is another section.
+/// Returns true for conversions to floats by WGSL's rules: "Any inputs or outputs of operations
+/// listed in [Floating Point Accuracy] may be flushed to zero (..) Other operations are required to
+/// preserve subnormal numbers", and "Floating Point Conversion" is another section.
 pub(crate) fn converts(op: Op, rules: Rules) -> bool {
     rules == Rules::Wgsl && matches!(op, Op::ConvertSToF | Op::ConvertUToF | Op::FConvert)
 }
 
-/// A formula in the words of WGSL's table, with the absolute error that is permitted beside it.
+/// Formula in the words of WGSL's table, with the absolute error that is permitted in addition.
 pub(crate) fn formula(op: Op, format: Format, formula: Formula) -> Formula {
     match of(op) {
         Ok(row) => Formula {
@@ -38,24 +40,25 @@ pub(crate) fn formula(op: Op, format: Format, formula: Formula) -> Formula {
     }
 }
 
-/// **The** bound of an operation, from "Accuracy of Concrete Floating Point Expressions"; `half` selects the column.
+/// **The** bound of an operation, from "Accuracy of Concrete Floating Point Expressions". `half`
+/// selects the column.
 pub(crate) const fn bound(real: Real, half: bool) -> Bound {
     match real {
         Real::Add
         | Real::Sub
         | Real::Mul
-        // `x * y + z` where it is one step of another expression; `fma` itself is inherited.
+        // `x * y + z` as one step of another expression; `fma` itself is inherited.
         | Real::Fma
         | Real::FromInt
         | Real::Convert
         | Real::Ldexp
         // Inherited from `x - floor(x)`: the floor is exact, the difference correctly rounded.
         | Real::Fract
-        // No accuracy is stated for derivatives: their rows ask for none.
+        // WGSL states no accuracy for derivatives; their rows do not use a bound.
         | Real::Difference
         | Real::Width => Bound::Rounded,
         Real::PackHalf
-        // Of bfloat16, which WGSL does not have.
+        // For bfloat16, which WGSL does not have.
         | Real::Dot => Bound::Either,
         Real::Div => Bound::Ulps { half_ulps: 5 },
         Real::Unpack => Bound::Ulps { half_ulps: 2 * 3 },
@@ -67,7 +70,8 @@ pub(crate) const fn bound(real: Real, half: bool) -> Bound {
     }
 }
 
-/// `e` of the range `[2^-e, 2^e]` in which `|y|` of `x / y` and `|x|` of `atan2(y, x)` have a stated accuracy.
+/// Exponent `e` of the range `[2^-e, 2^e]` in which `|y|` of `x / y` and `|x|` of `atan2(y, x)`
+/// have a stated accuracy.
 pub(crate) const fn range_exponent(half: bool) -> i32 {
     if half { 14 } else { 126 }
 }

@@ -1,4 +1,4 @@
-//! WGSL's rows: which expression of WGSL an instruction corresponds to, and how accurate it must be.
+//! WGSL's rows: the expression of WGSL that corresponds to an instruction, and its accuracy.
 
 use crate::{
     Call, Modes, Op, Rules, Scalar, Type,
@@ -9,52 +9,52 @@ use crate::{
 };
 use assay_float::{F16, F32};
 
-/// How an operation is written in WGSL.
+/// Spelling of an operation in WGSL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    /// A built-in function of all operands: `atan2`.
+    /// Built-in function of all operands: `atan2`.
     Function(&'static str),
-    /// A built-in function whose result has members: `modf`, with `fract` and `whole`.
+    /// Built-in function whose result has members: `modf`, with `fract` and `whole`.
     Members(&'static str, [&'static str; 2]),
-    /// An operator between two operands: `+`.
+    /// Operator between two operands: `+`.
     Infix(&'static str),
-    /// An operator before one operand: `-`.
+    /// Operator before one operand: `-`.
     Prefix(&'static str),
     /// The result's type as a function: `f32(x)`.
     Conversion,
 }
 
-/// Why a call has no counterpart in WGSL.
+/// Error: the call has no counterpart in WGSL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{op} cannot be expressed in WGSL: {why}")]
 pub struct NotInWgsl {
     /// The instruction.
     pub op: Op,
-    /// What WGSL lacks.
+    /// The feature that WGSL lacks.
     pub why: String,
 }
 
-/// A row.
+/// Row of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) spelling: Spelling,
     pub(crate) accuracy: Accuracy,
-    /// The rule as WGSL's table has it; empty where it follows from a bound.
+    /// Rule in the words of WGSL's table; empty if it follows from a bound.
     pub(crate) words: &'static str,
-    /// An absolute error that is permitted if it is worse than what is inherited: for f32 and for f16, as digits and the negative
-    /// exponent of ten.
+    /// Absolute error that is permitted if it exceeds the inherited one, for f32 and for f16:
+    /// `(digits, exponent)` for `digits * 10^-exponent`.
     pub(crate) absolute: Option<[(i64, u32); 2]>,
-    /// The anchor of the clause.
+    /// Anchor of the clause.
     pub(crate) clause: &'static str,
 }
 
-/// The anchor of "Accuracy of Concrete Floating Point Expressions".
+/// Anchor of "Accuracy of Concrete Floating Point Expressions".
 const TABLE: &str = "concrete-float-accuracy";
-/// The anchor of "Floating Point Conversion".
+/// Anchor of "Floating Point Conversion".
 const CONVERSION: &str = "floating-point-conversion";
-/// The anchor of "Numeric Built-in Functions", which define integer functions exactly.
+/// Anchor of "Numeric Built-in Functions", which define integer functions exactly.
 const INTEGER: &str = "numeric-builtin-functions";
-/// The anchor of "Arithmetic Expressions", which defines products of matrices by `dot`.
+/// Anchor of "Arithmetic Expressions", which defines products of matrices by `dot`.
 const ARITHMETIC: &str = "arithmetic-expr";
 
 const ROUNDED: &str = "correctly rounded";
@@ -64,7 +64,7 @@ const fn row(spelling: Spelling, accuracy: Accuracy, words: &'static str) -> Row
     Row { spelling, accuracy, words, absolute: None, clause: TABLE }
 }
 
-/// The row of an instruction, or why there is none.
+/// Row of an instruction, or the reason for which there is none.
 pub(crate) fn of(op: Op) -> Result<Row, &'static str> {
     use Accuracy::{Exact as E, Formula as F, Frexp, Measured, Modf, Real as R, Unpack, UnpackHalf};
     use Spelling::{Conversion, Function, Infix, Members, Prefix};
@@ -239,7 +239,7 @@ pub(crate) fn of(op: Op) -> Result<Row, &'static str> {
 const PACKED: &str = "correctly rounded intermediate value, correct result";
 
 impl Row {
-    /// The rule in words, for one column.
+    /// Rule in words, for one column.
     pub(crate) fn rule(&self, half: bool) -> String {
         match self.accuracy {
             Accuracy::Formula(_) => {
@@ -261,7 +261,7 @@ impl Row {
 }
 
 impl Spelling {
-    /// The expression for so many operands, as WGSL's table writes it: `atan2(x, y)`.
+    /// Expression with these operands, as WGSL's table writes it: `atan2(x, y)`.
     pub fn expression(self, operands: &[&str]) -> String {
         match self {
             Spelling::Function(name) | Spelling::Members(name, _) => format!("{name}({})", operands.join(", ")),
@@ -273,20 +273,20 @@ impl Spelling {
 }
 
 impl Op {
-    /// How the instruction is written in WGSL.
+    /// Spelling of the instruction in WGSL.
     ///
     /// # Errors
-    /// WGSL has nothing like it.
+    /// Fails if WGSL has no counterpart.
     pub fn in_wgsl(self) -> Result<Spelling, NotInWgsl> {
         of(self).map(|row| row.spelling).map_err(|why| NotInWgsl { op: self, why: why.to_owned() })
     }
 }
 
 impl Call {
-    /// The same call of WGSL's counterpart, judged by WGSL's rules.
+    /// Call of WGSL's counterpart, judged by WGSL's rules.
     ///
     /// # Errors
-    /// WGSL has no such operation, type, shape or mode.
+    /// Fails if WGSL has no such operation, type, shape or mode.
     pub fn in_wgsl(&self) -> Result<Call, NotInWgsl> {
         let refused = |why: String| NotInWgsl { op: self.op, why };
         of(self.op).map_err(|why| refused(why.to_owned()))?;
@@ -306,7 +306,7 @@ impl Call {
     }
 }
 
-/// Whether WGSL has values of that type; what is packed into a word is none.
+/// Returns true if WGSL has values of that type, which excludes packed words.
 fn is_type(op: Op, ty: Type) -> bool {
     let packs =
         matches!(op, Op::PackSnorm4x8 | Op::PackUnorm4x8 | Op::PackSnorm2x16 | Op::PackUnorm2x16 | Op::PackHalf2x16);

@@ -37,7 +37,7 @@ pub(crate) fn core(op: Op, env: Env, flags: Flags, v: &[Value]) -> Option<Outcom
             product(env, number(0), number(1))
         }
         Op::FDiv => quotient(env, flags, number(0), number(1)),
-        // The value here and at the neighbour.
+        // Values of this invocation and of its neighbour.
         Op::DPdx | Op::DPdy | Op::DPdxFine | Op::DPdyFine | Op::DPdxCoarse | Op::DPdyCoarse => {
             let (i, negative) = number(0);
             sum(env, number(1), (-i, !negative))
@@ -47,8 +47,8 @@ pub(crate) fn core(op: Op, env: Env, flags: Flags, v: &[Value]) -> Option<Outcom
     })
 }
 
-/// The sign of an exact zero that is a sum: IEEE 754 gives the common sign, else +0 but for rounding toward negative, which an
-/// undeclared mode may be.
+/// Sign of an exact zero that is a sum. IEEE 754 gives the common sign, otherwise +0, except when
+/// rounding toward negative, which is possible if no mode is declared.
 fn zero_of_sum(env: Env, a_negative: bool, b_negative: bool) -> Zeros {
     if a_negative == b_negative {
         Zeros::one(a_negative)
@@ -127,12 +127,12 @@ fn quotient(env: Env, flags: Flags, (a, a_negative): (Index, bool), (b, b_negati
 pub(crate) fn stated(env: Env, flags: Flags, fun: Fun, v: &[Value]) -> Option<Outcome> {
     let args: Vec<(Index, bool)> = v.iter().map(|v| v.number()).collect();
     if args.iter().any(|a| env.is_infinite(a.0)) {
-        // A bound in ulp of infinity, or of a function of it, states nothing.
+        // A bound in ulp of infinity, or of a function of it, requires nothing.
         return Some(Outcome::Anything);
     }
     let (i, negative) = args[0];
     if fun == Fun::Atan2 && i == 0 && args[1].0 < 0 {
-        // The cut: the sign of zero says on which side of it the point lies.
+        // The cut: the sign of zero selects the side on which the point lies.
         let (mut values, tiny) = env.stated(fun, &[0, args[1].0]);
         let (lo, hi) = values.ends().unwrap();
         if negative {
@@ -159,7 +159,7 @@ pub(crate) fn stated(env: Env, flags: Flags, fun: Fun, v: &[Value]) -> Option<Ou
 }
 
 impl Outcome {
-    /// A result of zero with a bound in ulp: the denormals next to it are within the bound.
+    /// Result of zero with a bound in ulp: the neighbouring denormals are within the bound.
     fn widen_zero(self, env: Env, fun: Fun) -> Outcome {
         match self {
             Outcome::Float { tiny, zeros, .. } => {

@@ -1,4 +1,4 @@
-//! Both methods on the same inputs.
+//! Comparison of both methods on equal inputs.
 
 use crate::environment::permitted;
 use assay_float::{Format, Set};
@@ -27,12 +27,13 @@ pub(crate) const MODES: &[&[&str]] = &[
     &["NoContraction"],
 ];
 
-/// The environment of these names.
+/// Environment of these names.
 pub(crate) fn modes(names: &[&str]) -> Modes {
     names.iter().fold(Modes::default(), |m, name| m.with(name).unwrap())
 }
 
-/// Every how many inputs one is looked at: 1 if `ASSAY_FULL` is set, any other number if it is set to one.
+/// Stride of the inputs: the value of `ASSAY_FULL` if that is a number, 1 if it is set otherwise, and
+/// `usual` if it is not set.
 pub(crate) fn stride(usual: usize) -> usize {
     match std::env::var("ASSAY_FULL") {
         Ok(every) => every.parse().unwrap_or(1),
@@ -40,12 +41,12 @@ pub(crate) fn stride(usual: usize) -> usize {
     }
 }
 
-/// How many samples to take: so many if `ASSAY_FULL` is set, else an eighth.
+/// Number of samples: `full` if `ASSAY_FULL` is set, otherwise an eighth.
 pub(crate) fn share(full: usize) -> usize {
     if std::env::var_os("ASSAY_FULL").is_some() { full } else { full.div_ceil(8) }
 }
 
-/// What came of a comparison.
+/// Result of a comparison.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) compared: u64,
@@ -87,7 +88,7 @@ impl Tally {
     }
 
     /// # Panics
-    /// If there was a difference.
+    /// Panics if there was a difference.
     pub(crate) fn done(self, what: &str) {
         let worst = self.differences.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
         assert!(self.differences.is_empty(), "{what}: {} of {} differ\n{worst}", self.differences.len(), self.compared);

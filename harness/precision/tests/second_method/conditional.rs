@@ -12,11 +12,11 @@ use crate::{
 };
 use assay_precision::Op;
 
-/// The rule for component `i` of vectors of `n`.
+/// Rule for component `i` of vectors of `n` components.
 pub(crate) fn rule(op: Op, env: Env, i: usize, n: usize, v: &[Value]) -> Option<Outcome> {
     let leaves: Vec<Index> = v.iter().map(|v| v.number().0).collect();
     let infinite = leaves.iter().any(|&i| env.is_infinite(i));
-    // With infinite operands only whether the formula may give an infinity matters.
+    // For infinite operands, only the possibility of an infinite result matters.
     let exact: Vec<Rat> = leaves.iter().map(|&i| if infinite { Rat::int(0) } else { Rat::value(env.f, i) }).collect();
     let evaluation = Evaluation::new(env, &leaves);
     let (values, tiny) = match op {

@@ -19,7 +19,7 @@ fn rounded(env: Env, q: &Rat, negative: bool) -> Outcome {
     Outcome::Float { values: env.round(q), tiny: env.is_tiny(q), zeros: Zeros::one(negative) }
 }
 
-/// The rule of a conversion; `None` for other instructions.
+/// Rule of a conversion; `None` for other instructions.
 pub(crate) fn convert(call: &Call, env: Env, v: &[Value]) -> Option<Outcome> {
     let from = call.operands[0].scalar;
     match (call.op, v[0]) {
@@ -78,7 +78,7 @@ fn ldexp(env: Env, i: Index, negative: bool, e: i64) -> Outcome {
     Outcome::Float { values, tiny, zeros }
 }
 
-/// Either neighbour among the halves, no denormal.
+/// Either neighbour among the halves, without denormals.
 fn quantize(f: Format, (i, negative): (Index, bool)) -> Outcome {
     if i.abs() == infinity(f) {
         return exactly(i, negative);
@@ -101,6 +101,6 @@ fn quantize(f: Format, (i, negative): (Index, bool)) -> Outcome {
             values.add(wide, wide);
         }
     }
-    // "The result must be either +0 or -0", of a zero as of all that is too small.
+    // "The result must be either +0 or -0", for a zero as for all values that are too small.
     Outcome::Float { values, tiny: false, zeros: Zeros::BOTH }
 }

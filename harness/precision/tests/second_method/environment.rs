@@ -1,4 +1,5 @@
-//! The environment around an instruction: which operands may be read as which, and what may become of the result.
+//! Environment around an instruction: the readings of its operands, and the treatment of its
+//! result.
 
 use crate::{
     float8::is_float8,
@@ -11,13 +12,14 @@ use crate::{
 use assay_float::{F16, F32, F64, Format, Set};
 use assay_precision::{Call, Denormals, FastMath, Rounding, Scalar};
 
-/// What the flags make of special values.
+/// Treatment of special values by the flags.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flags {
     pub(crate) nsz: bool,
     pub(crate) not_inf: bool,
     pub(crate) not_nan: bool,
-    /// The lenient reading, of the rules that have one here: bfloat16 and float8.
+    /// Set for the lenient reading, for rules that have one here: bfloat16, float8, and formulas
+    /// that name an intermediate.
     pub(crate) lenient: bool,
 }
 
@@ -65,13 +67,13 @@ impl Value {
     }
 }
 
-/// Whether modes, which are about the IEEE 754 encoding of 16, 32 and 64 bits, are about the format.
+/// Returns true for the IEEE 754 encodings of 16, 32 and 64 bits, to which modes apply.
 fn ieee_754(f: Format) -> bool {
     [F16, F32, F64].contains(&f)
 }
 
-/// What may be returned in a result slot in the usual reading, or of bfloat16 and float8 in the lenient one; `None` where this method has
-/// no rule.
+/// Permitted set of a result slot in the usual reading, or for bfloat16 and float8 in the lenient
+/// one. `None` if this method has no rule.
 pub(crate) fn permitted(call: &Call, slot: usize, operands: &[u64], lenient: bool) -> Option<Set> {
     let flags = Flags::of(call, lenient);
     let preserve = call.modes.denormals == Denormals::Preserve;
@@ -144,7 +146,7 @@ fn finish(
     if flags.lenient && flags.not_inf && (values.meets(inf, inf) || values.meets(-inf, -inf)) {
         return Set::anything();
     }
-    // Any value but a NaN is no denormal result that could be flushed.
+    // The set of all values but NaN is not a denormal result that could be flushed.
     let denormal = values.ranges != [(-inf, inf)] && (tiny || values.has_denormal(f));
     if denormal && !kept {
         if call.modes.denormals == Denormals::FlushToZero && lists::flush_binds(call.op) && ieee_754(f) {

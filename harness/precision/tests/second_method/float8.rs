@@ -1,5 +1,5 @@
-//! Conversions to float8: the values of both formats as the whitepaper that SPV_EXT_float8 names lists them, and those on either side of a
-//! number.
+//! Conversions to float8: the values of both formats as listed in the whitepaper that
+//! SPV_EXT_float8 names, and the neighbours of a number.
 
 use crate::{
     environment::{Flags, Value},
@@ -12,7 +12,7 @@ use assay_precision::{Call, Scalar};
 use num_bigint::BigInt;
 use std::{cmp::Ordering, sync::OnceLock};
 
-/// The magnitudes in the order of their codes, and the one that would follow.
+/// Magnitudes in the order of their codes, and the one that would follow.
 pub(crate) fn magnitudes(f: Format) -> &'static (Vec<Rat>, Rat) {
     static E4M3: OnceLock<(Vec<Rat>, Rat)> = OnceLock::new();
     static E5M2: OnceLock<(Vec<Rat>, Rat)> = OnceLock::new();
@@ -33,12 +33,12 @@ fn listed(f: Format) -> (Vec<Rat>, Rat) {
     (all, Rat::scaled(1, 16))
 }
 
-/// Whether the formats of the type are those of SPV_EXT_float8.
+/// Returns true for the formats of SPV_EXT_float8.
 pub(crate) fn is_float8(f: Format) -> bool {
     f == F8_E4M3 || f == F8_E5M2
 }
 
-/// The rule of a conversion to float8 of an operand that is read as this value.
+/// Rule of a conversion to float8 of an operand with this value.
 pub(crate) fn convert(call: &Call, f: Format, flags: Flags, v: Value) -> Outcome {
     let outcome = |values, negative| Outcome::Float { values, tiny: false, zeros: Zeros::one(negative) };
     let (q, negative) = match (v, call.operands[0].scalar) {
@@ -59,7 +59,8 @@ pub(crate) fn convert(call: &Call, f: Format, flags: Flags, v: Value) -> Outcome
     let (all, next) = magnitudes(f);
     let side = |i: usize| if negative { -(i as Index) } else { i as Index };
     let mut values = Values::default();
-    // The nearest that is no greater, unless the number is past what rounds to the largest, and the nearest that is no less.
+    // The nearest value that is not greater, unless the number is past those that round to the
+    // largest, and the nearest value that is not less.
     let below = all.partition_point(|m| m.le(&q)) - 1;
     if q.lt(next) || flags.lenient {
         values.add(side(below), side(below));
@@ -78,7 +79,7 @@ pub(crate) fn convert(call: &Call, f: Format, flags: Flags, v: Value) -> Outcome
     Outcome::Float { values, tiny, zeros: Zeros::one(negative) }
 }
 
-/// What is out of range, and what is infinite.
+/// Results for values out of range and for infinities.
 fn beyond(call: &Call, f: Format, negative: bool) -> Values {
     let code = match (f == F8_E4M3, call.modes.saturated) {
         (true, false) => return Values::nan(),

@@ -1,20 +1,20 @@
-//! The formulas of the tables and the exact results of the instructions that inherit from them.
+//! Formulas of the tables, and exact results of the instructions that inherit from them.
 
 use crate::{
     environment::Value,
     functions::{Ball, Fun, real},
-    inherited::{cosh, dot, dot_call, exact_dot, length, sinh, sqrt},
+    inherited::{cosh, cubic, dot, dot_call, exact_dot, length, sinh, sqrt},
     num::{Q, Rat},
     rewrite::{Ex, Name, add, call, div, half, leaf, mul, num, sub},
 };
 use assay_precision::Op;
 
-/// Whether the instruction is a sum of products, pairs of operand scalars.
+/// Returns true if the instruction is a sum of products of pairs of operand scalars.
 pub(crate) fn is_sum(op: Op) -> bool {
     matches!(op, Op::Dot | Op::MatrixTimesVector | Op::VectorTimesMatrix | Op::MatrixTimesMatrix)
 }
 
-/// Whether the instruction set leaves the value undefined.
+/// Returns true if the instruction set leaves the value undefined.
 pub(crate) fn undefined(op: Op, v: &[Value]) -> bool {
     let at = |k: usize| v[k].number().0;
     match op {
@@ -25,9 +25,11 @@ pub(crate) fn undefined(op: Op, v: &[Value]) -> bool {
     }
 }
 
-/// The formula for component `i` of the result of an instruction on vectors of `n` components (1 for scalars), over all
-/// operand scalars in order; `None` if its precision is not inherited, or by a condition.
-pub(crate) fn formula(op: Op, i: usize, n: usize) -> Option<Ex> {
+/// Formula for component `i` of the result of an instruction on vectors of `n` components (1 for
+/// scalars), over all operand scalars in order. `None` if its precision is not inherited, or
+/// inherited by a condition. In the lenient reading each use of a named intermediate may have
+/// another value.
+pub(crate) fn formula(op: Op, i: usize, n: usize, lenient: bool) -> Option<Ex> {
     let x = leaf(0);
     let fun = |f, args: &[Ex]| call(Name::Fun(f), args);
     let root = |e: &Ex| call(Name::Sqrt, std::slice::from_ref(e));
@@ -65,7 +67,7 @@ pub(crate) fn formula(op: Op, i: usize, n: usize) -> Option<Ex> {
         Op::FMix => add(&mul(&a, &sub(&one, &c)), &mul(&b, &c)),
         Op::SmoothStep => {
             let t = call(Name::Clamp, &[div(&sub(&c, &a), &sub(&b, &a))]);
-            mul(&mul(&t, &t), &sub(&num(3), &mul(&num(2), &t)))
+            if lenient { cubic(&t) } else { call(Name::Cubic, &[t]) }
         }
         _ => return None,
     })

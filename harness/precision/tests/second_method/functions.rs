@@ -5,7 +5,7 @@ use astro_float::{BigFloat, Consts, RoundingMode, Sign};
 use num_bigint::BigInt;
 use std::cell::RefCell;
 
-/// A closed interval that holds one real number; a point if it is known exactly.
+/// Closed interval that contains one real number; a point if it is known exactly.
 #[derive(Clone, Debug)]
 pub(crate) struct Ball {
     pub(crate) lo: Rat,
@@ -43,7 +43,7 @@ thread_local! {
 
 const NEAREST: RoundingMode = RoundingMode::ToEven;
 
-/// Exponents beyond which a result lies outside every format, by far.
+/// Exponents beyond which a result lies far outside every format.
 const FAR: i64 = 5000;
 
 /// A dyadic number as a `BigFloat`, exactly.
@@ -61,7 +61,7 @@ fn big(x: &Rat) -> BigFloat {
     BigFloat::from_words(&words, sign, i32::try_from(bits - shift).unwrap())
 }
 
-/// The value of a `BigFloat`.
+/// Value of a `BigFloat`.
 fn rat(x: &BigFloat) -> Rat {
     let (words, _, sign, e, _) = x.as_raw_parts().expect("finite");
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
@@ -91,7 +91,8 @@ impl Ball {
     }
 }
 
-/// Square root of a non-negative rational: exact where it is rational with a dyadic or smaller numerator and denominator.
+/// Square root of a non-negative rational: exact if it is rational with a dyadic or smaller
+/// numerator and denominator.
 fn sqrt(x: &Rat, bits: usize) -> Ball {
     // sqrt(n / d) = sqrt(n * d) / d, with zeros appended below.
     let product = x.n.times(&x.d);
@@ -144,7 +145,7 @@ fn exact_pow(x: &Rat, y: &Rat) -> Option<Rat> {
     Some(Rat { n: base.pow(m as u32), d: BigInt::from(1) }.shift(k * m))
 }
 
-/// The value of a function to about `bits` bits; `None` where it is not defined or infinite.
+/// Value of a function to about `bits` bits; `None` where it is undefined or infinite.
 pub(crate) fn real(fun: Fun, args: &[Rat], bits: usize) -> Option<Ball> {
     let x = &args[0];
     let one = Rat::int(1);
@@ -203,7 +204,7 @@ pub(crate) fn real(fun: Fun, args: &[Rat], bits: usize) -> Option<Ball> {
         }
         Fun::Sinh => call(&|x, c| x.sinh(p, NEAREST, c)),
         Fun::Cosh => call(&|x, c| x.cosh(p, NEAREST, c)),
-        // Closer to one than anything compares.
+        // Closer to one than any compared value.
         Fun::Tanh if Rat::int(FAR / 2).lt(&x.abs()) => {
             let near = Ball { lo: one.minus(&Rat::scaled(1, -FAR)), hi: one };
             Some(if x.sign() < 0 { Ball { lo: near.hi.negated(), hi: near.lo.negated() } } else { near })
@@ -261,7 +262,7 @@ fn pow(x: &Rat, y: &Rat, bits: usize) -> Option<Ball> {
     Some(Ball { lo: e.lo.minus(&e.lo.shift(-(bits as i64))), hi: e.hi.plus(&e.hi.shift(-(bits as i64))) })
 }
 
-/// Asks at growing precision until the answer is decided.
+/// Evaluates at increasing precision until the answer is decided.
 pub(crate) fn decide<T>(ask: impl Fn(usize) -> Option<T>) -> T {
     [192, 512, 2048, 8192].into_iter().find_map(ask).expect("an exact case went unrecognised")
 }

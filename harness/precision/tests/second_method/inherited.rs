@@ -1,4 +1,5 @@
-//! Precision inherited from a formula: every formula, every value of every intermediate, then the interval about the exact result.
+//! Precision inherited from a formula: every formula, every value of every intermediate, then the
+//! interval about the exact result.
 
 use crate::{
     functions::{Ball, Fun, decide, real},
@@ -10,7 +11,8 @@ use crate::{
 use assay_float::F16;
 use std::{cell::RefCell, collections::HashMap};
 
-/// Beyond how many members of an intermediate set only a selection is looked at (see [`Values::members`]): never of halves.
+/// Number of members of an intermediate set above which only a selection is evaluated (see
+/// [`Values::members`]); never for halves.
 fn limit(env: Env) -> i64 {
     if env.f == F16 { 70_000 } else { 600 }
 }
@@ -118,6 +120,7 @@ impl<'a> Evaluation<'a> {
                 Values::point(Q { n: whole, d: 1.into() }.down(env.f))
             }
             Name::Floor | Name::Trunc | Name::Clamp => Values::any(),
+            Name::Cubic => Evaluation::new(env, &[x]).all_forms(&cubic(&leaf(0))),
             Name::NotNegative if x < 0 => Values::default(),
             Name::NotNegative => Values::point(x),
             Name::Sqrt | Name::Sinh | Name::Cosh if finite => self.nested_function(name, x),
@@ -144,7 +147,7 @@ impl<'a> Evaluation<'a> {
         let v: Vec<Rat> = args.iter().map(|&i| Rat::value(f, i)).collect();
         let (v, tiny) = if name == Name::Dot {
             let n = args.len() / 2;
-            // The same scalar on both sides is the same operand.
+            // Equal scalars on both sides are one operand.
             let same = args[..n] == args[n..];
             let formula = if same { dot(0, 0, n) } else { dot(0, n, n) };
             inherited(self.env, &formula, args, |_| Some(Ball::exact(exact_dot(&v[..n], &v[n..]))))
@@ -166,8 +169,9 @@ pub(crate) fn exact_dot(a: &[Rat], b: &[Rat]) -> Rat {
     a.iter().zip(b).fold(Rat::int(0), |sum, (a, b)| sum.plus(&a.times(b)))
 }
 
-/// The set of an operation that inherits its precision from a formula, without flushing its own result; and
-/// whether the exact result is tiny. Many modes make the same environment, for which it is computed once.
+/// Set of an operation that inherits its precision from a formula, before flushing its own result;
+/// and true if the exact result is tiny. Many modes make equal environments, for each of which it
+/// is computed once.
 pub(crate) fn inherited(
     env: Env,
     formula: &Ex,
@@ -193,12 +197,12 @@ pub(crate) fn inherited(
     found
 }
 
-/// What is permitted where a formula may give an infinity.
+/// Permitted results if a formula may give an infinity.
 pub(crate) fn any_number(env: Env) -> Values {
     if env.not_inf { Values::any() } else { Values::range(-infinity(env.f), infinity(env.f)) }
 }
 
-/// The interval about the exact result that reaches as far as the values of the formulas.
+/// Interval about the exact result that reaches as far as the formulas' values.
 pub(crate) fn about(env: Env, values: &Values, exact: impl Fn(usize) -> Option<Ball>) -> (Values, bool) {
     if values.any || values.nan || exact(192).is_none() {
         return (Values::any(), false);
@@ -211,7 +215,7 @@ pub(crate) fn about(env: Env, values: &Values, exact: impl Fn(usize) -> Option<B
     let (least, greatest) = (Rat::value(env.f, least), Rat::value(env.f, greatest));
     decide(|bits| {
         let x = exact(bits)?;
-        // x - least against greatest - x.
+        // x - least compared with greatest - x.
         let (a, b) = (
             x.lo.plus(&x.lo).minus(&least).minus(&greatest).sign(),
             x.hi.plus(&x.hi).minus(&least).minus(&greatest).sign(),
@@ -235,6 +239,11 @@ pub(crate) fn about(env: Env, values: &Values, exact: impl Fn(usize) -> Option<B
 
 pub(crate) fn sqrt() -> Ex {
     div(&num(1), &call1(Name::Fun(Fun::InverseSqrt), &leaf(0)))
+}
+
+/// The polynomial of `SmoothStep`.
+pub(crate) fn cubic(t: &Ex) -> Ex {
+    mul(&mul(t, t), &sub(&num(3), &mul(&num(2), t)))
 }
 
 fn call1(name: Name, a: &Ex) -> Ex {
@@ -261,7 +270,7 @@ pub(crate) fn dot(a: usize, b: usize, n: usize) -> Ex {
     products[1..].iter().fold(products[0].clone(), |sum, p| add(&sum, p))
 }
 
-/// `dot` as an operation; of scalars, which `OpDot` does not take, the product.
+/// `dot` as an operation; for scalars, which `OpDot` does not take, the product.
 pub(crate) fn dot_call(a: usize, b: usize, n: usize) -> Ex {
     if n == 1 {
         return mul(&leaf(a), &leaf(b));

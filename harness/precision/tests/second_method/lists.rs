@@ -1,4 +1,4 @@
-//! The specification's lists of instructions, as they stand in its text.
+//! The specification's lists of instructions, transcribed from its text.
 
 use assay_precision::Op::{self, *};
 
@@ -129,17 +129,17 @@ const PRESERVED: &[Op] = &[
     NClamp,
 ];
 
-/// Whether `DenormFlushToZero` binds the instruction.
+/// Returns true if `DenormFlushToZero` binds the instruction.
 pub(crate) fn flush_binds(op: Op) -> bool {
     COMMON.contains(&op) || FLUSHED.contains(&op)
 }
 
-/// Whether `DenormPreserve` binds the instruction.
+/// Returns true if `DenormPreserve` binds the instruction.
 pub(crate) fn preserve_binds(op: Op) -> bool {
     COMMON.contains(&op) || COMPARISONS.contains(&op) || PRESERVED.contains(&op)
 }
 
-/// Whether `SignedZeroInfNanPreserve` binds the instruction.
+/// Returns true if `SignedZeroInfNanPreserve` binds the instruction.
 pub(crate) fn specials_bind(op: Op) -> bool {
     COMMON.contains(&op) || COMPARISONS.contains(&op) || [FDiv, IsNan, IsInf].contains(&op)
 }

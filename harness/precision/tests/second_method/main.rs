@@ -1,12 +1,14 @@
-//! A second method for the permitted sets: a plain, slow evaluation of the text, compared with the reference.
+//! Independent reference for the permitted sets: a plain, slow evaluation of the text, compared
+//! with the table's.
 //!
-//! It shares nothing with the reference but the names of instructions, modes and formats, and the container of sets. Every
-//! intermediate of a formula is enumerated (a selection where there are more than 70,000 values: ends, neighbourhoods of
-//! zero and of powers of two, a spread), every formula that the laws reach is written out by a rewriter, real functions
-//! are `astro-float`'s at 192 bits and more, everything else is exact integer arithmetic.
+//! It shares only the names of instructions, modes and formats, and the container of sets. Every
+//! intermediate of a formula is enumerated (a selection where there are more than 70,000 values:
+//! ends, neighbourhoods of zero and of powers of two, a spread), a rewriter writes out every
+//! formula that the laws reach, real functions are `astro-float`'s at 192 bits and more, and
+//! everything else is exact integer arithmetic.
 //!
-//! `ASSAY_FULL=1 cargo test -p assay-precision --release --test second_method` looks at every input of the half-precision unary
-//! instructions rather than at some.
+//! `ASSAY_FULL=1 cargo test -p assay-precision --release --test second_method` evaluates every
+//! input of the half-precision unary instructions rather than some.
 
 mod arithmetic;
 mod compare;
@@ -32,7 +34,7 @@ use compare::{MODES, Tally, scalar, share, stride};
 use num::infinity;
 use samples::Random;
 
-/// All inputs of unary half-precision instructions, every `every`th of them in a plain run.
+/// All inputs of unary half-precision instructions, or every `every`-th of them in a plain run.
 fn halves(ops: &[Op], every: usize) {
     for &op in ops {
         let mut tally = Tally::default();
@@ -43,7 +45,7 @@ fn halves(ops: &[Op], every: usize) {
                 (0..0x1_0000).for_each(|x| tally.compare(&call, &[x]));
                 continue;
             }
-            // Another selection for every mode; the ends and the specials always.
+            // Another selection for every mode, always with the ends and the special values.
             let some = (k % step..0x1_0000).step_by(step).map(|x| x as u64);
             for x in some.chain([0, 1, 0x3ff, 0x400, 0x3c00, 0x7bff, 0x7c00, 0x7c01, 0x7e00]) {
                 tally.compare(&call, &[x]);
@@ -87,9 +89,10 @@ fn halves_of_long_formulas() {
     halves(&[Op::Tanh], 16381);
 }
 
-/// A formula that gives one value, an irrational distance from the exact result on both sides, which the reference
-/// could not decide; an exact result by way of a quotient that is not representable; and differences of which only a few values are
-/// possible, while what lies between them would reach further.
+/// A formula with a single value, at an irrational distance from the exact result on both sides,
+/// which the reference once could not decide; an exact result by way of a quotient that is not
+/// representable; and differences with only a few possible values, where the values between would
+/// reach further.
 #[test]
 fn exact_cases_are_decided() {
     for (op, names, x) in [
@@ -108,7 +111,7 @@ fn exact_cases_are_decided() {
     }
 }
 
-/// Specials crossed with specials where there are at most two operands, and random operands of several kinds.
+/// Pairs of special values if there are at most two operands, and random operands of several kinds.
 fn sampled(op: Op, f: Format, shape: Shape, from: Option<Scalar>, count: usize, modes: &[&[&str]]) {
     let mut tally = Tally::default();
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (op as u64) << 32 ^ u64::from(f.width));
@@ -118,7 +121,8 @@ fn sampled(op: Op, f: Format, shape: Shape, from: Option<Scalar>, count: usize, 
         let known: Vec<Vec<u64>> =
             slots.iter().map(|s| s.format().map_or_else(|| samples::integers(*s), samples::specials)).collect();
         if slots.len() <= 2 {
-            // In a plain run some of the pairs; the number of specials has no factor in common with eleven.
+            // A part of the pairs in a plain run; the number of special values is coprime to
+            // eleven.
             let every = if slots.len() == 1 { 1 } else { stride(11) };
             let seconds: &[u64] = known.get(1).map_or(&[0], Vec::as_slice);
             let pairs = known[0].iter().flat_map(|&a| seconds.iter().map(move |&b| [a, b]));
@@ -133,7 +137,10 @@ fn sampled(op: Op, f: Format, shape: Shape, from: Option<Scalar>, count: usize, 
                     None => random.pick(known),
                 })
                 .collect();
-            tally.compare(&call, &x);
+            match op {
+                Op::SmoothStep => tally.compare_readings(&call, &x),
+                _ => tally.compare(&call, &x),
+            }
         }
     }
     tally.done(&format!("{op} {} {shape}", f.name));
@@ -169,14 +176,15 @@ fn samples_of_conversions() {
     }
 }
 
-/// Conversions to float8 in every environment, decorated and not.
+/// Conversions to float8 in every environment, decorated and undecorated.
 fn to_float8(op: Op, to: Format, from: Scalar) -> Vec<Call> {
     let modes = MODES.iter().map(|names| compare::modes(names));
     let both = modes.flat_map(|modes| [false, true].map(|saturated| Modes { saturated, ..modes }));
     both.map(|modes| Call::new(op, Scalar::Float(to), Shape::Scalar, Some(from), modes).unwrap()).collect()
 }
 
-/// Every operand in some environments (with `ASSAY_FULL` in all), the number of which has no factor in common with the step.
+/// Every operand in some environments (in all with `ASSAY_FULL`), whose number is coprime to the
+/// step.
 #[test]
 fn all_halves_and_bfloat16_convert_to_float8() {
     for (to, from) in [F8_E4M3, F8_E5M2].into_iter().flat_map(|to| [(to, F16), (to, BF16)]) {
@@ -190,8 +198,8 @@ fn all_halves_and_bfloat16_convert_to_float8() {
     }
 }
 
-/// Every value of float8, what lies halfway between two, the first that is past the largest by half an ulp and by one, and the operands
-/// next to each.
+/// Every value of float8, midpoints of two values, the first values past the largest by half an ulp
+/// and by one, and the neighbours of each.
 #[test]
 fn boundaries_of_float8() {
     for to in [F8_E4M3, F8_E5M2] {
@@ -246,7 +254,7 @@ fn samples_of_dot_products_of_bfloat16() {
             for _ in 0..share(if n == 2 { 4_000 } else { 400 }) {
                 let mut x: Vec<u64> = (0..2 * n).map(|_| random.operand(BF16, &known)).collect();
                 if random.below(4) == 0 {
-                    // Products that cancel, but for a little.
+                    // Products that nearly cancel.
                     (x[1], x[n as usize + 1]) = (x[0] ^ 0x8000, x[n as usize].wrapping_add(random.below(3)));
                 }
                 tally.compare_readings(&call, &x);

@@ -12,7 +12,7 @@ use assay_precision::Op;
 /// A number with the sign of its zero, or a NaN.
 type Operand = Option<(Index, bool)>;
 
-/// What an instruction that chooses an operand may return: any of these.
+/// Results that an operand-selecting instruction may return: any of these.
 type Choice = Vec<Operand>;
 
 /// `-0` orders below `+0`.
@@ -20,7 +20,8 @@ fn below(a: (Index, bool), b: (Index, bool)) -> bool {
     a.0 < b.0 || (a.0 == 0 && b.0 == 0 && a.1 && !b.1)
 }
 
-/// The lesser or the greater of two; `quiet`: of a number and a NaN the number, otherwise either may come back.
+/// Lesser or greater of two operands. With `quiet`, the number out of a number and a NaN; otherwise
+/// either.
 fn extreme(a: Operand, b: Operand, greater: bool, quiet: bool) -> Choice {
     match (a, b) {
         (None, None) => vec![None],

@@ -8,13 +8,13 @@ use std::cmp::Ordering;
 /// differ by one, `-i` is the negative of `i`.
 pub(crate) type Index = i64;
 
-/// The index of a bit pattern that is not a NaN.
+/// Index of a bit pattern that is not a NaN.
 pub(crate) fn index(f: Format, bits: u64) -> Index {
     let magnitude = (bits & !(1 << (f.width - 1))) as i64;
     if bits >> (f.width - 1) == 1 { -magnitude } else { magnitude }
 }
 
-/// Index of infinity; of a format without infinities that of its NaN, which no number has.
+/// Index of infinity; in a format without infinities that of its NaN, which no number has.
 pub(crate) fn infinity(f: Format) -> Index {
     if f == F8_E4M3 {
         return 0x7f;
@@ -32,7 +32,7 @@ pub(crate) fn emax(f: Format) -> i64 {
     (1 << (f.exponent_bits - 1)) - 1
 }
 
-/// Whether the index is that of a denormal.
+/// Returns true for the index of a denormal.
 pub(crate) fn is_denormal(f: Format, i: Index) -> bool {
     i != 0 && i.abs() < 1 << f.fraction_bits
 }
@@ -44,7 +44,7 @@ pub(crate) trait Int: Clone + Ord {
     fn plus(&self, o: &Self) -> Self;
     fn times(&self, o: &Self) -> Self;
     fn negated(&self) -> Self;
-    /// Quotient and whether it is exact, of non-negative numbers.
+    /// Quotient of non-negative numbers, and true if it is exact.
     fn quotient(&self, d: &Self) -> (Self, bool);
     fn bits(&self) -> i64;
     fn sign(&self) -> i32;
@@ -118,7 +118,7 @@ impl Int for BigInt {
     }
 }
 
-/// An exact rational number; the denominator is positive, nothing is reduced.
+/// Exact rational number. The denominator is positive; the fraction is not reduced.
 #[derive(Clone, Debug)]
 pub(crate) struct Q<I> {
     pub(crate) n: I,
@@ -143,7 +143,7 @@ impl<I: Int> Q<I> {
         let (m, field) = (i.abs() & ((1 << f.fraction_bits) - 1), i.abs() >> f.fraction_bits);
         let (m, e) = if field == 0 { (m, 0) } else { (m | 1 << f.fraction_bits, field - 1) };
         let unit = f.fraction_bits as i64 - emin(f);
-        // Halves keep one denominator, so that chains of operations do not grow.
+        // Halves keep a common denominator, so that chains of operations do not grow.
         Q { n: I::of(m * i.signum()).shl(e as u64), d: I::of(1).shl(unit as u64) }
     }
 
@@ -171,7 +171,7 @@ impl<I: Int> Q<I> {
     }
 
     /// # Panics
-    /// For a divisor of zero.
+    /// Panics for a zero divisor.
     pub(crate) fn over(&self, o: &Self) -> Self {
         let (n, d) =
             if self.d == o.d { (self.n.clone(), o.n.clone()) } else { (self.n.times(&o.d), self.d.times(&o.n)) };
@@ -219,7 +219,7 @@ impl<I: Int> Q<I> {
         }
     }
 
-    /// `e` such that `2^e <= |self| < 2^(e + 1)`; and whether `|self|` is `2^e`.
+    /// The `e` with `2^e <= |self| < 2^(e + 1)`, and true if `|self|` is `2^e`.
     pub(crate) fn binade(&self) -> (i64, bool) {
         let q = self.abs();
         assert!(q.sign() > 0);
@@ -246,7 +246,8 @@ impl<I: Int> Q<I> {
         below.clamp(emin(f), emax(f)) - i64::from(f.fraction_bits)
     }
 
-    /// Index of the greatest finite value that is not above a non-negative number, and whether they are equal.
+    /// Index of the greatest finite value that is not above a non-negative number, and true if they
+    /// are equal.
     fn below(&self, f: Format) -> (Index, bool) {
         if self.sign() == 0 {
             return (0, true);
@@ -274,7 +275,7 @@ impl<I: Int> Q<I> {
         -self.negated().down(f)
     }
 
-    /// Whether the magnitude is above the largest finite value.
+    /// Returns true if the magnitude is above the largest finite value.
     pub(crate) fn overflows(&self, f: Format) -> bool {
         Q::value(f, infinity(f) - 1).lt(&self.abs())
     }

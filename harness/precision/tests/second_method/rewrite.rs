@@ -1,4 +1,4 @@
-//! Formulas, and all that equal them by associativity, commutativity and distributivity.
+//! Formulas, and their equivalents by associativity, commutativity and distributivity.
 
 use crate::functions::Fun;
 use std::{
@@ -22,25 +22,27 @@ pub(crate) enum Ex {
     Add(Rc<Ex>, Rc<Ex>),
     Mul(Rc<Ex>, Rc<Ex>),
     Div(Rc<Ex>, Rc<Ex>),
-    /// An operation that the laws do not look into.
+    /// Operation that the laws treat as opaque.
     Call(Name, Vec<Ex>),
 }
 
-/// Operations that the laws do not look into.
+/// Operations that the laws treat as opaque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Name {
     /// A function with a stated bound.
     Fun(Fun),
     Floor,
     Trunc,
-    /// To [0, 1].
+    /// Clamp to [0, 1].
     Clamp,
+    /// `t * t * (3.0 - 2.0 * t)` of one value of `t`.
+    Cubic,
     Sqrt,
-    /// What a condition found not to be negative.
+    /// A value that a condition found not to be negative.
     NotNegative,
     Sinh,
     Cosh,
-    /// Of two vectors, one after the other.
+    /// Dot product of two vectors, one after the other.
     Dot,
     Length,
 }
@@ -68,7 +70,7 @@ pub(crate) fn neg(a: &Ex) -> Ex {
     }
 }
 
-/// A sum; which operand stands first makes no difference to any rule.
+/// Sum; the order of the operands does not matter to any rule.
 pub(crate) fn add(a: &Ex, b: &Ex) -> Ex {
     let (a, b) = if a <= b { (a, b) } else { (b, a) };
     Ex::Add(Rc::new(a.clone()), Rc::new(b.clone()))
@@ -78,7 +80,7 @@ pub(crate) fn sub(a: &Ex, b: &Ex) -> Ex {
     add(a, &neg(b))
 }
 
-/// A product, its sign in front: negation is exact and every rule is symmetric.
+/// Product with its sign in front: negation is exact and every rule is symmetric.
 pub(crate) fn mul(a: &Ex, b: &Ex) -> Ex {
     match (a, b) {
         (Ex::Neg(a), b) | (b, Ex::Neg(a)) => neg(&mul(a, b)),
@@ -89,7 +91,7 @@ pub(crate) fn mul(a: &Ex, b: &Ex) -> Ex {
     }
 }
 
-/// A quotient, its sign in front.
+/// Quotient with its sign in front.
 pub(crate) fn div(a: &Ex, b: &Ex) -> Ex {
     match (a, b) {
         (Ex::Neg(a), b) => neg(&div(a, b)),
@@ -110,7 +112,7 @@ fn signed(e: &Ex, negative: bool) -> Ex {
     if negative { neg(e) } else { e.clone() }
 }
 
-/// What one application of a law at the root makes of a formula.
+/// Formulas that one application of a law at the root makes of a formula.
 fn at_root(e: &Ex) -> Vec<Ex> {
     let mut out = Vec::new();
     match e {
@@ -168,7 +170,7 @@ fn at_root(e: &Ex) -> Vec<Ex> {
     out
 }
 
-/// What one application of a law anywhere makes of a formula.
+/// Formulas that one application of a law anywhere makes of a formula.
 fn anywhere(e: &Ex) -> Vec<Ex> {
     let mut out = at_root(e);
     match e {

@@ -1,4 +1,5 @@
-//! A row at a time: what an instruction may return for operands that are read as exactly these values.
+//! One row at a time: the permitted results of an instruction for operands with exactly these
+//! values.
 
 use crate::{
     environment::{Flags, Value},
@@ -13,7 +14,7 @@ use assay_float::{BF16, Set};
 use assay_precision::{Call, Op, Rounding, Scalar};
 use std::cmp::Ordering;
 
-/// What a rule permits, before the result is flushed.
+/// Results that a rule permits, before the result is flushed.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     Anything,
@@ -21,20 +22,21 @@ pub(crate) enum Outcome {
     Bits(Set),
     Float {
         values: Values,
-        /// The exact result may be considered denormal.
+        /// Set if the exact result may be considered denormal.
         tiny: bool,
-        /// Which zeros a value of zero may be where signs bind.
+        /// Zeros that represent a zero result if signs bind.
         zeros: Zeros,
     },
 }
 
-/// Whether operands may be special and the result is still defined in the usual reading, whatever is assumed; what is stated holds: "if
-/// this assumption does not hold then the operation returns an undefined value".
+/// Returns true if the result for special operands is defined in the usual reading even if they are
+/// assumed not to occur. Stated flags always bind: "if this assumption does not hold then the
+/// operation returns an undefined value".
 pub(crate) fn defined_for_specials(call: &Call) -> bool {
     matches!(call.op, Op::IsNan | Op::IsInf) && call.modes.fast_math.is_none()
 }
 
-/// Whether the instruction works on whole vectors.
+/// Returns true if the instruction works on whole vectors.
 fn mixes(op: Op) -> bool {
     matches!(
         op,
@@ -42,7 +44,7 @@ fn mixes(op: Op) -> bool {
     )
 }
 
-/// The factors of a component of a product with matrices: all of one side, then all of the other.
+/// Factors of a component of a product with matrices: all of one side, then all of the other.
 fn factors(call: &Call, slot: usize) -> Option<Vec<usize>> {
     let (rows, columns) = (call.operands[0].rows as usize, call.operands[0].columns as usize);
     let first = call.operands[0].len();
@@ -61,7 +63,7 @@ fn factors(call: &Call, slot: usize) -> Option<Vec<usize>> {
     })
 }
 
-/// The operand slots that a result slot depends on.
+/// Operand slots that a result slot depends on.
 pub(crate) fn inputs(call: &Call, slot: usize) -> Vec<usize> {
     let lens: Vec<usize> = call.operands.iter().map(|t| t.len()).collect();
     let all: usize = lens.iter().sum();
@@ -96,13 +98,14 @@ fn bits(b: u64) -> Option<Outcome> {
     Some(Outcome::Bits(Set::point(b as i64)))
 }
 
-/// An exact number, correctly rounded; an exact zero has the given signs.
+/// Exact number, correctly rounded; an exact zero has the given signs.
 fn rounded(env: Env, q: &Rat, zero: Zeros) -> Option<Outcome> {
     let zeros = if q.sign() == 0 { zero } else { Zeros::one(q.sign() < 0) };
     Some(Outcome::Float { values: env.round(q), tiny: env.is_tiny(q), zeros })
 }
 
-/// The exact sum of products, rounded once: of bfloat16, "correctly rounded with implementation defined rounding mode".
+/// Exact sum of products, rounded once: for bfloat16, "correctly rounded with implementation
+/// defined rounding mode".
 fn rounded_dot(env: Env, v: &[Value]) -> Option<Outcome> {
     if v.contains(&Value::Nan) {
         return nan();
@@ -126,7 +129,7 @@ fn rounded_dot(env: Env, v: &[Value]) -> Option<Outcome> {
     rounded(env, &inherited::exact_dot(a, b), Zeros::BOTH)
 }
 
-/// The rule of a row; `None` where this method has none.
+/// Rule of a row; `None` if this method has none.
 pub(crate) fn rule(call: &Call, slot: usize, env: Option<Env>, flags: Flags, v: &[Value]) -> Option<Outcome> {
     if let Some(outcome) = discrete(call, slot, v) {
         return Some(outcome);
@@ -145,7 +148,7 @@ pub(crate) fn rule(call: &Call, slot: usize, env: Option<Env>, flags: Flags, v: 
         return Some(outcome);
     }
     if v.contains(&Value::Nan) {
-        // The instruction set gives no result of a NaN to the functions of real numbers.
+        // The instruction set does not define the functions of real numbers for a NaN.
         if call.op == Op::FSign {
             let one = Rat::int(1).down(env.f);
             let mut any = Values::point(one);
@@ -162,7 +165,7 @@ pub(crate) fn rule(call: &Call, slot: usize, env: Option<Env>, flags: Flags, v: 
     }
     crate::arithmetic::core(call.op, env, flags, v)
         .or_else(|| single(call, slot, env, flags, v))
-        .or_else(|| from_formula(call, slot, env, v))
+        .or_else(|| from_formula(call, slot, env, flags, v))
 }
 
 /// Results that are integers or booleans.
@@ -220,7 +223,8 @@ fn discrete(call: &Call, slot: usize, v: &[Value]) -> Option<Outcome> {
     }
 }
 
-/// Component-wise instructions of one operand, and those of two or three that are not arithmetic.
+/// Component-wise instructions of one operand, and those of two or three operands that are not
+/// arithmetic.
 fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Option<Outcome> {
     let f = env.f;
     let (i, negative) = v[0].number();
@@ -256,7 +260,7 @@ fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Opti
             let even = q.floor() % 2 == 0.into();
             exactly(if even { floor() } else { ceil() }, negative)
         }
-        // Infinity less infinity.
+        // Infinity minus infinity.
         Op::Fract if infinite => Some(Outcome::Anything),
         // The instruction set names the result.
         Op::Log | Op::Log2 if q.cmp(&Rat::int(1)).is_eq() => exactly(0, false),
@@ -267,7 +271,7 @@ fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Opti
         Op::ModfStruct if infinite && slot < call.operands[0].len() => exactly(0, negative),
         Op::Fract => {
             let rest = q.minus(&Q { n: q.floor(), d: 1.into() });
-            // "fract(±0) = +0"; of others x less x is -0 where results are rounded down.
+            // "fract(±0) = +0"; for other operands x - x is -0 if results are rounded down.
             let either = env.rounding == Rounding::Undeclared && i != 0;
             let zero = if either { Zeros::BOTH } else { Zeros::one(false) };
             rounded(env, &rest, zero)
@@ -308,8 +312,10 @@ fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Opti
     }
 }
 
-/// Instructions that inherit from a formula without conditions.
-fn from_formula(call: &Call, slot: usize, env: Env, v: &[Value]) -> Option<Outcome> {
+/// Instructions that inherit from a formula without conditions. In the lenient reading a formula
+/// need not round as declared.
+fn from_formula(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Option<Outcome> {
+    let env = if flags.lenient { Env { rounding: Rounding::Undeclared, ..env } } else { env };
     let n = match call.op {
         op if mixes(op) => call.operands[0].len(),
         op if formulas::is_sum(op) => v.len() / 2,
@@ -322,7 +328,7 @@ fn from_formula(call: &Call, slot: usize, env: Env, v: &[Value]) -> Option<Outco
     if formulas::undefined(call.op, v) {
         return Some(Outcome::Anything);
     }
-    let formula = formulas::formula(call.op, i, n)?;
+    let formula = formulas::formula(call.op, i, n, flags.lenient)?;
     let leaves: Vec<Index> = v.iter().map(|v| v.number().0).collect();
     if leaves.iter().any(|&i| env.is_infinite(i)) {
         let values = inherited::Evaluation::new(env, &leaves).all_forms(&formula);

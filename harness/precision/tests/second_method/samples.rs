@@ -1,9 +1,9 @@
-//! Operands to compare on.
+//! Operands for comparisons.
 
 use assay_float::Format;
 use assay_precision::Scalar;
 
-/// A small generator (xorshift64*), the same everywhere.
+/// Small generator (xorshift64*), equal on every machine.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -22,7 +22,7 @@ impl Random {
         from[self.below(from.len() as u64) as usize]
     }
 
-    /// Bits of a format: anything, near one, or a special.
+    /// Bits of a format: any bits, values near one, or special values.
     pub(crate) fn operand(&mut self, f: Format, specials: &[u64]) -> u64 {
         let mask = u64::MAX >> (64 - f.width);
         let sign = (self.next() >> 20 & 1) << (f.width - 1);

@@ -1,4 +1,4 @@
-//! One operation on values: the rules of the tables, for use inside formulas and by themselves.
+//! One operation on values: the rules of the tables, for use inside formulas and alone.
 
 use crate::{
     functions::{Ball, Fun, decide, real},
@@ -10,17 +10,17 @@ use assay_precision::Rounding;
 use num_bigint::BigInt;
 use std::{cell::RefCell, collections::HashMap};
 
-/// The environment of an operation, as far as it concerns values.
+/// Environment of an operation, as far as it concerns values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Env {
     pub(crate) f: Format,
-    /// Denormal operands and results may be flushed.
+    /// Set if denormal operands and results may be flushed.
     pub(crate) flush: bool,
     pub(crate) rounding: Rounding,
     pub(crate) not_inf: bool,
 }
 
-/// How far a result may be off.
+/// Bound on the error of a result.
 pub(crate) enum Bound {
     Ulps(Rat),
     Within(Rat),
@@ -29,7 +29,7 @@ pub(crate) enum Bound {
 }
 
 impl Env {
-    /// The same, in which nothing is flushed.
+    /// The environment without flushing.
     pub(crate) fn keeping(self) -> Env {
         Env { flush: false, ..self }
     }
@@ -44,7 +44,7 @@ impl Env {
             Rounding::Undeclared => Values::range(lo, hi),
             Rounding::Rtz => Values::point(if q.sign() > 0 { lo } else { hi }),
             Rounding::Rte => {
-                // The value of infinity is taken to be that of the next number, were there one.
+                // The value of infinity is taken as that of the next number, as if there were one.
                 let beyond = Q::<I>::value(self.f, infinity(self.f) - 1);
                 let ulp = beyond.ulp(self.f);
                 let value = |i: Index| {
@@ -79,7 +79,7 @@ impl Env {
         self.flushed(self.round(q), self.is_tiny(q))
     }
 
-    /// Whether the number "may be considered denormal".
+    /// Returns true if the number "may be considered denormal".
     pub(crate) fn is_tiny<I: Int>(self, q: &Q<I>) -> bool {
         q.sign() != 0 && q.abs().lt(&Q::value(self.f, 1 << self.f.fraction_bits))
     }
@@ -138,7 +138,7 @@ impl Env {
         if self.f == F16 { self.product::<i128>(a, b) } else { self.product::<BigInt>(a, b) }
     }
 
-    /// Whether `OpFDiv` has a requirement for the divisor.
+    /// Returns true if `OpFDiv` has a requirement for the divisor.
     pub(crate) fn divisor_in_range(self, b: Index) -> bool {
         let e = if self.f == F16 { 14 } else { 126 };
         if self.is_infinite(b) {
@@ -155,7 +155,7 @@ impl Env {
         }
         if b == 0 {
             let inf = infinity(self.f);
-            // Of either sign, as the sign of zero is not modelled.
+            // Of either sign, because the sign of zero is not modelled.
             let mut v = Values::point(inf);
             v.add(-inf, -inf);
             return if a == 0 { Values::nan() } else { v };
@@ -164,13 +164,13 @@ impl Env {
             return Values::any();
         }
         if self.is_infinite(a) {
-            // 2.5 ulp of infinity state nothing.
+            // 2.5 ulp of infinity require nothing.
             return Values::any();
         }
         if self.f == F16 { self.quotient::<i128>(a, b) } else { self.quotient::<BigInt>(a, b) }
     }
 
-    /// The bound that the tables state for a function.
+    /// Bound of a function, as stated in the tables.
     pub(crate) fn bound(self, fun: Fun, x: &Rat) -> Bound {
         let half = self.f == F16;
         match fun {
@@ -194,7 +194,8 @@ impl Env {
         }
     }
 
-    /// A function with a stated bound at finite values, without flushing; and whether the exact result is tiny.
+    /// Function with a stated bound at finite values, without flushing; and true if the exact
+    /// result is tiny.
     pub(crate) fn stated(self, fun: Fun, args: &[Index]) -> (Values, bool) {
         let args: Vec<Rat> = args.iter().map(|&i| Rat::value(self.f, i)).collect();
         let bound = self.bound(fun, &args[0]);
@@ -204,7 +205,7 @@ impl Env {
         decide(|bits| self.within(&real(fun, &args, bits)?, &bound))
     }
 
-    /// The values within a bound of a number; `None` if the number is not known well enough.
+    /// Values within a bound of a number; `None` if the number is not known well enough.
     pub(crate) fn within(self, x: &Ball, bound: &Bound) -> Option<(Values, bool)> {
         let reach = match bound {
             Bound::Ulps(n) => {
@@ -226,17 +227,19 @@ impl Env {
         .and_then(|v| self.tiny_ball(x).map(|t| (v, t)))
     }
 
-    /// Whether the number is tiny, if that is certain.
+    /// Returns true if the number is tiny; `None` if that is uncertain.
     pub(crate) fn tiny_ball(self, x: &Ball) -> Option<bool> {
         let (a, b) = (self.is_tiny(&x.lo), self.is_tiny(&x.hi));
         (a == b).then_some(a)
     }
 
-    /// The values between two numbers, infinity and the largest finite value included where the interval goes beyond.
+    /// Values between two numbers, with infinity and the largest finite value if the interval
+    /// extends beyond.
     pub(crate) fn interval(self, lo: &Ball, hi: &Ball, strict: bool) -> Option<Values> {
         let f = self.f;
         let step = i64::from(strict);
-        // The least value that is not below (above, if strict) the lower end, at both ends of what is known of it.
+        // Least value that is not below (with `strict`: above) the lower end, for both bounds of
+        // that end.
         let least = |q: &Rat| if strict { q.down(f) + step } else { q.up(f) };
         let greatest = |q: &Rat| if strict { q.up(f) - step } else { q.down(f) };
         let (l, h) = (least(&lo.lo), greatest(&hi.hi));
@@ -258,7 +261,7 @@ impl Env {
         Some(v)
     }
 
-    /// A function with a stated bound inside a formula.
+    /// Function with a stated bound inside a formula.
     pub(crate) fn function(self, fun: Fun, args: &[Index]) -> Values {
         type Key = (Format, Fun, Index, Index);
         thread_local! {
@@ -270,7 +273,7 @@ impl Env {
         let x = args[0];
         let zero_is_infinite = matches!(fun, Fun::Log | Fun::Log2 | Fun::InverseSqrt) && x == 0;
         if zero_is_infinite {
-            // Vulkan calls a result that is not mathematically defined poison.
+            // Vulkan calls a mathematically undefined result poison.
             return Values::any();
         }
         let key = (self.f, fun, x, args.get(1).copied().unwrap_or(0));
@@ -288,7 +291,7 @@ impl Env {
         self.flushed(v, tiny)
     }
 
-    /// The values that an operand may be read as.
+    /// Values that an operand may be read as.
     pub(crate) fn read(self, v: &Values) -> Values {
         self.flushed(v.clone(), false)
     }

@@ -3,7 +3,7 @@
 use crate::num::{Index, infinity};
 use assay_float::{Format, RankRange, Set};
 
-/// A set of values of a format (the two zeros are one value), and whether NaN or anything at all is permitted.
+/// Set of values of a format (the two zeros are one value), with flags for NaN and for anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Values {
     /// Disjoint, ascending.
@@ -40,7 +40,7 @@ impl Values {
         self.ranges = Values::of(std::mem::take(&mut self.ranges)).ranges;
     }
 
-    /// The union of ranges.
+    /// Union of ranges.
     pub(crate) fn of(mut ranges: Vec<(Index, Index)>) -> Values {
         ranges.sort_unstable();
         let mut joined: Vec<(Index, Index)> = Vec::new();
@@ -73,7 +73,7 @@ impl Values {
         }
     }
 
-    /// Whether a denormal is a member.
+    /// Returns true if a denormal is a member.
     pub(crate) fn has_denormal(&self, f: Format) -> bool {
         let last = (1 << f.fraction_bits) - 1;
         self.meets(1, last) || self.meets(-last, -1)
@@ -83,8 +83,9 @@ impl Values {
         Some((self.ranges.first()?.0, self.ranges.last()?.1))
     }
 
-    /// All members if there are at most `limit`, otherwise the ends of all ranges and their surroundings, the surroundings of
-    /// powers of two near the ends, of zero and of the smallest normal, and a spread over the rest.
+    /// All members if there are at most `limit`. Otherwise the ends of all ranges and their
+    /// neighbours, the neighbours of powers of two near the ends, of zero and of the smallest
+    /// normal, and a spread over the rest.
     pub(crate) fn members(&self, f: Format, limit: i64) -> Vec<Index> {
         let count: i64 = self.ranges.iter().map(|&(lo, hi)| hi - lo + 1).sum();
         if count <= limit {
@@ -108,7 +109,7 @@ impl Values {
         some
     }
 
-    /// The reference's kind of set, with the zeros given.
+    /// The reference's type of set, with the given zeros.
     pub(crate) fn set(&self, zeros: Zeros) -> Set {
         if self.any {
             return Set::anything();
@@ -133,14 +134,14 @@ impl Values {
         set
     }
 
-    /// Adds what overflow permits.
+    /// Adds the values that overflow permits.
     pub(crate) fn add_overflow(&mut self, f: Format, negative: bool) {
         let (max, inf) = (infinity(f) - 1, infinity(f));
         if negative { self.add(-inf, -max) } else { self.add(max, inf) }
     }
 }
 
-/// Which zeros stand for the value zero.
+/// Zeros that represent the value zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Zeros {
     pub(crate) negative: bool,

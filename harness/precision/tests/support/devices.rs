@@ -1,4 +1,4 @@
-//! Runs the synthetic devices through the bulk checker.
+//! Synthetic devices that run through the bulk checker.
 
 use assay_float::{F32, F64, Set};
 use assay_precision::{
@@ -6,7 +6,7 @@ use assay_precision::{
     synthetic::{Random, conforming, violating},
 };
 
-/// The environments that the devices run in, one after the other.
+/// Environments in which the devices run.
 const MODES: [&[&str]; 12] = [
     &[],
     &["DenormPreserve"],
@@ -19,22 +19,24 @@ const MODES: [&[&str]; 12] = [
     &["None"],
     &["NSZ", "NotInf"],
     &["AllowTransform"],
-    // Of conversions to float8 only.
+    // For conversions to float8 only.
     &["SaturatedToLargestFloat8NormalConversionEXT", "SignedZeroInfNanPreserve"],
 ];
 
-/// What came of it.
+/// Score of a device.
 #[derive(Debug, Default)]
 pub(crate) struct Score {
-    /// Results of the conforming device, and how many were not passed (or unchecked).
+    /// Number of results of the conforming device, and of those that were neither passed nor
+    /// unchecked.
     pub(crate) conforming: (u64, u64),
-    /// Results of the violating device, and how many were neither failed nor, where a second reading permits them, warned about.
+    /// Number of results of the violating device, and of those that were neither failed nor, if a
+    /// second reading permits them, warned about.
     pub(crate) violating: (u64, u64),
-    /// The first few false verdicts, in words.
+    /// First false verdicts, in words.
     pub(crate) examples: Vec<String>,
 }
 
-/// Every row, on every type, in one shape each.
+/// Every row on every type, in one shape each.
 pub(crate) fn calls() -> Vec<Call> {
     let mut calls = Vec::new();
     for &op in Op::ALL {
@@ -54,7 +56,7 @@ pub(crate) fn calls() -> Vec<Call> {
     calls
 }
 
-/// Lets both devices return so many results of a call.
+/// Runs both devices for this many results of a call.
 pub(crate) fn run(call: &Call, results: usize, seed: u64, score: &mut Score) {
     let mut random = Random::new(seed);
     let operands: Vec<Scalar> = call.operand_slots().collect();
@@ -77,7 +79,7 @@ pub(crate) fn run(call: &Call, results: usize, seed: u64, score: &mut Score) {
             return;
         };
         right.push(&x, &good);
-        // One slot wrong at a time.
+        // One wrong slot at a time.
         let slot = random.below(slots.len() as u64) as usize;
         for bad in violating(&sets[slot].usual, slots[slot]) {
             let mut got = good.clone();
@@ -110,7 +112,7 @@ pub(crate) fn run(call: &Call, results: usize, seed: u64, score: &mut Score) {
     }
 }
 
-/// Whether the second reading permits a result.
+/// Returns true if the second reading permits a result.
 fn permits_leniently(permitted: &Permitted, slot: Scalar, bits: u64) -> bool {
     permitted.lenient.as_ref().is_some_and(|lenient| match slot.format() {
         Some(format) => lenient.set.contains(format, bits),
@@ -118,14 +120,15 @@ fn permits_leniently(permitted: &Permitted, slot: Scalar, bits: u64) -> bool {
     })
 }
 
-/// Operands of a [`sweep`]: one group that is settled at once, and one after it.
+/// Number of operands of a [`sweep`]: one group that is decided at once, and one after it.
 const SWEPT: u32 = 256;
 
-/// Results of a sweep that are made wrong, one at a time.
+/// Number of results of a sweep that are made wrong, one at a time.
 const PLANTED: u64 = 4;
 
-/// Lets both devices return the results of consecutive operands, as an exhaustive run has them: groups of such are settled at once if no
-/// result is worse than one before. So both go through the census that has seen the right ones. Nothing for calls of anything but one single.
+/// Runs both devices on consecutive operands, as an exhaustive run does. Groups of these are
+/// decided at once if no result is worse than an earlier one; both devices therefore use the census
+/// that has counted the right results. Does nothing unless the call is a function of one `f32`.
 pub(crate) fn sweep(call: &Call, seed: u64, score: &mut Score) {
     let operands: Vec<Scalar> = call.operand_slots().collect();
     let slots: Vec<Scalar> = call.result_slots().collect();
@@ -177,7 +180,8 @@ pub(crate) fn sweep(call: &Call, seed: u64, score: &mut Score) {
     }
 }
 
-/// A random member of a set that lies well inside its longest range: what a good device returns. `None` if the set is empty.
+/// Random member well inside the longest range of a set, as a good device returns it. `None` if the
+/// set is empty.
 fn inside(set: &Set, scalar: Scalar, random: &mut Random) -> Option<u64> {
     let range = set.ranges().iter().max_by_key(|range| range.hi.abs_diff(range.lo));
     let Some(range) = range.filter(|_| !set.is_anything()) else { return conforming(set, scalar, random) };
@@ -189,13 +193,13 @@ fn inside(set: &Set, scalar: Scalar, random: &mut Random) -> Option<u64> {
     })
 }
 
-/// Operands and results, column by column.
+/// Operands and results, by columns.
 struct Rows {
     operands: Vec<Store>,
     results: Vec<Store>,
 }
 
-/// One column, in the width that a device's buffer has.
+/// One column, in the width of the device's buffer.
 enum Store {
     Words(Vec<u32>),
     Wide(Vec<u64>),

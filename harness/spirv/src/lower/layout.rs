@@ -5,7 +5,7 @@ use crate::module::{Instruction, Module, Type, TypeId};
 use crate::reflect::explicit::{first_layout, forbids_layout, held, layout_of, pointees};
 use crate::rules::Facts;
 use crate::tables::{Op, StorageClass};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Parts of a value that are copied one by one; whoever copies more at once from workgroup memory keeps the layout.
 const MOST_PARTS: u64 = 4096;
@@ -228,13 +228,28 @@ impl Split<'_> {
         Some(id)
     }
 
-    /// How many scalars and vectors a value is made of; `None` where a length is not known.
+    /// Scalars and vectors in a value; `None` where a length is not known, or the number is too large for one.
     fn parts(&self, ty: TypeId) -> Option<u64> {
-        match *self.module.ty(ty) {
-            Type::Array { element, length } => self.length(length)?.checked_mul(self.parts(element)?),
-            Type::Struct { .. } => self.module.members(ty).iter().map(|member| self.parts(*member)).sum(),
-            _ => Some(1),
+        self.parts_once(ty, &mut HashMap::new())
+    }
+
+    /// As [`Self::parts`], each type looked at once: a structure of two structures of two structures holds 2^n.
+    fn parts_once(&self, ty: TypeId, known: &mut HashMap<TypeId, Option<u64>>) -> Option<u64> {
+        if let Some(known) = known.get(&ty) {
+            return *known;
         }
+        let parts = match *self.module.ty(ty) {
+            Type::Array { element, length } => {
+                self.length(length).and_then(|length| length.checked_mul(self.parts_once(element, known)?))
+            }
+            Type::Struct { .. } => {
+                let mut members = self.module.members(ty).iter();
+                members.try_fold(0u64, |sum, member| sum.checked_add(self.parts_once(*member, known)?))
+            }
+            _ => Some(1),
+        };
+        known.insert(ty, parts);
+        parts
     }
 
     fn length(&self, word: u32) -> Option<u64> {

@@ -195,7 +195,11 @@ impl Pass<'_> {
                         return Err(LowerError::at(i, "a use of the whole block of push constants"));
                     }
                 }
-                self.base = (Layouts::new(module).shape(ty).size() as u32).next_multiple_of(16);
+                let size = u32::try_from(Layouts::new(module).shape(ty).size()).ok();
+                let Some(base) = size.and_then(|size| size.checked_next_multiple_of(16)) else {
+                    return Err(LowerError::at(variable, "push constants of 4 GiB or more"));
+                };
+                self.base = base;
                 types.extend(module.members(ty).iter().filter_map(|member| module.type_definition(*member).result()));
                 let old = module.type_definition(ty).result().unwrap_or_default();
                 for decorated in module.decorations(old) {

@@ -8,6 +8,7 @@ use super::{ApiVersion, Expression, Need, NeedItem, Requirement, Test};
 use crate::grammar::{self, Enabling, Version};
 use crate::module::{Instruction, Module, Section, Type, TypeId};
 use crate::reflect::{self, Modes, Usage};
+use crate::rules::OF_LISTED_EXTENSION;
 use crate::tables::{Capability, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, Op, StorageClass};
 
 impl Need {
@@ -52,7 +53,7 @@ impl Need {
     }
 }
 
-fn capability_needs(capability: Capability) -> Option<Expression> {
+pub(super) fn capability_needs(capability: Capability) -> Option<Expression> {
     match capability.enabling() {
         Some([]) => None,
         Some(ways) => Some(enabled_by(ways)),
@@ -143,6 +144,12 @@ impl Derive<'_> {
                 self.push(instruction.at, format!("capability {word}"), None, why);
                 continue;
             };
+            let (unlisted, brought_by) = OF_LISTED_EXTENSION;
+            let mut extensions = module.section(Section::Extensions).map(|i| module.string_at(i, 0));
+            // What the extension needs is asked for where it is declared.
+            if capability == unlisted && extensions.any(|name| name == brought_by) {
+                continue;
+            }
             let Some(needs) = capability_needs(capability) else { continue };
             self.push(instruction.at, format!("capability {capability}"), None, needs);
         }

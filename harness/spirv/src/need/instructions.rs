@@ -1,13 +1,23 @@
 //! What single instructions need because of their operands' types.
 
-use super::derive::{Derive, feature};
+use super::derive::{Derive, capability_needs, feature};
 use crate::decode::Plan;
 use crate::grammar::{Class, Kind};
 use crate::module::{Instruction, Section, Type, TypeId};
+use crate::rules::dynamic_indexing;
 use crate::rules::ops::GATHERS;
 use crate::tables::{ImageOperands, MemoryModel, Op, Scope, StorageClass};
 
 impl Derive<'_> {
+    /// What the capability needs that an index into an array of descriptors asks for, be it declared or not.
+    fn dynamic_indexing(&mut self, chain: Instruction) {
+        let Some(capability) = dynamic_indexing(self.module, chain) else { return };
+        if let Some(needs) = capability_needs(capability) {
+            let because = "a descriptor array indexed with a non-constant".to_owned();
+            self.push(chain.at, because, None, needs);
+        }
+    }
+
     /// What an instruction of a function needs because of its operands' types.
     pub(super) fn body(&mut self, instruction: Instruction) {
         let module = self.module;
@@ -50,6 +60,7 @@ impl Derive<'_> {
                 }
                 _ => {}
             },
+            Op::AccessChain | Op::InBoundsAccessChain => self.dynamic_indexing(instruction),
             Op::ExtInstWithForwardRefsKHR => {
                 let rule = Some("VUID-RuntimeSpirv-shaderRelaxedExtendedInstruction-10773");
                 self.push(instruction.at, op.name().to_owned(), rule, feature("shaderRelaxedExtendedInstruction"));

@@ -3,8 +3,9 @@
 use super::Expression;
 use super::derive::{Derive, feature};
 use crate::module::Instruction;
-use crate::reflect::{self, Layouts, Shape};
+use crate::reflect::{self, Layouts, Member, Shape};
 use crate::tables::StorageClass;
+use std::collections::HashMap;
 
 /// How strict a layout is, laxest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,76 +20,90 @@ enum Layout {
 
 const ROUND: u64 = 16;
 
-/// Bytes of a shape's widest number.
-fn scalar_alignment(shape: &Shape) -> u64 {
-    match shape {
-        Shape::Bool | Shape::Int { .. } | Shape::Float { .. } | Shape::Pointer { .. } => shape.size(),
-        Shape::Vector { component, .. } | Shape::Matrix { component, .. } => scalar_alignment(component),
-        Shape::Array { element, .. } => scalar_alignment(element),
-        Shape::Struct { members, .. } => members.iter().map(|m| scalar_alignment(&m.shape)).max().unwrap_or(1),
-        Shape::Opaque => 1,
-    }
-}
-
-/// Base alignment, or the extended one.
+/// Base alignment, or the extended one: that of arrays, structures and matrices is rounded up to 16.
 fn alignment(shape: &Shape, layout: Layout) -> u64 {
-    let rounded = |n: u64| if layout == Layout::Extended { n.next_multiple_of(ROUND) } else { n };
+    let base = shape.base_alignment();
     match shape {
-        Shape::Vector { component, count } => component.size() * if *count == 2 { 2 } else { 4 },
-        Shape::Matrix { component, columns, rows, row_major, .. } => {
-            let count = if *row_major { columns } else { rows };
-            rounded(component.size() * if *count == 2 { 2 } else { 4 })
+        Shape::Matrix { .. } | Shape::Array { .. } | Shape::Struct { .. } if layout == Layout::Extended => {
+            base.checked_next_multiple_of(ROUND).unwrap_or(u64::MAX)
         }
-        Shape::Array { element, .. } => rounded(alignment(element, layout)),
-        Shape::Struct { members, .. } => {
-            rounded(members.iter().map(|m| alignment(&m.shape, layout)).max().unwrap_or(1))
-        }
-        other => scalar_alignment(other),
+        _ => base,
     }
 }
 
-/// Whether a shape at an offset keeps to a layout.
-fn keeps(shape: &Shape, offset: u64, layout: Layout) -> bool {
-    let aligned = |n: u64, to: u64| to == 0 || n.is_multiple_of(to);
-    match shape {
-        Shape::Vector { component, .. } => {
-            let size = shape.size();
-            let straddles = if size > ROUND {
-                !aligned(offset, ROUND)
-            } else {
-                offset / ROUND != (offset + size.saturating_sub(1)) / ROUND
-            };
-            aligned(offset, component.size()) && !straddles
-        }
-        Shape::Matrix { stride, .. } => {
-            let to = alignment(shape, layout);
-            aligned(offset, to) && stride.is_none_or(|stride| aligned(u64::from(stride), to))
-        }
-        Shape::Array { element, stride, .. } => {
-            let to = alignment(shape, layout);
-            aligned(offset, to) && stride.is_none_or(|s| aligned(u64::from(s), to)) && keeps(element, 0, layout)
-        }
-        Shape::Struct { members, .. } => {
-            // Nothing may begin in the padding that ends a structure, array or matrix before it.
-            let mut padding: Vec<std::ops::Range<u64>> = Vec::new();
-            aligned(offset, alignment(shape, layout))
-                && members.iter().all(|member| {
-                    let start = member.offset.map_or(0, u64::from);
-                    let free = padding.iter().all(|padding| !padding.contains(&start));
-                    if matches!(*member.shape, Shape::Struct { .. } | Shape::Array { .. } | Shape::Matrix { .. }) {
-                        let end = start.saturating_add(member.shape.size());
-                        padding.push(end..end.next_multiple_of(alignment(&member.shape, layout).max(1)));
+/// The question whether a shape keeps to a layout. Structures share their members: each is looked at once.
+struct Keeping {
+    layout: Layout,
+    /// Whether the members of a structure keep to it, by the structure's address.
+    known: HashMap<*const Shape, bool>,
+}
+
+impl Keeping {
+    fn is_kept(shape: &Shape, layout: Layout) -> bool {
+        Keeping { layout, known: HashMap::new() }.at(shape, 0)
+    }
+
+    /// Whether a shape at an offset keeps to the layout.
+    fn at(&mut self, shape: &Shape, offset: u64) -> bool {
+        let aligned = |n: u64, to: u64| to == 0 || n.is_multiple_of(to);
+        let to = alignment(shape, self.layout);
+        match shape {
+            Shape::Vector { component, .. } => {
+                let size = shape.size();
+                let straddles = if size > ROUND {
+                    !aligned(offset, ROUND)
+                } else {
+                    offset / ROUND != offset.saturating_add(size.saturating_sub(1)) / ROUND
+                };
+                aligned(offset, component.size()) && !straddles
+            }
+            Shape::Matrix { stride, .. } => {
+                aligned(offset, to) && stride.is_none_or(|stride| aligned(u64::from(stride), to))
+            }
+            Shape::Array { element, stride, .. } => {
+                aligned(offset, to) && stride.is_none_or(|s| aligned(u64::from(s), to)) && self.at(element, 0)
+            }
+            Shape::Struct { members, .. } => {
+                aligned(offset, to)
+                    && match self.known.get(&std::ptr::from_ref(shape)) {
+                        Some(known) => *known,
+                        None => {
+                            let kept = self.members(members);
+                            self.known.insert(std::ptr::from_ref(shape), kept);
+                            kept
+                        }
                     }
-                    free && keeps(&member.shape, start, layout)
-                })
+            }
+            other => aligned(offset, other.scalar_alignment()),
         }
-        other => aligned(offset, scalar_alignment(other)),
+    }
+
+    fn members(&mut self, members: &[Member]) -> bool {
+        let start = |member: &Member| member.offset.map_or(0, u64::from);
+        let mut starts: Vec<u64> = members.iter().map(start).collect();
+        starts.sort_unstable();
+        // Nothing may begin in the padding that ends a structure, array or matrix.
+        let free = members.iter().all(|member| {
+            if !matches!(*member.shape, Shape::Struct { .. } | Shape::Array { .. } | Shape::Matrix { .. }) {
+                return true;
+            }
+            let end = start(member).saturating_add(member.shape.size());
+            let padded = end.checked_next_multiple_of(alignment(&member.shape, self.layout).max(1)).unwrap_or(u64::MAX);
+            // One that takes no bytes begins where it ends.
+            let within = |from: u64| starts.partition_point(|at| *at < from);
+            let own = usize::from(start(member) == end && padded > end);
+            within(padded) - within(end) <= own
+        });
+        free && members.iter().all(|member| self.at(&member.shape, start(member)))
     }
 }
 
 /// The strictest layout that a block keeps to.
 fn of(shape: &Shape) -> Layout {
-    [Layout::Extended, Layout::Base].into_iter().find(|layout| keeps(shape, 0, *layout)).unwrap_or(Layout::Scalar)
+    [Layout::Extended, Layout::Base]
+        .into_iter()
+        .find(|layout| Keeping::is_kept(shape, *layout))
+        .unwrap_or(Layout::Scalar)
 }
 
 impl Derive<'_> {
@@ -124,7 +139,6 @@ impl Derive<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reflect::Member;
     use std::sync::Arc;
 
     fn int(width: u32) -> Arc<Shape> {
@@ -145,7 +159,7 @@ mod tests {
             offset: Some(*offset),
             shape: Arc::clone(shape),
         };
-        Arc::new(Shape::Struct { name: None, members: members.iter().map(member).collect() })
+        Arc::new(Shape::structure(None, members.iter().map(member).collect()))
     }
 
     #[test]

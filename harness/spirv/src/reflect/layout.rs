@@ -60,6 +60,8 @@ pub enum Shape {
         name: Option<String>,
         /// Its members in order.
         members: Vec<Member>,
+        /// Their sizes and alignments together ([`Shape::structure`] computes them).
+        measure: Measure,
     },
     /// A pointer.
     Pointer {
@@ -68,6 +70,46 @@ pub enum Shape {
     },
     /// A type without a layout: an image, a sampler, ..
     Opaque,
+}
+
+/// Sizes and alignments of a structure. They are kept with it: structures share their members, so that a walk over n
+/// levels could take 2^n steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    size: u64,
+    padded_size: u64,
+    scalar_alignment: u64,
+    base_alignment: u64,
+    parts: u64,
+}
+
+impl Measure {
+    fn of(members: &[Member]) -> Measure {
+        let (mut size, mut padded_size) = (0u64, 0u64);
+        for member in members {
+            let shape = &*member.shape;
+            let start = member.offset.map(u64::from);
+            size = size.max(start.unwrap_or(size).saturating_add(shape.size()));
+            let padded = match shape {
+                Shape::Struct { .. } => rounded_up(shape.padded_size(), shape.base_alignment()),
+                shape => shape.size(),
+            };
+            padded_size = padded_size.max(start.unwrap_or(padded_size).saturating_add(padded));
+        }
+        let shapes = || members.iter().map(|member| &*member.shape);
+        Measure {
+            size,
+            padded_size,
+            scalar_alignment: shapes().map(Shape::scalar_alignment).max().unwrap_or(1),
+            base_alignment: shapes().map(Shape::base_alignment).max().unwrap_or(1),
+            parts: shapes().fold(1, |parts, shape| parts.saturating_add(shape.parts())),
+        }
+    }
+}
+
+/// The next multiple; the largest number where there is none.
+fn rounded_up(number: u64, to: u64) -> u64 {
+    number.checked_next_multiple_of(to.max(1)).unwrap_or(u64::MAX)
 }
 
 /// A member of a structure.
@@ -100,16 +142,59 @@ impl Shape {
                 let last = if count == 0 { 0 } else { element };
                 stride.map_or(element, u64::from).saturating_mul(before).saturating_add(last)
             }
-            Shape::Struct { members, .. } => {
-                let mut end = 0u64;
-                for member in members {
-                    let start = member.offset.map_or(end, u64::from);
-                    end = end.max(start.saturating_add(member.shape.size()));
-                }
-                end
-            }
+            Shape::Struct { measure, .. } => measure.size,
             Shape::Pointer { .. } => 8,
             Shape::Opaque => 0,
+        }
+    }
+
+    /// A structure.
+    pub fn structure(name: Option<String>, members: Vec<Member>) -> Shape {
+        Shape::Struct { name, measure: Measure::of(&members), members }
+    }
+
+    /// Bytes of a value as a host has it that was written in the same language: structures in it end at a multiple of
+    /// their alignment. WGSL, "Structure layout": SizeOf(S) is "roundUp(AlignOf(S), justPastLastMember)".
+    pub fn padded_size(&self) -> u64 {
+        match self {
+            Shape::Struct { measure, .. } => measure.padded_size,
+            other => other.size(),
+        }
+    }
+
+    /// Bytes that every layout aligns it to: the size of its widest number.
+    pub fn scalar_alignment(&self) -> u64 {
+        match self {
+            Shape::Int { .. } | Shape::Float { .. } => self.size().max(1),
+            Shape::Vector { component, .. } | Shape::Matrix { component, .. } => component.scalar_alignment(),
+            Shape::Array { element, .. } => element.scalar_alignment(),
+            Shape::Struct { measure, .. } => measure.scalar_alignment,
+            Shape::Pointer { .. } => 8,
+            Shape::Bool | Shape::Opaque => 1,
+        }
+    }
+
+    /// The specification's base alignment: vectors of two count twice, and longer ones four times their component.
+    pub fn base_alignment(&self) -> u64 {
+        let vector = |component: &Shape, count: u32| component.size().saturating_mul(if count == 2 { 2 } else { 4 });
+        match self {
+            Shape::Vector { component, count } => vector(component, *count),
+            Shape::Matrix { component, columns, row_major: true, .. } => vector(component, *columns),
+            Shape::Matrix { component, rows, .. } => vector(component, *rows),
+            Shape::Array { element, .. } => element.base_alignment(),
+            Shape::Struct { measure, .. } => measure.base_alignment,
+            other => other.scalar_alignment(),
+        }
+    }
+
+    /// Scalars and structures in it, which bounds the steps of a walk over them; a run-time array counts as one element.
+    pub fn parts(&self) -> u64 {
+        match self {
+            Shape::Vector { count, .. } => u64::from(*count),
+            Shape::Matrix { columns, rows, .. } => u64::from(*columns).saturating_mul(u64::from(*rows)),
+            Shape::Array { element, count, .. } => element.parts().saturating_mul(count.unwrap_or(1)),
+            Shape::Struct { measure, .. } => measure.parts,
+            _ => 1,
         }
     }
 }
@@ -204,7 +289,7 @@ impl<'a> Layouts<'a> {
             shape: self.within(ty, matrix),
         };
         let members = (0..).zip(types.iter().zip(stated)).map(member).collect();
-        Shape::Struct { name: module.names().of(declared), members }
+        Shape::structure(module.names().of(declared), members)
     }
 }
 

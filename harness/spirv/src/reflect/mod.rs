@@ -8,7 +8,7 @@ mod usage;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use layout::{Layouts, Member, Shape};
+pub use layout::{Layouts, Measure, Member, Shape};
 pub(crate) use modes::Modes;
 pub use modes::{Mode, WorkgroupSize};
 pub use usage::{Usage, usages};

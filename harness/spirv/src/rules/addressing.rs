@@ -1,7 +1,7 @@
 //! Addressing and memory models, and physical pointers.
 
 use super::facts::Facts;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::grammar::{Kind, V1_4};
 use crate::module::{Instruction, Section, Type};
 use crate::tables::{AddressingModel, Capability, Decoration, MemoryAccess, MemoryModel, Op, StorageClass};
@@ -75,6 +75,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "addressing-model",
         id: "VUID-StandaloneSpirv-None-04635",
         says: "the addressing model is Logical or PhysicalStorageBuffer64",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
             use AddressingModel::{Logical, PhysicalStorageBuffer64};
             if let Some(model) = facts.addressing_model.filter(|m| !matches!(m, Logical | PhysicalStorageBuffer64)) {
@@ -86,6 +87,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-model",
         id: "vulkan-environment-for-spirv, Capabilities: memory models come with capabilities that Vulkan lists",
         says: "the memory model is GLSL450, Simple or Vulkan",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
             if facts.memory_model() == Some(MemoryModel::OpenCL) {
                 found.at(instruction, "memory model OpenCL, expected GLSL450 or Vulkan");
@@ -96,6 +98,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "pointer-chain-class",
         id: "VUID-StandaloneSpirv-Base-07650",
         says: "OpPtrAccessChain starts in Workgroup, StorageBuffer or PhysicalStorageBuffer",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
             use StorageClass::{PhysicalStorageBuffer, StorageBuffer, Workgroup};
             let Some((class, _)) = facts.pointer(base(instruction)) else { return };
@@ -108,6 +111,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "pointer-chain-workgroup",
         id: "VUID-StandaloneSpirv-Base-07651",
         says: "OpPtrAccessChain in Workgroup needs VariablePointers",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
             let workgroup = facts.pointer(base(instruction)).is_some_and(|(class, _)| class == StorageClass::Workgroup);
             if workgroup && !facts.has(Capability::VariablePointers) {
@@ -119,6 +123,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "pointer-chain-buffer",
         id: "VUID-StandaloneSpirv-Base-07652",
         says: "OpPtrAccessChain in StorageBuffer needs variable pointers",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
             let buffer =
                 facts.pointer(base(instruction)).is_some_and(|(class, _)| class == StorageClass::StorageBuffer);
@@ -131,6 +136,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "physical-aligned",
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708",
         says: "an access through a physical pointer states its alignment",
+        severity: Severity::Error,
         on: On::Instructions(ACCESSES, |facts, instruction, found| {
             if !facts.is_physical() || physical_pointers(facts, instruction) == 0 {
                 return;
@@ -145,6 +151,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "pointer-availability",
         id: "SPIR-V specification, Memory Operands: MakePointerAvailable and MakePointerVisible require NonPrivatePointer, and are for instructions that write and that read; OpCopyMemory: the first of two masks is of the target",
         says: "accesses make available what they write and visible what they read, through pointers that are not private",
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::Load, Op::Store, Op::CopyMemory, Op::CopyMemorySized],
             |facts, instruction, found| {
@@ -174,6 +181,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "copy-masks",
         id: "SPIR-V specification, OpCopyMemory and OpCopyMemorySized: before version 1.4, at most one memory operands mask",
         says: "copies have one mask of memory operands before SPIR-V 1.4",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::CopyMemory, Op::CopyMemorySized], |facts, instruction, found| {
             let version = facts.module.version();
             if version < V1_4 && alignments(facts, instruction).len() > 1 {
@@ -188,6 +196,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "coherent-model",
         id: "SPIR-V specification, Decoration, Coherent and Volatile: they are not allowed if the declared memory model is Vulkan",
         says: "nothing is decorated Coherent or Volatile in the Vulkan memory model",
+        severity: Severity::Error,
         on: On::Decorations(&[Decoration::Coherent, Decoration::Volatile], |facts, _, decorated, found| {
             if let Some(decoration) = decorated.decoration.filter(|_| facts.memory_model() == Some(MemoryModel::Vulkan))
             {
@@ -199,6 +208,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "alignment-power",
         id: "SPIR-V specification, Memory Operands, Aligned: the value must be a power of two",
         says: "a stated alignment is a power of two",
+        severity: Severity::Error,
         on: On::Instructions(ACCESSES, |facts, instruction, found| {
             let stated = alignments(facts, instruction).into_iter();
             let mut stated =
@@ -212,6 +222,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "physical-alignment",
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314",
         says: "the alignment is a multiple of the largest number's size",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Load, Op::Store], |facts, instruction, found| {
             if !facts.is_physical() {
                 return;
@@ -230,6 +241,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "physical-convert-width",
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04710",
         says: "physical pointers convert from and to 64-bit integers",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ConvertUToPtr, Op::ConvertPtrToU], |facts, instruction, found| {
             let integer = match instruction.op {
                 Some(Op::ConvertUToPtr) => instruction.operand(0).and_then(|word| facts.module.type_of(word)),
@@ -245,6 +257,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "copy-size",
         id: "VUID-RuntimeSpirv-Size-11165",
         says: "OpCopyMemorySized copies multiples of 4 bytes, of 2 with 16-bit storage, any number with 8-bit storage",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::CopyMemorySized], |facts, instruction, found| {
             let Some(size) = instruction.operand(2).and_then(|word| facts.module.constant_int(word)) else { return };
             // Whether narrow storage is enabled for both classes is left open: any such capability excuses.
@@ -264,6 +277,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "forward-pointer-class",
         id: "VUID-StandaloneSpirv-OpTypeForwardPointer-04711",
         says: "pointers declared forward are physical",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeForwardPointer], |_, instruction, found| {
             if instruction.operand(1) != Some(StorageClass::PhysicalStorageBuffer.word()) {
                 found.at(instruction, "OpTypeForwardPointer of a class other than PhysicalStorageBuffer");

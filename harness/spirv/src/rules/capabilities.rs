@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::facts::Facts;
-use super::{Findings, On, Rule};
+use super::{Findings, On, Rule, Severity};
 use crate::decode::Plan;
 use crate::grammar::{Category, Enumerant, Kind, Version, extension_enabling};
 use crate::module::{Instruction, Module};
@@ -31,6 +31,15 @@ fn has_own_rule(kind: Kind, value: u32) -> bool {
 
 fn listed(capabilities: &[Capability]) -> String {
     capabilities.iter().map(|c| c.name()).collect::<Vec<_>>().join(" or ")
+}
+
+/// A capability that Vulkan's table of capabilities lacks while its table of extensions has the extension that needs it.
+pub(crate) const OF_LISTED_EXTENSION: (Capability, &str) = (Capability::Groups, "SPV_AMD_shader_ballot");
+
+/// Whether a capability is not listed, but comes with a listed extension that the module declares.
+fn comes_with_extension(facts: &Facts, capability: Capability) -> bool {
+    let (unlisted, extension) = OF_LISTED_EXTENSION;
+    capability == unlisted && facts.extensions.contains(extension)
 }
 
 /// Tells of something that no declared capability enables.
@@ -150,10 +159,25 @@ pub(super) static RULES: &[Rule] = &[
         name: "capability-listed",
         id: "vulkan-environment-for-spirv, Capabilities: no OpCapability that is not listed",
         says: "capabilities are those that Vulkan lists",
-        on: On::Instructions(&[Op::Capability], |_, instruction, found| {
+        severity: Severity::Error,
+        on: On::Instructions(&[Op::Capability], |facts, instruction, found| {
             let Some(capability) = instruction.operand(0).and_then(Capability::from_word) else { return };
-            if capability.enabling().is_none() {
+            if capability.enabling().is_none() && !comes_with_extension(facts, capability) {
                 found.at(instruction, format!("capability {capability}, which Vulkan does not list"));
+            }
+        }),
+    },
+    Rule {
+        name: "capability-of-extension",
+        id: "vulkan-environment-for-spirv, Capabilities: no OpCapability that is not listed; Groups is not, beside SPV_AMD_shader_ballot, which is",
+        says: "capabilities of listed extensions are those that Vulkan lists",
+        severity: Severity::Warning {
+            why: "Vulkan lists the extension, all of whose group instructions need the capability",
+        },
+        on: On::Instructions(&[Op::Capability], |facts, instruction, found| {
+            let Some(capability) = instruction.operand(0).and_then(Capability::from_word) else { return };
+            if comes_with_extension(facts, capability) {
+                found.at(instruction, format!("capability {capability}, which Vulkan lists only by its extension"));
             }
         }),
     },
@@ -161,6 +185,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "extension-listed",
         id: "vulkan-environment-for-spirv, SPIR-V Extensions: the table",
         says: "extensions are those that Vulkan lists",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Extension], |facts, instruction, found| {
             let name = facts.module.string_at(instruction, 0);
             if extension_enabling(&name).is_none() {
@@ -172,6 +197,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "version",
         id: "vulkan-environment-for-spirv, Versions and Formats: SPIR-V 1.0 to 1.6",
         says: "the module's version is 1.0 to 1.6",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
             let known = facts.module.header().spirv_version().is_some_and(|v| v.major == 1 && v <= Version::NEWEST);
             if !known {
@@ -186,6 +212,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "instruction-set",
         id: "vulkan-environment-for-spirv, Versions and Formats: GLSL.std.450",
         says: "extended instructions are GLSL.std.450's or not semantic",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ExtInstImport], |facts, instruction, found| {
             let name = facts.module.string_at(instruction, 0);
             if name != "GLSL.std.450" && !name.starts_with("NonSemantic.") {
@@ -197,6 +224,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "capability-declared",
         id: "SPIR-V specification, Capability: what is used is declared",
         says: "instructions and operands are enabled by a declared capability",
+        severity: Severity::Error,
         on: On::Named(
             |facts, instruction, op, found| {
                 if facts.opcodes.of(facts, op) & UNDECLARED != 0 {
@@ -214,6 +242,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "stated-capability",
         id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: Enabling Capabilities",
         says: "scopes and memory semantics are enabled by a declared capability",
+        severity: Severity::Error,
         on: On::Stated(&[], |facts, instruction, stated, found| {
             for (_, scope) in &stated.scopes {
                 if let Some(row) = Kind::Scope.enumerant(scope.word()) {
@@ -233,6 +262,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "version-or-extension",
         id: "SPIR-V specification, Version and OpExtension: what is used is brought by one of them",
         says: "instructions and operands are of the module's version, or of a declared extension",
+        severity: Severity::Error,
         on: On::Named(
             |facts, instruction, op, found| {
                 if facts.opcodes.of(facts, op) & TOO_NEW != 0 {

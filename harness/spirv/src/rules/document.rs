@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_OF_CORE, NOT_CHECKED_ON_DEVICES};
-use super::{GROUPS, RUN_TIME_RULES};
+use super::{GROUPS, RUN_TIME_RULES, Severity};
 use crate::need::NEED_RULES;
 
 /// `RULES.md`: every rule by section, the run-time rules, and what is not checked.
@@ -46,6 +46,21 @@ Written by `cargo run -p assay-spirv --example rules`; a test compares it. The t
         }
         writeln!(out)?;
     }
+    writeln!(
+        out,
+        "## Reported, not refused
+
+A breach of these is a warning; `--strict` refuses the module.
+
+| rule | why it is not refused |
+|---|---|"
+    )?;
+    for rule in super::all() {
+        if let Severity::Warning { why } = rule.severity {
+            writeln!(out, "| {} | {why} |", rule.name)?;
+        }
+    }
+    writeln!(out)?;
     writeln!(out, "## Of a device\n\nWhat a module needs by these is part of the verdict on it.\n")?;
     writeln!(out, "| in the text | asks for |\n|---|---|")?;
     for rule in NEED_RULES {

@@ -1,7 +1,7 @@
 //! Entry points, execution models and execution modes.
 
 use super::facts::{Entry, Facts};
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::hash::FastSet;
 use crate::module::{BlockIndex, Instruction, Merge, Type};
 use crate::reflect::{self, WorkgroupSize};
@@ -43,6 +43,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "entry-point-signature",
         id: "VUID-StandaloneSpirv-None-04633",
         says: "an entry point has no parameters and returns nothing",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let function = facts.module.definition_of_word(entry.usage.function);
             let Some(function) = function.filter(|definition| definition.op == Some(Op::Function)) else {
@@ -69,6 +70,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "no-recursion",
         id: "VUID-StandaloneSpirv-None-04634",
         says: "no function calls itself, be it through others",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             let module = facts.module;
             let functions = module.functions();
@@ -112,6 +114,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "execution-model",
         id: "vulkan-environment-for-spirv, Capabilities: models come with capabilities that Vulkan lists",
         says: "the execution model is one of Vulkan's",
+        severity: Severity::Error,
         on: On::EntryPoints(|_, entry, found| {
             if let Some(ExecutionModel::Kernel) = entry.model {
                 found.at(entry.instruction, "execution model Kernel, which Vulkan does not have: expected GLCompute");
@@ -122,6 +125,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "lower-left-origin",
         id: "VUID-StandaloneSpirv-OriginLowerLeft-04653",
         says: "fragment entry points declare OriginUpperLeft, never OriginLowerLeft",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::OriginLowerLeft) {
                 found.at(instruction, "OriginLowerLeft, expected OriginUpperLeft");
@@ -136,6 +140,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "pixel-center-integer",
         id: "VUID-StandaloneSpirv-PixelCenterInteger-04654",
         says: "PixelCenterInteger is not used",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::PixelCenterInteger) {
                 found.at(instruction, "PixelCenterInteger: pixels are centred at half-integer coordinates");
@@ -146,6 +151,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "repeated-input-built-in",
         id: "VUID-StandaloneSpirv-OpEntryPoint-09658",
         says: "an entry point's inputs have each built-in once",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if let Some(built_in) = repeated(&built_ins(facts, entry, StorageClass::Input)) {
                 found.at(entry.instruction, format!("two inputs of the interface are {built_in}"));
@@ -156,6 +162,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "repeated-output-built-in",
         id: "VUID-StandaloneSpirv-OpEntryPoint-09659",
         says: "an entry point's outputs have each built-in once",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if let Some(built_in) = repeated(&built_ins(facts, entry, StorageClass::Output)) {
                 found.at(entry.instruction, format!("two outputs of the interface are {built_in}"));
@@ -166,6 +173,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "one-push-constant-in-interface",
         id: "VUID-StandaloneSpirv-OpVariable-06673",
         says: "an interface lists one push constant variable at most",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let pushed = |word: &&u32| {
                 reflect::variable(facts.module, **word).is_some_and(|(class, _)| class == StorageClass::PushConstant)
@@ -183,6 +191,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "one-push-constant-in-use",
         id: "VUID-StandaloneSpirv-OpEntryPoint-06674",
         says: "an entry point uses one push constant variable at most",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let pushed = |id: &&crate::module::Id| {
                 let word = facts.module.word(**id);
@@ -198,6 +207,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "workgroup-size",
         id: "VUID-StandaloneSpirv-None-10685",
         says: "task, mesh and compute entry points state their workgroup's size or their tile shading rate",
+        severity: Severity::Error,
         on: On::EntryPoints(|_, entry, found| {
             let rate = entry.mode(ExecutionMode::TileShadingRateQCOM).is_some();
             if entry.model.is_some_and(states_workgroup) && !rate && entry.workgroup_size.is_none() {
@@ -210,6 +220,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "local-size-id-constant",
         id: "SPIR-V specification, LocalSizeId: each size is a constant instruction",
         says: "the sizes of LocalSizeId are constants",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ExecutionMode, Op::ExecutionModeId], |facts, instruction, found| {
             let [_, mode, sizes @ ..] = instruction.operands() else { return };
             if *mode != ExecutionMode::LocalSizeId.word() {
@@ -224,6 +235,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "workgroup-size-positive",
         id: "SPIR-V specification, LocalSize: sizes are at least 1",
         says: "no dimension of a workgroup is 0",
+        severity: Severity::Error,
         on: On::EntryPoints(|_, entry, found| {
             if entry.workgroup_size.is_some_and(|s| s.size.contains(&0)) {
                 found.at(entry.instruction, "a workgroup size of 0, expected at least 1 in each dimension");
@@ -234,6 +246,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "derivative-quads",
         id: "VUID-StandaloneSpirv-DerivativeGroupQuadsKHR-10151 (DerivativeGroupQuadsNV-04684)",
         says: "with derivative quads x and y of the workgroup are even",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let odd = entry.workgroup_size.is_some_and(|s| s.size[0] % 2 != 0 || s.size[1] % 2 != 0);
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::DerivativeGroupQuadsKHR)
@@ -247,6 +260,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "derivative-lines",
         id: "VUID-StandaloneSpirv-DerivativeGroupLinearKHR-10152 (DerivativeGroupLinearNV-04778)",
         says: "with linear derivative groups a workgroup's invocations are a multiple of four",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let product = |s: WorkgroupSize| s.size.iter().fold(1u64, |p, n| p.saturating_mul(u64::from(*n)));
             let uneven = entry.workgroup_size.is_some_and(|s| product(s) % 4 != 0);
@@ -261,6 +275,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "split-barrier-stage",
         id: "VUID-StandaloneSpirv-SplitBarrierEXT-13552",
         says: "split barriers only in compute",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if facts.has(Capability::SplitBarrierEXT) && entry.model.is_some_and(|m| m != ExecutionModel::GLCompute) {
                 found.at(entry.instruction, "capability SplitBarrierEXT in a stage other than compute");
@@ -271,6 +286,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "mesh-kinds",
         id: "VUID-StandaloneSpirv-MeshEXT-07102",
         says: "a module has mesh stages of one kind, EXT or NV",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             use ExecutionModel::{MeshEXT, MeshNV, TaskEXT, TaskNV};
             let of = |models: [ExecutionModel; 2]| {
@@ -285,6 +301,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "mesh-vertices",
         id: "VUID-StandaloneSpirv-MeshEXT-07330",
         says: "OutputVertices of a mesh shader is at least 1",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let zero = entry.mode(ExecutionMode::OutputVertices).is_some_and(|m| m.operands.first() == Some(&0));
             if entry.model == Some(ExecutionModel::MeshEXT) && zero {
@@ -299,6 +316,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "mesh-primitives",
         id: "VUID-StandaloneSpirv-MeshEXT-07331",
         says: "OutputPrimitivesEXT of a mesh shader is at least 1",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let zero = entry.mode(ExecutionMode::OutputPrimitivesEXT).is_some_and(|m| m.operands.first() == Some(&0));
             if entry.model == Some(ExecutionModel::MeshEXT) && zero {
@@ -313,6 +331,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "float-controls-width",
         id: "SPIR-V specification, DenormPreserve and its companions: Target Width is a width of a floating-point type",
         says: "a float-controls mode names 16, 32 or 64 bits",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             for mode in FLOAT_CONTROLS {
                 let modes = entry.modes.iter().filter(|m| m.mode == Some(mode));
@@ -328,6 +347,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "float-controls-conflict",
         id: "SPIR-V specification, Execution Mode: DenormPreserve and DenormFlushToZero, RoundingModeRTE and RoundingModeRTZ exclude each other",
         says: "of a width's denormal modes, and of its rounding modes, an entry point has one",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let pairs = [
                 [ExecutionMode::DenormPreserve, ExecutionMode::DenormFlushToZero],
@@ -347,6 +367,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "fast-math-default-excludes",
         id: "SPIR-V specification, FPFastMathDefault: not with SignedZeroInfNanPreserve, ContractionOff or NoContraction",
         says: "an entry point with FPFastMathDefault uses none of the older ways to say the same",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if entry.mode(ExecutionMode::FPFastMathDefault).is_none() {
                 return;
@@ -362,6 +383,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "fast-math-default-decorations",
         id: "SPV_KHR_float_controls2: an entry point with FPFastMathDefault must not contain instructions decorated with NoContraction, nor a bitmask containing Fast",
         says: "what an entry point with FPFastMathDefault reaches is not decorated with NoContraction or Fast",
+        severity: Severity::Error,
         on: On::Decorations(
             &[Decoration::NoContraction, Decoration::FPFastMathMode],
             |facts, target, decorated, found| {
@@ -386,6 +408,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "fast-math-default-operands",
         id: "SPV_KHR_float_controls2, FPFastMathDefault: Target Type must be a scalar, floating-point type; Fast-Math Mode a constant instruction that is no specialization constant",
         says: "FPFastMathDefault is for a float type, with flags that no specialization changes",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             for mode in entry.modes.iter().filter(|m| m.mode == Some(ExecutionMode::FPFastMathDefault)) {
                 let [ty, flags] = mode.operands[..] else { continue };
@@ -405,6 +428,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "fast-math-default-flags",
         id: "SPIR-V specification, FP Fast Math Mode: AllowTransform needs AllowReassoc and AllowContract",
         says: "AllowTransform comes with AllowReassoc and AllowContract",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let modes = entry.modes.iter().filter(|m| m.mode == Some(ExecutionMode::FPFastMathDefault));
             for mode in modes {
@@ -421,6 +445,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "reconverging-repack",
         id: "VUID-StandaloneSpirv-MaximallyReconvergesKHR-09565",
         says: "an entry point that reconverges maximally uses no instruction that repacks invocations",
+        severity: Severity::Error,
         on: On::Instructions(
             &[
                 Op::TraceRayKHR,
@@ -444,6 +469,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "reconverging-predecessors",
         id: "SPV_KHR_maximal_reconvergence, 2.11 Structured Control Flow: the only Basic Blocks that may have multiple unique predecessors",
         says: "under maximal reconvergence ways meet only where a loop begins, at merge blocks, continue targets and the targets of OpSwitch",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Label], |facts, instruction, found| {
             let module = facts.module;
             let Some(block) = instruction.result().and_then(|word| module.block_of(word)) else { return };

@@ -3,7 +3,7 @@
 use super::facts::{Entry, Facts};
 use super::ops::FIRST_OF_EXTENSIONS;
 use super::stated::Odd;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::grammar::Version;
 use crate::hash::FastSet;
 use crate::module::{Instruction, Section, Type, TypeId};
@@ -106,6 +106,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "one-memory-model",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: the single required OpMemoryModel",
         says: "a module has one OpMemoryModel",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             let mut models = facts.module.section(Section::MemoryModel).filter(|i| i.op == Some(Op::MemoryModel));
             match (models.next(), models.next()) {
@@ -119,6 +120,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "interface-complete",
         id: "SPIR-V specification, OpEntryPoint: Interface is a superset of the variables that the call tree references (before 1.4: of Input and Output)",
         says: "an entry point's interface lists each module-scope variable that its functions use (before SPIR-V 1.4: each Input and Output)",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let missing = missing(facts, entry);
             let Some((first, rest)) = missing.split_first() else { return };
@@ -134,6 +136,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "interface-classes",
         id: "SPIR-V specification, OpEntryPoint: Interface is global variables (before 1.4: Input and Output)",
         says: "an interface lists module-scope variables and nothing else (before SPIR-V 1.4: Input and Output ones)",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             for word in &entry.usage.interface {
                 let definition = facts.module.definition_of_word(*word).and_then(|definition| definition.op);
@@ -154,6 +157,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "interface-repeated",
         id: "SPIR-V specification, OpEntryPoint: from 1.4 on an Interface id must not appear more than once",
         says: "from SPIR-V 1.4 on an interface lists a variable once",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if !lists_all(facts) {
                 return;
@@ -168,6 +172,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "entry-point-names",
         id: "SPIR-V specification, OpEntryPoint: a name once for each execution model",
         says: "no two entry points have one name and one execution model",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             let mut seen = FastSet::default();
             for entry in &facts.entries {
@@ -182,6 +187,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "execution-mode-entry-point",
         id: "SPIR-V specification, OpExecutionMode: Entry Point is the Entry Point of an OpEntryPoint",
         says: "execution modes are those of entry points",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             let functions: FastSet<u32> = facts.entries.iter().map(|entry| entry.usage.function).collect();
             for instruction in facts.module.section(Section::ExecutionModes) {
@@ -195,6 +201,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "variable-pointer",
         id: "SPIR-V specification, OpVariable: Result Type is a pointer, its Storage Class that of the variable",
         says: "a variable is made by the pointer type of its storage class",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
@@ -211,6 +218,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "variable-place",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: all OpVariable instructions in a function have Storage Class Function, are in its first block, and are its first instructions; outside of functions Function cannot be used",
         says: "variables in Function stand at the start of a function, and no others do",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
             let local = class == StorageClass::Function;
@@ -241,6 +249,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "read-only-store",
         id: "SPIR-V specification, Storage Class: Input, UniformConstant and PushConstant are read-only",
         says: "nothing is stored to Input, UniformConstant and PushConstant",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Store, Op::CopyMemory, Op::CopyMemorySized], |facts, instruction, found| {
             use StorageClass::{Input, PushConstant, UniformConstant};
             let class = facts.pointer(instruction.operand(0)).map(|(class, _)| class);
@@ -253,6 +262,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "specialized-opcode",
         id: "SPIR-V specification, OpSpecConstantOp: Opcode must equal one of the following opcodes",
         says: "what OpSpecConstantOp computes is an operation that it lists; those on floats and pointers take kernels",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::SpecConstantOp], |facts, instruction, found| {
             let op = instruction.operand(0).and_then(|opcode| Op::from_opcode(u16::try_from(opcode).ok()?));
             let Some(op) = op.filter(|op| u32::from(*op as u16) < FIRST_OF_EXTENSIONS) else { return };
@@ -268,6 +278,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "scope-value",
         id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: 32-bit integers, with Shader (2.16.2) of an OpConstant",
         says: "scopes and memory semantics are constant 32-bit integers that no specialization changes, scopes such as there are",
+        severity: Severity::Error,
         on: On::Stated(&[], |facts, instruction, stated, found| match stated.odd {
             None => {}
             Some(Odd::Type) => found.at(instruction, "a scope or memory semantics that is no 32-bit integer"),
@@ -288,6 +299,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "signedness",
         id: "SPIR-V specification, OpTypeInt: Signedness is 0 or 1",
         says: "an integer type is unsigned (0) or signed (1)",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeInt], |_, instruction, found| {
             if let Some(other @ 2..) = instruction.operand(1) {
                 found.at(instruction, format!("Signedness {other}, expected 0 or 1"));
@@ -298,6 +310,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "unsigned-result",
         id: "SPIR-V specification, OpUDiv, OpUMod, OpUConvert, OpConvertFToU: Result Type's Signedness is 0",
         says: "unsigned division, remainder and conversions make unsigned integers",
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::UDiv, Op::UMod, Op::UConvert, Op::ConvertFToU, Op::SpecConstantOp],
             |facts, instruction, found| {

@@ -17,6 +17,12 @@ use crate::tables::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, ImageOperands, Op, StorageClass,
 };
 
+/// Whether an id is made by a constant instruction.
+pub(super) fn is_constant(module: &Module, word: u32) -> bool {
+    let op = module.definition_of_word(word).and_then(|d| d.op);
+    op.is_some_and(|op| op.info().class == Class::ConstantCreation)
+}
+
 /// An entry point with what belongs to it.
 pub(super) struct Entry<'a> {
     pub(super) instruction: Instruction<'a>,
@@ -332,18 +338,36 @@ impl<'a> Facts<'a> {
 
     /// The structures that are laid out explicitly, those of buffers and push constants and what they hold, in the order of
     /// their declarations.
+    ///
+    /// A type that only pointers in a storage class point to is not asked for a layout: the rules speak of variables, and of
+    /// the objects behind physical pointers.
     pub(super) fn structures(&self) -> &[(TypeId, Arc<Shape>)] {
         self.structures.get_or_init(|| {
             // Workgroup memory has a layout where its structures are blocks.
             let shared = self.has(Capability::WorkgroupMemoryExplicitLayoutKHR);
-            let blocks = explicit::pointees(self.module, |class| class == StorageClass::Workgroup)
-                .filter(|ty| shared && self.type_has(*ty, Decoration::Block));
-            let start = explicit::pointees(self.module, explicit::is_explicit).chain(blocks);
-            let held = explicit::held(self.module, start);
+            let is_laid_out = |variable: &&Variable| match variable.class {
+                StorageClass::Workgroup => shared && self.type_has(variable.ty, Decoration::Block),
+                class => explicit::is_explicit(class),
+            };
+            let variables = self.variables.iter().filter(is_laid_out).map(|variable| variable.ty);
+            let held = explicit::held(self.module, variables.chain(self.behind_physical_pointers()));
             let mut layouts = Layouts::new(self.module);
             let is_struct = |ty: &TypeId| matches!(self.module.ty(*ty), Type::Struct { .. });
             held.into_iter().filter(is_struct).map(|ty| (ty, layouts.shape(ty))).collect()
         })
+    }
+
+    /// The types that physical pointers point to, as far as an instruction makes such a pointer.
+    fn behind_physical_pointers(&self) -> BTreeSet<TypeId> {
+        if !self.has_class(StorageClass::PhysicalStorageBuffer) {
+            return BTreeSet::new();
+        }
+        let pointee = |instruction: Instruction| {
+            let made = self.module.type_declared(instruction.result_type()?)?;
+            let (class, pointee) = self.module.pointer(made)?;
+            pointee.filter(|_| class == StorageClass::PhysicalStorageBuffer)
+        };
+        self.module.section(Section::Functions).filter_map(pointee).collect()
     }
 
     pub(super) fn has_decoration(&self, word: u32, decoration: Decoration) -> bool {
@@ -425,8 +449,7 @@ impl<'a> Facts<'a> {
 
     /// Whether an id is made by a constant instruction.
     pub(super) fn is_constant(&self, word: u32) -> bool {
-        let op = self.module.definition_of_word(word).and_then(|d| d.op);
-        op.is_some_and(|op| op.info().class == Class::ConstantCreation)
+        is_constant(self.module, word)
     }
 
     /// Width of the number, or of the vector's components, that a type is.

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::ops::{EXPLICIT_LOD, GATHERS, IMPLICIT_LOD, TEXELS, WITH_IMAGE_OPERANDS};
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::grammar::Kind;
 use crate::module::{Instruction, Type};
 use crate::tables::{Capability, ImageOperands, Op};
@@ -80,6 +80,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "image-operand-instruction",
         id: "SPIR-V specification, Image Operands: only valid with implicit-lod or explicit-lod instructions, gathers, or instructions on texels",
         says: "image instructions take the image operands that are for them",
+        severity: Severity::Error,
         on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let Some((op, operands)) = instruction.op.zip(facts.image_operands(instruction)) else { return };
             if let Some(operand) = misplaced(facts, op, operands) {
@@ -91,6 +92,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "image-operand-pairs",
         id: "SPIR-V specification, Image Operands: at most one of ConstOffset, Offset and ConstOffsets; not both Lod and Grad",
         says: "an image instruction has one offset and one level of detail at most",
+        severity: Severity::Error,
         on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let Some(operands) = facts.image_operands(instruction) else { return };
             let offsets = [ImageOperands::CONST_OFFSET, ImageOperands::OFFSET, ImageOperands::CONST_OFFSETS];
@@ -106,6 +108,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "extended-texel",
         id: "SPIR-V specification, Image Operands, SignExtend and ZeroExtend: only valid if the texel value type is one of integers, for ZeroExtend of signedness of 0; not both",
         says: "integer texels are extended, with their sign or with zeros, and signed ones not with zeros",
+        severity: Severity::Error,
         on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let operands = facts.image_operands(instruction).unwrap_or_default();
             let [sign, zero] =
@@ -125,6 +128,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "explicit-level",
         id: "SPIR-V specification, OpImageSampleExplicitLod and its kin: at least one operand setting the level of detail must be present",
         says: "an instruction with an explicit level of detail has Lod or Grad",
+        severity: Severity::Error,
         on: On::Instructions(EXPLICIT_LOD, |facts, instruction, found| {
             let level = ImageOperands(ImageOperands::LOD.0 | ImageOperands::GRAD.0);
             if facts.image_operands(instruction).is_none_or(|operands| !operands.intersects(level)) {
@@ -136,6 +140,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "sample-operand",
         id: "SPIR-V specification, Image Operands, Sample: it must be used if and only if the underlying OpTypeImage has MS of 1",
         says: "instructions on texels name a sample of multisampled images, and of no others",
+        severity: Severity::Error,
         on: On::Instructions(TEXELS, |facts, instruction, found| {
             let Some(image) = facts.image(instruction.operand(0)) else { return };
             let operands = facts.image_operands(instruction).unwrap_or_default();
@@ -150,6 +155,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "constant-offset",
         id: "SPIR-V specification, Image Operands, ConstOffset and ConstOffsets: an <id> of a constant instruction",
         says: "ConstOffset and ConstOffsets are constants",
+        severity: Severity::Error,
         on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let constant = ImageOperands(ImageOperands::CONST_OFFSET.0 | ImageOperands::CONST_OFFSETS.0);
             let mut offsets = ids(facts, instruction).into_iter().filter(|(operand, _)| constant.contains(*operand));

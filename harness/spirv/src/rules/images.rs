@@ -1,7 +1,7 @@
 //! Images: their types, formats and the instructions that use them.
 
 use super::ops::{IMAGE_ACCESSES, WITH_IMAGE_OPERANDS};
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::module::{ImageType, Type};
 use crate::tables::{Capability, Dim, ImageFormat, ImageOperands, Op, StorageClass};
 
@@ -96,6 +96,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "sampled-type",
         id: "VUID-StandaloneSpirv-OpTypeImage-04656",
         says: "an image's sampled type is a 32-bit float or a 32 or 64-bit integer",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let Some(ty) = instruction.operand(0).and_then(|word| facts.module.type_declared(word)) else { return };
             let numeric =
@@ -109,6 +110,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "sampled-known",
         id: "VUID-StandaloneSpirv-OpTypeImage-04657",
         says: "an image is made for a sampler or for none (Sampled 1 or 2)",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
             if !matches!(instruction.operand(5), Some(1 | 2)) {
                 found.at(instruction, "Sampled is neither 1 nor 2");
@@ -119,6 +121,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "sampled-image-of-storage",
         id: "VUID-StandaloneSpirv-OpTypeSampledImage-06671",
         says: "a sampled image is made of an image with Sampled 1",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeSampledImage], |facts, instruction, found| {
             let ty = instruction.operand(0).and_then(|word| facts.module.type_declared(word));
             if let Some(Type::Image(image)) = ty.map(|ty| facts.module.ty(ty))
@@ -132,6 +135,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "format-type",
         id: "VUID-StandaloneSpirv-Image-04965",
         says: "an image's format and sampled type match",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let format = instruction.operand(6).and_then(ImageFormat::from_word);
             let Some(row) = format.and_then(format_row) else { return };
@@ -152,6 +156,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "image-flags",
         id: "SPIR-V specification, OpTypeImage: Depth is 0, 1 or 2, Arrayed and MS are 0 or 1",
         says: "an image type's Depth is 0 to 2, its Arrayed and MS 0 or 1",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
             for (i, name, most) in [(2, "Depth", 2), (3, "Arrayed", 1), (4, "MS", 1)] {
                 if let Some(value) = instruction.operand(i).filter(|value| *value > most) {
@@ -164,6 +169,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "image-capability",
         id: "SPIR-V specification, Capability: Image1D, ImageBuffer, ImageCubeArray, SampledCubeArray, StorageImageMultisample, ImageMSArray",
         says: "storage images of one dimension, buffers, cube arrays and several samples are declared by a capability",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };
             let Type::Image(image) = facts.module.ty(ty) else { return };
@@ -178,6 +184,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "access-signedness",
         id: "vulkan-environment-for-spirv, Image Format and Type Matching: signedness of an access",
         says: "the signedness of an access is that of the image's format",
+        severity: Severity::Error,
         on: On::Instructions(IMAGE_ACCESSES, |facts, instruction, found| {
             let Some(image) = facts.image(instruction.operand(0)) else { return };
             let signed = image.format.and_then(format_row).and_then(|row| row.signed);
@@ -204,6 +211,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "texel-pointer-format",
         id: "VUID-StandaloneSpirv-OpImageTexelPointer-04658",
         says: "image atomics work on R32i, R32ui, R32f, R64i and R64ui",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             if let Some(image) = facts.image(instruction.operand(0))
                 && !is_atomic_format(image.format)
@@ -216,6 +224,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "texel-pointer-use",
         id: "SPIR-V specification, OpImageTexelPointer: use of such a pointer is limited to atomic operations",
         says: "pointers to texels are used by atomics only",
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::Load, Op::Store, Op::CopyMemory, Op::CopyMemorySized, Op::FunctionCall],
             |facts, instruction, found| {
@@ -236,6 +245,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "texel-pointer-coordinate",
         id: "SPIR-V specification, OpImageTexelPointer: Coordinate has the number of components that Dim and Arrayed ask for",
         says: "the coordinate of a pointer to a texel has as many components as the image has dimensions",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             let Some(image) = facts.image(instruction.operand(0)) else { return };
             let expected = match (image.dim, image.arrayed) {
@@ -258,6 +268,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "texel-pointer-sample",
         id: "SPIR-V specification, OpImageTexelPointer: undefined unless Sample is 0 where MS is 0",
         says: "a pointer to a texel of an image without samples names sample 0",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             let single = facts.image(instruction.operand(0)).is_some_and(|image| !image.multisampled);
             // What is no constant may be 0 whenever it is executed.
@@ -271,6 +282,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "query-sampled",
         id: "VUID-StandaloneSpirv-OpImageQuerySizeLod-04659",
         says: "queries of levels are asked of images with Sampled 1",
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::ImageQuerySizeLod, Op::ImageQueryLod, Op::ImageQueryLevels],
             |facts, instruction, found| {
@@ -284,6 +296,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "no-rectangles",
         id: "VUID-StandaloneSpirv-OpTypeImage-09638",
         says: "Dim Rect is not used",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
             if instruction.operand(1) == Some(Dim::Rect.word()) {
                 found.at(instruction, "Dim Rect, which Vulkan does not have: expected 2D");
@@ -294,6 +307,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "subpass-type",
         id: "VUID-StandaloneSpirv-OpTypeImage-06214",
         says: "Dim SubpassData comes with Arrayed 0 and Sampled 2",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
             let subpass = instruction.operand(1) == Some(Dim::SubpassData.word());
             if subpass && (instruction.operand(3) != Some(0) || instruction.operand(5) == Some(1)) {
@@ -305,6 +319,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "subpass-coordinates",
         id: "VUID-StandaloneSpirv-SubpassData-04660",
         says: "an input attachment is read at constant (0, 0)",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
             let subpass = facts.image(instruction.operand(0)).is_some_and(|image| image.dim == Some(Dim::SubpassData));
             let zero = |word: u32| {
@@ -326,6 +341,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "offset-sampled",
         id: "VUID-StandaloneSpirv-Offset-04865",
         says: "offsets only with images whose Sampled is 1",
+        severity: Severity::Error,
         on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let offsets =
                 ImageOperands(ImageOperands::OFFSET.0 | ImageOperands::CONST_OFFSET.0 | ImageOperands::CONST_OFFSETS.0);
@@ -339,6 +355,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "gather-component",
         id: "VUID-StandaloneSpirv-OpImageGather-04664",
         says: "the component of a gather is a constant",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ImageGather, Op::ImageSparseGather], |facts, instruction, found| {
             if instruction.operand(2).is_some_and(|word| !facts.is_constant(word)) {
                 found.at(instruction, "a gather whose component is no constant");
@@ -349,6 +366,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "depth-3d",
         id: "VUID-StandaloneSpirv-OpImage-04777",
         says: "no depth comparison on 3D images",
+        severity: Severity::Error,
         on: On::Instructions(DREF, |facts, instruction, found| {
             if facts.image(instruction.operand(0)).is_some_and(|image| image.dim == Some(Dim::Dim3D)) {
                 found.at(instruction, "a depth comparison on a 3D image");
@@ -359,6 +377,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "read-result",
         id: "VUID-StandaloneSpirv-Result-04780",
         says: "OpImageRead and OpImageSparseRead make four components",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
             let Some(ty) = instruction.result_type().and_then(|word| facts.module.type_declared(word)) else { return };
             // A sparse result is a residency code and the texel.
@@ -376,6 +395,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "write-components",
         id: "VUID-RuntimeSpirv-OpImageWrite-07112",
         says: "a texel that is written has at least as many components as the image's format",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
             let Some(format) = facts.image(instruction.operand(0)).and_then(|image| image.format) else { return };
             let Some(ty) = instruction.operand(2).and_then(|word| facts.module.type_of(word)) else { return };

@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::facts::{Entry, Facts};
-use super::{Findings, On, Rule};
+use super::{Findings, On, Rule, Severity};
 use crate::module::{Type, TypeId};
 use crate::reflect::{Shape, explicit};
 use crate::tables::{Capability, Decoration, Op, StorageClass};
@@ -36,18 +36,6 @@ fn shared(facts: &Facts, entry: &Entry) -> Vec<(u32, bool)> {
     words.filter_map(|word| Some((*word, block(pointee(*word)?)))).collect()
 }
 
-/// Bytes that every layout aligns a type to.
-fn scalar_alignment(shape: &Shape) -> u64 {
-    match shape {
-        Shape::Int { width, .. } | Shape::Float { width, .. } => u64::from(width.div_ceil(8)).max(1),
-        Shape::Vector { component, .. } | Shape::Matrix { component, .. } => scalar_alignment(component),
-        Shape::Array { element, .. } => scalar_alignment(element),
-        Shape::Struct { members, .. } => members.iter().map(|m| scalar_alignment(&m.shape)).max().unwrap_or(1),
-        Shape::Pointer { .. } => 8,
-        Shape::Bool | Shape::Opaque => 1,
-    }
-}
-
 /// The first array without its stride, or with one that is too small, inside a member.
 fn array_problem(shape: &Shape) -> Option<String> {
     match shape {
@@ -55,7 +43,7 @@ fn array_problem(shape: &Shape) -> Option<String> {
             Some("an array without ArrayStride".to_owned())
         }
         Shape::Array { element, stride: Some(stride), count } => {
-            let (size, alignment) = (element.size(), scalar_alignment(element));
+            let (size, alignment) = (element.size(), element.scalar_alignment());
             if u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
                 return Some(format!("ArrayStride {stride} of elements of {size} bytes"));
             }
@@ -73,7 +61,7 @@ fn matrix_problem(shape: &Shape) -> Option<String> {
         Shape::Matrix { stride: None, .. } => Some("a matrix without MatrixStride".to_owned()),
         Shape::Matrix { component, columns, rows, stride: Some(stride), row_major } => {
             let line = component.size() * u64::from(if *row_major { *columns } else { *rows });
-            let alignment = scalar_alignment(component);
+            let alignment = component.scalar_alignment();
             match u64::from(*stride) {
                 stride if stride < line => Some(format!("MatrixStride {stride} of lines of {line} bytes")),
                 stride if !stride.is_multiple_of(alignment) => {
@@ -95,6 +83,7 @@ pub(super) static RULES: &[Rule] = &[
         name: LAYOUT_NOT_ALLOWED,
         id: "VUID-StandaloneSpirv-None-10684 (no layout where none is allowed)",
         says: "types of Workgroup variables (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, of Private and Function variables carry no Block, BufferBlock, Offset, ArrayStride or MatrixStride",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Variable], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
             if !explicit::forbids_layout(facts, class) {
@@ -120,6 +109,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "workgroup-blocks",
         id: "SPV_KHR_workgroup_memory_explicit_layout: Either all or none of the Workgroup variables in the entry point interface must point to struct types decorated with Block",
         says: "with WorkgroupMemoryExplicitLayoutKHR, all Workgroup variables of an entry point are blocks or none is",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let shared = shared(facts, entry);
             let (block, other) = (shared.iter().find(|one| one.1), shared.iter().find(|one| !one.1));
@@ -133,6 +123,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "workgroup-blocks-aliased",
         id: "SPV_KHR_workgroup_memory_explicit_layout: If more than one Workgroup variable in the entry point interface point to a type decorated with Block, all of them must be decorated with Aliased",
         says: "with WorkgroupMemoryExplicitLayoutKHR, several Workgroup blocks of an entry point are Aliased",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let mut blocks = shared(facts, entry);
             blocks.retain(|(_, block)| *block);
@@ -147,6 +138,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "offsets",
         id: "VUID-StandaloneSpirv-None-10684 (every member has an Offset)",
         says: "members of buffers' structures have an Offset",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             members(facts, found, |member, _| member.offset.is_none().then(|| "no Offset".to_owned()));
         }),
@@ -155,13 +147,14 @@ pub(super) static RULES: &[Rule] = &[
         name: "offset-overlap",
         id: "VUID-StandaloneSpirv-None-10684 (members do not overlap)",
         says: "members of a buffer's structure do not overlap",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             for (ty, shape) in facts.structures() {
                 let Shape::Struct { members, .. } = &**shape else { continue };
                 let mut spans: Vec<(u64, u64)> = Vec::new();
                 for member in members {
                     let Some(offset) = member.offset.map(u64::from) else { continue };
-                    spans.push((offset, offset + member.shape.size()));
+                    spans.push((offset, offset.saturating_add(member.shape.size())));
                 }
                 spans.sort_unstable();
                 if spans.windows(2).any(|pair| pair[1].0 < pair[0].1) {
@@ -175,9 +168,10 @@ pub(super) static RULES: &[Rule] = &[
         name: "scalar-alignment",
         id: "VUID-StandaloneSpirv-None-10684 (offsets are multiples of the scalar alignment)",
         says: "offsets are aligned to the largest number that a member holds",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             members(facts, found, |member, _| {
-                let alignment = scalar_alignment(&member.shape);
+                let alignment = member.shape.scalar_alignment();
                 let offset = u64::from(member.offset?);
                 (!offset.is_multiple_of(alignment))
                     .then(|| format!("Offset {offset}, expected a multiple of {alignment}"))
@@ -188,18 +182,21 @@ pub(super) static RULES: &[Rule] = &[
         name: "array-stride",
         id: "VUID-StandaloneSpirv-None-10684 (arrays have an ArrayStride that fits)",
         says: "arrays in buffers have an ArrayStride of at least an element's size, a multiple of the largest number that it holds",
+        severity: Severity::Error,
         on: On::Module(|facts, found| members(facts, found, |member, _| array_problem(&member.shape))),
     },
     Rule {
         name: "matrix-stride",
         id: "VUID-StandaloneSpirv-None-10684 (matrices have a MatrixStride that fits)",
         says: "matrices in buffers have a MatrixStride of at least a column's (or row's) size, a multiple of a component's",
+        severity: Severity::Error,
         on: On::Module(|facts, found| members(facts, found, |member, _| matrix_problem(&member.shape))),
     },
     Rule {
         name: "matrix-order",
         id: "SPIR-V specification, 2.16.2: members that are matrices have MatrixStride and one of RowMajor and ColMajor",
         says: "matrices in buffers are RowMajor or ColMajor, and not both",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             for (ty, _) in facts.structures() {
                 let Some(word) = facts.type_word(*ty) else { continue };
@@ -228,6 +225,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "pointer-stride",
         id: "VUID-StandaloneSpirv-None-10684 (no ArrayStride on pointers into memory without a layout)",
         says: "pointers into Workgroup (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, Private and Function have no ArrayStride",
+        severity: Severity::Warning {
+            why: "the rule speaks of variables, the chapter that it cites of any use of ArrayStride",
+        },
         on: On::Decorations(&[Decoration::ArrayStride], |facts, target, decorated, found| {
             let pointer = facts.module.type_declared(target).and_then(|ty| facts.module.pointer(ty));
             if let Some((class, _)) = pointer.filter(|(class, _)| explicit::forbids_layout(facts, *class)) {
@@ -243,6 +243,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "boolean-in-buffer",
         id: "SPIR-V specification, OpTypeBool: no bit pattern, so not in memory that others see",
         says: "buffers hold no booleans",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             members(facts, found, |_, ty| {
                 let (element, _) = crate::reflect::elements(facts.module, ty);
@@ -258,6 +259,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "block-nesting",
         id: "SPIR-V specification, Block: not on a structure inside a Block",
         says: "a Block holds no Block",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeStruct], |facts, instruction, found| {
             let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };
             let is_block = |ty| facts.type_has(ty, Decoration::Block) || facts.type_has(ty, Decoration::BufferBlock);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::contents::Contents;
 use super::facts::Facts;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::module::{Instruction, Type, TypeId};
 use crate::reflect::explicit;
 use crate::tables::{AddressingModel, Capability, Decoration, Op, StorageClass};
@@ -25,12 +25,7 @@ fn made(facts: &Facts, instruction: Instruction) -> Option<StorageClass> {
 
 /// Whether a type is or contains a logical pointer.
 fn holds_pointer(facts: &Facts, ty: TypeId) -> bool {
-    // What a type is made of is declared before it, which ends the search.
-    match *facts.module.ty(ty) {
-        Type::Array { element, .. } | Type::RuntimeArray { element } => holds_pointer(facts, element),
-        Type::Struct { .. } => facts.module.members(ty).iter().any(|member| holds_pointer(facts, *member)),
-        _ => logical(facts, ty).is_some(),
-    }
+    explicit::held(facts.module, [ty]).into_iter().any(|held| logical(facts, held).is_some())
 }
 
 fn has_variable_pointers(facts: &Facts) -> bool {
@@ -126,6 +121,7 @@ pub(super) static RULES: &[Rule] = &[
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a variable pointer must point to StorageBuffer, or to Workgroup if VariablePointers is declared",
         says: "variable pointers point into StorageBuffer, with VariablePointers into Workgroup too",
         // Where OpPtrAccessChain may start is told by its own rules.
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::Select, Op::Phi, Op::Load, Op::FunctionCall, Op::ConstantNull],
             |facts, instruction, found| {
@@ -151,6 +147,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "variable-pointer-structure",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: without VariablePointers, a variable pointer must be selected from pointers pointing into the same structure or be OpConstantNull",
         says: "without VariablePointers a pointer is chosen from those into one buffer",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Select, Op::Phi], |facts, instruction, found| {
             let chooses = made(facts, instruction) == Some(StorageClass::StorageBuffer)
                 && has_variable_pointers(facts)
@@ -169,6 +166,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "variable-pointer-length",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a variable pointer must not be an operand to an OpArrayLength instruction",
         says: "OpArrayLength is asked of no variable pointer",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ArrayLength], |facts, instruction, found| {
             if instruction.operand(0).is_some_and(|word| is_variable(facts, word)) {
                 found.at(instruction, "OpArrayLength of a variable pointer");
@@ -179,6 +177,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "variable-pointer-object",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a variable pointer must not point to an array of blocks, to an object that is or contains an OpTypeMatrix, or to a column or a component of one",
         says: "variable pointers point to no matrix, nothing in one or around one, and to no array of blocks",
+        severity: Severity::Error,
         on: On::Instructions(MAKES_VARIABLE, |facts, instruction, found| {
             let Some(word) = instruction.result().filter(|_| made(facts, instruction).is_some()) else { return };
             let Some((_, Some(pointee))) = facts.pointer(Some(word)) else { return };
@@ -198,6 +197,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "physical-matrix",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a physical pointer to a matrix must be the result of access chains from a structure, and only be used to load and store",
         says: "physical pointers to matrices come by access chains, and only load and store",
+        severity: Severity::Error,
         on: On::Instructions(
             &[
                 Op::Select,
@@ -229,8 +229,9 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "pointer-chain-stride",
-        id: "SPIR-V specification, OpPtrAccessChain and OpPtrDiff: if the storage class of Base requires an explicit layout then its type must be decorated with ArrayStride",
+        id: "SPIR-V specification, OpPtrAccessChain: if the storage class of Base requires an explicit layout then its type must be decorated with ArrayStride; OpPtrDiff: Operand 1 must be a valid Base operand of OpPtrAccessChain",
         says: "pointers that are stepped or subtracted in memory with a layout have an ArrayStride",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::PtrAccessChain, Op::PtrDiff], |facts, instruction, found| {
             let Some(ty) = instruction.operand(0).and_then(|word| facts.module.type_of(word)) else { return };
             let Some((class, Some(_))) = facts.module.pointer(ty) else { return };
@@ -244,6 +245,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "call-pointer-class",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: any pointer operand to an OpFunctionCall must point into UniformConstant, Function, Private, Workgroup or AtomicCounter, with variable pointers StorageBuffer too",
         says: "pointers that calls pass are into UniformConstant, Function, Private and Workgroup, with variable pointers into StorageBuffer",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::FunctionCall], |facts, instruction, found| {
             use StorageClass::{Input, Output, PushConstant, StorageBuffer, Uniform};
             // Classes of extensions are left to these.
@@ -262,6 +264,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "pointer-result",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: without variable pointers it is invalid for a pointer to be the Result <id> of any instruction other than",
         says: "without variable pointers no logical pointer is selected, merged, loaded, returned or null",
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::Select, Op::Phi, Op::Load, Op::FunctionCall, Op::ConstantNull, Op::Undef, Op::CompositeExtract],
             |facts, instruction, found| {
@@ -276,6 +279,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "pointer-in-variable",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: OpVariable must not allocate an object whose type is or contains a logical pointer type; with variable pointers in Function and Private",
         says: "variables hold logical pointers with variable pointers only, in Function and Private",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Variable], |facts, instruction, found| {
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
             let Some((class, Some(held))) = ty.and_then(|ty| facts.module.pointer(ty)) else { return };
@@ -290,6 +294,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "pointer-comparison",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: OpPtrEqual and OpPtrNotEqual can be used only if the Storage Class is StorageBuffer, or Workgroup with VariablePointers; no PhysicalStorageBuffer",
         says: "pointers are compared with variable pointers only, those into the classes that these are for",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::PtrEqual, Op::PtrNotEqual, Op::PtrDiff], |facts, instruction, found| {
             let Some((class, _)) = facts.pointer(instruction.operand(0)) else { return };
             let allowed = match class {

@@ -4,6 +4,7 @@
 //! running the shader can show goes into [`RUN_TIME_RULES`].
 
 mod addressing;
+mod built_ins;
 mod capabilities;
 mod contents;
 mod decorations;
@@ -37,9 +38,11 @@ mod tile_shading;
 
 use std::sync::LazyLock;
 
+pub(crate) use capabilities::OF_LISTED_EXTENSION;
 pub use document::document;
 pub use facts::Facts;
 pub(crate) use images::format_row;
+pub(crate) use indexing::dynamic as dynamic_indexing;
 pub use layout::LAYOUT_NOT_ALLOWED;
 pub use not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_OF_CORE, NOT_CHECKED_ON_DEVICES};
 pub use run_time::{RUN_TIME_RULES, RunTimeRule};
@@ -47,7 +50,7 @@ pub use run_time::{RUN_TIME_RULES, RunTimeRule};
 use crate::grammar::{Enumerant, Kind};
 use crate::hash::FastMap;
 use crate::module::{Decorated, Index, Instruction, Module};
-use crate::tables::{Decoration, Op};
+use crate::tables::{Capability, Decoration, ExecutionModel, MemoryModel, Op};
 use capabilities::enumerants;
 use facts::{Entry, Variable};
 use operands::Signature;
@@ -61,7 +64,21 @@ pub struct Rule {
     pub id: &'static str,
     /// What it asks for, in a few words.
     pub says: &'static str,
+    /// The effect of breaking it.
+    pub severity: Severity,
     on: On,
+}
+
+/// The effect of breaking a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The module is illegal, and no device is given it.
+    Error,
+    /// The breach is reported. Only who asks for strictness has the module refused.
+    Warning {
+        /// The reason for not refusing it.
+        why: &'static str,
+    },
 }
 
 impl std::fmt::Debug for Rule {
@@ -104,6 +121,13 @@ pub struct Violation {
     pub at: usize,
     /// What is there and what would be right.
     pub message: String,
+}
+
+impl Violation {
+    /// Whether the module is illegal for it.
+    pub fn refuses(&self) -> bool {
+        self.rule.severity == Severity::Error
+    }
 }
 
 impl std::fmt::Display for Violation {
@@ -164,6 +188,7 @@ pub static GROUPS: &[Group] = &[
     Group { section: "memory semantics and atomics", of_extension: false, rules: semantics::RULES },
     Group { section: "storage classes", of_extension: false, rules: storage::RULES },
     Group { section: "variables and interfaces", of_extension: false, rules: variables::RULES },
+    Group { section: "built-ins", of_extension: false, rules: built_ins::RULES },
     Group { section: "decorations", of_extension: false, rules: decorations::RULES },
     Group { section: "layout", of_extension: false, rules: layout::RULES },
     Group { section: "types", of_extension: false, rules: types::RULES },
@@ -205,9 +230,20 @@ pub enum Environment {
 }
 
 impl Environment {
-    /// The environment that a module is written for: kernels are not for Vulkan.
+    /// The environment that a module is written for.
+    ///
+    /// Its entry points decide: a module for another API has entry points, and all of them are kernels. A library, which has
+    /// none, is for another API if its memory model is OpenCL's and it does not declare `Shader`. Capabilities of kernels
+    /// alone decide nothing: a compute shader that declares one is a Vulkan shader that breaks a rule.
     pub fn of(module: &Module) -> Environment {
-        if Facts::new(module).has(crate::tables::Capability::Kernel) { Environment::Other } else { Environment::Vulkan }
+        let facts = Facts::new(module);
+        let mut models = facts.entries.iter().map(|entry| entry.model);
+        let of_kernels = if facts.entries.is_empty() {
+            facts.memory_model() == Some(MemoryModel::OpenCL) && !facts.has(Capability::Shader)
+        } else {
+            models.all(|model| model == Some(ExecutionModel::Kernel))
+        };
+        if of_kernels { Environment::Other } else { Environment::Vulkan }
     }
 }
 
@@ -270,7 +306,8 @@ static DISPATCH: LazyLock<Dispatch> = LazyLock::new(|| {
     dispatch
 });
 
-/// Every violation of a rule that holds in an environment, in the order of the instructions.
+/// Every violation of a rule that holds in an environment, in the order of the instructions; those of rules that only warn
+/// among them.
 pub fn violations(module: &Module, environment: Environment) -> Vec<Violation> {
     let mut violations = all_violations(module);
     if environment == Environment::Other {

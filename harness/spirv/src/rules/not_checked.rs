@@ -319,7 +319,7 @@ pub static NOT_CHECKED_OF_CORE: &[&str] = &[
     "pointers: arguments of calls that are no memory object declarations, negative constant indices, parameters that calls pass variable pointers to, physical pointers to parts of matrices",
     "images and samplers: objects that OpPhi and OpSelect choose, sampled images that another block made, dimensionalities that an instruction or image operand is not for",
     "image formats: StorageImageReadWithoutFormat and StorageImageWriteWithoutFormat, which Vulkan 1.3 replaced by a format feature",
-    "tile attachments: variables that are arrays, structures or sampled images, initializers",
+    "tile attachments: initializers",
     "the Vulkan memory model: that the capability and the model come together, classes of NonPrivatePointer, image operands that make texels available or visible",
     "cooperative matrices: shapes and uses that belong together, strides",
     "VK_QCOM_image_processing and _2: the decorations of their textures and samplers",

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::ops::FIRST_OF_EXTENSIONS;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::hash::FastSet;
 use crate::module::Type;
 use crate::tables::{Decoration, ExecutionMode, Op};
@@ -28,6 +28,20 @@ const VALUED: &[Decoration] = &[
     Decoration::Alignment,
 ];
 
+/// Execution modes that may be stated for each width or type, which their first operand names.
+const FOR_EACH: &[ExecutionMode] = &[
+    ExecutionMode::DenormPreserve,
+    ExecutionMode::DenormFlushToZero,
+    ExecutionMode::SignedZeroInfNanPreserve,
+    ExecutionMode::RoundingModeRTE,
+    ExecutionMode::RoundingModeRTZ,
+    ExecutionMode::RoundingModeRTPINTEL,
+    ExecutionMode::RoundingModeRTNINTEL,
+    ExecutionMode::FloatingPointModeALTINTEL,
+    ExecutionMode::FloatingPointModeIEEEINTEL,
+    ExecutionMode::FPFastMathDefault,
+];
+
 /// How many members the structure of that word has; `None` for what is no structure.
 fn members(facts: &Facts, word: u32) -> Option<usize> {
     let ty = facts.module.type_declared(word)?;
@@ -39,6 +53,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "decoration-values",
         id: "SPIR-V specification, Decoration: what is decorated has the Offset, ArrayStride, Binding, .. that the decoration states",
         says: "no decoration gives a target two values",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             // Those of one target and member stand together.
             let mut of = None;
@@ -63,6 +78,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "decorated-member",
         id: "SPIR-V specification, OpMemberDecorate, OpMemberName: Member is the number of the member; the type is from OpTypeStruct",
         says: "decorations and names are of members that a structure has",
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::MemberDecorate, Op::MemberDecorateString, Op::MemberName],
             |facts, instruction, found| {
@@ -85,13 +101,12 @@ pub(super) static RULES: &[Rule] = &[
         name: "execution-mode-once",
         id: "SPIR-V specification, OpExecutionMode: it is invalid to apply the same execution mode more than once; 2.16.1: at most one of LocalSize and LocalSizeId",
         says: "an entry point has an execution mode once (those for a width or type once for each), and one workgroup size",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let mut seen = FastSet::default();
             for mode in &entry.modes {
                 let Some(which) = mode.mode else { continue };
-                // Those of extensions may be stated for each width or type, which their first operand names.
-                let each = which.word() >= FIRST_OF_EXTENSIONS;
-                let first = mode.operands.first().copied().filter(|_| each);
+                let first = mode.operands.first().copied().filter(|_| FOR_EACH.contains(&which));
                 // The two ways to say a size are one.
                 let key = if which == ExecutionMode::LocalSizeId { ExecutionMode::LocalSize } else { which };
                 if !seen.insert((key, first))
@@ -106,6 +121,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "spec-id-target",
         id: "SPIR-V specification, Decoration, SpecId: apply only to a scalar specialization constant",
         says: "SpecId is of scalar specialization constants",
+        severity: Severity::Error,
         on: On::Decorations(&[Decoration::SpecId], |facts, target, decorated, found| {
             let made = facts.module.definition_of_word(target).and_then(|made| made.op);
             let scalar = matches!(made, None | Some(Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse));
@@ -118,6 +134,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "entry-point-called",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: no function is targeted by both an OpEntryPoint and an OpFunctionCall",
         says: "no entry point is called",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::FunctionCall], |facts, instruction, found| {
             let Some(called) = instruction.operand(0) else { return };
             if facts.entries.iter().any(|entry| entry.usage.function == called) {
@@ -129,6 +146,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "switch-literals",
         id: "SPIR-V specification, OpSwitch: it is invalid for any two literal to be equal to each other",
         says: "a switch has a literal once",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Switch], |facts, instruction, found| {
             let words = facts.module.switch_literal_words(instruction);
             let targets = instruction.operands().get(2..).unwrap_or_default().chunks_exact(words + 1);
@@ -142,6 +160,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "branch-labels",
         id: "SPIR-V specification, OpBranchConditional: from 1.6 on, and under MaximallyReconvergesKHR, True Label and False Label must not be the same; no or two Branch Weights, at least one non-zero",
         says: "a conditional branch has two labels (from SPIR-V 1.6 on, and under maximal reconvergence), and no weights or two of which one counts",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::BranchConditional], |facts, instruction, found| {
             let [_, yes, no, weights @ ..] = instruction.operands() else { return };
             let newer = facts.module.version() >= crate::grammar::V1_6;

@@ -2,7 +2,7 @@
 
 use super::ops::{ORDERED, joined};
 use super::stated::ScopeRole;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::tables::{Capability, ExecutionModel, MemoryModel, Op, Scope};
 
 /// Instructions with a scope operand.
@@ -70,6 +70,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "device-scope-capability",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: in the Vulkan memory model, Device scope needs VulkanMemoryModelDeviceScope",
         says: "in the Vulkan memory model, scope Device for memory needs VulkanMemoryModelDeviceScope",
+        severity: Severity::Error,
         on: On::Stated(&[], |facts, instruction, stated, found| {
             let declared = facts.has(Capability::VulkanMemoryModelDeviceScope);
             let vulkan = facts.memory_model() == Some(MemoryModel::Vulkan);
@@ -83,6 +84,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "execution-scope",
         id: "VUID-StandaloneSpirv-None-04636",
         says: "the scope for execution is Workgroup or Subgroup",
+        severity: Severity::Error,
         on: On::Stated(&[Op::ControlBarrier], |_, instruction, stated, found| {
             for &(role, scope) in &stated.scopes {
                 if role == ScopeRole::Execution && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
@@ -95,6 +97,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "cooperative-matrix-scope",
         id: "VUID-StandaloneSpirv-Scope-12243",
         says: "the scope of a cooperative matrix is Workgroup or Subgroup",
+        severity: Severity::Error,
         on: On::Stated(&[Op::TypeCooperativeMatrixKHR], |_, instruction, stated, found| {
             for &(_, scope) in &stated.scopes {
                 if !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
@@ -110,6 +113,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "execution-scope-workgroup-model",
         id: "VUID-StandaloneSpirv-None-04637",
         says: "execution scope Workgroup only in task, mesh, tessellation control and compute",
+        severity: Severity::Error,
         on: On::Stated(
             &[Op::ControlBarrier, Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT],
             |facts, instruction, stated, found| {
@@ -126,6 +130,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "barrier-outside-workgroups",
         id: "VUID-StandaloneSpirv-OpControlBarrier-04682",
         says: "in stages without workgroups a control barrier has execution scope Subgroup",
+        severity: Severity::Error,
         on: On::Stated(&[Op::ControlBarrier], |facts, instruction, stated, found| {
             let subgroup = stated.is(ScopeRole::Execution, Scope::Subgroup);
             if !subgroup && let Some(model) = facts.model_outside(instruction.index, |m| !barrier_is_subgroup_only(m)) {
@@ -137,6 +142,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "split-barrier-scope",
         id: "VUID-StandaloneSpirv-OpControlBarrierArriveEXT-13553",
         says: "a split barrier has execution scope Workgroup or Subgroup",
+        severity: Severity::Error,
         on: On::Stated(&[Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT], |_, instruction, stated, found| {
             for &(role, scope) in &stated.scopes {
                 if role == ScopeRole::Execution && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
@@ -149,6 +155,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope",
         id: "VUID-StandaloneSpirv-None-04638",
         says: "the scope for memory is Device, QueueFamily, Workgroup, ShaderCallKHR, Subgroup or Invocation",
+        severity: Severity::Error,
         on: On::Stated(SCOPED, |_, instruction, stated, found| {
             for &(role, scope) in &stated.scopes {
                 if role == ScopeRole::Memory && !is_vulkan(scope) {
@@ -161,6 +168,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-tessellation",
         id: "VUID-StandaloneSpirv-ExecutionModel-07320",
         says: "in tessellation control with memory model GLSL450 the scope for memory is not Workgroup",
+        severity: Severity::Error,
         on: On::Stated(SCOPED, |facts, instruction, stated, found| {
             let workgroup = stated.is(ScopeRole::Memory, Scope::Workgroup);
             let control = || facts.model_outside(instruction.index, |m| m != ExecutionModel::TessellationControl);
@@ -173,6 +181,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-workgroup-model",
         id: "VUID-StandaloneSpirv-None-07321",
         says: "memory scope Workgroup only in task, mesh, tessellation control and compute",
+        severity: Severity::Error,
         on: On::Stated(SCOPED, |facts, instruction, stated, found| {
             let workgroup = stated.is(ScopeRole::Memory, Scope::Workgroup);
             if workgroup && let Some(model) = facts.model_outside(instruction.index, has_workgroup) {
@@ -184,6 +193,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-shader-call-model",
         id: "VUID-StandaloneSpirv-None-04640",
         says: "memory scope ShaderCallKHR only in ray tracing stages",
+        severity: Severity::Error,
         on: On::Stated(SCOPED, |facts, instruction, stated, found| {
             let call = stated.is(ScopeRole::Memory, Scope::ShaderCallKHR);
             if call && let Some(model) = facts.model_outside(instruction.index, is_ray_tracing) {
@@ -198,6 +208,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-invocation-semantics",
         id: "VUID-StandaloneSpirv-None-04641",
         says: "with memory scope Invocation the memory order is relaxed",
+        severity: Severity::Error,
         on: On::Stated(SCOPED, |_, instruction, stated, found| {
             let invocation = stated.is(ScopeRole::Memory, Scope::Invocation);
             let ordered = stated.orders(|s| s & super::semantics::ORDERS != 0);
@@ -210,6 +221,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "group-scope",
         id: "VUID-StandaloneSpirv-None-04642",
         says: "the scope of group operations is Subgroup",
+        severity: Severity::Error,
         on: On::Stated(GROUPED, |_, instruction, stated, found| {
             for &(_, scope) in &stated.scopes {
                 if scope != Scope::Subgroup {
@@ -222,6 +234,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "memory-scope-subgroup-capability",
         id: "VUID-StandaloneSpirv-SubgroupVoteKHR-07951",
         says: "memory scope Subgroup needs SubgroupVoteKHR, GroupNonUniform or SubgroupBallotKHR",
+        severity: Severity::Error,
         on: On::Stated(SCOPED, |facts, instruction, stated, found| {
             let subgroup = stated.is(ScopeRole::Memory, Scope::Subgroup);
             let any = [Capability::SubgroupVoteKHR, Capability::GroupNonUniform, Capability::SubgroupBallotKHR];
@@ -234,6 +247,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "clock-scope",
         id: "VUID-StandaloneSpirv-OpReadClockKHR-04652",
         says: "the scope of OpReadClockKHR is Subgroup or Device",
+        severity: Severity::Error,
         on: On::Stated(&[Op::ReadClockKHR], |_, instruction, stated, found| {
             for &(_, scope) in &stated.scopes {
                 if !matches!(scope, Scope::Subgroup | Scope::Device) {

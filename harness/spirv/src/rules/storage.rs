@@ -1,7 +1,7 @@
 //! Storage classes: which there are, and which stages may use them.
 
 use super::facts::Facts;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::module::Instruction;
 use crate::tables::{ExecutionModel, Op, StorageClass};
 
@@ -78,6 +78,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "storage-class",
         id: "VUID-StandaloneSpirv-None-04643",
         says: "storage classes are Vulkan's",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypePointer, Op::TypeUntypedPointerKHR], |_, instruction, found| {
             if let Some(class) = stated(instruction).filter(|c| !is_vulkan(*c)) {
                 found.at(instruction, format!("storage class {class}, which Vulkan does not have"));
@@ -88,6 +89,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "output-stage",
         id: "VUID-StandaloneSpirv-None-04644",
         says: "Output is not used in compute and ray tracing stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             use ExecutionModel::{
                 AnyHitKHR, CallableKHR, ClosestHitKHR, GLCompute, IntersectionKHR, MissKHR, RayGenerationKHR,
@@ -104,6 +106,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "workgroup-stage",
         id: "VUID-StandaloneSpirv-None-04645",
         says: "Workgroup only in task, mesh and compute stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV};
             limit(facts, found, StorageClass::Workgroup, "task, mesh or compute", |m| {
@@ -115,6 +118,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-image-stage",
         id: "VUID-StandaloneSpirv-None-08720",
         says: "TileImageEXT only in fragment stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             limit(facts, found, StorageClass::TileImageEXT, "Fragment", |m| m == ExecutionModel::Fragment);
         }),
@@ -123,6 +127,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "ray-payload-stage",
         id: "VUID-StandaloneSpirv-RayPayloadKHR-04698",
         says: "RayPayloadKHR only in ray generation, closest hit and miss stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             use ExecutionModel::{ClosestHitKHR, MissKHR, RayGenerationKHR};
             limit(facts, found, StorageClass::RayPayloadKHR, "ray generation, closest hit or miss", |m| {
@@ -134,6 +139,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "incoming-ray-payload-stage",
         id: "VUID-StandaloneSpirv-IncomingRayPayloadKHR-04699",
         says: "IncomingRayPayloadKHR only in closest hit, any-hit and miss stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, ClosestHitKHR, MissKHR};
             limit(facts, found, StorageClass::IncomingRayPayloadKHR, "closest hit, any-hit or miss", |m| {
@@ -145,12 +151,14 @@ pub(super) static RULES: &[Rule] = &[
         name: "one-incoming-ray-payload",
         id: "VUID-StandaloneSpirv-IncomingRayPayloadKHR-04700",
         says: "an interface has one IncomingRayPayloadKHR variable at most",
+        severity: Severity::Error,
         on: On::Module(|facts, found| at_most_one(facts, found, StorageClass::IncomingRayPayloadKHR)),
     },
     Rule {
         name: "hit-attribute-stage",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04701",
         says: "HitAttributeKHR only in intersection, any-hit and closest hit stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, ClosestHitKHR, IntersectionKHR};
             limit(facts, found, StorageClass::HitAttributeKHR, "intersection, any-hit or closest hit", |m| {
@@ -162,12 +170,14 @@ pub(super) static RULES: &[Rule] = &[
         name: "one-hit-attribute",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04702",
         says: "an interface has one HitAttributeKHR variable at most",
+        severity: Severity::Error,
         on: On::Module(|facts, found| at_most_one(facts, found, StorageClass::HitAttributeKHR)),
     },
     Rule {
         name: "hit-attribute-store",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04703",
         says: "HitAttributeKHR is written in intersection stages only",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Store], |facts, instruction, found| {
             let attribute = facts.has_class(StorageClass::HitAttributeKHR)
                 && facts.origin_class(instruction.operand(0)) == Some(StorageClass::HitAttributeKHR);
@@ -181,6 +191,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "callable-data-stage",
         id: "VUID-StandaloneSpirv-CallableDataKHR-04704",
         says: "CallableDataKHR only in ray generation, closest hit, miss and callable stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             use ExecutionModel::{CallableKHR, ClosestHitKHR, MissKHR, RayGenerationKHR};
             limit(facts, found, StorageClass::CallableDataKHR, "ray generation, closest hit, miss or callable", |m| {
@@ -192,6 +203,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "incoming-callable-data-stage",
         id: "VUID-StandaloneSpirv-IncomingCallableDataKHR-04705",
         says: "IncomingCallableDataKHR only in callable stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             limit(facts, found, StorageClass::IncomingCallableDataKHR, "callable", |m| {
                 m == ExecutionModel::CallableKHR
@@ -202,12 +214,14 @@ pub(super) static RULES: &[Rule] = &[
         name: "one-incoming-callable-data",
         id: "VUID-StandaloneSpirv-IncomingCallableDataKHR-04706",
         says: "an interface has one IncomingCallableDataKHR variable at most",
+        severity: Severity::Error,
         on: On::Module(|facts, found| at_most_one(facts, found, StorageClass::IncomingCallableDataKHR)),
     },
     Rule {
         name: "shader-record-stage",
         id: "VUID-StandaloneSpirv-ShaderRecordBufferKHR-07119",
         says: "ShaderRecordBufferKHR only in ray tracing stages",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, CallableKHR, ClosestHitKHR, IntersectionKHR, MissKHR, RayGenerationKHR};
             limit(facts, found, StorageClass::ShaderRecordBufferKHR, "a ray tracing stage", |m| {
@@ -219,6 +233,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "untyped-pointer-class",
         id: "VUID-StandaloneSpirv-OpTypeUntypedPointerKHR-11417",
         says: "untyped pointers point into Image, UniformConstant, Workgroup, StorageBuffer, Uniform, PushConstant or PhysicalStorageBuffer",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeUntypedPointerKHR], |_, instruction, found| {
             use StorageClass::{
                 Image, PhysicalStorageBuffer, PushConstant, StorageBuffer, Uniform, UniformConstant, Workgroup,

@@ -1,7 +1,7 @@
 //! What 16-bit values may do without `Int16` and `Float16`: the capabilities of 16-bit storage move and convert them.
 
 use super::facts::Facts;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::grammar::Class;
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op};
@@ -37,6 +37,7 @@ pub(super) static RULES: &[Rule] = &[Rule {
     name: "narrow-arithmetic",
     id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer16BitAccess and its kin do not generally add 16-bit operations",
     says: "without Int16 or Float16 a 16-bit value is moved and width-converted only, and is no constant",
+    severity: Severity::Error,
     on: On::Every(|facts, instruction, found| {
         let Some(op) = instruction.op else { return };
         if !facts.has_narrow_type || !computes(op) {

@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::facts::Facts;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::grammar::Class;
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op, StorageClass};
@@ -46,6 +46,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "byte-constants",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer8BitAccess and its kin do not generally add 8-bit operations; OpLoad can load 8-bit scalars and vectors",
         says: "without Int8 no 8-bit value is a constant or undefined, and none but scalars and vectors is loaded, stored or copied in memory",
+        severity: Severity::Error,
         on: On::Every(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
             if !facts.has_byte_type || has_bytes(facts) {
@@ -69,6 +70,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "byte-arithmetic",
         id: "SPV_KHR_8bit_storage: other uses of 8-bit types are not enabled",
         says: "without Int8 an 8-bit value is only loaded, stored, copied, reached and width-converted",
+        severity: Severity::Error,
         on: On::Every(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
             if !facts.has_byte_type
@@ -102,6 +104,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "byte-storage-buffer",
         id: "SPV_KHR_8bit_storage, StorageBuffer8BitAccess",
         says: "8-bit values in StorageBuffer (and physical storage buffers) are declared",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let Some((class, Some(ty))) = pointer(facts, instruction) else { return };
             let buffer = matches!(class, StorageClass::StorageBuffer | StorageClass::PhysicalStorageBuffer);
@@ -115,6 +118,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "byte-uniform",
         id: "SPV_KHR_8bit_storage, UniformAndStorageBuffer8BitAccess",
         says: "8-bit values in Uniform are declared",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let Some((StorageClass::Uniform, Some(ty))) = pointer(facts, instruction) else { return };
             let (element, _) = crate::reflect::elements(facts.module, ty);
@@ -135,6 +139,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "byte-push-constant",
         id: "SPV_KHR_8bit_storage, StoragePushConstant8",
         says: "8-bit values in PushConstant are declared",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let Some((StorageClass::PushConstant, Some(ty))) = pointer(facts, instruction) else { return };
             if holds_bytes(facts, ty) && !has_bytes(facts) && !facts.has(Capability::StoragePushConstant8) {
@@ -146,6 +151,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "byte-private",
         id: "SPV_KHR_8bit_storage: only members of structures in StorageBuffer, Uniform and PushConstant",
         says: "without Int8 no variable outside buffers and push constants holds 8-bit values",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             use StorageClass::{PhysicalStorageBuffer, PushConstant, StorageBuffer, Uniform, Workgroup};
             let Some((class, Some(ty))) = pointer(facts, instruction) else { return };

@@ -1,9 +1,9 @@
 //! `SPV_QCOM_tile_shading`.
 
-use super::decorations::is_u32_of;
+use super::built_ins::is_u32_of;
 use super::facts::{Entry, Facts, Variable};
-use super::{Findings, On, Rule};
-use crate::module::{ImageType, Instruction, TypeId};
+use super::{Findings, On, Rule, Severity};
+use crate::module::{ImageType, Instruction, Type, TypeId};
 use crate::tables::{BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
 fn is_tile_stage(model: ExecutionModel) -> bool {
@@ -58,6 +58,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-stage",
         id: "VUID-StandaloneSpirv-TileShadingQCOM-10686",
         says: "TileShadingQCOM only in compute and fragment stages",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if let Some(model) = entry.model.filter(|m| facts.has(Capability::TileShadingQCOM) && !is_tile_stage(*m)) {
                 found.at(
@@ -71,6 +72,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-non-coherent-stage",
         id: "VUID-StandaloneSpirv-Execution-10687",
         says: "NonCoherentTileAttachmentReadQCOM only in fragment stages",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let mode = ExecutionMode::NonCoherentTileAttachmentReadQCOM;
             if let Some((instruction, _)) = mode_instruction(facts, entry, mode)
@@ -84,6 +86,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-rate-stage",
         id: "VUID-StandaloneSpirv-Execution-10688",
         says: "TileShadingRateQCOM only in compute stages",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let mode = ExecutionMode::TileShadingRateQCOM;
             if let Some((instruction, _)) = mode_instruction(facts, entry, mode)
@@ -97,6 +100,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-attachment-capability",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10689",
         says: "TileAttachmentQCOM needs capability TileShadingQCOM",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let tile = instruction.operand(0) == Some(StorageClass::TileAttachmentQCOM.word());
             if tile && !facts.has(Capability::TileShadingQCOM) {
@@ -108,6 +112,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-non-coherent-capability",
         id: "VUID-StandaloneSpirv-NonCoherentTileAttachmentReadQCOM-10690",
         says: "NonCoherentTileAttachmentReadQCOM needs capability TileShadingQCOM",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             mode_needs(facts, entry, found, ExecutionMode::NonCoherentTileAttachmentReadQCOM);
         }),
@@ -116,12 +121,14 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-rate-capability",
         id: "VUID-StandaloneSpirv-TileShadingRateQCOM-10691",
         says: "TileShadingRateQCOM needs capability TileShadingQCOM",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| mode_needs(facts, entry, found, ExecutionMode::TileShadingRateQCOM)),
     },
     Rule {
         name: "tile-rate-local-size",
         id: "VUID-StandaloneSpirv-TileShadingRateQCOM-10692",
         says: "TileShadingRateQCOM excludes LocalSize and LocalSizeId",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             let rate = mode_instruction(facts, entry, ExecutionMode::TileShadingRateQCOM);
             let size = entry.mode(ExecutionMode::LocalSize).or(entry.mode(ExecutionMode::LocalSizeId));
@@ -134,6 +141,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-rate-powers",
         id: "SPV_QCOM_tile_shading, Validation Rules: x and y rate are powers of 2",
         says: "x and y of the tile shading rate are powers of two",
+        severity: Severity::Error,
         on: On::EntryPoints(|facts, entry, found| {
             if let Some((instruction, rate)) = mode_instruction(facts, entry, ExecutionMode::TileShadingRateQCOM)
                 && rate.iter().take(2).any(|n| !n.is_power_of_two())
@@ -143,9 +151,23 @@ pub(super) static RULES: &[Rule] = &[
         }),
     },
     Rule {
+        name: "tile-attachment-type",
+        id: "vulkan-interfaces, Shader Resource and Storage Class Correspondence: OpTypeImage or OpTypeSampledImage in TileAttachmentQCOM",
+        says: "tile attachments are images or sampled images, or arrays of them",
+        severity: Severity::Error,
+        on: On::Variables(|facts, variable, found| {
+            let tile = variable.class == StorageClass::TileAttachmentQCOM;
+            if tile && !matches!(facts.module.ty(variable.element), Type::Image(_) | Type::SampledImage { .. }) {
+                let name = facts.name(variable.word);
+                variable.breaks(found, format!("tile attachment {name} is neither an image nor a sampled image"));
+            }
+        }),
+    },
+    Rule {
         name: "tile-attachment-dim",
         id: "VUID-StandaloneSpirv-OpTypeImage-10693",
         says: "tile attachments are 2D",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if attachment(facts, variable).is_some_and(|image| image.dim != Some(Dim::Dim2D)) {
                 variable.breaks(found, format!("tile attachment {} is not 2D", facts.name(variable.word)));
@@ -156,6 +178,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-attachment-sampled",
         id: "VUID-StandaloneSpirv-OpTypeImage-10694",
         says: "tile attachments have Sampled 1 or 2",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if attachment(facts, variable).is_some_and(|image| !matches!(image.sampled, 1 | 2)) {
                 variable.breaks(
@@ -169,6 +192,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-attachment-binding",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10695",
         says: "tile attachments have DescriptorSet and Binding",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let bound = facts.has_decoration(variable.word, Decoration::DescriptorSet)
                 && facts.has_decoration(variable.word, Decoration::Binding);
@@ -184,6 +208,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-attachment-component",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10696",
         says: "tile attachments have no Component",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if variable.class == StorageClass::TileAttachmentQCOM
                 && facts.has_decoration(variable.word, Decoration::Component)
@@ -196,6 +221,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-attachment-query",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10697",
         says: "tile attachments are not queried",
+        severity: Severity::Error,
         on: On::Instructions(
             &[
                 Op::ImageQueryFormat,
@@ -217,6 +243,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-store-stage",
         id: "vulkan-interfaces, Tile Attachment Interface: Tile attachment access using OpImageWrite instructions must be used only in the compute stage",
         says: "fragment stages do not store to tile attachments",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
             let outside = || facts.model_outside(instruction.index, |m| m == ExecutionModel::GLCompute);
             if is_attachment(facts, instruction)
@@ -230,6 +257,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-built-in-stage",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10626, TileDimensionQCOM-10629, TileApronSizeQCOM-10632",
         says: "the tile's built-ins only in fragment and compute stages",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let Some((built_in, _)) = built_in(facts, variable) else { return };
             // Other stages cannot have the capability: that is told by its own rule where it is declared.
@@ -245,6 +273,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-built-in-class",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10627, TileDimensionQCOM-10630, TileApronSizeQCOM-10633",
         says: "the tile's built-ins are inputs",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if let Some((built_in, _)) = built_in(facts, variable).filter(|_| variable.class != StorageClass::Input) {
                 variable.breaks(found, format!("{built_in} in {}, expected Input", variable.class));
@@ -255,6 +284,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "tile-built-in-type",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10628, TileDimensionQCOM-10631, TileApronSizeQCOM-10634",
         says: "the tile's offset and apron are two 32-bit integers, its dimension three",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let Some((built_in, counts)) = built_in(facts, variable) else { return };
             if !is_any_u32(facts, variable.ty, counts) {

@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::facts::Facts;
-use super::{On, Rule};
+use super::{On, Rule, Severity};
 use crate::module::{Type, TypeId};
 use crate::tables::{Capability, FPEncoding, Op, StorageClass};
 
@@ -25,6 +25,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "vector-length",
         id: "VUID-StandaloneSpirv-None-12295",
         says: "vectors have two to four components",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeVector], |facts, instruction, found| {
             let count = instruction.operand(1).unwrap_or(0);
             if !(2..=4).contains(&count) && !facts.has(Capability::LongVectorEXT) {
@@ -36,6 +37,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "long-vector-class",
         id: "VUID-StandaloneSpirv-Type-12297",
         says: "vectors of more than four components only in memory that has them",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             use StorageClass as S;
             let Some((class, Some(pointee))) =
@@ -63,6 +65,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "integer-width-capability",
         id: "SPIR-V specification, OpTypeInt: widths other than 32 need their capability",
         says: "8, 16 and 64-bit integers are declared by a capability",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeInt], |facts, instruction, found| {
             use Capability as C;
             let any = |capabilities: &[Capability]| capabilities.iter().any(|c| facts.has(*c));
@@ -100,6 +103,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "float-width-capability",
         id: "SPIR-V specification, OpTypeFloat: widths other than 32, and encodings, need their capability",
         says: "16 and 64-bit floats are declared by a capability",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeFloat], |facts, instruction, found| {
             use Capability as C;
             let any = |capabilities: &[Capability]| capabilities.iter().any(|c| facts.has(*c));
@@ -130,6 +134,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "micro-float-to-int",
         id: "VUID-StandaloneSpirv-OpConvertFToU-12465",
         says: "conversions between integers and floats do not touch the micro encodings",
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::ConvertFToU, Op::ConvertFToS, Op::ConvertSToF, Op::ConvertUToF],
             |facts, instruction, found| {
@@ -143,6 +148,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "micro-float-result",
         id: "VUID-StandaloneSpirv-OpFConvert-12466",
         says: "OpFConvert does not make micro encodings",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::FConvert], |facts, instruction, found| {
             if is_micro_type(facts, instruction.result_type()) {
                 found.at(instruction, "OpFConvert to a micro-scaling encoding");
@@ -153,6 +159,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "bitcast-extract-result",
         id: "VUID-StandaloneSpirv-Result-12468",
         says: "OpBitcastExtractEXT makes a 6 or 4-bit float",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::BitcastExtractEXT], |facts, instruction, found| {
             use FPEncoding::{Float4E2M1EXT, Float6E2M3EXT, Float6E3M2EXT};
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
@@ -171,6 +178,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "bitcast-extract-base",
         id: "VUID-StandaloneSpirv-Base-12469",
         says: "OpBitcastExtractEXT reads integers",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::BitcastExtractEXT], |facts, instruction, found| {
             let ty = instruction.operand(0).and_then(|word| facts.module.type_of(word));
             if ty.is_some_and(|ty| !matches!(scalar(facts, ty), Type::Int { .. })) {
@@ -182,6 +190,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "ballot-bit-count",
         id: "VUID-StandaloneSpirv-OpGroupNonUniformBallotBitCount-04685",
         says: "OpGroupNonUniformBallotBitCount reduces or scans",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::GroupNonUniformBallotBitCount], |_, instruction, found| {
             if instruction.operand(1).is_some_and(|operation| operation > 2) {
                 found.at(instruction, "a group operation other than Reduce, InclusiveScan or ExclusiveScan");
@@ -192,6 +201,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "cooperative-matrix-pointer",
         id: "VUID-StandaloneSpirv-Pointer-08973",
         says: "cooperative matrices are loaded from and stored to Workgroup, StorageBuffer or PhysicalStorageBuffer",
+        severity: Severity::Error,
         on: On::Instructions(
             &[Op::CooperativeMatrixLoadKHR, Op::CooperativeMatrixStoreKHR],
             |facts, instruction, found| {
@@ -207,15 +217,19 @@ pub(super) static RULES: &[Rule] = &[
         name: "array-length-width",
         id: "VUID-RuntimeSpirv-OpArrayLength-11807",
         says: "OpArrayLength makes a 32-bit integer unless the entry point indexes with 64 bits",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ArrayLength, Op::UntypedArrayLengthKHR], |facts, instruction, found| {
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
-            let wide = ty.and_then(|ty| facts.width(ty)) == Some(64);
+            let Some(width) = ty.and_then(|ty| facts.width(ty)) else { return };
             // A pipeline's flag would do as well as the mode, which this project does not set.
-            let indexes = facts
-                .entries_at(instruction.index)
-                .all(|e| e.mode(crate::tables::ExecutionMode::Shader64BitIndexingEXT).is_some());
-            if wide && !indexes {
+            let indexes = || {
+                let mut entries = facts.entries_at(instruction.index);
+                entries.all(|e| e.mode(crate::tables::ExecutionMode::Shader64BitIndexingEXT).is_some())
+            };
+            if width == 64 && !indexes() {
                 found.at(instruction, "a 64-bit OpArrayLength without Shader64BitIndexingEXT");
+            } else if !matches!(width, 32 | 64) {
+                found.at(instruction, format!("a {width}-bit OpArrayLength, expected 32 bits"));
             }
         }),
     },

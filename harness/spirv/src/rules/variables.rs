@@ -3,7 +3,7 @@
 use super::contents::Contents;
 use super::facts::{Facts, Variable};
 use super::ops::{ATOMIC_CHANGES, joined};
-use super::{Findings, On, Rule};
+use super::{Findings, On, Rule, Severity};
 use crate::module::{Type, TypeId};
 use crate::tables::{BuiltIn, Capability, Decoration, Dim, Op, StorageClass};
 
@@ -53,6 +53,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "initializer-class",
         id: "VUID-StandaloneSpirv-OpVariable-04651",
         says: "only Output, Private, Function and Workgroup variables have an initializer",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Variable], |_, instruction, found| {
             use StorageClass::{Function, Output, Private, Workgroup};
             let class = instruction.operand(0).and_then(StorageClass::from_word);
@@ -70,6 +71,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "workgroup-initializer",
         id: "VUID-StandaloneSpirv-OpVariable-04734",
         says: "a Workgroup variable is initialized with OpConstantNull",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Variable], |facts, instruction, found| {
             let workgroup = instruction.operand(0) == Some(StorageClass::Workgroup.word());
             let Some(initializer) = instruction.operand(1).filter(|_| workgroup) else { return };
@@ -82,6 +84,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "uniform-constant-type",
         id: "VUID-StandaloneSpirv-UniformConstant-04655",
         says: "UniformConstant variables are images, samplers, sampled images, acceleration structures or tensors",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if variable.class == StorageClass::UniformConstant && !is_descriptor(facts.module.ty(variable.element)) {
                 variable.breaks(found, format!("{} in UniformConstant is no descriptor", facts.name(variable.word)));
@@ -92,6 +95,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "buffer-type",
         id: "VUID-StandaloneSpirv-Uniform-06807",
         says: "Uniform and StorageBuffer variables are structures or arrays of them",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let buffer = matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer);
             if buffer && !is_struct(facts, variable.element) {
@@ -103,6 +107,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "push-constant-type",
         id: "VUID-StandaloneSpirv-PushConstant-06808",
         says: "PushConstant variables are structures",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if variable.class == StorageClass::PushConstant && !is_struct(facts, variable.ty) {
                 variable.breaks(found, format!("{} in PushConstant is no structure", facts.name(variable.word)));
@@ -113,6 +118,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "block",
         id: "VUID-StandaloneSpirv-PushConstant-06675",
         says: "the structures of PushConstant and StorageBuffer variables are decorated Block",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let blocks = matches!(variable.class, StorageClass::PushConstant | StorageClass::StorageBuffer);
             if blocks && is_struct(facts, variable.element) && !facts.type_has(variable.element, Decoration::Block) {
@@ -125,6 +131,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "uniform-block",
         id: "VUID-StandaloneSpirv-Uniform-06676",
         says: "the structures of Uniform variables are decorated Block or BufferBlock",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let decorated = facts.type_has(variable.element, Decoration::Block)
                 || facts.type_has(variable.element, Decoration::BufferBlock);
@@ -143,6 +150,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "binding",
         id: "VUID-StandaloneSpirv-UniformConstant-06677",
         says: "UniformConstant, StorageBuffer and Uniform variables have DescriptorSet and Binding",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let bound = matches!(
                 variable.class,
@@ -159,6 +167,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "input-attachment-class",
         id: "VUID-StandaloneSpirv-InputAttachmentIndex-06678",
         says: "InputAttachmentIndex only on UniformConstant variables",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let indexed = facts.has_decoration(variable.word, Decoration::InputAttachmentIndex);
             if indexed && variable.class != StorageClass::UniformConstant {
@@ -173,6 +182,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "binding-class",
         id: "VUID-StandaloneSpirv-DescriptorSet-06491",
         says: "DescriptorSet and Binding only on variables of classes that descriptors have",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             use StorageClass::{StorageBuffer, TileAttachmentQCOM, Uniform, UniformConstant};
             let bound = facts.has_decoration(variable.word, Decoration::DescriptorSet)
@@ -189,6 +199,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "opaque-store",
         id: "VUID-StandaloneSpirv-OpTypeImage-06924",
         says: "images, samplers, acceleration structures and tensors are not stored",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Store], |facts, instruction, found| {
             let Some(ty) = instruction.operand(1).and_then(|word| facts.module.type_of(word)) else { return };
             let (element, _) = crate::reflect::elements(facts.module, ty);
@@ -201,6 +212,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "uniform-store",
         id: "VUID-StandaloneSpirv-Uniform-06925",
         says: "Uniform variables decorated Block are not written",
+        severity: Severity::Error,
         on: On::Instructions(CHANGES, |facts, instruction, found| {
             if !facts.has_class(StorageClass::Uniform) {
                 return;
@@ -222,6 +234,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "boolean-interface",
         id: "VUID-StandaloneSpirv-Input-07290",
         says: "Input and Output variables of booleans are built-ins",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if is_interface(variable)
                 && facts.contents(variable.ty).any(Contents::BOOL)
@@ -236,6 +249,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "physical-pointer-interface",
         id: "VUID-StandaloneSpirv-Input-09557",
         says: "Input and Output variables hold no physical pointers",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if is_interface(variable) && facts.contents(variable.ty).any(Contents::PHYSICAL_POINTER) {
                 variable.breaks(found, format!("{} holds a physical pointer", facts.name(variable.word)));
@@ -246,6 +260,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "bfloat16-interface",
         id: "VUID-StandaloneSpirv-OpTypeFloat-10370",
         says: "Input and Output variables hold no bfloat16",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             narrow_float_interface(facts, variable, found, Contents::BFLOAT16);
         }),
@@ -254,6 +269,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "float8-interface",
         id: "VUID-StandaloneSpirv-OpTypeFloat-10823",
         says: "Input and Output variables hold no float8",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             narrow_float_interface(facts, variable, found, Contents::FLOAT8);
         }),
@@ -262,6 +278,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "byte-interface",
         id: "VUID-RuntimeSpirv-None-10980",
         says: "Input and Output variables hold no 8-bit integers",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             if is_interface(variable) && facts.contents(variable.ty).any(Contents::BYTE) {
                 variable.breaks(found, format!("{} holds 8-bit integers", facts.name(variable.word)));
@@ -272,6 +289,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "input-attachment-array",
         id: "VUID-RuntimeSpirv-OpTypeImage-09644",
         says: "arrays of input attachments have InputAttachmentIndex",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let attachment =
                 matches!(facts.module.ty(variable.element), Type::Image(image) if image.dim == Some(Dim::SubpassData));
@@ -286,6 +304,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "runtime-array-place",
         id: "VUID-StandaloneSpirv-OpTypeRuntimeArray-04680",
         says: "a run-time array is the last member of a buffer's block, or the outermost dimension of descriptors",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             use StorageClass::{NodePayloadAMDX, StorageBuffer, Uniform, UniformConstant};
             let has_runtime_array = |ty: TypeId| facts.contents(ty).any(Contents::RUNTIME_ARRAY);
@@ -321,6 +340,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "uniform-array-length",
         id: "VUID-StandaloneSpirv-OpArrayLength-11805",
         says: "OpArrayLength and OpUntypedArrayLengthKHR are not asked of uniform buffers",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::ArrayLength, Op::UntypedArrayLengthKHR], |facts, instruction, found| {
             let Some(op) = instruction.op else { return };
             // An untyped pointer comes behind the structure.
@@ -338,6 +358,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "specialized-array",
         id: "VUID-StandaloneSpirv-Function-04681",
         says: "arrays sized by a specialization constant stand only where no layout depends on their size",
+        severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             use StorageClass::{Private, Workgroup};
             let module = facts.module;
@@ -364,6 +385,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "opaque-member",
         id: "VUID-StandaloneSpirv-None-04667",
         says: "structures hold no opaque types",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::TypeStruct], |facts, instruction, found| {
             let opaque = |word: &u32| {
                 let Some(ty) = facts.module.type_declared(*word) else { return false };
@@ -379,6 +401,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "opaque-undef",
         id: "VUID-StandaloneSpirv-OpUndef-12464",
         says: "opaque objects are not undefined",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Undef], |facts, instruction, found| {
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
             if ty.is_some_and(|ty| is_descriptor(facts.module.ty(ty))) {
@@ -390,6 +413,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "untyped-variable-type",
         id: "VUID-StandaloneSpirv-OpUntypedVariableKHR-11167",
         says: "untyped variables outside UniformConstant state their data type",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::UntypedVariableKHR], |_, instruction, found| {
             if instruction.operand(0) != Some(StorageClass::UniformConstant.word()) && instruction.operand(1).is_none()
             {

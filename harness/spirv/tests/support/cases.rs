@@ -32,7 +32,8 @@ pub(crate) fn cases() -> Vec<Case> {
     files.iter().flat_map(|text| read(text)).collect()
 }
 
-fn read(text: &str) -> Vec<Case> {
+/// The cases of a file.
+pub(crate) fn read(text: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for (i, line) in text.lines().enumerate() {
         if let Some(rule) = line.strip_prefix(";; rule: ") {

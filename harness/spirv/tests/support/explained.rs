@@ -57,6 +57,11 @@ const GAPS: &[Gap] = &[
     gap("input-attachment-index", BOTH, "10131; this validator has no check of it"),
     gap("uniform-texel-buffer-index", BOTH, "10132; this validator has no check of it"),
     gap("storage-texel-buffer-index", BOTH, "10133; this validator has no check of it"),
+    gap(
+        "capability-of-extension",
+        BOTH,
+        "the table of capabilities lacks Groups: this validator takes it beside SPV_AMD_shader_ballot; ours is a warning",
+    ),
     gap("byte-interface", BOTH, RUNTIME),
     gap("input-attachment-array", BOTH, RUNTIME),
     gap("write-components", BOTH, RUNTIME),

@@ -2,6 +2,7 @@
 
 use super::about;
 use super::apply::{Apply, Operands, Row, Ty, plain};
+use super::bits;
 use crate::bytes::{From, Move, given, moved, pattern};
 use crate::write::Shader;
 use crate::{Case, Program};
@@ -24,9 +25,13 @@ pub(super) fn cases() -> Vec<Case> {
             }
         }
     }
-    for (from, to) in BITCASTS {
-        cases.push(bitcast(from, to));
-        cases.push(bitcast(to, from));
+    for (one, other) in BITCASTS {
+        for (from, to) in [(one, other), (other, one)] {
+            cases.push(bitcast(from, to, Contents::Ordinary));
+            if let Some(width) = narrowest_float(from, to) {
+                cases.push(bitcast(from, to, Contents::Special(width)).covering([bits::COVERS]));
+            }
+        }
     }
     cases
 }
@@ -105,12 +110,28 @@ fn seen_name((ty, count): Seen) -> String {
     if count == 1 { ty.name() } else { format!("{}vec{count}", ty.name()) }
 }
 
+/// Contents of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Contents {
+    /// Finite, normal floats, which keep their bits also where an instruction may change others.
+    Ordinary,
+    /// Denormals, zeros, infinities and NaNs of the format of that width: denormals may not be flushed.
+    Special(u32),
+}
+
+/// The width of the floats of two types, of the narrower ones if both are of floats.
+fn narrowest_float(from: Seen, to: Seen) -> Option<u32> {
+    let width = |(ty, _): Seen| matches!(ty, Ty::Float { .. }).then(|| ty.width());
+    width(from).into_iter().chain(width(to)).min()
+}
+
 /// Bits are seen as another type: the first component has the lowest.
-fn bitcast(from: Seen, to: Seen) -> Case {
+fn bitcast(from: Seen, to: Seen, contents: Contents) -> Case {
     const COUNT: u32 = 64;
     let (source, target) = (seen_name(from), seen_name(to));
+    let special = if contents == Contents::Ordinary { "" } else { ".special" };
     let about = about("OpBitcast", format!("{target} <- {source}"), "the same bits, lowest component first", CLAUSE);
-    Case::core(format!("environment.convert.bitcast.{target}.from_{source}"), about, move || {
+    Case::core(format!("environment.convert.bitcast.{target}.from_{source}{special}"), about, move || {
         let bytes = from.0.bytes() * from.1;
         let mut shader = Shader::new([COUNT, 1, 1]);
         // All in memory as integers: floats need not keep the bits of NaNs on the way.
@@ -137,11 +158,16 @@ fn bitcast(from: Seen, to: Seen) -> Case {
         let pointer = shader.access("StorageBuffer", target_stored, &buffers[1], &[&zero, &i]);
         shader.run(format_args!("OpStore {pointer} {value}"));
         let mut options = Options { groups: Some([1; 3]), padding: true, ..Options::default() };
-        // Finite, normal floats: others may be changed by any instruction on them.
-        let mut contents = pattern(COUNT * bytes, bytes);
-        for unit in contents.chunks_exact_mut(2) {
-            unit[1] = unit[1] & 0x83 | 0x3c;
-        }
+        let contents = match contents {
+            Contents::Ordinary => {
+                let mut contents = pattern(COUNT * bytes, bytes);
+                for unit in contents.chunks_exact_mut(2) {
+                    unit[1] = unit[1] & 0x83 | 0x3c;
+                }
+                contents
+            }
+            Contents::Special(width) => bits::bytes(&bits::specials(width, COUNT * bytes * 8 / width), width),
+        };
         options.inputs.push(given(0, contents));
         options.inputs.push(given(1, pattern(COUNT * bytes, 0x33)));
         let all = Move { from: From::Binding(0), at: (0, COUNT * bytes), to: (0, COUNT * bytes), signed: false };

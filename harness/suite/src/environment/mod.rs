@@ -2,6 +2,7 @@
 
 mod apply;
 mod atomics;
+mod bits;
 mod capability;
 mod convert;
 mod formats;
@@ -31,6 +32,7 @@ impl Suite for Environment {
         let mut cases = Vec::new();
         cases.extend(integer::cases());
         cases.extend(convert::cases());
+        cases.extend(bits::cases());
         cases.extend(formats::cases());
         cases.extend(atomics::cases());
         cases.extend(workgroup::cases());

@@ -55,6 +55,10 @@ pub(super) struct Form {
     pub(super) places: Places,
     /// Whether the sampler filters linearly.
     pub(super) linear: bool,
+    /// Coordinates are in texels.
+    pub(super) unnormalized: bool,
+    /// The image holds depths, which are stored as `R32f`.
+    pub(super) depth: bool,
 }
 
 /// The type of samples.
@@ -79,6 +83,8 @@ impl Form {
             offset: Offset::None,
             places: Places::Sure,
             linear: false,
+            unnormalized: false,
+            depth: false,
         }
     }
 
@@ -103,6 +109,7 @@ impl Form {
             (self.offset != Offset::None, "SPV_QCOM_image_processing3/operands"),
             (matches!(self.places, Places::Centres | Places::Edges), "SPV_QCOM_image_processing3/ties"),
             (self.places == Places::Sure, "SPV_QCOM_image_processing3/origin"),
+            (self.depth || self.unnormalized, "SPV_QCOM_image_processing3/sampled-image"),
         ]
         .into_iter()
         .filter_map(|(is, statement)| is.then_some(statement))
@@ -133,7 +140,8 @@ impl Form {
             (true, false) => BorderColor::FloatTransparentBlack,
             _ => self.border,
         };
-        Sampler { address: [u, v, AddressMode::ClampToEdge], border, linear: self.linear, ..Sampler::NEAREST }
+        let (linear, unnormalized) = (self.linear, self.unnormalized);
+        Sampler { address: [u, v, AddressMode::ClampToEdge], border, linear, unnormalized, ..Sampler::NEAREST }
     }
 
     /// What the lowering has to know.
@@ -141,7 +149,7 @@ impl Form {
         let border = |component| border_bits(self.format, &self.view(), self.sampler().border, component);
         GatherStates {
             address: self.address,
-            unnormalized: false,
+            unnormalized: self.unnormalized,
             border: std::array::from_fn(|component| border(component).map_or(0, |bits| bits as u32)),
             offsets: Some(LIMITS),
         }
@@ -187,11 +195,12 @@ impl Form {
         };
         let [dx, dy] = self.offset.value().map(i32::cast_unsigned);
         let layers = self.layers.map_or(1, |(_, _, shown)| shown);
-        let places = self.places.coordinates(self.shown()).into_iter().enumerate().flat_map(|(i, [u, v])| {
-            // Layers before the first, between two (nearer to one), and after the last.
-            let layer = (i as u32 % (layers + 2)) as f32 - 1.0 + [0.0, 0.3, -0.4][i / 7 % 3];
-            [u.to_bits(), v.to_bits(), layer.to_bits(), 0, dx, dy, 0, 0]
-        });
+        let places =
+            self.places.coordinates(self.shown(), self.unnormalized).into_iter().enumerate().flat_map(|(i, [u, v])| {
+                // Layers before the first, between two (nearer to one), and after the last.
+                let layer = (i as u32 % (layers + 2)) as f32 - 1.0 + [0.0, 0.3, -0.4][i / 7 % 3];
+                [u.to_bits(), v.to_bits(), layer.to_bits(), 0, dx, dy, 0, 0]
+            });
         Options {
             groups: Some([COUNT as u32 / 64, 1, 1]),
             inputs: vec![
@@ -225,7 +234,11 @@ impl Form {
         let scalar = shader.declare(self.sampled().ty);
         let (words, texels) = (shader.vector(&u32, 4), shader.vector(&scalar, 4));
         let at_type = shader.vector(&float, if arrayed { 3 } else { 2 });
-        let image = shader.declare(&format!("OpTypeImage {scalar} 2D 0 {} 0 1 Unknown", u32::from(arrayed)));
+        let image = shader.declare(&format!(
+            "OpTypeImage {scalar} 2D {} {} 0 1 Unknown",
+            u32::from(self.depth),
+            u32::from(arrayed)
+        ));
         let both = shader.declare(&format!("OpTypeSampledImage {image}"));
         let image = shader.resource("UniformConstant", &both, IMAGE);
         let all = shader.array(&words, 2 * COUNT as u32, Some(16));

@@ -1,8 +1,9 @@
 //! `gather.*`: SPV_QCOM_image_processing3, and the core gather beside it.
 //!
-//! Every mode with every component, address mode, format, border colour, swizzle, size, level, layer and offset: one or two of
-//! these vary in a group of cases while the others stay plain. The core gather runs everywhere; the modes of the extension run
-//! natively or lowered. What devices are known to be excused for (mirrored repeat with large offsets) has names of its own.
+//! Every mode with every component, address mode, format, border colour, swizzle, size, level, layer and offset, with unnormalised
+//! coordinates, and of depths: one or two of these vary in a group of cases while the others stay plain. The core gather runs
+//! everywhere; the modes of the extension run natively or lowered. Images have the formats that SPIR-V names, among which none is
+//! sRGB. What devices are known to be excused for (mirrored repeat with large offsets) has names of its own.
 
 mod form;
 mod places;
@@ -40,6 +41,11 @@ impl Suite for Gathers {
             cases.levels(mode);
             cases.offsets(mode);
             cases.places(mode);
+        }
+        // Behind the others, whose share of the quick budget goes by their number.
+        for mode in GatherMode::ALL {
+            cases.unnormalized(mode);
+            cases.depths(mode);
         }
         cases.all
     }
@@ -265,6 +271,38 @@ impl Cases {
                     let name = format!("at.{}.{mode_of_edge}.{filter}", at.name());
                     self.add(name, at.rule(), 2, form);
                 }
+            }
+        }
+    }
+
+    /// Gathers with unnormalised coordinates, which exclude the modes that are predefined offsets.
+    fn unnormalized(&mut self, mode: GatherMode) {
+        if matches!(mode, GatherMode::Horizontal | GatherMode::Vertical) {
+            return;
+        }
+        for mode_of_edge in [AddressMode::ClampToEdge, AddressMode::ClampToBorder] {
+            for at in [Places::Sure, Places::Beside, Places::Far] {
+                for size in [[7, 5], [16, 9]] {
+                    let form =
+                        Form { places: at, address: [mode_of_edge; 2], size, unnormalized: true, ..Form::plain(mode) };
+                    let name = format!("unnormalized.{}.{}x{}.{mode_of_edge}", at.name(), size[0], size[1]);
+                    self.add(name, "unnormalised coordinates are in texels", 2, form);
+                }
+            }
+        }
+    }
+
+    fn depths(&mut self, mode: GatherMode) {
+        for mode_of_edge in [AddressMode::Repeat, AddressMode::ClampToEdge, AddressMode::ClampToBorder] {
+            for border in [BorderColor::FloatTransparentBlack, BorderColor::FloatOpaqueWhite] {
+                if border == BorderColor::FloatOpaqueWhite && mode_of_edge != AddressMode::ClampToBorder {
+                    continue;
+                }
+                let format = ImageFormat::R32f;
+                let form = Form { format, address: [mode_of_edge; 2], border, depth: true, ..Form::plain(mode) };
+                let beyond = if border == BorderColor::FloatOpaqueWhite { ".white" } else { "" };
+                let rule = "a gather from an image of depths without a comparison gives its depths";
+                self.add(format!("depth.{mode_of_edge}{beyond}"), rule, 2, form);
             }
         }
     }

@@ -51,8 +51,8 @@ impl Places {
         }
     }
 
-    /// Coordinates of all places, in images of that size.
-    pub(super) fn coordinates(self, size: [u32; 2]) -> Vec<[f32; 2]> {
+    /// Coordinates of all places, in images of that size; unnormalised ones are in texels.
+    pub(super) fn coordinates(self, size: [u32; 2], unnormalized: bool) -> Vec<[f32; 2]> {
         let along = |k: usize, other: usize, size: u32| {
             let n = f64::from(size);
             // From before the first texel to after the last.
@@ -67,7 +67,7 @@ impl Places {
                 Places::Near => texel + small(0.002),
                 Places::Far => texel + part + n * [-300.0, -101.0, 97.0, 300.0][(k + other) % 4],
             };
-            (u / n) as f32
+            (u / if unnormalized { 1.0 } else { n }) as f32
         };
         let all = (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| (x, y)));
         all.map(|(x, y)| [along(x, y, size[0]), along(y, x, size[1])]).collect()

@@ -38,7 +38,10 @@ fn four(form: &Form, image: &Image, place: &[u32]) -> [u32; 4] {
         GatherMode::Horizontal => (true, [(-1, 1), (2, 1), (2, 0), (-1, 0)]),
         GatherMode::Vertical => (true, [(0, 2), (1, 2), (1, -1), (0, -1)]),
     };
-    let origin = |s: f64, n: i64| (s * n as f64 - if half { 0.5 } else { 0.0 }).floor() as i64;
+    let origin = |s: f64, n: i64| {
+        let scale = if form.unnormalized { 1.0 } else { n as f64 };
+        (s * scale - if half { 0.5 } else { 0.0 }).floor() as i64
+    };
     let [ox, oy] = form.offset.value().map(i64::from);
     let (i, j) = (origin(float(0), w) + ox, origin(float(1), h) + oy);
     texels.map(|(dx, dy)| match (wrap(form.address[0], i + dx, w), wrap(form.address[1], j + dy, h)) {

@@ -14,9 +14,18 @@ pub(super) fn type_name(count: u32) -> String {
 /// Offsets within a word, across words, and across 16 bytes.
 const OFFSETS: [u32; 10] = [0, 1, 2, 3, 5, 7, 13, 14, 15, 31];
 
+/// Offsets of push constants beyond those: as far as every device has them, about the ends of 16 bytes.
+const FAR_OFFSETS: [u32; 11] = [32, 47, 48, 63, 64, 79, 95, 96, 111, 112, 127];
+
+/// Bytes of push constants that every device has.
+const PUSH_BYTES: u32 = 128;
+
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for count in 1..=4 {
+        // The last is the one that ends with the last byte.
+        let far = FAR_OFFSETS.map(|offset| offset.min(PUSH_BYTES - count));
+        cases.extend(far.map(|offset| load(Storage::Push, count, offset)));
         for offset in OFFSETS {
             for storage in Storage::ALL {
                 // The old and the new storage buffer are one thing, but for their capability.

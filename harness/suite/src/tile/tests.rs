@@ -315,6 +315,19 @@ fn what_is_missing_is_no_pass() {
     assert!(compare(&fewer).is_err());
 }
 
+/// A pass that left everything as it was would hold on a device that does nothing.
+#[test]
+fn a_device_that_does_nothing_passes_no_case() {
+    let mut passed = Vec::new();
+    for case in super::TileShading.cases() {
+        let pass = case.pass(crate::RunPath::Lowered).expect("a pass").unwrap_or_else(|e| panic!("{}: {e}", case.name));
+        let mut verdict = Verdict::default();
+        assert_eq!(verdict.compare(&pass, &pass.contents(), &permitted(&pass), "Texel"), Ok(()));
+        passed.extend((verdict.failing() == 0).then_some(case.name));
+    }
+    assert!(passed.is_empty(), "{passed:#?}");
+}
+
 #[test]
 fn nothing_compared_is_no_pass() {
     let cases = super::TileShading.cases();

@@ -4,6 +4,7 @@ mod bindless;
 mod compute;
 mod environment;
 mod gather;
+mod hollow;
 mod programs;
 mod storage8;
 mod support;

@@ -158,6 +158,8 @@ fn one_wrong_bit_is_found_in_every_program() {
             let found = |result: &CaseResult| match result.status {
                 Status::Fail => result.worst.is_some() && result.failing_inputs == 1,
                 Status::QualityWarning => result.warning_inputs == 1 && result.types.contains('f'),
+                // The lenient reading leaves the parts of such a float open.
+                Status::Undetermined => result.name.contains(".bitcast.") && result.name.ends_with(".special"),
                 status => status == Status::NotSupported,
             };
             none(run(&cases, &spoilt, None).iter().filter(|result| !found(result)).map(line).collect());

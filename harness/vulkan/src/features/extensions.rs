@@ -1,4 +1,4 @@
-//! Which extensions can be enabled together: the registry's dependency expressions, evaluated.
+//! Choice of extensions that can be enabled together, by the registry's dependency expressions.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,9 @@ use super::Extension;
 use super::tables::EXTENSIONS;
 use crate::version::ApiVersion;
 
-/// `chosen`, and each extension that `want` accepts, with all that it depends on. One that the device lacks, whose
-/// dependencies it cannot meet, or that its core version has taken in, is not added.
+/// Returns `chosen` and each extension that `want` accepts, with everything that it depends on. An
+/// extension is left out if the device lacks it or its dependencies, or if the core version
+/// includes it.
 pub(crate) fn choose_extensions(
     version: ApiVersion,
     available: &BTreeSet<String>,
@@ -25,13 +26,14 @@ pub(crate) fn choose_extensions(
     chosen
 }
 
-/// Whether `extension` is part of the core of `version`.
+/// Returns true if `extension` is part of the core of `version`.
 pub(crate) fn is_core(extension: &str, version: ApiVersion) -> bool {
     let core = EXTENSIONS.iter().find(|e| e.name == extension).and_then(|e| e.core);
     core.is_some_and(|(major, minor)| version.at_least(major, minor))
 }
 
-/// The extension and all it needs, or `None` where something is missing. Nothing for what the core version has.
+/// Returns the extension with all its dependencies, or `None` if something is missing.
+/// Functionality of the core version needs no extension.
 fn needs(name: &str, version: ApiVersion, available: &BTreeSet<String>) -> Option<BTreeSet<String>> {
     if let Some(core) = name.strip_prefix("VK_VERSION_") {
         let (major, minor) = core.split_once('_')?;
@@ -46,8 +48,8 @@ fn needs(name: &str, version: ApiVersion, available: &BTreeSet<String>) -> Optio
     Some(all)
 }
 
-/// One alternative after the other, separated by `+` (and) or `,` (or), which the registry never mixes without
-/// parentheses.
+/// Evaluates terms separated by `+` (and) or `,` (or) from left to right. The registry never mixes
+/// the two without parentheses.
 fn expression(text: &mut &str, version: ApiVersion, available: &BTreeSet<String>) -> Option<BTreeSet<String>> {
     if text.is_empty() {
         return Some(BTreeSet::new());
@@ -62,7 +64,7 @@ fn expression(text: &mut &str, version: ApiVersion, available: &BTreeSet<String>
                 Some(a)
             }
             ('+', ..) => None,
-            // The alternative that asks for less.
+            // The alternative that needs fewer extensions.
             (_, Some(a), Some(b)) => Some(if b.len() < a.len() { b } else { a }),
             (_, a, b) => a.or(b),
         };

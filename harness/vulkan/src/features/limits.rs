@@ -1,6 +1,6 @@
-//! Property structures as data, for limits that `ash` has no structures of.
+//! Property structures as data, for limits whose structures `ash` does not have.
 //!
-//! Those that are taken are a header and a run of 32-bit words, as the generator makes sure.
+//! The generator takes only structures that consist of a header and 32-bit words.
 
 use std::collections::BTreeSet;
 use std::ffi::c_void;
@@ -14,15 +14,15 @@ use crate::capabilities::PropertyValue;
 pub(crate) struct PropertyBlock {
     /// Its `VkStructureType`.
     pub(crate) s_type: i32,
-    /// The extensions that define it: any one of them will do.
+    /// The extensions that define it; any one of them suffices.
     pub(crate) extensions: &'static [&'static str],
-    /// Its words in order, each with whether it is a `VkBool32`; of a `VkExtent2D` the two axes.
+    /// Names of its words in order, with true for a `VkBool32`. A `VkExtent2D` counts as two words.
     pub(crate) fields: &'static [(&'static str, bool)],
 }
 
 const MAX_WORDS: usize = 8;
 
-/// What a driver writes in place of the structure.
+/// Memory that the driver writes as the structure.
 #[repr(C)]
 struct Raw {
     s_type: vk::StructureType,
@@ -38,7 +38,8 @@ const _: () = {
     }
 };
 
-/// The properties of every such structure that an extension of the device defines, by name. The device has Vulkan 1.1.
+/// Queries every property structure that an extension of the device defines, and returns the
+/// properties by name. The device supports Vulkan 1.1.
 pub(crate) fn query(
     instance: &ash::Instance,
     device: vk::PhysicalDevice,
@@ -53,8 +54,9 @@ pub(crate) fn query(
             words: [0; MAX_WORDS],
         };
         let mut properties = vk::PhysicalDeviceProperties2 { p_next: (&raw mut raw).cast(), ..Default::default() };
-        // SAFETY: `raw` has the layout of the structure that its sType names (or is longer), the device has an extension
-        // that defines it, and it outlives the call. `device` is a handle of this instance.
+        // SAFETY: `raw` has the layout of the structure that its sType names (or is longer), the
+        // device has an extension that defines it, and it outlives the call. `device` is a handle
+        // of this instance.
         unsafe { instance.get_physical_device_properties2(device, &mut properties) };
         found.extend(block.fields.iter().zip(raw.words).map(|(&(name, is_bool), word)| {
             let value = if is_bool { PropertyValue::Bool(word != 0) } else { PropertyValue::Number(word.into()) };

@@ -1,7 +1,8 @@
-//! Feature structures as data: one piece of code asks for and enables all of them.
+//! Feature structures as data: one function queries and enables all of them.
 //!
-//! Every Vulkan feature structure is a header and a run of `VkBool32`. So a structure is its `sType` and the names of
-//! its fields, and those that `ash` does not know (Vulkan 1.4, bfloat16, ..) need no definitions of their own.
+//! Every Vulkan feature structure consists of a header and consecutive `VkBool32` values. Its
+//! `sType` and the names of its fields therefore describe it, and structures that `ash` does not
+//! know (Vulkan 1.4, bfloat16 and others) need no definitions of their own.
 
 mod extensions;
 mod limits;
@@ -28,13 +29,13 @@ pub(crate) struct FeatureBlock {
     name: &'static str,
     /// Its `VkStructureType`.
     s_type: i32,
-    /// The core version that has it, if any.
+    /// The core version that includes it, if any.
     since: Option<(u32, u32)>,
-    /// The core version whose own structure replaces it.
+    /// The core version in which another structure replaces it.
     until: Option<(u32, u32)>,
-    /// The extensions that define it: any one of them will do.
+    /// The extensions that define it; any one of them suffices.
     extensions: &'static [&'static str],
-    /// Whether a device is opened with it.
+    /// Set if devices are opened with it.
     enable: bool,
     /// Its fields, in order.
     fields: &'static [&'static str],
@@ -44,17 +45,19 @@ pub(crate) struct FeatureBlock {
 pub(crate) struct Extension {
     /// Its name.
     name: &'static str,
-    /// What it depends on: `+` is and, `,` is or, with parentheses.
+    /// The registry's dependency expression: `+` is and, `,` is or, with parentheses.
     depends: &'static str,
-    /// The core version that took it in.
+    /// The core version that includes its functionality.
     core: Option<(u32, u32)>,
-    /// Whether it is enabled although it has no feature structure.
+    /// Set if it is enabled although it has no feature structure.
     bare: bool,
 }
 
-/// Features that `Device::open` leaves off unless they are asked for: they make the device check or move accesses that
-/// a test wants as they are, or are about memory and objects that this crate does not make; those of descriptors exclude `robustBufferAccess` on
-/// some devices.
+/// Features that `Device::open` enables only on request.
+///
+/// The robustness features make the device check or move accesses that a test wants unchanged. The
+/// other features concern memory and objects that this crate does not create, and some of those
+/// about descriptors exclude `robustBufferAccess` on some devices.
 const LEFT_OFF: &[&str] = &[
     "robustBufferAccess",
     "robustBufferAccess2",
@@ -82,7 +85,7 @@ const LEFT_OFF: &[&str] = &[
 
 const MAX_FIELDS: usize = 60;
 
-/// What a driver reads and writes in place of the structure.
+/// Memory that the driver reads and writes as the structure.
 #[repr(C)]
 struct Raw {
     s_type: vk::StructureType,
@@ -115,7 +118,7 @@ impl FeatureBlock {
     }
 }
 
-/// Structures linked by their `pNext`. The elements do not move once linked.
+/// Structures linked by their `pNext`. The elements do not move after linking.
 struct Chain {
     blocks: Vec<(&'static FeatureBlock, Raw)>,
 }
@@ -136,7 +139,8 @@ impl Chain {
     }
 }
 
-/// The features that a device has, each with the structure that says so: some names are in several.
+/// The features that a device offers, each with the structure that reports it; some names occur in
+/// several structures.
 #[derive(Clone, Default)]
 pub(crate) struct Offered(BTreeSet<(&'static str, &'static str)>);
 
@@ -144,7 +148,7 @@ pub(crate) struct Offered(BTreeSet<(&'static str, &'static str)>);
 const CORE: &str = "VkPhysicalDeviceFeatures";
 
 impl Offered {
-    /// Asks the device, by the structures of `version` and `extensions`.
+    /// Queries the device with the structures of `version` and `extensions`.
     pub(crate) fn query(
         instance: &ash::Instance,
         device: vk::PhysicalDevice,
@@ -155,8 +159,9 @@ impl Offered {
         let core = if version.at_least(1, 1) {
             let mut chain = Chain::new(BLOCKS.iter().filter(|b| b.usable(version, extensions)));
             let mut features = vk::PhysicalDeviceFeatures2 { p_next: chain.head(), ..Default::default() };
-            // SAFETY: the chain's elements have the layout of the structures that their sType names (or are longer),
-            // each structure belongs to the device's version or an extension it has, and the chain outlives the call.
+            // SAFETY: the chain's elements have the layout of the structures that their sType names
+            // (or are longer), each structure belongs to the device's version or an extension it
+            // has, and the chain outlives the call.
             unsafe { instance.get_physical_device_features2(device, &mut features) };
             for (block, raw) in &chain.blocks {
                 let set = block.fields.iter().zip(raw.flags).filter(|&(_, flag)| flag != vk::FALSE);
@@ -172,25 +177,25 @@ impl Offered {
         Self(offered)
     }
 
-    /// The features' names.
+    /// Returns the names of the features.
     pub(crate) fn names(&self) -> BTreeSet<String> {
         self.0.iter().map(|(_, field)| (*field).to_owned()).collect()
     }
 }
 
-/// What a device is to be opened with.
+/// The features and extensions with which a device is opened.
 pub(crate) struct Enabled {
     core: vk::PhysicalDeviceFeatures,
     chain: Chain,
-    /// The features that will be on.
+    /// Names of the enabled features.
     pub(crate) names: BTreeSet<String>,
-    /// The extensions that must be enabled with them, and those that need no feature.
+    /// The extensions that these features require, and those without a feature structure.
     pub(crate) extensions: BTreeSet<String>,
 }
 
 impl Enabled {
-    /// Everything of `offered` that matters to compute, but for those in `without`; the features in `with` also where
-    /// they are off by default.
+    /// Chooses every feature of `offered` that matters to compute, except those in `without`.
+    /// Features that are off by default are included if `with` contains them.
     pub(crate) fn choose(
         version: ApiVersion,
         offered: &Offered,
@@ -242,12 +247,12 @@ impl Enabled {
         Self { core, chain, names, extensions: chosen }
     }
 
-    /// The features of Vulkan 1.0, for devices that know no others.
+    /// Returns the features of Vulkan 1.0, for devices without `vkGetPhysicalDeviceFeatures2`.
     pub(crate) fn core(&self) -> &vk::PhysicalDeviceFeatures {
         &self.core
     }
 
-    /// All features as the head of a chain that borrows `self`.
+    /// Returns all features as the head of a chain that borrows `self`.
     pub(crate) fn features2(&mut self) -> vk::PhysicalDeviceFeatures2<'_> {
         vk::PhysicalDeviceFeatures2 { p_next: self.chain.head(), features: self.core, ..Default::default() }
     }
@@ -263,7 +268,7 @@ fn core_features(flags: [vk::Bool32; CORE_1_0.len()]) -> vk::PhysicalDeviceFeatu
     unsafe { std::mem::transmute_copy(&flags) }
 }
 
-/// The names of all features that a device could be asked for.
+/// Returns true if this program knows the feature.
 pub(crate) fn is_known(name: &str) -> bool {
     CORE_1_0.contains(&name) || BLOCKS.iter().any(|b| b.fields.contains(&name))
 }

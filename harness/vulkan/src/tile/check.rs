@@ -1,4 +1,4 @@
-//! The rules of the extension that a description can break, checked before anything is made.
+//! Rules of the extension that a description can break, checked before any object is created.
 
 use assay_spirv::reflect::DescriptorKind;
 
@@ -12,8 +12,8 @@ use crate::resource::{ImageDim, TexelFormat, View};
 
 const EXTENSION: &str = "VK_QCOM_tile_shading";
 
-/// Whether the device's tiles are as deep as the blocks that they are shaded in: VUID-RuntimeSpirv-z-10704 and
-/// VUID-RuntimeSpirv-tileSize-10705.
+/// Checks that the tiles are deep enough for the blocks in which they are shaded, and a multiple of
+/// their depth (VUID-RuntimeSpirv-z-10704, VUID-RuntimeSpirv-tileSize-10705).
 pub(super) fn depth(device: &DeviceShared, pass: &TilePass<'_>, grid: &TileGrid) -> Result<(), Error> {
     let [.., tile] = grid.size;
     let depths = pass.steps.iter().filter_map(|step| match step {

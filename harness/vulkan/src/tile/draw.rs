@@ -1,4 +1,5 @@
-//! Graphics pipelines of draws: a triangle that covers the render area, shaded by a fragment shader of tile shading.
+//! Graphics pipelines of draws: a triangle that covers the render area, shaded by a tile-shading
+//! fragment shader.
 
 use std::sync::Arc;
 
@@ -11,14 +12,14 @@ use super::{AttachmentRole, PassForm, TilePass};
 use crate::device::DeviceShared;
 use crate::error::Error;
 
-/// The locations that a fragment shader has outputs for.
+/// Returns the locations of the fragment shader's outputs.
 pub(super) fn written(fragment: &[u32]) -> Result<Vec<u32>, Error> {
     let module = Module::parse(fragment.to_vec());
     let module = module.map_err(|error| Error::invalid(format!("the fragment shader of a draw: {error}")))?;
     Ok(locations(&module))
 }
 
-/// A shader module, until its pipeline is made.
+/// A shader module that exists until its pipeline is created.
 struct Shader<'a> {
     device: &'a DeviceShared,
     raw: vk::ShaderModule,
@@ -39,7 +40,7 @@ impl<'a> Shader<'a> {
 
 impl Drop for Shader<'_> {
     fn drop(&mut self) {
-        // SAFETY: pipelines do not need it once they are made.
+        // SAFETY: pipelines do not need the module after their creation.
         unsafe { self.device.raw.destroy_shader_module(self.raw, None) };
     }
 }
@@ -59,7 +60,8 @@ impl Drop for GraphicsPipeline {
 }
 
 impl GraphicsPipeline {
-    /// For the render pass of `objects`, or for dynamic rendering with its attachments.
+    /// Creates the pipeline for the render pass of `objects`, or for dynamic rendering with its
+    /// attachments.
     pub(super) fn new(
         objects: &PassObjects,
         pass: &TilePass<'_>,
@@ -100,7 +102,7 @@ impl GraphicsPipeline {
         let rasterization = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
         let samples =
             vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
-        // Tests are off by default.
+        // Depth and stencil tests are off by default.
         let tests = vk::PipelineDepthStencilStateCreateInfo::default();
         let mut rendering = vk::PipelineRenderingCreateInfo::default()
             .color_attachment_formats(&formats)
@@ -120,8 +122,8 @@ impl GraphicsPipeline {
         if pass.form == PassForm::Dynamic {
             info = info.push_next(&mut rendering);
         }
-        // SAFETY: all that `info` refers to lives until the call returns. Without a cache object, the driver takes calls
-        // from several threads.
+        // SAFETY: all that `info` refers to lives until the call returns. Without a cache object,
+        // the driver takes calls from several threads.
         let made = unsafe { device.raw.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
         let made = device.check(made.map_err(|(_, error)| error), "vkCreateGraphicsPipelines")?;
         Ok(Self { device: device.clone(), raw: made.first().copied().unwrap_or_default(), layout })
@@ -130,7 +132,8 @@ impl GraphicsPipeline {
     /// Records the draw.
     ///
     /// # Safety
-    /// The command buffer is being recorded, in the pass of `objects`, which live until the work is done.
+    /// The command buffer is being recorded, in the pass of `objects`, which live until the work is
+    /// done.
     pub(super) unsafe fn draw(&self, objects: &PassObjects, commands: vk::CommandBuffer) {
         let (raw, point) = (&self.device.raw, vk::PipelineBindPoint::GRAPHICS);
         // SAFETY: by the contract of this function.

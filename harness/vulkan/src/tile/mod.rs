@@ -1,7 +1,9 @@
-//! Tile shading as the device has it (`VK_QCOM_tile_shading`): a render pass whose dispatches and draws run once for every tile.
+//! Native tile shading (`VK_QCOM_tile_shading`): a render pass whose dispatches and draws run once
+//! for every tile.
 //!
-//! [`Device::tile_pass`] does all of it once: makes the attachments and buffers, uploads, begins the pass, runs the steps for each
-//! tile, ends it, and reads back. It is for tests of what a device does, not for speed.
+//! [`Device::tile_pass`] performs a whole pass: it creates the attachments and buffers, uploads,
+//! begins the pass, runs the steps for each tile, ends the pass, and reads back. It serves tests of
+//! a device, not speed.
 
 mod check;
 mod draw;
@@ -21,7 +23,7 @@ use crate::pipeline::Pipeline;
 use crate::resource::{ImageSpec, SamplerSpec};
 use objects::PassObjects;
 
-/// How the render pass is described.
+/// Vulkan's two descriptions of a render pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassForm {
     /// `VkRenderPass` and `VkFramebuffer`.
@@ -30,30 +32,31 @@ pub enum PassForm {
     Dynamic,
 }
 
-/// What an attachment is in the render pass.
+/// Role of an attachment in the render pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachmentRole {
-    /// A colour attachment, which per-tile dispatches may store to.
+    /// A colour attachment; per-tile dispatches can store to it.
     Color,
-    /// The depth or the stencil attachment, by its format; there is at most one of each. Both are one image, of
-    /// `VK_FORMAT_D32_SFLOAT_S8_UINT`.
+    /// The depth or the stencil attachment, according to its format, with at most one of each. If a
+    /// pass has both, they share one image of `VK_FORMAT_D32_SFLOAT_S8_UINT`.
     DepthStencil,
-    /// An input attachment: with render pass objects only.
+    /// An input attachment; only with render pass objects.
     Input,
 }
 
-/// An attachment, with its contents before the pass, which loads them and stores them.
+/// An attachment with its contents before the pass. The pass loads and stores them.
 #[derive(Clone, Debug)]
 pub struct TileAttachment<'a> {
-    /// A 2D image of the framebuffer's size and layers, of one level.
+    /// A 2D image with the size and the layers of the framebuffer, and one level.
     pub image: ImageSpec,
-    /// What it is.
+    /// Its role in the pass.
     pub role: AttachmentRole,
-    /// Where shaders find it: set, binding and kind; each names a view equivalent to the attachment's.
+    /// Descriptors of the attachment: set, binding and kind. Each gets a view equivalent to the
+    /// attachment's view.
     pub bindings: Vec<(u32, u32, DescriptorKind)>,
-    /// The sampler of its combined image samplers.
+    /// Sampler for its combined image samplers.
     pub sampler: Option<SamplerSpec>,
-    /// Its texels, row by row, layer by layer.
+    /// Its texels, row by row within each layer.
     pub data: &'a [u8],
 }
 
@@ -64,74 +67,78 @@ pub struct TileBuffer<'a> {
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
-    /// Its bytes before the pass.
+    /// Its contents before the pass.
     pub data: &'a [u8],
 }
 
-/// Which command buffers hold what a pass does. Secondary ones come with render pass objects.
+/// Command buffers into which a pass is recorded. Secondary command buffers need render pass
+/// objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recording {
-    /// The primary one holds all of it.
+    /// The primary command buffer contains everything.
     #[default]
     Primary,
-    /// A secondary one holds per-tile execution, from its begin to its end.
+    /// A secondary command buffer contains per-tile execution, from its begin to its end.
     Secondary,
-    /// The primary one begins and ends per-tile execution, a secondary one, which says that it belongs there, holds the steps. The
-    /// pass' contents are then of both: with `maintenance7`.
+    /// The primary command buffer begins and ends per-tile execution. A secondary command buffer
+    /// contains the steps and declares per-tile execution. This mixes inline and secondary
+    /// contents, which needs `maintenance7`.
     PerTile,
 }
 
-/// What is recorded in a pass, in order. All but draws that say otherwise stands inside per-tile execution.
+/// Step of a pass, in recording order. Dispatches are inside per-tile execution; draws choose.
 #[derive(Clone)]
 pub enum TileStep<'a> {
     /// `vkCmdDispatch`, whose workgroups run for every tile.
     Dispatch {
-        /// What is run; its module has a local size.
+        /// Compute pipeline; its module declares a local size.
         pipeline: &'a Pipeline,
         /// All its push constants.
         push_constants: &'a [u8],
-        /// Workgroups of each tile.
+        /// Workgroups for each tile.
         groups: [u32; 3],
     },
-    /// `vkCmdDispatch` with as many workgroups as cover a tile of the device's grid.
+    /// `vkCmdDispatch` with the number of workgroups that covers a tile of the device's grid.
     Cover {
-        /// What is run; its module has a local size.
+        /// Compute pipeline; its module declares a local size.
         pipeline: &'a Pipeline,
         /// All its push constants.
         push_constants: &'a [u8],
-        /// Texels of a workgroup along x, y and layers.
+        /// Texels that a workgroup covers along x, y and layers.
         texels: [u32; 3],
     },
     /// `vkCmdDispatchTileQCOM`, which covers the tile with blocks.
     DispatchTile {
-        /// What is run; its module has a shading rate.
+        /// Compute pipeline; its module declares a shading rate.
         pipeline: &'a Pipeline,
         /// All its push constants.
         push_constants: &'a [u8],
     },
-    /// `vkCmdDraw` of one triangle that covers the render area, at depth zero, with neither tests nor blending. The colour
-    /// attachments of the locations that the module has outputs for are written; others stay as they are.
+    /// `vkCmdDraw` of one triangle that covers the render area at depth zero, without tests and
+    /// blending. It writes the colour attachments for whose locations the module has outputs; the
+    /// other attachments keep their contents.
     Draw {
-        /// The words of the fragment shader, whose entry point is `main`.
+        /// Words of the fragment shader, whose entry point is `main`.
         fragment: &'a [u32],
-        /// Whether inside per-tile execution; else it is drawn once.
+        /// Set for a draw inside per-tile execution; otherwise it runs once for the pass.
         per_tile: bool,
     },
-    /// Later steps see what earlier ones stored to the tile's attachments and to buffers. With render pass objects only.
-    /// Between two steps inside per-tile execution it stands inside, too.
+    /// Makes the stores of earlier steps to the tile's attachments and to buffers visible to later
+    /// steps. Only with render pass objects. A barrier between two steps inside per-tile execution
+    /// is inside as well.
     Barrier,
 }
 
 /// A tile-shading render pass.
 #[derive(Clone)]
 pub struct TilePass<'a> {
-    /// How it is described.
+    /// Vulkan's description of the pass.
     pub form: PassForm,
-    /// Which command buffers hold it.
+    /// Command buffers that contain it.
     pub recording: Recording,
     /// Width and height of the framebuffer.
     pub extent: [u32; 2],
-    /// Its layers.
+    /// Layers of the framebuffer.
     pub layers: u32,
     /// Offset and extent of the render area.
     pub area: [[u32; 2]; 2],
@@ -141,98 +148,103 @@ pub struct TilePass<'a> {
     pub attachments: &'a [TileAttachment<'a>],
     /// The buffers of its steps.
     pub buffers: &'a [TileBuffer<'a>],
-    /// What runs. All pipelines have the same bindings: those of the attachments and buffers.
+    /// Its steps in order. All pipelines have the same bindings: those of the attachments and
+    /// buffers.
     pub steps: &'a [TileStep<'a>],
 }
 
-/// The grid of tiles, as the device tells it.
+/// Tile grid that the device reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileGrid {
     /// Width, height and layers of a tile.
     pub size: [u32; 3],
     /// The apron.
     pub apron: [u32; 2],
-    /// Where the first tile begins.
+    /// Origin of the first tile.
     pub origin: [i32; 2],
 }
 
-/// What a pass left.
+/// Results of a pass.
 #[derive(Clone, Debug)]
 pub struct TilePassLeft {
-    /// The grid.
+    /// Tile grid of the pass.
     pub grid: TileGrid,
-    /// Each attachment's texels.
+    /// Texels of each attachment.
     pub attachments: Vec<Vec<u8>>,
-    /// Each buffer's bytes.
+    /// Bytes of each buffer.
     pub buffers: Vec<Vec<u8>>,
 }
 
-/// What a pass may do that it must not, so that tests can see that the validation layer objects.
+/// Deliberate violation of the specification, for tests that the validation layer reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mistake {
-    /// None.
+    /// No violation.
     #[default]
     None,
-    /// None but what the description says.
+    /// No violation besides those of the description itself.
     Unchecked,
-    /// The pass is begun as an ordinary one.
+    /// An ordinary render pass, without tile shading.
     NotTileShading,
-    /// The flag of secondary command buffers is set.
+    /// Tile-shading enable flag together with the per-tile execution flag, which is for secondary
+    /// command buffers only.
     PerTileFlag,
-    /// The flag of secondary command buffers is set, without that of tile shading.
+    /// Per-tile execution flag without the tile-shading enable flag.
     PerTileFlagAlone,
-    /// The command buffer may be in use several times at once.
+    /// A command buffer with simultaneous use.
     SimultaneousUse,
-    /// Steps are recorded without per-tile execution.
+    /// Steps recorded without per-tile execution.
     NoBegin,
-    /// Per-tile execution is ended twice.
+    /// An end of per-tile execution without a begin.
     EndTwice,
-    /// Per-tile execution is begun twice.
+    /// A second begin of per-tile execution.
     BeginTwice,
     /// The pass ends inside per-tile execution.
     NoEnd,
-    /// An attachment is cleared inside per-tile execution.
+    /// An attachment cleared inside per-tile execution.
     Clear,
-    /// A timestamp is written inside per-tile execution.
+    /// A timestamp written inside per-tile execution.
     Timestamp,
-    /// An event is set inside per-tile execution.
+    /// A wait for an event inside per-tile execution.
     Event,
-    /// The steps stand outside the render pass.
+    /// Steps outside the render pass.
     OutsidePass,
-    /// A barrier of compute stages in dynamic rendering.
+    /// A barrier in dynamic rendering that covers compute stages. The steps of the description
+    /// contain it.
     DynamicBarrier,
-    /// The subpass wants an apron although the pass has none, or the other way round.
+    /// A subpass with an apron in a pass without one, or the reverse.
     ApronFlag,
-    /// A secondary command buffer says nothing of tile shading.
+    /// A secondary command buffer that does not inherit tile shading.
     SecondaryOrdinary,
-    /// A secondary command buffer says another apron than the pass.
+    /// A secondary command buffer that inherits an apron different from that of the pass.
     SecondaryApron,
-    /// A secondary command buffer says that it belongs into per-tile execution, and stands outside.
+    /// A secondary command buffer that declares per-tile execution, executed outside it.
     SecondaryPerTile,
-    /// A secondary command buffer does not say so, and stands inside.
+    /// A secondary command buffer that does not declare per-tile execution, executed inside it.
     SecondaryNotPerTile,
 }
 
 impl Device {
-    /// Runs a tile-shading render pass and reads back what it left.
+    /// Runs a tile-shading render pass and reads back its results.
     ///
     /// # Errors
-    /// [`Error::NotSupported`] names the extension, feature or limit that is missing; [`Error::Invalid`] what contradicts
-    /// itself or breaks a rule of the extension; otherwise what the driver reports.
+    /// [`Error::NotSupported`] names the missing extension, feature or limit; [`Error::Invalid`]
+    /// reports contradictions in the description and violations of the extension's rules; otherwise
+    /// the driver's error.
     pub fn tile_pass(&self, pass: &TilePass<'_>, limit: Duration) -> Result<TilePassLeft, Error> {
         check::check(self.shared(), pass)?;
-        // SAFETY: the rules were checked, and nothing is done wrong on purpose.
+        // SAFETY: the rules were checked, and there is no deliberate violation.
         unsafe { self.tile_pass_with(pass, Mistake::None, limit) }
     }
 
-    /// As [`Device::tile_pass`], without checks, and with a mistake: for tests on drivers that do nothing.
+    /// Runs a pass without checks and with a deliberate violation. It serves tests on drivers that
+    /// execute nothing.
     ///
     /// # Safety
-    /// The driver only keeps what it is given, or the pass is valid and there is no mistake.
+    /// The driver executes nothing, or the pass is valid and `mistake` is [`Mistake::None`].
     ///
     /// # Errors
-    /// What the driver reports.
+    /// The driver's error.
     #[doc(hidden)]
     pub unsafe fn tile_pass_with(
         &self,
@@ -254,7 +266,7 @@ impl Device {
             Ok(()) => {}
             Err(error) => {
                 if error == vk::Result::TIMEOUT {
-                    // The device may still use all of it, and nothing here can stop it.
+                    // The device may still use all of these objects, and nothing here can stop it.
                     std::mem::forget(objects);
                     return Err(Error::Timeout { limit });
                 }

@@ -1,4 +1,5 @@
-//! What a pass is made of: images with staging, buffers, descriptors, and a render pass with its framebuffer.
+//! Objects of a pass: images with staging, buffers, descriptors, and a render pass with its
+//! framebuffer.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::layout::{LayoutKey, descriptor_type};
 use crate::memory::Buffer;
 use crate::resource::BindingLayout;
 
-/// The bindings of a pass, by set and binding.
+/// Returns the bindings of a pass, sorted by set and binding.
 pub(super) fn bindings(pass: &TilePass<'_>) -> Result<Vec<BindingLayout>, Error> {
     let attachments = pass.attachments.iter().flat_map(|a| &a.bindings);
     let mut all: Vec<_> = attachments.map(|&(set, binding, kind)| BindingLayout::new(set, binding, kind, 1)).collect();
@@ -30,19 +31,19 @@ pub(super) fn bindings(pass: &TilePass<'_>) -> Result<Vec<BindingLayout>, Error>
     Ok(all)
 }
 
-/// An attachment's objects. The sampler is there where a binding needs it.
+/// Objects of an attachment. It has a sampler if its description has one.
 pub(super) struct Attachment {
-    /// What of the image it is.
+    /// The attachment's aspect of the image.
     pub(super) aspect: vk::ImageAspectFlags,
-    /// Of its aspect alone: what shaders see.
+    /// View of this aspect alone, for shaders.
     view: AspectView,
-    /// Depth and stencil are one image where a pass has both.
+    /// The image, which depth and stencil share if a pass has both.
     pub(super) image: Arc<Image>,
     sampler: Option<Sampler>,
     pub(super) staging: Buffer,
 }
 
-/// All objects of a pass; dropped once the device is done with it.
+/// All objects of a pass; dropped when no work uses them.
 pub(super) struct PassObjects {
     pub(super) base: Objects,
     pub(super) attachments: Vec<Attachment>,
@@ -51,7 +52,7 @@ pub(super) struct PassObjects {
     pub(super) render_pass: vk::RenderPass,
     pub(super) framebuffer: vk::Framebuffer,
     pub(super) flags: u32,
-    /// For each step, the pipeline of its draw.
+    /// For each step, the pipeline of its draw, if it is one.
     pub(super) draws: Vec<Option<GraphicsPipeline>>,
 }
 
@@ -125,7 +126,7 @@ impl PassObjects {
             Mistake::PerTileFlagAlone => structs::PER_TILE_EXECUTION,
             _ => structs::ENABLE,
         };
-        // From here on a drop cleans up.
+        // From here on, a drop cleans up.
         let (render_pass, framebuffer) = (vk::RenderPass::null(), vk::Framebuffer::null());
         let mut objects = Self { base, attachments, buffers, render_pass, framebuffer, flags, draws: Vec::new() };
         objects.describe(pass);
@@ -174,8 +175,8 @@ impl PassObjects {
             let write = vk::WriteDescriptorSet::default().dst_set(set_of(*set)).dst_binding(*binding);
             writes.push(write.descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(info));
         }
-        // SAFETY: the sets are new, so nothing uses them; the resources live as long as the sets; the layout was made from
-        // the same bindings.
+        // SAFETY: the sets are new, so nothing uses them; the resources live as long as the sets;
+        // the layout was made from the same bindings.
         unsafe { self.base.device.raw.update_descriptor_sets(&writes, &[]) };
     }
 
@@ -224,7 +225,8 @@ impl PassObjects {
             .dependencies(&dependencies)
             .push_next(&mut tiles);
         let device = &self.base.device;
-        // SAFETY: the device is alive, here and below; all that the infos point to lives until the calls return.
+        // SAFETY: the device is alive, here and below; all that the infos point to lives until the
+        // calls return.
         let made = unsafe { device.raw.create_render_pass2(&info, None) };
         self.render_pass = device.check(made, "vkCreateRenderPass2")?;
         let views: Vec<_> = self.images(pass).map(|(_, made)| made.image.view).collect();
@@ -240,7 +242,7 @@ impl PassObjects {
         Ok(())
     }
 
-    /// The attachments, those that share an image with another once.
+    /// Returns the attachments without those that share the image of an earlier one.
     pub(super) fn images<'p, 'a>(
         &'p self,
         pass: &'p TilePass<'a>,
@@ -281,7 +283,8 @@ impl PassObjects {
         with(&rendering)
     }
 
-    /// Calls `with` with what a secondary command buffer inherits of the pass, which is one of render pass objects.
+    /// Calls `with` with the state that a secondary command buffer inherits from the pass, which
+    /// uses render pass objects.
     pub(super) fn inherited<T>(
         &self,
         pass: &TilePass<'_>,
@@ -304,7 +307,7 @@ impl PassObjects {
         with(&info)
     }
 
-    /// The grid of tiles.
+    /// Queries the grid of tiles.
     pub(super) fn grid(&self, pass: &TilePass<'_>) -> Result<TileGrid, Error> {
         let device = &self.base.device;
         let commands = qcom::tile_properties::Device::new(&device.instance.raw, &device.raw);
@@ -312,7 +315,8 @@ impl PassObjects {
         let result = match pass.form {
             PassForm::Dynamic => {
                 let command = commands.fp().get_dynamic_rendering_tile_properties_qcom;
-                // SAFETY: the extension is enabled; the info and what it points to live until the call returns.
+                // SAFETY: the extension is enabled; the info and what it points to live until the
+                // call returns.
                 self.rendering(pass, |info| unsafe { command(device.raw.handle(), info, &mut found) })
             }
             PassForm::Objects => {
@@ -333,7 +337,7 @@ impl PassObjects {
         })
     }
 
-    /// Fills what the host sees.
+    /// Copies the initial contents to the mapped buffers.
     pub(super) fn upload(&mut self, pass: &TilePass<'_>) -> Result<(), Error> {
         let unmapped = || Error::Vulkan { during: "vkMapMemory", code: "memory that is not mapped".into() };
         let attachments =
@@ -345,7 +349,7 @@ impl PassObjects {
         Ok(())
     }
 
-    /// What the host sees after the pass.
+    /// Returns the contents of the mapped buffers after the pass.
     pub(super) fn left(&self, grid: TileGrid) -> TilePassLeft {
         let bytes = |buffer: &Buffer| buffer.bytes().unwrap_or_default().to_vec();
         TilePassLeft {
@@ -356,15 +360,18 @@ impl PassObjects {
     }
 }
 
-/// The format of an attachment's image.
+/// Returns the format of an attachment's image.
 pub(super) fn format(attachment: &TileAttachment<'_>, made: &Attachment) -> Result<vk::Format, Error> {
     let both = made.image.aspects != made.aspect;
     if both { Ok(vk::Format::D32_SFLOAT_S8_UINT) } else { vk_format(attachment.image.format) }
 }
 
-/// The barrier between two steps of a tile. Neither a graphics subpass's dependency nor a barrier in a render pass may name compute
-/// stages (VUID-VkRenderPassCreateInfo2-pDependencies-03054, VUID-vkCmdPipelineBarrier2-None-07892), though the access flags of
-/// tile attachments are theirs: all commands stand for them.
+/// Returns the barrier between two steps of a tile.
+///
+/// A dependency of a graphics subpass and a barrier in a render pass may not name compute stages
+/// (VUID-VkRenderPassCreateInfo2-pDependencies-03054, VUID-vkCmdPipelineBarrier2-None-07892),
+/// although the access flags of tile attachments belong to them. The barrier therefore names all
+/// commands.
 pub(super) fn step_barrier() -> vk::MemoryBarrier2<'static> {
     let all = vk::PipelineStageFlags2::ALL_COMMANDS;
     use vk::AccessFlags2 as A;
@@ -377,7 +384,7 @@ pub(super) fn step_barrier() -> vk::MemoryBarrier2<'static> {
         .dst_access_mask(read | write)
 }
 
-/// The render area.
+/// Returns the render area.
 pub(super) fn area(pass: &TilePass<'_>) -> vk::Rect2D {
     let [[x, y], [width, height]] = pass.area;
     vk::Rect2D { offset: vk::Offset2D { x: x as i32, y: y as i32 }, extent: vk::Extent2D { width, height } }

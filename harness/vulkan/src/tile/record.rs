@@ -11,7 +11,7 @@ use crate::device::DeviceShared;
 use crate::error::Error;
 use crate::pipeline::Pipeline;
 
-/// Records uploads, the pass with its steps for each tile, and downloads.
+/// Records the uploads, the pass with its steps, and the downloads.
 pub(super) fn record(
     device: &DeviceShared,
     objects: &PassObjects,
@@ -29,8 +29,9 @@ pub(super) fn record(
     let begin = vk::CommandBufferBeginInfo::default().flags(usage);
     // SAFETY: the command buffer is new and used by this thread alone.
     device.check(unsafe { raw.begin_command_buffer(commands, &begin) }, "vkBeginCommandBuffer")?;
-    // SAFETY: the command buffer is being recorded; all objects are of its device and live until the work is done. What
-    // a pass may hold is checked before, unless the caller vouches for a driver that does nothing.
+    // SAFETY: the command buffer is being recorded; all objects belong to its device and live until
+    // the work is done. The contents of the pass were checked before, unless the caller vouches for
+    // a driver that executes nothing.
     unsafe {
         if mistake == Mistake::Timestamp {
             raw.cmd_reset_query_pool(commands, objects.base.queries, 0, 2);
@@ -67,7 +68,7 @@ pub(super) fn record(
     }
 }
 
-/// Whether a step stands inside per-tile execution.
+/// Returns true if a step is inside per-tile execution. A barrier is inside if its neighbours are.
 fn is_inside(steps: &[TileStep<'_>], step: usize) -> bool {
     let own = |step: &TileStep<'_>| match step {
         TileStep::Draw { per_tile, .. } => Some(*per_tile),
@@ -79,7 +80,8 @@ fn is_inside(steps: &[TileStep<'_>], step: usize) -> bool {
     before.unwrap_or(true) && after.unwrap_or(true)
 }
 
-/// The steps that stand together, inside per-tile execution or outside it.
+/// Groups consecutive steps that are all inside per-tile execution (true) or all outside it
+/// (false).
 fn runs(steps: &[TileStep<'_>]) -> Vec<(bool, Range<usize>)> {
     let mut runs: Vec<(bool, Range<usize>)> = Vec::new();
     for step in 0..steps.len() {
@@ -92,7 +94,7 @@ fn runs(steps: &[TileStep<'_>]) -> Vec<(bool, Range<usize>)> {
     runs
 }
 
-/// All steps, those inside per-tile execution between its begin and its end.
+/// Records all steps, with a begin and an end of per-tile execution around those inside it.
 ///
 /// # Safety
 /// As in `record`.
@@ -122,7 +124,8 @@ unsafe fn execution(
     Ok(())
 }
 
-/// A secondary command buffer with the steps, or with all of per-tile execution; it goes with its pool.
+/// Records a secondary command buffer with the steps, or with all of per-tile execution. It is
+/// freed with its pool.
 ///
 /// # Safety
 /// As in `record`.
@@ -144,7 +147,8 @@ unsafe fn secondary(
     let usage = vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE | vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
     let begun = objects.inherited(pass, mistake, |inherited| {
         let begin = vk::CommandBufferBeginInfo::default().flags(usage).inheritance_info(inherited);
-        // SAFETY: the command buffer is new and used by this thread alone; what it inherits lives until the call returns.
+        // SAFETY: the command buffer is new and used by this thread alone; the inherited state
+        // lives until the call returns.
         unsafe { raw.begin_command_buffer(commands, &begin) }
     });
     device.check(begun, "vkBeginCommandBuffer")?;
@@ -161,7 +165,7 @@ unsafe fn secondary(
     Ok(commands)
 }
 
-/// What must not stand inside per-tile execution.
+/// Records a command that is forbidden inside per-tile execution, if `mistake` names one.
 ///
 /// # Safety
 /// As in `record`.
@@ -191,7 +195,7 @@ unsafe fn wrong(objects: &PassObjects, pass: &TilePass<'_>, mistake: Mistake) ->
                     &[],
                     &[],
                 );
-                // The driver does nothing, so that nothing waits for it.
+                // The driver executes nothing, so no work waits for the event.
                 raw.destroy_event(event, None);
             }
             _ => {}
@@ -261,7 +265,7 @@ unsafe fn record_steps(
     }
 }
 
-/// The dispatches outside a pass.
+/// Records dispatches outside a pass.
 ///
 /// # Safety
 /// As in `record`.
@@ -309,7 +313,8 @@ unsafe fn barrier(
     unsafe { objects.base.device.raw.cmd_pipeline_barrier2(commands, &info) }
 }
 
-/// Copies between images and what the host sees: before the pass, or after it.
+/// Records the copies between images and staging buffers: uploads before the pass, downloads after
+/// it.
 ///
 /// # Safety
 /// As in `record`.
@@ -348,7 +353,7 @@ unsafe fn transfer(objects: &PassObjects, pass: &TilePass<'_>, before: bool) -> 
     unsafe { barrier(objects, commands, &everything, vk::DependencyFlags::empty()) };
     if !before {
         for (attachment, made) in pass.attachments.iter().zip(&objects.attachments) {
-            // Only colour attachments may have changed.
+            // Only colour attachments can have changed.
             if attachment.role != AttachmentRole::Color {
                 continue;
             }
@@ -376,7 +381,7 @@ mod tests {
         let draw = |per_tile| TileStep::Draw { fragment: &[], per_tile };
         let (tile, pass, barrier) = (draw(true), draw(false), TileStep::Barrier);
         let steps = [&tile, &barrier, &tile, &barrier, &pass, &barrier, &tile, &pass].map(Clone::clone);
-        // A barrier beside a step outside stands outside, too.
+        // A barrier next to a step outside is outside as well.
         assert_eq!(runs(&steps), [(true, 0..3), (false, 3..6), (true, 6..7), (false, 7..8)]);
         assert_eq!(runs(&[]), []);
     }

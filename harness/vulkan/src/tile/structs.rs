@@ -1,9 +1,10 @@
-//! The structures and numbers of `VK_QCOM_tile_shading` (and of `VK_QCOM_image_processing3`, whose only structure is that of its
-//! features), which `ash` does not have yet. Each is named and laid out as in the registry; to be deleted when `ash` has them.
+//! Structures and constants of `VK_QCOM_tile_shading`, which `ash` does not have yet.
 //!
-//! The structures of features and properties (`VkPhysicalDeviceTileShadingFeaturesQCOM`,
-//! `VkPhysicalDeviceTileShadingPropertiesQCOM`, `VkPhysicalDeviceImageProcessing3FeaturesQCOM`) are asked for and enabled as data, like all others:
-//! see `features`.
+//! Each has the name and the layout of the registry; delete them when `ash` has them. The
+//! structures of features and properties (`VkPhysicalDeviceTileShadingFeaturesQCOM`,
+//! `VkPhysicalDeviceTileShadingPropertiesQCOM`) are queried and enabled as data like all others,
+//! see `features`. So is `VkPhysicalDeviceImageProcessing3FeaturesQCOM`, the only structure of
+//! `VK_QCOM_image_processing3`.
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
@@ -46,7 +47,7 @@ impl RenderPassTileShadingCreateInfo {
     }
 }
 
-// SAFETY: the registry lets the structure extend these, and it begins with its type and the next one.
+// SAFETY: the registry lets the structure extend this one, and it begins with `sType` and `pNext`.
 unsafe impl vk::ExtendsRenderPassCreateInfo2 for RenderPassTileShadingCreateInfo {}
 // SAFETY: as above.
 unsafe impl vk::ExtendsRenderingInfo for RenderPassTileShadingCreateInfo {}
@@ -56,7 +57,8 @@ unsafe impl vk::ExtendsCommandBufferInheritanceInfo for RenderPassTileShadingCre
 /// `VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_KHR`.
 pub(super) const INLINE_AND_SECONDARY: vk::SubpassContents = vk::SubpassContents::from_raw(1_000_451_000);
 
-/// `VkPerTileBeginInfoQCOM`, `VkPerTileEndInfoQCOM` and `VkDispatchTileInfoQCOM`: nothing but a header.
+/// `VkPerTileBeginInfoQCOM`, `VkPerTileEndInfoQCOM` and `VkDispatchTileInfoQCOM`, which consist of
+/// a header only.
 #[repr(C)]
 struct Header {
     s_type: vk::StructureType,
@@ -69,7 +71,8 @@ impl Header {
     }
 }
 
-/// `PFN_vkCmdBeginPerTileExecutionQCOM`, `PFN_vkCmdEndPerTileExecutionQCOM` and `PFN_vkCmdDispatchTileQCOM`.
+/// `PFN_vkCmdBeginPerTileExecutionQCOM`, `PFN_vkCmdEndPerTileExecutionQCOM` and
+/// `PFN_vkCmdDispatchTileQCOM`.
 type Command = unsafe extern "system" fn(vk::CommandBuffer, *const Header);
 
 /// The extension's commands of a device.
@@ -81,7 +84,7 @@ pub(super) struct Commands<'a> {
 }
 
 impl<'a> Commands<'a> {
-    /// The commands; the name of one that the device has not.
+    /// Loads the commands; the error is the name of a command that the device lacks.
     pub(super) fn load(instance: &ash::Instance, device: &'a ash::Device) -> Result<Self, String> {
         let get = |name: &CStr| {
             // SAFETY: a live device of this instance.

@@ -1,7 +1,8 @@
-//! Real dispatches on the software drivers, under validation where the layer is present.
+//! Real dispatches on the software drivers, under validation if the layer is present.
 //!
-//! Which drivers are there is decided by `scripts/setup --tests`: it puts lavapipe and SwiftShader before the loader.
-//! What is missing is said on stderr, and with `ASSAY_TEST_ALL_DRIVERS=1` (as `scripts/test` sets it) is a failure.
+//! `scripts/setup --tests` provides the drivers: it puts lavapipe and SwiftShader before the
+//! loader. Missing drivers are reported on stderr, and are a failure with
+//! `ASSAY_TEST_ALL_DRIVERS=1` (as `scripts/test` sets it).
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::shader;
 
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
-/// Runs `test` on every software driver, and checks that the validation layer had nothing to say.
+/// Runs `test` on every software driver, and checks that the validation layer reported nothing.
 pub(crate) fn on_each_driver(test: impl Fn(&PhysicalDevice)) {
     let strict = std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_some_and(|v| v == "1");
     let skip = |what: &str| {
@@ -94,7 +95,7 @@ fn what_the_shader_does_not_write_keeps_the_clear_value() {
         for staging in [Staging::Never, Staging::Always] {
             let device = Device::open(physical, &DeviceOptions { staging, ..Default::default() }).unwrap();
             let pipeline = device.pipeline(&description(&shader::add())).unwrap();
-            // 10 bytes beyond what one workgroup writes: not a whole number of words.
+            // 10 bytes more than one workgroup writes: not a whole number of words.
             let bytes = shader::LOCAL * 4 + 10;
             let mut slot = device.slot(&[BufferSpec::in_out(bytes), BufferSpec::output(bytes)]).unwrap();
             let written = shader::LOCAL * 4;
@@ -120,7 +121,7 @@ fn floats_go_in_and_out_by_their_bits() {
         for (i, x) in (0_i8..).zip(slot.write::<f32>(0).unwrap()) {
             *x = f32::from(i - 32);
         }
-        // Takes away what the specialisation constant adds.
+        // Cancels the specialisation constant that the shader adds.
         let push = u32::MAX.to_ne_bytes();
         slot.submit(&pipeline, &Dispatch::linear(1).with_push_constants(&push)).unwrap();
         slot.wait(LONG).unwrap();
@@ -179,7 +180,7 @@ fn one_slot_is_checked_while_the_other_computes() {
             assert!(now.read::<u32>(1).unwrap().iter().all(|&w| w == chunk + 1));
             slots.swap(0, 1);
         }
-        // The last is dropped in flight, and the device with it.
+        // The last slot is dropped in flight, and the device with it.
     });
 }
 
@@ -225,7 +226,7 @@ fn a_time_limit_passes_and_the_work_can_still_be_waited_for() {
         assert!(matches!(slot.read::<u32>(1), Err(Error::InFlight)));
         assert!(matches!(slot.write::<u32>(0), Err(Error::InFlight)));
         assert!(matches!(slot.submit(&pipeline, &dispatch), Err(Error::InFlight)));
-        // One that is given up while the device works does not disturb the others.
+        // A slot that is dropped while the device works does not disturb the others.
         let mut given_up = device.slot(&buffers(words)).unwrap();
         given_up.submit(&pipeline, &dispatch).unwrap();
         assert!(matches!(given_up.wait(Duration::ZERO), Err(Error::Timeout { .. })));
@@ -280,13 +281,13 @@ fn arguments_that_cannot_be_are_refused_with_the_reason() {
         let ask = |name: &str| DeviceOptions { with: [name.to_owned()].into(), ..Default::default() };
         refused(Device::open(physical, &ask("shaderFlota16")).err().unwrap(), "not a feature");
         refused(Device::open(physical, &ask("tileShading")).err().unwrap(), "tileShading");
-        // Still in working order.
+        // The slot still works.
         slot.submit(&pipeline, &push).unwrap();
         slot.wait(LONG).unwrap();
     });
 }
 
-/// That other tests see no message proves something only if there are messages to see.
+/// Absent messages in other tests prove something only if the layer reports violations at all.
 #[test]
 fn the_validation_layer_is_heard() {
     on_each_driver(|physical| {

@@ -1,5 +1,5 @@
-//! What machines lack, and a driver that has everything. The loader reads its environment once, so each of these runs
-//! again in a process of its own.
+//! Machines without a loader, a driver or a layer, and a driver with every extension. The loader
+//! reads its environment once, so each of these tests runs again in a process of its own.
 
 use std::process::Command;
 
@@ -7,7 +7,8 @@ use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance,
 
 use crate::shader;
 
-/// Runs `body`, which is all of the test `name` (with its module), in a process with these variables.
+/// Runs `body`, the whole body of the test `name` (with its module), in a process with these
+/// variables.
 pub(crate) fn with_environment(name: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
     const CHILD: &str = "ASSAY_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
@@ -51,8 +52,8 @@ fn no_validation_layer() {
     });
 }
 
-/// The mock driver advertises every extension and executes nothing: what is enabled with what, and how work is
-/// submitted, must satisfy the validation layer there too.
+/// The mock driver advertises every extension and executes nothing. The enabled features and the
+/// submissions must satisfy the validation layer there as well.
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 fn a_driver_with_every_extension_draws_no_validation_message() {
@@ -65,7 +66,7 @@ fn a_driver_with_every_extension_draws_no_validation_message() {
         let instance = Instance::new(true).unwrap();
         let physical = instance.select(None).unwrap();
         assert!(physical.capabilities().has_extension("VK_QCOM_tile_shading"), "{}", physical.identity());
-        // Asked for, though this driver writes nothing there.
+        // The property is queried, although this driver does not write it.
         assert!(physical.capabilities().properties.contains_key("maxTileShadingRateX"));
         let device = Device::open(&physical, &DeviceOptions::default()).unwrap();
         let on = device.capabilities();
@@ -77,7 +78,7 @@ fn a_driver_with_every_extension_draws_no_validation_message() {
         slot.wait(std::time::Duration::from_secs(10)).unwrap();
         drop((slot, pipeline, device, physical));
         let mut messages = instance.take_validation_messages();
-        // The mock driver does not fill in this limit, so that every allocation is above it.
+        // The mock driver does not fill in this limit, so every allocation exceeds it.
         messages.retain(|m| m.id != "UNASSIGNED-vkAllocateMemory-maxMemoryAllocationSize");
         assert!(messages.is_empty(), "{messages:#?}");
     });

@@ -1,6 +1,6 @@
-//! The native path of gathers on the mock driver, with the test layer's answers beneath the validation layer: features, a
-//! pipeline of every mode, and a dispatch over sampled images draw no message, and mistakes draw theirs. The mock driver
-//! executes nothing, so no number is looked at.
+//! Native gathers on the mock driver, with the test layer's answers below the validation layer.
+//! Features, a pipeline of every mode, and a dispatch over sampled images cause no message, and
+//! each mistake causes its own. The mock driver executes nothing, so no result is checked.
 
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{
@@ -79,7 +79,8 @@ fn native_gathers_draw_no_message_and_mistakes_draw_theirs() {
         }
         let found = messages();
         assert!(found.is_empty(), "{found:#?}");
-        // Each mistake: the features that are left off, the gather, and a part of what is said of it.
+        // For each mistake: the features that are left disabled, the gather, and a part of the
+        // expected message.
         let mistakes: [(&[&str], &str, &str); 4] = [
             (&["imageGatherLinear"], "%uint_0", "ImageGatherLinearQCOM"),
             (&["imageGatherExtendedModes"], "%uint_2", "ImageGatherExtendedModesQCOM"),

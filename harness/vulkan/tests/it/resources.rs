@@ -1,4 +1,4 @@
-//! Every kind of descriptor, in several sets and in arrays, goes to the device and comes back.
+//! Every kind of descriptor, in several sets and in arrays, is uploaded and read back.
 
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::ImageFormat;
@@ -43,7 +43,7 @@ fn every_kind_of_descriptor_travels() {
             let bindings = Bindings::Listed(&layout);
             let pipeline = device.pipeline(&PipelineDesc { bindings, ..PipelineDesc::new(&code, 0) }).unwrap();
             let mut slot = device.slot_of(&specs).unwrap();
-            // What a resource holds at word i tells the resource and i.
+            // Word i of a resource identifies the resource and i.
             for (index, spec) in specs.iter().enumerate() {
                 let words = slot.write::<u32>(index).unwrap();
                 assert_eq!(words.len() * 4, spec.resource.bytes().unwrap());
@@ -97,7 +97,7 @@ fn resources_that_cannot_be_are_refused_with_the_reason() {
         refused(device.pipeline(&listed(&twice)).err().unwrap(), "twice");
         let tensor = [BindingLayout::new(0, 0, DescriptorKind::Tensor, 1)];
         refused(device.pipeline(&listed(&tensor)).err().unwrap(), "Tensor");
-        // A slot with other bindings than the pipeline.
+        // A slot whose bindings differ from the pipeline's.
         let pipeline = device.pipeline(&listed(&layout)).unwrap();
         let mut slot = device.slot_of(&one(Resource::UniformBuffer { bytes: 4 })).unwrap();
         refused(slot.submit(&pipeline, &Dispatch::linear(1)).unwrap_err(), "buffers");

@@ -1,24 +1,26 @@
-//! Kernels that turn one word into another, as text in one frame.
+//! Kernels that map each word to another, as text in one frame.
 
-/// Words of a row of the grid: more than 65535 workgroups along x are not to be had everywhere.
+/// Words of a row of the grid: not every device takes more than 65535 workgroups along x.
 pub(crate) const ROW: usize = 1 << 16;
 /// Invocations of a workgroup.
 pub(crate) const LOCAL: usize = 64;
 
-/// The workgroups that cover `words` words; a multiple of [`LOCAL`], and of [`ROW`] above it.
+/// Returns the workgroups that cover `words` words; a multiple of [`LOCAL`], and of [`ROW`] above
+/// it.
 pub(crate) fn groups(words: usize) -> [u32; 3] {
     [(words.min(ROW) / LOCAL) as u32, words.div_ceil(ROW) as u32, 1]
 }
 
-/// Buffers 0 (in) and 1 (out) of 32-bit words, four bytes of push constants, a specialisation constant 0 (default 1).
-/// Word `y * 65536 + x` is read as `%word`; the body makes `%result` of it.
+/// Frame with buffers 0 (in) and 1 (out) of 32-bit words, four bytes of push constants, and
+/// specialisation constant 0 (default 1). Word `y * 65536 + x` is read as `%word`; the body
+/// computes `%result` from it.
 const FRAME: &str = include_str!("frame.spvasm");
 
 fn kernel(body: &str) -> Vec<u32> {
     assay_spirv::assemble(&FRAME.replace("; BODY", body)).expect("the kernels of these tests are valid")
 }
 
-/// word + specialisation constant + push constant.
+/// Returns a kernel: word + specialisation constant + push constant.
 pub(crate) fn add() -> Vec<u32> {
     kernel(
         "%sum = OpIAdd %uint %word %spec
@@ -26,7 +28,7 @@ pub(crate) fn add() -> Vec<u32> {
     )
 }
 
-/// `Exp2` of word + specialisation constant + push constant as f32.
+/// Returns a kernel: `Exp2` of word + specialisation constant + push constant as f32.
 pub(crate) fn exp2() -> Vec<u32> {
     kernel(
         "%sum = OpIAdd %uint %word %spec
@@ -37,7 +39,8 @@ pub(crate) fn exp2() -> Vec<u32> {
     )
 }
 
-/// As many rounds of `x * x + 1` as the push constant says, from the word on.
+/// Returns a kernel: as many rounds of `x * x + 1` as the push constant gives, starting with the
+/// word.
 pub(crate) fn rounds() -> Vec<u32> {
     kernel(
         "OpBranch %head

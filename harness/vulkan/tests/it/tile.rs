@@ -1,5 +1,6 @@
-//! The native path of tile shading on the mock driver, with the test layer's answers beneath the validation layer: what is right
-//! draws no message, and each mistake draws its own. The mock driver executes nothing, so no number is looked at.
+//! Native tile shading on the mock driver, with the test layer's answers below the validation
+//! layer: correct passes cause no message, and each mistake causes its own. The mock driver
+//! executes nothing, so no result is checked.
 
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ const RATE: &str = include_str!("../../../spirv/tests/lower/tile.spvasm");
 pub(crate) const WIDTH: u32 = 200;
 pub(crate) const HEIGHT: u32 = 100;
 
-/// Runs `body`, which is all of the test `name` (with its module), above the mock driver and the test layer.
+/// Runs `body`, the whole body of the test `name` (with its module), on the mock driver with the
+/// test layer.
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 pub(crate) fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -25,12 +27,13 @@ pub(crate) fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
         assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "ASSAY_MOCK_ICD or VK_LAYER_PATH is not set");
         return eprintln!("SKIPPED: no mock driver or no validation layer (scripts/setup --tests finds them)");
     };
-    // The library stands beside this program: it is one of its dependencies.
+    // The library is next to this program, because it is one of its dependencies.
     let folder = tempfile::tempdir().unwrap();
     let library = std::env::current_exe().unwrap().with_file_name(assay_testlayer::LIBRARY);
     assert!(library.exists(), "{} is missing", library.display());
     std::fs::write(folder.path().join("layer.json"), assay_testlayer::manifest(&library)).unwrap();
-    // The first is the nearest to the program: loaders before 1.3.263 go by the first list, later ones by the second.
+    // The first is the nearest to the program: loaders before 1.3.263 use the first list, later
+    // ones the second.
     let layers = format!("{layers}:{}", folder.path().display());
     let order = format!("VK_LAYER_KHRONOS_validation:{}", assay_testlayer::NAME);
     let variables = [
@@ -56,7 +59,7 @@ pub(crate) fn image(layers: u32, format: TexelFormat) -> ImageSpec {
 
 pub(crate) const R32UI: TexelFormat = TexelFormat::Color(ImageFormat::R32ui);
 
-/// A module of a pass, and its bindings.
+/// A module of a pass with its bindings.
 pub(crate) struct Shader {
     words: Vec<u32>,
     bindings: Vec<BindingLayout>,
@@ -64,7 +67,7 @@ pub(crate) struct Shader {
 }
 
 impl Shader {
-    /// Two storage images and a buffer.
+    /// Creates a shader with two storage images and a buffer.
     pub(crate) fn new(text: &str) -> Shader {
         let bindings = [DescriptorKind::StorageImage, DescriptorKind::StorageImage, DescriptorKind::StorageBuffer];
         let bindings = bindings.into_iter().zip(0..).map(|(kind, i)| BindingLayout::new(0, i, kind, 1));
@@ -78,7 +81,7 @@ impl Shader {
     }
 }
 
-/// The same shader with workgroups of its own choice.
+/// Returns the same shader with a local size of its own.
 pub(crate) fn local_size() -> String {
     assert!(RATE.contains("TileShadingRateQCOM 2 2 1"));
     RATE.replace("TileShadingRateQCOM 2 2 1", "LocalSize 8 4 1")
@@ -86,7 +89,7 @@ pub(crate) fn local_size() -> String {
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
-/// A pass over two colour attachments, changed by `change`.
+/// Runs a pass over two colour attachments, changed by `change`.
 pub(crate) fn pass_with(
     device: &Device,
     steps: &[TileStep<'_>],
@@ -118,7 +121,7 @@ pub(crate) fn pass_with(
     if mistake == Mistake::None {
         return device.tile_pass(&pass, LIMIT);
     }
-    // SAFETY: the mock driver keeps what it is given and does nothing with it.
+    // SAFETY: the mock driver stores its arguments and executes nothing.
     unsafe { device.tile_pass_with(&pass, mistake, LIMIT) }
 }
 
@@ -183,7 +186,8 @@ fn passes_of_both_forms_draw_no_validation_message() {
     });
 }
 
-/// A shader that reads a sampled colour attachment and a depth attachment, and adds to another.
+/// Returns a shader that reads a sampled colour attachment and a depth attachment, and adds to
+/// another one.
 fn sampled() -> Shader {
     let text = include_str!("tile_sampled.spvasm");
     let kinds = [
@@ -238,7 +242,7 @@ fn sampled_depth_and_layered_attachments_draw_no_validation_message() {
     });
 }
 
-/// Depth and stencil of one image, each seen through a view of its aspect.
+/// Depth and stencil of one image, each accessed through a view of its aspect.
 #[test]
 fn stencil_attachments_draw_no_validation_message() {
     on_the_mock_stack("tile::stencil_attachments_draw_no_validation_message", |instance| {
@@ -280,7 +284,7 @@ fn stencil_attachments_draw_no_validation_message() {
             assert_eq!(pass_of(form, &both).unwrap_or_else(|e| panic!("{form:?}: {e}")), 3);
             let messages = instance.take_validation_messages();
             assert!(messages.is_empty(), "{form:?}: {messages:#?}");
-            // Two of a kind, and stencil that is stored to.
+            // Two attachments of the same kind, and a stencil attachment that is stored to.
             let twice = [color(), part(1, TexelFormat::Stencil8), part(2, TexelFormat::Stencil8)];
             assert!(pass_of(form, &twice).unwrap_err().to_string().contains("one stencil attachment at most"));
             let mut stored = [color(), part(1, TexelFormat::Depth32), part(2, TexelFormat::Stencil8)];
@@ -290,8 +294,9 @@ fn stencil_attachments_draw_no_validation_message() {
     });
 }
 
-/// What the layer (1.4.364) says of every dispatch in a secondary command buffer that says that it belongs into per-tile execution: it
-/// looks for the begin in that command buffer alone. That the two fit together it does know (10621, 10624).
+/// Messages of the layer (1.4.364) for every dispatch in a secondary command buffer that declares
+/// per-tile execution: it looks for the begin in that command buffer alone. It does know the rules
+/// about the combination of the two (10621, 10624).
 const NOT_INHERITED: [&str; 3] = ["-None-10668", "-None-10672", "VUID-RuntimeSpirv-TileShadingQCOM-10701"];
 
 #[test]
@@ -316,12 +321,12 @@ fn secondary_command_buffers_draw_no_validation_message() {
                 assert!(messages.is_empty(), "{recording:?}, apron {apron:?}: {messages:#?}");
             }
         }
-        // What is inherited of dynamic rendering cannot say that it shades tiles.
+        // State inherited from dynamic rendering cannot declare tile shading.
         let steps = std::slice::from_ref(&tile);
         let refused = pass_with(&device, steps, Mistake::None, |pass| pass.recording = Recording::Secondary);
         let refused = refused.unwrap_err().to_string();
         assert!(refused.contains("VUID-VkCommandBufferBeginInfo-flags-10618"), "{refused}");
-        // Contents of both kinds are not there before it.
+        // Inline and secondary contents together need `maintenance7`.
         let older = open(instance, &["maintenance7"]);
         let pipeline = Shader::new(RATE).pipeline(&older).unwrap();
         let steps = [TileStep::DispatchTile { pipeline: &pipeline, push_constants: &push }];
@@ -391,7 +396,8 @@ fn each_mistake_draws_its_message() {
     });
 }
 
-/// What is done without the feature that it needs: refused before the driver hears of it, and the layer knows the rule too.
+/// Steps without a required feature are refused before they reach the driver; the layer knows the
+/// rule too.
 #[test]
 fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
     on_the_mock_stack("tile::what_a_feature_is_missing_for_is_refused_here_and_by_the_layer", |instance| {
@@ -425,7 +431,7 @@ fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
             let refused =
                 pass_with(&device, &steps, Mistake::None, |pass| pass.apron = *apron).unwrap_err().to_string();
             assert!(refused.contains(without.first().copied().unwrap_or("maxApronSize")), "{refused}");
-            // No checks here, and nothing else wrong.
+            // Without our checks; the layer finds no other error.
             let _left = pass_with(&device, &steps, Mistake::Unchecked, |pass| pass.apron = *apron);
             let messages = instance.take_validation_messages();
             if !messages.iter().any(|message| message.id == *rule) {
@@ -436,7 +442,7 @@ fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
     });
 }
 
-/// Modules that break a rule of the extension: refused by the rules here, and by the validator in the layer.
+/// Our rules and the layer's validator refuse the same modules.
 #[test]
 fn the_layer_agrees_with_the_rules_about_modules() {
     on_the_mock_stack("tile::the_layer_agrees_with_the_rules_about_modules", |instance| {
@@ -467,7 +473,7 @@ fn the_layer_agrees_with_the_rules_about_modules() {
                 ours.push(format!("{rule}: {broken:?}\n"));
             }
             let said = device.validate(&words).unwrap();
-            // Of the two rules that this one breaks, the validator names the more general.
+            // This one breaks two rules, and the validator names the more general one.
             let named = rule.replace("TileAttachmentQCOM-10696", "StandaloneSpirv-Location-06672");
             if !said.iter().any(|message| message.id.contains(&named) || message.text.contains(&named)) {
                 layers.push(format!("{rule}: {said:?}\n"));

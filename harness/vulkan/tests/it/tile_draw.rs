@@ -1,4 +1,4 @@
-//! Draws in tile-shading render passes on the mock driver, beneath the validation layer: see `tile`.
+//! Draws in tile-shading render passes on the mock driver, below the validation layer; see `tile`.
 
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::rules::{self, Environment};
@@ -19,7 +19,7 @@ fn draw(fragment: &[u32], per_tile: bool) -> TileStep<'_> {
     TileStep::Draw { fragment, per_tile }
 }
 
-/// A draw of a text for every tile, in a pass that `change` changes.
+/// Runs a pass with one per-tile draw of a fragment shader, changed by `change`.
 fn drawn(
     device: &Device,
     text: &str,
@@ -72,7 +72,8 @@ fn draws_in_passes_of_both_forms_draw_no_validation_message() {
     });
 }
 
-/// Depth and stencil that the draw neither tests nor writes, and an attachment that it has no output for.
+/// Depth and stencil attachments that the draw neither tests nor writes, and a colour attachment
+/// without an output.
 #[test]
 fn draws_beside_depth_and_stencil_draw_no_validation_message() {
     on_the_mock_stack("tile_draw::draws_beside_depth_and_stencil_draw_no_validation_message", |instance| {
@@ -115,7 +116,7 @@ fn draws_beside_depth_and_stencil_draw_no_validation_message() {
     });
 }
 
-/// That a draw stands in a pass that shades no tiles (10700) the layer (1.4.364) does not see.
+/// The layer (1.4.364) does not notice a draw in a pass without tile shading (10700).
 #[test]
 fn each_mistake_of_a_draw_draws_its_message() {
     on_the_mock_stack("tile_draw::each_mistake_of_a_draw_draws_its_message", |instance| {
@@ -140,7 +141,8 @@ fn each_mistake_of_a_draw_draws_its_message() {
     });
 }
 
-/// What a draw lacks a feature for, or cannot have: refused before the driver hears of it, and where the layer has the rule, by it.
+/// Draws without a required feature, or with unsupported contents, are refused before they reach
+/// the driver, and by the layer if it has the rule.
 #[test]
 fn what_a_draw_may_not_have_is_refused_here_and_by_the_layer() {
     on_the_mock_stack("tile_draw::what_a_draw_may_not_have_is_refused_here_and_by_the_layer", |instance| {
@@ -162,7 +164,7 @@ fn what_a_draw_may_not_have_is_refused_here_and_by_the_layer() {
             }
         }
         assert!(silent.is_empty(), "{}", silent.concat());
-        // Without dispatches none of their features is needed.
+        // Without dispatches, no features of dispatches are needed.
         let device = open(instance, &["tileShadingPerTileDispatch", "tileShadingDispatchTile"]);
         assert_eq!(drawn(&device, FRAGMENT, Mistake::None, |_| ()).map(|left| left.attachments.len()).ok(), Some(2));
         let device = open(instance, &[]);
@@ -181,7 +183,7 @@ fn what_a_draw_may_not_have_is_refused_here_and_by_the_layer() {
     });
 }
 
-/// Fragment modules that break a rule of the extension: refused by the rules here, and by the validator in the layer.
+/// Our rules and the layer's validator refuse the same fragment modules.
 #[test]
 fn the_layer_agrees_with_the_rules_about_fragment_modules() {
     on_the_mock_stack("tile_draw::the_layer_agrees_with_the_rules_about_fragment_modules", |instance| {

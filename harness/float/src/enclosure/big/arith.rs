@@ -1,14 +1,16 @@
-//! Directed arithmetic on [`Num`]: each operation gives both neighbours of the exact result.
+//! Directed arithmetic on [`Num`]: each operation returns both neighbours of the exact result.
 
 use super::num::{LIMIT, Num, Rounded, round};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use std::cmp::Ordering;
 
-/// Bits carried beyond the precision where a result is cut off: enough for the sticky remainder to lie below them.
+/// Bits that are kept beyond the precision before truncation, so that the sticky remainder lies
+/// below the rounded bits.
 const GUARD: i64 = 3;
 
-/// The sum. A symbol behaves as the end that it stands for: `HUGE` absorbs, `TINY` yields to anything but zero.
+/// Sum. A symbol behaves like the end that it represents: `HUGE` absorbs the other operand, `TINY`
+/// is absorbed by everything but zero.
 pub(super) fn add(a: &Num, b: &Num, precision: u32) -> Rounded {
     if a.is_huge() || b.is_zero() || (b.is_tiny() && !a.is_zero()) {
         return fit(a, precision);
@@ -17,7 +19,7 @@ pub(super) fn add(a: &Num, b: &Num, precision: u32) -> Rounded {
         return fit(b, precision);
     }
     let (a, b) = if a.top() >= b.top() { (a, b) } else { (b, a) };
-    // Digits below this one cannot show in the result other than as "more follows".
+    // Digits below this one only affect the result as a sticky bit.
     let floor = a.exponent.min(a.top() - i64::from(precision) - GUARD);
     if b.top() <= floor {
         let aligned = &a.mantissa << (a.exponent - floor) as u64;
@@ -37,7 +39,7 @@ pub(super) fn add(a: &Num, b: &Num, precision: u32) -> Rounded {
     }
 }
 
-/// The product; zero times anything is zero.
+/// Product. Zero times anything is zero.
 pub(super) fn mul(a: &Num, b: &Num, precision: u32) -> Rounded {
     if a.is_zero() || b.is_zero() {
         return Rounded::exact(Num::zero());
@@ -56,7 +58,7 @@ pub(super) fn mul(a: &Num, b: &Num, precision: u32) -> Rounded {
     round(negative, mantissa, a.exponent + b.exponent, false, precision)
 }
 
-/// The quotient of `a` and a `b` that is not zero.
+/// Quotient by a `b` that is not zero.
 pub(super) fn div(a: &Num, b: &Num, precision: u32) -> Rounded {
     if a.is_zero() {
         return Rounded::exact(Num::zero());
@@ -76,13 +78,13 @@ pub(super) fn div(a: &Num, b: &Num, precision: u32) -> Rounded {
     round(negative, quotient, a.exponent - b.exponent - shift, !exact, precision)
 }
 
-/// The square root of a number that is not negative.
+/// Square root of a number that is not negative.
 pub(super) fn sqrt(a: &Num, precision: u32) -> Rounded {
     if a.is_zero() || a.is_symbol() {
         return Rounded::exact(a.clone());
     }
     let wanted = (2 * (i64::from(precision) + GUARD) - a.mantissa.bits() as i64).max(0);
-    // The exponent that is left must be even.
+    // The remaining exponent must be even.
     let shift = wanted + (a.exponent - wanted).rem_euclid(2);
     let radicand = &a.mantissa << shift as u64;
     let root = radicand.sqrt();
@@ -90,7 +92,7 @@ pub(super) fn sqrt(a: &Num, precision: u32) -> Rounded {
     round(false, root, (a.exponent - shift) / 2, !exact, precision)
 }
 
-/// `x - y * trunc(x / y)` for finite numbers, y not zero: exact.
+/// `x - y * trunc(x / y)` for finite numbers, `y` not zero; exact.
 pub(super) fn rem_trunc(x: &Num, y: &Num) -> Num {
     if x.is_zero() || x.top() < y.top() {
         return x.clone();
@@ -100,7 +102,7 @@ pub(super) fn rem_trunc(x: &Num, y: &Num) -> Num {
         if gap < 512 {
             return Num::exact(x.negative, (&x.mantissa << gap) % &y.mantissa, y.exponent);
         }
-        // Modular exponentiation: the gap may be far too wide to align.
+        // Modular exponentiation, because the gap may be far too wide to align.
         let two = BigUint::from(2u32);
         let power = if y.is_pow2() { BigUint::zero() } else { two.modpow(&gap.into(), &y.mantissa) };
         return Num::exact(x.negative, (&x.mantissa * power) % &y.mantissa, y.exponent);
@@ -124,7 +126,7 @@ pub(super) fn small_power(base: &BigUint, power: u64, precision: u32) -> Option<
     (result.bits() <= u64::from(precision)).then_some(result)
 }
 
-/// The number rounded to the precision.
+/// The number, rounded to the precision.
 pub(super) fn fit(a: &Num, precision: u32) -> Rounded {
     if a.is_zero() || a.is_symbol() || a.mantissa.bits() <= u64::from(precision) {
         return Rounded::exact(a.clone());
@@ -132,7 +134,7 @@ pub(super) fn fit(a: &Num, precision: u32) -> Rounded {
     round(a.negative, a.mantissa.clone(), a.exponent, false, precision)
 }
 
-/// What a symbol leaves of a product or quotient, as a lower and as an upper end.
+/// Product or quotient with a symbol, as a lower and as an upper end.
 fn symbol(negative: bool, huge: bool) -> Rounded {
     let (toward, away) = if huge { (Num::pow2(LIMIT - 1), Num::huge()) } else { (Num::tiny(), Num::pow2(-LIMIT - 1)) };
     if negative { Rounded { lo: away.neg(), hi: toward.neg() } } else { Rounded { lo: toward, hi: away } }

@@ -1,7 +1,12 @@
-//! Fixed-point kernels: elementary functions of integers over a power of two, each with a proven bound on its error.
+//! Fixed-point kernels: elementary functions of integers over a power of two, each with a proven
+//! bound on its error.
 //!
-//! A *unit* is `2^-scale`. Right shifts and divisions of non-negative integers truncate, so each costs less than a unit,
-//! always downward; the bounds below add these up.
+//! A *unit* is `2^-scale`. A right shift or division of non-negative integers truncates, which
+//! costs less than one unit, always downward. The bounds below add these up. The methods are those
+//! of Brent & Zimmermann, *Modern Computer Arithmetic*, chapter 4: Taylor series with argument
+//! reduction by halving and repeated squaring or doubling (Brent, "Fast multiple-precision
+//! evaluation of elementary functions", JACM 23, 1976), and one correction step from an `f64` seed
+//! for the inverse functions.
 
 use super::num::{Direction, Num, Rounded};
 use crate::enclosure::fast::kernels;
@@ -9,7 +14,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::{cell::RefCell, collections::HashMap};
 
-/// A number known to lie within `error` units of `value`.
+/// Number that lies within `error` units of `value`.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed {
     pub(super) value: BigInt,
@@ -22,12 +27,12 @@ impl Fixed {
         Fixed { value: value.into(), error, scale }
     }
 
-    /// How many leading bits of the number are certain; negative if not even the sign is.
+    /// Number of certain leading bits; negative if the sign is uncertain.
     pub(super) fn certain_bits(&self) -> i64 {
         self.value.bits() as i64 - i64::from(64 - self.error.leading_zeros())
     }
 
-    /// The interval that it stands for, with ends of `precision` bits.
+    /// Interval that it represents, with ends of `precision` bits.
     pub(super) fn enclose(&self, precision: u32) -> Rounded {
         let lo = Num::round_int(&(&self.value - self.error), -self.scale, precision, Direction::Down);
         let hi = Num::round_int(&(&self.value + self.error), -self.scale, precision, Direction::Up);
@@ -35,13 +40,14 @@ impl Fixed {
     }
 }
 
-/// Evaluates at growing scales until the result has `precision` certain bits: relative accuracy near zeros. The
-/// number must not be zero.
+/// Evaluates at growing scales until the result has `precision` certain bits, which is relative
+/// accuracy close to zeros. The number must not be zero.
 pub(super) fn until_certain(precision: u32, scale: i64, evaluate: impl Fn(i64) -> Fixed) -> Rounded {
     let wanted = i64::from(precision) + 2;
     let mut scale = scale;
     let mut result = evaluate(scale);
-    // Each round adds what was missing. The cap only stops a defect from looping: the interval is sound anyway.
+    // Each round adds the missing bits. The limit only keeps a defect from looping; the interval is
+    // an enclosure anyway.
     for _ in 0..40 {
         let missing = wanted - result.certain_bits();
         if missing <= 0 {
@@ -64,29 +70,31 @@ thread_local! {
     static CONSTANTS: RefCell<HashMap<(Constant, u64), BigUint>> = RefCell::default();
 }
 
-/// Pi, at most 2 units below.
+/// Pi, at most 2 units below the exact value.
 pub(super) fn pi(scale: i64) -> BigUint {
     constant(Constant::Pi, scale)
 }
 
-/// Pi between ends of that many bits.
+/// Enclosure of pi with ends of that many bits.
 pub(super) fn pi_around(precision: u32) -> Rounded {
     let scale = i64::from(precision) + 8;
     Fixed::new(pi(scale), 2, scale).enclose(precision)
 }
 
-/// The natural logarithm of 2, at most 2 units below.
+/// Natural logarithm of 2, at most 2 units below the exact value.
 pub(super) fn ln2(scale: i64) -> BigUint {
     constant(Constant::Ln2, scale)
 }
 
-/// A constant from the cache: its own error is below one unit of the cached scale, and cutting it costs another.
+/// Constant from the cache. Its own error is below one unit of the cached scale, and truncation
+/// costs another.
 fn constant(which: Constant, scale: i64) -> BigUint {
     let scale = scale as u64;
     let step = scale / 64 + 1;
     CONSTANTS.with_borrow_mut(|cache| {
         let stored = cache.entry((which, step)).or_insert_with(|| {
-            // 64 guard bits hold the errors of the series: fewer than 2^40 terms, each with less than 8 * 20 units.
+            // 64 guard bits absorb the errors of the series: fewer than 2^40 terms with less than 8
+            // * 20 units each.
             let work = step * 64 + 64;
             let value = match which {
                 // Machin: pi = 16 atan(1/5) - 4 atan(1/239).
@@ -97,14 +105,15 @@ fn constant(which: Constant, scale: i64) -> BigUint {
                         - arc_series(4801, work, false) * 2u32
                 }
             };
-            // Minus one unit of 2^-32 of the guard: from "within" to "below".
+            // Subtracts 2^48 units of the working scale, 2^-16 of a unit of the cached scale, which
+            // makes the value a lower bound.
             (value - (BigUint::one() << 48u32)) >> 64u32
         });
         &*stored >> (step * 64 - scale)
     })
 }
 
-/// `atan(1/n)` (alternating) or `atanh(1/n)` by its series, within two units a term.
+/// `atan(1/n)` (alternating) or `atanh(1/n)` by its series, within two units for each term.
 fn arc_series(n: u32, scale: u64, alternating: bool) -> BigUint {
     let square = n * n;
     let mut power = (BigUint::one() << scale) / n;
@@ -119,17 +128,22 @@ fn arc_series(n: u32, scale: u64, alternating: bool) -> BigUint {
     plus - minus
 }
 
-/// Bits of a number of terms, with a margin.
+/// Bit length of a number of terms, which includes a margin.
 fn bit_length(n: u64) -> u64 {
     u64::from(64 - n.leading_zeros())
 }
 
-/// `e^(r / 2^scale)` for `0 <= r < 2^scale`, at most 2 units below.
+/// `e^(r / 2^scale)` for `0 <= r < 2^scale`, at most 2 units below the exact value.
 ///
-/// With t = r / 2^s, scale W = scale + g: each of n Taylor terms is at most 2 units short and the tail at most 4, so the
-/// sum is short by at most 2n + 4; with n < 2^b, b >= 3, that is below 2^(b + 2). Squaring s times multiplies the
-/// shortfall by at most e * 2^s in all (each y -> y^2 doubles it times y, and the y multiply to e^r < e), and the
-/// truncations of the squarings add at most e * 2^s: in all below 2^(s + b + 4). g = s + b + 5 makes it half a unit.
+/// Method: Taylor series of `t = r / 2^s`, then `s` squarings. Derivation, in units of the working
+/// scale `W = scale + g`:
+///
+/// * Each of `n` Taylor terms is at most 2 units short and the tail at most 4, so that the sum is
+///   short by at most `2n + 4`. With `n < 2^b`, `b >= 3`, that is below `2^(b + 2)`.
+/// * `s` squarings multiply the shortfall by at most `e * 2^s`: each `y -> y^2` doubles it and
+///   multiplies it by `y`, and the `y` multiply to `e^r < e`. Their truncations add at most `e *
+///   2^s`. The total is below `2^(s + b + 4)`.
+/// * `g = s + b + 5` makes this half a unit of the result, to which the final truncation adds one.
 pub(super) fn exp(r: &BigUint, scale: i64) -> BigUint {
     let scale = scale as u64;
     let s = scale.isqrt().max(4);
@@ -151,11 +165,17 @@ pub(super) fn exp(r: &BigUint, scale: i64) -> BigUint {
     sum >> g
 }
 
-/// The sine and cosine of `r / 2^scale` for `0 <= r < 2^scale`, each within 2 units.
+/// Sine and cosine of `r / 2^scale` for `0 <= r < 2^scale`, each within 2 units.
 ///
-/// With t = r / 2^s at scale + g bits both series are off by at most 2n + 6 <= 2^(b + 2) units. Doubling the angle,
-/// s' = 2 s c and c' = 1 - 2 s^2 with angles below 1/2 before, multiplies the larger error by less than 3 and adds less
-/// than 3: after s steps below 4^s * 2^(b + 2). g = 2s + b + 4 makes it a quarter of a unit.
+/// Method: Taylor series of `t = r / 2^s`, then `s` doublings of the angle. Derivation, in units of
+/// the working scale `scale + g`:
+///
+/// * Both series err by at most `2n + 6 <= 2^(b + 2)` units.
+/// * Doubling, `s' = 2 s c` and `c' = 1 - 2 s^2` with angles below 1/2 before, multiplies the
+///   larger error by less than 3 and adds less than 3. After `s` steps the error is below `4^s *
+///   2^(b + 2)`.
+/// * `g = 2s + b + 4` makes this a quarter of a unit of the result, to which the final truncation
+///   adds one.
 pub(super) fn sin_cos(r: &BigUint, scale: i64) -> (BigUint, BigUint) {
     let scale = scale as u64;
     let s = (scale.isqrt() / 4).max(2);
@@ -172,7 +192,7 @@ pub(super) fn sin_cos(r: &BigUint, scale: i64) -> (BigUint, BigUint) {
         loop {
             term = ((term * &square) >> work) / (divisor * (divisor + 1));
             if term.is_zero() {
-                // The true value is not negative, but the truncated sums may cross by some units.
+                // The exact value is not negative, but the truncated sums may cross by some units.
                 return if plus > minus { plus - minus } else { BigUint::zero() };
             }
             if negative {
@@ -193,9 +213,11 @@ pub(super) fn sin_cos(r: &BigUint, scale: i64) -> (BigUint, BigUint) {
     (sin >> g, cos >> g)
 }
 
-/// The sine and cosine of `x / 2^scale` with `|x| <= 5 * 2^scale` known within `error` units: each within 8 + error.
+/// Sine and cosine of `x / 2^scale` with `|x| <= 5 * 2^scale` known within `error` units: each
+/// within `error + 2 q + 2` units, where `q <= 4` is the number of quarter turns that are
+/// subtracted.
 ///
-/// The quarter turns taken off are at most 4 times half of pi, which is at most 2 units short.
+/// The shortfall of half of pi is at most 2 units, and [`sin_cos`] errs by at most 2 units.
 pub(super) fn sin_cos_reduced(x: &BigInt, error: u64, scale: i64) -> (Fixed, Fixed) {
     let half_pi = pi(scale) >> 1u32;
     let magnitude = x.magnitude();
@@ -216,8 +238,8 @@ pub(super) fn sin_cos_reduced(x: &BigInt, error: u64, scale: i64) -> (Fixed, Fix
     (Fixed::new(sin, error, scale), Fixed::new(cos, error, scale))
 }
 
-/// `atan(z / 2^scale)` (alternating) or `atanh(z / 2^scale)` for `|z| <= 2^scale / 4`: the value and a bound on its error.
-/// Each term is off by at most 2 units and the tail by at most 2.
+/// `atan(z / 2^scale)` (alternating) or `atanh(z / 2^scale)` for `|z| <= 2^scale / 4`: the value
+/// and a bound on its error. Each term errs by at most 2 units and the tail by at most 2.
 pub(super) fn arc(z: &BigInt, scale: i64, alternating: bool) -> (BigInt, u64) {
     let square = (z.magnitude() * z.magnitude()) >> scale;
     let mut power = z.magnitude().clone();
@@ -236,7 +258,7 @@ pub(super) fn arc(z: &BigInt, scale: i64, alternating: bool) -> (BigInt, u64) {
     (if z.is_negative() { -sum } else { sum }, u64::from(odd) + 4)
 }
 
-/// Fraction bits of a seed taken over from `f64`.
+/// Number of fraction bits of a seed from `f64`.
 const SEED_BITS: i64 = 50;
 
 fn seed(value: f64, scale: i64) -> BigInt {
@@ -245,9 +267,11 @@ fn seed(value: f64, scale: i64) -> BigInt {
 
 /// `ln(m / 2^scale)` for m in [0.7, 1.6] known within one unit.
 ///
-/// With a seed y from `f64`, which is exact by definition, and E = e^|y|: ln m = y + 2 atanh(z), where z = (m - E) / (m + E) or
-/// (m E - 1) / (m E + 1) is about 2^-50. The numerators are within 6 units and the denominators, above 1.4, too: z is
-/// within 6 units. What the seed is worth decides the number of terms, never the result.
+/// Method: one correction of a seed. Let the seed `y` be an `f64` approximation, which is exact by
+/// definition, and `E = e^|y|`. Then `ln m = y + 2 atanh(z)`, where `z = (m - E) / (m + E)` or `(m
+/// E - 1) / (m E + 1)` is about 2^-50. The numerators are within 6 units, and so are the
+/// denominators, which exceed 1.4: z is within 6 units. The quality of the seed affects the number
+/// of terms, never the result.
 pub(super) fn ln_reduced(m: &BigUint, scale: i64) -> Fixed {
     let approximate = (m >> (scale as u64 - 60)).to_u64().expect("m is below 2") as f64 / (1u64 << 60) as f64;
     let y = seed(kernels::ln(approximate), scale);
@@ -265,11 +289,13 @@ pub(super) fn ln_reduced(m: &BigUint, scale: i64) -> Fixed {
     Fixed::new(y + (half << 1u32), 2 * (6 + error), scale)
 }
 
-/// The angle of the point (x, y), the larger coordinate in [2^(scale - 1), 2^scale], both known within one unit.
+/// Angle of the point (x, y), the larger coordinate in [2^(scale - 1), 2^scale], both known within
+/// one unit.
 ///
-/// With a seed a from `f64` and its sine and cosine (within 10 units): angle = a + atan(d) with
-/// d = (y cos a - x sin a) / (x cos a + y sin a). Numerator and denominator are within 2 * (10 + 1 + 1) units, the
-/// denominator is at least 0.49: d is within 50 units.
+/// Method: one correction of a seed `a` from `f64` with its sine and cosine (within 10 units): the
+/// angle is `a + atan(d)` with `d = (y cos a - x sin a) / (x cos a + y sin a)`. Numerator and
+/// denominator are within 2 * (10 + 1 + 1) units, and the denominator is at least 0.49: d is within
+/// 50 units.
 pub(super) fn angle(y: &BigInt, x: &BigInt, scale: i64) -> Fixed {
     debug_assert!(scale >= 64);
     let top = |v: &BigInt| (v >> (scale - 60)).to_i64().expect("below 2") as f64;

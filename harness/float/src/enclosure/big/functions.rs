@@ -1,4 +1,5 @@
-//! The functions of one number, each giving both neighbours of the exact value (or an interval some units wide).
+//! Functions of one number: each returns both neighbours of the exact value, or an interval of a
+//! few units.
 
 use super::{
     arith::{add, div, fit, mul, sqrt},
@@ -9,14 +10,14 @@ use crate::{Function, Undecided, enclosure::interval::Interval};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, ToPrimitive};
 
-/// Bits beyond the precision at which the kernels, whose errors are some dozens of units, start.
+/// Bits beyond the precision at which the kernels start, whose errors are some dozens of units.
 const GUARD: i64 = 12;
-/// Bits beyond the precision for functions that are composed of others by interval arithmetic.
+/// Bits beyond the precision for functions that interval arithmetic composes of others.
 const COMPOSED: u32 = 12;
-/// Arguments of exponentials from `2^SATURATION` on are answered with the symbols.
+/// Exponentials of arguments from `2^SATURATION` on return the symbols.
 const SATURATION: i64 = 37;
 
-/// What functions composed of others compute with.
+/// Domain of the composed functions.
 type Range = Interval<Num>;
 
 fn over(value: Rounded) -> Range {
@@ -31,7 +32,7 @@ fn whole(value: i64) -> Range {
     Range::point(Num::int(value))
 }
 
-/// The root of a range without negative members.
+/// Square root of a range without negative members.
 fn sqrt_over(x: &Range, precision: u32) -> Range {
     if x.is_point() {
         return over(sqrt(&x.lo.value, precision));
@@ -70,8 +71,9 @@ pub(super) fn at(function: Function, x: &Num, precision: u32) -> Result<Rounded,
     })
 }
 
-/// An odd function with `|f(x) / x - 1| <= x^2 / 2` near zero, the difference having the sign `side`, from its values
-/// at positive numbers. Where x^2 cannot show, the result is x and what lies next to it on that side.
+/// Odd function with `|f(x) / x - 1| <= x^2 / 2` near zero, where the difference has the sign
+/// `side`, from its values at positive numbers. If `x^2` is below the precision, the result is the
+/// interval from `x` to its neighbour on that side.
 fn odd(x: &Num, precision: u32, side: i32, positive: impl Fn(&Num, u32) -> Rounded) -> Rounded {
     if x.is_zero() {
         return Rounded::exact(Num::zero());
@@ -85,10 +87,10 @@ fn odd(x: &Num, precision: u32, side: i32, positive: impl Fn(&Num, u32) -> Round
     if x.negative { result.neg() } else { result }
 }
 
-/// The interval from a positive x to `x (1 ± 2^-precision)`, on the side given.
+/// Interval from a positive x to `x (1 ± 2^-precision)`, on the given side.
 fn nudge(x: &Num, precision: u32, side: i32) -> Rounded {
     let step = Num { negative: side < 0, ..Num::pow2(-i64::from(precision)) };
-    // Exact: one bit more.
+    // Exact, because one more bit is available.
     let edge = add(&Num::one(), &step, precision + 1).lo;
     let moved = mul(x, &edge, precision);
     let x = fit(x, precision);
@@ -106,11 +108,12 @@ fn inverse_sqrt(x: &Num, precision: u32) -> Rounded {
 
 /// `2^turns * e^(r / 2^scale)` for `0 <= r < 2^scale` known within `error` units.
 fn exponential(r: &num_bigint::BigUint, error: u64, turns: i64, scale: i64) -> Fixed {
-    // An error of the argument shows up to e times as large.
+    // An error of the argument is multiplied by at most e.
     Fixed::new(fixed::exp(r, scale), 2 + 3 * error, scale - turns)
 }
 
-/// `x = turns * ln 2 + r`: turns and r, 0 <= r < 1 at the scale, within 4 units. `|x| < 2^SATURATION`.
+/// `x = turns * ln 2 + r`: `turns`, and `r` with 0 <= r < 1 at the scale, within 4 units. `|x| <
+/// 2^SATURATION`.
 fn reduce(x: &Num, scale: i64) -> (i64, num_bigint::BigUint) {
     // The error of ln 2 is multiplied by the turns.
     let extra = x.top().max(0) + 3;
@@ -129,12 +132,12 @@ fn reduce(x: &Num, scale: i64) -> (i64, num_bigint::BigUint) {
     (turns, (rest >> extra).to_biguint().expect("not negative"))
 }
 
-/// Just above or below one, where the distance cannot show.
+/// Interval just above or below one, where the distance is below the precision.
 fn beside_one(precision: u32, side: i32) -> Rounded {
     nudge(&Num::one(), precision, side)
 }
 
-/// Beyond all exponents: more than `2^(2^36)`, or less than its reciprocal but not zero.
+/// Interval beyond all exponents: more than `2^(2^36)`, or less than its reciprocal but not zero.
 fn saturated(up: bool) -> Rounded {
     let edge = 1i64 << (SATURATION - 1);
     if up {
@@ -184,7 +187,7 @@ fn exp2(x: &Num, precision: u32) -> Rounded {
     exponential(&r, 4, turns.to_i64().expect("below the saturation"), scale).enclose(precision)
 }
 
-/// `e^x - 1` for a positive x of at most `2^SATURATION`, at the precision.
+/// `e^x - 1` for a positive x of at most `2^SATURATION`, with relative accuracy.
 fn expm1(x: &Num, precision: u32) -> Rounded {
     if x.top() > 1 {
         let e = exp(x, precision + 4);
@@ -199,7 +202,7 @@ fn expm1(x: &Num, precision: u32) -> Rounded {
     })
 }
 
-/// `ln(1 + d)` for `|d| < 2^-10`, as accurate as the precision asks relative to itself.
+/// `ln(1 + d)` for `|d| < 2^-10`, with relative accuracy.
 fn ln_1p_small(d: &Num, precision: u32) -> Rounded {
     if d.is_zero() {
         return Rounded::exact(Num::zero());
@@ -224,7 +227,7 @@ fn ln_1p_over(d: &Range, precision: u32) -> Rounded {
         if d.is_zero() || d.top() <= -10 {
             return ln_1p_small(d, precision);
         }
-        // Rounding the sum costs less than 2^-20 of a unit: the result is at least 2^-11.
+        // Rounding the sum costs less than 2^-20 of a unit, because the result is at least 2^-11.
         let sum = add(&Num::one(), d, precision + 32);
         ln_exact(if up { &sum.hi } else { &sum.lo }, precision)
     };
@@ -245,7 +248,7 @@ fn split(x: &Num) -> (Num, i64) {
 fn ln(x: &Num, precision: u32) -> Rounded {
     let (m, e) = split(x);
     if e == 0 {
-        // Exact: the difference is no longer than m.
+        // Exact: the difference is not longer than m.
         let d = add(&m, &Num::int(-1), m.mantissa.bits() as u32 + 1).lo;
         if d.is_zero() || d.top() <= -10 {
             return ln_1p_small(&d, precision);
@@ -254,14 +257,14 @@ fn ln(x: &Num, precision: u32) -> Rounded {
     ln_exact(x, precision)
 }
 
-/// `ln x` of a positive x that is not within `2^-11` of one.
+/// `ln x` for a positive x that is not within `2^-11` of one.
 fn ln_exact(x: &Num, precision: u32) -> Rounded {
     let (m, e) = split(x);
     let extra = i64::from(64 - e.unsigned_abs().leading_zeros());
     until_certain(precision, (i64::from(precision) + GUARD).max(64), |scale| {
         let m = m.to_fixed(scale);
         let ln_m = fixed::ln_reduced(m.magnitude(), scale);
-        // e ln 2 within one unit for the error of ln 2, and one for the cut.
+        // e ln 2, within one unit for the error of ln 2 and one for the truncation.
         let turns = (BigInt::from(fixed::ln2(scale + extra + 1)) * e) >> (extra + 1);
         Fixed::new(ln_m.value + turns, ln_m.error + 2, scale)
     })
@@ -280,7 +283,7 @@ fn log2(x: &Num, precision: u32) -> Rounded {
     rounded(sum)
 }
 
-/// The sine of a positive x up to 4.
+/// Sine of a positive x up to 4.
 fn sin(x: &Num, precision: u32) -> Rounded {
     let start = i64::from(precision) + GUARD - x.top().min(0);
     until_certain(precision, start, |scale| fixed::sin_cos_reduced(&x.to_fixed(scale), 1, scale).0)
@@ -299,29 +302,30 @@ fn cos(x: &Num, precision: u32) -> Rounded {
     })
 }
 
-/// The tangent of a positive x up to 4.
+/// Tangent of a positive x up to 4.
 fn tan(x: &Num, precision: u32) -> Rounded {
     let start = i64::from(precision) + GUARD - x.top().min(0);
     until_certain(precision, start, |scale| {
         let (s, c) = fixed::sin_cos_reduced(&x.to_fixed(scale), 1, scale);
         if c.certain_bits() <= 4 {
-            // Too near the pole to divide: nothing is certain at this scale.
+            // Too close to the pole to divide: nothing is certain at this scale.
             return Fixed::new(0, u64::MAX, scale);
         }
         let c_low = c.value.magnitude() >> 1u32;
-        // With c known to a few bits, |tan - s/c| <= (|es| + |tan| |ec|) / |c - ec| and |s| <= 1: the error is at most
-        // 2 (es + ec 2^scale / |c|) 2^scale / |c| units, which is computed from halves of c, and one for the cut.
+        // With c known to a few bits, |tan - s/c| <= (|es| + |tan| |ec|) / |c - ec| and |s| <= 1:
+        // the error is at most 2 (es + ec 2^scale / |c|) 2^scale / |c| units, computed from half of
+        // c, and one for the truncation.
         let quotient = (s.value << scale) / c.value;
         let ratio = (BigInt::one() << scale) / BigInt::from(c_low);
         let error: BigInt = (&ratio + 1) * (&ratio + 1) * (s.error + c.error) * 2 + 2;
-        // Fewer units, if need be: an error is a u64.
+        // Fewer units if necessary, because an error is a u64.
         let drop = error.bits().saturating_sub(60);
         let error = (error >> drop).to_u64().expect("cut to 60 bits") + 2;
         Fixed::new(quotient >> drop, error, scale - drop as i64)
     })
 }
 
-/// The angle of the point (x, y), not both zero, in (-pi, pi].
+/// Angle of the point (x, y), not both zero, in (-pi, pi].
 pub(super) fn angle(y: &Num, x: &Num, precision: u32) -> Rounded {
     if y.negative {
         return angle(&y.neg(), x, precision).neg();
@@ -329,7 +333,7 @@ pub(super) fn angle(y: &Num, x: &Num, precision: u32) -> Rounded {
     if y.is_zero() && !x.negative {
         return Rounded::exact(Num::zero());
     }
-    // Nearly on the positive x axis the angle is y/x (1 - t) with 0 < t < (y/x)^2 / 3.
+    // Close to the positive x axis the angle is y/x (1 - t) with 0 < t < (y/x)^2 / 3.
     if !x.negative && !x.is_zero() && 2 * (y.top() - x.top() + 1) < -i64::from(precision) {
         let ratio = div(y, x, precision + 2);
         let low = nudge(&ratio.lo, precision + 2, -1).lo;
@@ -341,7 +345,7 @@ pub(super) fn angle(y: &Num, x: &Num, precision: u32) -> Rounded {
         (_, true) => x.top(),
         _ => x.top().max(y.top()),
     };
-    // Near the positive x axis the angle is as small as the quotient.
+    // Close to the positive x axis the angle is as small as the quotient.
     let small = if x.negative || x.is_zero() { 0 } else { (x.top() - y.top()).max(0) };
     let start = (i64::from(precision) + GUARD + small).max(64);
     until_certain(precision, start, |scale| fixed::angle(&y.to_fixed(scale - top), &x.to_fixed(scale - top), scale))
@@ -350,13 +354,13 @@ pub(super) fn angle(y: &Num, x: &Num, precision: u32) -> Rounded {
 /// `sqrt((1 - x) (1 + x))` for |x| <= 1.
 fn complement(x: &Num, precision: u32) -> Rounded {
     let one = Num::one();
-    // Exact as long as the sum is not absurdly long; rounded soundly otherwise.
+    // Exact unless the sum is extremely long, and an enclosure then.
     let (minus, plus) = (add(&one, &x.neg(), 2 * precision + 128), add(&one, x, 2 * precision + 128));
     let product = over(minus).mul(&over(plus), precision);
     rounded(sqrt_over(&product, precision))
 }
 
-/// The arc sine of a positive x up to one.
+/// Arc sine of a positive x up to one.
 fn asin(x: &Num, precision: u32) -> Rounded {
     let c = complement(x, precision + COMPOSED);
     if c.lo == c.hi {
@@ -415,7 +419,7 @@ fn tanh(x: &Num, precision: u32) -> Rounded {
     }
     let p = precision + COMPOSED;
     let m = over(expm1(&x.scale(1), p));
-    // One minus the complement, which is accurate where the result is near one.
+    // One minus the complement, which is accurate where the result is close to one.
     if x.top() > 0 {
         let rest = whole(2).div(&m.add(&whole(2), p), p).expect("a positive divisor");
         return rounded(whole(1).sub(&rest, precision));
@@ -450,7 +454,7 @@ fn acosh(x: &Num, precision: u32) -> Rounded {
     ln_1p_over(&t.add(&root, p), precision)
 }
 
-/// `ln(2x)` of an enormous x, which asinh and acosh meet to within `1 / x^2`.
+/// `ln(2x)` for an enormous x, from which asinh and acosh differ by at most `1 / x^2`.
 fn far_ln(x: &Num, precision: u32) -> Rounded {
     let l = over(ln(&x.scale(1), precision + 4));
     let slack = over(Rounded { lo: Num::pow2(-LIMIT / 4).neg(), hi: Num::pow2(-LIMIT / 4) });
@@ -466,7 +470,7 @@ fn atanh(x: &Num, precision: u32) -> Rounded {
     Rounded { lo: l.lo.scale(-1), hi: l.hi.scale(-1) }
 }
 
-/// What a function tends to at an end that is a symbol: `(value as a lower end, value as an upper end)`.
+/// Limit of a function at an end that is a symbol, as a lower end and as an upper end.
 pub(super) fn at_symbol(function: Function, x: &Num, precision: u32) -> Result<Rounded, Undecided> {
     if x.is_tiny() {
         let near_zero = at(function, &Num::zero(), precision);

@@ -1,28 +1,32 @@
-//! The ends of a [`super::Big`]: dyadic numbers of any length, and two symbols for what lies beyond their exponents.
+//! Ends of a [`super::Big`]: dyadic numbers of any length, and two symbols for magnitudes beyond
+//! their exponents.
 
 use crate::Dyadic;
 use num_bigint::{BigInt, BigUint, Sign};
 use num_traits::{One, ToPrimitive, Zero};
 use std::cmp::Ordering;
 
-/// Finite ends have magnitudes in `[2^-LIMIT, 2^LIMIT]`: sums of a few exponents can never overflow an `i64`.
+/// Finite ends have magnitudes in `[2^-LIMIT, 2^LIMIT]`, so that sums of a few exponents cannot
+/// overflow an `i64`.
 pub(crate) const LIMIT: i64 = 1 << 40;
 /// Exponent of the symbols.
 const SYMBOL: i64 = 1 << 60;
 
-/// Which way an inexact result is rounded.
+/// Rounding direction of an inexact result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Down,
     Up,
 }
 
-/// An end: zero, `±mantissa * 2^exponent` with an odd mantissa, or one of the symbols
-/// * `±HUGE`, an end beyond every finite one: the interval is unbounded on that side;
-/// * `±TINY`, an end nearer to zero than every finite one: zero itself is not a member.
+/// End of an interval: zero, `±mantissa * 2^exponent` with an odd mantissa, or one of two symbols:
 ///
-/// The symbols order like the giant and minute powers of two that they are stored as. A lower end is never `+HUGE` or
-/// `-TINY` and an upper end never `-HUGE` or `+TINY`, as these would claim too much.
+/// * `±HUGE`, an end beyond every finite one: the interval is unbounded on that side;
+/// * `±TINY`, an end closer to zero than every finite one: zero itself is not a member.
+///
+/// The symbols are ordered like the giant and minute powers of two that represent them. A lower end
+/// is never `+HUGE` or `-TINY`, and an upper end never `-HUGE` or `+TINY`, because these would
+/// claim too much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Num {
     pub(crate) negative: bool,
@@ -55,7 +59,7 @@ impl Num {
         Num::exact(value < 0, BigUint::from(value.unsigned_abs()), 0)
     }
 
-    /// The value of an `f64`, an infinite one as `±HUGE`.
+    /// Value of an `f64`; an infinite one becomes `±HUGE`.
     pub(crate) fn from_f64(value: f64) -> Num {
         match Dyadic::from_f64(value) {
             Some(value) => Num::from_dyadic(value),
@@ -72,7 +76,7 @@ impl Num {
         }
     }
 
-    /// The number itself, however long.
+    /// The number itself, of any length.
     pub(crate) fn exact(negative: bool, mantissa: BigUint, exponent: i64) -> Num {
         match mantissa.trailing_zeros() {
             None => Num::zero(),
@@ -91,12 +95,12 @@ impl Num {
         self.mantissa.is_zero()
     }
 
-    /// Whether this is `±HUGE`.
+    /// Returns true for `±HUGE`.
     pub(crate) fn is_huge(&self) -> bool {
         self.exponent == SYMBOL
     }
 
-    /// Whether this is `±TINY`.
+    /// Returns true for `±TINY`.
     pub(crate) fn is_tiny(&self) -> bool {
         self.exponent == -SYMBOL
     }
@@ -105,7 +109,7 @@ impl Num {
         self.exponent.abs() == SYMBOL
     }
 
-    /// The sign as a comparison with zero.
+    /// Sign as a comparison with zero.
     pub(crate) fn sign(&self) -> Ordering {
         match (self.is_zero(), self.negative) {
             (true, _) => Ordering::Equal,
@@ -133,13 +137,14 @@ impl Num {
         Num { negative: false, ..self.clone() }
     }
 
-    /// The number times `2^by`; the number must not be a symbol.
+    /// The number times `2^by`. The number must not be a symbol.
     #[must_use]
     pub(crate) fn scale(&self, by: i64) -> Num {
         if self.is_zero() { self.clone() } else { Num { exponent: self.exponent + by, ..self.clone() } }
     }
 
-    /// The leading 64 bits of the magnitude, the first of them set, and whether more follow. Not for zero.
+    /// Leading 64 bits of the magnitude, the first of which is set, and true if non-zero bits
+    /// follow. The number must not be zero.
     pub(crate) fn leading(&self) -> (u64, bool) {
         let bits = self.mantissa.bits();
         let mut digits = self.mantissa.iter_u64_digits().rev();
@@ -149,11 +154,12 @@ impl Num {
             0 => first,
             _ => first << shift | digits.next().unwrap_or(0) >> (64 - shift),
         };
-        // The mantissa is odd, so whatever is cut off is not zero.
+        // The mantissa is odd, so that the remaining bits are not all zero.
         (leading, bits > 64)
     }
 
-    /// About the value, for seeds of iterations and for display: zero or an infinity beyond the range of `f64`.
+    /// Approximate value, for seeds of iterations and for display: zero or an infinity beyond the
+    /// range of `f64`.
     pub(crate) fn to_f64(&self) -> f64 {
         if self.is_zero() {
             return 0.0;
@@ -174,7 +180,7 @@ impl Num {
         }
     }
 
-    /// The integer that the number is, if it is one and fits.
+    /// The number as an integer, if it is one and fits.
     pub(crate) fn to_i64(&self) -> Option<i64> {
         if self.exponent < 0 || self.top() > 62 {
             return None;
@@ -198,7 +204,8 @@ impl Ord for Num {
         }
         let magnitude = self.top().cmp(&other.top()).then_with(|| match self.exponent.cmp(&other.exponent) {
             Ordering::Equal => self.mantissa.cmp(&other.mantissa),
-            // Equal tops: the gap is at most the length of the longer mantissa.
+            // The tops are equal, so that the difference is at most the length of the longer
+            // mantissa.
             Ordering::Greater => (&self.mantissa << (self.exponent - other.exponent) as u64).cmp(&other.mantissa),
             Ordering::Less => self.mantissa.cmp(&(&other.mantissa << (other.exponent - self.exponent) as u64)),
         });
@@ -206,7 +213,7 @@ impl Ord for Num {
     }
 }
 
-/// A result rounded both ways: the neighbours around it, equal if it is exact.
+/// Result rounded in both directions: the neighbours around it, equal if it is exact.
 pub(crate) struct Rounded {
     pub(crate) lo: Num,
     pub(crate) hi: Num,
@@ -219,7 +226,7 @@ impl From<Rounded> for (Num, Num) {
 }
 
 impl Rounded {
-    /// The interval between the negations.
+    /// Interval between the negated neighbours.
     pub(crate) fn neg(self) -> Rounded {
         Rounded { lo: self.hi.neg(), hi: self.lo.neg() }
     }
@@ -237,8 +244,9 @@ impl Rounded {
     }
 }
 
-/// `±(mantissa + s) * 2^exponent` rounded to `precision` bits, where `0 < s < 1` if `sticky`, else `s = 0`. A sticky
-/// mantissa should be longer than the precision, or the result is coarse.
+/// `±(mantissa + s) * 2^exponent` rounded to `precision` bits in both directions, where `0 < s < 1`
+/// if `sticky`, otherwise `s = 0`. With `sticky`, a mantissa that is not longer than the precision
+/// gives a coarse result.
 pub(crate) fn round(negative: bool, mantissa: BigUint, exponent: i64, sticky: bool, precision: u32) -> Rounded {
     let Some(zeros) = mantissa.trailing_zeros() else {
         debug_assert!(!sticky);
@@ -259,7 +267,7 @@ pub(crate) fn round(negative: bool, mantissa: BigUint, exponent: i64, sticky: bo
     if negative { Rounded { lo: away, hi: toward } } else { Rounded { lo: toward, hi: away } }
 }
 
-/// Brings a magnitude back between the limits: away from zero or toward it.
+/// Moves a magnitude back between the limits, away from zero or toward it.
 fn saturate(value: Num, away: bool) -> Num {
     let top = value.top();
     let magnitude = match (top > LIMIT, top < -LIMIT) {

@@ -9,7 +9,8 @@ use crate::{Enclosure, Function, Undecided};
 use num_bigint::{BigInt, BigUint};
 use num_traits::{One, ToPrimitive};
 
-/// Bits beyond the precision for the logarithm: exponents of up to 2^40 that matter, and guard bits.
+/// Bits beyond the precision for the logarithm: for exponents of up to 2^40 that matter, and guard
+/// bits.
 const COMPOSED: u32 = 56;
 
 /// `base^exponent` for a positive base.
@@ -32,19 +33,20 @@ pub(super) fn pow(base: &Big, exponent: &Big, precision: u32) -> Result<Big, Und
     Big { precision, ..product }.function(Function::Exp)
 }
 
-/// The power, if it has at most `precision` bits. With base = m 2^e and exponent = a / 2^q (m, a odd) it is dyadic only
-/// if 2^q divides e, m is a perfect 2^q-th power, and m = 1 unless a is positive.
+/// The power, if it has at most `precision` bits. With `base = m 2^e` and `exponent = a / 2^q` (m
+/// and a odd) it is dyadic only if `2^q` divides e, m is a perfect `2^q`-th power, and m = 1 unless
+/// a is positive.
 fn exact(base: &Num, exponent: &Num, precision: u32) -> Option<Num> {
     let (mut root, mut shift) = (base.mantissa.clone(), base.exponent);
     let mut power = exponent.mantissa.clone();
     if exponent.exponent >= 0 {
-        // Beyond, the result saturates, or is too long.
+        // Beyond this the result saturates or is too long.
         if exponent.top() > 64 {
             return None;
         }
         power <<= exponent.exponent as u64;
     } else {
-        // The base is not one, so the loop is short: m is at least 3^(2^q), or e at least 2^q.
+        // The base is not one, so that the loop is short: m is at least 3^(2^q), or e at least 2^q.
         for _ in exponent.exponent..0 {
             if shift % 2 != 0 {
                 return None;
@@ -60,7 +62,7 @@ fn exact(base: &Num, exponent: &Num, precision: u32) -> Option<Num> {
     };
     let sign = if exponent.negative { -1 } else { 1 };
     let shift: BigInt = BigInt::from(power) * (sign * shift);
-    // Beyond the limits the general way saturates.
+    // Beyond the limits the general method saturates.
     let shift = shift.to_i64().filter(|shift| shift.abs() < LIMIT - i64::from(precision))?;
     Some(Num::exact(false, mantissa, shift))
 }

@@ -1,17 +1,24 @@
-//! Directed `f64` arithmetic: each operation gives both neighbours of the exact result, equal where it is exact.
+//! Directed `f64` arithmetic: each operation returns both neighbours of the exact result, equal if
+//! the result is exact.
 //!
-//! The sign of the rounding error is found by error-free transforms. Where these could overflow or underflow themselves,
-//! both neighbours of the rounded result are returned and nothing is claimed exact.
+//! The sign of the rounding error comes from error-free transformations: TwoSum (Knuth) for sums,
+//! and Dekker's product with Veltkamp's splitting (Dekker, "A floating-point technique for
+//! extending the available precision", Numerische Mathematik 18, 1971) for products, quotients and
+//! roots. The remainder `a - q b` of a correctly rounded quotient and the remainder `a - r^2` of a
+//! correctly rounded root are doubles themselves (Boldo & Daumas, "Representable correcting terms
+//! for possibly underflowing floating point operations", ARITH-16, 2003). Where a transformation
+//! could overflow or underflow, both neighbours of the rounded result are returned and exactness is
+//! not claimed.
 
-/// Below this magnitude a rounding error may not be representable.
+/// Results below this magnitude may have a rounding error that is not representable.
 const SMALL: f64 = f64::from_bits((1023 - 900) << 52);
-/// From this magnitude on the splitting of an operand may overflow.
+/// Operands above this magnitude may overflow when they are split.
 const LARGE: f64 = f64::from_bits((1023 + 990) << 52);
 
-/// A lower and an upper end.
+/// Lower and upper end.
 pub(super) type Ends = (f64, f64);
 
-/// The neighbours of a rounded result and of its error's sign.
+/// The exact result between the rounded one and a neighbour, by the sign of the error.
 #[inline]
 fn around(rounded: f64, error: f64) -> Ends {
     if error == 0.0 {
@@ -23,26 +30,26 @@ fn around(rounded: f64, error: f64) -> Ends {
     }
 }
 
-/// Both neighbours: the rounded result may be off in either direction.
+/// Both neighbours of a rounded result that may err in either direction.
 #[inline]
 pub(super) fn widen(rounded: f64) -> Ends {
     (rounded.next_down(), rounded.next_up())
 }
 
-/// The sum. Operands may be infinite, as ends of unbounded intervals, but not of opposite signs.
+/// Sum. Operands may be infinite, as ends of unbounded intervals, but not of opposite signs.
 #[inline]
 pub(super) fn add(a: f64, b: f64) -> Ends {
     let sum = a + b;
     if !sum.is_finite() {
         return unbounded(sum);
     }
-    // TwoSum; a sum of doubles has no underflow. An overflow inside leaves a NaN or an infinity.
+    // TwoSum. A sum of doubles cannot underflow. An overflow inside leaves a NaN or an infinity.
     let t = sum - a;
     let error = (a - (sum - t)) + (b - t);
     if error.is_finite() { around(sum, error) } else { widen(sum) }
 }
 
-/// The product; zero times an infinite end is zero.
+/// Product. Zero times an infinite end is zero.
 #[inline]
 pub(super) fn mul(a: f64, b: f64) -> Ends {
     if a == 0.0 || b == 0.0 {
@@ -58,7 +65,7 @@ pub(super) fn mul(a: f64, b: f64) -> Ends {
     around(product, product_error(a, b, product))
 }
 
-/// The quotient; the divisor is not zero.
+/// Quotient by a divisor that is not zero.
 #[inline]
 pub(super) fn div(a: f64, b: f64) -> Ends {
     if a == 0.0 {
@@ -72,13 +79,13 @@ pub(super) fn div(a: f64, b: f64) -> Ends {
     if out(quotient) || out(a) || out(b) {
         return inexact(quotient, (a < 0.0) != (b < 0.0));
     }
-    // a - quotient * b: the first difference is exact, its operands being neighbours.
+    // a - quotient * b: the first difference is exact, because its operands are neighbours.
     let product = quotient * b;
     let rest = (a - product) - product_error(quotient, b, product);
     around(quotient, if b < 0.0 { -rest } else { rest })
 }
 
-/// The root of a number that is not negative.
+/// Square root of a number that is not negative.
 #[inline]
 pub(super) fn sqrt(a: f64) -> Ends {
     if a == 0.0 {
@@ -96,7 +103,7 @@ pub(super) fn sqrt(a: f64) -> Ends {
     around(root, (a - square) - product_error(root, root, square))
 }
 
-/// `a * b - product`, exactly (Dekker's product), if nothing under- or overflows.
+/// `a * b - product`, exactly (Dekker's product), if nothing underflows or overflows.
 #[inline]
 fn product_error(a: f64, b: f64, product: f64) -> f64 {
     // Halves of at most 26 bits each.
@@ -109,13 +116,13 @@ fn product_error(a: f64, b: f64, product: f64) -> f64 {
     a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 }
 
-/// The ends around an overflowed result, or one with an infinite operand.
+/// Ends around an overflowed result, or around a result with an infinite operand.
 #[inline]
 pub(super) fn unbounded(rounded: f64) -> Ends {
     if rounded > 0.0 { (f64::MAX, f64::INFINITY) } else { (f64::NEG_INFINITY, -f64::MAX) }
 }
 
-/// The ends around a result of known sign whose error is not known; zero at least keeps the sign.
+/// Ends around a result of known sign and unknown error; zero separates the signs.
 #[inline]
 fn inexact(rounded: f64, negative: bool) -> Ends {
     let (lo, hi) = widen(rounded);

@@ -1,4 +1,11 @@
-//! The functions of one `f64`, from the kernels, widened by their error bound.
+//! Enclosures of the functions of one `f64`: the kernels' results, widened by their error bound.
+//!
+//! Let `v` be the result of a kernel for the exact value `f`, `u = 2^-53`. The kernels satisfy
+//! `|v - f| <= 8 u |f|` ([`kernels::ERROR_BOUND`]), hence `|v - f| <= 8 u / (1 - 8 u) |v|`. The
+//! ends, `v` less and plus `10 u |v|`, contain `f`: the additional `2 u |v|` cover the second-order
+//! term and the roundings of the ends. Exact cases and arguments at which a function differs from
+//! `x` or from one by less than an ulp are treated separately, so that the enclosure never crosses
+//! a value that the function does not attain.
 
 use super::{
     arith::{self, Ends},
@@ -6,34 +13,37 @@ use super::{
 };
 use crate::{Function, Undecided};
 
-/// What a kernel's result is widened by, relative to it: the kernels' bound, and one unit for the rounding of the ends.
+/// Relative widening of a kernel's result: the kernels' bound, and `2 u` for the rounding of the
+/// ends.
 const WIDEN: f64 = kernels::ERROR_BOUND + f64::EPSILON;
-/// Results (and arguments that results are close to) smaller than this are not told apart: denormals would spoil bounds.
+/// Exponentials of arguments below this magnitude are not distinguished from the neighbours of one:
+/// denormals would invalidate the bounds.
 const SMALL: f64 = f64::from_bits((1023 - 960) << 52);
-/// Results of exponentials beyond e^690 or 2^1000 are only bounded, by less than either.
+/// Bound on results of exponentials beyond e^690 or 2^1000, less than either.
 const GREAT: f64 = f64::from_bits((1023 + 990) << 52);
 
-/// The ends around a kernel's result.
+/// Ends around a kernel's result.
 #[inline]
 fn widened(value: f64) -> Ends {
     let slack = value.abs() * WIDEN + f64::MIN_POSITIVE;
     (value - slack, value + slack)
 }
 
-/// The same, with certain bounds of the function.
+/// Ends around a kernel's result, limited by certain bounds of the function.
 #[inline]
 fn within(value: f64, lo: f64, hi: f64) -> Ends {
     let (a, b) = widened(value);
     (a.max(lo), b.min(hi))
 }
 
-/// Just above or below one.
+/// Interval just above or just below one.
 #[inline]
 fn beside_one(above: bool) -> Ends {
     if above { (1.0, 1.0f64.next_up()) } else { (1.0f64.next_down(), 1.0) }
 }
 
-/// An odd function that is x (1 + t), 0 <= |t| <= x^2 / 2 with t's sign `grows`, near zero.
+/// Enclosure of an odd function `x (1 + t)` with `|t| <= x^2 / 2` near zero. `t` is positive if
+/// `grows`, otherwise negative.
 #[inline]
 fn odd(x: f64, grows: bool, kernel: fn(f64) -> f64) -> Ends {
     if x == 0.0 {
@@ -50,7 +60,8 @@ fn odd(x: f64, grows: bool, kernel: fn(f64) -> f64) -> Ends {
     if x < 0.0 { (-hi, -lo) } else { (lo, hi) }
 }
 
-/// A function that grows to both sides without bound, from its kernel, which is good up to `GREAT`.
+/// Enclosure of an exponential function from its kernel, which is valid for `least <= x <=
+/// greatest`.
 #[inline]
 fn exponential(x: f64, least: f64, greatest: f64, kernel: fn(f64) -> f64) -> Ends {
     if x > greatest {
@@ -66,11 +77,11 @@ fn exponential(x: f64, least: f64, greatest: f64, kernel: fn(f64) -> f64) -> End
     }
 }
 
-/// A logarithm from its kernel.
+/// Enclosure of a logarithm from its kernel.
 #[inline]
 fn logarithm(x: f64, kernel: fn(f64) -> f64) -> Ends {
     if x == f64::INFINITY {
-        // The least of either logarithm there.
+        // The lesser of the two logarithms of the largest double, rounded down.
         return (709.0, f64::INFINITY);
     }
     if x < f64::MIN_POSITIVE {
@@ -83,7 +94,7 @@ fn logarithm(x: f64, kernel: fn(f64) -> f64) -> Ends {
     widened(kernel(x))
 }
 
-/// The function of one number, or its limit at an infinite end.
+/// Value of the function for one number, or its limit at an infinite end.
 pub(super) fn at(function: Function, x: f64) -> Result<Ends, Undecided> {
     const HALF_PI: f64 = std::f64::consts::FRAC_PI_2;
     let outside = match function {
@@ -124,7 +135,7 @@ pub(super) fn at(function: Function, x: f64) -> Result<Ends, Undecided> {
         Function::Ln if x == 1.0 => (0.0, 0.0),
         Function::Ln => logarithm(x, kernels::ln),
         Function::Log2 => {
-            // Powers of two, denormal ones aside, have an integer as logarithm.
+            // Normal powers of two have an integer as binary logarithm.
             let bits = x.to_bits();
             if bits << 12 == 0 && x.is_normal() {
                 let exponent = (bits >> 52) as f64 - 1023.0;
@@ -179,12 +190,13 @@ pub(super) fn at(function: Function, x: f64) -> Result<Ends, Undecided> {
     })
 }
 
-/// The angle of the point (x, y), both finite, not both zero, y not negative.
+/// Angle of the point (x, y), where both are finite, not both are zero, and y is not negative.
 pub(super) fn angle(y: f64, x: f64) -> Ends {
     if y == 0.0 && x > 0.0 {
         return (0.0, 0.0);
     }
-    // t (1 - t^2 / 3) with a square far below 2^-53; here the quotient may near the denormals.
+    // The angle is t (1 - s) with the quotient t and 0 < s < t^2 / 3, far below 2^-53. The quotient
+    // may be close to the denormals.
     if x > 0.0 && y / x < 1e-9 {
         let (lo, hi) = arith::div(y, x);
         return (lo.next_down().max(0.0), hi);
@@ -192,9 +204,10 @@ pub(super) fn angle(y: f64, x: f64) -> Ends {
     widened(kernels::atan2(y, x))
 }
 
-/// `base^exponent` if that is exactly a double of moderate size; the base is positive and finite.
+/// `base^exponent` if that is exactly a double of moderate size. The base is positive and finite.
 pub(super) fn exact_power(base: f64, exponent: f64) -> Option<f64> {
-    // Results with an odd part: the root of the base is at least 3, so powers beyond 33 do not fit.
+    // Results with an odd part: the odd root of the base is at least 3, so that powers beyond 33 do
+    // not fit 53 bits.
     let split = |x: f64| {
         let bits = x.to_bits();
         let fraction = bits & 0x000f_ffff_ffff_ffff | 1 << 52;
@@ -213,7 +226,7 @@ pub(super) fn exact_power(base: f64, exponent: f64) -> Option<f64> {
             return None;
         }
         shift /= 2;
-        // Exact: an integer below 2^53 that is a square has an exact root.
+        // Exact: an integer below 2^53 that is a square has an exact root in f64.
         let candidate = (root as f64).sqrt() as u64;
         if candidate * candidate != root {
             return None;

@@ -1,33 +1,47 @@
-//! Elementary functions in plain `f64` arithmetic: the same bits on every machine, for [`super::Fast`] and for checkers
-//! that decide many results at once.
+//! Elementary functions in plain `f64` arithmetic, with the same bits on every machine, for
+//! [`super::Fast`] and for the filters that decide many results at once.
 //!
-//! Only `+ - * /`, `sqrt`, comparisons and integer operations on the bits are used, all of which IEEE 754 and Rust define
-//! exactly; no host libm and no fused multiply-add. Polynomials are near-minimax (Chebyshev) with coefficients rounded
-//! to `f64`; each states its own relative error, so coefficients included.
+//! Only `+ - * /`, `sqrt`, comparisons and integer operations on the bits are used, all of which
+//! IEEE 754 and Rust define exactly: neither the host's libm nor a fused multiply-add. The methods
+//! are standard (Muller, *Elementary Functions*, 3rd edition; the reductions of the logarithm and
+//! of sine and cosine are those of FDLIBM): additive argument reduction by constants in two or
+//! three parts (Cody & Waite, *Software Manual for the Elementary Functions*, 1980) and
+//! near-minimax (Chebyshev) polynomials with coefficients rounded to `f64`. Each polynomial states
+//! its relative error, including that of its coefficients.
 //!
-//! **Error bound.** With u = 2^-53, every function here is within [`ERROR_BOUND`] = 8 u relative to the exact
-//! value, on the domain stated at each. The comments derive what accumulates; `examples/certify.rs` measures all 2^32 `f32`
-//! inputs of each function against correctly rounded ones and fails beyond the bound.
+//! # Error bound
+//!
+//! With `u = 2^-53`, every function here has a relative error of at most [`ERROR_BOUND`] `= 8 u` on
+//! the stated domain. The comments state the accumulated errors. They are first-order sums with
+//! some room, not a formal proof. `examples/certify.rs` measures every function for all 2^32 `f32`
+//! inputs against correctly rounded ones and fails above the bound.
+//!
+//! # Limits
+//!
+//! The measurement covers `f32` inputs only; for other `f64` inputs the bound rests on the
+//! derivations.
 
-/// Relative error that no kernel exceeds on its domain: `8 * 2^-53`.
+/// Bound on the relative error of every kernel on its domain: `8 * 2^-53`.
 pub const ERROR_BOUND: f64 = 8.0 / 9_007_199_254_740_992.0;
 
-/// Adding and subtracting it rounds to an integer, for magnitudes below 2^51; the low bits of the sum are that integer.
+/// `1.5 * 2^52`. Adding and subtracting it rounds magnitudes below 2^51 to integers; the low bits
+/// of the sum are that integer.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 const LN2: f64 = std::f64::consts::LN_2;
-/// The leading 42 bits of ln 2: its product with an exponent is exact.
+/// Leading 42 bits of ln 2, so that the product with an exponent is exact.
 const LN2_HI: f64 = 0.693_147_180_559_890_3;
 const LN2_LO: f64 = 5.497_923_018_708_371e-14;
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 
-/// Half of pi in three parts; the first two have 33 bits, so that their products with small integers are exact.
+/// Half of pi in three parts. The first two have 33 bits, so that their products with small
+/// integers are exact.
 const HALF_PI: [f64; 3] = [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_6e-21];
 const HALF_PI_LO: f64 = 6.123_233_995_736_766e-17;
 const QUARTER_PI_LO: f64 = 3.061_616_997_868_383e-17;
 const PI_LO: f64 = 1.224_646_799_147_353_2e-16;
 
-/// tan(pi / 8), and its reciprocal, where the arc tangent changes its reduction.
+/// tan(pi / 8) and its reciprocal, at which the arc tangent changes its reduction.
 const TAN_EIGHTH: f64 = 0.414_213_562_373_095_03;
 const COT_EIGHTH: f64 = 2.414_213_562_373_095;
 
@@ -110,7 +124,7 @@ fn horner<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
     sum
 }
 
-/// The integer nearest to a number below 2^51 in magnitude, as a number and as an integer.
+/// Integer nearest to a number below 2^51 in magnitude, as a number and as an integer.
 #[inline(always)]
 fn nearest_integer(x: f64) -> (f64, i64) {
     let shifted = x + ROUNDER;
@@ -120,11 +134,11 @@ fn nearest_integer(x: f64) -> (f64, i64) {
 /// `value * 2^k` for -1022 <= k <= 1023 and a value near one.
 #[inline(always)]
 fn scale_normal(value: f64, k: i64) -> f64 {
-    // Wraps for what comes of a NaN, whose product is one whatever it is scaled by.
+    // Wraps for the garbage of a NaN; the product with a NaN remains a NaN.
     value * f64::from_bits((k.wrapping_add(1023) as u64) << 52)
 }
 
-/// `value * 2^k` for -2044 <= k <= 2046, one rounding where the result is normal.
+/// `value * 2^k` for -2044 <= k <= 2046, with one rounding if the result is normal.
 #[inline(always)]
 fn scale(value: f64, k: i64) -> f64 {
     let half = k >> 1;
@@ -132,14 +146,17 @@ fn scale(value: f64, k: i64) -> f64 {
     value * power(half) * power(k - half)
 }
 
-/// `e^r` for |r| <= 0.347: r's own error, at most 2^-54, counts in full; `r + r^2 P` is within 2^-54 and adding
-/// one rounds once more: 2.5 u in all where the result is below one.
+/// `e^r` for |r| <= 0.347.
+///
+/// The error of r, at most 2^-54, counts in full. The sum `r + r^2 P` adds at most 2^-54 and the
+/// final addition rounds once more. Relative to a result of at least `e^-0.347 > 0.70` the total is
+/// at most 2.5 u.
 #[inline(always)]
 fn exp_reduced(r: f64) -> f64 {
     1.0 + (r + r * r * horner(&EXP, r))
 }
 
-/// The exponential; domain [-708, 709.7].
+/// Exponential function; domain [-708, 709.7].
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
     let (k, shift) = nearest_integer(x * LOG2_E);
@@ -147,39 +164,46 @@ pub fn exp(x: f64) -> f64 {
     scale(exp_reduced((x - k * LN2_HI) - k * LN2_LO), shift)
 }
 
-/// The exponential where neither it nor its reciprocal is extreme; domain [-700, 700]. The same bits as [`exp`].
+/// Exponential function where neither the result nor its reciprocal is extreme; domain [-700, 700].
+/// The same bits as [`exp`].
 #[inline(always)]
 pub fn exp_moderate(x: f64) -> f64 {
     let (k, shift) = nearest_integer(x * LOG2_E);
     scale_normal(exp_reduced((x - k * LN2_HI) - k * LN2_LO), shift)
 }
 
-/// Two to the power where neither it nor its reciprocal is extreme; domain [-1000, 1000]. The same bits as [`exp2`].
+/// `2^x` where neither the result nor its reciprocal is extreme; domain [-1000, 1000]. The same
+/// bits as [`exp2`].
 #[inline(always)]
 pub fn exp2_moderate(x: f64) -> f64 {
     let (k, shift) = nearest_integer(x);
     scale_normal(exp_reduced((x - k) * LN2), shift)
 }
 
-/// Two to the power; domain [-1022, 1023.9].
+/// `2^x`; domain [-1022, 1023.9].
 #[inline(always)]
 pub fn exp2(x: f64) -> f64 {
     let (k, shift) = nearest_integer(x);
     scale(exp_reduced((x - k) * LN2), shift)
 }
 
-/// Splits a positive normal number into `(f, k)`: `x = (1 + f) 2^k` with 1 + f in [sqrt(1/2), sqrt(2)).
+/// Splits a positive normal number into `(f, k)` with `x = (1 + f) 2^k` and 1 + f in [sqrt(1/2),
+/// sqrt(2)).
 #[inline(always)]
 fn split(x: f64) -> (f64, f64) {
     const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
     let bits = x.to_bits().wrapping_add(0x3ff0_0000_0000_0000 - ROOT_HALF);
-    // The exponent field as a number, by the low bits of 2^52: vectors have no conversion from integers of 64 bits.
+    // The exponent field as a number, by way of the low bits of 2^52, because vector instructions
+    // lack a conversion from 64-bit integers.
     let k = f64::from_bits(0x4330_0000_0000_0000 | bits >> 52) - (4_503_599_627_370_496.0 + 1023.0);
     (f64::from_bits((bits & 0x000f_ffff_ffff_ffff) + ROOT_HALF) - 1.0, k)
 }
 
-/// `k ln 2 + ln(1 + f)`, by `ln(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + R(s)))` with s = f / (2 + f). What is
-/// subtracted from f is below 0.21 |f| and within 4 u of itself: 2 u with the last rounding.
+/// `k ln 2 + ln(1 + f)`, by `ln(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + R(s)))` with `s = f / (2 + f)`
+/// (FDLIBM's reduction).
+///
+/// The term subtracted from f is below 0.21 |f| and has a relative error of at most 4 u: with the
+/// last rounding at most 2 u in all.
 #[inline(always)]
 fn ln_reduced(f: f64, k: f64) -> f64 {
     let s = f / (2.0 + f);
@@ -189,34 +213,35 @@ fn ln_reduced(f: f64, k: f64) -> f64 {
     k * LN2_HI - ((half_square - (s * (half_square + rest) + k * LN2_LO)) - f)
 }
 
-/// The natural logarithm of a positive normal number.
+/// Natural logarithm of a positive normal number.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
     let (f, k) = split(x);
     ln_reduced(f, k)
 }
 
-/// `ln(1 + d)` for d > -1: near zero without forming the sum; elsewhere its rounding, u, stands against a result above 0.34.
+/// `ln(1 + d)` for d > -1. Close to zero the sum is not formed; elsewhere its rounding error, u, is
+/// small against a result above 0.34.
 #[inline(always)]
 pub fn ln_1p(d: f64) -> f64 {
     let (f, k) = if -0.292 < d && d < 0.414 { (d, 0.0) } else { split(1.0 + d) };
     ln_reduced(f, k)
 }
 
-/// The binary logarithm of a positive normal number. The product is within 4 u of itself; it is at most 1/2, and
-/// the result at least 1/2 where k is not zero.
+/// Binary logarithm of a positive normal number. The product has a relative error of at most 4 u;
+/// it is at most 1/2, and the result is at least 1/2 if k is not zero.
 #[inline(always)]
 pub fn log2(x: f64) -> f64 {
     let (f, k) = split(x);
     k + ln_reduced(f, 0.0) * LOG2_E
 }
 
-/// The sine and the cosine; domain [-4, 4]. The argument is reduced to 2^-100 or so by three parts of half of pi, and its
-/// low part enters both polynomials: 1.5 u.
+/// Sine and cosine; domain [-4, 4]. The argument is reduced to about 2^-100 by three parts of half
+/// of pi, and its low part enters both polynomials: 1.5 u.
 #[inline(always)]
 pub fn sin_cos(x: f64) -> (f64, f64) {
     let (q, quadrant) = nearest_integer(x * std::f64::consts::FRAC_2_PI);
-    // Exact, as is the product of the second part; the error of the second difference is kept.
+    // Exact, as is the product of the second part. The error of the second difference is kept.
     let a = x - q * HALF_PI[0];
     let b = q * HALF_PI[1];
     let h = a - b;
@@ -231,38 +256,41 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     let w = 1.0 - half;
     let sin = r + (z * r * horner(&SIN, z) + r_low * w);
     let cos = w + (((1.0 - w) - half) + (z * z * horner(&COS, z) - r * r_low));
-    // By quadrant: (sin, cos), (cos, -sin), (-sin, -cos), (-cos, sin); without branches, for vectors.
+    // By quadrant: (sin, cos), (cos, -sin), (-sin, -cos), (-cos, sin). Without branches, for
+    // vectors.
     let quadrant = quadrant as u64;
     let (first, second) = if quadrant & 1 == 0 { (sin, cos) } else { (cos, sin) };
     let signed = |value: f64, negative: u64| f64::from_bits(value.to_bits() ^ (negative & 2) << 62);
     (signed(first, quadrant), signed(second, quadrant.wrapping_add(1)))
 }
 
-/// The sine; domain [-4, 4].
+/// Sine; domain [-4, 4].
 #[inline(always)]
 pub fn sin(x: f64) -> f64 {
     sin_cos(x).0
 }
 
-/// The cosine; domain [-4, 4].
+/// Cosine; domain [-4, 4].
 #[inline(always)]
 pub fn cos(x: f64) -> f64 {
     sin_cos(x).1
 }
 
-/// The tangent; domain [-4, 4]. Two functions and a division: 4 u.
+/// Tangent; domain [-4, 4]. Two functions and a division: 4 u.
 #[inline(always)]
 pub fn tan(x: f64) -> f64 {
     let (sin, cos) = sin_cos(x);
     sin / cos
 }
 
-/// The angle of the point (x, y), both finite, not both zero, their quotient in the normal range. The reduced argument is
-/// within 3 u where it adds to pi / 4, within 1 u elsewhere, and the polynomial and the sums add 2 u.
+/// Angle of the point (x, y), where both are finite, not both are zero, and their quotient is in
+/// the normal range. The reduced argument has an error of at most 3 u if it is added to pi / 4 and
+/// of at most 1 u otherwise; the polynomial and the sums add 2 u.
 #[inline(always)]
 pub fn atan2(y: f64, x: f64) -> f64 {
     let (ay, ax) = (y.abs(), x.abs());
-    // A power of two, so that the sum neither overflows nor the quotient meets denormals on account of both being extreme.
+    // A power of two that keeps the sum from overflowing and the quotient from underflowing if both
+    // coordinates are extreme.
     let large = if ay > ax { ay } else { ax };
     let power = if large > 1e290 {
         f64::from_bits((1023 - 664) << 52)
@@ -292,32 +320,34 @@ pub fn atan2(y: f64, x: f64) -> f64 {
     if y < 0.0 { -angle } else { angle }
 }
 
-/// The arc tangent of a finite number.
+/// Arc tangent of a finite number.
 #[inline(always)]
 pub fn atan(x: f64) -> f64 {
     atan2(x, 1.0)
 }
 
-/// The arc sine; domain [-1, 1]. The complement is within 2.5 u, which counts at most in full, the angle adds 4 u.
+/// Arc sine; domain [-1, 1]. The complement has an error of at most 2.5 u, which counts at most in
+/// full; the angle adds 4 u.
 #[inline(always)]
 pub fn asin(x: f64) -> f64 {
     atan2(x, ((1.0 - x) * (1.0 + x)).sqrt())
 }
 
-/// The arc cosine; domain [-1, 1), as [`asin`].
+/// Arc cosine; domain [-1, 1). The error is that of [`asin`].
 #[inline(always)]
 pub fn acos(x: f64) -> f64 {
     atan2(((1.0 - x) * (1.0 + x)).sqrt(), x)
 }
 
-/// The hyperbolic sine of |x| <= 1/2: `x + x^3 P`, the second term below 0.05 x: 1.2 u.
+/// Hyperbolic sine for |x| <= 1/2: `x + x^3 P`, where the second term is below 0.05 x: 1.2 u.
 #[inline(always)]
 fn sinh_small(x: f64) -> f64 {
     let z = x * x;
     x + x * z * horner(&SINH, z)
 }
 
-/// The hyperbolic sine; domain [-709, 709]. Beyond 1/2 the difference is at least 0.65 of the larger term: 5 u.
+/// Hyperbolic sine; domain [-709, 709]. Beyond 1/2 the difference is at least 0.65 of the larger
+/// term: 5 u.
 #[inline(always)]
 pub fn sinh(x: f64) -> f64 {
     if x.abs() <= 0.5 {
@@ -327,15 +357,15 @@ pub fn sinh(x: f64) -> f64 {
     0.5 * e - 0.5 / e
 }
 
-/// The hyperbolic cosine; domain [-708, 708]: 4 u.
+/// Hyperbolic cosine; domain [-708, 708]: 4 u.
 #[inline(always)]
 pub fn cosh(x: f64) -> f64 {
     let e = exp(x.abs());
     0.5 * e + 0.5 / e
 }
 
-/// The hyperbolic tangent; domain [-350, 350], 1 minus a complement that is below 0.54 beyond 1/2; `s / sqrt(1 + s^2)` with
-/// the sine s before: 5 u.
+/// Hyperbolic tangent; domain [-350, 350]: 5 u. Beyond 1/2 it is one minus a complement below 0.54,
+/// otherwise `s / sqrt(1 + s^2)` with the hyperbolic sine `s`.
 #[inline(always)]
 pub fn tanh(x: f64) -> f64 {
     let magnitude = x.abs();
@@ -355,10 +385,10 @@ fn ln_twice(x: f64) -> f64 {
     ln_reduced(f, k + 1.0)
 }
 
-/// Where `x^2 + 1` and `x^2` are the same: from here on the inverse functions are `ln(2 x)` to 2^-60.
+/// Bound above which the inverse functions are `ln(2 x)` to within 2^-60.
 const LARGE: f64 = 1_073_741_824.0;
 
-/// The inverse hyperbolic sine, as `ln(1 + d)` with d within 4 u: 7 u.
+/// Inverse hyperbolic sine, as `ln(1 + d)` with an error of d of at most 4 u: 7 u.
 #[inline(always)]
 pub fn asinh(x: f64) -> f64 {
     let magnitude = x.abs();
@@ -371,7 +401,7 @@ pub fn asinh(x: f64) -> f64 {
     if x < 0.0 { -result } else { result }
 }
 
-/// The inverse hyperbolic cosine; domain x > 1: as [`asinh`].
+/// Inverse hyperbolic cosine; domain x > 1. The error is that of [`asinh`].
 #[inline(always)]
 pub fn acosh(x: f64) -> f64 {
     if x > LARGE {
@@ -381,7 +411,7 @@ pub fn acosh(x: f64) -> f64 {
     ln_1p(t + (t * (t + 2.0)).sqrt())
 }
 
-/// The inverse hyperbolic tangent; domain (-1, 1): 5 u.
+/// Inverse hyperbolic tangent; domain (-1, 1): 5 u.
 #[inline(always)]
 pub fn atanh(x: f64) -> f64 {
     let magnitude = x.abs();

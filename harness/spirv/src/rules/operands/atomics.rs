@@ -4,7 +4,7 @@ use super::Ask::{Is, Same, Unless};
 use super::{A, Ask, Class, D, E, F, R, Signature};
 use crate::module::{Type, TypeId};
 use crate::rules::ops::ATOMIC_INTEGERS;
-use crate::rules::{Facts, On, Rule};
+use crate::rules::{Facts, On, Rule, Severity};
 use crate::tables::{Capability, Op};
 
 /// Vectors of two or four halves are NVIDIA's.
@@ -60,12 +60,14 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "atomic-types",
         id: "SPIR-V specification, Atomic Instructions: Result Type, Pointer, Value and Comparator",
         says: "an atomic's pointer points to the type of its result and of its value, a number of the kind that it names",
+        severity: Severity::Error,
         on: On::Typed(ATOMICS),
     },
     Rule {
         name: "atomic-width",
         id: "SPIR-V specification, Int64Atomics; SPV_EXT_shader_atomic_float_add, _min_max, 16_add: the capability must be declared",
         says: "atomics on 64-bit integers, and float atomics of each width, are declared",
+        severity: Severity::Error,
         on: On::Instructions(crate::rules::ops::ATOMICS, |facts, instruction, found| {
             let Some(op) = instruction.op else { return };
             let Some((_, Some(ty))) = facts.pointer(instruction.operand(0)) else { return };

@@ -4,7 +4,7 @@ use super::Ask::{Holds, Is};
 use super::typing::{Class, Value};
 use super::{A, Operands, R, Signature};
 use crate::module::{Instruction, Type, TypeId};
-use crate::rules::{Facts, Findings, On, Rule};
+use crate::rules::{Facts, Findings, On, Rule, Severity};
 use crate::tables::Op;
 
 /// What a function's type says that it returns and takes; `None` where it is no function's type.
@@ -140,18 +140,21 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "function-types",
         id: "SPIR-V specification, OpFunction, OpFunctionParameter, OpFunctionCall, OpReturn, OpReturnValue: types",
         says: "functions, their calls and their returns are as their function's type says",
+        severity: Severity::Error,
         on: On::Typed(CALLS),
     },
     Rule {
         name: "control-flow-types",
         id: "SPIR-V specification, OpPhi, OpBranchConditional, OpSwitch: types",
         says: "conditions are booleans, selectors integers, and a phi's values of its type",
+        severity: Severity::Error,
         on: On::Typed(BRANCHES),
     },
     Rule {
         name: "phi-parents",
         id: "SPIR-V specification, OpPhi: one Parent for each parent of the block, before all other instructions",
         says: "a phi names each parent of its block once, and stands at the block's start",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::Phi], phi),
     },
 ];

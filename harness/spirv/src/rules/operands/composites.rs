@@ -5,7 +5,7 @@ use super::typing::{Class, Value};
 use super::{A, B, C, Operands, R, Signature};
 use crate::hash::FastSet;
 use crate::module::{Type, TypeId};
-use crate::rules::{On, Rule};
+use crate::rules::{On, Rule, Severity};
 use crate::tables::{Capability, Op};
 
 /// What an index leads to.
@@ -263,18 +263,21 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "composite-types",
         id: "SPIR-V specification, Composite Instructions: Result Type, operands and indexes",
         says: "composites are made of parts that fit, and indexes lead to parts that are there and of the type that is named",
+        severity: Severity::Error,
         on: On::Typed(COMPOSITES),
     },
     Rule {
         name: "constant-types",
         id: "SPIR-V specification, Constant-Creation Instructions: Result Type and Constituents",
         says: "constants are of types that have them, made of constants that fit",
+        severity: Severity::Error,
         on: On::Typed(CONSTANTS),
     },
     Rule {
         name: "result-type",
         id: "SPIR-V specification, Result Type: the <id> of a type instruction",
         says: "a Result Type is a type",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             for index in &facts.typing().without_type {
                 let instruction = facts.module.instruction(*index);

@@ -2,7 +2,7 @@
 
 use super::typing::{Class, Value, show};
 use crate::module::{Instruction, Type};
-use crate::rules::{Facts, On, Rule};
+use crate::rules::{Facts, On, Rule, Severity};
 use crate::tables::{Capability, Op};
 
 /// What is wrong with a part of a type, if it has to be of a kind.
@@ -82,6 +82,7 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "type-parts",
         id: "SPIR-V specification, Type-Declaration Instructions: Component, Column, Element, Member and Parameter Types, Length",
         says: "types are made of types that they can hold, and arrays have constant lengths of at least one",
+        severity: Severity::Error,
         on: On::Instructions(
             &[
                 Op::TypeVector,
@@ -104,6 +105,7 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "type-repeated",
         id: "SPIR-V specification, 2.8 Types and Variables: no two non-aggregate, non-pointer types have one opcode and the same operands",
         says: "types other than aggregates and pointers are declared once",
+        severity: Severity::Error,
         on: On::Instructions(PLAIN, |facts, instruction, found| {
             let ty = instruction.result().and_then(|word| facts.module.type_declared(word));
             // An enumerant that is newer than the tables tells types apart that look the same here.

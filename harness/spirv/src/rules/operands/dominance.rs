@@ -2,7 +2,7 @@
 
 use crate::grammar::{Class, ExtendedSet};
 use crate::module::{BlockIndex, Dominance, Function, Index, Instruction, Section, Type};
-use crate::rules::{Facts, Findings, On, Rule};
+use crate::rules::{Facts, Findings, On, Rule, Severity};
 use crate::tables::Op;
 
 /// Whether the uses of an instruction are looked at: debug information may name what comes later.
@@ -134,6 +134,7 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "definition-first",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: types, constants and global variables are declared before their uses",
         says: "types, constants and module-scope variables are made of what stands before them",
+        severity: Severity::Error,
         on: On::Module(|facts, found| {
             let module = facts.module;
             for instruction in module.section(Section::Globals).filter(|i| is_judged(facts, *i)) {
@@ -156,12 +157,14 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "dominance",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a definition dominates its uses, and the parents of phis that use it",
         says: "what an instruction uses is made before it on every way that leads there",
+        severity: Severity::Error,
         on: On::Module(|facts, found| (0..facts.module.functions().len()).for_each(|f| in_function(facts, f, found))),
     },
     Rule {
         name: "block-order",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a block appears before all blocks that it dominates; OpFunction: no branch to the first block",
         says: "a function's blocks come after those that dominate them, and nothing branches to the first",
+        severity: Severity::Error,
         on: On::Module(|facts, found| (0..facts.module.functions().len()).for_each(|f| order(facts, f, found))),
     },
 ];

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::Ask::{Bits, Components, Count, Is, Members, Same, Width};
 use super::{A, Ask, B, C, Class, Operands, Place, R};
 use crate::grammar::ExtendedSet;
-use crate::rules::{On, Rule};
+use crate::rules::{On, Rule, Severity};
 use crate::tables::{GLSL_STD450, GlslStd450 as Glsl, Op};
 
 /// Floats of any width, all of one type.
@@ -201,6 +201,7 @@ pub(in super::super) static RULES: &[Rule] = &[Rule {
     name: "extended-types",
     id: "SPIR-V Extended Instructions for GLSL: Result Type and operands",
     says: "the types of GLSL.std.450 instructions are those of their descriptions",
+    severity: Severity::Error,
     on: On::Instructions(&[Op::ExtInst], |facts, instruction, found| {
         let [set, number, ..] = *instruction.operands() else { return };
         match facts.module.extended_set(set) {

@@ -2,7 +2,7 @@
 
 use super::Ask::{Bits, Components, Holds, Is, Same};
 use super::{A, Ask, B, C, Class, D, Operands, R, Signature};
-use crate::rules::{On, Rule};
+use crate::rules::{On, Rule, Severity};
 use crate::tables::{GroupOperation, Op};
 
 /// A ballot: a bit of an unsigned integer for each invocation.
@@ -113,12 +113,14 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "group-types",
         id: "SPIR-V specification, Group and Non-Uniform Instructions: Result Type and operands",
         says: "what a group operation makes is of the type of its value, a vote is on booleans, a ballot has four unsigned words",
+        severity: Severity::Error,
         on: On::Typed(GROUPS),
     },
     Rule {
         name: "quad-swap-direction",
         id: "SPIR-V specification, OpGroupNonUniformQuadSwap: Direction",
         says: "the direction of a swap in a quad is a constant: 0, 1 or 2",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::GroupNonUniformQuadSwap], |facts, instruction, found| {
             let Some(direction) = instruction.operand(2) else { return };
             if !facts.is_constant(direction) {

@@ -6,7 +6,7 @@ use super::{A, Ask, B, C, Operands, Place, R, Signature};
 use crate::module::{ImageType, Instruction, Type, TypeId};
 use crate::rules::image_operands::ids;
 use crate::rules::ops::{TEXELS, WITH_IMAGE_OPERANDS};
-use crate::rules::{Facts, On, Rule};
+use crate::rules::{Facts, On, Rule, Severity};
 use crate::tables::{Dim, ImageOperands, Op, StorageClass};
 
 impl Operands<'_> {
@@ -217,6 +217,10 @@ static IMAGES: &[Signature] = &[
     Signature { ops: &[Op::ImageSparseTexelsResident], asks: &[Is(R, Class::BOOL), Is(A, Class::INT)] },
 ];
 
+/// `OpImageGatherQCOM`; its result, component and mode have rules of their own.
+pub(in super::super) static GATHERED: &[Signature] =
+    &[Signature { ops: &[Op::ImageGatherQCOM], asks: &[SAMPLER, Is(B, Class::FLOAT_VECTOR)] }];
+
 /// The kind that an image operand has to be of, and how many components it has to have.
 fn asked_of(operand: ImageOperands, op: Op, image: &ImageType) -> Option<(Class, Option<u32>)> {
     use ImageOperands as I;
@@ -257,6 +261,7 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "image-operand-types",
         id: "SPIR-V specification, Image Operands: Bias, Lod, Grad, ConstOffset, Offset, Sample, MinLod",
         says: "image operands are numbers of their kind, gradients and offsets with a component for each dimension",
+        severity: Severity::Error,
         on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             if let Some(problem) = image_operands(facts, instruction) {
                 found.at(instruction, problem);
@@ -267,6 +272,7 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "image-types",
         id: "SPIR-V specification, Image Instructions: Result Type, Image, Coordinate and Texel",
         says: "images are sampled, read and written with coordinates that fit them, and texels of their components",
+        severity: Severity::Error,
         on: On::Typed(IMAGES),
     },
 ];

@@ -5,7 +5,7 @@ use super::composites::Step;
 use super::typing::{Class, Value};
 use super::{A, B, Operands, R, Signature};
 use crate::module::{Type, TypeId};
-use crate::rules::{On, Rule};
+use crate::rules::{On, Rule, Severity};
 use crate::tables::{AddressingModel, Capability, Op, StorageClass};
 
 impl Operands<'_> {
@@ -156,12 +156,14 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "memory-types",
         id: "SPIR-V specification, Memory Instructions: Result Type, Pointer and Object; 2.16.1 Universal Validation Rules: pointers of the Logical addressing model",
         says: "what is loaded, stored, copied or an initial value is of the type that the pointer points to; without variable pointers a pointer is a variable, a parameter or a part of one",
+        severity: Severity::Error,
         on: On::Typed(MEMORY),
     },
     Rule {
         name: "access-chain-types",
         id: "SPIR-V specification, OpAccessChain, OpPtrAccessChain: Result Type, Base and Indexes",
         says: "the indexes of an access chain lead to the type that its result points to, in the storage class of its base",
+        severity: Severity::Error,
         on: On::Typed(CHAINS),
     },
 ];

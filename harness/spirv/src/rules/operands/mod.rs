@@ -29,11 +29,11 @@ pub(super) use declarations::RULES as DECLARATIONS;
 pub(super) use dominance::RULES as DOMINANCE;
 pub(super) use extended::RULES as EXTENDED;
 pub(super) use groups::RULES as GROUPS;
-pub(super) use images::RULES as IMAGES;
+pub(super) use images::{GATHERED, RULES as IMAGES};
 pub(super) use memory::RULES as MEMORY;
 pub(super) use numbers::RULES as NUMBERS;
-pub(super) use typing::Typing;
-use typing::{Class, Value, View, show};
+use typing::{Class, View, show};
+pub(super) use typing::{Typing, Value};
 
 /// What some instructions ask of their types.
 pub(super) struct Signature {

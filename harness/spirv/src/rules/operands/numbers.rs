@@ -4,7 +4,7 @@ use super::Ask::{Bits, Count, Differ, Holds, Is, Members, OtherWidth, Same, Widt
 use super::{A, B, C, Class, D, Operands, R, Signature};
 use crate::grammar::Version;
 use crate::module::Type;
-use crate::rules::{On, Rule};
+use crate::rules::{On, Rule, Severity};
 use crate::tables::{Capability, Op};
 
 /// What `OpBitcast` asks beyond numbers and pointers.
@@ -333,30 +333,35 @@ pub(in super::super) static RULES: &[Rule] = &[
         name: "arithmetic-types",
         id: "SPIR-V specification, Arithmetic and Derivative Instructions: Result Type and operands",
         says: "arithmetic is on numbers of one shape: floats of the result's type, integers of its width",
+        severity: Severity::Error,
         on: On::Typed(ARITHMETIC),
     },
     Rule {
         name: "matrix-types",
         id: "SPIR-V specification, OpVectorTimesScalar to OpOuterProduct, OpTranspose: Result Type and operands",
         says: "products of vectors, matrices and scalars fit each other",
+        severity: Severity::Error,
         on: On::Typed(MATRICES),
     },
     Rule {
         name: "bit-types",
         id: "SPIR-V specification, Bit Instructions: Result Type and operands",
         says: "shifts, bitwise operations and bit fields are on integers of the result's shape",
+        severity: Severity::Error,
         on: On::Typed(BIT_INSTRUCTIONS),
     },
     Rule {
         name: "relational-types",
         id: "SPIR-V specification, Relational and Logical Instructions: Result Type and operands",
         says: "comparisons make booleans of two operands of one shape, logic is on booleans, a selection is between objects of the result's type",
+        severity: Severity::Error,
         on: On::Typed(RELATIONS),
     },
     Rule {
         name: "conversion-types",
         id: "SPIR-V specification, Conversion Instructions: Result Type and operands",
         says: "conversions are between the types that they name, of as many components, and change something",
+        severity: Severity::Error,
         on: On::Typed(CONVERSIONS),
     },
 ];

@@ -124,7 +124,7 @@ pub(in super::super) struct Typing {
 
 /// What an id is as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(in super::super) enum Value {
     /// One of this type.
     Of(TypeId),
     /// None: a type, a label, a function, ..
@@ -169,7 +169,7 @@ impl Typing {
     }
 
     /// What the id of that word is as a value.
-    pub(super) fn value(&self, module: &Module, word: u32) -> Value {
+    pub(in super::super) fn value(&self, module: &Module, word: u32) -> Value {
         let Some(id) = module.id(word) else { return Value::Unknown };
         match self.values.get(id.0 as usize) {
             Some(ty) if *ty != NONE => Value::Of(TypeId(*ty)),

@@ -9,7 +9,7 @@ mod constructs;
 mod declarations;
 mod switches;
 
-use super::{Facts, Findings, On, Rule};
+use super::{Facts, Findings, On, Rule, Severity};
 use crate::module::{BlockIndex, Flow, Function, Index, Merge, Module};
 use crate::tables::{Capability, Op};
 
@@ -123,6 +123,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "merge-position",
         id: "SPIR-V specification, OpSelectionMerge, OpLoopMerge: it must immediately precede the branch of its block",
         says: "a merge instruction stands before the branch of its block: OpLoopMerge's OpBranch or OpBranchConditional, OpSelectionMerge's OpBranchConditional or OpSwitch",
+        severity: Severity::Error,
         on: On::Instructions(&[Op::SelectionMerge, Op::LoopMerge], |facts, instruction, found| {
             let next = Index(instruction.index.0 + 1);
             let next = facts.module.instructions_in(next.0..next.0 + 1).next().and_then(|next| next.op);
@@ -137,54 +138,63 @@ pub(super) static RULES: &[Rule] = &[
         name: "selection-structured",
         id: "SPIR-V specification, 2.16.2 Validation Rules for Shader Capabilities: an OpSelectionMerge is required to precede an OpSwitch, and an OpBranchConditional with different labels of which neither is a declared merge block or Continue Target",
         says: "what decides between ways that leave nothing declares where they meet",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::Selection, found)),
     },
     Rule {
         name: "merge-once",
         id: "SPIR-V specification, 2.11.1 Rules for Structured Control-flow Declarations: a merge block must not be a merge block declared by any other header block",
         says: "no block is the merge block of two headers",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::MergeOnce, found)),
     },
     Rule {
         name: "header-dominates-merge",
         id: "SPIR-V specification, 2.11.1 Rules for Structured Control-flow Declarations: each header block must strictly structurally dominate its merge block",
         says: "every structural path to a merge block goes through its header",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::HeaderDominates, found)),
     },
     Rule {
         name: "back-edges",
         id: "SPIR-V specification, 2.11.1 Rules for Structured Control-flow Declarations: all back edges must branch to a loop header, each loop header having exactly one",
         says: "branches that lead back lead to loop headers, one to each",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::BackEdges, found)),
     },
     Rule {
         name: "continue-target",
         id: "SPIR-V specification, 2.11.1 Rules for Structured Control-flow Declarations: Continue Target and merge block differ; the loop header structurally dominates the Continue Target, this the back-edge block, which structurally post dominates it",
         says: "a loop's Continue Target lies between its header and its back-edge block, and leads nowhere else",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::ContinueTarget, found)),
     },
     Rule {
         name: "construct-exits",
         id: "SPIR-V specification, 2.11.3 Rules for Structured Control-flow Constructs: an exit must correspond to one of the following",
         says: "a branch leaves a construct for its merge block, the innermost loop's merge block or Continue Target, or the innermost switch's merge block, and a continue construct for its loop's header or merge block",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::Exits, found)),
     },
     Rule {
         name: "construct-entries",
         id: "SPIR-V specification, 2.11.3 Rules for Structured Control-flow Constructs: all branches into a selection, loop or switch construct from outside must be to its header block",
         says: "a branch enters a construct at its header",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::Entries, found)),
     },
     Rule {
         name: "continued-from-loop",
         id: "SPIR-V specification, 2.11.3 Rules for Structured Control-flow Constructs: a block that branches to the loop's continue target without a back edge must belong to the loop construct",
         says: "only the loop's own blocks branch to its Continue Target",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::Continued, found)),
     },
     Rule {
         name: "switch-cases",
         id: "SPIR-V specification, 2.11.3 Rules for Structured Control-flow Constructs: for a switch construct",
         says: "a switch's header dominates its cases; each branches to one other at most, which one other at most branches to and which comes next",
+        severity: Severity::Error,
         on: On::Module(|facts, found| tell(facts, Clause::Cases, found)),
     },
 ];

@@ -1,5 +1,7 @@
 //! Instructions that hand values from one invocation to another.
 
+use super::super::apply::Ty;
+use super::super::bits;
 use super::program::{Form, Given, Of, Part};
 use super::{of_value, shapes};
 use crate::Case;
@@ -17,8 +19,14 @@ pub(super) fn cases() -> Vec<Case> {
         // One scalar and one vector say nearly all.
         let thin = !matches!(value.0.name().as_str(), "u32" | "f32" | "bool" | "u8" | "f16" | "i64");
         let narrow = (value.1 == 1 || value.1 == 4) && !thin;
+        let is_float = matches!(value.0, Of::Number(Ty::Float { .. }));
         for form in forms(value) {
             cases.push(form.case().thinned(!narrow));
+        }
+        if is_float && narrow {
+            // Denormals are not flushed on the way either.
+            let special = |form: Form| Form { name: format!("{}.special", form.name), bits: bits::special, ..form };
+            cases.extend(forms(value).into_iter().map(|form| special(form).case().covering([bits::COVERS])));
         }
     }
     cases

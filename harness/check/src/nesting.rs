@@ -1,0 +1,258 @@
+//! Limits on nesting, for what is handed to naga.
+//!
+//! naga's front ends, validator and writers recurse over the operands of an expression, over `else if` and over control
+//! flow. naga limits the nesting of brackets and blocks, but neither the length of a chain such as `a + b + …`,
+//! `a.x.x…` or `if … else if …` nor the nesting of SPIR-V's control flow, and a stack overflow ends the process. So a
+//! shader that nests deeper than these limits is refused beforehand, and naga runs with a stack that suffices for them.
+
+use assay_spirv::Module;
+use assay_spirv::tables::Op;
+use std::collections::HashSet;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Operators that one expression of WGSL, or branches that one chain of `else if`, may have; an index or a call counts as one.
+const MAX_OPERATORS: usize = 20_000;
+
+/// How deep control flow of SPIR-V may nest: the universal limit "Control-flow nesting depth".
+const MAX_CONTROL_FLOW: usize = 1_023;
+
+/// Bytes of the stack that naga runs with: of the deepest shaders within the limits, it uses less than a tenth.
+const STACK: usize = 256 << 20;
+
+/// Runs something on a thread with a deep stack and waits for it; panics go on in the caller.
+pub fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let spawned = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let thread = spawned.expect("a thread can be started: its stack is only reserved");
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+/// Why a text of WGSL nests too deep for naga, if it does.
+pub(crate) fn too_deep(text: &str) -> Option<String> {
+    let line = deepest(text.as_bytes()).filter(|deepest| deepest.operators > MAX_OPERATORS)?.line;
+    Some(format!(
+        "line {line}: an expression or a chain of `else if` with more than {MAX_OPERATORS} operators or branches, which naga \
+         cannot read; divide it with variables or functions"
+    ))
+}
+
+/// Why control flow of SPIR-V nests too deep for naga, if it does.
+pub fn control_flow_too_deep(module: &Module) -> Option<String> {
+    let (mut open, mut order) = (HashSet::new(), Vec::new());
+    for i in module.instructions() {
+        match (i.op, i.result(), i.operand(0)) {
+            (Some(Op::SelectionMerge | Op::LoopMerge), _, Some(merge)) => {
+                open.insert(merge);
+                order.push(merge);
+            }
+            (Some(Op::Label), Some(label), _) if open.contains(&label) => {
+                // What is inside a construct ends with it.
+                while let Some(ended) = order.pop() {
+                    open.remove(&ended);
+                    if ended == label {
+                        break;
+                    }
+                }
+            }
+            (Some(Op::FunctionEnd), ..) => {
+                open.clear();
+                order.clear();
+            }
+            _ => {}
+        }
+        if order.len() > MAX_CONTROL_FLOW {
+            return Some(format!("its control flow nests deeper than {MAX_CONTROL_FLOW} constructs"));
+        }
+    }
+    None
+}
+
+/// The place with the most operators around it.
+#[derive(Clone, Copy)]
+struct Deepest {
+    operators: usize,
+    line: usize,
+}
+
+/// The greatest number of operators that are one in another's operand, bounded from above: in each open bracket those since
+/// the last comma or semicolon.
+fn deepest(text: &[u8]) -> Option<Deepest> {
+    let mut deepest = None;
+    // For each open bracket, its operators; their sum; and whether a block has just ended.
+    let (mut open, mut sum, mut block_ended) = (vec![0usize], 0usize, false);
+    let (mut at, mut line) = (0, 1);
+    while let Some(&byte) = text.get(at) {
+        let rest = &text[at..];
+        let mut length = 1;
+        let mut operator = false;
+        let restart = |open: &mut Vec<usize>, sum: &mut usize| *sum -= open.last_mut().map_or(0, std::mem::take);
+        match byte {
+            b'\n' => line += 1,
+            b' ' | b'\t' | b'\r' => {}
+            b'/' if rest.starts_with(b"//") => {
+                length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            }
+            b'/' if rest.starts_with(b"/*") => {
+                length = comment(rest);
+                line += rest[..length].iter().filter(|byte| **byte == b'\n').count();
+            }
+            _ => {
+                let is_else = rest.starts_with(b"else") && !rest.get(4).is_some_and(|byte| is_word(*byte));
+                if std::mem::take(&mut block_ended) && !is_else {
+                    restart(&mut open, &mut sum);
+                }
+                match byte {
+                    b'(' | b'[' | b'{' => {
+                        operator = byte != b'{';
+                        open.push(0);
+                    }
+                    b')' | b']' | b'}' => {
+                        if open.len() > 1 {
+                            restart(&mut open, &mut sum);
+                            open.pop();
+                        }
+                        block_ended = byte == b'}';
+                    }
+                    b',' | b';' => restart(&mut open, &mut sum),
+                    b'.' => operator = rest.get(1).is_some_and(|next| next.is_ascii_alphabetic() || *next == b'_'),
+                    b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^' | b'<' | b'>' | b'=' | b'!' | b'~' => {
+                        operator = true;
+                        let doubled = [&b"&&"[..], b"||", b"<<", b">>", b"<=", b">=", b"==", b"!="];
+                        length = if doubled.iter().any(|pair| rest.starts_with(pair)) { 2 } else { 1 };
+                    }
+                    _ if is_word(byte) => {
+                        operator = is_else;
+                        length = rest.iter().position(|byte| !is_word(*byte)).unwrap_or(rest.len());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if operator {
+            // Those of a bracket count from before it: `a[i][j]` is one in the other.
+            let bracket = usize::from(matches!(byte, b'(' | b'['));
+            let level = open.len().saturating_sub(1 + bracket);
+            open[level] += 1;
+            sum += 1;
+            if deepest.is_none_or(|known: Deepest| sum > known.operators) {
+                deepest = Some(Deepest { operators: sum, line });
+            }
+        }
+        at += length;
+    }
+    deepest
+}
+
+/// The length of a block comment, which may hold others, up to the end of the text if it has no end.
+fn comment(text: &[u8]) -> usize {
+    let (mut at, mut depth) = (2, 1);
+    while depth > 0 && at < text.len() {
+        match &text[at..] {
+            [b'/', b'*', ..] => (at, depth) = (at + 2, depth + 1),
+            [b'*', b'/', ..] => (at, depth) = (at + 2, depth - 1),
+            _ => at += 1,
+        }
+    }
+    at.min(text.len())
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CheckError, Subject};
+
+    fn operators(text: &str) -> usize {
+        deepest(text.as_bytes()).map_or(0, |deepest| deepest.operators)
+    }
+
+    fn shader(value: &str) -> String {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> y: array<u32>;\n@compute @workgroup_size(1) fn main() {{\ny[0] = {value}; }}"
+        )
+    }
+
+    fn refusal(text: &str) -> String {
+        match Subject::read("a.wgsl", text.as_bytes()) {
+            Err(CheckError::Shader { what, .. }) => what,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn operators_are_counted_along_the_longest_chain() {
+        for (text, count) in [
+            ("a + b + c", 2),
+            ("f(a + b, c + d + e)", 3),
+            ("a + b; c + d + e; f", 2),
+            ("1.5 + 2.5", 1),
+            ("a.x.y[1][2]", 4),
+            ("a && b || !c", 3),
+            ("a + // + + +\n b /* + /* + */ + */", 1),
+            ("if a { b = 1; } else if c { d = 1; } else { e = 1; } g = 2;", 3),
+            ("{ a + b } { c + d } { e + f }", 1),
+            ("))]} a + b", 1),
+            ("/* + +", 0),
+        ] {
+            assert_eq!(operators(text), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_nests_too_deep_is_refused_with_its_line_and_the_rest_is_compiled() {
+        let many = |part: &str, count: usize| vec![part; count].join("+");
+        let branches = |count: usize| {
+            let branch = |i: usize| format!("if (y[1] == {i}u) {{ y[0] = {i}u; }}");
+            let branches: Vec<String> = (0..count).map(branch).collect();
+            shader("1u").replace("y[0] = 1u;", &branches.join(" else "))
+        };
+        for deep in [
+            shader(&many("y[1]", 200_000)),
+            shader(&format!("vec4(y[1]){}.x", ".xyzw".repeat(200_000))),
+            shader(&format!("u32({})", vec!["y[1] == 1u"; 200_000].join("&&"))),
+            branches(100_000),
+        ] {
+            let refused = refusal(&deep);
+            assert!(refused.starts_with("line 3: ") && refused.contains("more than 20000 operators"), "{refused}");
+        }
+        // Each of these ended the process on a thread of the tests, whose stack is 2 MiB.
+        for fits in
+            [shader(&many("y[1]", 9_000)), branches(5_000), shader(&format!("vec4(y[1]){}.x", ".xyzw".repeat(19_000)))]
+        {
+            Subject::read("a.wgsl", fits.as_bytes()).unwrap();
+        }
+        // Deep brackets are for naga to refuse.
+        for deep in [format!("{}y[1]{}", "(".repeat(100_000), ")".repeat(100_000)), format!("{}1", "-".repeat(100_000))]
+        {
+            refusal(&shader(&deep));
+        }
+    }
+
+    #[test]
+    fn control_flow_is_counted_as_it_nests() {
+        let module = |nested: usize, after: usize| {
+            let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %m \"m\"\n\
+                OpExecutionMode %m LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n\
+                %true = OpConstantTrue %bool\n%m = OpFunction %void None %fn\n%entry = OpLabel\n"
+                .to_owned();
+            let begin = |name: &str, i: usize| {
+                format!(
+                    "OpSelectionMerge %{name}{i} None\nOpBranchConditional %true %t{name}{i} %{name}{i}\n%t{name}{i} = OpLabel\n"
+                )
+            };
+            let end = |name: &str, i: usize| format!("OpBranch %{name}{i}\n%{name}{i} = OpLabel\n");
+            text.extend((0..nested).map(|i| begin("n", i)));
+            text.extend((0..nested).rev().map(|i| end("n", i)));
+            text.extend((0..after).map(|i| begin("s", i) + &end("s", i)));
+            text + "OpReturn\nOpFunctionEnd\n"
+        };
+        let of = |text: &str| control_flow_too_deep(&assay_spirv::inspect::Source::from_text(text).unwrap().module);
+        assert_eq!(of(&module(MAX_CONTROL_FLOW, 3_000)), None);
+        assert!(of(&module(MAX_CONTROL_FLOW + 1, 0)).unwrap().contains("1023"));
+    }
+}

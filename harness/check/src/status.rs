@@ -1,0 +1,65 @@
+//! Status of a check: a Pass rests on an element that the shader wrote and that could have come out wrong.
+
+use crate::setup::Descriptor;
+use assay_runner::{CheckResult, Status, Trouble, Writes, count};
+
+/// Why nothing can be said of a shader whose stores nobody can see.
+pub(crate) const NO_OUTPUT: &str = "the shader has no output: it stores to no storage buffer, storage image or storage texel buffer, \
+                                    and only these are read back";
+
+/// The options with which a shader may write more.
+const TRY: &str = "try other --push, --input, --workgroups or --elements";
+
+/// A check is warned about if a smaller share of the elements was written: one in so many.
+const FEW: u64 = 20;
+
+/// Returns the status of a check, and why it is not a Pass; `hollow` if no written element could have come out wrong.
+pub(crate) fn of(result: &CheckResult, trouble: Option<Trouble>, hollow: bool) -> (Status, Option<String>) {
+    let checked = result.elements_checked;
+    if let Some(trouble) = trouble {
+        return (trouble.status(), Some(trouble.to_string()));
+    }
+    if result.elements_failing > 0 {
+        let how = if result.fails_only_the_case() { "not as the case file expects" } else { "not permitted" };
+        let what = format!("{} of {checked} elements are {how}", result.elements_failing);
+        (Status::Fail, Some(what))
+    } else if result.elements_warning > 0 {
+        let what = format!("{} of {checked} elements only a lenient reading permits", result.elements_warning);
+        (Status::QualityWarning, Some(what))
+    } else if hollow {
+        (Status::Undetermined, Some(hollow_reason(result.writes.as_ref())))
+    } else {
+        (Status::Pass, None)
+    }
+}
+
+/// Returns why a check in which no written element could have come out wrong says nothing about the device.
+pub(crate) fn hollow_reason(writes: Option<&Writes>) -> String {
+    let none = Writes::default();
+    let Writes { elements, written, .. } = writes.unwrap_or(&none);
+    match (elements, written) {
+        (0, _) => format!("no workgroup that was checked wrote an element, so nothing was judged; {TRY}"),
+        (_, 0) => format!("the shader wrote none of {} elements, so nothing was judged; {TRY}", count(elements)),
+        _ => format!(
+            "nothing is determined of what the shader wrote, {} of {} elements, so nothing was judged; {TRY}",
+            count(written),
+            count(elements)
+        ),
+    }
+}
+
+/// Returns a warning for a check that passes although the shader wrote hardly any of the elements that it may write.
+pub(crate) fn few_written(result: &CheckResult, descriptors: &[Descriptor]) -> Option<String> {
+    let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
+    let writes = result.writes.as_ref().filter(|_| passes)?;
+    let may_be_written = |binding: &str| descriptors.iter().any(|d| d.changed && d.label() == binding);
+    let bindings = writes.bindings.iter().filter(|of| may_be_written(&of.binding));
+    let elements = bindings.map(|of| of.elements).sum::<u64>();
+    (writes.written.saturating_mul(FEW) < elements).then(|| {
+        let (written, elements, share) = (count(writes.written), count(elements), 100 / FEW);
+        format!(
+            "warning: the shader wrote {written} of the {elements} elements that it may write, less than {share} %: the verdict \
+             rests on these; {TRY}"
+        )
+    })
+}

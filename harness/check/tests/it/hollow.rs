@@ -1,0 +1,152 @@
+//! Checks in which nothing that the shader wrote could have come out wrong: none of them is a Pass.
+
+use crate::support::{on_each_driver, spoilt, wgsl};
+use assay_check::{Check, Expectation, Left, Mutating, Mutation, Options};
+use assay_oracle::Slot;
+use assay_runner::{BindingWrites, CheckResult, Status, Writes};
+
+/// Lets those invocations through whose index is below `p.n`.
+fn guarded(guard: &str) -> String {
+    format!(
+        "struct Params {{ n: u32 }}
+        @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @group(0) @binding(1) var<uniform> p: Params;
+        @group(0) @binding(2) var<storage, read> source: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+            let i = id.x;
+            if ({guard}) {{ return; }}
+            data[i] = source[i] * 1.5;
+        }}"
+    )
+}
+
+fn with_n(n: &str, rounds: u32) -> Options {
+    Options { rounds, inputs: vec![("p".parse().unwrap(), n.parse().unwrap())], ..Options::default() }
+}
+
+fn undetermined(result: &CheckResult, why: &str) {
+    assert_eq!(result.status, Status::Undetermined, "{result:?}");
+    let reason = result.reason.as_deref().unwrap();
+    assert!(reason.contains(why) && reason.contains("--input"), "{reason}");
+    assert_eq!(result.rounds_checked, 0);
+}
+
+#[test]
+fn a_guard_that_lets_nobody_through_is_not_a_pass() {
+    let text = guarded("p.n < 777u || i >= p.n");
+    let result = spoilt(&text, &with_n("=5", 2), |_| {});
+    undetermined(&result, "the shader wrote none of 1,024 elements");
+    let why: Vec<_> = result.unjudged.iter().map(|one| (one.round, one.why.as_str())).collect();
+    assert_eq!(why, [(0, "wrote nothing"), (1, "wrote nothing")]);
+    // Nor on a device, with an error planted in what it does not execute.
+    let subject = wgsl(&text);
+    let check = Check::new(&subject, &with_n("=5", 1)).unwrap();
+    let mutation: Mutation = "ulp:1000@OpFMul".parse().unwrap();
+    let planted = mutation.plant(&subject.source.module, &check.setup.entry).unwrap();
+    on_each_driver(|target| {
+        undetermined(&check.run(target).unwrap(), "wrote none");
+        undetermined(&check.run(&Mutating::new(target, planted.clone())).unwrap(), "wrote none");
+    });
+}
+
+/// What nobody wrote must be as it was.
+#[test]
+fn an_element_that_was_not_written_still_fails() {
+    let spoil = |left: &mut Left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[0] ^= 1;
+    let result = spoilt(&guarded("p.n < 777u || i >= p.n"), &with_n("=5", 1), spoil);
+    assert_eq!((result.status, result.elements_failing, result.rounds_checked), (Status::Fail, 1, 1));
+}
+
+#[test]
+fn a_few_elements_are_a_pass_with_counts_and_a_warning() {
+    let text = guarded("i >= p.n");
+    let subject = wgsl(&text);
+    let binding = |binding: &str, elements: u64, written: u64| BindingWrites {
+        binding: binding.to_owned(),
+        elements,
+        written,
+        falsifiable: written,
+    };
+    on_each_driver(|target| {
+        let result = Check::new(&subject, &with_n("=5", 1)).unwrap().run(target).unwrap();
+        assert_eq!(result.status, Status::Pass, "{result:?}");
+        let writes = result.writes.as_ref().unwrap();
+        let bindings = vec![binding("set 0 binding 0 (data)", 256, 5), binding("set 0 binding 2 (source)", 256, 0)];
+        assert_eq!(*writes, Writes::of(bindings));
+        assert_eq!(writes.to_string(), "wrote 5 of 512 elements in 1 of 2 bindings");
+        let warned = |result: &CheckResult| result.notes.iter().any(|note| note.contains("5 of the 256 elements"));
+        assert!(warned(&result), "{:?}", result.notes);
+        let most = Check::new(&subject, &with_n("=250", 1)).unwrap().run(target).unwrap();
+        assert_eq!((most.status, most.notes.len()), (Status::Pass, 0), "{:?}", most.notes);
+    });
+    // One of the five is wrong.
+    let spoil = |left: &mut Left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[19] ^= 0x10;
+    assert_eq!(spoilt(&text, &with_n("=5", 1), spoil).status, Status::Fail);
+}
+
+/// Only the second round has floats that are very large.
+#[test]
+fn a_round_that_writes_nothing_is_named() {
+    let result = spoilt(&guarded("!(abs(source[i]) > 1e30)"), &Options { rounds: 2, ..Options::default() }, |_| {});
+    assert_eq!(result.rounds_text(), "1 of 2 rounds checked: round 0 wrote nothing", "{result:?}");
+    assert_eq!(result.status, Status::Pass);
+}
+
+#[test]
+fn a_round_of_undefined_behaviour_is_named() {
+    let text = guarded("i >= 256u").replace("source[i] * 1.5", "source[i + 1000u * u32(abs(source[i]) > 1e30)]");
+    let result = spoilt(&text, &Options { rounds: 2, ..Options::default() }, |_| {});
+    assert_eq!((result.status, result.rounds_checked), (Status::Pass, 1), "{result:?}");
+    let told = "1 of 2 rounds checked: round 1 was not run, as the shader's behaviour is undefined with its inputs: test.wgsl:8:";
+    let text = result.rounds_text();
+    assert!(text.starts_with(told) && text.contains("out of bounds") && !text.contains('\n'), "{text}");
+}
+
+/// Of values of which nothing is determined none can be wrong, unless the case expects something of them.
+#[test]
+fn values_of_which_nothing_is_determined_are_not_a_pass() {
+    let text = guarded("i >= p.n").replace("source[i] * 1.5", "log(-1.0 - abs(source[i]))");
+    let result = spoilt(&text, &with_n("=100", 1), |_| {});
+    undetermined(&result, "nothing is determined of what the shader wrote, 100 of 512 elements");
+    assert_eq!(result.elements_undetermined, 100);
+    let bits = |left: &mut Left| {
+        left.memory.get_mut(&Slot::new(0, 0)).unwrap()[..4].copy_from_slice(&2.5f32.to_le_bytes());
+    };
+    let expecting = |element: &str, value: &str| {
+        let (binding, element, value) = ("data".to_owned(), element.to_owned(), value.to_owned());
+        Options { expectations: vec![Expectation { binding, element, value }], ..with_n("=100", 1) }
+    };
+    assert_eq!(spoilt(&text, &expecting("[0]", "2.5"), bits).status, Status::Pass);
+    assert_eq!(spoilt(&text, &expecting("[0]", "2"), bits).status, Status::Fail);
+    // What is expected of an element that nobody wrote is what it was.
+    let zeros = Options {
+        inputs: vec![
+            ("data".parse().unwrap(), "zeros".parse().unwrap()),
+            ("p".parse().unwrap(), "=100".parse().unwrap()),
+        ],
+        ..expecting("[200]", "0")
+    };
+    undetermined(&spoilt(&text, &zeros, |_| {}), "nothing is determined");
+}
+
+#[test]
+fn a_shader_without_output_says_so_and_is_not_run() {
+    let text = guarded("p.n < 5u").replace("data[i] = source[i] * 1.5;", "if (data[i] > source[i]) { return; }");
+    let never = |_: &mut Left| panic!("it was run");
+    let result = spoilt(&text, &Options::default(), never);
+    assert_eq!(result.status, Status::Undetermined);
+    assert!(result.reason.unwrap().contains("the shader has no output"));
+}
+
+/// Every element that a sample of the workgroups writes is written; where it writes none, nothing was judged.
+#[test]
+fn a_sample_that_writes_nothing_is_not_a_pass() {
+    let options = |n: &str| Options { groups: Some([64, 1, 1]), sample: Some(128), ..with_n(n, 1) };
+    undetermined(
+        &spoilt(&guarded("i >= p.n"), &options("=0"), |_| {}),
+        "no workgroup that was checked wrote an element",
+    );
+    let result = spoilt(&guarded("i >= p.n"), &options("=100000"), |_| {});
+    assert_eq!(result.status, Status::Pass, "{result:?}");
+    assert_eq!(result.writes.unwrap().bindings[0].written, 128);
+}

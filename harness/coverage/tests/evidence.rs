@@ -1,0 +1,162 @@
+//! Evidence that rows cite can fail: modules that break a statement are refused by a rule that its row cites, found undefined, or
+//! not given to a lesser device.
+//! Faults of drivers are planted under cases in `harness/cli/tests/shim.rs`.
+
+use assay_check::{Check, CheckError, Options, Subject};
+use assay_coverage::{Document, Evidence, Statement, documents};
+use assay_shim::Fault;
+use assay_spirv::inspect::Source;
+use assay_spirv::need::{ApiVersion, Have, Need};
+use assay_spirv::rules::{self, Environment};
+use assay_suite::NoDevice;
+use cases::Case;
+use std::collections::BTreeSet;
+
+#[path = "../../spirv/tests/support/cases.rs"]
+#[expect(dead_code, reason = "the tests of the rules need more of it")]
+mod cases;
+
+/// Visits every statement with its document's name.
+fn each_statement(mut visit: impl FnMut(&str, &Statement)) {
+    for Document { name, statements, .. } in documents().unwrap_or_else(|error| panic!("{error}")) {
+        statements.iter().for_each(|statement| visit(&format!("{name}/{}", statement.id), statement));
+    }
+}
+
+/// The module that lines describe, written as those of `harness/spirv/tests/rules` are.
+fn case(name: &str, lines: &str) -> Case {
+    cases::read(&format!(";; rule: {name}\n{lines}")).pop().unwrap_or_else(|| panic!("{name}: no lines"))
+}
+
+fn source(name: &str, text: &str) -> Source {
+    Source::read(text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
+}
+
+/// The names of the rules that a module breaks.
+fn broken(name: &str, text: &str) -> BTreeSet<&'static str> {
+    let module = source(name, text).module;
+    rules::violations(&module, Environment::of(&module)).iter().map(|violation| violation.rule.name).collect()
+}
+
+fn none(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_module_that_breaks_a_row_is_refused_by_a_rule_that_the_row_cites() {
+    let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
+    let mut wrong = Vec::new();
+    each_statement(|name, statement| {
+        let cited: BTreeSet<&str> = statement.rules.iter().filter_map(|id| evidence.rule_name(id)).collect();
+        for lines in &statement.breaks {
+            let case = case(name, lines);
+            let found = broken(name, &case.text(true));
+            if found.is_disjoint(&cited) {
+                wrong.push(format!("{name} cites {cited:?}, and its module breaks {found:?}:\n{lines}"));
+            }
+            let found = broken(name, &case.text(false));
+            if !found.is_empty() {
+                wrong.push(format!("{name}: the nearest module breaks {found:?}:\n{lines}"));
+            }
+        }
+    });
+    none(wrong);
+}
+
+/// The rules' own modules: `harness/spirv/tests/rules.rs` shows that each is refused by its rule.
+#[test]
+fn every_rule_that_a_row_cites_is_broken_by_a_module() {
+    let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
+    let with_modules: BTreeSet<String> = cases::cases().into_iter().map(|case| case.rule).collect();
+    let mut wrong = Vec::new();
+    each_statement(|name, statement| {
+        let cited = statement.rules.iter().filter_map(|id| evidence.rule_name(id));
+        wrong.extend(cited.filter(|rule| !with_modules.contains(*rule)).map(|rule| format!("{name}: {rule}")));
+    });
+    none(wrong);
+}
+
+#[test]
+fn a_module_that_breaks_a_row_when_it_runs_is_undefined() {
+    let mut wrong = Vec::new();
+    each_statement(|name, statement| {
+        for lines in &statement.undefined {
+            let case = case(name, lines);
+            for is_broken in [true, false] {
+                let subject = Subject::read("row.spvasm", case.text(is_broken).as_bytes());
+                let subject = subject.unwrap_or_else(|error| panic!("{name}: {error}"));
+                let options = Options { groups: Some([1; 3]), ..Options::default() };
+                let check = Check::new(&subject, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+                let found = check.hold(&NoDevice::default()).err();
+                if matches!(found, Some(CheckError::Undefined { .. })) != is_broken {
+                    wrong.push(format!("{name}, broken: {is_broken}: {found:?}"));
+                }
+            }
+        }
+    });
+    none(wrong);
+}
+
+#[test]
+fn a_module_that_breaks_a_row_on_a_lesser_device_is_refused_there() {
+    let mut wrong = Vec::new();
+    each_statement(|name, statement| {
+        for lines in &statement.lacking {
+            let case = case(name, lines);
+            let missing = |is_broken| -> BTreeSet<String> {
+                let text = case.text(is_broken);
+                assert_eq!(broken(name, &text), BTreeSet::new(), "{name}");
+                let least = Have { api_version: ApiVersion { major: 1, minor: 3 }, ..Have::default() };
+                let verdict = Need::of(&source(name, &text).module).check(&least);
+                verdict.missing.into_iter().map(|missing| missing.item.because).collect()
+            };
+            if missing(true).is_subset(&missing(false)) {
+                wrong.push(format!("{name}: nothing is missing for\n{lines}"));
+            }
+        }
+    });
+    none(wrong);
+}
+
+/// A fault is one of the shim's, and is planted under cases that the row cites.
+#[test]
+fn faults_are_planted_under_cases_that_the_row_cites() {
+    let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
+    let mut wrong = Vec::new();
+    each_statement(|name, statement| {
+        let cited = evidence.cases_of(name, statement);
+        for planted in &statement.faults {
+            if let Err(error) = planted.fault.parse::<Fault>() {
+                wrong.push(format!("{name}: {error}"));
+            }
+            let unknown = planted.cases.iter().filter(|case| !cited.contains(case.as_str()));
+            wrong.extend(unknown.map(|case| format!("{name}: {} under {case}, which it does not cite", planted.fault)));
+        }
+    });
+    none(wrong);
+}
+
+/// Rows of which an audit showed that what they cite let their violation pass.
+#[test]
+fn rows_that_an_audit_found_hollow_have_evidence() {
+    const HOLLOW: [&str; 9] = [
+        "SPV_QCOM_image_processing3/component-type",
+        "SPV_QCOM_image_processing3/component-range",
+        "SPV_QCOM_tile_shading/capability",
+        "SPV_QCOM_tile_shading/builtin-stages",
+        "SPV_QCOM_tile_shading/rate",
+        "precision tables/no-flush",
+        "vulkan-environment-for-spirv/capability-refused",
+        "vulkan-environment-for-spirv/runtime-arrays",
+        "vulkan-environment-for-spirv/array-length",
+    ];
+    let mut left: BTreeSet<&str> = HOLLOW.into();
+    each_statement(|name, statement| {
+        let Statement { breaks, undefined, lacking, faults, unplanted, .. } = statement;
+        let modules = breaks.len() + undefined.len() + lacking.len();
+        if modules + faults.len() > 0 || unplanted.is_some() {
+            left.remove(name);
+        }
+    });
+    assert_eq!(left, BTreeSet::new());
+}

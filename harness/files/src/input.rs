@@ -1,0 +1,217 @@
+//! Bounded reading of regular files.
+//!
+//! A device such as `/dev/zero` has no end, and opening a FIFO waits for a writer. So a path has to name a regular
+//! file, with one exception: a descriptor that this process was started with (`/dev/stdin`, or what a shell puts in
+//! place of `<(command)`), which whoever started the process opened on purpose. Each reader states a limit.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, Read};
+use std::path::{Component, Path, PathBuf};
+
+/// Largest shader, as text or as words, in bytes.
+pub const SHADER: u64 = 256 << 20;
+
+/// Largest case file, waiver file, manifest or description of a device, in bytes.
+pub const DESCRIPTION: u64 = 64 << 20;
+
+/// Largest contents of a buffer, list of cases or table of results, in bytes.
+pub const DATA: u64 = 1 << 30;
+
+/// Longest line of a file of results, in bytes.
+pub const LINE: u64 = 64 << 20;
+
+/// Opens a regular file for reading, or a descriptor that this process was started with.
+///
+/// # Errors
+/// The file is neither, or cannot be opened.
+pub fn open(path: &Path) -> io::Result<File> {
+    if is_own_descriptor(path) {
+        return File::open(path);
+    }
+    // Before it is opened: opening a FIFO waits for its writer.
+    must_be_regular(&fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    must_be_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Reads a regular file of at most `limit` bytes.
+///
+/// # Errors
+/// The file is not regular, is longer than `limit`, or cannot be read.
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    // Before anything is read into memory.
+    let length = file.metadata()?.len();
+    if length > limit {
+        return Err(too_long(limit));
+    }
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(too_long(limit)) } else { Ok(bytes) }
+}
+
+/// Reads a regular file of at most `limit` bytes of UTF-8.
+///
+/// # Errors
+/// As [`read`]; or the file is not UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    String::from_utf8(read(path, limit)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        io::Error::new(io::ErrorKind::InvalidData, format!("byte {at} is not UTF-8"))
+    })
+}
+
+/// Appends a line with its line break, of at most `limit` bytes; returns the number of bytes, zero at the end.
+///
+/// # Errors
+/// The line is longer, or the reader fails.
+pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>, limit: u64) -> io::Result<usize> {
+    let read = reader.take(limit + 1).read_until(b'\n', line)?;
+    if read as u64 > limit {
+        let what = format!("a line is longer than {limit} bytes, the longest that Assay reads");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok(read)
+}
+
+/// Resolves a path that a file in `folder` names: the path of a file that lies below `folder`, links followed.
+///
+/// A file that does not exist yet is resolved by its name alone; reading it fails afterwards.
+///
+/// # Errors
+/// The path is absolute, has `..` in it, or leads out of the folder through a link.
+pub fn below(folder: &Path, named: &Path) -> io::Result<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let outside = |how: &str| {
+        let (named, folder) = (named.display(), folder.display());
+        let what = format!("'{named}' {how}: only files below {folder} are read; copy the file there");
+        io::Error::new(io::ErrorKind::PermissionDenied, what)
+    };
+    let mut parts = named.components();
+    if !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Err(outside("leads out of the folder of the file that names it"));
+    }
+    // Joined as it is named, so that messages show what was written.
+    let path = if folder == Path::new(".") { named.to_owned() } else { folder.join(named) };
+    match path.canonicalize() {
+        Ok(real) if !real.starts_with(folder.canonicalize()?) => {
+            Err(outside("is a link that leads out of the folder of the file that names it"))
+        }
+        _ => Ok(path),
+    }
+}
+
+/// The length of a regular file, in bytes.
+///
+/// # Errors
+/// The file is not regular, or is not there.
+pub fn length(path: &Path) -> io::Result<u64> {
+    let there = fs::metadata(path)?;
+    must_be_regular(&there)?;
+    Ok(there.len())
+}
+
+fn must_be_regular(there: &fs::Metadata) -> io::Result<()> {
+    if there.is_file() {
+        return Ok(());
+    }
+    let what =
+        if there.is_dir() { "it is a directory" } else { "it is not a regular file, but a device, pipe or socket" };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}; expected a regular file")))
+}
+
+fn too_long(limit: u64) -> io::Error {
+    let what = format!("it is longer than {limit} bytes, the most that is read of such a file");
+    io::Error::new(io::ErrorKind::FileTooLarge, what)
+}
+
+/// Whether a path names a descriptor that this process was started with.
+fn is_own_descriptor(path: &Path) -> bool {
+    let Some(text) = path.to_str() else { return false };
+    let number = text.strip_prefix("/dev/fd/").or_else(|| text.strip_prefix("/proc/self/fd/"));
+    text == "/dev/stdin" || number.is_some_and(|number| number.parse::<u16>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regular_files_are_read_up_to_the_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        fs::write(&path, "four").unwrap();
+        assert_eq!(read(&path, 4).unwrap(), b"four");
+        assert_eq!(read_text(&path, 4).unwrap(), "four");
+        let error = read(&path, 3).unwrap_err();
+        assert!(error.to_string().contains("longer than 3 bytes"), "{error}");
+        // A sparse file: its length is refused before a buffer of that size is made.
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(read(&path, DATA).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        fs::write(&path, b"a\xff").unwrap();
+        assert!(read_text(&path, 4).unwrap_err().to_string().contains("byte 1 is not UTF-8"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn devices_pipes_and_directories_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("zero");
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        let fifo = dir.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        for (path, what) in
+            [(&link, "not a regular file"), (&fifo, "not a regular file"), (&dir.path().into(), "a directory")]
+        {
+            for error in [read(path, 4).unwrap_err(), open(path).unwrap_err(), length(path).unwrap_err()] {
+                assert!(error.to_string().contains(what), "{}: {error}", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn descriptors_of_this_process_are_not_other_files() {
+        for own in ["/dev/stdin", "/dev/fd/63", "/proc/self/fd/0"] {
+            assert!(is_own_descriptor(Path::new(own)), "{own}");
+        }
+        for other in ["/dev/zero", "/dev/fd/../zero", "/dev/fd/", "/proc/self/fd/x", "stdin", "-"] {
+            assert!(!is_own_descriptor(Path::new(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn lines_are_read_up_to_the_limit() {
+        let mut reader = &b"ab\ncdef\ng"[..];
+        let mut line = Vec::new();
+        assert_eq!(read_line(&mut reader, &mut line, 5).unwrap(), 3);
+        assert_eq!(read_line(&mut reader, &mut line, 5).unwrap(), 5);
+        assert_eq!(read_line(&mut reader, &mut line, 5).unwrap(), 1);
+        assert_eq!(read_line(&mut reader, &mut line, 5).unwrap(), 0);
+        assert_eq!(line, b"ab\ncdef\ng");
+        assert!(read_line(&mut &b"cdefg\n"[..], &mut line, 5).is_err());
+        // What never ends is given up at the limit.
+        assert!(read_line(&mut io::BufReader::new(io::repeat(b'x')), &mut line, 1 << 20).is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_files_below_a_folder_are_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inside, outside) = (dir.path().join("case"), dir.path().join("secret"));
+        fs::create_dir_all(inside.join("sub")).unwrap();
+        fs::write(&outside, "secret").unwrap();
+        fs::write(inside.join("sub/shader"), "shader").unwrap();
+        std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
+        std::os::unix::fs::symlink(inside.join("sub"), inside.join("there")).unwrap();
+        let of = |named: &str| below(&inside, Path::new(named));
+        for named in ["sub/shader", "./sub/shader", "there/shader", "gone"] {
+            assert_eq!(of(named).unwrap(), inside.join(named), "{named}");
+        }
+        for named in ["../secret", "sub/../../secret", outside.to_str().unwrap(), "link"] {
+            let error = of(named).unwrap_err().to_string();
+            assert!(error.contains("leads out of the folder") && error.contains(named), "{named}: {error}");
+        }
+        assert_eq!(below(Path::new(""), Path::new("gone")).unwrap(), Path::new("gone"));
+    }
+}

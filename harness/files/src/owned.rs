@@ -1,0 +1,332 @@
+//! The record of the files in a directory that Assay wrote.
+
+use crate::input;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+/// The file in a directory that lists the files of it that Assay wrote.
+pub const RECORD: &str = "assay-files.json";
+
+/// The files of a directory that Assay wrote, and may overwrite and remove.
+///
+/// A user may name any directory for results, also one with files of their own. A name is put into [`RECORD`] before
+/// its file is written. What is there and is not recorded belongs to somebody else: it is neither overwritten nor
+/// removed, and an error names it.
+#[derive(Clone, Debug)]
+pub struct Owned {
+    folder: PathBuf,
+}
+
+/// The contents of [`RECORD`].
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Record {
+    /// What the file is, for people who find it.
+    note: String,
+    /// Names relative to the directory, with `/` between their parts; those of directories end with it.
+    files: BTreeSet<String>,
+}
+
+const NOTE: &str = "Files in this folder that Assay wrote. It overwrites and removes these and no others.";
+
+impl Owned {
+    /// The files of that directory, which need not exist yet.
+    pub fn of(folder: impl Into<PathBuf>) -> Owned {
+        Owned { folder: folder.into() }
+    }
+
+    /// Makes sure that each of these names is free or recorded. A name that ends with `/` is that of a directory.
+    ///
+    /// # Errors
+    /// One is neither; or the record cannot be read.
+    pub fn check<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) -> io::Result<()> {
+        let files = self.files()?;
+        names.into_iter().try_for_each(|name| self.check_one(&files, name.as_ref()))
+    }
+
+    /// Records names, so that their files may be written; the directory exists.
+    ///
+    /// # Errors
+    /// As [`Owned::check`]; or the record cannot be written.
+    pub fn claim<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) -> io::Result<()> {
+        let mut files = self.files()?;
+        let before = files.len();
+        for name in names {
+            self.check_one(&files, name.as_ref())?;
+            files.insert(name.as_ref().to_owned());
+        }
+        if files.len() == before { Ok(()) } else { self.write(files) }
+    }
+
+    /// Records a name whose file was found to be one that Assay wrote.
+    ///
+    /// # Errors
+    /// The record cannot be read or written.
+    pub fn adopt(&self, name: &str) -> io::Result<()> {
+        let mut files = self.files()?;
+        if files.insert(name.to_owned()) { self.write(files) } else { Ok(()) }
+    }
+
+    /// Removes the files of these names that are recorded, and their names from the record.
+    ///
+    /// # Errors
+    /// The record cannot be read or written, or a file cannot be removed.
+    pub fn remove<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) -> io::Result<()> {
+        let mut files = self.files()?;
+        let before = files.len();
+        for name in names {
+            if files.contains(name.as_ref()) {
+                self.remove_one(name.as_ref())?;
+                files.remove(name.as_ref());
+            }
+        }
+        if files.len() == before { Ok(()) } else { self.write(files) }
+    }
+
+    /// Removes the files of the directory `name/` that are recorded, and the directory if it is recorded and then empty.
+    ///
+    /// # Errors
+    /// The record cannot be read or written, or a file cannot be removed.
+    pub fn remove_folder(&self, name: &str) -> io::Result<()> {
+        let inside = format!("{name}/");
+        let (gone, kept): (Vec<String>, _) = self.files()?.into_iter().partition(|file| file.starts_with(&inside));
+        if gone.is_empty() {
+            return Ok(());
+        }
+        gone.iter().filter(|file| **file != inside).try_for_each(|file| self.remove_one(file))?;
+        // Somebody else's files keep it, and it stays recorded, as Assay made it.
+        let stays = fs::remove_dir(self.folder.join(name)).is_err() && self.folder.join(name).exists();
+        self.write(kept.into_iter().chain(stays.then_some(inside)).collect())
+    }
+
+    /// Removes every recorded file and the record, and the directory if it is then empty.
+    ///
+    /// # Errors
+    /// The record cannot be read, or a file cannot be removed.
+    pub fn remove_all(&self) -> io::Result<()> {
+        if !self.is_recorded() {
+            return Ok(());
+        }
+        let (folders, files): (Vec<String>, Vec<String>) =
+            self.files()?.into_iter().partition(|name| name.ends_with('/'));
+        files.iter().try_for_each(|name| self.remove_one(name))?;
+        for name in folders {
+            // Somebody else's files keep it.
+            _ = fs::remove_dir(self.folder.join(name));
+        }
+        self.remove_one(RECORD)?;
+        _ = fs::remove_dir(&self.folder);
+        Ok(())
+    }
+
+    /// Makes sure that a directory which is Assay's as a whole, such as a bundle, is recorded, empty or not there.
+    ///
+    /// # Errors
+    /// It holds files, and no record says that they are Assay's.
+    pub fn check_whole(&self) -> io::Result<()> {
+        let mut entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        if entries.next().is_none() || self.is_recorded() { Ok(()) } else { Err(in_the_way(&self.folder)) }
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.folder.join(RECORD).is_file()
+    }
+
+    fn check_one(&self, files: &BTreeSet<String>, name: &str) -> io::Result<()> {
+        let mut path = self.folder.clone();
+        for part in Path::new(name).components() {
+            let Component::Normal(part) = part else { return Err(no_name(name)) };
+            path.push(part);
+            // A file below a link, or below somebody else's folder, is not in this directory.
+            let is_last = path == self.folder.join(name);
+            match fs::symlink_metadata(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                Err(error) => return Err(error),
+                Ok(there) if is_last && there.is_dir() == name.ends_with('/') && files.contains(name) => {}
+                Ok(there) if !is_last && there.is_dir() => {}
+                Ok(_) => return Err(in_the_way(&path)),
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_one(&self, name: &str) -> io::Result<()> {
+        let parts = Path::new(name).components();
+        // A record may come from elsewhere, as a bundle does.
+        if name.is_empty() || !parts.clone().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(no_name(name));
+        }
+        let path = self.folder.join(name);
+        let mut parents = path.ancestors().skip(1).take(parts.count().saturating_sub(1));
+        if parents.any(|parent| fs::symlink_metadata(parent).is_ok_and(|there| !there.is_dir())) {
+            return Err(in_the_way(&path));
+        }
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(io::Error::new(error.kind(), format!("cannot remove {}: {error}", path.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn files(&self) -> io::Result<BTreeSet<String>> {
+        let path = self.folder.join(RECORD);
+        let text = match input::read_text(&path, input::DESCRIPTION) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+            other => other
+                .map_err(|error| io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display())))?,
+        };
+        let record: Record = serde_json::from_str(&text).map_err(|error| {
+            let path = path.display();
+            let what =
+                format!("{path} is not a list of files that Assay wrote ({error}): name another folder, or remove it");
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        })?;
+        Ok(record.files)
+    }
+
+    fn write(&self, files: BTreeSet<String>) -> io::Result<()> {
+        if files.is_empty() {
+            return self.remove_one(RECORD);
+        }
+        let text = serde_json::to_string_pretty(&Record { note: NOTE.to_owned(), files })? + "\n";
+        let (mut file, partial) = scratch(&self.folder)?;
+        let written = file.write_all(text.as_bytes());
+        let written = written.and_then(|()| fs::rename(&partial, self.folder.join(RECORD)));
+        if written.is_err() {
+            // The error at hand matters more than one from cleaning up.
+            _ = fs::remove_file(&partial);
+        }
+        written
+    }
+}
+
+/// How the names of files begin that are written aside and then renamed or removed.
+pub const SCRATCH: &str = ".assay-";
+
+/// Makes a new file in a directory, to be written aside and then renamed: never one that is there already.
+///
+/// # Errors
+/// It cannot be made.
+pub fn scratch(folder: &Path) -> io::Result<(File, PathBuf)> {
+    let process = std::process::id();
+    let mut number = 0;
+    loop {
+        let path = folder.join(format!("{SCRATCH}{process}-{number}.partial"));
+        match File::options().write(true).create_new(true).open(&path) {
+            // A process of that number was killed here.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            other => return other.map(|file| (file, path)),
+        }
+    }
+}
+
+fn in_the_way(path: &Path) -> io::Error {
+    let path = path.display();
+    let what = format!(
+        "{path} is in the way: {RECORD} does not list it, so it is not Assay's to overwrite; move it, or name another folder"
+    );
+    io::Error::new(io::ErrorKind::AlreadyExists, what)
+}
+
+fn no_name(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{RECORD} lists '{name}', which is not a file of its folder"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(result: io::Result<()>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn only_recorded_files_are_overwritten_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, path) = (Owned::of(dir.path()), |name: &str| dir.path().join(name));
+        fs::write(path("theirs"), "theirs").unwrap();
+        let refused = error(own.claim(["ours", "theirs"]));
+        assert!(refused.contains("theirs is in the way") && refused.contains("name another folder"), "{refused}");
+        assert!(!path(RECORD).exists(), "nothing is recorded where one name is refused");
+        own.claim(["ours"]).unwrap();
+        fs::write(path("ours"), "ours").unwrap();
+        own.check(["ours", "free"]).unwrap();
+        own.remove(["ours", "theirs"]).unwrap();
+        assert!(!path("ours").exists() && path("theirs").exists());
+        assert!(!path(RECORD).exists(), "nothing is left to record");
+        own.claim(["ours"]).unwrap();
+        fs::write(path("ours"), "again").unwrap();
+        own.claim(["ours", "free"]).unwrap();
+        own.remove_all().unwrap();
+        assert!(!path("ours").exists() && !path(RECORD).exists() && path("theirs").exists());
+    }
+
+    #[test]
+    fn a_folder_goes_with_its_recorded_files_and_stays_with_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, path) = (Owned::of(dir.path()), |name: &str| dir.path().join(name));
+        let make = || {
+            own.claim(["pictures/"]).unwrap();
+            fs::create_dir_all(path("pictures")).unwrap();
+            own.claim(["pictures/a.png"]).unwrap();
+            fs::write(path("pictures/a.png"), "").unwrap();
+        };
+        make();
+        own.remove_folder("pictures").unwrap();
+        assert!(!path("pictures").exists());
+        make();
+        fs::write(path("pictures/b.png"), "").unwrap();
+        own.remove_folder("pictures").unwrap();
+        assert!(!path("pictures/a.png").exists() && path("pictures/b.png").exists());
+        own.check(["pictures/"]).unwrap();
+        assert!(error(own.check(["pictures/b.png"])).contains("b.png is in the way"));
+        // One that Assay did not make.
+        fs::create_dir(path("photos")).unwrap();
+        assert!(error(own.check(["photos/"])).contains("photos is in the way"));
+        own.remove_folder("photos").unwrap();
+        assert!(path("photos").exists());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_record_leads_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("out");
+        fs::create_dir_all(dir.path().join("photos")).unwrap();
+        fs::create_dir(&out).unwrap();
+        let secret = dir.path().join("photos/a.png");
+        fs::write(&secret, "").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("photos"), out.join("pictures")).unwrap();
+        let own = Owned::of(&out);
+        for name in ["../photos/a.png", secret.to_str().unwrap(), "pictures/a.png"] {
+            let text = serde_json::to_string(&Record { note: String::new(), files: [name.to_owned()].into() }).unwrap();
+            fs::write(out.join(RECORD), text).unwrap();
+            own.remove_all().unwrap_err();
+            own.remove([name]).unwrap_err();
+            own.claim([name]).unwrap_err();
+            assert!(secret.exists(), "{name}");
+        }
+        fs::write(out.join(RECORD), "{}").unwrap();
+        assert!(error(own.check(["a"])).contains("is not a list of files that Assay wrote"));
+    }
+
+    #[test]
+    fn a_folder_of_somebody_else_is_not_taken_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let bundle = dir.path().join("bundle");
+        let own = Owned::of(&bundle);
+        own.check_whole().unwrap();
+        fs::create_dir(&bundle).unwrap();
+        own.check_whole().unwrap();
+        fs::write(bundle.join("README.txt"), "").unwrap();
+        assert!(error(own.check_whole()).contains("bundle is in the way"));
+        own.remove_all().unwrap();
+        assert!(bundle.join("README.txt").exists());
+    }
+}

@@ -1,0 +1,63 @@
+//! Diagnostics of a run: causes and faults.
+
+use crate::error::Place;
+use crate::outcome::{Cause, CauseKind, Fault, FaultKind};
+use std::collections::{HashMap, HashSet};
+
+/// The cause of memory that was neither written nor read yet.
+pub(crate) const UNREAD: u32 = u32::MAX;
+
+/// The causes and faults of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) causes: Vec<Cause>,
+    numbers: HashMap<Cause, u32>,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) fault_count: u64,
+    /// Kinds and places of the kept faults.
+    kept: HashSet<(FaultKind, Place)>,
+}
+
+impl Log {
+    /// The number of a cause.
+    pub(crate) fn cause(&mut self, kind: CauseKind, at: Place) -> u32 {
+        let cause = Cause { kind, at };
+        *self.numbers.entry(cause).or_insert_with(|| {
+            self.causes.push(cause);
+            self.causes.len() as u32 - 1
+        })
+    }
+
+    /// The kind of the cause with this number.
+    pub(crate) fn kind(&self, cause: u32) -> CauseKind {
+        self.causes.get(cause as usize).map_or(CauseKind::Uninitialized, |cause| cause.kind)
+    }
+
+    /// Merges the diagnostics of workgroups that ran concurrently and come after these. `before` is
+    /// the number of faults that they started with. Returns the numbers of their causes in this
+    /// log.
+    pub(crate) fn join(&mut self, other: Log, before: u64, limit: usize) -> Vec<u32> {
+        self.fault_count += other.fault_count - before;
+        for fault in other.faults {
+            if self.faults.len() < limit && self.kept.insert((fault.kind, fault.at)) {
+                self.faults.push(fault);
+            }
+        }
+        other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
+    }
+
+    /// Counts a fault. The first one of a kind at a place is kept, up to `limit`.
+    pub(crate) fn fault(
+        &mut self,
+        kind: FaultKind,
+        at: Place,
+        invocation: [u32; 3],
+        limit: usize,
+        detail: impl FnOnce() -> String,
+    ) {
+        self.fault_count += 1;
+        if self.faults.len() < limit && self.kept.insert((kind, at)) {
+            self.faults.push(Fault { kind, at, invocation, detail: detail() });
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The faults, by name.
+
+use crate::floats::{self, FloatChange};
+use crate::indices;
+use assay_spirv::Module;
+use assay_spirv::edit::{Editor, instruction};
+use assay_spirv::grammar::instruction_named;
+use assay_spirv::module::{Instruction, Type};
+use assay_spirv::tables::Op;
+use std::fmt;
+use std::str::FromStr;
+
+/// A defect of a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault(pub(crate) Kind);
+
+/// The kinds of defects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An instruction changes floats whose bits it has to keep.
+    Floats { change: FloatChange, op: Op },
+    /// `shader64BitIndexing` is offered.
+    Indexing(Indexing),
+    /// Push constants beyond the first bytes are lost.
+    ShortPush,
+    /// Samplers take unnormalised coordinates for normalised ones.
+    NormalizedSamplers,
+    /// The texels of a gather from a depth image come in the opposite order.
+    ReversedDepthGathers,
+}
+
+/// Implementation of `shader64BitIndexing`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Indexing {
+    /// Rightly: the wrapped driver lacks the feature, and this is no fault.
+    Right,
+    /// Indices are cut to 32 bits.
+    CutIndices,
+    /// The upper word of a length is not set.
+    LooseLengths,
+}
+
+/// Faults without an instruction in their name.
+const NAMED: [(&str, Kind); 6] = [
+    ("64bit-indexing", Kind::Indexing(Indexing::Right)),
+    ("cut-64bit-indices", Kind::Indexing(Indexing::CutIndices)),
+    ("loose-64bit-lengths", Kind::Indexing(Indexing::LooseLengths)),
+    ("short-push", Kind::ShortPush),
+    ("normalized-samplers", Kind::NormalizedSamplers),
+    ("reversed-depth-gathers", Kind::ReversedDepthGathers),
+];
+
+/// Changes of floats, which are named with the instruction that makes them.
+const CHANGES: [(&str, FloatChange); 4] = [
+    ("flush", FloatChange::Flush),
+    ("positive-zero", FloatChange::PositiveZero),
+    ("plain-nan", FloatChange::PlainNan),
+    ("finite", FloatChange::Finite),
+];
+
+/// A text that names no fault.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a fault: expected {names}, or CHANGE@INSTRUCTION, CHANGE one of {changes}",
+    names = NAMED.map(|(name, _)| name).join(", "),
+    changes = CHANGES.map(|(name, _)| name).join(", ")
+)]
+pub struct UnknownFault(String);
+
+impl FromStr for Fault {
+    type Err = UnknownFault;
+
+    fn from_str(text: &str) -> Result<Fault, UnknownFault> {
+        let plain = NAMED.iter().find(|(name, _)| *name == text).map(|(_, kind)| *kind);
+        let of_floats = || {
+            let (name, op) = text.split_once('@')?;
+            let (_, change) = CHANGES.iter().find(|(known, _)| *known == name)?;
+            Some(Kind::Floats { change: *change, op: instruction_named(op)?.op })
+        };
+        plain.or_else(of_floats).map(Fault).ok_or_else(|| UnknownFault(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Kind::Floats { change, op } = self.0 {
+            let name = CHANGES.iter().find(|(_, of)| *of == change).map_or("", |(name, _)| name);
+            return write!(f, "{name}@{}", op.name());
+        }
+        f.write_str(NAMED.iter().find(|(_, kind)| *kind == self.0).map_or("", |(name, _)| name))
+    }
+}
+
+impl Fault {
+    /// The words of a module as the wrapped driver is given them.
+    pub fn plant(self, module: &Module) -> Vec<u32> {
+        match self.0 {
+            Kind::Floats { change, op } => floats::changed(module, change, op),
+            Kind::Indexing(indexing) if indices::declares(module) => indices::lowered(module, indexing),
+            Kind::ReversedDepthGathers => reversed(module),
+            Kind::Indexing(_) | Kind::ShortPush | Kind::NormalizedSamplers => module.words().to_vec(),
+        }
+    }
+
+    /// Returns true if the device offers `shader64BitIndexing`.
+    pub(crate) fn offers_indexing(self) -> bool {
+        matches!(self.0, Kind::Indexing(_))
+    }
+}
+
+/// The module with the results of gathers from depth images in the opposite order.
+fn reversed(module: &Module) -> Vec<u32> {
+    let mut editor = Editor::new(module);
+    let of_depths = |i: &Instruction<'_>| {
+        let ty = module.ty(module.type_of(i.operand(0)?)?);
+        let Type::SampledImage { image } = *ty else { return None };
+        Some(matches!(module.ty(image), Type::Image(image) if image.depth == 1))
+    };
+    for i in module.instructions().filter(|i| i.op == Some(Op::ImageGather) && of_depths(i) == Some(true)) {
+        editor.divert(&i, |_, kept, result| {
+            Some(instruction(Op::VectorShuffle, &[i.result_type()?, result, kept, kept, 3, 2, 1, 0]))
+        });
+    }
+    editor.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_spirv::assemble;
+    use assay_spirv::inspect::{Report, Source};
+
+    #[test]
+    fn faults_read_as_they_are_written() {
+        for (name, _) in NAMED {
+            assert_eq!(name.parse::<Fault>().unwrap().to_string(), name);
+        }
+        assert_eq!("flush@OpBitcast".parse::<Fault>().unwrap().to_string(), "flush@OpBitcast");
+        for wrong in ["", "flush", "flush@", "flush@OpNothing", "drain@OpBitcast"] {
+            let said = wrong.parse::<Fault>().unwrap_err().to_string();
+            assert!(said.contains(&format!("`{wrong}` is not a fault")), "{said}");
+        }
+    }
+
+    /// A shader that moves a scalar and a vector of that width from one buffer to another through the instruction.
+    fn copies(width: u32) -> String {
+        let (capability, bytes) = match width {
+            16 => ("OpCapability Float16\nOpCapability Int16\nOpCapability StorageBuffer16BitAccess\n", 2),
+            64 => ("OpCapability Float64\nOpCapability Int64\n", 8),
+            _ => ("", 4),
+        };
+        format!(
+            "; SPIR-V\n; Version: 1.3\nOpCapability Shader\n{capability}OpMemoryModel Logical GLSL450\n\
+             OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
+             OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\nOpMemberDecorate %block 1 Offset {}\n\
+             OpDecorate %in DescriptorSet 0\nOpDecorate %in Binding 0\n\
+             OpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 1\n\
+             %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%f = OpTypeFloat {width}\n%v = OpTypeVector %f 2\n\
+             %u32 = OpTypeInt 32 0\n%c0 = OpConstant %u32 0\n%c1 = OpConstant %u32 1\n%half = OpConstant %f 0.5\n\
+             %block = OpTypeStruct %f %v\n%to_block = OpTypePointer StorageBuffer %block\n\
+             %to_f = OpTypePointer StorageBuffer %f\n%to_v = OpTypePointer StorageBuffer %v\n\
+             %in = OpVariable %to_block StorageBuffer\n%out = OpVariable %to_block StorageBuffer\n\
+             %main = OpFunction %void None %fn\n%start = OpLabel\n\
+             %1 = OpAccessChain %to_f %in %c0\n%2 = OpLoad %f %1\n%3 = OpCopyObject %f %2\n%4 = OpFAdd %f %3 %half\n\
+             %5 = OpAccessChain %to_f %out %c0\nOpStore %5 %4\n\
+             %6 = OpAccessChain %to_v %in %c1\n%7 = OpLoad %v %6\n%8 = OpCopyObject %v %7\n\
+             %9 = OpAccessChain %to_v %out %c1\nOpStore %9 %8\nOpReturn\nOpFunctionEnd\n",
+            2 * bytes
+        )
+    }
+
+    /// A module with a fault in it is legal, and another one.
+    #[test]
+    fn planted_modules_are_legal() {
+        for width in [16, 32, 64] {
+            let module = Module::parse(assemble(&copies(width)).unwrap()).unwrap();
+            for (change, _) in CHANGES {
+                for op in ["OpLoad", "OpCopyObject", "OpStore", "OpFAdd", "OpConstant"] {
+                    let fault: Fault = format!("{change}@{op}").parse().unwrap();
+                    let planted = fault.plant(&module);
+                    // 0.5 is not one of the values that are changed.
+                    assert_eq!(planted == module.words(), op == "OpConstant", "{fault}");
+                    let bytes: Vec<u8> = planted.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    let report = Report::new(&Source::read(&bytes).unwrap());
+                    assert!(report.is_legal(), "{fault}: {:?}", report.violations);
+                }
+            }
+        }
+    }
+}

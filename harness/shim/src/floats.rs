@@ -1,0 +1,146 @@
+//! Floats that an instruction changes although it has to keep their bits.
+
+use assay_spirv::Module;
+use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
+use assay_spirv::module::Instruction;
+use assay_spirv::tables::Op;
+
+/// A change to some bit patterns of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FloatChange {
+    /// A denormal becomes a zero of its sign.
+    Flush,
+    /// A negative zero becomes positive.
+    PositiveZero,
+    /// A NaN becomes the positive quiet one without a payload.
+    PlainNan,
+    /// An infinity becomes the greatest finite value of its sign.
+    Finite,
+}
+
+/// Masks of an IEEE 754 format.
+#[derive(Clone, Copy)]
+struct Masks {
+    sign: u64,
+    exponent: u64,
+    /// The positive quiet NaN without a payload.
+    nan: u64,
+}
+
+impl Masks {
+    /// Those of the format of that width; `None` for other widths.
+    fn of(width: u32) -> Option<Masks> {
+        let fraction = match width {
+            16 => 10,
+            32 => 23,
+            64 => 52,
+            _ => return None,
+        };
+        let sign = 1 << (width - 1);
+        let exponent = (sign - 1) >> fraction << fraction;
+        Some(Masks { sign, exponent, nan: exponent | 1 << (fraction - 1) })
+    }
+}
+
+/// The module with the change at every instruction of that kind: to its result if that is of floats, else to its first operand of
+/// floats.
+pub(crate) fn changed(module: &Module, change: FloatChange, op: Op) -> Vec<u32> {
+    let mut editor = Editor::new(module);
+    for i in module.instructions().filter(|i| i.op == Some(op)) {
+        if matches!(op, Op::Constant | Op::SpecConstant) {
+            constant(&mut editor, &i, change);
+        } else if module.function_at(i.index).is_some() && result(&mut editor, &i, change).is_none() {
+            operand(&mut editor, &i, change);
+        }
+    }
+    editor.finish()
+}
+
+/// A scalar or vector of floats with masks.
+fn floats(module: &Module, value: u32) -> Option<(Plain, Masks)> {
+    let plain = Plain::of_value(module, value).filter(|plain| plain.kind == PlainKind::Float)?;
+    Some((plain, Masks::of(plain.width)?))
+}
+
+fn constant(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
+    let (plain, masks) = floats(editor.module(), i.result()?)?;
+    let high = i.operand(1).map_or(0, u64::from);
+    let bits = change.of_bits(masks, high << 32 | u64::from(i.operand(0)?));
+    let mut words = i.words.to_vec();
+    *words.get_mut(3)? = bits as u32;
+    if plain.width == 64 {
+        *words.get_mut(4)? = (bits >> 32) as u32;
+    }
+    editor.replace(i.at, words);
+    Some(())
+}
+
+/// Lets the instruction make a new id, and defines its result as that, changed.
+fn result(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
+    let (plain, masks) = floats(editor.module(), i.result()?)?;
+    editor.divert(i, |editor, kept, result| Some(change.code(editor, (plain, masks), kept, result)))
+}
+
+/// Gives the instruction a changed operand.
+fn operand(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
+    let module = editor.module();
+    let first = i.words.len() - i.operands().len();
+    let (at, of) = (first..i.words.len()).find_map(|at| Some((at, floats(module, i.words[at])?)))?;
+    let new = editor.id();
+    let mut code = change.code(editor, of, i.words[at], new);
+    let mut words = i.words.to_vec();
+    words[at] = new;
+    code.extend(words);
+    editor.replace(i.at, code);
+    Some(())
+}
+
+impl FloatChange {
+    /// One bit pattern, changed.
+    fn of_bits(self, Masks { sign, exponent, nan }: Masks, bits: u64) -> u64 {
+        let magnitude = bits & (sign - 1);
+        match self {
+            FloatChange::Flush if bits & exponent == 0 => bits & sign,
+            FloatChange::PositiveZero if bits == sign => 0,
+            FloatChange::PlainNan if magnitude > exponent => nan,
+            FloatChange::Finite if magnitude == exponent => bits - 1,
+            _ => bits,
+        }
+    }
+
+    /// Code that defines `result` as the value with that id, changed: by its bits, which no compiler may simplify.
+    fn code(self, editor: &mut Editor<'_>, (plain, masks): (Plain, Masks), value: u32, result: u32) -> Vec<u32> {
+        let Plain { ty, width, count, .. } = plain;
+        let (uint, bool) = (editor.uint(width), editor.bool());
+        let (uints, bools) = (editor.vector(uint, count), editor.vector(bool, count));
+        let mut constant = |bits: u64| {
+            let value = editor.constant(uint, width, bits);
+            editor.splat(uints, value, count)
+        };
+        let Masks { sign, exponent, nan } = masks;
+        let (magnitude, all) = (sign - 1, sign | (sign - 1));
+        let [zero, one, sign, exponent, magnitude, all, nan] =
+            [0, 1, sign, exponent, magnitude, all, nan].map(&mut constant);
+        let [bits, part, is, new, chosen] = std::array::from_fn(|_| editor.id());
+        // Where `part` compares so with a constant, `new` takes the place of the bits.
+        let (mask, compare, with, made) = match self {
+            FloatChange::Flush => (exponent, Op::IEqual, zero, instruction(Op::BitwiseAnd, &[uints, new, bits, sign])),
+            FloatChange::PositiveZero => {
+                (all, Op::IEqual, sign, instruction(Op::BitwiseXor, &[uints, new, bits, sign]))
+            }
+            FloatChange::PlainNan => {
+                (magnitude, Op::UGreaterThan, exponent, instruction(Op::BitwiseOr, &[uints, new, nan, zero]))
+            }
+            FloatChange::Finite => (magnitude, Op::IEqual, exponent, instruction(Op::ISub, &[uints, new, bits, one])),
+        };
+        let code = [
+            instruction(Op::Bitcast, &[uints, bits, value]),
+            instruction(Op::BitwiseAnd, &[uints, part, bits, mask]),
+            instruction(compare, &[bools, is, part, with]),
+            made,
+            instruction(Op::Select, &[uints, chosen, is, new, bits]),
+            instruction(Op::Bitcast, &[ty, result, chosen]),
+        ];
+        code.concat()
+    }
+}

@@ -1,0 +1,61 @@
+//! The environments that spirv-as assembles text for, by its names for them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::grammar::{V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, Version};
+
+/// Environments with the version of SPIR-V that each stands for.
+const ENVIRONMENTS: [(&str, Version); 13] = [
+    ("spv1.0", V1_0),
+    ("spv1.1", V1_1),
+    ("spv1.2", V1_2),
+    ("spv1.3", V1_3),
+    ("spv1.4", V1_4),
+    ("spv1.5", V1_5),
+    ("spv1.6", V1_6),
+    ("vulkan1.0", V1_0),
+    ("vulkan1.1", V1_3),
+    ("vulkan1.1spv1.4", V1_4),
+    ("vulkan1.2", V1_5),
+    ("vulkan1.3", V1_6),
+    ("vulkan1.4", V1_6),
+];
+
+/// An environment that text is assembled for: it decides the version of SPIR-V.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetEnv {
+    name: &'static str,
+    version: Version,
+}
+
+impl TargetEnv {
+    /// The version of SPIR-V.
+    pub fn version(self) -> Version {
+        self.version
+    }
+}
+
+impl fmt::Display for TargetEnv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A name that is not an environment's.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("unknown target environment '{name}': expected one of {}", ENVIRONMENTS.map(|(name, _)| name).join(", "))]
+pub struct UnknownTargetEnv {
+    name: String,
+}
+
+impl FromStr for TargetEnv {
+    type Err = UnknownTargetEnv;
+
+    fn from_str(text: &str) -> Result<TargetEnv, UnknownTargetEnv> {
+        let known = ENVIRONMENTS.into_iter().find(|(name, _)| *name == text);
+        known
+            .map(|(name, version)| TargetEnv { name, version })
+            .ok_or_else(|| UnknownTargetEnv { name: text.to_owned() })
+    }
+}

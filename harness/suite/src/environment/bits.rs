@@ -1,0 +1,543 @@
+//! Operations that preserve bits, on floats that a device may change anywhere else: denormals, which none of these may flush; and
+//! negative zeros, infinities and NaNs with payloads, which the oracle lets them change unless `SignedZeroInfNanPreserve` is declared.
+//!
+//! Nothing but operations that preserve bits stands between two buffers of floats.
+
+use super::about;
+use super::apply::Ty;
+use crate::bytes::{before, given, pattern};
+use crate::write::Shader;
+use crate::{Case, Program};
+use assay_check::Options;
+use assay_oracle::Slot;
+
+const CLAUSE: &str = "Vulkan environment for SPIR-V, bit-preserving operations";
+
+/// The statement that all of it is about.
+pub(super) const COVERS: &str = "precision tables/no-flush";
+
+const INPUT: u32 = 0;
+const OUTPUT: u32 = 1;
+
+/// Elements, each of an invocation. The partner of an invocation is the one as far from the end as it is from the beginning.
+const COUNT: u32 = 64;
+
+/// An operation that preserves bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Move {
+    Load,
+    CopyObject,
+    CopyMemory,
+    CopyLogical,
+    Select,
+    Phi,
+    Call,
+    Private,
+    Workgroup,
+    Extract,
+    Construct,
+    Insert,
+    Shuffle,
+    ExtractDynamic,
+    InsertDynamic,
+    Transpose,
+}
+
+impl Move {
+    const ALL: [Move; 16] = [
+        Move::Load,
+        Move::CopyObject,
+        Move::CopyMemory,
+        Move::CopyLogical,
+        Move::Select,
+        Move::Phi,
+        Move::Call,
+        Move::Private,
+        Move::Workgroup,
+        Move::Extract,
+        Move::Construct,
+        Move::Insert,
+        Move::Shuffle,
+        Move::ExtractDynamic,
+        Move::InsertDynamic,
+        Move::Transpose,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Move::Load => "load",
+            Move::CopyObject => "copy",
+            Move::CopyMemory => "copy_memory",
+            Move::CopyLogical => "copy_logical",
+            Move::Select => "select",
+            Move::Phi => "phi",
+            Move::Call => "call",
+            Move::Private => "private",
+            Move::Workgroup => "workgroup",
+            Move::Extract => "extract",
+            Move::Construct => "construct",
+            Move::Insert => "insert",
+            Move::Shuffle => "shuffle",
+            Move::ExtractDynamic => "extract_dynamic",
+            Move::InsertDynamic => "insert_dynamic",
+            Move::Transpose => "transpose",
+        }
+    }
+
+    fn instruction(self) -> &'static str {
+        match self {
+            Move::Load | Move::Private | Move::Workgroup => "OpLoad",
+            Move::CopyObject => "OpCopyObject",
+            Move::CopyMemory => "OpCopyMemory",
+            Move::CopyLogical => "OpCopyLogical",
+            Move::Select => "OpSelect",
+            Move::Phi => "OpPhi",
+            Move::Call => "OpFunctionCall",
+            Move::Extract => "OpCompositeExtract",
+            Move::Construct => "OpCompositeConstruct",
+            Move::Insert => "OpCompositeInsert",
+            Move::Shuffle => "OpVectorShuffle",
+            Move::ExtractDynamic => "OpVectorExtractDynamic",
+            Move::InsertDynamic => "OpVectorInsertDynamic",
+            Move::Transpose => "OpTranspose",
+        }
+    }
+
+    fn of_vectors_only(self) -> bool {
+        use Move::{Construct, Extract, ExtractDynamic, Insert, InsertDynamic, Shuffle, Transpose};
+        matches!(self, Extract | Construct | Insert | Shuffle | ExtractDynamic | InsertDynamic | Transpose)
+    }
+
+    /// The element and component that component `c` of element `i` comes from, of vectors of `n`.
+    fn source(self, i: u32, c: u32, n: u32) -> (u32, u32) {
+        let partner = COUNT - 1 - i;
+        match self {
+            Move::Load | Move::CopyObject | Move::CopyMemory | Move::CopyLogical => (i, c),
+            Move::Call | Move::Private | Move::Workgroup | Move::Extract => (i, c),
+            Move::Select | Move::Phi => (if i.is_multiple_of(2) { i } else { partner }, c),
+            Move::Construct => (i, n - 1 - c),
+            Move::Insert => {
+                if c == n - 1 {
+                    (partner, 0)
+                } else {
+                    (i, c)
+                }
+            }
+            Move::Shuffle | Move::Transpose => (if c.is_multiple_of(2) { i } else { partner }, n - 1 - c),
+            Move::ExtractDynamic => (i, (i + c) % n),
+            Move::InsertDynamic => {
+                if c == i % n {
+                    (partner, 0)
+                } else {
+                    (i, c)
+                }
+            }
+        }
+    }
+}
+
+/// An execution mode, which may change what the oracle permits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    None,
+    SignedZeroInfNanPreserve,
+    DenormFlushToZero,
+}
+
+impl Mode {
+    const ALL: [Mode; 3] = [Mode::None, Mode::SignedZeroInfNanPreserve, Mode::DenormFlushToZero];
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Mode::None => "",
+            Mode::SignedZeroInfNanPreserve => ".preserving",
+            Mode::DenormFlushToZero => ".flushing",
+        }
+    }
+
+    fn declare(self, shader: &mut Shader, width: u32) {
+        let name = match self {
+            Mode::None => return,
+            Mode::SignedZeroInfNanPreserve => "SignedZeroInfNanPreserve",
+            Mode::DenormFlushToZero => "DenormFlushToZero",
+        };
+        shader.extension("SPV_KHR_float_controls");
+        shader.capability(name);
+        shader.mode(&format!("{name} {width}"));
+    }
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for mode in Mode::ALL {
+        for (width, wide) in [(16, 4), (32, 4), (64, 2)] {
+            for count in [1, wide] {
+                for via in Move::ALL.into_iter().filter(|via| count > 1 || !via.of_vectors_only()) {
+                    cases.push(moved(via, (width, count), mode).thinned(mode != Mode::None && width != 32));
+                }
+            }
+            cases.push(constants(width, mode).thinned(mode != Mode::None && width != 32));
+        }
+    }
+    cases
+}
+
+/// A pattern of a float's format: all kinds of values beside ordinary ones, by their number, of both signs.
+pub(super) fn special(ty: Ty, number: u32) -> u64 {
+    let width = ty.width();
+    let fraction = match width {
+        16 => 10,
+        32 => 23,
+        _ => 52,
+    };
+    let (sign, unit) = (1 << (width - 1), 1u64 << fraction);
+    let (infinity, quiet) = ((sign - 1) / unit * unit, unit >> 1);
+    let some = 0x2d9a_53c6_b174_e80f & (quiet - 1);
+    let kinds = [
+        1,
+        unit - 1,
+        some,
+        unit,
+        0,
+        infinity,
+        infinity | quiet,
+        infinity | quiet | some,
+        infinity | 1,
+        infinity | some,
+        // About 1.
+        (infinity >> 1) & !(unit - 1) | some,
+    ];
+    kinds[(number * 5 % 11) as usize] | (u64::from(number / 11 % 2) * sign)
+}
+
+/// So many patterns of the format of that width, each kind in various company.
+pub(super) fn specials(width: u32, count: u32) -> Vec<u64> {
+    (0..count).map(|number| special(Ty::Float { width }, number)).collect()
+}
+
+/// The bytes of patterns.
+pub(super) fn bytes(patterns: &[u64], width: u32) -> Vec<u8> {
+    patterns.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(width as usize / 8)).collect()
+}
+
+fn moved(via: Move, (width, count): (u32, u32), mode: Mode) -> Case {
+    let ty = Ty::Float { width };
+    let shape = if count == 1 { ty.name() } else { format!("{}vec{count}", ty.name()) };
+    let name = format!("environment.bits.{}.{shape}{}", via.name(), mode.suffix());
+    let about =
+        about(via.instruction(), format!("{shape} <- {shape}"), "bits are preserved, of denormals always", CLAUSE);
+    let case = Case::core(name, about, move || {
+        let mut shader = Shader::new([COUNT, 1, 1]);
+        mode.declare(&mut shader, width);
+        if via == Move::CopyLogical {
+            shader.version("1.4");
+        }
+        let body = Body::new(&mut shader, ty, count);
+        body.write(&mut shader, via);
+        let size = ty.bytes() * count;
+        let mut options = Options { groups: Some([1; 3]), padding: true, ..Options::default() };
+        options.inputs.push(given(INPUT, bytes(&specials(width, COUNT * count), width)));
+        options.inputs.push(given(OUTPUT, pattern(COUNT * size, 0x33)));
+        Program::new(shader.finish(), options).with_second(move |dispatch| {
+            let (held, part) = (before(dispatch, INPUT), ty.bytes());
+            let all = (0..COUNT).flat_map(|i| (0..count).map(move |c| via.source(i, c, count)));
+            let output = all.flat_map(|(i, c)| {
+                let at = (i * size + c * part) as usize;
+                held[at..at + part as usize].to_vec()
+            });
+            [(Slot::new(0, OUTPUT), output.collect())].into()
+        })
+    });
+    case.covering([COVERS])
+}
+
+/// Types, buffers and indices of a program's body.
+struct Body {
+    count: u32,
+    scalar: String,
+    /// The type of an element: a scalar or a vector.
+    value: String,
+    input: String,
+    output: String,
+    own: String,
+    partner: String,
+}
+
+impl Body {
+    fn new(shader: &mut Shader, ty: Ty, count: u32) -> Body {
+        let scalar = ty.declare(shader);
+        let value = shader.vector(&scalar, count);
+        let array = shader.array(&value, COUNT, Some(ty.bytes() * count));
+        let [input, output] = [INPUT, OUTPUT].map(|binding| {
+            let block = shader.block(&[(array.clone(), 0)], "Block");
+            shader.resource("StorageBuffer", &block, binding)
+        });
+        let own = shader.global_x();
+        let (u32, last) = (shader.u32(), shader.constant_u32(COUNT - 1));
+        let partner = shader.op(&u32, "OpISub", format_args!("{last} {own}"));
+        Body { count, scalar, value, input, output, own, partner }
+    }
+
+    /// A pointer to an element, or to a component of it.
+    fn place(&self, shader: &mut Shader, buffer: &str, element: &str, component: Option<u32>) -> String {
+        let zero = shader.constant_u32(0);
+        match component.map(|component| shader.constant_u32(component)) {
+            Some(component) => shader.access("StorageBuffer", &self.scalar, buffer, &[&zero, element, &component]),
+            None => shader.access("StorageBuffer", &self.value, buffer, &[&zero, element]),
+        }
+    }
+
+    fn load(&self, shader: &mut Shader, element: &str) -> String {
+        let from = self.place(shader, &self.input, element, None);
+        shader.op(&self.value, "OpLoad", from)
+    }
+
+    fn component(&self, shader: &mut Shader, element: &str, component: u32) -> String {
+        let from = self.place(shader, &self.input, element, Some(component));
+        shader.op(&self.scalar, "OpLoad", from)
+    }
+
+    fn store_component(&self, shader: &mut Shader, component: u32, value: &str) {
+        let to = self.place(shader, &self.output, &self.own, Some(component));
+        shader.run(format_args!("OpStore {to} {value}"));
+    }
+
+    /// Tests if the invocation's index is even.
+    fn is_even(&self, shader: &mut Shader) -> String {
+        let (u32, bool) = (shader.u32(), shader.bool());
+        let [zero, one] = [0, 1].map(|n| shader.constant_u32(n));
+        let bit = shader.op(&u32, "OpBitwiseAnd", format_args!("{} {one}", self.own));
+        shader.op(&bool, "OpIEqual", format_args!("{bit} {zero}"))
+    }
+
+    /// The invocation's index plus a number, as the index of a component.
+    fn index(&self, shader: &mut Shader, more: u32) -> String {
+        let (u32, more, mask) = (shader.u32(), shader.constant_u32(more), shader.constant_u32(self.count - 1));
+        let sum = shader.op(&u32, "OpIAdd", format_args!("{} {more}", self.own));
+        shader.op(&u32, "OpBitwiseAnd", format_args!("{sum} {mask}"))
+    }
+
+    fn write(&self, shader: &mut Shader, via: Move) {
+        let (value, n) = (self.value.as_str(), self.count);
+        let result = match via {
+            Move::Load => self.load(shader, &self.own),
+            Move::CopyObject => {
+                let loaded = self.load(shader, &self.own);
+                shader.op(value, "OpCopyObject", loaded)
+            }
+            Move::CopyMemory => {
+                let [to, from] = [&self.output, &self.input].map(|buffer| self.place(shader, buffer, &self.own, None));
+                return shader.run(format_args!("OpCopyMemory {to} {from}"));
+            }
+            Move::CopyLogical => {
+                // Structures that differ in their decorations.
+                let [from, to] = [0, 16].map(|offset| shader.structure(&[(value.to_owned(), offset)]));
+                let loaded = self.load(shader, &self.own);
+                let whole = shader.op(&from, "OpCompositeConstruct", loaded);
+                let copy = shader.op(&to, "OpCopyLogical", whole);
+                shader.op(value, "OpCompositeExtract", format_args!("{copy} 0"))
+            }
+            Move::Select => {
+                let (a, b) = (self.load(shader, &self.own), self.load(shader, &self.partner));
+                let (even, bool) = (self.is_even(shader), shader.bool());
+                let condition = match n {
+                    1 => even,
+                    _ => {
+                        let bools = shader.vector(&bool, n);
+                        shader.op(&bools, "OpCompositeConstruct", vec![even; n as usize].join(" "))
+                    }
+                };
+                shader.op(value, "OpSelect", format_args!("{condition} {a} {b}"))
+            }
+            Move::Phi => self.phi(shader),
+            Move::Call => {
+                let function = shader.declare(&format!("OpTypeFunction {value} {value}"));
+                let [name, parameter, start] = std::array::from_fn(|_| shader.label());
+                shader.function(format_args!(
+                    "{name} = OpFunction {value} None {function}\n{parameter} = OpFunctionParameter {value}\n\
+                     {start} = OpLabel\nOpReturnValue {parameter}\nOpFunctionEnd"
+                ));
+                let loaded = self.load(shader, &self.own);
+                shader.op(value, "OpFunctionCall", format_args!("{name} {loaded}"))
+            }
+            Move::Private => {
+                let variable = shader.variable("Private", value);
+                let loaded = self.load(shader, &self.own);
+                shader.run(format_args!("OpStore {variable} {loaded}"));
+                shader.op(value, "OpLoad", variable)
+            }
+            Move::Workgroup => {
+                let array = shader.array(value, COUNT, None);
+                let variable = shader.variable("Workgroup", &array);
+                let loaded = self.load(shader, &self.own);
+                let place = shader.access("Workgroup", value, &variable, &[&self.own]);
+                shader.run(format_args!("OpStore {place} {loaded}"));
+                shader.op(value, "OpLoad", place)
+            }
+            Move::Extract => {
+                let loaded = self.load(shader, &self.own);
+                for c in 0..n {
+                    let part = shader.op(&self.scalar, "OpCompositeExtract", format_args!("{loaded} {c}"));
+                    self.store_component(shader, c, &part);
+                }
+                return;
+            }
+            Move::Construct => {
+                let parts: Vec<String> = (0..n).rev().map(|c| self.component(shader, &self.own, c)).collect();
+                shader.op(value, "OpCompositeConstruct", parts.join(" "))
+            }
+            Move::Insert => {
+                let (whole, part) = (self.load(shader, &self.own), self.component(shader, &self.partner, 0));
+                shader.op(value, "OpCompositeInsert", format_args!("{part} {whole} {}", n - 1))
+            }
+            Move::Shuffle => {
+                let (a, b) = (self.load(shader, &self.own), self.load(shader, &self.partner));
+                let parts = (0..n).map(|c| if c % 2 == 0 { n - 1 - c } else { 2 * n - 1 - c }.to_string());
+                shader.op(value, "OpVectorShuffle", format_args!("{a} {b} {}", parts.collect::<Vec<_>>().join(" ")))
+            }
+            Move::ExtractDynamic => {
+                let loaded = self.load(shader, &self.own);
+                for c in 0..n {
+                    let at = self.index(shader, c);
+                    let part = shader.op(&self.scalar, "OpVectorExtractDynamic", format_args!("{loaded} {at}"));
+                    self.store_component(shader, c, &part);
+                }
+                return;
+            }
+            Move::InsertDynamic => {
+                let (whole, part) = (self.load(shader, &self.own), self.component(shader, &self.partner, 0));
+                let at = self.index(shader, 0);
+                shader.op(value, "OpVectorInsertDynamic", format_args!("{whole} {part} {at}"))
+            }
+            Move::Transpose => {
+                let (a, b) = (self.load(shader, &self.own), self.load(shader, &self.partner));
+                let pair = shader.vector(&self.scalar, 2);
+                let [wide, tall] = [(value, 2), (pair.as_str(), n)]
+                    .map(|(column, n)| shader.declare(&format!("OpTypeMatrix {column} {n}")));
+                let both = shader.op(&wide, "OpCompositeConstruct", format_args!("{a} {b}"));
+                let turned = shader.op(&tall, "OpTranspose", both);
+                for c in 0..n {
+                    let part = format!("{turned} {} {}", n - 1 - c, c % 2);
+                    let part = shader.op(&self.scalar, "OpCompositeExtract", part);
+                    self.store_component(shader, c, &part);
+                }
+                return;
+            }
+        };
+        let to = self.place(shader, &self.output, &self.own, None);
+        shader.run(format_args!("OpStore {to} {result}"));
+    }
+
+    /// A value that two branches load.
+    fn phi(&self, shader: &mut Shader) -> String {
+        let even = self.is_even(shader);
+        let [then, other, merge] = std::array::from_fn(|_| shader.label());
+        shader.run(format_args!(
+            "OpSelectionMerge {merge} None\nOpBranchConditional {even} {then} {other}\n{then} = OpLabel"
+        ));
+        let a = self.load(shader, &self.own);
+        shader.run(format_args!("OpBranch {merge}\n{other} = OpLabel"));
+        let b = self.load(shader, &self.partner);
+        shader.run(format_args!("OpBranch {merge}\n{merge} = OpLabel"));
+        shader.op(&self.value, "OpPhi", format_args!("{a} {then} {b} {other}"))
+    }
+}
+
+/// A pattern as a literal of SPIR-V text.
+fn literal(bits: u64, width: u32) -> String {
+    let (fraction, bias) = match width {
+        16 => (10, 15),
+        32 => (23, 127),
+        _ => (52, 1023),
+    };
+    let sign = if bits >> (width - 1) & 1 == 1 { "-" } else { "" };
+    let exponent = (bits >> fraction & ((1 << (width - 1 - fraction)) - 1)) as i64;
+    let significand = bits & ((1 << fraction) - 1) | u64::from(exponent > 0) << fraction;
+    let power = exponent.max(1) - bias - i64::from(fraction);
+    format!("{sign}0x{significand:x}p{power:+}")
+}
+
+/// Constants, specialised or not, scalars and vectors: each is stored by one invocation.
+fn constants(width: u32, mode: Mode) -> Case {
+    /// Scalars, and vectors of two, that are constants; and as many that may be specialised.
+    const EACH: u32 = 11;
+    let ty = Ty::Float { width };
+    let name = format!("environment.bits.constant.{}{}", ty.name(), mode.suffix());
+    let about = about("OpConstant", ty.name(), "the bits of a constant are its literal's, of denormals always", CLAUSE);
+    let case = Case::core(name, about, move || {
+        let patterns = specials(width, 6 * EACH);
+        let mut shader = Shader::new([1, 1, 1]);
+        mode.declare(&mut shader, width);
+        let scalar = ty.declare(&mut shader);
+        let pair = shader.vector(&scalar, 2);
+        let array = shader.array(&scalar, 6 * EACH, Some(ty.bytes()));
+        let block = shader.block(&[(array, 0)], "Block");
+        let output = shader.resource("StorageBuffer", &block, OUTPUT);
+        let zero = shader.constant_u32(0);
+        let mut parts = Vec::new();
+        let mut next = patterns.iter();
+        for (constant, composite) in
+            [("OpConstant", "OpConstantComposite"), ("OpSpecConstant", "OpSpecConstantComposite")]
+        {
+            let mut one = |shader: &mut Shader| {
+                let bits = next.next().copied().unwrap_or_default();
+                shader.declare_new(&format!("{constant} {scalar} {}", literal(bits, width)))
+            };
+            for _ in 0..EACH {
+                parts.push(one(&mut shader));
+            }
+            for _ in 0..EACH {
+                let (a, b) = (one(&mut shader), one(&mut shader));
+                let both = shader.declare_new(&format!("{composite} {pair} {a} {b}"));
+                for c in 0..2 {
+                    parts.push(shader.op(&scalar, "OpCompositeExtract", format_args!("{both} {c}")));
+                }
+            }
+        }
+        for (i, part) in (0..).zip(&parts) {
+            let place = shader.constant_u32(i);
+            let to = shader.access("StorageBuffer", &scalar, &output, &[&zero, &place]);
+            shader.run(format_args!("OpStore {to} {part}"));
+        }
+        let mut options = Options { groups: Some([1; 3]), padding: true, ..Options::default() };
+        options.inputs.push(given(OUTPUT, pattern(6 * EACH * ty.bytes(), 0x33)));
+        Program::new(shader.finish(), options)
+            .with_second(move |_| [(Slot::new(0, OUTPUT), bytes(&patterns, width))].into())
+    });
+    case.covering([COVERS])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_spell_their_patterns() {
+        for (bits, text) in [
+            (1, "0x1p-149"),
+            (0x8000_0000, "-0x0p-149"),
+            (0x3f80_0000, "0x800000p-23"),
+            (0x7f80_0001, "0x800001p+105"),
+            (0xff80_0000, "-0x800000p+105"),
+        ] {
+            assert_eq!(literal(bits, 32), text);
+        }
+    }
+
+    #[test]
+    fn every_kind_of_value_is_there_with_both_signs() {
+        for (width, format) in [(16, assay_float::F16), (32, assay_float::F32), (64, assay_float::F64)] {
+            let patterns = specials(width, COUNT);
+            for sign in [0, 1] {
+                let of_sign = || patterns.iter().filter(|bits| *bits >> (width - 1) == sign);
+                assert!(of_sign().filter(|bits| format.is_denormal(**bits)).count() > 4, "{width}");
+                assert!(of_sign().any(|bits| format.is_zero(*bits)), "{width}");
+                assert!(of_sign().any(|bits| format.is_infinite(*bits)), "{width}");
+                for signalling in [false, true] {
+                    let is = |bits: &u64| format.is_nan(*bits) && format.is_signalling(*bits) == signalling;
+                    assert!(of_sign().any(is), "{width}");
+                }
+            }
+        }
+    }
+}
