@@ -17,7 +17,7 @@
 //! // A module with two storage buffers (set 0, bindings 0 and 1) and four bytes of push constants.
 //! let pipeline = device.pipeline(&PipelineDesc { push_constants: 4, ..PipelineDesc::new(&words, 2) })?;
 //!
-//! Two slots: the device works on one while the host checks the other.
+//! // Two slots: the device works on one while the host checks the other.
 //! let bytes = 4096 * 4;
 //! let buffers = [BufferSpec::input(bytes), BufferSpec::output(bytes)];
 //! let mut slots = [device.slot(&buffers)?, device.slot(&buffers)?];
