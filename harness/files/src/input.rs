@@ -1,23 +1,24 @@
 //! Bounded reading of regular files.
 //!
-//! A device such as `/dev/zero` has no end, and opening a FIFO waits for a writer. So a path has to name a regular
-//! file, with one exception: a descriptor that this process was started with (`/dev/stdin`, or what a shell puts in
-//! place of `<(command)`), which whoever started the process opened on purpose. Each reader states a limit.
+//! A device such as `/dev/zero` has no end, and opening a FIFO waits for a writer. So a path must
+//! denote a regular file. The exception is a descriptor that this process was started with
+//! (`/dev/stdin`, or the path that a shell passes for `<(command)`), because the caller opened it
+//! on purpose. Each reader takes a limit.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// Largest shader, as text or as words, in bytes.
+/// Largest size of a shader in bytes, as text or as words.
 pub const SHADER: u64 = 256 << 20;
 
-/// Largest case file, waiver file, manifest or description of a device, in bytes.
+/// Largest size of a case file, waiver file, manifest or device description in bytes.
 pub const DESCRIPTION: u64 = 64 << 20;
 
-/// Largest contents of a buffer, list of cases or table of results, in bytes.
+/// Largest size of a buffer's contents, a list of cases or a table of results in bytes.
 pub const DATA: u64 = 1 << 30;
 
-/// Longest line of a file of results, in bytes.
+/// Longest line of a result file in bytes.
 pub const LINE: u64 = 64 << 20;
 
 /// Opens a regular file for reading, or a descriptor that this process was started with.
@@ -28,7 +29,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     if is_own_descriptor(path) {
         return File::open(path);
     }
-    // Before it is opened: opening a FIFO waits for its writer.
+    // Checked before opening, because opening a FIFO waits for its writer.
     must_be_regular(&fs::metadata(path)?)?;
     let file = File::open(path)?;
     must_be_regular(&file.metadata()?)?;
@@ -41,7 +42,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// The file is not regular, is longer than `limit`, or cannot be read.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
-    // Before anything is read into memory.
+    // Checked before any contents are read into memory.
     let length = file.metadata()?.len();
     if length > limit {
         return Err(too_long(limit));
@@ -54,7 +55,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// Reads a regular file of at most `limit` bytes of UTF-8.
 ///
 /// # Errors
-/// As [`read`]; or the file is not UTF-8.
+/// As for [`read`]; also if the file is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read(path, limit)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -62,7 +63,8 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     })
 }
 
-/// Appends a line with its line break, of at most `limit` bytes; returns the number of bytes, zero at the end.
+/// Appends a line of at most `limit` bytes, including its line break. Returns the number of bytes;
+/// 0 at the end.
 ///
 /// # Errors
 /// The line is longer, or the reader fails.
@@ -75,12 +77,13 @@ pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>, limit: u64) -> i
     Ok(read)
 }
 
-/// Resolves a path that a file in `folder` names: the path of a file that lies below `folder`, links followed.
+/// Resolves a path that a file in `folder` refers to. The result is below `folder`, also after
+/// following links.
 ///
-/// A file that does not exist yet is resolved by its name alone; reading it fails afterwards.
+/// A path that does not exist yet is resolved by its text alone; reading it fails afterwards.
 ///
 /// # Errors
-/// The path is absolute, has `..` in it, or leads out of the folder through a link.
+/// The path is absolute, contains `..`, or leaves the folder through a link.
 pub fn below(folder: &Path, named: &Path) -> io::Result<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let outside = |how: &str| {
@@ -92,7 +95,7 @@ pub fn below(folder: &Path, named: &Path) -> io::Result<PathBuf> {
     if !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Err(outside("leads out of the folder of the file that names it"));
     }
-    // Joined as it is named, so that messages show what was written.
+    // Not canonicalised, so that messages show the path as the user wrote it.
     let path = if folder == Path::new(".") { named.to_owned() } else { folder.join(named) };
     match path.canonicalize() {
         Ok(real) if !real.starts_with(folder.canonicalize()?) => {
@@ -102,10 +105,10 @@ pub fn below(folder: &Path, named: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The length of a regular file, in bytes.
+/// Returns the length of a regular file in bytes.
 ///
 /// # Errors
-/// The file is not regular, or is not there.
+/// The file is not regular, or does not exist.
 pub fn length(path: &Path) -> io::Result<u64> {
     let there = fs::metadata(path)?;
     must_be_regular(&there)?;
@@ -126,7 +129,7 @@ fn too_long(limit: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }
 
-/// Whether a path names a descriptor that this process was started with.
+/// Returns true if a path denotes a descriptor that this process was started with.
 fn is_own_descriptor(path: &Path) -> bool {
     let Some(text) = path.to_str() else { return false };
     let number = text.strip_prefix("/dev/fd/").or_else(|| text.strip_prefix("/proc/self/fd/"));
@@ -146,7 +149,7 @@ mod tests {
         assert_eq!(read_text(&path, 4).unwrap(), "four");
         let error = read(&path, 3).unwrap_err();
         assert!(error.to_string().contains("longer than 3 bytes"), "{error}");
-        // A sparse file: its length is refused before a buffer of that size is made.
+        // The length of a sparse file is rejected before a buffer of that size is allocated.
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(read(&path, DATA).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         fs::write(&path, b"a\xff").unwrap();
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_of_this_process_are_not_other_files() {
+    fn only_own_descriptors_are_recognised() {
         for own in ["/dev/stdin", "/dev/fd/63", "/proc/self/fd/0"] {
             assert!(is_own_descriptor(Path::new(own)), "{own}");
         }
@@ -190,13 +193,13 @@ mod tests {
         assert_eq!(read_line(&mut reader, &mut line, 5).unwrap(), 0);
         assert_eq!(line, b"ab\ncdef\ng");
         assert!(read_line(&mut &b"cdefg\n"[..], &mut line, 5).is_err());
-        // What never ends is given up at the limit.
+        // A reader without end is abandoned at the limit.
         assert!(read_line(&mut io::BufReader::new(io::repeat(b'x')), &mut line, 1 << 20).is_err());
     }
 
     #[test]
     #[cfg(unix)]
-    fn only_files_below_a_folder_are_named() {
+    fn paths_outside_the_folder_are_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let (inside, outside) = (dir.path().join("case"), dir.path().join("secret"));
         fs::create_dir_all(inside.join("sub")).unwrap();

@@ -1,4 +1,4 @@
-//! The record of the files in a directory that Assay wrote.
+//! Record of the files that Assay wrote into a directory.
 
 use crate::input;
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// The file in a directory that lists the files of it that Assay wrote.
+/// Name of the record in a directory.
 pub const RECORD: &str = "assay-files.json";
 
-/// The files of a directory that Assay wrote, and may overwrite and remove.
+/// The files that Assay wrote into a directory, and may overwrite and remove.
 ///
-/// A user may name any directory for results, also one with files of their own. A name is put into [`RECORD`] before
-/// its file is written. What is there and is not recorded belongs to somebody else: it is neither overwritten nor
-/// removed, and an error names it.
+/// Users may choose a result directory with files of their own. A name is added to [`RECORD`]
+/// before its file is written. Files that are not recorded belong to the user: Assay neither
+/// overwrites nor removes them, and reports an error that names them.
 #[derive(Clone, Debug)]
 pub struct Owned {
     folder: PathBuf,
@@ -23,33 +23,33 @@ pub struct Owned {
 /// The contents of [`RECORD`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
-    /// What the file is, for people who find it.
+    /// Description of the file for people who find it.
     note: String,
-    /// Names relative to the directory, with `/` between their parts; those of directories end with it.
+    /// Names relative to the directory, with `/` as separator; names of directories end with `/`.
     files: BTreeSet<String>,
 }
 
 const NOTE: &str = "Files in this folder that Assay wrote. It overwrites and removes these and no others.";
 
 impl Owned {
-    /// The files of that directory, which need not exist yet.
+    /// Creates the record of a directory, which need not exist yet.
     pub fn of(folder: impl Into<PathBuf>) -> Owned {
         Owned { folder: folder.into() }
     }
 
-    /// Makes sure that each of these names is free or recorded. A name that ends with `/` is that of a directory.
+    /// Checks that each name is unused or recorded. Names of directories end with `/`.
     ///
     /// # Errors
-    /// One is neither; or the record cannot be read.
+    /// A name belongs to another file, or the record cannot be read.
     pub fn check<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) -> io::Result<()> {
         let files = self.files()?;
         names.into_iter().try_for_each(|name| self.check_one(&files, name.as_ref()))
     }
 
-    /// Records names, so that their files may be written; the directory exists.
+    /// Records names, so that their files may be written. The directory must exist.
     ///
     /// # Errors
-    /// As [`Owned::check`]; or the record cannot be written.
+    /// As for [`Owned::check`]; also if the record cannot be written.
     pub fn claim<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) -> io::Result<()> {
         let mut files = self.files()?;
         let before = files.len();
@@ -60,7 +60,7 @@ impl Owned {
         if files.len() == before { Ok(()) } else { self.write(files) }
     }
 
-    /// Records a name whose file was found to be one that Assay wrote.
+    /// Records the name of a file that is known to be written by Assay.
     ///
     /// # Errors
     /// The record cannot be read or written.
@@ -69,7 +69,7 @@ impl Owned {
         if files.insert(name.to_owned()) { self.write(files) } else { Ok(()) }
     }
 
-    /// Removes the files of these names that are recorded, and their names from the record.
+    /// Removes the files with these names that are recorded, and their names from the record.
     ///
     /// # Errors
     /// The record cannot be read or written, or a file cannot be removed.
@@ -85,7 +85,8 @@ impl Owned {
         if files.len() == before { Ok(()) } else { self.write(files) }
     }
 
-    /// Removes the files of the directory `name/` that are recorded, and the directory if it is recorded and then empty.
+    /// Removes the recorded files of the directory `name/`, and the directory itself if it is
+    /// recorded and then empty.
     ///
     /// # Errors
     /// The record cannot be read or written, or a file cannot be removed.
@@ -96,12 +97,12 @@ impl Owned {
             return Ok(());
         }
         gone.iter().filter(|file| **file != inside).try_for_each(|file| self.remove_one(file))?;
-        // Somebody else's files keep it, and it stays recorded, as Assay made it.
+        // Other files keep the directory, which stays recorded because Assay created it.
         let stays = fs::remove_dir(self.folder.join(name)).is_err() && self.folder.join(name).exists();
         self.write(kept.into_iter().chain(stays.then_some(inside)).collect())
     }
 
-    /// Removes every recorded file and the record, and the directory if it is then empty.
+    /// Removes all recorded files, the record, and the directory if it is then empty.
     ///
     /// # Errors
     /// The record cannot be read, or a file cannot be removed.
@@ -113,7 +114,7 @@ impl Owned {
             self.files()?.into_iter().partition(|name| name.ends_with('/'));
         files.iter().try_for_each(|name| self.remove_one(name))?;
         for name in folders {
-            // Somebody else's files keep it.
+            // Other files keep the directory.
             _ = fs::remove_dir(self.folder.join(name));
         }
         self.remove_one(RECORD)?;
@@ -121,10 +122,11 @@ impl Owned {
         Ok(())
     }
 
-    /// Makes sure that a directory which is Assay's as a whole, such as a bundle, is recorded, empty or not there.
+    /// Checks that a directory which belongs to Assay as a whole, such as a bundle, is recorded,
+    /// empty or nonexistent.
     ///
     /// # Errors
-    /// It holds files, and no record says that they are Assay's.
+    /// The directory contains files and no record.
     pub fn check_whole(&self) -> io::Result<()> {
         let mut entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -142,7 +144,7 @@ impl Owned {
         for part in Path::new(name).components() {
             let Component::Normal(part) = part else { return Err(no_name(name)) };
             path.push(part);
-            // A file below a link, or below somebody else's folder, is not in this directory.
+            // A file below a link, or below another user's folder, is not in this directory.
             let is_last = path == self.folder.join(name);
             match fs::symlink_metadata(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -157,7 +159,7 @@ impl Owned {
 
     fn remove_one(&self, name: &str) -> io::Result<()> {
         let parts = Path::new(name).components();
-        // A record may come from elsewhere, as a bundle does.
+        // The record may come from elsewhere, for instance with a bundle.
         if name.is_empty() || !parts.clone().all(|part| matches!(part, Component::Normal(_))) {
             return Err(no_name(name));
         }
@@ -199,27 +201,27 @@ impl Owned {
         let written = file.write_all(text.as_bytes());
         let written = written.and_then(|()| fs::rename(&partial, self.folder.join(RECORD)));
         if written.is_err() {
-            // The error at hand matters more than one from cleaning up.
+            // The first error is more important than one from cleaning up.
             _ = fs::remove_file(&partial);
         }
         written
     }
 }
 
-/// How the names of files begin that are written aside and then renamed or removed.
+/// Prefix of the names of temporary files, which are renamed or removed when complete.
 pub const SCRATCH: &str = ".assay-";
 
-/// Makes a new file in a directory, to be written aside and then renamed: never one that is there already.
+/// Creates a new temporary file in a directory, never opening an existing one.
 ///
 /// # Errors
-/// It cannot be made.
+/// The file cannot be created.
 pub fn scratch(folder: &Path) -> io::Result<(File, PathBuf)> {
     let process = std::process::id();
     let mut number = 0;
     loop {
         let path = folder.join(format!("{SCRATCH}{process}-{number}.partial"));
         match File::options().write(true).create_new(true).open(&path) {
-            // A process of that number was killed here.
+            // A killed process with the same number left its file here.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             other => return other.map(|file| (file, path)),
         }
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_goes_with_its_recorded_files_and_stays_with_others() {
+    fn folders_are_removed_unless_they_contain_other_files() {
         let dir = tempfile::tempdir().unwrap();
         let (own, path) = (Owned::of(dir.path()), |name: &str| dir.path().join(name));
         let make = || {
@@ -286,7 +288,7 @@ mod tests {
         assert!(!path("pictures/a.png").exists() && path("pictures/b.png").exists());
         own.check(["pictures/"]).unwrap();
         assert!(error(own.check(["pictures/b.png"])).contains("b.png is in the way"));
-        // One that Assay did not make.
+        // A directory that Assay did not create.
         fs::create_dir(path("photos")).unwrap();
         assert!(error(own.check(["photos/"])).contains("photos is in the way"));
         own.remove_folder("photos").unwrap();
@@ -295,7 +297,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_record_leads_nowhere_else() {
+    fn records_cannot_refer_to_files_elsewhere() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("out");
         fs::create_dir_all(dir.path().join("photos")).unwrap();
@@ -317,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_somebody_else_is_not_taken_as_a_whole() {
+    fn unrecorded_folders_with_files_are_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let bundle = dir.path().join("bundle");
         let own = Owned::of(&bundle);

@@ -20,8 +20,8 @@ pub struct Real {
 impl Real {
     /// Opens the device that the selector names; `limit` is the longest time for a submission.
     ///
+    /// # Errors
     /// There is no such device, or it cannot be opened.
-    /// There is none.
     pub fn open(selector: &str, limit: Duration) -> Result<Real, Refusal> {
         let opened = || -> Result<Real, Error> {
             let physical = Instance::new(false)?.select(Some(selector))?;

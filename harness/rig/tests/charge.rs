@@ -88,7 +88,7 @@ fn every_fault_is_charged_to_its_case_and_the_others_pass() {
 }
 
 #[test]
-fn reasons_say_what_happened() {
+fn reasons_state_the_failure() {
     for (fault, said) in [
         (Fault::Segfault, "its process was ended by SIGSEGV, while running a shader"),
         (Fault::Abort, "its process was ended by SIGABRT"),
@@ -108,7 +108,7 @@ fn reasons_say_what_happened() {
 }
 
 #[test]
-fn what_depends_on_other_cases_names_them() {
+fn failures_that_depend_on_other_cases_name_them() {
     for (fault, status) in [(Fault::Poisoned, Status::Fail), (Fault::Shaken, Status::Crash)] {
         let mut faults = [Fault::None; 40];
         (faults[11], faults[37]) = (Fault::Poison, fault);
@@ -123,7 +123,7 @@ fn what_depends_on_other_cases_names_them() {
 }
 
 #[test]
-fn what_failed_is_run_again_and_nothing_else_unless_it_differs() {
+fn failed_chunks_alone_are_repeated_unless_they_differ() {
     for (fault, verdict, inputs) in [
         // Confirmed by its two failing chunks.
         (Fault::Spots, Repeated::Same, vec![1_000, 20]),
@@ -177,7 +177,7 @@ fn without_confirmation_a_failure_is_run_once() {
 }
 
 #[test]
-fn what_is_always_ended_from_outside_ends_without_confirmation_too() {
+fn externally_killed_cases_end_without_confirmation_too() {
     let faults = [Fault::None, Fault::Killed, Fault::None];
     let (results, ended) = run(&faults, Settings { confirm: false, workers: 1, ..settings() });
     let statuses: Vec<Status> = results.iter().map(|case| case.status).collect();
@@ -188,7 +188,7 @@ fn what_is_always_ended_from_outside_ends_without_confirmation_too() {
 }
 
 #[test]
-fn a_worker_that_takes_too_much_before_its_device_is_open_says_so() {
+fn workers_above_the_memory_limit_before_opening_report_it() {
     let cases = Faulty::new([Fault::Hang]);
     let limits = Limits { memory: Some(1 << 20), ..settings().limits };
     let small = Settings { workers: 1, limits, ..settings() };

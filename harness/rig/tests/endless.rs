@@ -60,14 +60,14 @@ fn run(own: f64, others: f64) -> Option<String> {
 }
 
 #[test]
-fn a_shader_that_never_ends_is_given_up_by_its_worker() {
+fn worker_gives_up_a_shader_that_never_ends() {
     if let Some(reason) = run(1.0, 120.0) {
         assert!(reason.contains("1s") || reason.contains("limit"), "{reason}");
     }
 }
 
 #[test]
-fn a_worker_that_does_not_give_up_is_killed() {
+fn worker_that_does_not_give_up_is_killed() {
     if let Some(reason) = run(3600.0, 2.0) {
         assert!(reason.contains("no end within 2s, so its process was killed, while running a shader"), "{reason}");
     }

@@ -21,7 +21,7 @@ fn path(path: &Path) -> &str {
 const CASES: [&str; 6] = ["--cases", "3000", "--each", "100", "--seed", "5"];
 
 #[test]
-fn a_run_that_is_killed_again_and_again_comes_to_its_right_end() {
+fn repeatedly_killed_run_ends_with_correct_results() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     // A case that is killed from outside six times in a row is accused, so patience and these
@@ -61,7 +61,7 @@ exit 0
 "#;
 
 #[test]
-fn a_full_disk_and_one_that_is_read_only_lose_nothing() {
+fn full_and_read_only_disks_lose_no_results() {
     let dir = tempfile::tempdir().unwrap();
     let (disk, copy) = (dir.path().join("disk"), dir.path().join("copy"));
     fs::create_dir(&disk).unwrap();

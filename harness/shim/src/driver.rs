@@ -1,4 +1,4 @@
-//! The wrapped driver and the fault, as the environment names them.
+//! The wrapped driver and the fault, from the environment.
 
 use crate::{DRIVER, FAULT, Fault, UnknownFault};
 use ash::vk;
@@ -14,17 +14,17 @@ pub(crate) struct Driver {
     pub(crate) negotiate: unsafe extern "system" fn(*mut u32) -> vk::Result,
     pub(crate) get_instance: GetProcAddr,
     pub(crate) get_physical: Option<GetProcAddr>,
-    /// Keeps the functions in memory.
+    /// Keeps the functions loaded.
     _library: Library,
 }
 
-/// The wrapped driver and the fault that is planted.
+/// The wrapped driver and the planted fault.
 pub(crate) struct Shim {
     pub(crate) driver: Driver,
     pub(crate) fault: Option<Fault>,
 }
 
-/// An environment that the shim cannot work in.
+/// An error in the configuration of the shim.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ShimError {
     #[error("{DRIVER} is not set: set it to the manifest of the driver to be wrapped")]
@@ -37,7 +37,7 @@ pub(crate) enum ShimError {
     Fault(#[from] UnknownFault),
 }
 
-/// The shim of this process, loaded when it is first asked for.
+/// Returns the shim of this process, loading it on first use.
 pub(crate) fn shim() -> Result<&'static Shim, &'static ShimError> {
     static SHIM: OnceLock<Result<Shim, ShimError>> = OnceLock::new();
     SHIM.get_or_init(load).as_ref()
@@ -54,7 +54,8 @@ fn load() -> Result<Shim, ShimError> {
     Ok(Shim { driver, fault })
 }
 
-/// The library that a manifest names: a path is relative to the manifest, a bare name is the system's to find.
+/// Returns the library that a manifest names. A path is relative to the manifest; the system
+/// resolves a bare name.
 fn library(manifest: &Path) -> Result<PathBuf, ShimError> {
     let wrong = |why: String| ShimError::Manifest { path: manifest.display().to_string(), why };
     let text = std::fs::read(manifest).map_err(|error| wrong(error.to_string()))?;
@@ -71,8 +72,8 @@ impl Driver {
     /// # Safety
     /// The library is a Vulkan driver.
     unsafe fn load(library: &Path) -> Result<Driver, libloading::Error> {
-        // SAFETY: by the contract of this function, here and below; these are the types that the loader's interface gives
-        // the exported functions.
+        // SAFETY: by the contract of this function, here and below; the exported functions have
+        // these types in the loader's interface.
         let library = unsafe { Library::new(library) }?;
         // SAFETY: as above.
         let negotiate = unsafe { *library.get(b"vk_icdNegotiateLoaderICDInterfaceVersion\0")? };

@@ -1,4 +1,4 @@
-//! The faults, by name.
+//! Faults, by name.
 
 use crate::floats::{self, FloatChange};
 use crate::indices;
@@ -10,37 +10,37 @@ use assay_spirv::tables::Op;
 use std::fmt;
 use std::str::FromStr;
 
-/// A defect of a driver.
+/// A fault to plant in a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault(pub(crate) Kind);
 
-/// The kinds of defects.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// An instruction changes floats whose bits it has to keep.
+    /// An instruction changes floats whose bits it must preserve.
     Floats { change: FloatChange, op: Op },
     /// `shader64BitIndexing` is offered.
     Indexing(Indexing),
     /// Push constants beyond the first bytes are lost.
     ShortPush,
-    /// Samplers take unnormalised coordinates for normalised ones.
+    /// Samplers treat unnormalised coordinates as normalised.
     NormalizedSamplers,
-    /// The texels of a gather from a depth image come in the opposite order.
+    /// The texels of a gather from a depth image are in reverse order.
     ReversedDepthGathers,
 }
 
 /// Implementation of `shader64BitIndexing`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Indexing {
-    /// Rightly: the wrapped driver lacks the feature, and this is no fault.
+    /// Correct: the wrapped driver lacks the feature, and this is not a fault.
     Right,
-    /// Indices are cut to 32 bits.
+    /// Indices are truncated to 32 bits.
     CutIndices,
     /// The upper word of a length is not set.
     LooseLengths,
 }
 
-/// Faults without an instruction in their name.
+/// Faults whose names do not contain an instruction.
 const NAMED: [(&str, Kind); 6] = [
     ("64bit-indexing", Kind::Indexing(Indexing::Right)),
     ("cut-64bit-indices", Kind::Indexing(Indexing::CutIndices)),
@@ -50,7 +50,7 @@ const NAMED: [(&str, Kind); 6] = [
     ("reversed-depth-gathers", Kind::ReversedDepthGathers),
 ];
 
-/// Changes of floats, which are named with the instruction that makes them.
+/// Changes of floats, whose names are combined with that of an instruction.
 const CHANGES: [(&str, FloatChange); 4] = [
     ("flush", FloatChange::Flush),
     ("positive-zero", FloatChange::PositiveZero),
@@ -58,7 +58,7 @@ const CHANGES: [(&str, FloatChange); 4] = [
     ("finite", FloatChange::Finite),
 ];
 
-/// A text that names no fault.
+/// A text that is not the name of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a fault: expected {names}, or CHANGE@INSTRUCTION, CHANGE one of {changes}",
@@ -92,12 +92,12 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// The words of a module as the wrapped driver is given them.
+    /// Returns the words of a module as the wrapped driver receives them.
     pub fn plant(self, module: &Module) -> Vec<u32> {
         match self.0 {
-            Kind::Floats { change, op } => floats::changed(module, change, op),
-            Kind::Indexing(indexing) if indices::declares(module) => indices::lowered(module, indexing),
-            Kind::ReversedDepthGathers => reversed(module),
+            Kind::Floats { change, op } => floats::change_all(module, change, op),
+            Kind::Indexing(indexing) if indices::declares(module) => indices::lower(module, indexing),
+            Kind::ReversedDepthGathers => reverse_depth_gathers(module),
             Kind::Indexing(_) | Kind::ShortPush | Kind::NormalizedSamplers => module.words().to_vec(),
         }
     }
@@ -108,8 +108,8 @@ impl Fault {
     }
 }
 
-/// The module with the results of gathers from depth images in the opposite order.
-fn reversed(module: &Module) -> Vec<u32> {
+/// Reverses the results of gathers from depth images.
+fn reverse_depth_gathers(module: &Module) -> Vec<u32> {
     let mut editor = Editor::new(module);
     let of_depths = |i: &Instruction<'_>| {
         let ty = module.ty(module.type_of(i.operand(0)?)?);
@@ -131,7 +131,7 @@ mod tests {
     use assay_spirv::inspect::{Report, Source};
 
     #[test]
-    fn faults_read_as_they_are_written() {
+    fn fault_names_survive_parsing() {
         for (name, _) in NAMED {
             assert_eq!(name.parse::<Fault>().unwrap().to_string(), name);
         }
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// A shader that moves a scalar and a vector of that width from one buffer to another through the instruction.
+    /// Returns a shader that copies a scalar and a vector of a width from one buffer to another.
     fn copies(width: u32) -> String {
         let (capability, bytes) = match width {
             16 => ("OpCapability Float16\nOpCapability Int16\nOpCapability StorageBuffer16BitAccess\n", 2),
@@ -169,7 +169,7 @@ mod tests {
         )
     }
 
-    /// A module with a fault in it is legal, and another one.
+    /// A module with a planted fault is legal, and differs from the original.
     #[test]
     fn planted_modules_are_legal() {
         for width in [16, 32, 64] {
@@ -178,7 +178,7 @@ mod tests {
                 for op in ["OpLoad", "OpCopyObject", "OpStore", "OpFAdd", "OpConstant"] {
                     let fault: Fault = format!("{change}@{op}").parse().unwrap();
                     let planted = fault.plant(&module);
-                    // 0.5 is not one of the values that are changed.
+                    // 0.5 is not among the values that are changed.
                     assert_eq!(planted == module.words(), op == "OpConstant", "{fault}");
                     let bytes: Vec<u8> = planted.iter().flat_map(|word| word.to_le_bytes()).collect();
                     let report = Report::new(&Source::read(&bytes).unwrap());

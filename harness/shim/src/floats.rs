@@ -1,4 +1,4 @@
-//! Floats that an instruction changes although it has to keep their bits.
+//! Faults in which an instruction changes floats whose bits it must preserve.
 
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
@@ -12,9 +12,9 @@ pub(crate) enum FloatChange {
     Flush,
     /// A negative zero becomes positive.
     PositiveZero,
-    /// A NaN becomes the positive quiet one without a payload.
+    /// A NaN becomes the positive quiet NaN without a payload.
     PlainNan,
-    /// An infinity becomes the greatest finite value of its sign.
+    /// An infinity becomes the largest finite value of its sign.
     Finite,
 }
 
@@ -28,7 +28,7 @@ struct Masks {
 }
 
 impl Masks {
-    /// Those of the format of that width; `None` for other widths.
+    /// Returns the masks of the format with this width; `None` for other widths.
     fn of(width: u32) -> Option<Masks> {
         let fraction = match width {
             16 => 10,
@@ -42,9 +42,9 @@ impl Masks {
     }
 }
 
-/// The module with the change at every instruction of that kind: to its result if that is of floats, else to its first operand of
-/// floats.
-pub(crate) fn changed(module: &Module, change: FloatChange, op: Op) -> Vec<u32> {
+/// Changes floats at every instruction with this opcode: its result if that is a float or a vector
+/// of floats, otherwise its first such operand.
+pub(crate) fn change_all(module: &Module, change: FloatChange, op: Op) -> Vec<u32> {
     let mut editor = Editor::new(module);
     for i in module.instructions().filter(|i| i.op == Some(op)) {
         if matches!(op, Op::Constant | Op::SpecConstant) {
@@ -56,7 +56,7 @@ pub(crate) fn changed(module: &Module, change: FloatChange, op: Op) -> Vec<u32> 
     editor.finish()
 }
 
-/// A scalar or vector of floats with masks.
+/// Returns type and masks of a scalar or vector of floats.
 fn floats(module: &Module, value: u32) -> Option<(Plain, Masks)> {
     let plain = Plain::of_value(module, value).filter(|plain| plain.kind == PlainKind::Float)?;
     Some((plain, Masks::of(plain.width)?))
@@ -65,7 +65,7 @@ fn floats(module: &Module, value: u32) -> Option<(Plain, Masks)> {
 fn constant(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
     let (plain, masks) = floats(editor.module(), i.result()?)?;
     let high = i.operand(1).map_or(0, u64::from);
-    let bits = change.of_bits(masks, high << 32 | u64::from(i.operand(0)?));
+    let bits = change.apply_to_bits(masks, high << 32 | u64::from(i.operand(0)?));
     let mut words = i.words.to_vec();
     *words.get_mut(3)? = bits as u32;
     if plain.width == 64 {
@@ -75,13 +75,13 @@ fn constant(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -
     Some(())
 }
 
-/// Lets the instruction make a new id, and defines its result as that, changed.
+/// Lets the instruction define a new id, and its result as the changed value of that.
 fn result(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
     let (plain, masks) = floats(editor.module(), i.result()?)?;
     editor.divert(i, |editor, kept, result| Some(change.code(editor, (plain, masks), kept, result)))
 }
 
-/// Gives the instruction a changed operand.
+/// Replaces the instruction's operand by a changed one.
 fn operand(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
     let module = editor.module();
     let first = i.words.len() - i.operands().len();
@@ -96,8 +96,8 @@ fn operand(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) ->
 }
 
 impl FloatChange {
-    /// One bit pattern, changed.
-    fn of_bits(self, Masks { sign, exponent, nan }: Masks, bits: u64) -> u64 {
+    /// Applies the change to one bit pattern.
+    fn apply_to_bits(self, Masks { sign, exponent, nan }: Masks, bits: u64) -> u64 {
         let magnitude = bits & (sign - 1);
         match self {
             FloatChange::Flush if bits & exponent == 0 => bits & sign,
@@ -108,7 +108,8 @@ impl FloatChange {
         }
     }
 
-    /// Code that defines `result` as the value with that id, changed: by its bits, which no compiler may simplify.
+    /// Returns code that defines `result` as the changed value of an id. It works on the bits,
+    /// which a compiler may not simplify.
     fn code(self, editor: &mut Editor<'_>, (plain, masks): (Plain, Masks), value: u32, result: u32) -> Vec<u32> {
         let Plain { ty, width, count, .. } = plain;
         let (uint, bool) = (editor.uint(width), editor.bool());
@@ -122,7 +123,7 @@ impl FloatChange {
         let [zero, one, sign, exponent, magnitude, all, nan] =
             [0, 1, sign, exponent, magnitude, all, nan].map(&mut constant);
         let [bits, part, is, new, chosen] = std::array::from_fn(|_| editor.id());
-        // Where `part` compares so with a constant, `new` takes the place of the bits.
+        // If the comparison of `part` with a constant holds, `new` replaces the bits.
         let (mask, compare, with, made) = match self {
             FloatChange::Flush => (exponent, Op::IEqual, zero, instruction(Op::BitwiseAnd, &[uints, new, bits, sign])),
             FloatChange::PositiveZero => {

@@ -1,4 +1,5 @@
-//! `shader64BitIndexing` on a driver that has indices of 32 bits only: rightly, or with a fault.
+//! Implementation of `shader64BitIndexing` on a driver with 32-bit indices, correct or with a
+//! fault.
 
 use crate::fault::Indexing;
 use assay_spirv::Module;
@@ -6,14 +7,16 @@ use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{Instruction, Section, Type};
 use assay_spirv::tables::{Capability, ExecutionMode, Op};
 
-/// The extension of SPIR-V.
+/// The SPIR-V extension.
 const EXTENSION: &str = "SPV_EXT_shader_64bit_indexing";
 
-/// An index beyond the end of every buffer of the suites, whose product with any stride of theirs is less than 2^32.
+/// An index beyond the end of every buffer of the suites, whose product with any of their strides
+/// is less than 2^32.
 const BEYOND: u64 = 0x00ff_ffff;
 
-/// The module without the capability, its 64-bit indices and lengths made of those of 32 bits.
-pub(crate) fn lowered(module: &Module, indexing: Indexing) -> Vec<u32> {
+/// Returns the module without the capability, with 64-bit indices and lengths replaced by 32-bit
+/// ones.
+pub(crate) fn lower(module: &Module, indexing: Indexing) -> Vec<u32> {
     let mut editor = Editor::new(module);
     for i in module.instructions() {
         let declares = match i.op {
@@ -32,7 +35,7 @@ pub(crate) fn lowered(module: &Module, indexing: Indexing) -> Vec<u32> {
     editor.finish()
 }
 
-/// The word of a value's type, if that is a 64-bit integer.
+/// Returns the raw id of a value's type, if that is a 64-bit integer.
 fn wide(module: &Module, value: u32) -> Option<u32> {
     let ty = module.type_of(value)?;
     matches!(module.ty(ty), Type::Int { width: 64, .. }).then(|| module.type_definition(ty).result())?
@@ -41,7 +44,7 @@ fn wide(module: &Module, value: u32) -> Option<u32> {
 fn chain(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
     let module = editor.module();
     let (mut words, mut code) = (i.words.to_vec(), Vec::new());
-    // Behind the result type, the result and the base.
+    // The indices follow the result type, the result and the base.
     for word in words.iter_mut().skip(4) {
         let Some(ty) = wide(module, *word) else { continue };
         let narrow = editor.uint(32);
@@ -69,7 +72,7 @@ fn length(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
     let (narrow, short) = (editor.uint(32), editor.id());
     let mut words = i.words.to_vec();
     (words[1], words[2]) = (narrow, short);
-    // Either sign: lengths are less than 2^31.
+    // Lengths are less than 2^31, so sign extension is correct.
     let long = if indexing == Indexing::LooseLengths { editor.id() } else { result };
     words.extend(instruction(Op::SConvert, &[ty, long, short]));
     if indexing == Indexing::LooseLengths {

@@ -1,17 +1,18 @@
-//! A Vulkan driver for tests, never installed. It wraps another driver and plants one named fault in the shaders and calls on
-//! their way to it. A suite is thus run on a driver that has the defect for which the suite exists, with everything between
-//! the suite and the driver as in any run.
+//! A Vulkan driver for tests, which is never installed. It wraps another driver and plants one
+//! named fault in shaders and calls. A suite thus runs on a driver with the defect that it exists
+//! to find, and everything between the suite and the driver is as in any run.
 //!
-//! The loader finds the library by its [`manifest`]. [`DRIVER`] names the wrapped driver's manifest; [`FAULT`] names the
-//! [`Fault`]. Without a fault every call reaches the wrapped driver unchanged.
+//! The loader finds the library by its [`manifest`]. [`DRIVER`] gives the wrapped driver's
+//! manifest, [`FAULT`] the [`Fault`]. Without a fault every call reaches the wrapped driver
+//! unchanged.
 //!
-//! Handles are the wrapped driver's own. Only the functions that a fault needs are replaced, so a fault sees no more of a
-//! program than its modules and the arguments of single calls.
+//! Handles are those of the wrapped driver. Only the functions that a fault needs are replaced, so
+//! a fault sees only the modules and the arguments of single calls.
 
-mod calls;
 mod driver;
 mod fault;
 mod floats;
+mod hooks;
 mod indices;
 
 pub use fault::{Fault, UnknownFault};
@@ -20,16 +21,16 @@ use ash::vk;
 use std::ffi::{CStr, c_char};
 use std::path::Path;
 
-/// The environment variable that holds the path of the wrapped driver's manifest.
+/// Environment variable with the path of the wrapped driver's manifest.
 pub const DRIVER: &str = "ASSAY_SHIM_DRIVER";
 
-/// The environment variable that holds the name of the fault.
+/// Environment variable with the name of the fault.
 pub const FAULT: &str = "ASSAY_SHIM_FAULT";
 
-/// The library's file name, beside the programs that depend on this crate.
+/// The library's file name, next to the programs that depend on this crate.
 pub const LIBRARY: &str = "libassay_shim.so";
 
-/// The manifest for the library at a path.
+/// Returns the manifest for the library at a path.
 pub fn manifest(library: &Path) -> String {
     format!(
         "{{\"file_format_version\": \"1.0.0\", \"ICD\": {{\"library_path\": \"{}\", \"api_version\": \"1.3.0\"}}}}\n",
@@ -40,7 +41,7 @@ pub fn manifest(library: &Path) -> String {
 /// Agrees with the loader on a version of their interface, and loads the wrapped driver.
 ///
 /// # Safety
-/// `version` is what the loader passes: a number that may be written.
+/// `version` points to a writable number.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
     match driver::shim() {
@@ -53,10 +54,10 @@ pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: 
     }
 }
 
-/// Returns a function of the wrapped driver, or the one that stands in its place.
+/// Returns a function of the wrapped driver, or its replacement.
 ///
 /// # Safety
-/// `instance` and `name` are what the loader passes: null or a handle of this driver, and a string.
+/// `instance` is null or a handle of this driver, and `name` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     instance: vk::Instance,
@@ -66,13 +67,13 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     // SAFETY: the wrapped driver's function with the loader's arguments.
     let own = unsafe { (shim.driver.get_instance)(instance, name) }?;
     // SAFETY: the loader passes a string.
-    Some(calls::instead(unsafe { CStr::from_ptr(name) }, own, shim))
+    Some(hooks::replacement(unsafe { CStr::from_ptr(name) }, own, shim))
 }
 
-/// Returns a function of the wrapped driver that takes a physical device, or the one that stands in its place.
+/// Returns a function of the wrapped driver that takes a physical device, or its replacement.
 ///
 /// # Safety
-/// As of [`vk_icdGetInstanceProcAddr`].
+/// As for [`vk_icdGetInstanceProcAddr`].
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     instance: vk::Instance,
@@ -82,10 +83,10 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     // SAFETY: the wrapped driver's function with the loader's arguments.
     let own = unsafe { (shim.driver.get_physical?)(instance, name) }?;
     // SAFETY: the loader passes a string.
-    Some(calls::instead(unsafe { CStr::from_ptr(name) }, own, shim))
+    Some(hooks::replacement(unsafe { CStr::from_ptr(name) }, own, shim))
 }
 
-/// Says why the shim does not work: there is no other way to be heard by whoever runs a test.
+/// Prints why the shim does not work.
 #[expect(clippy::print_stderr, reason = "a driver has no other way to say what is wrong with its configuration")]
 fn complain(why: impl std::fmt::Display) {
     eprintln!("assay-shim: {why}");

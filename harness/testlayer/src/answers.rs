@@ -1,18 +1,18 @@
-//! What the layer answers.
+//! Values that the layer reports.
 
 use crate::state;
 use ash::vk;
 use std::ffi::c_void;
 
-/// `maxApronSize`.
+/// Value of `maxApronSize`.
 pub const MAX_APRON: u32 = 4;
-/// `tileGranularity`.
+/// Value of `tileGranularity`.
 pub const GRANULARITY: [u32; 2] = [16, 16];
-/// `maxTileShadingRate`.
+/// Value of `maxTileShadingRate`.
 pub const MAX_RATE: [u32; 2] = [8, 8];
-/// Width and height of a tile; it has as many layers as the render area.
+/// Width and height of a tile. It has as many layers as the render area.
 pub const TILE: [u32; 2] = [96, 64];
-/// `maxMemoryAllocationSize`, where the driver leaves it at zero: 1 GiB.
+/// Value of `maxMemoryAllocationSize` if the driver reports zero: 1 GiB.
 const MAX_ALLOCATION: u64 = 1 << 30;
 
 const TILE_SHADING_FEATURES: i32 = 1_000_309_000;
@@ -21,7 +21,7 @@ const TILE_PROPERTIES_FEATURES: i32 = 1_000_484_000;
 const IMAGE_PROCESSING_3_FEATURES: i32 = 1_000_303_000;
 const MAINTENANCE_7_FEATURES: i32 = 1_000_562_000;
 
-/// A structure of a chain, of flags or words behind the header.
+/// A structure of a chain with flags or words after its header.
 #[repr(C)]
 struct Words<const N: usize> {
     s_type: vk::StructureType,
@@ -32,22 +32,22 @@ struct Words<const N: usize> {
 /// Calls `visit` for every structure of a chain.
 ///
 /// # Safety
-/// `next` is a chain of structures as Vulkan has them.
+/// `next` is a valid chain of Vulkan structures.
 unsafe fn each(mut next: *mut c_void, mut visit: impl FnMut(vk::StructureType, *mut c_void)) {
     while !next.is_null() {
         let at = next;
         let header = next.cast::<vk::BaseOutStructure<'_>>();
-        // SAFETY: every structure of a chain begins with its type and the next one.
+        // Every structure of a chain begins with its type and a pointer to the next one.
         let (s_type, after) = unsafe { ((*header).s_type, (*header).p_next) };
         next = after.cast();
         visit(s_type, at);
     }
 }
 
-/// Writes the words behind a header.
+/// Writes the words after a structure's header.
 ///
 /// # Safety
-/// `at` is a structure of that many words behind its header.
+/// `at` points to a structure with `N` words after its header.
 unsafe fn write<const N: usize>(at: *mut c_void, words: [u32; N]) {
     // SAFETY: by the contract of this function.
     unsafe { (*at.cast::<Words<N>>()).words = words };
@@ -67,10 +67,10 @@ pub(crate) unsafe extern "system" fn features(
             TILE_SHADING_FEATURES => write(at, [vk::TRUE; 14]),
             TILE_PROPERTIES_FEATURES => write(at, [vk::TRUE; 1]),
             IMAGE_PROCESSING_3_FEATURES => write(at, [vk::TRUE; 3]),
-            // With it a pass has commands inline and in secondary command buffers.
+            // Required for passes with commands both inline and in secondary command buffers.
             MAINTENANCE_7_FEATURES => write(at, [vk::TRUE; 1]),
             _ if s_type == vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => {
-                // What the render passes are recorded with.
+                // Render passes are recorded with these.
                 let core = at.cast::<vk::PhysicalDeviceVulkan13Features<'_>>();
                 (*core).dynamic_rendering = vk::TRUE;
                 (*core).synchronization2 = vk::TRUE;
@@ -114,7 +114,8 @@ fn allocation(size: &mut u64) {
     }
 }
 
-/// The tiles of a render pass of so many layers, whose grid begins at the framebuffer's first texel.
+/// Writes the tile properties of a render pass with `layers` layers, whose grid begins at the
+/// framebuffer's first texel.
 fn tile(layers: u32, apron: [u32; 2], properties: &mut vk::TilePropertiesQCOM<'_>) {
     let [width, height] = TILE;
     properties.tile_size = vk::Extent3D { width, height, depth: layers.max(1) };
@@ -122,7 +123,8 @@ fn tile(layers: u32, apron: [u32; 2], properties: &mut vk::TilePropertiesQCOM<'_
     properties.origin = vk::Offset2D { x: 0, y: 0 };
 }
 
-/// How many layers framebuffers have here: what the command does not say. Tests of layers use dynamic rendering.
+/// Number of layers of a framebuffer, which the command does not tell. Tests of layers use dynamic
+/// rendering.
 const FRAMEBUFFER_LAYERS: u32 = 1;
 
 pub(crate) unsafe extern "system" fn framebuffer_tiles(
@@ -152,7 +154,7 @@ pub(crate) unsafe extern "system" fn rendering_tiles(
     unsafe {
         each((*rendering).p_next.cast_mut(), |s_type, at| {
             if s_type.as_raw() == CREATE_INFO {
-                // Behind the header are flags, and the apron's width and height.
+                // After the header: flags, and the apron's width and height.
                 let [_, x, y] = (*at.cast::<Words<3>>()).words;
                 apron = [x, y];
             }

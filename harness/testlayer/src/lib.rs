@@ -1,11 +1,13 @@
-//! A Vulkan layer for tests, never installed: above a driver that advertises the tile shading extensions but leaves their
-//! structures unwritten, it answers their queries with the values of a plausible device ([`answers`]). Loaded beneath the
-//! validation layer, which then checks a native path as if there were such a device. It changes no other call.
+//! A Vulkan layer for tests, which is never installed. Above a driver that advertises the tile
+//! shading extensions without filling in their structures, it answers queries with the values of a
+//! plausible device ([`answers`]). It is loaded below the validation layer, which then checks
+//! native code as on such a device. It does not change other calls.
 //!
-//! [`manifest`] is the JSON file by which the loader finds it; [`NAME`] is its name there.
+//! [`manifest`] returns the JSON file by which the loader finds the layer; [`NAME`] is its name
+//! there.
 
 pub mod answers;
-mod link;
+mod dispatch_chain;
 mod state;
 
 use ash::vk;
@@ -15,10 +17,10 @@ use std::path::Path;
 /// The layer's name.
 pub const NAME: &str = "VK_LAYER_ASSAY_tile_shading";
 
-/// The library's file name, beside the programs that depend on this crate.
+/// The library's file name, next to the programs that depend on this crate.
 pub const LIBRARY: &str = "libassay_testlayer.so";
 
-/// The manifest for the library at a path.
+/// Returns the manifest for the library at a path.
 pub fn manifest(library: &Path) -> String {
     format!(
         "{{\"file_format_version\": \"1.2.0\", \"layer\": {{\"name\": \"{NAME}\", \"type\": \"GLOBAL\", \
@@ -42,10 +44,10 @@ pub struct NegotiateLayerInterface {
 
 type GetInstanceProcAddr = unsafe extern "system" fn(vk::Instance, *const c_char) -> vk::PFN_vkVoidFunction;
 
-/// What the loader asks first.
+/// Negotiates the interface version, in the loader's first call.
 ///
 /// # Safety
-/// `interface` is what the loader passes: null, or a structure that may be written.
+/// `interface` is null or points to a writable structure.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     interface: *mut NegotiateLayerInterface,
@@ -63,11 +65,12 @@ pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     vk::Result::SUCCESS
 }
 
-/// A function of this layer as the loader keeps it.
+/// Returns a function of this layer as an untyped function pointer.
 macro_rules! function {
     ($function:expr, $ty:ty) => {{
         let function: $ty = $function;
-        // SAFETY: a function pointer of the command's own type; the loader gives it back to callers of that command.
+        // SAFETY: a function pointer of the command's own type; the loader casts it back for
+        // callers of that command.
         Some(unsafe { std::mem::transmute::<$ty, unsafe extern "system" fn()>(function) })
     }};
 }
@@ -80,9 +83,9 @@ unsafe extern "system" fn get_instance_proc_addr(
     let text = unsafe { CStr::from_ptr(name) };
     match text.to_bytes() {
         b"vkGetInstanceProcAddr" => function!(get_instance_proc_addr, GetInstanceProcAddr),
-        b"vkCreateInstance" => function!(link::create_instance, vk::PFN_vkCreateInstance),
-        b"vkDestroyInstance" => function!(link::destroy_instance, vk::PFN_vkDestroyInstance),
-        b"vkCreateDevice" => function!(link::create_device, vk::PFN_vkCreateDevice),
+        b"vkCreateInstance" => function!(dispatch_chain::create_instance, vk::PFN_vkCreateInstance),
+        b"vkDestroyInstance" => function!(dispatch_chain::destroy_instance, vk::PFN_vkDestroyInstance),
+        b"vkCreateDevice" => function!(dispatch_chain::create_device, vk::PFN_vkCreateDevice),
         b"vkGetPhysicalDeviceFeatures2" | b"vkGetPhysicalDeviceFeatures2KHR" => {
             function!(answers::features, vk::PFN_vkGetPhysicalDeviceFeatures2)
         }
@@ -110,7 +113,7 @@ unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const 
 fn device_function(name: &CStr) -> vk::PFN_vkVoidFunction {
     match name.to_bytes() {
         b"vkGetDeviceProcAddr" => function!(get_device_proc_addr, vk::PFN_vkGetDeviceProcAddr),
-        b"vkDestroyDevice" => function!(link::destroy_device, vk::PFN_vkDestroyDevice),
+        b"vkDestroyDevice" => function!(dispatch_chain::destroy_device, vk::PFN_vkDestroyDevice),
         b"vkGetFramebufferTilePropertiesQCOM" => {
             function!(answers::framebuffer_tiles, vk::PFN_vkGetFramebufferTilePropertiesQCOM)
         }

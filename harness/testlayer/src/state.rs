@@ -1,10 +1,10 @@
-//! The next element of each instance's and device's chain.
+//! Next element of the call chain of each instance and device.
 
 use ash::vk::{self, Handle as _};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The next element's commands of an instance.
+/// Commands of the next element for an instance.
 #[derive(Clone, Copy)]
 pub(crate) struct Instance {
     pub(crate) get_proc_addr: crate::GetInstanceProcAddr,
@@ -13,7 +13,7 @@ pub(crate) struct Instance {
     pub(crate) properties: Option<vk::PFN_vkGetPhysicalDeviceProperties2>,
 }
 
-/// The next element's commands of a device.
+/// Commands of the next element for a device.
 #[derive(Clone, Copy)]
 pub(crate) struct Device {
     pub(crate) get_proc_addr: vk::PFN_vkGetDeviceProcAddr,
@@ -27,7 +27,8 @@ fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
     map.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What all handles of one instance, or of one device, have in common: the loader's table, to which they point.
+/// Returns a key that all handles of one instance or device share: the loader's dispatch table,
+/// which they point to.
 fn key(handle: u64) -> usize {
     if handle == 0 {
         return 0;

@@ -1,10 +1,11 @@
-//! Creation and destruction: where a layer learns what comes after it.
+//! Creation and destruction of instances and devices, in which a layer obtains the next element of
+//! the call chain.
 
 use crate::{GetInstanceProcAddr, state};
 use ash::vk;
 use std::ffi::{CStr, c_void};
 
-/// `VkLayerInstanceCreateInfo` and `VkLayerDeviceCreateInfo`, with the member of their union that is read here.
+/// `VkLayerInstanceCreateInfo` and `VkLayerDeviceCreateInfo`, with one member of their union.
 #[repr(C)]
 struct LayerCreateInfo<L> {
     s_type: vk::StructureType,
@@ -32,14 +33,16 @@ struct DeviceLink {
 /// `VK_LAYER_LINK_INFO`.
 const LINK_INFO: u32 = 0;
 
-/// The loader's structure in a chain; it is the layer's to advance.
+/// Returns the loader's structure in a chain, which the layer must advance.
 ///
 /// # Safety
-/// `next` is a chain of structures as Vulkan has them, where those of that type are the loader's.
+/// `next` is a valid chain of Vulkan structures, in which structures with this type are the
+/// loader's.
 unsafe fn find<L>(mut next: *const c_void, s_type: vk::StructureType) -> Option<*mut LayerCreateInfo<L>> {
     while !next.is_null() {
         let info = next.cast_mut().cast::<LayerCreateInfo<L>>();
-        // SAFETY: every structure of a chain begins with its type and the next one; the loader's have a function too.
+        // SAFETY: every structure of a chain begins with its type and a pointer to the next one;
+        // the loader's have a function too.
         let found = unsafe { (*info).s_type == s_type && (*info).function == LINK_INFO };
         if found {
             return Some(info);
@@ -50,11 +53,12 @@ unsafe fn find<L>(mut next: *const c_void, s_type: vk::StructureType) -> Option<
     None
 }
 
-/// A command of the next element.
+/// Returns a command of the next element.
 macro_rules! command {
     ($get:expr, $handle:expr, $name:expr, $ty:ty) => {{
         let name: &CStr = $name;
-        // SAFETY: the next element's function with a live handle; what it gives has the type of the command asked for.
+        // SAFETY: the next element's function with a live handle; its result has the type of the
+        // command.
         unsafe { $get($handle, name.as_ptr()).map(|f| std::mem::transmute::<unsafe extern "system" fn(), $ty>(f)) }
     }};
 }

@@ -1,4 +1,4 @@
-//! The functions that stand in place of the wrapped driver's.
+//! Functions that replace those of the wrapped driver.
 
 use crate::complain;
 use crate::driver::{Shim, shim};
@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 
 type Function = unsafe extern "system" fn();
 
-/// A function of the wrapped driver, which gives the same one for all its instances and devices, and ours in its place.
+/// A command of the wrapped driver and its replacement. The driver has one function for all its
+/// instances and devices.
 struct Hook {
     names: &'static [&'static CStr],
     ours: fn() -> Function,
@@ -19,14 +20,15 @@ struct Hook {
     own: OnceLock<Function>,
 }
 
-/// A hook with a function of the command's own type.
+/// Creates a hook with a function of the command's own type.
 macro_rules! hook {
     ($names:expr, $ours:expr, $ty:ty, $wanted:expr) => {
         Hook {
             names: $names,
             ours: || {
                 let ours: $ty = $ours;
-                // SAFETY: a function pointer of the command's own type; callers of that command are given it back.
+                // SAFETY: a function pointer of the command's own type, which callers of that
+                // command receive.
                 unsafe { std::mem::transmute::<$ty, Function>(ours) }
             },
             wanted: $wanted,
@@ -35,7 +37,7 @@ macro_rules! hook {
     };
 }
 
-/// The wrapped driver's function of a hook.
+/// Returns the wrapped driver's function of a hook.
 macro_rules! own {
     ($hook:expr, $ty:ty) => {
         // SAFETY: it was got by the name of the command, which has that type.
@@ -70,8 +72,8 @@ fn offers_indexing(fault: Option<Fault>) -> bool {
     fault.is_some_and(Fault::offers_indexing)
 }
 
-/// The function for callers of a command of the wrapped driver: its own, or the one in its place.
-pub(crate) fn instead(name: &CStr, own: Function, shim: &Shim) -> Function {
+/// Returns the function for callers of a command: the wrapped driver's, or its replacement.
+pub(crate) fn replacement(name: &CStr, own: Function, shim: &Shim) -> Function {
     let Some(hook) = HOOKS.iter().find(|hook| hook.names.contains(&name) && (hook.wanted)(shim.fault)) else {
         return own;
     };
@@ -84,7 +86,7 @@ unsafe extern "system" fn get_device(device: vk::Device, name: *const c_char) ->
     // SAFETY: the wrapped driver's function with the arguments of this call.
     let own = unsafe { get(device, name) }?;
     // SAFETY: the loader passes a string.
-    Some(instead(unsafe { CStr::from_ptr(name) }, own, shim().ok()?))
+    Some(replacement(unsafe { CStr::from_ptr(name) }, own, shim().ok()?))
 }
 
 unsafe extern "system" fn create_shader_module(
@@ -112,7 +114,7 @@ unsafe extern "system" fn create_shader_module(
     }
 }
 
-/// The bytes of push constants that get through.
+/// Number of bytes of push constants that reach the driver.
 const SHORT: u32 = 32;
 
 unsafe extern "system" fn push_constants(
@@ -146,7 +148,7 @@ unsafe extern "system" fn create_sampler(
     }
 }
 
-/// `VK_EXT_shader_64bit_indexing`, which the wrapped driver is not told of.
+/// `VK_EXT_shader_64bit_indexing`, which is hidden from the wrapped driver.
 const INDEXING: &CStr = c"VK_EXT_shader_64bit_indexing";
 
 /// `VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_64_BIT_INDEXING_FEATURES_EXT`.
@@ -161,7 +163,7 @@ unsafe extern "system" fn extensions(
     let Some(own) = own!(EXTENSIONS, vk::PFN_vkEnumerateDeviceExtensionProperties) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller passes a number that may be written, and null or room for as many structures.
+    // SAFETY: the caller passes a writable number, and null or room for as many structures.
     unsafe {
         if properties.is_null() || !layer.is_null() {
             let result = own(physical, layer, count, properties);
@@ -178,7 +180,7 @@ unsafe extern "system" fn extensions(
 }
 
 unsafe extern "system" fn features(physical: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures2<'_>) {
-    /// A structure of one feature.
+    /// A structure with one feature.
     #[repr(C)]
     struct Feature {
         s_type: vk::StructureType,
@@ -186,8 +188,8 @@ unsafe extern "system" fn features(physical: vk::PhysicalDevice, features: *mut 
         is_there: vk::Bool32,
     }
     let Some(own) = own!(FEATURES, vk::PFN_vkGetPhysicalDeviceFeatures2) else { return };
-    // SAFETY: the caller's own arguments: a chain of structures, each of which begins with its type and the next one, and has
-    // the members of its type.
+    // SAFETY: the caller's own arguments: a chain of structures, each of which begins with its type
+    // and a pointer to the next one, and has the members of its type.
     unsafe {
         own(physical, features);
         let mut next = (*features).p_next.cast::<Feature>();
@@ -209,8 +211,9 @@ unsafe extern "system" fn create_device(
     let Some(create) = own!(CREATE_DEVICE, vk::PFN_vkCreateDevice) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller passes the structure, and in it names and how many they are; the copy points to fewer, which live until
-    // the call returns. A structure of features that a driver does not know is passed over.
+    // SAFETY: the caller passes the structure, with names and their number; the copy points to
+    // fewer names, which live until the call returns. Drivers ignore structures of unknown
+    // features.
     unsafe {
         let count = (*info).enabled_extension_count as usize;
         let names =
