@@ -9,8 +9,8 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result, bail};
 
-use crate::material::{Enabling, EnablingRow};
 use crate::registry::{Registry, Version};
+use crate::spec_sources::{Enabling, EnablingRow};
 
 /// Structures that enable no SPIR-V capability but affect the abilities or the execution of compute
 /// shaders.
@@ -287,11 +287,11 @@ fn properties(registry: &Registry) -> Result<String> {
         for member in &registry.structure(name)?.members[2..] {
             let word = |axis: &str, is_bool: bool| format!("({:?}, {is_bool})", format!("{}{axis}", member.name));
             match member.ty.as_str() {
-                _ if !member.is_plain => bail!("{name}::{} is no plain number", member.name),
+                _ if !member.is_plain => bail!("{name}::{} is not a plain number", member.name),
                 "VkBool32" => fields.push(word("", true)),
                 "uint32_t" | "VkShaderStageFlags" => fields.push(word("", false)),
                 "VkExtent2D" => fields.extend([word("X", false), word("Y", false)]),
-                other => bail!("{name}::{} is a {other}, which is not known to be made of words", member.name),
+                other => bail!("{name}::{} is a {other}, whose words are not known", member.name),
             }
         }
         let (_, extensions) = registry.provided_by(name);

@@ -3,8 +3,8 @@
 //! `harness/vulkan/src/features`.
 
 mod devices;
-mod material;
 mod registry;
+mod spec_sources;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(about = "Chores of the project that need code")]
+#[command(about = "Development tasks")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -45,9 +45,9 @@ fn default_spec() -> PathBuf {
 
 /// Generates every file; the keys are paths relative to the root of the project.
 fn files(spec: &Path) -> Result<BTreeMap<String, String>> {
-    let material = material::load(spec)?;
-    let spirv = tables::generate(&material)?.into_iter().map(|file| ("harness/spirv/src/tables", file));
-    let devices = devices::generate(&material.registry, &material.enabling)?;
+    let sources = spec_sources::load(spec)?;
+    let spirv = tables::generate(&sources)?.into_iter().map(|file| ("harness/spirv/src/tables", file));
+    let devices = devices::generate(&sources.registry, &sources.enabling)?;
     let devices = devices.into_iter().map(|file| ("harness/vulkan/src/features", file));
     Ok(spirv.chain(devices).map(|(folder, (name, text))| (format!("{folder}/{name}"), text)).collect())
 }
@@ -64,7 +64,7 @@ fn main() -> Result<()> {
             let files = files(&spec)?;
             let stale = stale(&files);
             if check && !stale.is_empty() {
-                bail!("tables differ from the material: {}", stale.join(", "));
+                bail!("tables differ from the sources: {}", stale.join(", "));
             }
             for path in stale {
                 std::fs::write(root().join(path), &files[path]).with_context(|| format!("writing {path}"))?;
@@ -78,10 +78,10 @@ fn main() -> Result<()> {
 mod tests {
     #[test]
     #[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
-    fn committed_tables_are_what_the_material_says() {
+    fn committed_tables_are_up_to_date() {
         let spec = crate::default_spec();
         if !spec.is_dir() {
-            eprintln!("skipped: no specification material beside the project");
+            eprintln!("skipped: no specification sources beside the project");
             return;
         }
         let files = crate::files(&spec).unwrap();

@@ -25,7 +25,7 @@ pub(crate) struct Member {
     pub(crate) was_in: Option<String>,
     /// The only permitted value, that of the `sType`.
     pub(crate) value: Option<String>,
-    /// Set for an array or a pointer.
+    /// Set unless the member is an array, a pointer or a bit field.
     pub(crate) is_plain: bool,
 }
 
@@ -180,9 +180,9 @@ fn structure_types(root: Node) -> Result<BTreeMap<String, i64>> {
         children(enums, "enum").try_for_each(|node| take(node, None))?;
     }
     let extensions = children(root, "extensions").flat_map(|list| children(list, "extension"));
-    for place in children(root, "feature").chain(extensions) {
-        let number = if place.has_tag_name("extension") { place.attribute("number") } else { None };
-        let enums = children(place, "require").flat_map(|require| children(require, "enum"));
+    for provider in children(root, "feature").chain(extensions) {
+        let number = if provider.has_tag_name("extension") { provider.attribute("number") } else { None };
+        let enums = children(provider, "require").flat_map(|require| children(require, "enum"));
         for node in enums.filter(|node| node.attribute("extends") == Some("VkStructureType")) {
             take(node, number)?;
         }

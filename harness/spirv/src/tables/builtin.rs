@@ -134,7 +134,7 @@ value_enum! { BuiltIn
     CullMaskKHR = 6021,
 }
 
-/// Every `BuiltIn`, in the order of the numbers.
+/// All values of `BuiltIn`, ordered by number.
 pub static BUILT_IN: &[Enumerant] = &[
     Enumerant { name: "Position", value: 0, capabilities: &[Capability::Shader], ..ENUMERANT },
     Enumerant { name: "PointSize", value: 1, capabilities: &[Capability::Shader], ..ENUMERANT },

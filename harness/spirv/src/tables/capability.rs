@@ -308,7 +308,7 @@ value_enum! { Capability
     IntrinsicSAMSUNG = 7041,
 }
 
-/// Every `Capability`, in the order of the numbers.
+/// All values of `Capability`, ordered by number.
 pub static CAPABILITY: &[Enumerant] = &[
     Enumerant { name: "Matrix", value: 0, ..ENUMERANT },
     Enumerant { name: "Shader", value: 1, capabilities: &[Capability::Matrix], ..ENUMERANT },

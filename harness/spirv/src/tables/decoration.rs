@@ -158,7 +158,7 @@ value_enum! { Decoration
     IntrinsicSAMSUNG = 7040,
 }
 
-/// Every `Decoration`, in the order of the numbers.
+/// All values of `Decoration`, ordered by number.
 pub static DECORATION: &[Enumerant] = &[
     Enumerant { name: "RelaxedPrecision", value: 0, capabilities: &[Capability::Shader], ..ENUMERANT },
     Enumerant { name: "SpecId", value: 1, parameters: &[one(Kind::LiteralInteger, "Specialization Constant ID")], capabilities: &[Capability::Shader, Capability::Kernel], ..ENUMERANT },

@@ -6,7 +6,7 @@ use crate::grammar::{CapabilityEnabling, Enabling, ExtensionEnabling};
 /// The source of these rows.
 pub static ENABLING_SOURCE: &str = "Vulkan XML registry, header version 360";
 
-/// What allows each capability, in the order of the numbers; those that the grammar does not know stand last.
+/// Conditions for each capability, ordered by number; capabilities that the grammar does not define come last.
 pub static CAPABILITY_ENABLING: &[CapabilityEnabling] = &[
     CapabilityEnabling { name: "Matrix", capability: Some(Capability::Matrix), any_of: &[Enabling::Version(0)] },
     CapabilityEnabling { name: "Shader", capability: Some(Capability::Shader), any_of: &[Enabling::Version(0)] },
@@ -212,7 +212,7 @@ pub static CAPABILITY_ENABLING: &[CapabilityEnabling] = &[
     CapabilityEnabling { name: "ClusterCullingShadingHUAWEI", capability: None, any_of: &[Enabling::Feature { structure: "VkPhysicalDeviceClusterCullingShaderFeaturesHUAWEI", member: "clustercullingShader", feature: "clustercullingShader", requires: &["VK_HUAWEI_cluster_culling_shader"] }] },
 ];
 
-/// What allows each SPIR-V extension, in the order of the names.
+/// Conditions for each SPIR-V extension, ordered by name.
 pub static EXTENSION_ENABLING: &[ExtensionEnabling] = &[
     ExtensionEnabling { name: "SPV_AMD_gcn_shader", any_of: &[Enabling::Extension("VK_AMD_gcn_shader")] },
     ExtensionEnabling { name: "SPV_AMD_gpu_shader_half_float", any_of: &[Enabling::Extension("VK_AMD_gpu_shader_half_float")] },

@@ -105,7 +105,7 @@ value_enum! { ExecutionMode
     NamedMaximumRegistersINTEL = 6463,
 }
 
-/// Every `ExecutionMode`, in the order of the numbers.
+/// All values of `ExecutionMode`, ordered by number.
 pub static EXECUTION_MODE: &[Enumerant] = &[
     Enumerant { name: "Invocations", value: 0, parameters: &[one(Kind::LiteralInteger, "Number of <<Invocation,invocations>>")], capabilities: &[Capability::Geometry], ..ENUMERANT },
     Enumerant { name: "SpacingEqual", value: 1, capabilities: &[Capability::Tessellation], ..ENUMERANT },

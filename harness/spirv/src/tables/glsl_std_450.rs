@@ -88,7 +88,7 @@ extended_enum! { GlslStd450 "GLSL.std.450"
     NClamp = 81,
 }
 
-/// Every instruction of `GLSL.std.450`, revision 2, in the order of the numbers.
+/// All instructions of `GLSL.std.450`, revision 2, ordered by number.
 pub static GLSL_STD450: &[ExtendedInstruction] = &[
     ExtendedInstruction { name: "Round", number: 1, operands: &[one(Kind::IdRef, "x")], capabilities: &[] },
     ExtendedInstruction { name: "RoundEven", number: 2, operands: &[one(Kind::IdRef, "x")], capabilities: &[] },

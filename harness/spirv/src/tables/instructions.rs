@@ -3,7 +3,7 @@
 use super::{Capability, Op};
 use crate::grammar::{Class, INSTRUCTION, Instruction, Kind, RESULT, TYPE, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, any, one, optional};
 
-/// Every instruction, in the order of the opcodes.
+/// All instructions, ordered by opcode.
 pub static INSTRUCTIONS: &[Instruction] = &[
     Instruction { op: Op::Nop, name: "OpNop", class: Class::Miscellaneous, ..INSTRUCTION },
     Instruction { op: Op::Undef, name: "OpUndef", class: Class::Miscellaneous, operands: &[TYPE, RESULT], ..INSTRUCTION },

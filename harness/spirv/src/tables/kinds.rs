@@ -3,7 +3,7 @@
 use super::{builtin, capability, decoration, execution_mode, masks, values};
 use crate::grammar::{Category, KindInfo};
 
-/// What stands in an operand.
+/// Kind of an operand.
 #[expect(missing_docs, reason = "the names are the specification's")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -82,7 +82,7 @@ pub enum Kind {
     TensorOperands,
 }
 
-/// Every operand kind, in the order of [`Kind`].
+/// All operand kinds, in the order of [`Kind`].
 pub static KINDS: &[KindInfo] = &[
     KindInfo { kind: Kind::ImageOperands, name: "ImageOperands", category: Category::Mask(masks::IMAGE_OPERANDS) },
     KindInfo { kind: Kind::FPFastMathMode, name: "FPFastMathMode", category: Category::Mask(masks::FP_FAST_MATH_MODE) },

@@ -23,7 +23,7 @@ mask_enum! { ImageOperands
     OFFSETS = 0x10000,
 }
 
-/// Every `ImageOperands`, in the order of the numbers.
+/// All values of `ImageOperands`, ordered by number.
 pub static IMAGE_OPERANDS: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, ..ENUMERANT },
     Enumerant { name: "Bias", value: 0x1, parameters: &[one(Kind::IdRef, "")], capabilities: &[Capability::Shader], ..ENUMERANT },
@@ -56,7 +56,7 @@ mask_enum! { FPFastMathMode
     ALLOW_TRANSFORM = 0x40000,
 }
 
-/// Every `FPFastMathMode`, in the order of the numbers.
+/// All values of `FPFastMathMode`, ordered by number.
 pub static FP_FAST_MATH_MODE: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, ..ENUMERANT },
     Enumerant { name: "NotNaN", value: 0x1, ..ENUMERANT },
@@ -75,7 +75,7 @@ mask_enum! { SelectionControl
     DONT_FLATTEN = 0x2,
 }
 
-/// Every `SelectionControl`, in the order of the numbers.
+/// All values of `SelectionControl`, ordered by number.
 pub static SELECTION_CONTROL: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, ..ENUMERANT },
     Enumerant { name: "Flatten", value: 0x1, ..ENUMERANT },
@@ -106,7 +106,7 @@ mask_enum! { LoopControl
     MULTIPLE_WAIT_QUEUES_QCOM = 0x10000000,
 }
 
-/// Every `LoopControl`, in the order of the numbers.
+/// All values of `LoopControl`, ordered by number.
 pub static LOOP_CONTROL: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, ..ENUMERANT },
     Enumerant { name: "Unroll", value: 0x1, ..ENUMERANT },
@@ -140,7 +140,7 @@ mask_enum! { FunctionControl
     OPT_NONE_EXT = 0x10000,
 }
 
-/// Every `FunctionControl`, in the order of the numbers.
+/// All values of `FunctionControl`, ordered by number.
 pub static FUNCTION_CONTROL: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, ..ENUMERANT },
     Enumerant { name: "Inline", value: 0x1, ..ENUMERANT },
@@ -168,7 +168,7 @@ mask_enum! { MemorySemantics
     VOLATILE = 0x8000,
 }
 
-/// Every `MemorySemantics`, in the order of the numbers.
+/// All values of `MemorySemantics`, ordered by number.
 pub static MEMORY_SEMANTICS: &[Enumerant] = &[
     Enumerant { name: "Relaxed", value: 0x0, aliases: &["None"], ..ENUMERANT },
     Enumerant { name: "Acquire", value: 0x2, ..ENUMERANT },
@@ -199,7 +199,7 @@ mask_enum! { MemoryAccess
     NO_ALIAS_INTEL_MASK = 0x20000,
 }
 
-/// Every `MemoryAccess`, in the order of the numbers.
+/// All values of `MemoryAccess`, ordered by number.
 pub static MEMORY_ACCESS: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, ..ENUMERANT },
     Enumerant { name: "Volatile", value: 0x1, ..ENUMERANT },
@@ -217,7 +217,7 @@ mask_enum! { KernelProfilingInfo
     CMD_EXEC_TIME = 0x1,
 }
 
-/// Every `KernelProfilingInfo`, in the order of the numbers.
+/// All values of `KernelProfilingInfo`, ordered by number.
 pub static KERNEL_PROFILING_INFO: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, ..ENUMERANT },
     Enumerant { name: "CmdExecTime", value: 0x1, capabilities: &[Capability::Kernel], ..ENUMERANT },
@@ -238,7 +238,7 @@ mask_enum! { RayFlags
     FORCE_OPACITY_MICROMAP2_STATE_KHR = 0x400,
 }
 
-/// Every `RayFlags`, in the order of the numbers.
+/// All values of `RayFlags`, ordered by number.
 pub static RAY_FLAGS: &[Enumerant] = &[
     Enumerant { name: "NoneKHR", value: 0x0, capabilities: &[Capability::RayQueryKHR, Capability::RayTracingKHR], since: None, ..ENUMERANT },
     Enumerant { name: "OpaqueKHR", value: 0x1, capabilities: &[Capability::RayQueryKHR, Capability::RayTracingKHR], since: None, ..ENUMERANT },
@@ -261,7 +261,7 @@ mask_enum! { FragmentShadingRate
     HORIZONTAL4_PIXELS = 0x8,
 }
 
-/// Every `FragmentShadingRate`, in the order of the numbers.
+/// All values of `FragmentShadingRate`, ordered by number.
 pub static FRAGMENT_SHADING_RATE: &[Enumerant] = &[
     Enumerant { name: "Vertical2Pixels", value: 0x1, capabilities: &[Capability::FragmentShadingRateKHR], since: None, ..ENUMERANT },
     Enumerant { name: "Vertical4Pixels", value: 0x2, capabilities: &[Capability::FragmentShadingRateKHR], since: None, ..ENUMERANT },
@@ -275,7 +275,7 @@ mask_enum! { RawAccessChainOperands
     ROBUSTNESS_PER_ELEMENT_NV = 0x2,
 }
 
-/// Every `RawAccessChainOperands`, in the order of the numbers.
+/// All values of `RawAccessChainOperands`, ordered by number.
 pub static RAW_ACCESS_CHAIN_OPERANDS: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, ..ENUMERANT },
     Enumerant { name: "RobustnessPerComponentNV", value: 0x1, capabilities: &[Capability::RawAccessChainsNV], since: None, ..ENUMERANT },
@@ -291,7 +291,7 @@ mask_enum! { CooperativeMatrixOperands
     SATURATING_ACCUMULATION_KHR = 0x10,
 }
 
-/// Every `CooperativeMatrixOperands`, in the order of the numbers.
+/// All values of `CooperativeMatrixOperands`, ordered by number.
 pub static COOPERATIVE_MATRIX_OPERANDS: &[Enumerant] = &[
     Enumerant { name: "NoneKHR", value: 0x0, since: None, ..ENUMERANT },
     Enumerant { name: "MatrixASignedComponentsKHR", value: 0x1, since: None, ..ENUMERANT },
@@ -307,7 +307,7 @@ mask_enum! { CooperativeMatrixReduce
     REDUCE2X2 = 0x4,
 }
 
-/// Every `CooperativeMatrixReduce`, in the order of the numbers.
+/// All values of `CooperativeMatrixReduce`, ordered by number.
 pub static COOPERATIVE_MATRIX_REDUCE: &[Enumerant] = &[
     Enumerant { name: "Row", value: 0x1, since: None, ..ENUMERANT },
     Enumerant { name: "Column", value: 0x2, since: None, ..ENUMERANT },
@@ -321,7 +321,7 @@ mask_enum! { TensorAddressingOperands
     DECODE_VECTOR_FUNC = 0x4,
 }
 
-/// Every `TensorAddressingOperands`, in the order of the numbers.
+/// All values of `TensorAddressingOperands`, ordered by number.
 pub static TENSOR_ADDRESSING_OPERANDS: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, since: None, ..ENUMERANT },
     Enumerant { name: "TensorView", value: 0x1, parameters: &[one(Kind::IdRef, "")], capabilities: &[Capability::CooperativeMatrixTensorAddressingNV], since: None, ..ENUMERANT },
@@ -347,7 +347,7 @@ mask_enum! { MatrixMultiplyAccumulateOperands
     MATRIX_B_PACKED_B_FLOAT16_INTEL = 0x2000,
 }
 
-/// Every `MatrixMultiplyAccumulateOperands`, in the order of the numbers.
+/// All values of `MatrixMultiplyAccumulateOperands`, ordered by number.
 pub static MATRIX_MULTIPLY_ACCUMULATE_OPERANDS: &[Enumerant] = &[
     Enumerant { name: "None", value: 0x0, since: None, ..ENUMERANT },
     Enumerant { name: "MatrixASignedComponentsINTEL", value: 0x1, since: None, ..ENUMERANT },
@@ -375,7 +375,7 @@ mask_enum! { TensorOperands
     NON_PRIVATE_ELEMENT_ARM = 0x10,
 }
 
-/// Every `TensorOperands`, in the order of the numbers.
+/// All values of `TensorOperands`, ordered by number.
 pub static TENSOR_OPERANDS: &[Enumerant] = &[
     Enumerant { name: "NoneARM", value: 0x0, capabilities: &[Capability::TensorsARM], since: None, ..ENUMERANT },
     Enumerant { name: "NontemporalARM", value: 0x1, capabilities: &[Capability::TensorsARM], since: None, ..ENUMERANT },

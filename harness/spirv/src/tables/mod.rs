@@ -1,6 +1,8 @@
-//! Generated tables (`cargo run -p xtask -- tables`); what their rows mean is in [`crate::grammar`].
+//! Generated tables (`cargo run -p xtask -- tables`); [`crate::grammar`] defines the types of their
+//! rows.
 //!
-//! This file is written by hand: it names the generated ones, which the formatter leaves one item per line.
+//! This file is written by hand. It lists the generated files, which the formatter leaves
+//! unchanged, with one item per line.
 
 #[rustfmt::skip]
 mod builtin;

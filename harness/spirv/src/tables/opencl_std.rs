@@ -168,7 +168,7 @@ extended_enum! { OpenClStd "OpenCL.std"
     UMadHi = 204,
 }
 
-/// Every instruction of `OpenCL.std`, revision 2, in the order of the numbers.
+/// All instructions of `OpenCL.std`, revision 2, ordered by number.
 pub static OPEN_CL_STD: &[ExtendedInstruction] = &[
     ExtendedInstruction { name: "acos", number: 0, operands: &[one(Kind::IdRef, "x")], capabilities: &[] },
     ExtendedInstruction { name: "acosh", number: 1, operands: &[one(Kind::IdRef, "x")], capabilities: &[] },

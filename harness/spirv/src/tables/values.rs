@@ -22,7 +22,7 @@ value_enum! { SourceLanguage
     ApilaJai = 15,
 }
 
-/// Every `SourceLanguage`, in the order of the numbers.
+/// All values of `SourceLanguage`, ordered by number.
 pub static SOURCE_LANGUAGE: &[Enumerant] = &[
     Enumerant { name: "Unknown", value: 0, ..ENUMERANT },
     Enumerant { name: "ESSL", value: 1, ..ENUMERANT },
@@ -62,7 +62,7 @@ value_enum! { ExecutionModel
     MeshEXT = 5365,
 }
 
-/// Every `ExecutionModel`, in the order of the numbers.
+/// All values of `ExecutionModel`, ordered by number.
 pub static EXECUTION_MODEL: &[Enumerant] = &[
     Enumerant { name: "Vertex", value: 0, capabilities: &[Capability::Shader], ..ENUMERANT },
     Enumerant { name: "TessellationControl", value: 1, capabilities: &[Capability::Tessellation], ..ENUMERANT },
@@ -90,7 +90,7 @@ value_enum! { AddressingModel
     PhysicalStorageBuffer64 = 5348,
 }
 
-/// Every `AddressingModel`, in the order of the numbers.
+/// All values of `AddressingModel`, ordered by number.
 pub static ADDRESSING_MODEL: &[Enumerant] = &[
     Enumerant { name: "Logical", value: 0, ..ENUMERANT },
     Enumerant { name: "Physical32", value: 1, capabilities: &[Capability::Addresses], ..ENUMERANT },
@@ -105,7 +105,7 @@ value_enum! { MemoryModel
     Vulkan = 3,
 }
 
-/// Every `MemoryModel`, in the order of the numbers.
+/// All values of `MemoryModel`, ordered by number.
 pub static MEMORY_MODEL: &[Enumerant] = &[
     Enumerant { name: "Simple", value: 0, capabilities: &[Capability::Shader], ..ENUMERANT },
     Enumerant { name: "GLSL450", value: 1, capabilities: &[Capability::Shader], ..ENUMERANT },
@@ -145,7 +145,7 @@ value_enum! { StorageClass
     HostOnlyALTERA = 5937,
 }
 
-/// Every `StorageClass`, in the order of the numbers.
+/// All values of `StorageClass`, ordered by number.
 pub static STORAGE_CLASS: &[Enumerant] = &[
     Enumerant { name: "UniformConstant", value: 0, ..ENUMERANT },
     Enumerant { name: "Input", value: 1, ..ENUMERANT },
@@ -189,7 +189,7 @@ value_enum! { Dim
     TileImageDataEXT = 4173,
 }
 
-/// Every `Dim`, in the order of the numbers.
+/// All values of `Dim`, ordered by number.
 pub static DIM: &[Enumerant] = &[
     Enumerant { name: "1D", value: 0, capabilities: &[Capability::Sampled1D], ..ENUMERANT },
     Enumerant { name: "2D", value: 1, ..ENUMERANT },
@@ -209,7 +209,7 @@ value_enum! { SamplerAddressingMode
     RepeatMirrored = 4,
 }
 
-/// Every `SamplerAddressingMode`, in the order of the numbers.
+/// All values of `SamplerAddressingMode`, ordered by number.
 pub static SAMPLER_ADDRESSING_MODE: &[Enumerant] = &[
     Enumerant { name: "None", value: 0, ..ENUMERANT },
     Enumerant { name: "ClampToEdge", value: 1, ..ENUMERANT },
@@ -223,7 +223,7 @@ value_enum! { SamplerFilterMode
     Linear = 1,
 }
 
-/// Every `SamplerFilterMode`, in the order of the numbers.
+/// All values of `SamplerFilterMode`, ordered by number.
 pub static SAMPLER_FILTER_MODE: &[Enumerant] = &[
     Enumerant { name: "Nearest", value: 0, ..ENUMERANT },
     Enumerant { name: "Linear", value: 1, ..ENUMERANT },
@@ -274,7 +274,7 @@ value_enum! { ImageFormat
     R64i = 41,
 }
 
-/// Every `ImageFormat`, in the order of the numbers.
+/// All values of `ImageFormat`, ordered by number.
 pub static IMAGE_FORMAT: &[Enumerant] = &[
     Enumerant { name: "Unknown", value: 0, ..ENUMERANT },
     Enumerant { name: "Rgba32f", value: 1, capabilities: &[Capability::Shader], ..ENUMERANT },
@@ -343,7 +343,7 @@ value_enum! { ImageChannelOrder
     ABGR = 19,
 }
 
-/// Every `ImageChannelOrder`, in the order of the numbers.
+/// All values of `ImageChannelOrder`, ordered by number.
 pub static IMAGE_CHANNEL_ORDER: &[Enumerant] = &[
     Enumerant { name: "R", value: 0, ..ENUMERANT },
     Enumerant { name: "A", value: 1, ..ENUMERANT },
@@ -396,7 +396,7 @@ value_enum! { ImageChannelDataType
     UnormInt14X2EXT = 26,
 }
 
-/// Every `ImageChannelDataType`, in the order of the numbers.
+/// All values of `ImageChannelDataType`, ordered by number.
 pub static IMAGE_CHANNEL_DATA_TYPE: &[Enumerant] = &[
     Enumerant { name: "SnormInt8", value: 0, ..ENUMERANT },
     Enumerant { name: "SnormInt16", value: 1, ..ENUMERANT },
@@ -433,7 +433,7 @@ value_enum! { FPRoundingMode
     RTN = 3,
 }
 
-/// Every `FPRoundingMode`, in the order of the numbers.
+/// All values of `FPRoundingMode`, ordered by number.
 pub static FP_ROUNDING_MODE: &[Enumerant] = &[
     Enumerant { name: "RTE", value: 0, ..ENUMERANT },
     Enumerant { name: "RTZ", value: 1, ..ENUMERANT },
@@ -446,7 +446,7 @@ value_enum! { FPDenormMode
     FlushToZero = 1,
 }
 
-/// Every `FPDenormMode`, in the order of the numbers.
+/// All values of `FPDenormMode`, ordered by number.
 pub static FP_DENORM_MODE: &[Enumerant] = &[
     Enumerant { name: "Preserve", value: 0, capabilities: &[Capability::FunctionFloatControlINTEL], since: None, ..ENUMERANT },
     Enumerant { name: "FlushToZero", value: 1, capabilities: &[Capability::FunctionFloatControlINTEL], since: None, ..ENUMERANT },
@@ -463,7 +463,7 @@ value_enum! { QuantizationModes
     RNDCONVODD = 7,
 }
 
-/// Every `QuantizationModes`, in the order of the numbers.
+/// All values of `QuantizationModes`, ordered by number.
 pub static QUANTIZATION_MODES: &[Enumerant] = &[
     Enumerant { name: "TRN", value: 0, capabilities: &[Capability::ArbitraryPrecisionFixedPointALTERA], since: None, ..ENUMERANT },
     Enumerant { name: "TRN_ZERO", value: 1, capabilities: &[Capability::ArbitraryPrecisionFixedPointALTERA], since: None, ..ENUMERANT },
@@ -480,7 +480,7 @@ value_enum! { FPOperationMode
     ALT = 1,
 }
 
-/// Every `FPOperationMode`, in the order of the numbers.
+/// All values of `FPOperationMode`, ordered by number.
 pub static FP_OPERATION_MODE: &[Enumerant] = &[
     Enumerant { name: "IEEE", value: 0, capabilities: &[Capability::FunctionFloatControlINTEL], since: None, ..ENUMERANT },
     Enumerant { name: "ALT", value: 1, capabilities: &[Capability::FunctionFloatControlINTEL], since: None, ..ENUMERANT },
@@ -493,7 +493,7 @@ value_enum! { OverflowModes
     SATSYM = 3,
 }
 
-/// Every `OverflowModes`, in the order of the numbers.
+/// All values of `OverflowModes`, ordered by number.
 pub static OVERFLOW_MODES: &[Enumerant] = &[
     Enumerant { name: "WRAP", value: 0, capabilities: &[Capability::ArbitraryPrecisionFixedPointALTERA], since: None, ..ENUMERANT },
     Enumerant { name: "SAT", value: 1, capabilities: &[Capability::ArbitraryPrecisionFixedPointALTERA], since: None, ..ENUMERANT },
@@ -508,7 +508,7 @@ value_enum! { LinkageType
     WeakAMD = 3,
 }
 
-/// Every `LinkageType`, in the order of the numbers.
+/// All values of `LinkageType`, ordered by number.
 pub static LINKAGE_TYPE: &[Enumerant] = &[
     Enumerant { name: "Export", value: 0, capabilities: &[Capability::Linkage], ..ENUMERANT },
     Enumerant { name: "Import", value: 1, capabilities: &[Capability::Linkage], ..ENUMERANT },
@@ -522,7 +522,7 @@ value_enum! { AccessQualifier
     ReadWrite = 2,
 }
 
-/// Every `AccessQualifier`, in the order of the numbers.
+/// All values of `AccessQualifier`, ordered by number.
 pub static ACCESS_QUALIFIER: &[Enumerant] = &[
     Enumerant { name: "ReadOnly", value: 0, capabilities: &[Capability::Kernel], ..ENUMERANT },
     Enumerant { name: "WriteOnly", value: 1, capabilities: &[Capability::Kernel], ..ENUMERANT },
@@ -536,7 +536,7 @@ value_enum! { HostAccessQualifier
     ReadWriteINTEL = 3,
 }
 
-/// Every `HostAccessQualifier`, in the order of the numbers.
+/// All values of `HostAccessQualifier`, ordered by number.
 pub static HOST_ACCESS_QUALIFIER: &[Enumerant] = &[
     Enumerant { name: "NoneINTEL", value: 0, capabilities: &[Capability::GlobalVariableHostAccessINTEL], since: None, ..ENUMERANT },
     Enumerant { name: "ReadINTEL", value: 1, capabilities: &[Capability::GlobalVariableHostAccessINTEL], since: None, ..ENUMERANT },
@@ -556,7 +556,7 @@ value_enum! { FunctionParameterAttribute
     RuntimeAlignedALTERA = 5940,
 }
 
-/// Every `FunctionParameterAttribute`, in the order of the numbers.
+/// All values of `FunctionParameterAttribute`, ordered by number.
 pub static FUNCTION_PARAMETER_ATTRIBUTE: &[Enumerant] = &[
     Enumerant { name: "Zext", value: 0, capabilities: &[Capability::Kernel], ..ENUMERANT },
     Enumerant { name: "Sext", value: 1, capabilities: &[Capability::Kernel], ..ENUMERANT },
@@ -579,7 +579,7 @@ value_enum! { Scope
     ShaderCallKHR = 6,
 }
 
-/// Every `Scope`, in the order of the numbers.
+/// All values of `Scope`, ordered by number.
 pub static SCOPE: &[Enumerant] = &[
     Enumerant { name: "CrossDevice", value: 0, ..ENUMERANT },
     Enumerant { name: "Device", value: 1, ..ENUMERANT },
@@ -600,7 +600,7 @@ value_enum! { GroupOperation
     PartitionedExclusiveScanEXT = 8,
 }
 
-/// Every `GroupOperation`, in the order of the numbers.
+/// All values of `GroupOperation`, ordered by number.
 pub static GROUP_OPERATION: &[Enumerant] = &[
     Enumerant { name: "Reduce", value: 0, capabilities: &[Capability::Kernel, Capability::GroupNonUniformArithmetic, Capability::GroupNonUniformBallot], ..ENUMERANT },
     Enumerant { name: "InclusiveScan", value: 1, capabilities: &[Capability::Kernel, Capability::GroupNonUniformArithmetic, Capability::GroupNonUniformBallot], ..ENUMERANT },
@@ -617,7 +617,7 @@ value_enum! { KernelEnqueueFlags
     WaitWorkGroup = 2,
 }
 
-/// Every `KernelEnqueueFlags`, in the order of the numbers.
+/// All values of `KernelEnqueueFlags`, ordered by number.
 pub static KERNEL_ENQUEUE_FLAGS: &[Enumerant] = &[
     Enumerant { name: "NoWait", value: 0, capabilities: &[Capability::Kernel], ..ENUMERANT },
     Enumerant { name: "WaitKernel", value: 1, capabilities: &[Capability::Kernel], ..ENUMERANT },
@@ -629,7 +629,7 @@ value_enum! { RayQueryIntersection
     RayQueryCommittedIntersectionKHR = 1,
 }
 
-/// Every `RayQueryIntersection`, in the order of the numbers.
+/// All values of `RayQueryIntersection`, ordered by number.
 pub static RAY_QUERY_INTERSECTION: &[Enumerant] = &[
     Enumerant { name: "RayQueryCandidateIntersectionKHR", value: 0, capabilities: &[Capability::RayQueryKHR], since: None, ..ENUMERANT },
     Enumerant { name: "RayQueryCommittedIntersectionKHR", value: 1, capabilities: &[Capability::RayQueryKHR], since: None, ..ENUMERANT },
@@ -641,7 +641,7 @@ value_enum! { RayQueryCommittedIntersectionType
     RayQueryCommittedIntersectionGeneratedKHR = 2,
 }
 
-/// Every `RayQueryCommittedIntersectionType`, in the order of the numbers.
+/// All values of `RayQueryCommittedIntersectionType`, ordered by number.
 pub static RAY_QUERY_COMMITTED_INTERSECTION_TYPE: &[Enumerant] = &[
     Enumerant { name: "RayQueryCommittedIntersectionNoneKHR", value: 0, capabilities: &[Capability::RayQueryKHR], since: None, ..ENUMERANT },
     Enumerant { name: "RayQueryCommittedIntersectionTriangleKHR", value: 1, capabilities: &[Capability::RayQueryKHR], since: None, ..ENUMERANT },
@@ -653,7 +653,7 @@ value_enum! { RayQueryCandidateIntersectionType
     RayQueryCandidateIntersectionAABBKHR = 1,
 }
 
-/// Every `RayQueryCandidateIntersectionType`, in the order of the numbers.
+/// All values of `RayQueryCandidateIntersectionType`, ordered by number.
 pub static RAY_QUERY_CANDIDATE_INTERSECTION_TYPE: &[Enumerant] = &[
     Enumerant { name: "RayQueryCandidateIntersectionTriangleKHR", value: 0, capabilities: &[Capability::RayQueryKHR], since: None, ..ENUMERANT },
     Enumerant { name: "RayQueryCandidateIntersectionAABBKHR", value: 1, capabilities: &[Capability::RayQueryKHR], since: None, ..ENUMERANT },
@@ -663,7 +663,7 @@ value_enum! { PackedVectorFormat
     PackedVectorFormat4x8Bit = 0,
 }
 
-/// Every `PackedVectorFormat`, in the order of the numbers.
+/// All values of `PackedVectorFormat`, ordered by number.
 pub static PACKED_VECTOR_FORMAT: &[Enumerant] = &[
     Enumerant { name: "PackedVectorFormat4x8Bit", value: 0, aliases: &["PackedVectorFormat4x8BitKHR"], extensions: &["SPV_KHR_integer_dot_product"], since: Some(V1_6), ..ENUMERANT },
 ];
@@ -675,7 +675,7 @@ value_enum! { CooperativeMatrixLayout
     ColumnBlockedInterleavedARM = 4203,
 }
 
-/// Every `CooperativeMatrixLayout`, in the order of the numbers.
+/// All values of `CooperativeMatrixLayout`, ordered by number.
 pub static COOPERATIVE_MATRIX_LAYOUT: &[Enumerant] = &[
     Enumerant { name: "RowMajorKHR", value: 0, since: None, ..ENUMERANT },
     Enumerant { name: "ColumnMajorKHR", value: 1, since: None, ..ENUMERANT },
@@ -689,7 +689,7 @@ value_enum! { CooperativeMatrixUse
     MatrixAccumulatorKHR = 2,
 }
 
-/// Every `CooperativeMatrixUse`, in the order of the numbers.
+/// All values of `CooperativeMatrixUse`, ordered by number.
 pub static COOPERATIVE_MATRIX_USE: &[Enumerant] = &[
     Enumerant { name: "MatrixAKHR", value: 0, since: None, ..ENUMERANT },
     Enumerant { name: "MatrixBKHR", value: 1, since: None, ..ENUMERANT },
@@ -704,7 +704,7 @@ value_enum! { TensorClampMode
     RepeatMirrored = 4,
 }
 
-/// Every `TensorClampMode`, in the order of the numbers.
+/// All values of `TensorClampMode`, ordered by number.
 pub static TENSOR_CLAMP_MODE: &[Enumerant] = &[
     Enumerant { name: "Undefined", value: 0, since: None, ..ENUMERANT },
     Enumerant { name: "Constant", value: 1, since: None, ..ENUMERANT },
@@ -718,7 +718,7 @@ value_enum! { InitializationModeQualifier
     InitOnDeviceResetALTERA = 1,
 }
 
-/// Every `InitializationModeQualifier`, in the order of the numbers.
+/// All values of `InitializationModeQualifier`, ordered by number.
 pub static INITIALIZATION_MODE_QUALIFIER: &[Enumerant] = &[
     Enumerant { name: "InitOnDeviceReprogramALTERA", value: 0, aliases: &["InitOnDeviceReprogramINTEL"], capabilities: &[Capability::GlobalVariableFPGADecorationsALTERA], since: None, ..ENUMERANT },
     Enumerant { name: "InitOnDeviceResetALTERA", value: 1, aliases: &["InitOnDeviceResetINTEL"], capabilities: &[Capability::GlobalVariableFPGADecorationsALTERA], since: None, ..ENUMERANT },
@@ -732,7 +732,7 @@ value_enum! { LoadCacheControl
     ConstCachedINTEL = 4,
 }
 
-/// Every `LoadCacheControl`, in the order of the numbers.
+/// All values of `LoadCacheControl`, ordered by number.
 pub static LOAD_CACHE_CONTROL: &[Enumerant] = &[
     Enumerant { name: "UncachedINTEL", value: 0, capabilities: &[Capability::CacheControlsINTEL], since: None, ..ENUMERANT },
     Enumerant { name: "CachedINTEL", value: 1, capabilities: &[Capability::CacheControlsINTEL], since: None, ..ENUMERANT },
@@ -748,7 +748,7 @@ value_enum! { StoreCacheControl
     StreamingINTEL = 3,
 }
 
-/// Every `StoreCacheControl`, in the order of the numbers.
+/// All values of `StoreCacheControl`, ordered by number.
 pub static STORE_CACHE_CONTROL: &[Enumerant] = &[
     Enumerant { name: "UncachedINTEL", value: 0, capabilities: &[Capability::CacheControlsINTEL], since: None, ..ENUMERANT },
     Enumerant { name: "WriteThroughINTEL", value: 1, capabilities: &[Capability::CacheControlsINTEL], since: None, ..ENUMERANT },
@@ -760,7 +760,7 @@ value_enum! { NamedMaximumNumberOfRegisters
     AutoINTEL = 0,
 }
 
-/// Every `NamedMaximumNumberOfRegisters`, in the order of the numbers.
+/// All values of `NamedMaximumNumberOfRegisters`, ordered by number.
 pub static NAMED_MAXIMUM_NUMBER_OF_REGISTERS: &[Enumerant] = &[
     Enumerant { name: "AutoINTEL", value: 0, capabilities: &[Capability::RegisterLimitsINTEL], since: None, ..ENUMERANT },
 ];
@@ -776,7 +776,7 @@ value_enum! { FPEncoding
     MXInt8EXT = 4227,
 }
 
-/// Every `FPEncoding`, in the order of the numbers.
+/// All values of `FPEncoding`, ordered by number.
 pub static FP_ENCODING: &[Enumerant] = &[
     Enumerant { name: "BFloat16KHR", value: 0, capabilities: &[Capability::BFloat16TypeKHR], since: None, ..ENUMERANT },
     Enumerant { name: "Float8E4M3EXT", value: 4214, capabilities: &[Capability::Float8EXT], since: None, ..ENUMERANT },
@@ -795,7 +795,7 @@ value_enum! { CooperativeVectorMatrixLayout
     TrainingOptimalNV = 3,
 }
 
-/// Every `CooperativeVectorMatrixLayout`, in the order of the numbers.
+/// All values of `CooperativeVectorMatrixLayout`, ordered by number.
 pub static COOPERATIVE_VECTOR_MATRIX_LAYOUT: &[Enumerant] = &[
     Enumerant { name: "RowMajorNV", value: 0, since: None, ..ENUMERANT },
     Enumerant { name: "ColumnMajorNV", value: 1, since: None, ..ENUMERANT },
@@ -821,7 +821,7 @@ value_enum! { ComponentType
     FloatE5M2NV = 1000491003,
 }
 
-/// Every `ComponentType`, in the order of the numbers.
+/// All values of `ComponentType`, ordered by number.
 pub static COMPONENT_TYPE: &[Enumerant] = &[
     Enumerant { name: "Float16NV", value: 0, since: None, ..ENUMERANT },
     Enumerant { name: "Float32NV", value: 1, since: None, ..ENUMERANT },
@@ -847,7 +847,7 @@ value_enum! { GatherModes
     GatherV2QCOM = 3,
 }
 
-/// Every `GatherModes`, in the order of the numbers.
+/// All values of `GatherModes`, ordered by number.
 pub static GATHER_MODES: &[Enumerant] = &[
     Enumerant { name: "Gather4x1QCOM", value: 0, since: None, ..ENUMERANT },
     Enumerant { name: "GatherDQCOM", value: 1, since: None, ..ENUMERANT },

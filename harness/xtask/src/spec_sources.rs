@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::registry::Registry;
 
 /// All inputs of the tables.
-pub(crate) struct Material {
+pub(crate) struct SpecSources {
     pub(crate) core: CoreGrammar,
     pub(crate) glsl: ExtendedGrammar,
     pub(crate) opencl: ExtendedGrammar,
@@ -132,9 +132,9 @@ pub(crate) struct EnablingRow {
 }
 
 /// Reads every file that the tables need from `folder`.
-pub(crate) fn load(folder: &Path) -> Result<Material> {
+pub(crate) fn load(folder: &Path) -> Result<SpecSources> {
     let registry = text(folder, "vk.xml")?;
-    Ok(Material {
+    Ok(SpecSources {
         core: json(folder, "spirv.core.grammar.json")?,
         glsl: json(folder, "extinst.glsl.std.450.grammar.json")?,
         opencl: json(folder, "extinst.opencl.std.100.grammar.json")?,
